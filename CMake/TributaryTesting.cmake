@@ -1,0 +1,113 @@
+# Functions that register the project's tests. One ctest entry per number of ranks, named
+# <Name>.<n>ranks, so that a failure names the case.
+
+find_program(TRIBUTARY_MPIEXEC NAMES mpirun mpiexec)
+
+# Ranks share the cores, also as root in a container; ranks that wait give their core away.
+set(TRIBUTARY_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_btl_vader_single_copy_mechanism=none)
+
+# LeakSanitizer would report what MPI keeps until the end of the process.
+set(TRIBUTARY_SANITIZER_ENVIRONMENT
+  "ASAN_OPTIONS=detect_leaks=1:protect_shadow_gap=0"
+  "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/Testing/leaks.supp:print_suppressions=0"
+  "TSAN_OPTIONS=halt_on_error=1:suppressions=${PROJECT_SOURCE_DIR}/Testing/races.supp"
+  "UBSAN_OPTIONS=print_stacktrace=1")
+
+function (_tributary_register name ranks timeout)
+  cmake_parse_arguments(arg "RENDER" "" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})
+  set(command ${arg_COMMAND})
+  if (TRIBUTARY_WITH_MPI)
+    set(command "${TRIBUTARY_MPIEXEC}" --oversubscribe --bind-to none -n "${ranks}" ${command})
+  endif ()
+  if (arg_RENDER)
+    set(command "${TRIBUTARY_XVFB_RUN}" -a ${command})
+  endif ()
+  add_test(NAME "${name}.${ranks}ranks" COMMAND ${command})
+  set_tests_properties("${name}.${ranks}ranks" PROPERTIES
+    PROCESSORS "${ranks}"
+    TIMEOUT "${timeout}"
+    LABELS "${arg_LABELS}"
+    ENVIRONMENT
+      "${TRIBUTARY_MPI_ENVIRONMENT};${TRIBUTARY_SANITIZER_ENVIRONMENT};${arg_ENVIRONMENT}")
+endfunction ()
+
+# tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [TIMEOUT <s>] [MPI_ONLY]
+#                         [LIBRARIES <target>...])
+#
+# A GoogleTest program on Tributary::Core, with the main function of Testing/Core/Main.cpp, run once
+# on each number of ranks. Without MPI it runs on one rank, or not at all with MPI_ONLY. In a build
+# with sanitizers the larger numbers of ranks are left to the ordinary build: above 2 with address
+# sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented).
+function (tributary_add_core_test name)
+  cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT" "SOURCES;RANKS;LIBRARIES" ${ARGN})
+  if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
+    message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
+  endif ()
+  if (arg_MPI_ONLY AND NOT TRIBUTARY_WITH_MPI)
+    return ()
+  endif ()
+  if (NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif ()
+  set(most 1000)
+  if (NOT TRIBUTARY_WITH_MPI OR TRIBUTARY_SANITIZE MATCHES "thread")
+    set(most 1)
+  elseif (TRIBUTARY_SANITIZE)
+    set(most 2)
+  endif ()
+
+  add_executable("${name}" ${arg_SOURCES} "${PROJECT_SOURCE_DIR}/Testing/Core/Main.cpp")
+  tributary_target("${name}")
+  target_include_directories("${name}" PRIVATE "${PROJECT_SOURCE_DIR}/Testing/Core")
+  target_link_libraries("${name}" PRIVATE Tributary::Core GTest::gtest ${arg_LIBRARIES})
+  foreach (ranks IN LISTS arg_RANKS)
+    if (ranks LESS_EQUAL most)
+      _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}"
+        COMMAND "$<TARGET_FILE:${name}>" LABELS Core)
+    endif ()
+  endforeach ()
+endfunction ()
+
+# tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [ARGUMENTS <arg>...] [TIMEOUT <s>]
+#                            [LABELS <label>...] [RENDER])
+#
+# A Python script in pvbatch. It finds the plugin's file in the environment variable
+# TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder to write to in TRIBUTARY_OUTPUT,
+# and Testing/Plugin on the module path. RENDER runs it under a virtual X server.
+function (tributary_add_pvbatch_test name)
+  cmake_parse_arguments(arg "RENDER" "SCRIPT;TIMEOUT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
+  if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT arg_RANKS)
+    message(FATAL_ERROR "tributary_add_pvbatch_test(${name}): give SCRIPT and RANKS")
+  endif ()
+  if (NOT TRIBUTARY_BUILD_PLUGIN)
+    return ()
+  endif ()
+  if (NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif ()
+  set(render)
+  if (arg_RENDER)
+    set(render RENDER)
+    if (NOT TRIBUTARY_XVFB_RUN)
+      message(FATAL_ERROR "${name} renders and needs xvfb-run (Debian: xvfb xauth)")
+    endif ()
+  endif ()
+  get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/${name}.output")
+  file(MAKE_DIRECTORY "${output}")
+  foreach (ranks IN LISTS arg_RANKS)
+    _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}" ${render}
+      COMMAND "${TRIBUTARY_PVBATCH}" "${script}" ${arg_ARGUMENTS}
+      LABELS Plugin ${arg_LABELS}
+      ENVIRONMENT
+        "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"
+        "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"
+        "TRIBUTARY_OUTPUT=${output}"
+        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin")
+  endforeach ()
+endfunction ()
