@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "Tributary/Bytes.h"
+#include "Tributary/Span.h"
+#include "Tributary/Transport/Transport.h"
+
+/// Blocking conveniences for set-up and results, built on the transport's few non-blocking
+/// operations. All are collective: every rank calls, in the same order.
+namespace tributary {
+
+void barrier(Transport& transport);
+
+/// Element by element over the ranks; all ranks give equally many values.
+std::vector<std::int64_t> allreduce(Transport& transport, ReduceOp op,
+                                    std::vector<std::int64_t> values);
+std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value);
+
+/// Min and Max of doubles, exact: the same bits in whatever order ranks are combined. NaN counts as
+/// larger than +infinity (or smaller than -infinity if its sign bit is set); -0 as less than +0.
+/// Throws Error for the other operations, whose result would depend on the order.
+std::vector<double> allreduce(Transport& transport, ReduceOp op, std::vector<double> values);
+double allreduce(Transport& transport, ReduceOp op, double value);
+
+/// Sum of `value` over the ranks before this one.
+std::int64_t exclusivePrefix(Transport& transport, std::int64_t value);
+
+/// Every rank's bytes, in rank order.
+std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine);
+
+/// The root's bytes on every rank.
+Bytes broadcastBytes(Transport& transport, Bytes bytes, int root);
+
+/// Sends `toEachRank[r]` (size() entries, of any size) to rank r and returns what each rank sent to
+/// this one, in rank order. Empty buffers cost no message.
+std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank);
+
+/// Concatenates the ranks' values in rank order. `counts`, if given, receives each rank's number.
+template <class T>
+std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
+                          std::vector<std::int64_t>* counts = nullptr) {
+  static_assert(std::is_trivially_copyable_v<T>, "serialise this type and use allgatherBytes");
+  Bytes bytes;
+  append(bytes, mine.data(), mine.size() * sizeof(T));
+  std::vector<T> all;
+  if (counts) counts->clear();
+  for (const Bytes& part : allgatherBytes(transport, std::move(bytes))) {
+    const auto old = all.size();
+    all.resize(old + part.size() / sizeof(T));
+    if (!part.empty()) std::memcpy(all.data() + old, part.data(), part.size());
+    if (counts) counts->push_back(static_cast<std::int64_t>(part.size() / sizeof(T)));
+  }
+  return all;
+}
+template <class T>
+std::vector<T> allgatherv(Transport& transport, const std::vector<T>& mine,
+                          std::vector<std::int64_t>* counts = nullptr) {
+  return allgatherv(transport, Span<const T>(mine.data(), mine.size()), counts);
+}
+
+/// One value of every rank, in rank order.
+template <class T>
+std::vector<T> allgather(Transport& transport, const T& mine) {
+  return allgatherv(transport, Span<const T>(&mine, 1));
+}
+
+/// The root's value on every rank.
+template <class T>
+T broadcast(Transport& transport, const T& value, int root) {
+  Bytes bytes = broadcastBytes(transport, Writer().value(value).take(), root);
+  return Reader(bytes).value<T>();
+}
+/// The root's values on every rank, whatever the others gave.
+template <class T>
+std::vector<T> broadcast(Transport& transport, const std::vector<T>& values, int root) {
+  Bytes bytes = broadcastBytes(transport, Writer().range(values).take(), root);
+  return Reader(bytes).range<T>();
+}
+inline std::string broadcast(Transport& transport, const std::string& text, int root) {
+  Bytes bytes = broadcastBytes(transport, Writer().text(text).take(), root);
+  return Reader(bytes).text();
+}
+
+}  // namespace tributary

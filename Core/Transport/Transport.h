@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Bytes.h"
+
+namespace tributary {
+
+/// What a message is about. A receive sees the messages of its own channel and session only.
+enum class Channel {
+  Work,      ///< the exchange's messages
+  Detector,  ///< termination detectors' own messages
+  Control,   ///< abort notices and stall reports
+  Setup      ///< the blocking conveniences of Collectives.h
+};
+
+enum class SendMode {
+  Eager,       ///< finished when the buffer is free again, received or not
+  Synchronous  ///< finished only after the destination has begun to receive it
+};
+
+enum class ReduceOp { Sum, Min, Max, Or };
+
+/// Messages of one collective activity: see Transport::openSession().
+using Session = std::int64_t;
+
+/// A message that has arrived.
+struct Envelope {
+  int source = 0;
+  Bytes bytes;
+};
+
+/// A send under way. Owns the buffer together with the transport: dropping the handle neither
+/// cancels the send nor frees the buffer too early.
+class PendingSend {
+ public:
+  struct State {
+    bool done = false;
+    Bytes bytes;
+  };
+
+  PendingSend() = default;
+  explicit PendingSend(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  PendingSend(PendingSend&&) = default;
+  PendingSend& operator=(PendingSend&&) = default;
+  PendingSend(const PendingSend&) = delete;
+  PendingSend& operator=(const PendingSend&) = delete;
+
+  /// A flag only: it changes in Transport::poll().
+  bool done() const { return !state_ || state_->done; }
+  /// The buffer of a finished send, for reuse. @pre done()
+  Bytes takeBuffer() { return state_ ? std::move(state_->bytes) : Bytes(); }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A non-blocking barrier or all-reduce under way; owns its buffers like PendingSend.
+class PendingReduce {
+ public:
+  struct State {
+    bool done = false;
+    std::vector<std::int64_t> values;
+    std::vector<std::int64_t> result;
+  };
+
+  PendingReduce() = default;
+  explicit PendingReduce(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  PendingReduce(PendingReduce&&) = default;
+  PendingReduce& operator=(PendingReduce&&) = default;
+  PendingReduce(const PendingReduce&) = delete;
+  PendingReduce& operator=(const PendingReduce&) = delete;
+
+  /// A flag only: it changes in Transport::poll().
+  bool done() const { return !state_ || state_->done; }
+  /// The reduced values (none for a barrier). @pre done()
+  const std::vector<std::int64_t>& result() const { return state_->result; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// How bytes move between ranks, and what time it is. Used by one thread. Errors of the layer below
+/// are thrown as Error with the rank and the failed call.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Seconds since some moment in the past, never running backwards.
+  virtual double now() const = 0;
+  /// Tells the transport that `seconds` of computation have passed: moves a simulated clock, and
+  /// does nothing where time passes by itself.
+  virtual void spend(double seconds) = 0;
+  /// Gives the core away for about `seconds`, or for one turn of the scheduler if 0.
+  virtual void relax(double seconds) = 0;
+
+  /// A number for the messages of one collective activity. Collective in the sense that all ranks
+  /// open their sessions in the same order and so get the same number; no communication. It keeps
+  /// a fast rank's next activity apart from what a slow rank is still receiving.
+  virtual Session openSession() = 0;
+
+  /// Starts to send `bytes` (any size, 0 and over 2 GiB included) to a rank, itself included.
+  /// Messages from one rank to another within a channel and session arrive in order.
+  virtual PendingSend send(int destination, Channel channel, Session session, SendMode mode,
+                           Bytes&& bytes) = 0;
+  /// The next message that has fully arrived, from any rank; nothing if there is none now.
+  virtual std::optional<Envelope> tryReceive(Channel channel, Session session) = 0;
+  /// Whether messages of this channel and session have begun to arrive (their synchronous sends may
+  /// be finished) but were not yet returned by tryReceive().
+  virtual bool receiving(Channel channel, Session session) const = 0;
+
+  /// Makes progress and brings the done() flags of sends and reductions up to date.
+  virtual void poll() = 0;
+
+  /// Collective, non-blocking; reductions and barriers are started in the same order on all ranks.
+  virtual PendingReduce barrier() = 0;
+  /// Element by element; all ranks give the same number of values and the same operation.
+  virtual PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) = 0;
+};
+
+/// How to wait without keeping a core from those who have work: some empty polls at full speed,
+/// then turns of the scheduler, then naps that grow to a bound.
+class Patience {
+ public:
+  /// Something happened.
+  void reset() { empty_ = 0; }
+  /// Nothing happened in this turn.
+  void rest(Transport& transport);
+
+ private:
+  int empty_ = 0;
+};
+
+}  // namespace tributary
