@@ -1,5 +1,4 @@
 #pragma once
-// Interface agreed on by all parts of the library; the implementation may refine it.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +28,9 @@ struct ExchangeOptions {
   std::string detector = "consensus";
   std::size_t batchBytes = 64 << 10;  ///< A destination's batch leaves when it is this large ...
   double holdSeconds = 20e-6;         ///< ... or this old, whichever is first.
-  std::size_t inFlightBytes = std::size_t(256) << 20;  ///< Bound on a rank's unfinished sends.
+  /// Above so much in unfinished sends a rank's callbacks pause, while it goes on receiving; what
+  /// one call of the callback sends may exceed it.
+  std::size_t inFlightBytes = std::size_t(256) << 20;
   double stallSeconds = 120;  ///< No progress for so long: stall report. 0: never.
 };
 
@@ -39,29 +40,40 @@ struct ExchangeOptions {
 using Step = std::function<bool(BlockId block, Mailbox& mailbox)>;
 
 /// Runs a callback over the blocks of all ranks until every block is done and no message is in
-/// flight. Collective: constructed and run on all ranks of the transport.
+/// flight. Collective: constructed and run on all ranks of the transport, and not destroyed before
+/// the end; the transport can be used for the next exchange then, after an error or an abort too.
 class Exchange {
  public:
+  /// @param transport   outlives the exchange
+  /// @param assignment  the same on all ranks, for as many ranks as the transport has
   /// @param links  for each local block, in order, the blocks that it may know as neighbours (used
-  ///               by Neighborhood to know which messages to expect; a message may go to any
-  ///               block).
+  ///               by Neighborhood to know which messages to expect; a message may go to any block)
+  /// @param step   called at least once for each local block
+  /// Collective. Throws Error on all ranks if an argument is wrong on any.
   Exchange(Transport& transport, Assignment assignment, std::vector<std::vector<BlockId>> links,
            ExchangeOptions options, Step step);
   ~Exchange();
 
-  /// One non-blocking turn of the state machine. @return true once all ranks know the end.
+  /// One non-blocking turn of the state machine. @return true once all ranks know the end. Throws
+  /// Error, once and at the end only, like run().
   bool advance();
 
   /// Spins advance() to the end; `monitor` is called between turns, and if it returns false the
   /// exchange is aborted on all ranks. Throws Error (on the rank that saw it) when a callback
-  /// threw, a message was malformed or nothing moved for stallSeconds; the other ranks leave too
-  /// and throw an Error that names the rank.
+  /// threw, a message was malformed or nothing moved on any rank for stallSeconds; the other ranks
+  /// leave too and throw an Error that names the rank. An exception of the monitor counts as one of
+  /// a callback. A callback that never returns cannot be interrupted.
   void run(const std::function<bool()>& monitor = {});
 
-  /// Local call, obeyed by all ranks: queues are dropped, callbacks no longer called.
+  /// Local call, obeyed by all ranks: queues are dropped, callbacks no longer called. May be called
+  /// in a callback. Not an error: run() returns. Without effect once the end is being agreed on.
   void abort(const std::string& why = {});
+  /// Whether the exchange was aborted or failed; at the end the same on all ranks.
   bool aborted() const;
+  /// Why, as given to abort() on the lowest rank that called it, or the error's text.
+  const std::string& reason() const;
 
+  /// This rank's counters; times and waves are complete at the end.
   const ExchangeStatistics& statistics() const;
 
  private:

@@ -1,0 +1,182 @@
+#include "Tributary/Exchange/Schedule.h"
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+
+namespace tributary {
+
+namespace {
+
+// Messages are looked for after so much computing: often enough to keep neighbours supplied, seldom
+// enough that an empty look, which can cost a turn of the scheduler, does not matter.
+constexpr double TurnSeconds = 25e-6;
+
+}  // namespace
+
+ScheduleMachine::ScheduleMachine(const ScheduleInputs& inputs, SendMode mode)
+    : transport_(inputs.transport),
+      inputs_(inputs),
+      detector_(makeDetector(inputs.options.detector, inputs.transport, inputs.session)),
+      queues_(inputs.transport, inputs.session, inputs.assignment, inputs.options, *detector_,
+              detector_->traits().synchronousSends ? SendMode::Synchronous : mode,
+              inputs.statistics),
+      states_(static_cast<std::size_t>(inputs.assignment.count(inputs.transport.rank()))),
+      next_(states_.size()),
+      clock_(inputs.transport.now()),
+      passiveSince_(clock_) {
+  std::iota(next_.begin(), next_.end(), 0);
+}
+
+template <class Action>
+void ScheduleMachine::guarded(Action&& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    inputs_.fail(error.what());
+  } catch (...) {
+    inputs_.fail("an exception that is not a std::exception");
+  }
+}
+
+bool ScheduleMachine::advance() {
+  const double begin = clock_;
+  busy_ = false;
+  turnComputing_ = 0;
+  const bool ended = turn();
+  clock_ = transport_.now();
+  const double rest = std::max(0.0, clock_ - begin - turnComputing_);
+  ExchangeStatistics& statistics = inputs_.statistics;
+  statistics.computingSeconds += turnComputing_;
+  (busy_ ? statistics.communicationSeconds : statistics.idleSeconds) += rest;
+  const bool passive = blocksDone() && queues_.quiet();
+  if (passive && (busy_ || !wasPassive_)) passiveSince_ = clock_;
+  wasPassive_ = passive;
+  if (ended) {
+    statistics.terminationDelaySeconds = clock_ - passiveSince_;
+    statistics.waves += detector_->waves();
+  }
+  return ended;
+}
+
+void ScheduleMachine::stop() {
+  stopped_ = true;
+  current_.clear();
+  next_.clear();
+  position_ = 0;
+  stuck_ = 0;
+  for (BlockState& state : states_) state = BlockState{false, false};
+  queues_.drop();
+}
+
+void ScheduleMachine::receive() {
+  guarded([&] {
+    const int batches = queues_.receive(
+        [this](int source, const BatchFooter& footer) { return onBatch(source, footer); });
+    if (batches > 0) busy_ = true;
+  });
+  wakeBlocks();
+}
+
+void ScheduleMachine::poll() {
+  transport_.poll();
+  if (queues_.sending() && queues_.retire()) busy_ = true;
+}
+
+void ScheduleMachine::wakeBlocks() {
+  for (const std::int32_t index : queues_.woken()) {
+    BlockState& state = states_[static_cast<std::size_t>(index)];
+    if (state.stuck) {
+      state.stuck = false;
+      --stuck_;
+    }
+    if (!state.queued) {
+      state.queued = true;
+      next_.push_back(index);
+    }
+  }
+  queues_.woken().clear();
+}
+
+void ScheduleMachine::nextList() {
+  current_.clear();
+  current_.swap(next_);
+  position_ = 0;
+}
+
+void ScheduleMachine::startRound() {
+  wakeBlocks();
+  nextList();
+  const BlockId first = inputs_.assignment.first(transport_.rank());
+  for (const std::int32_t index : current_) queues_.inbox(first + index).open();
+}
+
+void ScheduleMachine::callBlocks(bool open) {
+  if (listDone()) return;
+  if (!queues_.mayProduce()) {
+    if (!paused_) ++inputs_.statistics.pauses;
+    paused_ = true;
+    return;
+  }
+  paused_ = false;
+  busy_ = true;
+  const double begin = transport_.now();
+  double before = begin;
+  while (!listDone()) {
+    call(current_[position_++], open);
+    const double now = transport_.now();
+    turnComputing_ += now - before;
+    before = now;
+    queues_.flushDue(now);
+    if (now - begin >= TurnSeconds || !queues_.mayProduce()) break;
+  }
+  wakeBlocks();
+}
+
+void ScheduleMachine::call(std::int32_t index, bool open) {
+  const BlockId block = inputs_.assignment.first(transport_.rank()) + index;
+  Inbox& inbox = queues_.inbox(block);
+  if (open) inbox.open();
+  const std::size_t visible = inbox.unread() - inbox.arrived();
+  const std::int64_t traffic = queues_.traffic();
+  ++inputs_.statistics.callbacks;
+  bool more = false;
+  guarded([&] {
+    Mailbox mailbox(queues_, block);
+    more = inputs_.step(block, mailbox);
+  });
+  if (stopped_) return;
+  inbox.close();
+  const std::size_t left = inbox.unread() - inbox.arrived();
+  const bool took = left < visible;
+  if (more || took || queues_.traffic() != traffic) ++progress_;
+  BlockState& state = states_[static_cast<std::size_t>(index)];
+  state.queued = more || inbox.arrived() > 0 || (left > 0 && took);
+  if (state.queued) {
+    next_.push_back(index);
+  } else if (left > 0) {
+    state.stuck = true;
+    ++stuck_;
+  }
+}
+
+std::string ScheduleMachine::describe() const {
+  const BlockId first = inputs_.assignment.first(transport_.rank());
+  std::string blocks;
+  std::int64_t open = 0;
+  std::int64_t unread = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!states_[i].queued && !states_[i].stuck) continue;
+    ++open;
+    if (states_[i].stuck) ++unread;
+    if (open <= 8) blocks += " " + std::to_string(first + static_cast<BlockId>(i));
+  }
+  std::string text = std::to_string(open) + " blocks not done";
+  if (open > 0) text += " (" + blocks.substr(1) + (open > 8 ? " ...)" : ")");
+  if (unread > 0) {
+    text += ", of these " + std::to_string(unread) + " leave messages in their mailbox";
+  }
+  return text + "; " + queues_.describe() + "; " + phase();
+}
+
+}  // namespace tributary

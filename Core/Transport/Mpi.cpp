@@ -1,0 +1,367 @@
+#include "Tributary/Transport/Mpi.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <list>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Clock.h"
+
+namespace tributary {
+
+namespace {
+
+// A message's last byte tells what it is; parts follow their announcement under a tag of their own.
+constexpr std::byte Whole{0};
+constexpr std::byte Announcement{1};
+
+// Larger messages are announced and sent as they are: adding the last byte could move them.
+constexpr std::size_t LargestWhole = 256 << 10;
+
+// Above, MPI may need the sender's help to complete a receive, and the sender may be computing.
+constexpr int LargestBlockingReceive = 4 << 10;
+
+constexpr int Channels = 4;
+// MPI guarantees tags up to 32767 only. Ranks are at most one session apart, so any number over two
+// keeps them separate; a large one lets a left-over message be told from a new one for long.
+constexpr Session TaggedSessions = 4000;
+
+int tagOf(Channel channel, Session session, bool part) {
+  return (static_cast<int>(session % TaggedSessions) * Channels + static_cast<int>(channel)) * 2 +
+         (part ? 1 : 0);
+}
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport(MPI_Comm comm, std::size_t largestPart)
+      : largestPart_(std::clamp<std::size_t>(largestPart, 1, std::size_t(1) << 30)) {
+    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    sentTo_.assign(static_cast<std::size_t>(size_), 0);
+  }
+
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  ~MpiTransport() override {
+    try {
+      drain();
+      check(MPI_Comm_free(&comm_), "MPI_Comm_free");
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "Tributary: while closing the MPI transport: %s\n", error.what());
+    }
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  double now() const override { return steadySeconds(); }
+  void spend(double) override {}
+  void relax(double seconds) override { leaveCore(seconds); }
+  Session openSession() override { return sessions_++; }
+
+  PendingSend send(int destination, Channel channel, Session session, SendMode mode,
+                   Bytes&& bytes) override {
+    if (destination < 0 || destination >= size_) {
+      throw Error("send to rank " + std::to_string(destination) +
+                  ": the transport has ranks 0 to " + std::to_string(size_ - 1));
+    }
+    auto operation = std::make_shared<SendOperation>();
+    operation->bytes = std::move(bytes);
+    const int tag = tagOf(channel, session, false);
+    if (operation->bytes.size() <= std::min(LargestWhole, largestPart_)) {
+      operation->bytes.push_back(Whole);
+      operation->trailer = true;
+      start(operation, operation->bytes.data(), operation->bytes.size(), destination, tag, mode);
+    } else {
+      const auto total = static_cast<std::uint64_t>(operation->bytes.size());
+      append(operation->announcement, &total, sizeof total);
+      operation->announcement.push_back(Announcement);
+      start(operation, operation->announcement.data(), operation->announcement.size(), destination,
+            tag, mode);
+      const int partTag = tagOf(channel, session, true);
+      for (std::size_t offset = 0; offset < total; offset += largestPart_) {
+        start(operation, operation->bytes.data() + offset,
+              std::min<std::size_t>(largestPart_, total - offset), destination, partTag,
+              SendMode::Eager);
+      }
+    }
+    return PendingSend(std::move(operation));
+  }
+
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    if (!arrivals_.empty()) {
+      if (auto envelope = takeArrival(channel, session)) return envelope;
+    }
+    while (true) {
+      int found = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check(MPI_Improbe(MPI_ANY_SOURCE, tagOf(channel, session, false), comm_, &found, &message,
+                        &status),
+            "MPI_Improbe");
+      if (!found) return std::nullopt;
+      if (auto envelope = receive(message, status, channel, session)) return envelope;
+      if (auto envelope = takeArrival(channel, session)) return envelope;
+    }
+  }
+
+  bool receiving(Channel channel, Session session) const override {
+    return std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& a) {
+      return a.channel == channel && a.session == session;
+    });
+  }
+
+  void poll() override {
+    if (requests_.empty()) return;
+    finished_.resize(requests_.size());
+    int count = 0;
+    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                       finished_.data(), MPI_STATUSES_IGNORE),
+          "MPI_Testsome");
+    if (count <= 0) return;
+    for (int i = 0; i < count; ++i) finish(owners_[static_cast<std::size_t>(finished_[i])]);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      if (kept != i) {
+        requests_[kept] = requests_[i];
+        owners_[kept] = std::move(owners_[i]);
+      }
+      ++kept;
+    }
+    requests_.resize(kept);
+    owners_.resize(kept);
+  }
+
+  PendingReduce barrier() override {
+    auto state = std::make_shared<PendingReduce::State>();
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+    requests_.push_back(request);
+    owners_.push_back({nullptr, state});
+    return PendingReduce(std::move(state));
+  }
+
+  PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {
+    auto state = std::make_shared<PendingReduce::State>();
+    state->values = std::move(values);
+    state->result.resize(state->values.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(state->values.data(), state->result.data(),
+                         static_cast<int>(state->values.size()), MPI_INT64_T, mpiOp(op), comm_,
+                         &request),
+          "MPI_Iallreduce");
+    requests_.push_back(request);
+    owners_.push_back({nullptr, state});
+    return PendingReduce(std::move(state));
+  }
+
+ private:
+  struct SendOperation : PendingSend::State {
+    Bytes announcement;
+    int unfinished = 0;
+    bool trailer = false;
+  };
+  struct Owner {
+    std::shared_ptr<SendOperation> send;
+    std::shared_ptr<PendingReduce::State> reduce;
+  };
+  /// A message that has begun to arrive.
+  struct Arrival {
+    int source = 0;
+    Channel channel = Channel::Work;
+    Session session = 0;
+    bool trailer = false;
+    Bytes bytes;
+    std::vector<MPI_Request> requests;
+  };
+
+  void check(int code, const char* function) const {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+    throw Error(std::string(function) + " failed on rank " + std::to_string(rank_) + " with code " +
+                std::to_string(code) + ": " + std::string(text, static_cast<std::size_t>(length)));
+  }
+
+  static MPI_Op mpiOp(ReduceOp op) {
+    switch (op) {
+      case ReduceOp::Sum:
+        return MPI_SUM;
+      case ReduceOp::Min:
+        return MPI_MIN;
+      case ReduceOp::Max:
+        return MPI_MAX;
+      case ReduceOp::Or:
+        return MPI_BOR;
+    }
+    throw Error("unknown reduction");
+  }
+
+  void start(const std::shared_ptr<SendOperation>& operation, const std::byte* data,
+             std::size_t size, int destination, int tag, SendMode mode) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int count = static_cast<int>(size);
+    if (mode == SendMode::Synchronous) {
+      check(MPI_Issend(data, count, MPI_BYTE, destination, tag, comm_, &request), "MPI_Issend");
+    } else {
+      check(MPI_Isend(data, count, MPI_BYTE, destination, tag, comm_, &request), "MPI_Isend");
+    }
+    ++operation->unfinished;
+    ++sentTo_[static_cast<std::size_t>(destination)];
+    requests_.push_back(request);
+    owners_.push_back({operation, nullptr});
+  }
+
+  static void finish(Owner& owner) {
+    if (owner.reduce) {
+      owner.reduce->done = true;
+    } else if (--owner.send->unfinished == 0) {
+      if (owner.send->trailer) owner.send->bytes.pop_back();
+      owner.send->done = true;
+    }
+    owner = Owner();
+  }
+
+  void allocate(Bytes& bytes, std::uint64_t size, int source) const {
+    try {
+      bytes.resize(static_cast<std::size_t>(size));
+    } catch (const std::exception&) {
+      throw Error("rank " + std::to_string(rank_) + " has no memory for a message of " +
+                  std::to_string(size) + " bytes from rank " + std::to_string(source));
+    }
+  }
+
+  /// Receives a matched message; one that cannot be finished at once joins arrivals_.
+  std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status, Channel channel,
+                                  Session session) {
+    int count = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    if (count < 1) throw Error("malformed message: empty on the transport's own communicator");
+    const int source = status.MPI_SOURCE;
+    ++received_;
+    Bytes bytes;
+    allocate(bytes, static_cast<std::uint64_t>(count), source);
+    if (count > LargestBlockingReceive) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Imrecv(bytes.data(), count, MPI_BYTE, &message, &request), "MPI_Imrecv");
+      arrivals_.push_back({source, channel, session, true, std::move(bytes), {request}});
+      return std::nullopt;
+    }
+    check(MPI_Mrecv(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    const std::byte kind = bytes.back();
+    bytes.pop_back();
+    if (kind == Announcement) {
+      arrivals_.push_back(receiveParts(bytes, source, channel, session));
+      return std::nullopt;
+    }
+    if (kind != Whole) throw Error("malformed message: unknown kind");
+    const bool overtakes = std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& a) {
+      return a.source == source && a.channel == channel && a.session == session;
+    });
+    if (!overtakes) return Envelope{source, std::move(bytes)};
+    arrivals_.push_back({source, channel, session, false, std::move(bytes), {}});
+    return std::nullopt;
+  }
+
+  Arrival receiveParts(const Bytes& announcement, int source, Channel channel, Session session) {
+    const auto total = Reader(announcement).value<std::uint64_t>();
+    Arrival arrival{source, channel, session, false, {}, {}};
+    allocate(arrival.bytes, total, source);
+    const int tag = tagOf(channel, session, true);
+    for (std::uint64_t offset = 0; offset < total; offset += largestPart_) {
+      arrival.requests.push_back(MPI_REQUEST_NULL);
+      const auto size = std::min<std::uint64_t>(largestPart_, total - offset);
+      check(MPI_Irecv(arrival.bytes.data() + offset, static_cast<int>(size), MPI_BYTE, source, tag,
+                      comm_, &arrival.requests.back()),
+            "MPI_Irecv");
+      ++received_;
+    }
+    return arrival;
+  }
+
+  /// The oldest complete arrival that no incomplete one of the same source precedes.
+  std::optional<Envelope> takeArrival(Channel channel, Session session) {
+    for (auto arrival = arrivals_.begin(); arrival != arrivals_.end(); ++arrival) {
+      if (arrival->channel != channel || arrival->session != session) continue;
+      const bool waits = std::any_of(arrivals_.begin(), arrival, [&](const Arrival& earlier) {
+        return earlier.source == arrival->source && earlier.channel == channel &&
+               earlier.session == session;
+      });
+      if (waits || !complete(*arrival)) continue;
+      Envelope envelope{arrival->source, std::move(arrival->bytes)};
+      if (arrival->trailer) envelope.bytes.pop_back();
+      arrivals_.erase(arrival);
+      return envelope;
+    }
+    return std::nullopt;
+  }
+
+  bool complete(Arrival& arrival) {
+    if (arrival.requests.empty()) return true;
+    int flag = 0;
+    check(MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(), &flag,
+                      MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+    if (flag) arrival.requests.clear();
+    return flag != 0;
+  }
+
+  /// Receives what others sent and nobody asked for, then finishes this rank's sends.
+  void drain() {
+    std::vector<std::int64_t> sentToMe(static_cast<std::size_t>(size_), 0);
+    check(MPI_Alltoall(sentTo_.data(), 1, MPI_INT64_T, sentToMe.data(), 1, MPI_INT64_T, comm_),
+          "MPI_Alltoall");
+    std::int64_t expected = 0;
+    for (const auto count : sentToMe) expected += count;
+    while (received_ < expected || !requests_.empty() || !arrivals_.empty()) {
+      arrivals_.remove_if([&](Arrival& arrival) { return complete(arrival); });
+      poll();
+      int found = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &message, &status),
+            "MPI_Improbe");
+      if (!found) continue;
+      int count = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+      Bytes dropped;
+      allocate(dropped, static_cast<std::uint64_t>(count), status.MPI_SOURCE);
+      check(MPI_Mrecv(dropped.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+      ++received_;
+    }
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  std::size_t largestPart_;
+  Session sessions_ = 0;
+  std::vector<MPI_Request> requests_;
+  std::vector<Owner> owners_;  // of requests_, one each
+  std::vector<int> finished_;
+  std::list<Arrival> arrivals_;
+  std::vector<std::int64_t> sentTo_;  // MPI messages, parts included
+  std::int64_t received_ = 0;         // likewise
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> makeMpiTransport(MPI_Comm comm, std::size_t largestPart) {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized) {
+    throw Error("an MPI transport needs MPI between MPI_Init and MPI_Finalize");
+  }
+  return std::make_unique<MpiTransport>(comm, largestPart);
+}
+
+}  // namespace tributary
