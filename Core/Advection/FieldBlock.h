@@ -29,7 +29,7 @@ struct Box {
 /// the cell's own geometry alone, so the best match does not depend on the cut.
 struct CellMatch {
   double violation = std::numeric_limits<double>::infinity();  ///< 0 inside, else how far outside.
-  double size = 0;                                             ///< Cell length: the finer cell wins.
+  double size = 0;            ///< Cell length: the finer cell wins.
   double key[3] = {0, 0, 0};  ///< Centre of the cell: the smaller, lexicographically, wins ties.
   std::int64_t block = -1;
   std::int32_t cell = -1;
@@ -48,12 +48,12 @@ struct CellMatch {
 /// of weight[i * stride + j] * data[id[i * stride + j]].
 struct Weights {
   int stride = 0;
-  bool wantGradients = false;          ///< Set by the caller.
-  std::vector<int> count;              ///< Points of the cell, per recorded point.
-  std::vector<std::int64_t> id;        ///< Point numbers in the piece that the block came from.
+  bool wantGradients = false;    ///< Set by the caller.
+  std::vector<int> count;        ///< Points of the cell, per recorded point.
+  std::vector<std::int64_t> id;  ///< Point numbers in the piece that the block came from.
   std::vector<double> weight;
-  std::vector<double> gradient;        ///< d weight / d (x, y, z): [(i * stride + j) * 3 + axis].
-  std::vector<std::int64_t> cellId;    ///< Cell number in the piece, per recorded point.
+  std::vector<double> gradient;      ///< d weight / d (x, y, z): [(i * stride + j) * 3 + axis].
+  std::vector<std::int64_t> cellId;  ///< Cell number in the piece, per recorded point.
 };
 
 /// One block's share of a steady velocity field: the cells it owns, their velocities, and the way
@@ -73,6 +73,9 @@ class FieldBlock {
   /// block (then particle.block names it). Appends the accepted positions to `log`.
   virtual void advance(const StepRules& rules, Span<Particle> particles,
                        TrajectoryLog& log) const = 0;
+
+  /// Whether a particle may be told to be in this cell: guards against malformed messages.
+  virtual bool hasCell(std::int32_t cell) const = 0;
 
   /// Replaces `best` if a cell of this block holds `point` better.
   virtual void find(const double point[3], CellMatch& best) const = 0;

@@ -45,10 +45,10 @@ struct alignas(32) Particle {
   double time;        ///< Integration time at x; runs backward when h does.
   double length;      ///< Arc length travelled so far.
 
-  std::int64_t line;   ///< 2 * seed + (1 when going backward).
-  std::int64_t block;  ///< The block that makes the next evaluation.
-  std::int32_t cell;   ///< Cell of that block, local number. Structured blocks do not use it.
-  std::int32_t steps;  ///< Steps accepted so far; steps + 1 points were recorded.
+  std::int64_t line;       ///< 2 * seed + (1 when going backward).
+  std::int64_t block;      ///< The block that makes the next evaluation.
+  std::int32_t cell;       ///< Cell of that block, local number. Structured blocks do not use it.
+  std::int32_t steps;      ///< Steps accepted so far; steps + 1 points were recorded.
   std::int32_t crossings;  ///< Faces crossed in search of `target`.
   std::int8_t face;        ///< Face of `cell` through which it was entered, or kAnyFace, kAccept.
   std::uint8_t stage;

@@ -17,9 +17,9 @@ struct StepRules {
   Integrator integrator = Integrator::RungeKutta45;
   StepUnit unit = StepUnit::CellLength;
   double initialStep = 0.2;
-  double minimumStep = 0.01;   ///< RungeKutta45 only.
-  double maximumStep = 0.5;    ///< RungeKutta45 only.
-  double maximumError = 1e-6;  ///< RungeKutta45 only.
+  double minimumStep = 0.01;                                       ///< RungeKutta45 only.
+  double maximumStep = 0.5;                                        ///< RungeKutta45 only.
+  double maximumError = 1e-6;                                      ///< RungeKutta45 only.
   double maximumLength = std::numeric_limits<double>::infinity();  ///< Arc length.
   double maximumTime = std::numeric_limits<double>::infinity();    ///< |integration time|.
   std::int64_t maximumSteps = 2000;

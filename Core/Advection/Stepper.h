@@ -40,15 +40,21 @@ inline __attribute__((always_inline)) V4 load(const double* p) {
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-inline __attribute__((always_inline)) void store(double* p, V4 v) { std::memcpy(p, &v, sizeof v); }
-inline __attribute__((always_inline)) V4 splat(double s) { return V4{s, s, s, s}; }
+inline __attribute__((always_inline)) void store(double* p, V4 v) {
+  std::memcpy(p, &v, sizeof v);
+}
+inline __attribute__((always_inline)) V4 splat(double s) {
+  return V4{s, s, s, s};
+}
 inline __attribute__((always_inline)) double norm(V4 v) {
   const V4 s = v * v;
   return __builtin_sqrt(s[0] + s[1] + s[2]);
 }
 
 template <Integrator I>
-constexpr int kStages = I == Integrator::RungeKutta2 ? 2 : I == Integrator::RungeKutta4 ? 4 : 6;
+constexpr int kStages = I == Integrator::RungeKutta2   ? 2
+                        : I == Integrator::RungeKutta4 ? 4
+                                                       : 6;
 
 /// Where the evaluation of slope k[stage] is made.
 template <Integrator I, int Stage>
@@ -66,16 +72,15 @@ inline __attribute__((always_inline)) V4 stagePoint(const Particle& p) {
     const V4 k1 = load(p.k[1]);
     if constexpr (Stage == 2) return x + h * (splat(3.0 / 40) * k0 + splat(9.0 / 40) * k1);
     const V4 k2 = load(p.k[2]);
-    if constexpr (Stage == 3)
-      return x + h * (splat(0.3) * k0 + splat(-0.9) * k1 + splat(1.2) * k2);
+    if constexpr (Stage == 3) return x + h * (splat(0.3) * k0 + splat(-0.9) * k1 + splat(1.2) * k2);
     const V4 k3 = load(p.k[3]);
     if constexpr (Stage == 4)
       return x + h * (splat(-11.0 / 54) * k0 + splat(2.5) * k1 + splat(-70.0 / 27) * k2 +
                       splat(35.0 / 27) * k3);
     const V4 k4 = load(p.k[4]);
-    return x + h * (splat(1631.0 / 55296) * k0 + splat(175.0 / 512) * k1 +
-                    splat(575.0 / 13824) * k2 + splat(44275.0 / 110592) * k3 +
-                    splat(253.0 / 4096) * k4);
+    return x +
+           h * (splat(1631.0 / 55296) * k0 + splat(175.0 / 512) * k1 + splat(575.0 / 13824) * k2 +
+                splat(44275.0 / 110592) * k3 + splat(253.0 / 4096) * k4);
   }
 }
 
@@ -260,9 +265,12 @@ template <Integrator I>
 inline bool feed(const StepRules& rules, Particle& p, V4 velocity, double cellLength,
                  std::int32_t cell, TrajectoryLog& log) {
   switch (p.stage) {
-    case 0: return feedStage<I, 0>(rules, p, velocity, cellLength, cell, log);
-    case 1: return feedStage<I, 1>(rules, p, velocity, cellLength, cell, log);
-    case 2: return feedStage<I, 2>(rules, p, velocity, cellLength, cell, log);
+    case 0:
+      return feedStage<I, 0>(rules, p, velocity, cellLength, cell, log);
+    case 1:
+      return feedStage<I, 1>(rules, p, velocity, cellLength, cell, log);
+    case 2:
+      return feedStage<I, 2>(rules, p, velocity, cellLength, cell, log);
     case 3:
       if constexpr (kStages<I> >= 3)
         return feedStage<I, 3>(rules, p, velocity, cellLength, cell, log);

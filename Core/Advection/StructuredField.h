@@ -18,10 +18,10 @@ struct StructuredPiece {
   int grid = 0;
   std::array<int, 6> extent{};  ///< Points stored: first and last index along x, y, z.
   bool uniform = true;
-  std::array<double, 3> origin{};   ///< Uniform: where index (0, 0, 0) lies, the same on all pieces.
-  std::array<double, 3> spacing{};  ///< Uniform: positive.
+  std::array<double, 3> origin{};  ///< Uniform: where index (0, 0, 0) lies, the same on all pieces.
+  std::array<double, 3> spacing{};                 ///< Uniform: positive.
   std::array<std::vector<double>, 3> coordinates;  ///< Rectilinear: of the points of the extent.
-  ArrayView velocity;               ///< 3 components, at points or cells of the extent.
+  ArrayView velocity;  ///< 3 components, at points or cells of the extent.
   bool cellCentred = false;
   Span<const std::uint8_t> ghosts;  ///< vtkGhostType of the cells of the extent, or empty.
 };

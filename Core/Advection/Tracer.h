@@ -36,8 +36,8 @@ struct TraceResult {
   std::vector<std::vector<TrajectoryLog>> logs;  ///< Per block of this rank.
   std::vector<LineEnd> ends;                     ///< In no particular order.
   ExchangeStatistics statistics;
-  std::int64_t steps = 0;       ///< Points recorded or steps accepted on this rank.
-  std::int64_t handovers = 0;   ///< Particles sent to another block.
+  std::int64_t points = 0;     ///< Recorded on this rank.
+  std::int64_t handovers = 0;  ///< Particles sent to another block.
   bool aborted = false;
 };
 

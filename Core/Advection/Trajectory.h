@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Advection/Particle.h"
@@ -12,11 +13,11 @@ namespace tributary {
 
 /// An accepted position, as the block that evaluated the velocity there saw it.
 struct TrajectoryPoint {
-  double x[3];          ///< Unwrapped position.
-  double time;          ///< Integration time, signed.
-  std::int64_t line;    ///< See Particle::line.
-  std::int32_t index;   ///< 0 for the seed, then counting the steps of the line.
-  std::int32_t cell;    ///< Cell of the block (local number); -1 in structured blocks.
+  double x[3];         ///< Unwrapped position.
+  double time;         ///< Integration time, signed.
+  std::int64_t line;   ///< See Particle::line.
+  std::int32_t index;  ///< 0 for the seed, then counting the steps of the line.
+  std::int32_t cell;   ///< Cell of the block (local number); -1 in structured blocks.
 };
 
 /// What is known of a line when it ends.
@@ -32,26 +33,43 @@ class TrajectoryLog {
  public:
   static constexpr std::size_t kChunk = std::size_t(1) << 15;
 
-  /// Room for the next point; the caller fills it at once.
-  TrajectoryPoint& append() {
-    if (used_ == kChunk) grow();
-    return chunks_.back()[used_++];
+  TrajectoryLog() = default;
+  TrajectoryLog(TrajectoryLog&& other) noexcept { swap(other); }
+  TrajectoryLog& operator=(TrajectoryLog&& other) noexcept {
+    swap(other);
+    return *this;
   }
 
-  std::size_t size() const { return chunks_.empty() ? 0 : (chunks_.size() - 1) * kChunk + used_; }
+  /// Room for the next point; the caller fills it at once. Inlined into kernels that are compiled
+  /// for one processor, hence without library functions.
+  __attribute__((always_inline)) TrajectoryPoint& append() {
+    if (next_ == end_) grow();
+    return *next_++;
+  }
+
+  std::size_t size() const {
+    return chunks_.size() * kChunk - static_cast<std::size_t>(end_ - next_);
+  }
   std::size_t chunkCount() const { return chunks_.size(); }
   Span<const TrajectoryPoint> chunk(std::size_t i) const {
-    return {chunks_[i].get(), i + 1 == chunks_.size() ? used_ : kChunk};
+    return {chunks_[i].get(),
+            i + 1 == chunks_.size() ? kChunk - static_cast<std::size_t>(end_ - next_) : kChunk};
   }
 
  private:
   void grow();
+  void swap(TrajectoryLog& other) noexcept {
+    chunks_.swap(other.chunks_);
+    std::swap(next_, other.next_);
+    std::swap(end_, other.end_);
+  }
 
   struct Release {
     void operator()(TrajectoryPoint* p) const;
   };
   std::vector<std::unique_ptr<TrajectoryPoint[], Release>> chunks_;
-  std::size_t used_ = kChunk;
+  TrajectoryPoint* next_ = nullptr;
+  TrajectoryPoint* end_ = nullptr;
 };
 
 }  // namespace tributary

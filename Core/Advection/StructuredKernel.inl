@@ -1,0 +1,349 @@
+// Included by one source file per instruction set, with TRIBUTARY_KERNEL naming the entry point.
+// Everything is private to that file, and library functions with external linkage are kept out of
+// the loops: the linker must never hand code for a newer processor to the others.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "Tributary/Advection/Stepper.h"
+#include "Tributary/Advection/StructuredKernel.h"
+
+namespace tributary {
+namespace {
+
+typedef float F4 __attribute__((vector_size(16)));
+typedef std::int32_t I4 __attribute__((vector_size(16)));
+
+/// A point's cell and its place in it.
+struct Located {
+  std::int32_t cell[3];
+  V4 f;  ///< 0 .. 1 along each axis.
+  double cellLength;
+};
+
+/// Where along one rectilinear axis a coordinate lies: cell (may be out of range) and fraction.
+inline __attribute__((always_inline)) std::int32_t locateOnAxis(const GridAxis& axis, double p,
+                                                                double& f) {
+  const double* c = axis.coordinates.data();
+  const auto cells = static_cast<std::int32_t>(axis.cells);
+  if (!(p >= c[0])) {
+    f = 0;
+    return p >= c[0] - kGridSlack * (c[1] - c[0]) ? 0 : -1;
+  }
+  if (p >= c[cells]) {
+    f = 1;
+    return p <= c[cells] + kGridSlack * (c[cells] - c[cells - 1]) ? cells - 1 : cells;
+  }
+  const auto bucket = static_cast<std::int64_t>((p - c[0]) * axis.bucketInverse);
+  const auto last = static_cast<std::int64_t>(axis.buckets.size()) - 1;
+  std::int32_t i = axis.buckets[static_cast<std::size_t>(bucket < last ? bucket : last)];
+  while (p >= c[i + 1]) ++i;
+  f = (p - c[i]) * axis.inverseWidth[static_cast<std::size_t>(i)];
+  return i;
+}
+
+/// The cell of a point, by the whole grid's geometry alone. Points on the grid's outer faces
+/// (kGridSlack of a cell beyond them included) belong to the last cells only with Edge, which keeps
+/// the test out of the usual path.
+/// @return whether the cell can be evaluated in this block
+template <bool Uniform, bool Edge>
+inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4 p, V4 origin,
+                                                  V4 inverse, Located& at) {
+  if constexpr (Uniform) {
+    const V4 u = (p - origin) * inverse;
+    // Truncation of u + 1 is floor(u) + 1 for all u >= -1, the tiniest negative ones excepted,
+    // which count as 0. Every point beyond converts to an index that is out of range.
+    const I4 cell = __builtin_convertvector(u + splat(1.0), I4) - I4{1, 1, 1, 1};
+    at.cell[0] = cell[0];
+    at.cell[1] = cell[1];
+    at.cell[2] = cell[2];
+    if constexpr (Edge)
+      for (int a = 0; a < 3; ++a) {
+        const auto cells = static_cast<double>(view.grid->axes[static_cast<std::size_t>(a)].cells);
+        // u + 1 may also have been rounded up to the index beyond the last.
+        if (at.cell[a] >= cells && u[a] <= cells + kGridSlack)
+          at.cell[a] = static_cast<std::int32_t>(cells) - (cells > 0);
+        else if (u[a] < 0 && u[a] >= -kGridSlack)
+          at.cell[a] = 0;
+      }
+    at.f = u - V4{double(at.cell[0]), double(at.cell[1]), double(at.cell[2]), 0};
+    at.cellLength = view.cellLength;
+  } else {
+    double width2 = 0;
+    for (int a = 0; a < 3; ++a) {
+      const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
+      double f = 0;
+      at.cell[a] = 0;
+      if (axis.cells > 0) {
+        at.cell[a] = locateOnAxis(axis, p[a], f);
+        if (at.cell[a] < 0 || at.cell[a] >= axis.cells) return false;
+        const double* c = axis.coordinates.data() + at.cell[a];
+        width2 += (c[1] - c[0]) * (c[1] - c[0]);
+      }
+      at.f[a] = f;
+    }
+    at.cellLength = __builtin_sqrt(width2);
+  }
+  bool inside = true;
+  for (int a = 0; a < 3; ++a)
+    inside &= static_cast<std::uint32_t>(at.cell[a] - view.lo[static_cast<std::size_t>(a)]) <
+              static_cast<std::uint32_t>(view.hi[static_cast<std::size_t>(a)] -
+                                         view.lo[static_cast<std::size_t>(a)]);
+  if (view.flat)
+    for (int a = 0; a < 3; ++a) {
+      const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
+      if (axis.cells == 0) {
+        inside &= __builtin_fabs(p[a] - axis.origin) <= axis.slack;
+        at.f[a] = 0;
+      }
+    }
+  return inside;
+}
+
+/// x, y, z of a tuple; the fourth lane is whatever follows it in memory (`After`: precedes it).
+template <class Real, bool After>
+inline __attribute__((always_inline)) V4 loadTuple(const Real* tuple) {
+  if constexpr (sizeof(Real) == 4) {
+    F4 v;
+    std::memcpy(&v, After ? tuple - 1 : tuple, sizeof v);
+    if constexpr (After) v = __builtin_shuffle(v, I4{1, 2, 3, 0});
+    return __builtin_convertvector(v, V4);
+  } else {
+    typedef std::int64_t L4 __attribute__((vector_size(32)));
+    V4 v;
+    std::memcpy(&v, After ? tuple - 1 : tuple, sizeof v);
+    if constexpr (After) v = __builtin_shuffle(v, L4{1, 2, 3, 0});
+    return v;
+  }
+}
+
+template <class Real>
+inline V4 loadTupleAlone(const Real* tuple) {
+  return V4{double(tuple[0]), double(tuple[1]), double(tuple[2]), 0};
+}
+
+/// First of the velocity tuples of a cell: that of its lowest point, or the cell's own.
+template <class Real>
+inline __attribute__((always_inline)) const Real* firstTuple(const StructuredView& view,
+                                                             const Located& at) {
+  const std::int64_t tuple = (at.cell[0] - view.storedLo[0]) * view.stride[0] +
+                             (at.cell[1] - view.storedLo[1]) * view.stride[1] +
+                             (at.cell[2] - view.storedLo[2]) * view.stride[2];
+  return static_cast<const Real*>(view.velocity) + 3 * tuple;
+}
+
+template <class Real>
+inline __attribute__((always_inline)) V4 interpolate(const StructuredView& view, const Real* v,
+                                                     V4 f) {
+  if (__builtin_expect(view.cellCentred, 0)) return loadTupleAlone(v);
+  const V4 fx = splat(f[0]), fy = splat(f[1]), fz = splat(f[2]);
+  if (__builtin_expect(view.flat, 0)) {
+    const auto corner = [&](int i, int j, int k) {
+      const auto step = [&](int on, std::size_t a) {
+        return on && view.grid->axes[a].cells > 0 ? view.stride[a] : 0;
+      };
+      return loadTupleAlone(v + 3 * (step(i, 0) + step(j, 1) + step(k, 2)));
+    };
+    const auto row = [&](int j, int k) {
+      const V4 a = corner(0, j, k);
+      return a + fx * (corner(1, j, k) - a);
+    };
+    const V4 r00 = row(0, 0), r10 = row(1, 0), r01 = row(0, 1), r11 = row(1, 1);
+    const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
+    return p0 + fz * (p1 - p0);
+  }
+  const auto row = [&](const Real* first) __attribute__((always_inline)) {
+    const V4 a = loadTuple<Real, false>(first);
+    return a + fx * (loadTuple<Real, true>(first + 3) - a);
+  };
+  const std::int64_t sy = 3 * view.stride[1], sz = 3 * view.stride[2];
+  const V4 r00 = row(v), r10 = row(v + sy), r01 = row(v + sz), r11 = row(v + sz + sy);
+  const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
+  return p0 + fz * (p1 - p0);
+}
+
+inline bool isHidden(const StructuredView& view, const Located& at) {
+  constexpr std::uint8_t kHiddenCell = 32;
+  return view.hidden && (view.hidden[(at.cell[0] - view.storedLo[0]) * view.cellStride[0] +
+                                     (at.cell[1] - view.storedLo[1]) * view.cellStride[1] +
+                                     (at.cell[2] - view.storedLo[2]) * view.cellStride[2]] &
+                         kHiddenCell);
+}
+
+inline V4 wanted(const StepRules& rules, const Particle& p, bool periodic) {
+  if (!periodic) return load(p.target);
+  V4 image = load(p.target);
+  for (int a = 0; a < 3; ++a)
+    if (rules.period[a] > 0)
+      image[a] -=
+          rules.period[a] * __builtin_floor((image[a] - rules.periodicOrigin[a]) / rules.period[a]);
+  return image;
+}
+
+/// The rare case: the target is not plainly inside what this block can evaluate.
+/// @return true if it can be evaluated after all; else the particle says where it goes.
+template <bool Uniform>
+bool resolve(const StructuredView& view, V4 target, V4 origin, V4 inverse, Particle& p,
+             Located& at) {
+  if (!(target[0] - target[0] == 0 && target[1] - target[1] == 0 && target[2] - target[2] == 0)) {
+    finish(p, Reason::UnexpectedValue);  // infinite or not a number
+    return false;
+  }
+  const bool here = locate<Uniform, true>(view, target, origin, inverse, at);
+  bool inGrid = true;
+  for (int a = 0; a < 3; ++a) {
+    const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
+    if (axis.cells > 0)
+      inGrid &= at.cell[a] >= 0 && at.cell[a] < axis.cells;
+    else
+      inGrid &= __builtin_fabs(target[a] - axis.origin) <= axis.slack;
+  }
+  if (here && !isHidden(view, at)) return true;
+  p.status = Status::Seeking;
+  if (inGrid && !here) {
+    const BlockId owner = view.grid->owner(at.cell);
+    if (owner >= 0) {
+      p.status = Status::Active;
+      p.block = owner;
+    }
+  }
+  return false;
+}
+
+constexpr int kLanes = 8;
+
+/// Takes kLanes particles through their steps side by side: all find their cells, then all
+/// interpolate, so that the cache misses of one hide behind the work of the others.
+template <Integrator I, class Real, bool Uniform>
+class Sweep {
+ public:
+  Sweep(const StructuredView& view, const StepRules& rules, TrajectoryLog& log)
+      : view_(view), rules_(rules), log_(log) {
+    for (int a = 0; a < 3; ++a) {
+      const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
+      origin_[a] = axis.origin;
+      inverse_[a] = axis.cells > 0 ? axis.inverse : 0;
+      periodic_ |= rules.period[a] > 0;
+    }
+  }
+
+  void run(Particle* particles, std::int64_t count) {
+    std::int64_t next = 0;
+    int lanes = 0;
+    for (;;) {
+      while (lanes < kLanes && next < count) {
+        Particle& p = particles[next++];
+        if (toStepStart(p)) lane_[lanes++] = &p;
+      }
+      if (lanes == 0) return;
+      stages(lanes, std::make_integer_sequence<int, kStages<I>>());
+    }
+  }
+
+ private:
+  /// One evaluation at a time until the particle begins a step. @return whether it is still here
+  bool toStepStart(Particle& p) {
+    if (p.status != Status::Active) return false;
+    do {
+      Located at;
+      if (!place(p, at)) return false;
+      const V4 v = interpolate(view_, firstTuple<Real>(view_, at), at.f);
+      if (!feed<I>(rules_, p, v, at.cellLength, -1, log_)) return false;
+    } while (p.stage != 1);
+    return true;
+  }
+
+  inline __attribute__((always_inline)) bool place(Particle& p, Located& at) {
+    const V4 target = wanted(rules_, p, periodic_);
+    if (__builtin_expect(
+            locate<Uniform, false>(view_, target, origin_, inverse_, at) && !view_.hidden, 1))
+      return true;
+    return resolve<Uniform>(view_, target, origin_, inverse_, p, at);
+  }
+
+  template <int... S>
+  void stages(int& lanes, std::integer_sequence<int, S...>) {
+    (stage<S + 1>(lanes), ...);
+  }
+
+  template <int Stage>
+  inline __attribute__((always_inline)) void stage(int& lanes) {
+    V4 f[kLanes];
+    const Real* tuple[kLanes];
+    double cellLength[kLanes];
+    for (int l = 0; l < lanes;) {
+      Particle& p = *lane_[l];
+      if (Stage == kStages<I> && p.stage != Stage) {  // the step was refused: it begins again
+        ++l;
+        continue;
+      }
+      Located at;
+      if (!place(p, at)) {
+        lane_[l] = lane_[--lanes];
+        continue;
+      }
+      f[l] = at.f;
+      cellLength[l] = at.cellLength;
+      tuple[l] = firstTuple<Real>(view_, at);
+      __builtin_prefetch(tuple[l]);
+      __builtin_prefetch(tuple[l] + 3 * view_.stride[1]);
+      __builtin_prefetch(tuple[l] + 3 * view_.stride[2]);
+      __builtin_prefetch(tuple[l] + 3 * (view_.stride[1] + view_.stride[2]));
+      ++l;
+    }
+    int kept = 0;
+    for (int l = 0; l < lanes; ++l) {
+      Particle& p = *lane_[l];
+      lane_[kept] = &p;
+      if (Stage == kStages<I> && p.stage != Stage) {
+        ++kept;
+        continue;
+      }
+      const V4 v = interpolate(view_, tuple[l], f[l]);
+      kept += feedStage<I, Stage>(rules_, p, v, cellLength[l], -1, log_);
+    }
+    lanes = kept;
+  }
+
+  const StructuredView& view_;
+  const StepRules& rules_;
+  TrajectoryLog& log_;
+  V4 origin_{}, inverse_{};
+  bool periodic_ = false;
+  Particle* lane_[kLanes];
+};
+
+template <Integrator I>
+void advanceWith(const StructuredView& view, const StepRules& rules, Particle* particles,
+                 std::int64_t count, TrajectoryLog& log) {
+  const bool uniform = view.grid->axes[0].uniform;
+  if (view.isDouble) {
+    if (uniform)
+      Sweep<I, double, true>(view, rules, log).run(particles, count);
+    else
+      Sweep<I, double, false>(view, rules, log).run(particles, count);
+  } else {
+    if (uniform)
+      Sweep<I, float, true>(view, rules, log).run(particles, count);
+    else
+      Sweep<I, float, false>(view, rules, log).run(particles, count);
+  }
+}
+
+}  // namespace
+
+void TRIBUTARY_KERNEL(const StructuredView& view, const StepRules& rules, Particle* particles,
+                      std::int64_t count, TrajectoryLog& log) {
+  switch (rules.integrator) {
+    case Integrator::RungeKutta2:
+      return advanceWith<Integrator::RungeKutta2>(view, rules, particles, count, log);
+    case Integrator::RungeKutta4:
+      return advanceWith<Integrator::RungeKutta4>(view, rules, particles, count, log);
+    case Integrator::RungeKutta45:
+      return advanceWith<Integrator::RungeKutta45>(view, rules, particles, count, log);
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL advanceStructuredAvx2
+#include "StructuredKernel.inl"

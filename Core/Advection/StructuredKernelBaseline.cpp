@@ -1,0 +1,13 @@
+#define TRIBUTARY_KERNEL advanceStructuredBaseline
+#include "StructuredKernel.inl"
+
+namespace tributary {
+
+StructuredKernel structuredKernel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return advanceStructuredAvx2;
+#endif
+  return advanceStructuredBaseline;
+}
+
+}  // namespace tributary

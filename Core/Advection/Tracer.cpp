@@ -1,0 +1,405 @@
+#include "Tributary/Advection/Tracer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "Tributary/Advection/ParticleMessage.h"
+#include "Tributary/Agree.h"
+#include "Tributary/Bytes.h"
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+namespace {
+
+/// Particles that one callback advances under the asynchronous schedule: enough to keep the lanes
+/// of the kernels full, few enough that others' messages do not wait long.
+constexpr std::size_t kBatch = 2048;
+/// Below this many particles a second thread costs more than it brings.
+constexpr std::int64_t kGrain = 64;
+
+int stagesOf(Integrator integrator) {
+  switch (integrator) {
+    case Integrator::RungeKutta2:
+      return 2;
+    case Integrator::RungeKutta4:
+      return 4;
+    case Integrator::RungeKutta45:
+      return 6;
+  }
+  throw Error("unknown integrator");
+}
+
+/// Logs of one block, handed to whichever thread advances particles there.
+class LogPool {
+ public:
+  TrajectoryLog take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return {};
+    TrajectoryLog log = std::move(free_.back());
+    free_.pop_back();
+    return log;
+  }
+  void give(TrajectoryLog log) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(std::move(log));
+  }
+  std::vector<TrajectoryLog> takeAll() { return std::move(free_); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<TrajectoryLog> free_;
+};
+
+/// What waits in one block.
+struct Waiting {
+  std::vector<Particle> active;
+  std::vector<Traveller> seeking;
+  std::vector<Seed> seeds;  // not yet particles: a seed is far smaller
+  LogPool logs;
+};
+
+/// The callback of the exchange (iexchange paper, Algorithm 6).
+class Tracer {
+ public:
+  Tracer(Transport& transport, const Domain& domain, const TraceOptions& options)
+      : transport_(transport),
+        domain_(domain),
+        options_(options),
+        stages_(stagesOf(options.rules.integrator)),
+        first_(domain.assignment.first(transport.rank())),
+        waiting_(domain.blocks.size()) {}
+
+  /// Collective: brings every seed to the rank of the first block that may hold it.
+  void plant(Span<const Seed> seeds);
+  bool step(BlockId block, Mailbox& mailbox);
+  TraceResult finish();
+  double progress() const {
+    return planted_ ? std::min(1.0, static_cast<double>(result_.ends.size()) /
+                                        static_cast<double>(planted_ * directions()))
+                    : 0;
+  }
+
+ private:
+  int directions() const { return int(options_.forward) + int(options_.backward); }
+  bool isLocal(BlockId block) const {
+    return block >= first_ && block < first_ + static_cast<BlockId>(domain_.blocks.size());
+  }
+  const FieldBlock& local(BlockId block) const {
+    return *domain_.blocks[static_cast<std::size_t>(block - first_)];
+  }
+
+  void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
+  void search(Waiting& here, BlockId block);
+  void conclude(Waiting& here, BlockId block, Traveller& found);
+  void advance(Waiting& here, const FieldBlock& block, std::size_t limit);
+  void beginSearch(Waiting& here, BlockId block, Particle p);
+  void send(const Traveller& traveller) {
+    writeTraveller(outgoing_[traveller.particle.block], traveller, stages_);
+    ++result_.handovers;
+  }
+  void end(std::int64_t line, std::int32_t points, Reason reason) {
+    result_.ends.push_back({line, points, reason});
+  }
+
+  Transport& transport_;
+  const Domain& domain_;
+  const TraceOptions& options_;
+  const int stages_;
+  const BlockId first_;
+  std::vector<Waiting> waiting_;
+  std::unordered_map<BlockId, Bytes> outgoing_;
+  TraceResult result_;
+  std::int64_t planted_ = 0;
+};
+
+/// Interleaves the bits of a position on a 1024^3 lattice: seeds close to each other in this order
+/// meet the same cells, which then are in the cache.
+std::uint32_t mortonCode(const Box& bounds, const double x[3]) {
+  std::uint32_t code = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double width = bounds.hi[a] - bounds.lo[a];
+    const double u = width > 0 ? (x[a] - bounds.lo[a]) / width * 1023 : 0;
+    auto v = static_cast<std::uint32_t>(u >= 0 && u <= 1023 ? u : 0);
+    v = (v | (v << 16)) & 0x030000FF;
+    v = (v | (v << 8)) & 0x0300F00F;
+    v = (v | (v << 4)) & 0x030C30C3;
+    v = (v | (v << 2)) & 0x09249249;
+    code |= v << a;
+  }
+  return code;
+}
+
+void Tracer::plant(Span<const Seed> seeds) {
+  struct Planted {
+    Seed seed;
+    BlockId block;
+  };
+  std::vector<Bytes> toRank(static_cast<std::size_t>(transport_.size()));
+  for (const Seed& seed : seeds) {
+    double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
+    wrapIntoPeriod(options_.rules, image);
+    const BlockId block = domain_.boxes.next(image, -1);
+    if (block >= 0) {
+      const Planted planted{seed, block};
+      append(toRank[static_cast<std::size_t>(domain_.assignment.rankOf(block))], &planted,
+             sizeof planted);
+      continue;
+    }
+    if (options_.forward) end(2 * seed.id, 0, Reason::NotInitialized);
+    if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
+  }
+  planted_ = static_cast<std::int64_t>(seeds.size());
+  for (const Bytes& bytes : exchangeBytes(transport_, std::move(toRank))) {
+    Reader reader(bytes);
+    while (!reader.atEnd()) {
+      const auto planted = reader.value<Planted>();
+      if (!isLocal(planted.block))
+        throw Error("malformed message: a seed for another rank's block");
+      waiting_[static_cast<std::size_t>(planted.block - first_)].seeds.push_back(planted.seed);
+    }
+  }
+  for (Waiting& here : waiting_) {
+    std::vector<std::pair<std::uint32_t, std::size_t>> order;
+    for (std::size_t i = 0; i < here.seeds.size(); ++i)
+      order.emplace_back(mortonCode(domain_.boxes.bounds(), here.seeds[i].x), i);
+    // Particles are taken from the back.
+    std::sort(order.begin(), order.end(), std::greater<>());
+    std::vector<Seed> sorted;
+    sorted.reserve(order.size());
+    for (const auto& entry : order) sorted.push_back(here.seeds[entry.second]);
+    here.seeds = std::move(sorted);
+  }
+}
+
+void Tracer::receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox) {
+  while (auto message = mailbox.dequeueView()) {
+    Reader reader(message->payload);
+    while (!reader.atEnd()) {
+      Traveller traveller = readTraveller(reader, stages_);
+      Particle& p = traveller.particle;
+      p.block = block.id();
+      if (p.status == Status::Seeking) {
+        here.seeking.push_back(traveller);
+        continue;
+      }
+      if (!block.hasCell(p.cell))
+        throw Error("malformed message: a particle in cell " + std::to_string(p.cell) +
+                    ", which block " + std::to_string(block.id()) + " does not have");
+      here.active.push_back(p);
+    }
+  }
+}
+
+/// Sends a particle whose next cell is unknown on its round: every block whose box holds the point
+/// is asked, in ascending order, and the best answer counts, wherever it came from.
+void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
+  Traveller traveller{p, {}};
+  traveller.particle.status = Status::Seeking;
+  double image[3] = {p.target[0], p.target[1], p.target[2]};
+  wrapIntoPeriod(options_.rules, image);
+  const BlockId next = domain_.boxes.next(image, -1);
+  traveller.particle.block = next;
+  if (next < 0)
+    conclude(here, block, traveller);
+  else if (isLocal(next))
+    here.seeking.push_back(traveller);
+  else
+    send(traveller);
+}
+
+void Tracer::search(Waiting& here, BlockId block) {
+  std::vector<Traveller> seeking;
+  seeking.swap(here.seeking);
+  options_.parallelFor(
+      static_cast<std::int64_t>(seeking.size()), [&](std::int64_t begin, std::int64_t stop) {
+        for (std::int64_t i = begin; i < stop; ++i) {
+          Traveller& t = seeking[static_cast<std::size_t>(i)];
+          double image[3] = {t.particle.target[0], t.particle.target[1], t.particle.target[2]};
+          wrapIntoPeriod(options_.rules, image);
+          // All blocks of this rank that come next are asked on the spot.
+          while (t.particle.block >= 0 && isLocal(t.particle.block)) {
+            local(t.particle.block).find(image, t.best);
+            t.particle.block = domain_.boxes.next(image, t.particle.block);
+          }
+        }
+      });
+  for (Traveller& t : seeking) {
+    if (t.particle.block >= 0)
+      send(t);
+    else
+      conclude(here, block, t);
+  }
+}
+
+void Tracer::conclude(Waiting& here, BlockId block, Traveller& t) {
+  Particle& p = t.particle;
+  const auto deliver = [&](Particle particle) {
+    particle.status = Status::Active;
+    particle.block = t.best.block;
+    particle.cell = t.best.cell;
+    particle.face = Particle::kAccept;
+    particle.crossings = 0;
+    if (particle.block == block)
+      here.active.push_back(particle);
+    else
+      send({particle, {}});
+  };
+  if (p.stage != 0) {
+    if (t.best.found())
+      deliver(p);
+    else
+      end(p.line, p.steps + 1, Reason::OutOfDomain);
+    return;
+  }
+  // A seed: one search serves both directions.
+  for (const int backward : {0, 1}) {
+    if (!(backward ? options_.backward : options_.forward)) continue;
+    p.line = (p.line & ~std::int64_t(1)) | backward;
+    if (t.best.found())
+      deliver(p);
+    else
+      end(p.line, 0, Reason::NotInitialized);
+  }
+}
+
+void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) {
+  // Taken out first: whoever finds its cell here is appended to here.active meanwhile.
+  std::vector<Particle> taken;
+  if (here.active.size() <= limit) {
+    taken.swap(here.active);
+  } else {
+    taken.assign(here.active.end() - static_cast<std::ptrdiff_t>(limit), here.active.end());
+    here.active.resize(here.active.size() - limit);
+  }
+  const std::size_t count = taken.size();
+  Particle* const batch = taken.data();
+  const auto run = [&](std::int64_t begin, std::int64_t stop) {
+    TrajectoryLog log = here.logs.take();
+    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)}, log);
+    here.logs.give(std::move(log));
+  };
+  if (static_cast<std::int64_t>(count) <= kGrain)
+    run(0, static_cast<std::int64_t>(count));
+  else
+    options_.parallelFor(static_cast<std::int64_t>(count), run);
+
+  for (std::size_t i = 0; i < count; ++i) {
+    const Particle& p = batch[i];
+    switch (p.status) {
+      case Status::Finished:
+        // Points were recorded for the seed and every accepted step; the seed's own evaluation
+        // may have failed.
+        end(p.line, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1,
+            p.reason);
+        break;
+      case Status::Seeking:
+        beginSearch(here, block.id(), p);
+        break;
+      case Status::Active:
+        if (p.block == block.id()) throw Error("a field block left a particle half advanced");
+        send({p, {}});
+        break;
+    }
+  }
+}
+
+bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
+  const FieldBlock& block = local(blockId);
+  Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
+  const bool asynchronous = options_.exchange.schedule == Schedule::Asynchronous;
+  const std::size_t limit = asynchronous ? kBatch : std::numeric_limits<std::size_t>::max();
+  receive(here, block, mailbox);
+  while (!here.seeds.empty() && here.seeking.size() + here.active.size() < limit) {
+    const Seed& seed = here.seeds.back();
+    Traveller traveller{};
+    Particle& p = traveller.particle;
+    std::memcpy(p.x, seed.x, sizeof seed.x);
+    std::memcpy(p.target, seed.x, sizeof seed.x);
+    p.line = 2 * seed.id;
+    p.block = blockId;
+    p.cell = -1;
+    p.face = Particle::kAnyFace;
+    p.status = Status::Seeking;
+    here.seeking.push_back(traveller);
+    here.seeds.pop_back();
+  }
+  if (!here.seeking.empty()) search(here, blockId);
+  if (!here.active.empty()) advance(here, block, limit);
+  for (auto& [target, bytes] : outgoing_)
+    if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
+  return !here.active.empty() || !here.seeking.empty() || !here.seeds.empty();
+}
+
+TraceResult Tracer::finish() {
+  for (Waiting& here : waiting_) {
+    result_.logs.push_back(here.logs.takeAll());
+    for (const TrajectoryLog& log : result_.logs.back())
+      result_.points += static_cast<std::int64_t>(log.size());
+  }
+  return std::move(result_);
+}
+
+/// Throws Error for rules that no line can follow.
+void check(const StepRules& rules) {
+  const auto positive = [](double v, const char* name) {
+    if (!(v > 0) || !std::isfinite(v))
+      throw Error(std::string("the ") + name + " must be a positive number");
+  };
+  positive(rules.initialStep, "initial step");
+  if (rules.integrator == Integrator::RungeKutta45) {
+    if (!std::isfinite(rules.minimumStep) || !std::isfinite(rules.maximumStep) ||
+        !std::isfinite(rules.maximumError))
+      throw Error("the minimum step, the maximum step and the maximum error must be finite");
+    const double minimum = rules.minimumStep > 0 ? rules.minimumStep : rules.initialStep;
+    const double maximum = rules.maximumStep > 0 ? rules.maximumStep : rules.initialStep;
+    if (minimum > maximum) throw Error("the minimum step must not exceed the maximum step");
+  }
+  if (!(rules.maximumLength > 0)) throw Error("the maximum length must be positive");
+  if (!(rules.maximumTime > 0)) throw Error("the maximum integration time must be positive");
+  if (rules.maximumSteps < 0 || rules.maximumSteps > std::numeric_limits<std::int32_t>::max() - 2)
+    throw Error("the maximum number of steps must lie between 0 and 2,147,483,645");
+  if (!(rules.terminalSpeed >= 0)) throw Error("the terminal speed must not be negative");
+  for (int a = 0; a < 3; ++a)
+    if (!(rules.period[a] >= 0) || !std::isfinite(rules.period[a]) ||
+        !std::isfinite(rules.periodicOrigin[a]))
+      throw Error("periods must be finite and not negative");
+}
+
+}  // namespace
+
+TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                  const TraceOptions& options) {
+  std::string error;
+  try {
+    check(options.rules);
+    if (!options.forward && !options.backward) throw Error("no direction to trace in");
+    for (const Seed& seed : seeds)
+      if (seed.id < 0 || seed.id > std::numeric_limits<std::int64_t>::max() / 2)
+        throw Error("seed ids must not be negative");
+  } catch (const Error& e) {
+    error = e.what();
+  }
+  agreeOnError(transport, error);
+
+  Tracer tracer(transport, domain, options);
+  tracer.plant(seeds);
+  std::vector<std::vector<BlockId>> links;
+  for (const auto& block : domain.blocks) links.push_back(block->neighbours());
+  Exchange exchange(transport, domain.assignment, std::move(links), options.exchange,
+                    [&](BlockId block, Mailbox& mailbox) { return tracer.step(block, mailbox); });
+  exchange.run([&] { return !options.monitor || options.monitor(tracer.progress()); });
+  TraceResult result = tracer.finish();
+  result.statistics = exchange.statistics();
+  result.aborted = exchange.aborted();
+  return result;
+}
+
+}  // namespace tributary
