@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "SlowBlockFlow.h"
+
+namespace bench {
+
+/// DIY's own settings of its asynchronous exchange, with its defaults.
+struct DiyOptions {
+  std::size_t minimumQueueBytes = 0;
+  std::size_t holdMilliseconds = 0;
+  bool fine = false;  ///< Send after every enqueue.
+};
+
+/// Runs the flow's callback under DIY's iexchange on MPI_COMM_WORLD. Collective.
+/// @param blocks  this rank's, seeded
+/// @return this rank's seconds
+double runDiyIexchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
+                       std::vector<FlowBlock>& blocks, const DiyOptions& options);
+
+/// The same in rounds of DIY's exchange, ended by its all-reduce of the tracers under way.
+double runDiyExchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
+                      std::vector<FlowBlock>& blocks);
+
+}  // namespace bench

@@ -1,0 +1,135 @@
+// tributary-bench: see README.md in this folder.
+
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "Kernels.h"
+#include "Particles.h"
+#include "Tributary/Error.h"
+
+namespace {
+
+void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
+  auto* command = app.add_subcommand(
+      "particles", "Schedules against blocks per rank, beside DIY's two exchanges");
+  command->add_option("--voxels", options.voxels, "Voxels per axis")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--ratio", options.ratio, "Fast to slow velocity")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seeds-per-voxel", options.seedsPerVoxel, "Seeds along y and along z")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--step", options.stepVoxels, "Step in fast blocks, in voxels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--steps-per-hop", options.stepsPerHop,
+                   "Instead: a ring of blocks so short that a tracer leaves after so many steps")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--tracers", options.tracers, "In the ring: numbers of tracers (squares)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 22))
+      ->capture_default_str();
+  command->add_option("--hops", options.hops, "In the ring: hops of all tracers together")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--arrivals", options.arrivals, "Share of messages Neighborhood waits for")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--detector", options.detector, "Termination detector")
+      ->capture_default_str();
+  command->add_option("--batch-bytes", options.batchBytes, "Size limit of a batch")
+      ->capture_default_str();
+  command->add_option("--hold", options.holdSeconds, "Age limit of a batch, in seconds")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--diy-queue-bytes", options.diy.minimumQueueBytes, "DIY: smallest queue")
+      ->capture_default_str();
+  command->add_option("--diy-hold", options.diy.holdMilliseconds, "DIY: longest hold, in ms")
+      ->capture_default_str();
+  command->add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
+void addKernels(CLI::App& app, bench::KernelsOptions& options) {
+  auto* command = app.add_subcommand("kernels", "Speed of the advection kernels on one core");
+  command->add_option("--points", options.points, "Points per axis of structured grids, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  command->add_option("--mesh-cells", options.meshCells, "Cubes per axis of the meshes")
+      ->check(CLI::Range(1, 400))
+      ->capture_default_str();
+  command->add_option("--seeds", options.seeds, "Seeds")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+  command->add_option("--steps", options.steps, "Limit of steps per line")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--step", options.step, "Step of RK2 and RK4 in cells")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--fields", options.fields, "Fields, a list")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"uniform", "rectilinear", "hexahedra", "tetrahedra"}))
+      ->capture_default_str();
+  command->add_option("--integrators", options.integrators, "Integrators, a list")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"RK2", "RK4", "RK45"}))
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
+int run(int argc, char** argv, int rank, int size) {
+  CLI::App app("Measures Tributary, where it can beside its peers in the same run");
+  bench::ParticlesOptions particles;
+  bench::KernelsOptions kernels;
+  addParticles(app, particles);
+  addKernels(app, kernels);
+  app.require_subcommand(1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return rank == 0 ? app.exit(error) : error.get_exit_code();
+  }
+  if (app.got_subcommand("particles")) {
+    bench::measureParticles(particles);
+  } else {
+    if (size > 1) throw tributary::Error("kernels measures one core: run it on one rank");
+    bench::measureKernels(kernels);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int result = 1;
+  try {
+    result = run(argc, argv, rank, size);
+  } catch (const std::exception& error) {
+    std::cerr << "tributary-bench, rank " << rank << ": " << error.what() << std::endl;
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return result;
+}

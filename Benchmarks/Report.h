@@ -1,0 +1,35 @@
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+using Row = nlohmann::ordered_json;
+
+/// Rows of one measurement: a table for people, JSON for programs.
+class Report {
+ public:
+  /// @param settings  what was measured with; goes to JSON, and as one line above the table.
+  Report(std::string title, Row settings) : title_(std::move(title)), settings_(settings) {}
+
+  /// A row is an object. Numbers and texts are the table's columns; lists and objects (single
+  /// times, counters) go to JSON only. All rows have the same columns.
+  void add(Row row) { rows_.push_back(std::move(row)); }
+
+  void print(std::ostream& out) const;
+  /// Throws tributary::Error if the file cannot be written.
+  void save(const std::string& path) const;
+
+ private:
+  std::string title_;
+  Row settings_;
+  std::vector<Row> rows_;
+};
+
+/// The middle value, or the mean of the two in the middle. @pre not empty
+double median(std::vector<double> values);
+
+}  // namespace bench
