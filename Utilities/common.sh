@@ -1,0 +1,43 @@
+# Shared by Utilities/demo and Utilities/test: where things are, how progress is shown.
+# shellcheck shell=sh
+
+cd -- "$(dirname -- "$0")/.."
+source=$(pwd)
+log=$source/build/logs
+mkdir -p "$log"
+
+# Open MPI in a container: as root, and more ranks than cores.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+
+started=$(date +%s)
+elapsed() { printf '%d:%02d' $((($(date +%s) - started) / 60)) $((($(date +%s) - started) % 60)); }
+say() { printf '\n[%s] %s\n' "$(elapsed)" "$*"; }
+
+# quietly <name> <command...>: output goes to build/logs/<name>.log and is shown if it fails.
+quietly() {
+  name=$1
+  shift
+  if "$@" >"$log/$name.log" 2>&1; then return 0; fi
+  cat "$log/$name.log"
+  echo "Failed: $*"
+  return 1
+}
+
+# configure <preset> [cmake arguments]
+configure() {
+  preset=$1
+  shift
+  if command -v ccache >/dev/null; then
+    set -- -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
+  fi
+  quietly "configure-$preset" cmake --preset "$preset" "$@"
+}
+
+# build <preset> [cmake --build arguments]: ninja's own progress is shown.
+build() {
+  preset=$1
+  shift
+  cmake --build --preset "$preset" -j "$(nproc)" "$@"
+}
