@@ -20,6 +20,9 @@ void barrier(Transport& transport);
 std::vector<std::int64_t> allreduce(Transport& transport, ReduceOp op,
                                     std::vector<std::int64_t> values);
 std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value);
+inline std::int64_t allreduce(Transport& transport, ReduceOp op, int value) {
+  return allreduce(transport, op, std::int64_t(value));
+}
 
 /// Min and Max of doubles, exact: the same bits in whatever order ranks are combined. NaN counts as
 /// larger than +infinity (or smaller than -infinity if its sign bit is set); -0 as less than +0.

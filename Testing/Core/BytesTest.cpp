@@ -1,0 +1,72 @@
+#include "Tributary/Bytes.h"
+
+#include <gtest/gtest.h>
+
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+struct Particle {
+  double position[3];
+  int id;
+};
+
+TEST(Bytes, ReadsBackWhatWasWritten) {
+  Writer writer;
+  writer.value(Particle{{1, 2, 3}, 4}).range(std::vector<float>{1.5f, -2.5f}).text("streamline");
+  writer.range(std::vector<int>{});
+  writer.value(std::int8_t(-7));
+  const Bytes bytes = writer.take();
+  EXPECT_EQ(writer.size(), 0u);
+
+  Reader reader(bytes);
+  const auto particle = reader.value<Particle>();
+  EXPECT_EQ(particle.position[2], 3);
+  EXPECT_EQ(particle.id, 4);
+  EXPECT_EQ(reader.range<float>(), (std::vector<float>{1.5f, -2.5f}));
+  EXPECT_EQ(reader.text(), "streamline");
+  EXPECT_TRUE(reader.range<int>().empty());
+  EXPECT_EQ(reader.value<std::int8_t>(), -7);
+  EXPECT_TRUE(reader.atEnd());
+}
+
+TEST(Bytes, EveryTruncationIsAnError) {
+  Writer writer;
+  writer.range(std::vector<double>{1, 2, 3}).value(7).text("abc");
+  const Bytes whole = writer.take();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    Reader reader(whole.data(), size);
+    const auto error = testing::errorOf([&] {
+      reader.range<double>();
+      reader.value<int>();
+      reader.text();
+    });
+    EXPECT_NE(error.find("malformed message"), std::string::npos) << "of " << size << " bytes";
+  }
+}
+
+TEST(Bytes, AbsurdLengthsAskForNoMemory) {
+  for (const std::uint64_t count :
+       {~std::uint64_t(0), ~std::uint64_t(0) / 8 + 1, std::uint64_t(1) << 61, std::uint64_t(2)}) {
+    Writer writer;
+    writer.value(count).value(1.0);
+    const Bytes bytes = writer.take();
+    EXPECT_THROW(Reader(bytes).range<double>(), Error) << count;
+    std::vector<double> values{5};
+    EXPECT_THROW(Reader(bytes).rangeInto(values), Error) << count;
+    EXPECT_EQ(values, std::vector<double>{5});
+  }
+}
+
+TEST(Bytes, RangeIntoAppends) {
+  Writer writer;
+  writer.range(std::vector<int>{3, 4});
+  const Bytes bytes = writer.take();
+  std::vector<int> values{1, 2};
+  Reader(bytes).rangeInto(values);
+  EXPECT_EQ(values, (std::vector<int>{1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Transport/Collectives.h"
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+using testing::mix;
+using testing::world;
+
+constexpr std::size_t HugeBytes = 2300000000;
+constexpr double NeededGigabytes = 10;
+
+double availableGigabytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  while (file >> word) {
+    if (word != "MemAvailable:") continue;
+    double kilobytes = 0;
+    file >> kilobytes;
+    return kilobytes / (1 << 20);
+  }
+  return 0;
+}
+
+// More than an int counts, between two blocks of different ranks (or of one, if there is one only).
+TEST(ExchangeHuge, AMessageOverTwoGibibytes) {
+  const bool asked = std::getenv("TRIBUTARY_TEST_HUGE") != nullptr;
+  const double available = allreduce(world(), ReduceOp::Min, availableGigabytes());
+  if (!asked && available < NeededGigabytes) {
+    GTEST_SKIP() << "SKIPPED: needs " << NeededGigabytes << " GiB of free memory, there are "
+                 << available << "; TRIBUTARY_TEST_HUGE=1 runs it all the same";
+  }
+  const int size = world().size();
+  const BlockId target = size - 1;
+  bool sent = false;
+  std::size_t received = 0;
+  std::size_t wrong = 0;
+  Exchange exchange(world(),
+                    Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(size), 1)), {{}},
+                    {}, [&](BlockId block, Mailbox& mailbox) {
+                      if (block == 0 && !sent) {
+                        sent = true;
+                        Bytes bytes;
+                        bytes.reserve(HugeBytes + 64);
+                        bytes.resize(HugeBytes);
+                        for (std::size_t i = 0; i < HugeBytes; i += 4096) {
+                          bytes[i] = static_cast<std::byte>(mix(i));
+                        }
+                        bytes.back() = std::byte{99};
+                        mailbox.enqueue(target, std::move(bytes));
+                      }
+                      while (auto message = mailbox.dequeueView()) {
+                        const auto payload = message->payload;
+                        received = payload.size();
+                        for (std::size_t i = 0; i + 1 < received; i += 4096) {
+                          wrong += payload[i] != static_cast<std::byte>(mix(i));
+                        }
+                        wrong += payload[received - 1] != std::byte{99};
+                      }
+                      return false;
+                    });
+  exchange.run();
+  EXPECT_EQ(received, world().rank() == target ? HugeBytes : 0u);
+  EXPECT_EQ(wrong, 0u);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,881 @@
+#include "Tributary/Exchange/Exchange.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "Tributary/Error.h"
+#include "Tributary/Exchange/Batch.h"
+#include "Tributary/Exchange/Inbox.h"
+#include "Tributary/Transport/Collectives.h"
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+using testing::errorOf;
+using testing::ForwardingTransport;
+using testing::mix;
+using testing::world;
+
+struct Scheme {
+  const char* name;
+  Schedule schedule;
+  double arrivals;
+};
+
+constexpr Scheme Schemes[] = {{"Synchronous", Schedule::Synchronous, 1},
+                              {"Neighborhood0", Schedule::Neighborhood, 0},
+                              {"NeighborhoodHalf", Schedule::Neighborhood, 0.5},
+                              {"Neighborhood1", Schedule::Neighborhood, 1},
+                              {"Asynchronous", Schedule::Asynchronous, 1}};
+
+ExchangeOptions optionsOf(const Scheme& scheme) {
+  ExchangeOptions options;
+  options.schedule = scheme.schedule;
+  options.arrivals = scheme.arrivals;
+  options.stallSeconds = 60;
+  return options;
+}
+
+/// What each test block knows of the others: some random links.
+std::vector<std::vector<BlockId>> randomLinks(const Assignment& assignment, int rank,
+                                              std::uint64_t seed) {
+  std::vector<std::vector<BlockId>> links;
+  for (BlockId block = assignment.first(rank); block < assignment.first(rank + 1); ++block) {
+    links.emplace_back();
+    const std::uint64_t count = mix(seed + static_cast<std::uint64_t>(block)) % 5;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      links.back().push_back(
+          static_cast<BlockId>(mix(seed * 31 + static_cast<std::uint64_t>(block) * 7 + i) %
+                               static_cast<std::uint64_t>(assignment.total())));
+    }
+  }
+  return links;
+}
+
+/// A workload whose outcome does not depend on the order of events: tokens that hop from block to
+/// block as a hash decides, carry payloads of random size, and drop empty messages on the way.
+struct Workload {
+  std::uint64_t seed = 1;
+  BlockId blocks = 1;
+  std::uint64_t tokensPerBlock = 3;
+  std::uint64_t hops = 12;
+  std::size_t largest = 300;
+  bool megabytes = false;
+  std::int64_t late = 0;  // calls after which a block makes its tokens
+
+  struct Token {
+    std::uint64_t id;
+    std::uint64_t left;
+  };
+  /// What a block has seen: a sum over its visitors, and the number of empty messages.
+  struct Seen {
+    std::uint64_t sum = 0;
+    std::uint64_t empty = 0;
+    bool operator==(const Seen& o) const { return sum == o.sum && empty == o.empty; }
+  };
+
+  Token made(BlockId block, std::uint64_t i) const {
+    const auto id = mix(seed * 1000003 + static_cast<std::uint64_t>(block) * 1009 + i);
+    return {id, id % (hops + 1)};
+  }
+  BlockId next(const Token& t) const {
+    return static_cast<BlockId>(mix(t.id ^ mix(t.left)) % static_cast<std::uint64_t>(blocks));
+  }
+  bool dropsEmpty(const Token& t) const { return mix(t.id + t.left) % 5 == 0; }
+  std::size_t payload(const Token& t) const {
+    const std::uint64_t choice = mix(t.id * 3 + t.left);
+    if (megabytes && choice % 97 == 0) return (choice >> 20) % 5000000;
+    if (choice % 11 == 0) return (choice >> 20) % 20000;
+    return (choice >> 20) % largest;
+  }
+  static std::uint64_t visit(const Token& t, BlockId block) {
+    return mix(t.id * 17 + t.left * 3 + static_cast<std::uint64_t>(block));
+  }
+
+  /// The outcome, worked out one token after the other.
+  std::vector<Seen> reference() const {
+    std::vector<Seen> seen(static_cast<std::size_t>(blocks));
+    for (BlockId block = 0; block < blocks; ++block) {
+      for (std::uint64_t i = 0; i < tokensPerBlock; ++i) {
+        Token t = made(block, i);
+        while (true) {
+          const BlockId target = next(t);
+          auto& at = seen[static_cast<std::size_t>(target)];
+          if (dropsEmpty(t)) ++at.empty;
+          at.sum += visit(t, target);
+          if (t.left == 0) break;
+          --t.left;
+        }
+      }
+    }
+    return seen;
+  }
+};
+
+/// The same as callbacks of an exchange; checks every byte that it receives.
+class Player {
+ public:
+  Player(const Workload& workload, const Assignment& assignment, int rank)
+      : workload_(workload),
+        first_(assignment.first(rank)),
+        seen_(static_cast<std::size_t>(assignment.count(rank))),
+        calls_(seen_.size()) {}
+
+  bool operator()(BlockId block, Mailbox& mailbox) {
+    EXPECT_EQ(mailbox.block(), block);
+    const auto index = static_cast<std::size_t>(block - first_);
+    const std::int64_t call = calls_.at(index)++;
+    if (call == workload_.late) {
+      for (std::uint64_t i = 0; i < workload_.tokensPerBlock; ++i) {
+        send(mailbox, workload_.made(block, i));
+      }
+    }
+    // Both ways of reading, and blocks that leave messages for their next call.
+    const std::uint64_t most = mix(static_cast<std::uint64_t>(call)) % 3 == 0 ? 2 : 1000;
+    for (std::uint64_t taken = 0; taken < most; ++taken) {
+      if ((call + static_cast<std::int64_t>(taken)) % 2 == 0) {
+        const auto message = mailbox.dequeue();
+        if (!message) break;
+        take(mailbox, index, {message->payload.data(), message->payload.size()});
+      } else {
+        const auto message = mailbox.dequeueView();
+        if (!message) break;
+        take(mailbox, index, message->payload);
+      }
+    }
+    return call < workload_.late;
+  }
+
+  const std::vector<Workload::Seen>& seen() const { return seen_; }
+
+ private:
+  void send(Mailbox& mailbox, const Workload::Token& token) {
+    const BlockId target = workload_.next(token);
+    if (workload_.dropsEmpty(token)) mailbox.enqueue(target, Bytes());
+    const std::size_t size = workload_.payload(token);
+    Bytes bytes(sizeof token + size, static_cast<std::byte>(token.id));
+    std::memcpy(bytes.data(), &token, sizeof token);
+    if (token.id % 2 == 0) {
+      mailbox.enqueue(target, std::move(bytes));
+    } else {
+      mailbox.enqueue(target, bytes);
+    }
+  }
+
+  void take(Mailbox& mailbox, std::size_t index, Span<const std::byte> payload) {
+    if (payload.empty()) {
+      ++seen_[index].empty;
+      return;
+    }
+    Reader reader(payload);
+    auto token = reader.value<Workload::Token>();
+    EXPECT_EQ(reader.remaining(), workload_.payload(token));
+    for (const std::byte b : reader.raw(reader.remaining())) {
+      if (b != static_cast<std::byte>(token.id)) {
+        ADD_FAILURE() << "a payload is damaged";
+        break;
+      }
+    }
+    seen_[index].sum += Workload::visit(token, mailbox.block());
+    if (token.left > 0) {
+      --token.left;
+      send(mailbox, token);
+    }
+  }
+
+  Workload workload_;
+  BlockId first_;
+  std::vector<Workload::Seen> seen_;
+  std::vector<std::int64_t> calls_;
+};
+
+void expectReference(const Workload& workload, const Assignment& assignment, int rank,
+                     const Player& player) {
+  const auto reference = workload.reference();
+  for (std::size_t i = 0; i < player.seen().size(); ++i) {
+    const auto block = static_cast<std::size_t>(assignment.first(rank)) + i;
+    EXPECT_TRUE(player.seen()[i] == reference[block]) << "block " << block;
+  }
+}
+
+ExchangeStatistics play(Transport& transport, const Workload& workload,
+                        const Assignment& assignment, const ExchangeOptions& options) {
+  Player player(workload, assignment, transport.rank());
+  Exchange exchange(transport, assignment, randomLinks(assignment, transport.rank(), workload.seed),
+                    options, std::ref(player));
+  exchange.run();
+  EXPECT_FALSE(exchange.aborted());
+  expectReference(workload, assignment, transport.rank(), player);
+  return exchange.statistics();
+}
+
+Assignment uniform(int perRank) {
+  return Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), perRank));
+}
+
+class EachSchedule : public ::testing::TestWithParam<Scheme> {};
+
+INSTANTIATE_TEST_SUITE_P(Exchange, EachSchedule, ::testing::ValuesIn(Schemes),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST_P(EachSchedule, EqualsTheReferenceForAnyNumberOfBlocks) {
+  for (const int perRank : {1, 2, 3, 5, 16}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      Workload workload;
+      workload.seed = seed * 100 + static_cast<std::uint64_t>(perRank);
+      workload.late = static_cast<std::int64_t>(seed % 3) * 4;
+      const Assignment assignment = uniform(perRank);
+      workload.blocks = assignment.total();
+      const auto statistics =
+          reduceStatistics(world(), play(world(), workload, assignment, optionsOf(GetParam())));
+      EXPECT_EQ(statistics.messages, statistics.received);
+      EXPECT_GE(statistics.callbacks, assignment.total());
+      EXPECT_GT(statistics.messages + statistics.localDeliveries, 0);
+      EXPECT_GT(statistics.totalSeconds, 0);
+      EXPECT_GT(statistics.waves, 0);
+      EXPECT_GE(statistics.terminationDelaySeconds, 0);
+    }
+  }
+}
+
+TEST_P(EachSchedule, EqualsTheReferenceWithUnevenAndEmptyRanks) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    std::vector<std::int64_t> counts;
+    for (int rank = 0; rank < world().size(); ++rank) {
+      const std::uint64_t choice = mix(seed * 64 + static_cast<std::uint64_t>(rank));
+      counts.push_back(choice % 3 == 0 ? 0 : static_cast<std::int64_t>(choice >> 8) % 6);
+    }
+    counts.back() += 1;
+    const Assignment assignment =
+        Assignment::gather(world(), counts[static_cast<std::size_t>(world().rank())]);
+    Workload workload;
+    workload.seed = seed;
+    workload.blocks = assignment.total();
+    play(world(), workload, assignment, optionsOf(GetParam()));
+  }
+}
+
+TEST_P(EachSchedule, NoBlocksAtAll) {
+  Exchange exchange(world(), uniform(0), {}, optionsOf(GetParam()),
+                    [](BlockId, Mailbox&) -> bool { throw Error("there is no block to call"); });
+  exchange.run();
+  EXPECT_EQ(exchange.statistics().callbacks, 0);
+}
+
+TEST_P(EachSchedule, MessagesOfMegabytes) {
+  Workload workload;
+  workload.seed = 77;
+  workload.megabytes = true;
+  workload.hops = 30;
+  workload.blocks = 2 * world().size();
+  play(world(), workload, uniform(2), optionsOf(GetParam()));
+}
+
+TEST_P(EachSchedule, TinyBatchesAndNoHolding) {
+  Workload workload;
+  workload.seed = 5;
+  workload.blocks = 3 * world().size();
+  ExchangeOptions options = optionsOf(GetParam());
+  options.batchBytes = 1;
+  options.holdSeconds = 0;
+  const auto statistics = play(world(), workload, uniform(3), options);
+  EXPECT_EQ(statistics.batches, statistics.messages);
+}
+
+TEST_P(EachSchedule, SplitTransportMessages) {
+  const auto transport = testing::makeWorld(700);
+  Workload workload;
+  workload.seed = 6;
+  workload.blocks = 2 * world().size();
+  play(*transport, workload, uniform(2), optionsOf(GetParam()));
+}
+
+TEST_P(EachSchedule, ASlowSender) {
+  Workload workload;
+  workload.seed = 8;
+  workload.blocks = 2 * world().size();
+  const Assignment assignment = uniform(2);
+  Player player(workload, assignment, world().rank());
+  Exchange exchange(world(), assignment, randomLinks(assignment, world().rank(), 8),
+                    optionsOf(GetParam()), [&](BlockId block, Mailbox& mailbox) {
+                      if (block == 0) world().relax(1e-3);
+                      return player(block, mailbox);
+                    });
+  exchange.run();
+  expectReference(workload, assignment, world().rank(), player);
+}
+
+TEST_P(EachSchedule, ASlowRankIsHeardAtTheEnd) {
+  // All others are long done when the last rank sends its only message.
+  const int last = world().size() - 1;
+  bool sent = false;
+  bool got = false;
+  Exchange exchange(world(), uniform(1), {{0}}, optionsOf(GetParam()),
+                    [&](BlockId block, Mailbox& mailbox) {
+                      if (block == last && !sent) {
+                        world().relax(30e-3);
+                        mailbox.enqueue(0, 4711);
+                        sent = true;
+                      }
+                      while (auto message = mailbox.dequeue()) {
+                        got = Reader(message->payload).value<int>() == 4711;
+                        EXPECT_EQ(message->from, last);
+                      }
+                      return false;
+                    });
+  exchange.run();
+  EXPECT_EQ(got, world().rank() == 0);
+}
+
+TEST_P(EachSchedule, MessagesOfAPairKeepTheirOrder) {
+  const BlockId total = 3 * world().size();
+  std::map<std::pair<BlockId, BlockId>, int> expected;
+  std::map<BlockId, int> calls;
+  Exchange exchange(
+      world(), uniform(3), {{0}, {total - 1}, {}}, optionsOf(GetParam()),
+      [&](BlockId block, Mailbox& mailbox) {
+        while (auto message = mailbox.dequeue()) {
+          EXPECT_EQ(Reader(message->payload).value<int>(), (expected[{message->from, block}]++));
+        }
+        const int call = calls[block]++;
+        for (BlockId target = 0; target < total && call < 20; ++target) {
+          // From a few bytes over whole batches to messages that arrive in the background.
+          Bytes bytes(call % 5 == 3 ? 100000 : call % 5 == 4 ? 600000 / total : 8);
+          std::memcpy(bytes.data(), &call, sizeof call);
+          mailbox.enqueue(target, std::move(bytes));
+        }
+        return call < 20;
+      });
+  exchange.run();
+  const BlockId first = 3 * world().rank();
+  for (BlockId from = 0; from < total; ++from) {
+    for (BlockId to = first; to < first + 3; ++to) {
+      EXPECT_EQ((expected[{from, to}]), 20);
+    }
+  }
+}
+
+TEST_P(EachSchedule, BackPressureDoesNotLock) {
+  // Every rank sends much to all in one go, far above what may be in flight.
+  const BlockId total = 2 * world().size();
+  std::map<BlockId, int> calls;
+  std::int64_t received = 0;
+  ExchangeOptions options = optionsOf(GetParam());
+  options.inFlightBytes = 1000;
+  options.batchBytes = 500;
+  Exchange exchange(world(), uniform(2), {{0}, {total - 1}}, options,
+                    [&](BlockId block, Mailbox& mailbox) {
+                      while (auto message = mailbox.dequeueView()) ++received;
+                      const int call = calls[block]++;
+                      if (call >= 10) return false;
+                      for (BlockId target = 0; target < total; ++target) {
+                        mailbox.enqueue(target, Bytes(20000));
+                        mailbox.enqueue(target, call);
+                      }
+                      return true;
+                    });
+  exchange.run();
+  EXPECT_EQ(received, 2 * total * 2 * 10);
+  const auto statistics = reduceStatistics(world(), exchange.statistics());
+  if (world().size() > 1) {
+    EXPECT_GT(statistics.pauses, 0);
+    // What one call sends may exceed the bound, but calls do not add up.
+    EXPECT_LE(statistics.peakInFlightBytes, 1000 + total * 20200);
+  }
+}
+
+TEST_P(EachSchedule, AnExceptionOnOneRankReachesAll) {
+  for (int bad = 0; bad < world().size(); bad += 3) {
+    std::map<BlockId, int> calls;
+    const BlockId total = 2 * world().size();
+    Exchange exchange(world(), uniform(2), {{0}, {1 % total}}, optionsOf(GetParam()),
+                      [&](BlockId block, Mailbox& mailbox) {
+                        while (mailbox.dequeueView()) {
+                        }
+                        mailbox.enqueue((block + 1) % total, Bytes(1000));
+                        if (block == 2 * bad + 1 && ++calls[block] == 5) {
+                          throw Error("block " + std::to_string(block) + " has no vectors");
+                        }
+                        return true;
+                      });
+    const std::string text = "block " + std::to_string(2 * bad + 1) + " has no vectors";
+    EXPECT_EQ(errorOf([&] { exchange.run(); }),
+              world().rank() == bad ? text : "rank " + std::to_string(bad) + ": " + text);
+    EXPECT_TRUE(exchange.aborted());
+    EXPECT_TRUE(exchange.advance());
+    // The transport is as good as new.
+    Workload workload;
+    workload.blocks = 2 * world().size();
+    play(world(), workload, uniform(2), optionsOf(GetParam()));
+  }
+}
+
+TEST_P(EachSchedule, ExceptionsOnAllRanks) {
+  Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()),
+                    [](BlockId block, Mailbox&) -> bool {
+                      if (block % 2 == 0) throw 42;
+                      throw std::runtime_error("odd block " + std::to_string(block));
+                    });
+  const std::string error = errorOf([&] { exchange.run(); });
+  EXPECT_NE(error.find(world().rank() % 2 == 0 ? "not a std::exception" : "odd block"),
+            std::string::npos)
+      << error;
+}
+
+TEST_P(EachSchedule, AMessageToNowhereIsAnError) {
+  const BlockId total = world().size();
+  for (const BlockId wrong : {total, BlockId(-1)}) {
+    Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()),
+                      [&](BlockId block, Mailbox& mailbox) {
+                        if (block == 0) mailbox.enqueue(wrong, 1.0);
+                        return false;
+                      });
+    EXPECT_NE(errorOf([&] { exchange.run(); }).find("no block " + std::to_string(wrong)),
+              std::string::npos);
+  }
+}
+
+TEST_P(EachSchedule, AnyRankMayAbort) {
+  for (int who = 0; who < world().size(); who += 2) {
+    // From the monitor, and from inside a callback.
+    for (const bool inside : {false, true}) {
+      int turns = 0;
+      Exchange* running = nullptr;
+      const BlockId total = world().size();
+      Exchange exchange(world(), uniform(1), {{0}}, optionsOf(GetParam()),
+                        [&](BlockId block, Mailbox& mailbox) {
+                          while (mailbox.dequeueView()) {
+                          }
+                          mailbox.enqueue((block + 1) % total, 1);
+                          if (inside && world().rank() == who && ++turns == 10) {
+                            running->abort("enough");
+                            mailbox.enqueue(0, 2);
+                          }
+                          return true;
+                        });
+      running = &exchange;
+      exchange.run([&] { return inside || world().rank() != who || ++turns < 10; });
+      EXPECT_TRUE(exchange.aborted());
+      EXPECT_EQ(exchange.reason(), inside ? "enough" : "aborted by the monitor");
+    }
+  }
+  Workload workload;
+  workload.blocks = world().size();
+  play(world(), workload, uniform(1), optionsOf(GetParam()));
+}
+
+TEST_P(EachSchedule, AnExceptionOfTheMonitorReachesAll) {
+  Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()),
+                    [](BlockId, Mailbox&) { return true; });
+  const std::string error = errorOf([&] {
+    exchange.run([&]() -> bool {
+      if (world().rank() == 0) throw Error("the window was closed");
+      return true;
+    });
+  });
+  EXPECT_EQ(error, std::string(world().rank() == 0 ? "" : "rank 0: ") + "the window was closed");
+}
+
+TEST_P(EachSchedule, AStallIsReported) {
+  ExchangeOptions options = optionsOf(GetParam());
+  options.stallSeconds = 0.05;
+  const BlockId total = 2 * world().size();
+  Exchange exchange(world(), uniform(2), {{}, {}}, options, [&](BlockId block, Mailbox& mailbox) {
+    // The last block never reads what block 0 sends.
+    if (block == 0) mailbox.enqueue(total - 1, 1);
+    return false;
+  });
+  const std::string error = errorOf([&] { exchange.run(); });
+  EXPECT_NE(error.find("exchange stalled"), std::string::npos) << error;
+  EXPECT_NE(error.find("rank " + std::to_string(world().size() - 1) + ": 1 blocks not done (" +
+                       std::to_string(total - 1) + "), of these 1 leave messages"),
+            std::string::npos)
+      << error;
+  Workload workload;
+  workload.blocks = 2 * world().size();
+  play(world(), workload, uniform(2), optionsOf(GetParam()));
+}
+
+TEST_P(EachSchedule, ALongCallIsNoStall) {
+  ExchangeOptions options = optionsOf(GetParam());
+  options.stallSeconds = 0.02;
+  int calls = 0;
+  Exchange exchange(world(), uniform(1), {{}}, options, [&](BlockId block, Mailbox&) {
+    if (block == 0) world().relax(0.1);
+    return block == 0 && ++calls < 2;
+  });
+  exchange.run();
+  EXPECT_EQ(calls, world().rank() == 0 ? 2 : 0);
+}
+
+TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
+  const auto step = [](BlockId, Mailbox&) { return false; };
+  const auto error = [&](ExchangeOptions options, std::vector<std::vector<BlockId>> links,
+                         Step callback) {
+    return errorOf([&] {
+      Exchange(world(), uniform(1), std::move(links), std::move(options), std::move(callback));
+    });
+  };
+  const bool here = world().rank() == world().size() - 1;
+  const ExchangeOptions good = optionsOf(GetParam());
+  EXPECT_EQ(error(good, {{}}, step), "");
+  ExchangeOptions bad = good;
+  bad.arrivals = 1.5;
+  EXPECT_NE(error(here ? bad : good, {{}}, step).find("arrivals"), std::string::npos);
+  bad = good;
+  bad.detector = "oracle";
+  EXPECT_NE(error(here ? bad : good, {{}}, step).find("consensus"), std::string::npos);
+  bad = good;
+  bad.batchBytes = 0;
+  EXPECT_NE(error(here ? bad : good, {{}}, step).find("batchBytes"), std::string::npos);
+  EXPECT_NE(
+      error(good,
+            here ? std::vector<std::vector<BlockId>>{} : std::vector<std::vector<BlockId>>{{}},
+            step)
+          .find("links"),
+      std::string::npos);
+  EXPECT_NE(error(good, {{here ? world().size() : 0}}, step).find("link leads to block"),
+            std::string::npos);
+  EXPECT_NE(error(good, {{}}, here ? Step() : Step(step)).find("no callback"), std::string::npos);
+}
+
+TEST_P(EachSchedule, MalformedBatchesAreAnErrorOnAll) {
+  const int size = world().size();
+  const int sender = size > 1 ? 1 : 0;
+  const BlockId mine = 0;
+  const BlockId from = sender;
+  struct Case {
+    std::vector<BatchRecord> records;
+    std::size_t payload;
+    std::int64_t count;
+    std::int64_t kind;
+    bool cut;
+  };
+  constexpr std::int64_t Huge = std::int64_t(1) << 60;
+  const std::vector<Case> cases = {
+      {{}, 0, 0, 0, true},                     // shorter than a footer
+      {{{from, mine, 8}}, 8, Huge, 0, false},  // a count that cannot be
+      {{{from, mine, 8}}, 8, -1, 0, false},    //
+      {{{from, mine, 8}}, 8, 2, 0, false},     // more than there are
+      {{{from, mine, Huge}}, 8, 1, 0, false},  // a size that cannot be
+      {{{from, mine, -8}}, 8, 1, 0, false},    //
+      {{{from, mine, 9}}, 8, 1, 0, false},     // over the end
+      {{{from, mine, 8}}, 16, 1, 0, false},    // payload left over
+      {{{from, size, 8}}, 8, 1, 0, false},     // to another rank's block
+      {{{from, -1, 8}}, 8, 1, 0, false},       //
+      {{{size, mine, 8}}, 8, 1, 0, false},     // from a block that does not exist
+      {{{from, mine, 8}}, 8, 1, 99, false},    // of no known kind
+  };
+  for (const Case& c : cases) {
+    // The exchange opens the session after the next, one later where links are exchanged first.
+    const Session session = world().openSession() + 1;
+    PendingSend send;
+    if (world().rank() == sender) {
+      Bytes bytes(c.payload);
+      append(bytes, c.records.data(), c.records.size() * sizeof(BatchRecord));
+      const BatchFooter footer{c.count, 0, static_cast<BatchKind>(c.kind)};
+      append(bytes, &footer, sizeof footer);
+      if (c.cut) bytes.resize(sizeof footer - 1);
+      send = world().send(0, Channel::Work, session, SendMode::Eager, std::move(bytes));
+    }
+    const double until = world().now() + 5;
+    Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()),
+                      [&](BlockId block, Mailbox&) { return block == 0 && world().now() < until; });
+    const std::string error = errorOf([&] { exchange.run(); });
+    EXPECT_EQ(error.find(world().rank() == 0 ? "malformed batch from rank " : "rank 0: malformed"),
+              0u)
+        << "case " << &c - cases.data() << ": " << error;
+  }
+}
+
+// Sleeps after probes that find nothing, so that messages arrive at the worst moments.
+class SleepyTransport : public ForwardingTransport {
+ public:
+  using ForwardingTransport::ForwardingTransport;
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    auto envelope = ForwardingTransport::tryReceive(channel, session);
+    if (!envelope && mix(++probes_ * 16 + static_cast<std::uint64_t>(rank())) % 8 == 0) {
+      relax(1e-6 * static_cast<double>(mix(probes_) % 50));
+    }
+    return envelope;
+  }
+
+ private:
+  std::uint64_t probes_ = 0;
+};
+
+TEST(Exchange, NothingIsLostInThreeThousandRepetitions) {
+  const int repetitions = world().size() <= 2 ? 3000 : 300;
+  SleepyTransport transport(world());
+  const Assignment assignment = uniform(1);
+  const auto total = static_cast<BlockId>(world().size());
+  std::int64_t arrived = 0;
+  std::int64_t expected = 0;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    const Scheme& scheme = Schemes[repetition % 5];
+    bool begun = false;
+    const int particles = 1 + repetition % 20;
+    expected += particles;
+    Exchange exchange(transport, assignment, {{(world().rank() + 1) % total}}, optionsOf(scheme),
+                      [&](BlockId block, Mailbox& mailbox) {
+                        if (!begun) {
+                          begun = true;
+                          for (int i = 0; i < particles; ++i) {
+                            mailbox.enqueue((block + 1) % total, 1 + i % 4);
+                          }
+                        }
+                        while (auto message = mailbox.dequeueView()) {
+                          const int left = Reader(message->payload).value<int>() - 1;
+                          if (left > 0) {
+                            mailbox.enqueue((block + 1) % total, left);
+                          } else {
+                            ++arrived;
+                          }
+                        }
+                        return false;
+                      });
+    exchange.run();
+  }
+  EXPECT_EQ(allreduce(world(), ReduceOp::Sum, arrived), expected * total);
+}
+
+// A clock that moves by spend() only, and a record of what was sent when.
+class FakeClock : public ForwardingTransport {
+ public:
+  using ForwardingTransport::ForwardingTransport;
+  double now() const override { return now_; }
+  void spend(double seconds) override { now_ += seconds; }
+  void relax(double seconds) override { now_ += seconds > 0 ? seconds : 1e-7; }
+  PendingSend send(int destination, Channel channel, Session session, SendMode mode,
+                   Bytes&& bytes) override {
+    if (channel == Channel::Work) sent.push_back({now_, bytes.size()});
+    return ForwardingTransport::send(destination, channel, session, mode, std::move(bytes));
+  }
+
+  struct Sent {
+    double at;
+    std::size_t bytes;
+  };
+  std::vector<Sent> sent;
+
+ private:
+  double now_ = 1000;
+};
+
+// Rank 0 sends to the last: one 100-byte message each `interval` seconds, `calls` calls in a row.
+std::vector<FakeClock::Sent> batchesOf(const ExchangeOptions& options, double interval, int calls,
+                                       int perCall) {
+  FakeClock transport(world());
+  const BlockId target = world().size() - 1;
+  int call = 0;
+  Exchange exchange(transport, uniform(1), {{}}, options, [&](BlockId block, Mailbox& mailbox) {
+    while (mailbox.dequeueView()) {
+    }
+    if (block != 0 || call == calls) return false;
+    for (int i = 0; i < perCall; ++i) {
+      mailbox.enqueueRaw(target, std::string(100, 'x').data(), 100);
+      transport.spend(interval);
+    }
+    return ++call < calls;
+  });
+  exchange.run();
+  return transport.sent;
+}
+
+TEST(Exchange, ABatchLeavesWhenItIsLarge) {
+  ExchangeOptions options;
+  options.batchBytes = 1280;  // ten messages of 104 and 24 bytes
+  options.holdSeconds = 1e6;
+  for (const int perCall : {1, 25}) {
+    const auto sent = batchesOf(options, 1e-3, 100 / perCall, perCall);
+    if (world().size() == 1 || world().rank() != 0) continue;
+    ASSERT_EQ(sent.size(), 10u);
+    for (const auto& batch : sent) EXPECT_EQ(batch.bytes, 1280 + sizeof(BatchFooter));
+  }
+}
+
+TEST(Exchange, ABatchLeavesWhenItIsOld) {
+  ExchangeOptions options;
+  options.batchBytes = 1 << 30;
+  options.holdSeconds = 9.5e-3;
+  // Looked at after each call ...
+  auto sent = batchesOf(options, 1e-3, 100, 1);
+  if (world().size() > 1 && world().rank() == 0) {
+    ASSERT_EQ(sent.size(), 10u);
+    for (const auto& batch : sent) EXPECT_EQ(batch.bytes, 1280 + sizeof(BatchFooter));
+    EXPECT_NEAR(sent[1].at - sent[0].at, 10e-3, 1.1e-3);
+  }
+  // ... and in a long one.
+  sent = batchesOf(options, 1e-3, 1, 100);
+  if (world().size() > 1 && world().rank() == 0) {
+    EXPECT_GE(sent.size(), 6u);
+    for (const auto& batch : sent) EXPECT_LE(batch.bytes, 17 * 128 + sizeof(BatchFooter));
+  }
+}
+
+TEST(Exchange, ABatchIsHeldWhileItsRankWorks) {
+  ExchangeOptions options;
+  options.batchBytes = 1 << 30;
+  options.holdSeconds = 1e6;
+  const auto sent = batchesOf(options, 1e-3, 50, 2);
+  if (world().size() > 1 && world().rank() == 0) {
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(sent[0].bytes, 100 * 128 + sizeof(BatchFooter));
+  }
+}
+
+TEST(Exchange, SynchronousShowsMessagesInTheNextRound) {
+  // Token passing along all blocks: in round r exactly block r is called with a message.
+  const BlockId total = 3 * world().size();
+  const Assignment assignment = uniform(3);
+  std::vector<std::int64_t> rounds;
+  ExchangeOptions options = optionsOf(Schemes[0]);
+  Exchange* running = nullptr;
+  Exchange exchange(world(), assignment, {{}, {}, {}}, options,
+                    [&](BlockId block, Mailbox& mailbox) {
+                      const auto round = running->statistics().rounds - 1;
+                      bool got = round == 0 && block == 0;
+                      while (mailbox.dequeueView()) got = true;
+                      if (got) {
+                        EXPECT_EQ(round, block);
+                        rounds.push_back(round);
+                        if (block + 1 < total) mailbox.enqueue(block + 1, 1);
+                      }
+                      return false;
+                    });
+  running = &exchange;
+  exchange.run();
+  EXPECT_EQ(rounds.size(), 3u);
+  EXPECT_EQ(exchange.statistics().rounds, total);
+  EXPECT_EQ(exchange.statistics().waves, total);
+}
+
+TEST(Exchange, NeighborhoodWaitsForTheShareAndNoMore) {
+  // The last rank is slow. With arrivals 1 those linked to it take no second round before it has
+  // ended its first; with 0 they do.
+  if (world().size() < 2) GTEST_SKIP() << "needs two ranks";
+  const int last = world().size() - 1;
+  for (const double arrivals : {0.0, 1.0}) {
+    ExchangeOptions options = optionsOf(Schemes[1]);
+    options.arrivals = arrivals;
+    std::vector<std::vector<BlockId>> links{{world().rank() == last ? 0 : last}};
+    int calls = 0;
+    double second = 0;
+    double slowDone = 0;
+    barrier(world());
+    const double begin = world().now();
+    Exchange exchange(world(), uniform(1), links, options, [&](BlockId, Mailbox& mailbox) {
+      while (mailbox.dequeueView()) {
+      }
+      ++calls;
+      if (calls == 2) second = world().now() - begin;
+      if (world().rank() == last && calls == 1) {
+        world().relax(0.1);
+        slowDone = world().now() - begin;
+      }
+      return calls < 3;
+    });
+    exchange.run();
+    EXPECT_EQ(calls, 3);
+    slowDone = allreduce(world(), ReduceOp::Max, slowDone);
+    if (world().rank() == last) continue;
+    if (arrivals == 0) {
+      EXPECT_LT(second, 0.09);
+    } else {
+      EXPECT_GE(second, 0.09);
+    }
+  }
+}
+
+TEST(Exchange, ALargeMessageIsNotCopiedOnItsRank) {
+  const std::byte* sentFrom = nullptr;
+  const std::byte* arrivedAt = nullptr;
+  const BlockId first = 2 * world().rank();
+  Exchange exchange(world(), uniform(2), {{}, {}}, {}, [&](BlockId block, Mailbox& mailbox) {
+    if (block == first && !sentFrom) {
+      Bytes bytes(1 << 20);
+      sentFrom = bytes.data();
+      mailbox.enqueue(first + 1, std::move(bytes));
+    }
+    while (auto message = mailbox.dequeue()) arrivedAt = message->payload.data();
+    return false;
+  });
+  exchange.run();
+  EXPECT_NE(sentFrom, nullptr);
+  EXPECT_EQ(sentFrom, arrivedAt);
+  EXPECT_EQ(exchange.statistics().localDeliveries, 1);
+  EXPECT_EQ(exchange.statistics().messages, 0);
+}
+
+TEST(Exchange, WhatABlockSendsToItselfComesAtItsNextCall) {
+  int calls = 0;
+  Exchange exchange(world(), uniform(1), {{}}, {}, [&](BlockId block, Mailbox& mailbox) {
+    ++calls;
+    int messages = 0;
+    while (mailbox.dequeueView()) {
+      ++messages;
+      if (calls < 5) mailbox.enqueue(block, 1);
+    }
+    EXPECT_EQ(messages, calls == 1 ? 0 : 1);
+    if (calls == 1) mailbox.enqueue(block, 1);
+    return false;
+  });
+  exchange.run();
+  EXPECT_EQ(calls, 5);
+}
+
+TEST(Assignment, Numbers) {
+  const Assignment assignment({2, 0, 3});
+  EXPECT_EQ(assignment.ranks(), 3);
+  EXPECT_EQ(assignment.total(), 5);
+  EXPECT_EQ(assignment.first(2), 2);
+  EXPECT_EQ(assignment.count(1), 0);
+  const std::vector<int> owners = {0, 0, 2, 2, 2};
+  for (BlockId block = 0; block < 5; ++block) {
+    EXPECT_EQ(assignment.rankOf(block), owners[static_cast<std::size_t>(block)]);
+  }
+  EXPECT_THROW(assignment.rankOf(5), Error);
+  EXPECT_THROW(assignment.rankOf(-1), Error);
+  EXPECT_THROW(Assignment({1, -1}), Error);
+}
+
+TEST(Inbox, KeepsOrderAcrossSizesAndLeftovers) {
+  Inbox inbox;
+  int written = 0;
+  int read = 0;
+  for (int round = 0; round < 200; ++round) {
+    const auto writes = mix(static_cast<std::uint64_t>(round)) % 7;
+    for (std::uint64_t i = 0; i < writes; ++i) {
+      Bytes bytes(written % 9 == 0 ? Inbox::Large + 5 : sizeof written + mix(i) % 50);
+      std::memcpy(bytes.data(), &written, sizeof written);
+      if (written % 2) {
+        inbox.add(written, std::move(bytes));
+      } else {
+        inbox.add(written, bytes.data(), bytes.size());
+      }
+      ++written;
+    }
+    EXPECT_EQ(inbox.unread(), static_cast<std::size_t>(written - read));
+    inbox.open();
+    const auto reads = mix(static_cast<std::uint64_t>(round) + 999) % 5;
+    for (std::uint64_t i = 0; i < reads; ++i) {
+      const auto view = inbox.dequeueView();
+      if (!view) break;
+      EXPECT_EQ(view->from, read);
+      EXPECT_EQ(Reader(view->payload).value<int>(), read);
+      ++read;
+    }
+    inbox.close();
+  }
+  while (auto message = inbox.dequeue()) EXPECT_EQ(Reader(message->payload).value<int>(), read++);
+  EXPECT_EQ(read, written);
+}
+
+}  // namespace
+}  // namespace tributary

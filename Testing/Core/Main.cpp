@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "Tributary/Transport/Collectives.h"
+#include "World.h"
+
+#ifdef TRIBUTARY_WITH_MPI
+#include "Tributary/Transport/Mpi.h"
+#else
+#include "Tributary/Transport/Loopback.h"
+#endif
+
+namespace tributary::testing {
+
+namespace {
+
+std::unique_ptr<Transport>& owner() {
+  static std::unique_ptr<Transport> transport;
+  return transport;
+}
+
+/// Prints the failures of ranks other than 0, where GoogleTest's own printer is switched off.
+class RankPrinter : public ::testing::EmptyTestEventListener {
+  void OnTestPartResult(const ::testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", world().rank(),
+                 result.file_name() ? result.file_name() : "?", result.line_number(),
+                 result.message());
+  }
+};
+
+/// A test that fails on one rank fails on all; it also keeps the ranks in the same test.
+class Agreement : public ::testing::EmptyTestEventListener {
+  void OnTestEnd(const ::testing::TestInfo& info) override {
+    const bool failed = info.result()->Failed();
+    const std::int64_t ranks = allreduce(world(), ReduceOp::Sum, failed ? 1 : 0);
+    if (ranks > 0 && !failed) ADD_FAILURE() << "failed on " << ranks << " other ranks";
+  }
+};
+
+}  // namespace
+
+Transport& world() {
+  return *owner();
+}
+
+std::unique_ptr<Transport> makeWorld(std::size_t largestPart) {
+#ifdef TRIBUTARY_WITH_MPI
+  return makeMpiTransport(MPI_COMM_WORLD, largestPart);
+#else
+  static_cast<void>(largestPart);
+  return makeLoopbackTransport();
+#endif
+}
+
+}  // namespace tributary::testing
+
+int main(int argc, char** argv) {
+  using namespace tributary::testing;
+#ifdef TRIBUTARY_WITH_MPI
+  MPI_Init(&argc, &argv);
+#endif
+  ::testing::InitGoogleTest(&argc, argv);
+  owner() = makeWorld();
+  auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+  if (world().rank() != 0) {
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new RankPrinter);
+  }
+  listeners.Append(new Agreement);
+  const std::int64_t here = RUN_ALL_TESTS();
+  const auto result =
+      static_cast<int>(tributary::allreduce(world(), tributary::ReduceOp::Max, here));
+  owner().reset();
+#ifdef TRIBUTARY_WITH_MPI
+  MPI_Finalize();
+#endif
+  return result;
+}

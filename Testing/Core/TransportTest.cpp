@@ -1,0 +1,235 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "Tributary/Agree.h"
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+using testing::errorOf;
+using testing::makeWorld;
+using testing::mix;
+using testing::world;
+
+Bytes pattern(std::uint64_t seed, std::size_t size) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<std::byte>(mix(seed + i / 8) >> i % 8);
+  return bytes;
+}
+
+void waitFor(Transport& transport, const std::function<bool()>& condition) {
+  Patience patience;
+  while (!condition()) {
+    transport.poll();
+    patience.rest(transport);
+  }
+}
+
+Envelope receive(Transport& transport, Channel channel, Session session) {
+  std::optional<Envelope> envelope;
+  waitFor(transport, [&] {
+    envelope = transport.tryReceive(channel, session);
+    return envelope.has_value();
+  });
+  return std::move(*envelope);
+}
+
+// Each rank sends a series of messages of all sizes to its right neighbour, in both modes.
+void ring(Transport& transport, SendMode mode) {
+  const Session session = transport.openSession();
+  const int size = transport.size();
+  const int right = (transport.rank() + 1) % size;
+  const int left = (transport.rank() + size - 1) % size;
+  const std::vector<std::size_t> sizes = {
+      0, 1, 7, 8, 4095, 4096, 4097, 65536, 1 << 18, (1 << 18) + 1, 3000000, 2, 0};
+  std::vector<PendingSend> sends;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto seed = static_cast<std::uint64_t>(transport.rank()) * 1000 + i;
+    sends.push_back(transport.send(right, Channel::Work, session, mode, pattern(seed, sizes[i])));
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Envelope envelope = receive(transport, Channel::Work, session);
+    EXPECT_EQ(envelope.source, left);
+    const auto seed = static_cast<std::uint64_t>(left) * 1000 + i;
+    EXPECT_TRUE(envelope.bytes == pattern(seed, sizes[i])) << "message " << i;
+  }
+  EXPECT_FALSE(transport.receiving(Channel::Work, session));
+  waitFor(transport, [&] {
+    return std::all_of(sends.begin(), sends.end(), [](const PendingSend& s) { return s.done(); });
+  });
+  const auto seed = static_cast<std::uint64_t>(transport.rank()) * 1000 + 3;
+  if (size > 1) {
+    EXPECT_TRUE(sends[3].takeBuffer() == pattern(seed, sizes[3]));
+  }
+}
+
+TEST(Transport, MessagesOfAllSizesArriveInOrder) {
+  ring(world(), SendMode::Eager);
+  ring(world(), SendMode::Synchronous);
+}
+
+TEST(Transport, SplitMessagesArriveInOrder) {
+  const auto transport = makeWorld(1000);
+  ring(*transport, SendMode::Eager);
+  ring(*transport, SendMode::Synchronous);
+}
+
+TEST(Transport, ChannelsAndSessionsDoNotMix) {
+  Transport& transport = world();
+  const Session first = transport.openSession();
+  const Session second = transport.openSession();
+  EXPECT_NE(first, second);
+  const int self = transport.rank();
+  auto a = transport.send(self, Channel::Work, first, SendMode::Eager, pattern(1, 10));
+  auto b = transport.send(self, Channel::Control, first, SendMode::Eager, pattern(2, 20));
+  auto c = transport.send(self, Channel::Work, second, SendMode::Eager, pattern(3, 30));
+  EXPECT_EQ(receive(transport, Channel::Work, second).bytes.size(), 30u);
+  EXPECT_EQ(receive(transport, Channel::Control, first).bytes.size(), 20u);
+  EXPECT_EQ(receive(transport, Channel::Work, first).bytes.size(), 10u);
+  EXPECT_FALSE(transport.tryReceive(Channel::Work, first));
+}
+
+TEST(Transport, SynchronousSendsAreFinishedByTheReceiverOnly) {
+  Transport& transport = world();
+  const Session session = transport.openSession();
+  const int right = (transport.rank() + 1) % transport.size();
+  for (const std::size_t size : {1, 100000, 1000000}) {
+    auto send =
+        transport.send(right, Channel::Work, session, SendMode::Synchronous, pattern(9, size));
+    for (int i = 0; i < 200; ++i) {
+      transport.poll();
+      EXPECT_FALSE(send.done());
+    }
+    barrier(transport);
+    EXPECT_EQ(receive(transport, Channel::Work, session).bytes.size(), size);
+    waitFor(transport, [&] { return send.done(); });
+    barrier(transport);
+  }
+}
+
+TEST(Transport, DroppedHandlesAndUnreceivedMessagesLeaveNothingPending) {
+  for (int i = 0; i < 3; ++i) {
+    const auto transport = makeWorld(5000);
+    const Session session = transport->openSession();
+    for (int rank = 0; rank < transport->size(); ++rank) {
+      transport->send(rank, Channel::Work, session, SendMode::Synchronous, pattern(1, 100));
+      transport->send(rank, Channel::Control, session, SendMode::Eager, pattern(2, 1 << 20));
+      transport->send(rank, Channel::Work, session, SendMode::Eager, pattern(3, 50000));
+    }
+    transport->tryReceive(Channel::Work, session);
+  }
+  barrier(world());
+}
+
+TEST(Transport, WrongDestinationIsAnError) {
+  Transport& transport = world();
+  const int wrong = transport.size();
+  EXPECT_NE(errorOf([&] {
+              transport.send(wrong, Channel::Work, 0, SendMode::Eager, Bytes(1));
+            }).find("rank " + std::to_string(wrong)),
+            std::string::npos);
+}
+
+TEST(Transport, ClockRunsForwards) {
+  double last = world().now();
+  for (int i = 0; i < 1000; ++i) {
+    const double now = world().now();
+    EXPECT_GE(now, last);
+    last = now;
+  }
+  world().relax(1e-3);
+  EXPECT_GE(world().now() - last, 0.9e-3);
+}
+
+TEST(Collectives, AllreduceOfIntegers) {
+  Transport& t = world();
+  const std::int64_t rank = t.rank();
+  const std::int64_t size = t.size();
+  EXPECT_EQ(allreduce(t, ReduceOp::Sum, rank), size * (size - 1) / 2);
+  EXPECT_EQ(allreduce(t, ReduceOp::Min, rank), 0);
+  EXPECT_EQ(allreduce(t, ReduceOp::Max, rank), size - 1);
+  EXPECT_EQ(allreduce(t, ReduceOp::Or, std::int64_t(1) << rank), (std::int64_t(1) << size) - 1);
+  EXPECT_EQ(allreduce(t, ReduceOp::Max, std::vector<std::int64_t>{rank, -rank}),
+            (std::vector<std::int64_t>{size - 1, 0}));
+}
+
+TEST(Collectives, AllreduceOfDoublesIsExact) {
+  Transport& t = world();
+  const double mine = 0.1 * (t.rank() - 1);
+  EXPECT_EQ(allreduce(t, ReduceOp::Min, mine), -0.1);
+  EXPECT_EQ(allreduce(t, ReduceOp::Max, mine), 0.1 * (t.size() - 2));
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(allreduce(t, ReduceOp::Max, t.rank() == 0 ? infinity : 1.0), infinity);
+  EXPECT_EQ(allreduce(t, ReduceOp::Min, t.rank() == 0 ? -infinity : 1.0), -infinity);
+  EXPECT_THROW(allreduce(t, ReduceOp::Sum, mine), Error);
+}
+
+TEST(Collectives, GatherPrefixAndBroadcast) {
+  Transport& t = world();
+  const int size = t.size();
+  std::vector<int> mine(static_cast<std::size_t>(t.rank() * 3 % 5), t.rank());
+  std::vector<int> expected;
+  std::vector<std::int64_t> expectedCounts;
+  for (int r = 0; r < size; ++r) {
+    expected.insert(expected.end(), static_cast<std::size_t>(r * 3 % 5), r);
+    expectedCounts.push_back(r * 3 % 5);
+  }
+  std::vector<std::int64_t> counts;
+  EXPECT_EQ(allgatherv(t, mine, &counts), expected);
+  EXPECT_EQ(counts, expectedCounts);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  EXPECT_EQ(allgather(t, t.rank()), ranks);
+  EXPECT_EQ(exclusivePrefix(t, t.rank() + 1), t.rank() * (t.rank() + 1) / 2);
+  for (int root = 0; root < size; ++root) {
+    EXPECT_EQ(broadcast(t, 100 + t.rank(), root), 100 + root);
+    EXPECT_EQ(broadcast(t, std::string(static_cast<std::size_t>(t.rank()), 'x'), root),
+              std::string(static_cast<std::size_t>(root), 'x'));
+    EXPECT_EQ(broadcast(t, std::vector<int>{t.rank(), 7}, root), (std::vector<int>{root, 7}));
+  }
+}
+
+TEST(Collectives, ExchangeBytesOfAllSizes) {
+  Transport& t = world();
+  const auto self = static_cast<std::uint64_t>(t.rank());
+  const auto size = static_cast<std::uint64_t>(t.size());
+  const auto sizeOf = [](std::uint64_t from, std::uint64_t to, std::uint64_t repetition) {
+    const std::uint64_t choice = mix(from * 1000003 + to * 101 + repetition);
+    return choice % 3 == 0 ? 0 : static_cast<std::size_t>(choice >> (choice % 2 ? 44 : 54));
+  };
+  for (std::uint64_t repetition = 0; repetition < 20; ++repetition) {
+    std::vector<Bytes> to;
+    for (std::uint64_t r = 0; r < size; ++r) {
+      to.push_back(pattern(self * 64 + r, sizeOf(self, r, repetition)));
+    }
+    const auto got = exchangeBytes(t, std::move(to));
+    ASSERT_EQ(got.size(), size);
+    for (std::uint64_t r = 0; r < size; ++r) {
+      EXPECT_TRUE(got[r] == pattern(r * 64 + self, sizeOf(r, self, repetition)));
+    }
+  }
+  EXPECT_THROW(exchangeBytes(t, std::vector<Bytes>(size + 1)), Error);
+}
+
+TEST(Agree, AllRanksLeaveTogether) {
+  Transport& t = world();
+  EXPECT_EQ(errorOf([&] { agreeOnError(t, ""); }), "");
+  for (int bad = 0; bad < t.size(); ++bad) {
+    const std::string mine = t.rank() >= bad ? "no vectors on " + std::to_string(t.rank()) : "";
+    const std::string expected =
+        t.rank() >= bad ? mine
+                        : "rank " + std::to_string(bad) + ": no vectors on " + std::to_string(bad);
+    EXPECT_EQ(errorOf([&] { agreeOnError(t, mine); }), expected);
+  }
+}
+
+}  // namespace
+}  // namespace tributary
