@@ -138,7 +138,7 @@ void ScheduleMachine::call(std::int32_t index, bool open) {
   Inbox& inbox = queues_.inbox(block);
   if (open) inbox.open();
   const std::size_t visible = inbox.unread() - inbox.arrived();
-  const std::int64_t traffic = queues_.traffic();
+  ++progress_;
   ++inputs_.statistics.callbacks;
   bool more = false;
   guarded([&] {
@@ -149,7 +149,6 @@ void ScheduleMachine::call(std::int32_t index, bool open) {
   inbox.close();
   const std::size_t left = inbox.unread() - inbox.arrived();
   const bool took = left < visible;
-  if (more || took || queues_.traffic() != traffic) ++progress_;
   BlockState& state = states_[static_cast<std::size_t>(index)];
   state.queued = more || inbox.arrived() > 0 || (left > 0 && took);
   if (state.queued) {

@@ -42,7 +42,7 @@ class ScheduleMachine {
   /// Calls no block any more and drops all messages; advance() still leads to the common end.
   void stop();
 
-  /// Changes whenever something moved: a message, or a callback with an effect.
+  /// Changes whenever something moved: a message, or a block that was called.
   std::int64_t progress() const { return progress_ + queues_.traffic(); }
   /// Whether the last turn did anything.
   bool busy() const { return busy_; }

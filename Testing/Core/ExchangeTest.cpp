@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
-#include <set>
+#include <ostream>
 
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Batch.h"
@@ -27,6 +27,11 @@ struct Scheme {
   Schedule schedule;
   double arrivals;
 };
+
+// For GoogleTest's messages.
+void PrintTo(const Scheme& scheme, std::ostream* stream) {
+  *stream << scheme.name;
+}
 
 constexpr Scheme Schemes[] = {{"Synchronous", Schedule::Synchronous, 1},
                               {"Neighborhood0", Schedule::Neighborhood, 0},
@@ -504,10 +509,10 @@ TEST_P(EachSchedule, AStallIsReported) {
 
 TEST_P(EachSchedule, ALongCallIsNoStall) {
   ExchangeOptions options = optionsOf(GetParam());
-  options.stallSeconds = 0.02;
+  options.stallSeconds = 0.05;
   int calls = 0;
   Exchange exchange(world(), uniform(1), {{}}, options, [&](BlockId block, Mailbox&) {
-    if (block == 0) world().relax(0.1);
+    if (block == 0) world().relax(0.2);
     return block == 0 && ++calls < 2;
   });
   exchange.run();
