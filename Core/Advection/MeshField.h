@@ -19,24 +19,24 @@ class ForeignCells {
   ///                      interpolation weights at `point`. gradients (3 per point) may be null.
   /// @param violation     0 if the point lies inside, else how far outside, in units of the cell.
   /// @return the number of points, 0 when the cell cannot be evaluated there.
-  virtual int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids,
-                       double* weights, double* gradients, double& violation) const = 0;
+  virtual int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids, double* weights,
+                       double* gradients, double& violation) const = 0;
   virtual int maximumPoints() const = 0;
 };
 
 /// One rank's piece of an unstructured mesh, a view of arrays that stay the caller's (they must
 /// live as long as the blocks made from it). Cell types and point orders are VTK's.
 struct MeshPiece {
-  int piece = 0;  ///< Number of the piece on this rank, handed back by FieldBlock::piece().
-  ArrayView points;                              ///< 3 components.
-  Span<const std::uint8_t> types;                ///< VTK cell type per cell.
-  Span<const std::int64_t> offsets;              ///< cells + 1 positions in connectivity.
-  Span<const std::int64_t> connectivity;         ///< Point numbers of this piece.
-  ArrayView velocity;                            ///< 3 components, at points or cells.
+  int piece = 0;     ///< Number of the piece on this rank, handed back by FieldBlock::piece().
+  ArrayView points;  ///< 3 components.
+  Span<const std::uint8_t> types;         ///< VTK cell type per cell.
+  Span<const std::int64_t> offsets;       ///< cells + 1 positions in connectivity.
+  Span<const std::int64_t> connectivity;  ///< Point numbers of this piece.
+  ArrayView velocity;                     ///< 3 components, at points or cells.
   bool cellCentred = false;
-  Span<const std::uint8_t> ghosts;               ///< vtkGhostType per cell, or empty.
-  Span<const std::int64_t> globalPointIds;       ///< Or empty: faces are matched by coordinates.
-  const ForeignCells* foreign = nullptr;         ///< For cells of other than the linear types.
+  Span<const std::uint8_t> ghosts;          ///< vtkGhostType per cell, or empty.
+  Span<const std::int64_t> globalPointIds;  ///< Or empty: faces are matched by coordinates.
+  const ForeignCells* foreign = nullptr;    ///< For cells of other than the linear types.
 };
 
 /// Collective over all ranks, also those without a piece. Cuts every piece into `blocksPerPiece`

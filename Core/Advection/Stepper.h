@@ -137,7 +137,7 @@ inline __attribute__((always_inline)) bool startStep(const StepRules& rules, Par
     size = rules.maximumLength - p.length;
     clipped = true;
   }
-  if (age + size / p.speed > rules.maximumTime) {
+  if (size > (rules.maximumTime - age) * p.speed) {
     size = (rules.maximumTime - age) * p.speed;
     clipped = true;
   }
@@ -217,9 +217,9 @@ inline __attribute__((always_inline)) bool feedStage(const StepRules& rules, Par
                                                      std::int32_t cell, TrajectoryLog& log) {
   constexpr int S = kStages<I>;
   const double speed = norm(velocity);
-  const double scale = speed > 0 ? speed : 1.0;
+  const V4 scale = splat(speed > 0 ? 1 / speed : 1.0);
   if constexpr (Stage > 0 && Stage < S) {
-    store(p.k[Stage], velocity / splat(scale));
+    store(p.k[Stage], velocity * scale);
     if constexpr (Stage + 1 < S) {
       p.stage = Stage + 1;
       store(p.target, stagePoint<I, Stage + 1>(p));
@@ -253,7 +253,7 @@ inline __attribute__((always_inline)) bool feedStage(const StepRules& rules, Par
     }
     p.speed = speed;
     p.cellLength = cellLength;
-    store(p.k[0], velocity / splat(scale));
+    store(p.k[0], velocity * scale);
     if (rules.record) record(p, log, cell);
     chooseStep<I>(rules, p, Stage == 0);
     return startStep<I>(rules, p);

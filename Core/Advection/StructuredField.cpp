@@ -519,7 +519,8 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
       const GridAxis& axis = grid->axes[a];
       // Ghost layers beyond the piece's own cells are evaluated by the blocks at its rim.
       view.lo[a] = box.lo[a] == owned.lo[a] ? stored.lo[a] : box.lo[a];
-      view.hi[a] = box.hi[a] == owned.hi[a] ? stored.hi[a] : box.hi[a];
+      const auto hi = box.hi[a] == owned.hi[a] ? stored.hi[a] : box.hi[a];
+      view.count[a] = box.empty() ? 0 : hi - view.lo[a];
       view.storedLo[a] = stored.lo[a];
       pointStride[a] = points;
       view.cellStride[a] = cells;
@@ -530,8 +531,10 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
       else
         width2 += axis.spacing * axis.spacing;
     }
-    if (box.empty()) view.hi = view.lo;
     view.stride = piece.cellCentred ? view.cellStride : pointStride;
+    for (std::size_t a = 0; a < 3; ++a) view.firstTuple += view.storedLo[a] * view.stride[a];
+    if (!view.flat && !view.cellCentred)  // the far corner's tuple must not be the last
+      view.plainTuples = points - 1 - (pointStride[0] + pointStride[1] + pointStride[2]);
     view.cellLength = std::sqrt(width2);
     for (const std::uint8_t flag : piece.ghosts)
       if (flag & kHiddenCell) view.hidden = piece.ghosts.data();

@@ -52,9 +52,15 @@ class StructuredGrid {
 /// What a kernel knows of one block.
 struct StructuredView {
   const StructuredGrid* grid = nullptr;
-  std::array<std::int32_t, 3> lo{}, hi{};  ///< Cells that can be evaluated here.
+  // Indices have a fourth, unused lane: kernels load them as one vector.
+  std::array<std::int32_t, 4> lo{};        ///< First cell that can be evaluated here,
+  std::array<std::int32_t, 4> count{};     ///< and how many along each axis.
   std::array<std::int32_t, 3> storedLo{};  ///< Index of the first stored point.
-  std::array<std::int64_t, 3> stride{};    ///< Of the velocity array, in tuples, per axis.
+  std::array<std::int64_t, 3> stride{};    ///< Of the velocity array, in tuples; 1 along x.
+  std::int64_t firstTuple = 0;             ///< storedLo times stride.
+  /// Cells whose first tuple lies below are interpolated by code that reads one value past each
+  /// tuple and knows eight corners; the rest with care.
+  std::int64_t plainTuples = 0;
   std::array<std::int64_t, 3> cellStride{};
   const void* velocity = nullptr;
   bool isDouble = false;

@@ -7,6 +7,10 @@
 #include <cstring>
 #include <utility>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include "Tributary/Advection/Stepper.h"
 #include "Tributary/Advection/StructuredKernel.h"
 
@@ -16,9 +20,53 @@ namespace {
 typedef float F4 __attribute__((vector_size(16)));
 typedef std::int32_t I4 __attribute__((vector_size(16)));
 
+// Conversions that the compiler would take apart lane by lane. All are exact, or truncate alike.
+#ifdef __AVX2__
+inline __attribute__((always_inline)) V4 widen(F4 v) {
+  return (V4)_mm256_cvtps_pd((__m128)v);
+}
+inline __attribute__((always_inline)) V4 widen(I4 v) {
+  return (V4)_mm256_cvtepi32_pd((__m128i)v);
+}
+inline __attribute__((always_inline)) I4 truncate(V4 v) {
+  return (I4)_mm256_cvttpd_epi32((__m256d)v);
+}
+/// Whether 0 <= v < bound in the first three lanes.
+inline __attribute__((always_inline)) bool allBelow(I4 v, I4 bound) {
+  const __m128i atLeast = _mm_cmpeq_epi32(_mm_max_epu32((__m128i)v, (__m128i)bound), (__m128i)v);
+  return (_mm_movemask_ps(_mm_castsi128_ps(atLeast)) & 7) == 0;
+}
+#else
+inline V4 widen(F4 v) {
+  return V4{v[0], v[1], v[2], v[3]};
+}
+inline V4 widen(I4 v) {
+  return V4{double(v[0]), double(v[1]), double(v[2]), double(v[3])};
+}
+/// What the processor does for values out of range: the lowest integer.
+inline std::int32_t truncate(double v) {
+  return v >= -2147483648.0 && v < 2147483648.0 ? static_cast<std::int32_t>(v) : INT32_MIN;
+}
+inline I4 truncate(V4 v) {
+  return I4{truncate(v[0]), truncate(v[1]), truncate(v[2]), truncate(v[3])};
+}
+inline bool allBelow(I4 v, I4 bound) {
+  bool all = true;
+  for (int a = 0; a < 3; ++a)
+    all &= static_cast<std::uint32_t>(v[a]) < static_cast<std::uint32_t>(bound[a]);
+  return all;
+}
+#endif
+
+inline __attribute__((always_inline)) I4 load(const std::int32_t* p) {
+  I4 v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
 /// A point's cell and its place in it.
 struct Located {
-  std::int32_t cell[3];
+  I4 cell;
   V4 f;  ///< 0 .. 1 along each axis.
   double cellLength;
 };
@@ -55,10 +103,7 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
     const V4 u = (p - origin) * inverse;
     // Truncation of u + 1 is floor(u) + 1 for all u >= -1, the tiniest negative ones excepted,
     // which count as 0. Every point beyond converts to an index that is out of range.
-    const I4 cell = __builtin_convertvector(u + splat(1.0), I4) - I4{1, 1, 1, 1};
-    at.cell[0] = cell[0];
-    at.cell[1] = cell[1];
-    at.cell[2] = cell[2];
+    at.cell = truncate(u + splat(1.0)) - I4{1, 1, 1, 1};
     if constexpr (Edge)
       for (int a = 0; a < 3; ++a) {
         const auto cells = static_cast<double>(view.grid->axes[static_cast<std::size_t>(a)].cells);
@@ -68,7 +113,7 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
         else if (u[a] < 0 && u[a] >= -kGridSlack)
           at.cell[a] = 0;
       }
-    at.f = u - V4{double(at.cell[0]), double(at.cell[1]), double(at.cell[2]), 0};
+    at.f = u - widen(at.cell);
     at.cellLength = view.cellLength;
   } else {
     double width2 = 0;
@@ -86,11 +131,7 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
     }
     at.cellLength = __builtin_sqrt(width2);
   }
-  bool inside = true;
-  for (int a = 0; a < 3; ++a)
-    inside &= static_cast<std::uint32_t>(at.cell[a] - view.lo[static_cast<std::size_t>(a)]) <
-              static_cast<std::uint32_t>(view.hi[static_cast<std::size_t>(a)] -
-                                         view.lo[static_cast<std::size_t>(a)]);
+  bool inside = allBelow(at.cell - load(view.lo.data()), load(view.count.data()));
   if (view.flat)
     for (int a = 0; a < 3; ++a) {
       const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
@@ -102,20 +143,15 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
   return inside;
 }
 
-/// x, y, z of a tuple; the fourth lane is whatever follows it in memory (`After`: precedes it).
-template <class Real, bool After>
+/// x, y, z of a tuple; the fourth lane is whatever follows it in memory.
+template <class Real>
 inline __attribute__((always_inline)) V4 loadTuple(const Real* tuple) {
   if constexpr (sizeof(Real) == 4) {
     F4 v;
-    std::memcpy(&v, After ? tuple - 1 : tuple, sizeof v);
-    if constexpr (After) v = __builtin_shuffle(v, I4{1, 2, 3, 0});
-    return __builtin_convertvector(v, V4);
+    std::memcpy(&v, tuple, sizeof v);
+    return widen(v);
   } else {
-    typedef std::int64_t L4 __attribute__((vector_size(32)));
-    V4 v;
-    std::memcpy(&v, After ? tuple - 1 : tuple, sizeof v);
-    if constexpr (After) v = __builtin_shuffle(v, L4{1, 2, 3, 0});
-    return v;
+    return load(tuple);
   }
 }
 
@@ -124,39 +160,42 @@ inline V4 loadTupleAlone(const Real* tuple) {
   return V4{double(tuple[0]), double(tuple[1]), double(tuple[2]), 0};
 }
 
-/// First of the velocity tuples of a cell: that of its lowest point, or the cell's own.
-template <class Real>
-inline __attribute__((always_inline)) const Real* firstTuple(const StructuredView& view,
-                                                             const Located& at) {
-  const std::int64_t tuple = (at.cell[0] - view.storedLo[0]) * view.stride[0] +
-                             (at.cell[1] - view.storedLo[1]) * view.stride[1] +
-                             (at.cell[2] - view.storedLo[2]) * view.stride[2];
-  return static_cast<const Real*>(view.velocity) + 3 * tuple;
+/// Index of the first velocity tuple of a cell: that of its lowest point, or the cell's own.
+inline __attribute__((always_inline)) std::int64_t firstTuple(const StructuredView& view, I4 cell) {
+  return cell[0] + cell[1] * view.stride[1] + cell[2] * view.stride[2] - view.firstTuple;
 }
 
+/// Interpolation where the plain code must not go: flat grids, cell-centred velocity, and the last
+/// cells of the array, where loading a fourth lane would read past its end.
 template <class Real>
-inline __attribute__((always_inline)) V4 interpolate(const StructuredView& view, const Real* v,
-                                                     V4 f) {
-  if (__builtin_expect(view.cellCentred, 0)) return loadTupleAlone(v);
+__attribute__((noinline)) V4 interpolateWithCare(const StructuredView& view, const Real* v, V4 f) {
+  if (view.cellCentred) return loadTupleAlone(v);
   const V4 fx = splat(f[0]), fy = splat(f[1]), fz = splat(f[2]);
-  if (__builtin_expect(view.flat, 0)) {
-    const auto corner = [&](int i, int j, int k) {
-      const auto step = [&](int on, std::size_t a) {
-        return on && view.grid->axes[a].cells > 0 ? view.stride[a] : 0;
-      };
-      return loadTupleAlone(v + 3 * (step(i, 0) + step(j, 1) + step(k, 2)));
+  const auto corner = [&](int i, int j, int k) {
+    const auto step = [&](int on, std::size_t a) {
+      return on && view.grid->axes[a].cells > 0 ? view.stride[a] : 0;
     };
-    const auto row = [&](int j, int k) {
-      const V4 a = corner(0, j, k);
-      return a + fx * (corner(1, j, k) - a);
-    };
-    const V4 r00 = row(0, 0), r10 = row(1, 0), r01 = row(0, 1), r11 = row(1, 1);
-    const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
-    return p0 + fz * (p1 - p0);
-  }
+    return loadTupleAlone(v + 3 * (step(i, 0) + step(j, 1) + step(k, 2)));
+  };
+  const auto row = [&](int j, int k) {
+    const V4 a = corner(0, j, k);
+    return a + fx * (corner(1, j, k) - a);
+  };
+  const V4 r00 = row(0, 0), r10 = row(1, 0), r01 = row(0, 1), r11 = row(1, 1);
+  const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
+  return p0 + fz * (p1 - p0);
+}
+
+/// The velocity in a cell whose first tuple has the given index.
+template <class Real>
+inline __attribute__((always_inline)) V4 interpolate(const StructuredView& view, std::int64_t tuple,
+                                                     V4 f) {
+  const Real* v = static_cast<const Real*>(view.velocity) + 3 * tuple;
+  if (__builtin_expect(tuple >= view.plainTuples, 0)) return interpolateWithCare(view, v, f);
+  const V4 fx = splat(f[0]), fy = splat(f[1]), fz = splat(f[2]);
   const auto row = [&](const Real* first) __attribute__((always_inline)) {
-    const V4 a = loadTuple<Real, false>(first);
-    return a + fx * (loadTuple<Real, true>(first + 3) - a);
+    const V4 a = loadTuple(first);
+    return a + fx * (loadTuple(first + 3) - a);
   };
   const std::int64_t sy = 3 * view.stride[1], sz = 3 * view.stride[2];
   const V4 r00 = row(v), r10 = row(v + sy), r01 = row(v + sz), r11 = row(v + sz + sy);
@@ -185,8 +224,8 @@ inline V4 wanted(const StepRules& rules, const Particle& p, bool periodic) {
 /// The rare case: the target is not plainly inside what this block can evaluate.
 /// @return true if it can be evaluated after all; else the particle says where it goes.
 template <bool Uniform>
-bool resolve(const StructuredView& view, V4 target, V4 origin, V4 inverse, Particle& p,
-             Located& at) {
+__attribute__((noinline)) bool resolve(const StructuredView& view, V4 target, V4 origin, V4 inverse,
+                                       Particle& p, Located& at) {
   if (!(target[0] - target[0] == 0 && target[1] - target[1] == 0 && target[2] - target[2] == 0)) {
     finish(p, Reason::UnexpectedValue);  // infinite or not a number
     return false;
@@ -203,7 +242,8 @@ bool resolve(const StructuredView& view, V4 target, V4 origin, V4 inverse, Parti
   if (here && !isHidden(view, at)) return true;
   p.status = Status::Seeking;
   if (inGrid && !here) {
-    const BlockId owner = view.grid->owner(at.cell);
+    const std::int32_t cell[3] = {at.cell[0], at.cell[1], at.cell[2]};
+    const BlockId owner = view.grid->owner(cell);
     if (owner >= 0) {
       p.status = Status::Active;
       p.block = owner;
@@ -249,7 +289,7 @@ class Sweep {
     do {
       Located at;
       if (!place(p, at)) return false;
-      const V4 v = interpolate(view_, firstTuple<Real>(view_, at), at.f);
+      const V4 v = interpolate<Real>(view_, firstTuple(view_, at.cell), at.f);
       if (!feed<I>(rules_, p, v, at.cellLength, -1, log_)) return false;
     } while (p.stage != 1);
     return true;
@@ -260,7 +300,10 @@ class Sweep {
     if (__builtin_expect(
             locate<Uniform, false>(view_, target, origin_, inverse_, at) && !view_.hidden, 1))
       return true;
-    return resolve<Uniform>(view_, target, origin_, inverse_, p, at);
+    Located apart;  // its address is taken; `at` stays in registers
+    const bool here = resolve<Uniform>(view_, target, origin_, inverse_, p, apart);
+    at = apart;
+    return here;
   }
 
   template <int... S>
@@ -271,7 +314,7 @@ class Sweep {
   template <int Stage>
   inline __attribute__((always_inline)) void stage(int& lanes) {
     V4 f[kLanes];
-    const Real* tuple[kLanes];
+    std::int64_t tuple[kLanes];
     double cellLength[kLanes];
     for (int l = 0; l < lanes;) {
       Particle& p = *lane_[l];
@@ -285,12 +328,13 @@ class Sweep {
         continue;
       }
       f[l] = at.f;
-      cellLength[l] = at.cellLength;
-      tuple[l] = firstTuple<Real>(view_, at);
-      __builtin_prefetch(tuple[l]);
-      __builtin_prefetch(tuple[l] + 3 * view_.stride[1]);
-      __builtin_prefetch(tuple[l] + 3 * view_.stride[2]);
-      __builtin_prefetch(tuple[l] + 3 * (view_.stride[1] + view_.stride[2]));
+      if (!Uniform) cellLength[l] = at.cellLength;
+      tuple[l] = firstTuple(view_, at.cell);
+      const Real* v = static_cast<const Real*>(view_.velocity) + 3 * tuple[l];
+      __builtin_prefetch(v);
+      __builtin_prefetch(v + 3 * view_.stride[1]);
+      __builtin_prefetch(v + 3 * view_.stride[2]);
+      __builtin_prefetch(v + 3 * (view_.stride[1] + view_.stride[2]));
       ++l;
     }
     int kept = 0;
@@ -301,8 +345,9 @@ class Sweep {
         ++kept;
         continue;
       }
-      const V4 v = interpolate(view_, tuple[l], f[l]);
-      kept += feedStage<I, Stage>(rules_, p, v, cellLength[l], -1, log_);
+      const V4 v = interpolate<Real>(view_, tuple[l], f[l]);
+      kept +=
+          feedStage<I, Stage>(rules_, p, v, Uniform ? view_.cellLength : cellLength[l], -1, log_);
     }
     lanes = kept;
   }

@@ -31,8 +31,6 @@ struct LineEnd {
 /// memory follows what is recorded and nothing is ever copied.
 class TrajectoryLog {
  public:
-  static constexpr std::size_t kChunk = std::size_t(1) << 15;
-
   TrajectoryLog() = default;
   TrajectoryLog(TrajectoryLog&& other) noexcept { swap(other); }
   TrajectoryLog& operator=(TrajectoryLog&& other) noexcept {
@@ -47,13 +45,12 @@ class TrajectoryLog {
     return *next_++;
   }
 
-  std::size_t size() const {
-    return chunks_.size() * kChunk - static_cast<std::size_t>(end_ - next_);
-  }
+  std::size_t size() const;
   std::size_t chunkCount() const { return chunks_.size(); }
   Span<const TrajectoryPoint> chunk(std::size_t i) const {
-    return {chunks_[i].get(),
-            i + 1 == chunks_.size() ? kChunk - static_cast<std::size_t>(end_ - next_) : kChunk};
+    const Chunk& c = chunks_[i];
+    return {c.points.get(),
+            i + 1 == chunks_.size() ? c.capacity - std::size_t(end_ - next_) : c.capacity};
   }
 
  private:
@@ -67,7 +64,11 @@ class TrajectoryLog {
   struct Release {
     void operator()(TrajectoryPoint* p) const;
   };
-  std::vector<std::unique_ptr<TrajectoryPoint[], Release>> chunks_;
+  struct Chunk {
+    std::unique_ptr<TrajectoryPoint[], Release> points;
+    std::size_t capacity;
+  };
+  std::vector<Chunk> chunks_;
   TrajectoryPoint* next_ = nullptr;
   TrajectoryPoint* end_ = nullptr;
 };
