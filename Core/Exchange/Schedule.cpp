@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <exception>
 #include <numeric>
+#include <utility>
 
 namespace tributary {
 
 namespace {
 
-// Messages are looked for after so much computing: often enough to keep neighbours supplied, seldom
-// enough that an empty look, which can cost a turn of the scheduler, does not matter.
-constexpr double TurnSeconds = 25e-6;
+// Blocks are called for so many times as long as it took to look for messages: often enough to
+// keep neighbours supplied where looking is cheap, seldom enough where an empty look costs a turn
+// of the scheduler, as it does with more ranks than cores.
+constexpr double CallsPerLook = 10;
+constexpr double ShortestCalls = 2e-6;
+constexpr double LongestCalls = 50e-6;
 
 }  // namespace
 
@@ -41,7 +45,7 @@ void ScheduleMachine::guarded(Action&& action) {
 
 bool ScheduleMachine::advance() {
   const double begin = clock_;
-  busy_ = false;
+  wasBusy_ = std::exchange(busy_, false);
   turnComputing_ = 0;
   const bool ended = turn();
   clock_ = transport_.now();
@@ -74,6 +78,8 @@ void ScheduleMachine::receive() {
     const int batches = queues_.receive(
         [this](int source, const BatchFooter& footer) { return onBatch(source, footer); });
     if (batches > 0) busy_ = true;
+    // After an idle turn the time since then is not that of looking.
+    lookedInVain_ = batches == 0 && wasBusy_;
   });
   wakeBlocks();
 }
@@ -121,6 +127,9 @@ void ScheduleMachine::callBlocks(bool open) {
   paused_ = false;
   busy_ = true;
   const double begin = transport_.now();
+  if (lookedInVain_) {
+    callSeconds_ = std::clamp(CallsPerLook * (begin - clock_), ShortestCalls, LongestCalls);
+  }
   double before = begin;
   while (!listDone()) {
     call(current_[position_++], open);
@@ -128,7 +137,7 @@ void ScheduleMachine::callBlocks(bool open) {
     turnComputing_ += now - before;
     before = now;
     queues_.flushDue(now);
-    if (now - begin >= TurnSeconds || !queues_.mayProduce()) break;
+    if (now - begin >= callSeconds_ || !queues_.mayProduce()) break;
   }
   wakeBlocks();
 }

@@ -100,6 +100,9 @@ class ScheduleMachine {
   double clock_;
   double turnComputing_ = 0;
   double passiveSince_;
+  double callSeconds_ = 0;  // how long callBlocks() goes on
+  bool lookedInVain_ = false;
+  bool wasBusy_ = false;
   bool wasPassive_ = false;
   bool paused_ = false;
 };
