@@ -1,0 +1,30 @@
+"""The client of Server.sh: connects, loads the plugin on both sides, traces on the server."""
+import sys
+import time
+
+from checks import *
+
+for attempt in range(60):
+    try:
+        connection = Connect("localhost", int(sys.argv[1]))
+        break
+    except RuntimeError:
+        time.sleep(0.5)
+else:
+    sys.exit("no connection to pvserver")
+
+load(remote=True)
+names = load()
+expect(connection.GetNumberOfDataPartitions() == 3, "the server has 3 ranks")
+
+tracer = names["AsyncStreamTracer"](Input=swirl(), SeedType="Line")
+tracer.Vectors = ["POINTS", "swirl"]
+tracer.SeedType.Point1 = [2, 0, 0]
+tracer.SeedType.Point2 = [15, 0, 0]
+tracer.SeedType.Resolution = 12
+check_swirl(fetch(tracer), 13)
+
+Show(tracer)
+Render()
+Disconnect()
+print("passed")

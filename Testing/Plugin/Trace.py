@@ -1,0 +1,64 @@
+"""The plugin in pvbatch: both proxies trace, also after a change and after their state was saved."""
+import os
+
+from checks import *
+
+names = load()
+flow = swirl()
+
+# Seed Type: the same sources as those of ParaView's Stream Tracer.
+tracer = names["AsyncStreamTracer"](Input=flow, SeedType="Line")
+tracer.Vectors = ["POINTS", "swirl"]
+tracer.SeedType.Point1 = [2, 0, 0]
+tracer.SeedType.Point2 = [15, 0, 0]
+tracer.SeedType.Resolution = 12
+check_swirl(fetch(tracer), 13)
+
+# The default seed is in the data.
+default = names["AsyncStreamTracer"](Input=flow, SeedType="Point Cloud")
+default.Vectors = ["POINTS", "swirl"]
+default.SeedType.NumberOfPoints = 20
+expect(fetch(default).GetNumberOfCells() == 40, "20 seeds at random give 40 lines")
+
+# A change is seen: one direction, then back again.
+tracer.IntegrationDirection = "FORWARD"
+expect(fetch(tracer).GetNumberOfCells() == 13, "one direction gives one line a seed")
+tracer.IntegrationDirection = "BOTH"
+tracer.JoinDirections = 1
+joined = fetch(tracer)
+expect(joined.GetNumberOfCells() == 13, "joined directions give one line a seed")
+tracer.JoinDirections = 0
+
+# Seeds from the pipeline, one of them outside.
+points = ProgrammableSource(Script="""
+from vtkmodules.vtkCommonCore import vtkPoints
+if self.GetExecutive().GetOutputInformation(0).Get(
+        vtk.vtkStreamingDemandDrivenPipeline.UPDATE_PIECE_NUMBER()) in (0, None):
+    points = vtkPoints()
+    for x in (3, 5, 1000):
+        points.InsertNextPoint(x, 0, 0)
+    output.VTKObject.SetPoints(points)
+""")
+custom = names["AsyncStreamTracerWithCustomSource"](Input=flow, SeedSource=points)
+custom.Vectors = ["POINTS", "swirl"]
+custom.ReportRejectedSeeds = 1
+lines = fetch(custom)
+expect(set(cell_values(lines, "SeedIds")) == {0, 1}, "the seed outside has no line")
+
+# Saved and loaded again, everything is as it was.
+state = os.path.join(os.environ["TRIBUTARY_OUTPUT"], "trace-%d.pvsm" % os.getpid())
+tracer.StallTimeout = 77
+RenameSource("kept", tracer)
+before = fetch(tracer)
+SaveState(state)
+ResetSession()
+names = load()
+LoadState(state)
+os.remove(state)
+again = FindSource("kept")
+expect(again is not None and again.StallTimeout == 77, "the state keeps properties")
+after = fetch(again)
+check_swirl(after, 13)
+for i in range(before.GetNumberOfPoints()):
+    expect(before.GetPoint(i) == after.GetPoint(i), "point %d is the same after loading" % i)
+print("passed")

@@ -1,0 +1,58 @@
+"""What the plugin's tests share: loading it, a flow to trace, and looking at lines."""
+import os
+import sys
+
+from paraview import servermanager, simple
+from paraview.simple import *
+
+
+def load(remote=False):
+    """Loads the plugin that is tested. Returns ParaView's constructors with those that it brings."""
+    LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], remote=remote)
+    return vars(simple)
+
+
+def swirl(side=20):
+    """A uniform grid with the point vectors "swirl", (-y, x, 5), spread over the ranks."""
+    wavelet = Wavelet(WholeExtent=[-side, side, -side, side, -side, side])
+    return Calculator(Input=wavelet, ResultArrayName="swirl",
+                      Function="-coordsY*iHat + coordsX*jHat + 5*kHat")
+
+
+def fetch(tracer):
+    """All lines of all ranks as one vtkPolyData."""
+    tracer.UpdatePipeline()
+    return servermanager.Fetch(tracer)
+
+
+def cell_values(lines, name):
+    array = lines.GetCellData().GetArray(name)
+    expect(array is not None, "the lines have a cell array " + name)
+    return [array.GetTuple1(i) for i in range(lines.GetNumberOfCells())]
+
+
+def check_swirl(lines, seeds):
+    """Lines of swirl() by `seeds` seeds in both directions: as many as there should be, ordered by
+    seed, and on cylinders about the z axis."""
+    expect(lines.GetNumberOfCells() == 2 * seeds,
+           "2 x %d lines, not %d" % (seeds, lines.GetNumberOfCells()))
+    ids = cell_values(lines, "SeedIds")
+    expect(ids == sorted(ids), "lines are ordered by seed")
+    expect(set(ids) == set(range(seeds)), "every seed has its lines")
+    reasons = set(cell_values(lines, "ReasonForTermination"))
+    expect(reasons <= {1, 4, 5}, "lines end at the border or a limit, not for %s" % reasons)
+    points = 0
+    for i in range(lines.GetNumberOfCells()):
+        cell = lines.GetCell(i).GetPoints()
+        points += cell.GetNumberOfPoints()
+        radii = [(x * x + y * y) ** 0.5
+                 for x, y, _ in map(cell.GetPoint, range(cell.GetNumberOfPoints()))]
+        expect(max(radii) - min(radii) < 1e-3, "line %d stays at its radius: %g to %g"
+               % (i, min(radii), max(radii)))
+    expect(points == lines.GetNumberOfPoints() and points > 20 * seeds,
+           "all %d points belong to lines and are many" % points)
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit("NOT TRUE: " + what)
