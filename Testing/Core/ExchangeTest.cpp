@@ -798,6 +798,34 @@ TEST(Exchange, NeighborhoodWaitsForTheShareAndNoMore) {
   }
 }
 
+TEST(Exchange, MessagesLeaveWhileTheCallGoesOn) {
+  // Small and large ones: the receiver must have most of them before the sender's only call ends.
+  if (world().size() < 2) GTEST_SKIP() << "needs two ranks";
+  const BlockId target = world().size() - 1;
+  for (const std::size_t bytes : {100, 5000, 200000}) {
+    constexpr int Messages = 50;
+    bool begun = false;
+    double senderEnd = 0;
+    std::vector<double> arrivals;
+    Exchange exchange(world(), uniform(1), {{}}, {}, [&](BlockId block, Mailbox& mailbox) {
+      while (mailbox.dequeueView()) arrivals.push_back(world().now());
+      if (block == 0 && !std::exchange(begun, true)) {
+        for (int i = 0; i < Messages; ++i) {
+          for (int part = 0; part < 8; ++part) mailbox.enqueue(target, Bytes(bytes));
+          world().relax(2e-3);
+        }
+        senderEnd = world().now();
+      }
+      return false;
+    });
+    exchange.run();
+    senderEnd = broadcast(world(), senderEnd, 0);
+    if (world().rank() != target) continue;
+    ASSERT_EQ(arrivals.size(), 8u * Messages);
+    EXPECT_LT(arrivals[4 * Messages], senderEnd) << "messages of " << bytes << " bytes";
+  }
+}
+
 TEST(Exchange, ALargeMessageIsNotCopiedOnItsRank) {
   const std::byte* sentFrom = nullptr;
   const std::byte* arrivedAt = nullptr;
