@@ -102,7 +102,12 @@ void Queues::grown(int destination, Outgoing& outgoing) {
   const std::size_t bytes = outgoing.payload.size() + outgoing.records.size() * sizeof(BatchRecord);
   const bool due = ++enqueued_ % MessagesPerClock == 0 &&
                    transport_.now() - outgoing.since >= options_.holdSeconds;
-  if (bytes >= options_.batchBytes || due) send(destination, BatchKind::Messages);
+  if (bytes >= options_.batchBytes || due) {
+    send(destination, BatchKind::Messages);
+    // Large messages need the sender's help to get on their way, and the callback may go on for
+    // long.
+    transport_.poll();
+  }
 }
 
 void Queues::send(int destination, BatchKind kind) {
