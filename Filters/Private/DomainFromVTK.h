@@ -1,0 +1,59 @@
+#pragma once
+
+#include <vtkDataArray.h>
+#include <vtkDataSet.h>
+#include <vtkSmartPointer.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "Leaves.h"
+#include "VTKCells.h"
+
+#include "Tributary/Advection/Domain.h"
+#include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/StructuredField.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// A leaf of this rank that carries the vectors.
+struct FlowPiece {
+  vtkDataSet* dataSet = nullptr;
+  std::string group;  ///< See Leaf.
+  vtkDataArray* velocity = nullptr;
+  int dimension = 0;
+};
+
+/// The input of all ranks as one domain of the tracer. Views the data sets, which must outlive it;
+/// copies only what a view cannot show.
+struct FlowDomain {
+  std::vector<FlowPiece> pieces;  ///< Of this rank; FieldBlock::piece() indexes them.
+  std::string vectorName;         ///< The same on all ranks.
+  bool cellCentred = false;       ///< The same on all ranks.
+  int dimension = 3;              ///< Of the cells of the domain, 2 or 3.
+  Box bounds;                     ///< Of the points of all ranks' pieces.
+
+  std::vector<StructuredPiece> structured;
+  std::vector<MeshPiece> meshes;
+  std::unique_ptr<Domain> domain;
+
+  // What the views above look at where VTK's own memory does not do; never moved.
+  std::deque<vtkSmartPointer<vtkDataArray>> arrays;
+  std::deque<std::vector<std::int64_t>> integers;
+  std::deque<std::vector<std::uint8_t>> bytes;
+  std::deque<std::unique_ptr<VTKCells>> cells;
+};
+
+/// Collective. `pieces` are this rank's leaves with the vectors, `cellCentred` where they are there
+/// (ignored on a rank without pieces). Leaves of lower dimension than the highest of all ranks are
+/// left out. Every rank gets about `blocksPerRank` blocks, at least one per leaf.
+/// Throws Error on all ranks if no rank has the vectors, if they are at points on one and at cells
+/// on another, or do not have three components.
+std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
+                                           bool cellCentred, int blocksPerRank);
+
+}  // namespace tributary

@@ -1,0 +1,83 @@
+#include "Leaves.h"
+
+#include <vtkCellData.h>
+#include <vtkCellTypes.h>
+#include <vtkCompositeDataIterator.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkGenericCell.h>
+#include <vtkImageData.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkNew.h>
+#include <vtkPartitionedDataSet.h>
+#include <vtkPartitionedDataSetCollection.h>
+#include <vtkPolyData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkSmartPointer.h>
+#include <vtkStructuredGrid.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& leaves) {
+  if (!node) return;
+  if (auto* dataSet = vtkDataSet::SafeDownCast(node)) {
+    if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path});
+  } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(node)) {
+    for (unsigned i = 0; i < blocks->GetNumberOfBlocks(); ++i)
+      collect(blocks->GetBlock(i), path + "/" + std::to_string(i), leaves);
+  } else if (auto* collection = vtkPartitionedDataSetCollection::SafeDownCast(node)) {
+    for (unsigned i = 0; i < collection->GetNumberOfPartitionedDataSets(); ++i)
+      collect(collection->GetPartitionedDataSet(i), path + "/" + std::to_string(i), leaves);
+  } else if (auto* pieces = vtkPartitionedDataSet::SafeDownCast(node)) {
+    for (unsigned i = 0; i < pieces->GetNumberOfPartitions(); ++i)
+      collect(pieces->GetPartitionAsDataObject(i), path, leaves);
+  } else if (auto* composite = vtkCompositeDataSet::SafeDownCast(node)) {
+    auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
+    for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
+      collect(iterator->GetCurrentDataObject(),
+              path + "/" + std::to_string(iterator->GetCurrentFlatIndex()), leaves);
+  }
+}
+
+int dimensionOfExtent(const int extent[6]) {
+  int dimension = 0;
+  for (int a = 0; a < 3; ++a)
+    if (extent[2 * a + 1] > extent[2 * a]) ++dimension;
+  return dimension;
+}
+
+}  // namespace
+
+std::vector<Leaf> leavesOf(vtkDataObject* input) {
+  std::vector<Leaf> leaves;
+  collect(input, "", leaves);
+  return leaves;
+}
+
+int dimensionOf(vtkDataSet* dataSet) {
+  if (dataSet->GetNumberOfCells() < 1) return -1;
+  if (auto* image = vtkImageData::SafeDownCast(dataSet))
+    return dimensionOfExtent(image->GetExtent());
+  if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet))
+    return dimensionOfExtent(rectilinear->GetExtent());
+  if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet))
+    return dimensionOfExtent(curvilinear->GetExtent());
+  if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
+    if (poly->GetNumberOfPolys() + poly->GetNumberOfStrips() > 0) return 2;
+    return poly->GetNumberOfLines() > 0 ? 1 : 0;
+  }
+  vtkNew<vtkCellTypes> types;
+  dataSet->GetCellTypes(types);
+  vtkNew<vtkGenericCell> cell;
+  int dimension = -1;
+  for (vtkIdType i = 0; i < types->GetNumberOfTypes(); ++i) {
+    cell->SetCellType(types->GetCellType(static_cast<int>(i)));
+    dimension = std::max(dimension, cell->GetCellDimension());
+  }
+  return dimension;
+}
+
+}  // namespace tributary

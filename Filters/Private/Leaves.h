@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vtkDataSet.h>
+
+#include <string>
+#include <vector>
+
+class vtkDataObject;
+
+namespace tributary {
+
+/// A data set within a composite one.
+struct Leaf {
+  vtkDataSet* dataSet = nullptr;
+  /// Path of the composite node whose leaves may be pieces of one grid: the parent where the parent
+  /// is a data set in pieces, otherwise the leaf itself. Empty for an input that is not composite.
+  std::string group;
+};
+
+/// The data sets with at least one point in `input`, a data set or any composite of them, in the
+/// order of the composite's own indices; none if `input` is null.
+std::vector<Leaf> leavesOf(vtkDataObject* input);
+
+/// Highest dimension of the data set's cells, -1 if it has none.
+int dimensionOf(vtkDataSet* dataSet);
+
+}  // namespace tributary

@@ -1,0 +1,395 @@
+/**
+ * @class   vtkAsyncStreamTracer
+ * @brief   Streamlines in a distributed steady vector field, the same on any number of ranks
+ *
+ * vtkAsyncStreamTracer traces lines that follow a vector field, from every point of a second input,
+ * with the flow, against it, or both. It does what vtkStreamTracer (and vtkPStreamTracer, its
+ * distributed kin) does, with properties of the same names and meanings; what is different is how
+ * it works on several ranks, and what follows from that.
+ *
+ * **Input.** Port 0: any vtkDataSet, or any composite of them (multiblock, partitioned, AMR),
+ * distributed over the ranks in any way. All its blocks on all ranks are one domain: a line that
+ * leaves a block goes on in the next one. The vectors are chosen with SetInputArrayToProcess(0,
+ * ...), as point data (interpolated in a cell) or cell data (constant in a cell), three components.
+ * Blocks without them, and blocks of lower dimension than the highest there is, are left out. Ranks
+ * may be empty. Ghost cells are neither needed nor asked for; where the input has them, they save
+ * messages. Port 1: the seeds, the points of a vtkDataSet or composite, each rank giving its own
+ * share: a source that is the same on all ranks must give its points on one of them only, as VTK's
+ * sources do when they are asked for a piece.
+ *
+ * **Output.** One polyline for every seed and direction that has at least one step, ordered by seed,
+ * forward before backward. With N seeds on P ranks, rank r has the lines of the seeds r * N / P to
+ * (r + 1) * N / P - 1. Points are of type float.
+ * - Point data: the input's point arrays, interpolated (where a block lacks an array that others
+ *   have: NaN, or 0 for integers); the vectors, also if they belong to cells; IntegrationTime
+ *   (double), the time since the seed, negative on the way back; with ComputeVorticity also
+ *   Vorticity (double, 3), Rotation (double, radians), AngularVelocity (double) and Normals
+ *   (double, 3; the active vectors).
+ * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int; vtkIdType if an
+ *   id needs it). Ids are the seeds' global point ids if the source has such; else the number of
+ *   the point in the whole extent, for a structured source; else points are counted rank by rank.
+ * - Field data: that of the input, and statistics: arrays with one tuple per rank, the same table on
+ *   every rank (Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks, Handovers,
+ *   Messages, MessageBytes, Batches, Callbacks, Rounds, Waves and times in seconds); RejectedSeedIds
+ *   on request.
+ *
+ * **The same bits.** Points, point data and cell data do not depend on the number of ranks, on how
+ * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the timing
+ * of messages: a line that crosses ranks hands over the state of its integrator, in the middle of a
+ * step too. (Ranks must be processors of one kind. SeedIds of a source without global ids or
+ * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
+ *
+ * **Collective.** All ranks of the controller must execute the filter together. If anything is
+ * wrong on one rank (no vectors, wrong components, impossible properties, no seeds), one error is
+ * reported on rank 0, the output of all ranks is empty, and the pipeline can be used again. An abort
+ * on one rank is obeyed by all and leaves an empty output.
+ *
+ * Work on the points of one rank is parallel through vtkSMPTools.
+ *
+ * **Cell-centred vectors.** The velocity is constant in each cell. For the vorticity, which would be
+ * zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
+ *
+ * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids, vectors that vary in time,
+ * vtkStreamTracer's interpolator prototypes and custom termination callbacks; SurfaceStreamlines is
+ * refused with an error.
+ *
+ * @sa
+ * vtkStreamTracer vtkPStreamTracer vtkRibbonFilter
+ */
+
+#ifndef vtkAsyncStreamTracer_h
+#define vtkAsyncStreamTracer_h
+
+#include "TributaryFiltersModule.h" // For export macro
+#include "vtkPolyDataAlgorithm.h"
+
+#include <string> // For Detector
+
+class vtkMultiProcessController;
+
+class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkPolyDataAlgorithm
+{
+public:
+  static vtkAsyncStreamTracer* New();
+  vtkTypeMacro(vtkAsyncStreamTracer, vtkPolyDataAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  enum Directions
+  {
+    FORWARD = 0,
+    BACKWARD = 1,
+    BOTH = 2
+  };
+
+  enum Solvers
+  {
+    RUNGE_KUTTA2 = 0,
+    RUNGE_KUTTA4 = 1,
+    RUNGE_KUTTA45 = 2
+  };
+
+  enum Units
+  {
+    LENGTH_UNIT = 1,
+    CELL_LENGTH_UNIT = 2
+  };
+
+  /**
+   * Values of ReasonForTermination; up to STAGNATION those of vtkStreamTracer.
+   */
+  enum ReasonForTermination
+  {
+    OUT_OF_DOMAIN = 1,
+    NOT_INITIALIZED = 2,  ///< The seed lies in no cell; such a line is not output.
+    UNEXPECTED_VALUE = 3, ///< A velocity that is not finite.
+    OUT_OF_LENGTH = 4,
+    OUT_OF_STEPS = 5,
+    STAGNATION = 6,
+    OUT_OF_TIME = 7
+  };
+
+  enum Schedules
+  {
+    SYNCHRONOUS = 0,
+    NEIGHBORHOOD = 1,
+    ASYNCHRONOUS = 2
+  };
+
+  /**
+   * The pipeline that makes the seeds: sets the connection of port 1.
+   */
+  void SetSourceConnection(vtkAlgorithmOutput* seeds);
+
+  ///@{
+  /**
+   * Trace with the flow (FORWARD), against it (BACKWARD) or both (the default).
+   */
+  vtkSetClampMacro(IntegrationDirection, int, FORWARD, BOTH);
+  vtkGetMacro(IntegrationDirection, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether, with the direction BOTH, the two halves become one line in the direction of the flow
+   * with the seed inside; its ReasonForTermination is that of the forward half. Rotation is 0 at
+   * the seed. Default: false.
+   */
+  vtkSetMacro(JoinDirections, bool);
+  vtkGetMacro(JoinDirections, bool);
+  vtkBooleanMacro(JoinDirections, bool);
+  ///@}
+
+  ///@{
+  /**
+   * RUNGE_KUTTA2 and RUNGE_KUTTA4 make steps of InitialIntegrationStep; RUNGE_KUTTA45 (the default)
+   * chooses each step by its own estimate of the error.
+   */
+  vtkSetClampMacro(IntegratorType, int, RUNGE_KUTTA2, RUNGE_KUTTA45);
+  vtkGetMacro(IntegratorType, int);
+  ///@}
+
+  ///@{
+  /**
+   * Unit of the three step lengths: LENGTH_UNIT, the input's own unit, or CELL_LENGTH_UNIT (the
+   * default), the diagonal of the bounding box of the cell where the step begins.
+   */
+  vtkSetClampMacro(IntegrationStepUnit, int, LENGTH_UNIT, CELL_LENGTH_UNIT);
+  vtkGetMacro(IntegrationStepUnit, int);
+  ///@}
+
+  ///@{
+  /**
+   * Length of every step (RUNGE_KUTTA2 and 4) or of the first one (RUNGE_KUTTA45), in
+   * IntegrationStepUnit; above 0. Default: 0.2.
+   */
+  vtkSetMacro(InitialIntegrationStep, double);
+  vtkGetMacro(InitialIntegrationStep, double);
+  ///@}
+
+  ///@{
+  /**
+   * Shortest step of RUNGE_KUTTA45, in IntegrationStepUnit, at most MaximumIntegrationStep; it is
+   * taken whatever its error. 0: InitialIntegrationStep. Default: 0.01.
+   */
+  vtkSetMacro(MinimumIntegrationStep, double);
+  vtkGetMacro(MinimumIntegrationStep, double);
+  ///@}
+
+  ///@{
+  /**
+   * Longest step of RUNGE_KUTTA45, in IntegrationStepUnit. 0: InitialIntegrationStep. Default: 0.5.
+   */
+  vtkSetMacro(MaximumIntegrationStep, double);
+  vtkGetMacro(MaximumIntegrationStep, double);
+  ///@}
+
+  ///@{
+  /**
+   * Error in a step of RUNGE_KUTTA45, as a length, above which the step is made shorter; above 0.
+   * Default: 1e-6.
+   */
+  vtkSetMacro(MaximumError, double);
+  vtkGetMacro(MaximumError, double);
+  ///@}
+
+  ///@{
+  /**
+   * A line ends after this number of steps and one more, as with vtkStreamTracer; 0 to
+   * 2,147,483,645. Memory grows with the steps made, not with this limit. Default: 2000.
+   */
+  vtkSetMacro(MaximumNumberOfSteps, vtkIdType);
+  vtkGetMacro(MaximumNumberOfSteps, vtkIdType);
+  ///@}
+
+  ///@{
+  /**
+   * A line ends when it is this long, in the input's unit of length; above 0. Default: 1.
+   */
+  vtkSetMacro(MaximumPropagation, double);
+  vtkGetMacro(MaximumPropagation, double);
+  ///@}
+
+  ///@{
+  /**
+   * A line ends when this time has passed since its seed, in the unit of length over that of the
+   * vectors. 0: no limit. Default: 0.
+   */
+  vtkSetMacro(MaximumIntegrationTime, double);
+  vtkGetMacro(MaximumIntegrationTime, double);
+  ///@}
+
+  ///@{
+  /**
+   * A line ends where the flow is not faster than this, in the unit of the vectors; at least 0.
+   * Default: 1e-12.
+   */
+  vtkSetMacro(TerminalSpeed, double);
+  vtkGetMacro(TerminalSpeed, double);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to add Vorticity, AngularVelocity (its part along the flow), Rotation (that part
+   * integrated from the seed) and Normals, as ribbons want them. Default: true.
+   */
+  vtkSetMacro(ComputeVorticity, bool);
+  vtkGetMacro(ComputeVorticity, bool);
+  vtkBooleanMacro(ComputeVorticity, bool);
+  ///@}
+
+  ///@{
+  /**
+   * A factor on AngularVelocity, hence on Rotation. Default: 1.
+   */
+  vtkSetMacro(RotationScale, double);
+  vtkGetMacro(RotationScale, double);
+  ///@}
+
+  ///@{
+  /**
+   * For saved states of vtkStreamTracer: true is refused with an error when the filter executes.
+   * Default: false.
+   */
+  vtkSetMacro(SurfaceStreamlines, bool);
+  vtkGetMacro(SurfaceStreamlines, bool);
+  vtkBooleanMacro(SurfaceStreamlines, bool);
+  ///@}
+
+  ///@{
+  /**
+   * For each axis, 1 if the domain repeats along it with the length of its bounding box: a line that
+   * leaves it there comes in again on the opposite side. Points of lines are not wrapped, so lines
+   * stay in one piece. Default: 0, 0, 0.
+   */
+  vtkSetVector3Macro(Periodic, int);
+  vtkGetVector3Macro(Periodic, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to add the field data array RejectedSeedIds: the ids of the seeds that lie in no cell,
+   * ascending, all of them on every rank. Their number is always in the statistics. Default: false.
+   */
+  vtkSetMacro(ReportRejectedSeeds, bool);
+  vtkGetMacro(ReportRejectedSeeds, bool);
+  vtkBooleanMacro(ReportRejectedSeeds, bool);
+  ///@}
+
+  ///@{
+  /**
+   * How tracing and communication are interleaved: in rounds in which all ranks wait for each other
+   * (SYNCHRONOUS), in rounds in which a rank waits for a share of its neighbours (NEIGHBORHOOD, see
+   * Arrivals), or without waiting (ASYNCHRONOUS, the default). The lines are the same.
+   */
+  vtkSetClampMacro(Schedule, int, SYNCHRONOUS, ASYNCHRONOUS);
+  vtkGetMacro(Schedule, int);
+  ///@}
+
+  ///@{
+  /**
+   * NEIGHBORHOOD only: the share of its neighbours, 0 to 1, that a rank waits for in each round.
+   * Default: 1.
+   */
+  vtkSetMacro(Arrivals, double);
+  vtkGetMacro(Arrivals, double);
+  ///@}
+
+  ///@{
+  /**
+   * Name of the algorithm that detects that all lines are finished and no message is under way.
+   * Default: "consensus".
+   */
+  void SetDetector(const char* name);
+  const char* GetDetector() const { return this->Detector.c_str(); }
+  ///@}
+
+  ///@{
+  /**
+   * Particles for one rank are collected into a message of about this size, in bytes; at least 1.
+   * Default: 65536.
+   */
+  vtkSetMacro(BatchBytes, int);
+  vtkGetMacro(BatchBytes, int);
+  ///@}
+
+  ///@{
+  /**
+   * A message that is not full leaves after this time, in microseconds; at least 0. Default: 20.
+   */
+  vtkSetMacro(HoldTime, double);
+  vtkGetMacro(HoldTime, double);
+  ///@}
+
+  ///@{
+  /**
+   * Number of blocks into which a rank's data is cut, at least 1; a rank with more data sets has as
+   * many blocks as data sets. Default: 1.
+   */
+  vtkSetMacro(BlocksPerRank, int);
+  vtkGetMacro(BlocksPerRank, int);
+  ///@}
+
+  ///@{
+  /**
+   * When nothing moved for this time, in seconds, the filter ends on all ranks with a report of who
+   * is not done, instead of hanging. 0: wait for ever. Default: 120.
+   */
+  vtkSetMacro(StallTimeout, double);
+  vtkGetMacro(StallTimeout, double);
+  ///@}
+
+  ///@{
+  /**
+   * The ranks that trace together. MPI is used if it has more than one process. Default: the global
+   * controller.
+   */
+  virtual void SetController(vtkMultiProcessController* controller);
+  vtkGetObjectMacro(Controller, vtkMultiProcessController);
+  ///@}
+
+protected:
+  vtkAsyncStreamTracer();
+  ~vtkAsyncStreamTracer() override;
+
+  int FillInputPortInformation(int port, vtkInformation* info) override;
+  int RequestInformation(
+    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector) override;
+  int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+  int RequestData(vtkInformation*, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+
+  int IntegrationDirection = BOTH;
+  bool JoinDirections = false;
+  int IntegratorType = RUNGE_KUTTA45;
+  int IntegrationStepUnit = CELL_LENGTH_UNIT;
+  double InitialIntegrationStep = 0.2;
+  double MinimumIntegrationStep = 0.01;
+  double MaximumIntegrationStep = 0.5;
+  double MaximumError = 1e-6;
+  vtkIdType MaximumNumberOfSteps = 2000;
+  double MaximumPropagation = 1.0;
+  double MaximumIntegrationTime = 0.0;
+  double TerminalSpeed = 1e-12;
+  bool ComputeVorticity = true;
+  double RotationScale = 1.0;
+  bool SurfaceStreamlines = false;
+  int Periodic[3] = { 0, 0, 0 };
+  bool ReportRejectedSeeds = false;
+  int Schedule = ASYNCHRONOUS;
+  double Arrivals = 1.0;
+  std::string Detector = "consensus";
+  int BatchBytes = 65536;
+  double HoldTime = 20.0;
+  int BlocksPerRank = 1;
+  double StallTimeout = 120.0;
+  vtkMultiProcessController* Controller = nullptr;
+
+private:
+  vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
+  void operator=(const vtkAsyncStreamTracer&) = delete;
+
+  class vtkRun;
+};
+
+#endif
