@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <numeric>
 #include <ostream>
@@ -596,6 +597,41 @@ TEST_P(EachSchedule, MalformedBatchesAreAnErrorOnAll) {
     EXPECT_EQ(error.find(world().rank() == 0 ? "malformed batch from rank " : "rank 0: malformed"),
               0u)
         << "case " << &c - cases.data() << ": " << error;
+  }
+}
+
+// Messages begin to arrive, so that their synchronous sends are finished, long before they are
+// there.
+class SlowArrivals : public ForwardingTransport {
+ public:
+  using ForwardingTransport::ForwardingTransport;
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    auto envelope = ForwardingTransport::tryReceive(channel, session);
+    if (channel != Channel::Work) return envelope;
+    ++probes_;
+    if (envelope) arriving_.push_back({probes_ + mix(probes_) % 200, std::move(*envelope)});
+    if (arriving_.empty() || arriving_.front().first > probes_) return std::nullopt;
+    envelope = std::move(arriving_.front().second);
+    arriving_.pop_front();
+    return envelope;
+  }
+  bool receiving(Channel channel, Session session) const override {
+    return (channel == Channel::Work && !arriving_.empty()) ||
+           ForwardingTransport::receiving(channel, session);
+  }
+
+ private:
+  std::uint64_t probes_ = 0;
+  std::deque<std::pair<std::uint64_t, Envelope>> arriving_;
+};
+
+TEST_P(EachSchedule, WaitsForMessagesThatAreHalfReceived) {
+  SlowArrivals transport(world());
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Workload workload;
+    workload.seed = seed;
+    workload.blocks = 2 * world().size();
+    play(transport, workload, uniform(2), optionsOf(GetParam()));
   }
 }
 
