@@ -1,6 +1,9 @@
 # Functions that register the project's tests. One ctest entry per number of ranks, named
 # <Name>.<n>ranks, so that a failure names the case.
 
+# A virtual X server that stays when its last client leaves: the others of a parallel run are coming.
+find_program(TRIBUTARY_XVFB_RUN xvfb-run)
+set(TRIBUTARY_XVFB "${TRIBUTARY_XVFB_RUN}" -a -s "-screen 0 1600x1200x24 -noreset")
 find_program(TRIBUTARY_MPIEXEC NAMES mpirun mpiexec)
 
 # Ranks share the cores, also as root in a container; ranks that wait give their core away.
@@ -29,7 +32,7 @@ function (_tributary_register name ranks timeout)
     set(command "${TRIBUTARY_MPIEXEC}" --oversubscribe --bind-to none -n "${ranks}" ${command})
   endif ()
   if (arg_RENDER)
-    set(command "${TRIBUTARY_XVFB_RUN}" -a ${command})
+    set(command ${TRIBUTARY_XVFB} ${command})
   endif ()
   add_test(NAME "${name}.${ranks}ranks" COMMAND ${command})
   set_tests_properties("${name}.${ranks}ranks" PROPERTIES

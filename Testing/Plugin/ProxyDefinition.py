@@ -7,7 +7,7 @@ from checks import *
 # are never copied to all ranks.
 LEFT_OUT = {"InterpolatorType", "UseLocalSeedSource"}
 
-load()
+load_plugin()
 manager = servermanager.ProxyManager()
 
 

@@ -13,8 +13,8 @@ for attempt in range(60):
 else:
     sys.exit("no connection to pvserver")
 
-load(remote=True)
-names = load()
+load_plugin(remote=True)
+names = load_plugin()
 expect(connection.GetNumberOfDataPartitions() == 3, "the server has 3 ranks")
 
 tracer = names["AsyncStreamTracer"](Input=swirl(), SeedType="Line")

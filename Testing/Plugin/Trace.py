@@ -3,7 +3,7 @@ import os
 
 from checks import *
 
-names = load()
+names = load_plugin()
 flow = swirl()
 
 # Seed Type: the same sources as those of ParaView's Stream Tracer.
@@ -52,7 +52,7 @@ RenameSource("kept", tracer)
 before = fetch(tracer)
 SaveState(state)
 ResetSession()
-names = load()
+names = load_plugin()
 LoadState(state)
 os.remove(state)
 again = FindSource("kept")

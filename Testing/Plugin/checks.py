@@ -6,7 +6,7 @@ from paraview import servermanager, simple
 from paraview.simple import *
 
 
-def load(remote=False):
+def load_plugin(remote=False):
     """Loads the plugin that is tested. Returns ParaView's constructors with those that it brings."""
     LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], remote=remote)
     return vars(simple)
@@ -15,8 +15,11 @@ def load(remote=False):
 def swirl(side=20):
     """A uniform grid with the point vectors "swirl", (-y, x, 5), spread over the ranks."""
     wavelet = Wavelet(WholeExtent=[-side, side, -side, side, -side, side])
-    return Calculator(Input=wavelet, ResultArrayName="swirl",
+    flow = Calculator(Input=wavelet, ResultArrayName="swirl",
                       Function="-coordsY*iHat + coordsX*jHat + 5*kHat")
+    # As after Apply: the tracer's default length is that of bounds that are known by now.
+    flow.UpdatePipeline()
+    return flow
 
 
 def fetch(tracer):
