@@ -1,0 +1,154 @@
+"""The promise, on this number of ranks: one hash for each data set, whatever schedule, blocks,
+ghost cells and cut. Writes the hashes to hashes.<ranks>.json; CompareHashes.py compares them between
+numbers of ranks and threads.
+
+Data sets are cut into as many pieces as there are ranks, so the cut differs between runs, unless
+the case says otherwise.
+"""
+
+import json
+import os
+import time
+
+import check
+from check import flows
+
+COUNT = 60
+CASES = {}
+
+
+def case(name, properties=None, seeds=None, variants=({},), **arguments):
+    """A case is a data set and the ways to cut it; all must give the same lines."""
+    assert name not in CASES, name
+    CASES[name] = (arguments, properties or {}, seeds or {}, variants)
+
+
+GHOSTS = ({}, {"ghosts": 1})
+for mesh in flows.STRUCTURED_MESHES:
+    case(
+        mesh,
+        mesh=mesh,
+        size=21,
+        variants=GHOSTS
+        + (
+            {"container": "multiblock", "pieces": 6},
+            {"container": "partitioned", "pieces": 7, "placing": "cyclic", "ghosts": 1},
+        ),
+    )
+for mesh in flows.UNSTRUCTURED_MESHES:
+    case(
+        mesh,
+        mesh=mesh,
+        size=11,
+        variants=GHOSTS
+        + (
+            {"cut": "clumps"},
+            {"cut": "clumps", "ghosts": 1, "ids": True},
+            {"container": "multiblock", "pieces": 6, "cut": "clumps"},
+        ),
+    )
+case(
+    "scattered cells",
+    mesh="mixed",
+    size=8,
+    variants=({"cut": "random"}, {"cut": "random", "pieces": 5, "placing": "cyclic"}),
+)
+case("image, double", mesh="image", size=17, dtype="float64", variants=GHOSTS)
+case("structured, double", mesh="structured", size=17, dtype="float64", variants=GHOSTS)
+case("mixed, double", mesh="mixed", size=9, dtype="float64", variants=GHOSTS)
+for mesh in ("image", "structured", "tetrahedra", "mixed"):
+    case(
+        f"{mesh}, of cells",
+        {"Vectors": ["CELLS", "velocity"]},
+        mesh=mesh,
+        size=11,
+        centring="both",
+        variants=GHOSTS,
+    )
+for mesh in ("image", "hexahedra"):
+    for kind in ("Runge-Kutta 2", "Runge-Kutta 4"):
+        case(f"{mesh}, {kind}", {"IntegratorType": kind}, mesh=mesh, size=11, variants=GHOSTS)
+    case(
+        f"{mesh}, seeds on corners and faces",
+        seeds={"lattice": (6, 11, 21)},
+        mesh=mesh,
+        size=11,
+        jitter=0.0,
+        variants=GHOSTS,
+    )
+    case(f"{mesh}, periodic", {"Periodic": [1, 1, 1]}, mesh=mesh, size=11, variants=GHOSTS)
+    case(
+        f"{mesh}, empty ranks",
+        seeds={"holder": "first"},
+        mesh=mesh,
+        size=11,
+        variants=({"empty": 1}, {"empty": 2}, {}),
+    )
+case("double gyre", flow="double_gyre", mesh="image", size=33, variants=GHOSTS)
+for mesh in flows.PLANE_MESHES:
+    case(mesh, flow="double_gyre", mesh=mesh, size=17, variants=GHOSTS + ({"cut": "clumps"},))
+case("joined", {"JoinDirections": 1}, mesh="image", size=11, variants=GHOSTS)
+
+REAL = {
+    "dambreak.pvtu": (0.02, 0.98) * 3,
+    "tjunction.pvtu": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
+    "tjunction_polyhedra.pvtu": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
+    "tjunction_multiblock.vtm": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
+}
+
+# All nine on the first variant; one with many blocks, and one without, on each other.
+SCHEDULES = [(s, b) for s in (2, 0, 1) for b in (1, 3, 16)]
+FEWER = [(2, 3), (0, 1)]
+
+
+class Run:
+    def __init__(self):
+        self.hashes = {}
+        self.failures = []
+
+    def trace(self, name, label, lines, pairs):
+        """Trace with each schedule and number of blocks; remember the first, compare the others."""
+        for schedule, blocks in pairs:
+            lines.Schedule = schedule
+            lines.BlocksPerRank = blocks
+            result = check.Lines(check.fetch(lines))
+            if name not in self.hashes:
+                assert result.count, f"{name}: no lines"
+                ids = result.cell_data["SeedIds"]
+                assert (ids[1:] >= ids[:-1]).all(), f"{name}: lines are not ordered by seed"
+                self.hashes[name] = result.digest()
+                self.first = result
+            elif result.digest() != self.hashes[name]:
+                where = f"{name}: {label} schedule {schedule}, {blocks} blocks a rank"
+                self.failures.append(f"{where}: {check.difference(self.first, result)}")
+
+
+def main():
+    run = Run()
+    for name, (arguments, properties, seeding, variants) in CASES.items():
+        start = time.time()
+        box = flows.bounds(arguments.get("flow", "abc"))
+        seeds = flows.seeds(COUNT, box, **seeding)
+        for index, variant in enumerate(variants):
+            data = flows.source(**{**arguments, **variant})
+            lines = check.tracer(data, seeds, **dict(properties))
+            run.trace(name, variant, lines, FEWER if index else SCHEDULES)
+            check.delete(lines, data)
+        check.delete(seeds)
+        print(f"{time.time() - start:6.2f} s  {name}", flush=True)
+    for name, box in REAL.items():
+        for where in ("POINTS", "CELLS"):
+            start = time.time()
+            data = check.real_data(name)
+            seeds = flows.seeds(COUNT, box)
+            lines = check.tracer(data, seeds, Vectors=[where, "U"])
+            label = f"{name}, of {where.lower()}"
+            run.trace(label, "", lines, SCHEDULES if where == "POINTS" else FEWER)
+            check.delete(lines, seeds, data)
+            print(f"{time.time() - start:6.2f} s  {label}", flush=True)
+    with open(os.path.join(check.OUTPUT, f"hashes.{check.ranks()}.json"), "w") as file:
+        json.dump(run.hashes, file, indent=1)
+    assert not run.failures, "not the same lines:\n  " + "\n  ".join(run.failures)
+
+
+check.run(main)

@@ -1,0 +1,221 @@
+"""What the pvbatch tests share: loading the plugin, reaching its proxies, comparing lines.
+
+A test is a script with a function main() that raises AssertionError and ends with check.run(main).
+Environment: TRIBUTARY_PLUGIN (the plugin's file), TRIBUTARY_SOURCE (the repository),
+TRIBUTARY_OUTPUT (a folder to write to).
+"""
+
+import faulthandler
+import hashlib
+import os
+import sys
+import traceback
+
+import numpy as np
+from paraview import servermanager
+from paraview import simple
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+SOURCE = os.environ["TRIBUTARY_SOURCE"]
+DATA = os.path.join(SOURCE, "Data")
+OUTPUT = os.environ.get("TRIBUTARY_OUTPUT", ".")
+sys.path.insert(0, DATA)
+
+import flows  # noqa: E402  (found on the path set above)
+
+_created = {}
+
+
+def run(main, seconds=280):
+    """Call main; leave with 1 after a failure or when `seconds` are over (a hang), all ranks too."""
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    try:
+        main()
+    except BaseException:
+        traceback.print_exc()
+        print("FAILED", flush=True)
+        # Leaving without MPI_Finalize makes mpirun end the other ranks, which may be waiting.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+    faulthandler.cancel_dump_traceback_later()
+    print("PASSED", flush=True)
+
+
+def load_plugin():
+    """Load the plugin here and on the server, once."""
+    if _created:
+        return
+    path = os.environ["TRIBUTARY_PLUGIN"]
+    assert os.path.exists(path), f"no plugin at TRIBUTARY_PLUGIN={path}"
+    simple.LoadPlugin(path, remote=True, ns=_created)
+    if servermanager.ActiveConnection.IsRemote():
+        simple.LoadPlugin(path, remote=False, ns=_created)
+    for name in ("AsyncStreamTracer", "AsyncStreamTracerWithCustomSource"):
+        if name not in _created:
+            assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
+            _created[name] = getattr(simple, name)
+
+
+def tracer(data, seeds, **properties):
+    """Async Stream Tracer With Custom Source on a proxy of data and one of seeds."""
+    load_plugin()
+    return _configured(
+        _created["AsyncStreamTracerWithCustomSource"](Input=data, SeedSource=seeds), properties
+    )
+
+
+def cloud_tracer(data, **properties):
+    """Async Stream Tracer with the seed type that the user gets."""
+    load_plugin()
+    return _configured(_created["AsyncStreamTracer"](Input=data), properties)
+
+
+def paraview_tracer(data, seeds, **properties):
+    """ParaView's own Stream Tracer With Custom Source, with its more robust interpolator."""
+    proxy = simple.StreamTracerWithCustomSource(Input=data, SeedSource=seeds)
+    proxy.InterpolatorType = "Interpolator with Cell Locator"
+    return _configured(proxy, properties)
+
+
+def _configured(proxy, properties):
+    vectors = properties.pop("Vectors", ["POINTS", "velocity"])
+    if vectors is not None:
+        proxy.Vectors = vectors
+    for name, value in properties.items():
+        setattr(proxy, name, value)
+    return proxy
+
+
+def ranks():
+    return servermanager.ActiveConnection.GetNumberOfDataPartitions()
+
+
+def fetch(proxy):
+    """The whole output as one data set, the ranks' parts in the order of ranks."""
+    proxy.UpdatePipeline()
+    return servermanager.Fetch(proxy)
+
+
+def delete(*proxies):
+    for proxy in proxies:
+        simple.Delete(proxy)
+
+
+def arrays(attributes):
+    """Arrays of point or cell data by name, as numpy."""
+    result = {}
+    for index in range(attributes.GetNumberOfArrays()):
+        array = attributes.GetArray(index)
+        if array is not None:
+            result[array.GetName()] = vtk_to_numpy(array)
+    return result
+
+
+class Lines:
+    """Polylines as numpy: points (n x 3), point_data, cell_data, and each line's point numbers."""
+
+    def __init__(self, data):
+        self.points = np.zeros((0, 3))
+        if data.GetNumberOfPoints():
+            self.points = vtk_to_numpy(data.GetPoints().GetData())
+        self.point_data = arrays(data.GetPointData())
+        self.cell_data = arrays(data.GetCellData())
+        cells = data.GetLines()
+        self.offsets = np.zeros(1, np.int64)
+        self.connectivity = np.zeros(0, np.int64)
+        if cells is not None and cells.GetNumberOfCells():
+            self.offsets = vtk_to_numpy(cells.GetOffsetsArray())
+            self.connectivity = vtk_to_numpy(cells.GetConnectivityArray())
+        self.count = len(self.offsets) - 1
+
+    def line(self, index):
+        return self.connectivity[self.offsets[index] : self.offsets[index + 1]]
+
+    def by_seed(self):
+        """Seed id to the number of its line; for output that has one direction."""
+        ids = self.cell_data.get("SeedIds", np.zeros(0, int))
+        result = {int(seed): index for index, seed in enumerate(ids)}
+        assert len(result) == len(ids), "several lines for one seed and direction"
+        return result
+
+    def digest(self):
+        """A hash of every bit that the promise covers: all but the field data."""
+        total = hashlib.sha256()
+
+        def add(name, values):
+            values = np.ascontiguousarray(values)
+            total.update(f"{name} {values.dtype} {values.shape}".encode())
+            total.update(values.tobytes())
+
+        add("points", self.points)
+        add("offsets", self.offsets.astype(np.int64))
+        add("connectivity", self.connectivity.astype(np.int64))
+        for kind, table in (("point", self.point_data), ("cell", self.cell_data)):
+            for name in sorted(table):
+                add(f"{kind} {name}", table[name])
+        return total.hexdigest()[:24]
+
+
+def difference(one, other):
+    """In words, where two Lines differ first; None if they have the same bits."""
+    if one.count != other.count:
+        return f"{one.count} and {other.count} lines"
+    if len(one.points) != len(other.points):
+        return f"{len(one.points)} and {len(other.points)} points"
+    for kind, a, b in (
+        ("point", one.point_data, other.point_data),
+        ("line", one.cell_data, other.cell_data),
+    ):
+        if sorted(a) != sorted(b):
+            return f"{kind} arrays {sorted(a)} and {sorted(b)}"
+    if not np.array_equal(one.offsets, other.offsets):
+        return "numbers of points of the lines"
+    if not np.array_equal(one.connectivity, other.connectivity):
+        return "connectivity"
+    tables = [("coordinates", one.points, other.points)]
+    tables += [(n, one.point_data[n], other.point_data[n]) for n in sorted(one.point_data)]
+    tables += [(n, one.cell_data[n], other.cell_data[n]) for n in sorted(one.cell_data)]
+    for name, a, b in tables:
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return f"{name}: {a.dtype} {a.shape} and {b.dtype} {b.shape}"
+        same = np.frombuffer(a.tobytes(), np.uint8) == np.frombuffer(b.tobytes(), np.uint8)
+        if not same.all():
+            row = int(np.flatnonzero(~same.reshape(len(a), -1).all(axis=1))[0])
+            return f"{name}[{row}]: {a[row]} and {b[row]}"
+    return None
+
+
+def real_data(name):
+    """A reader of a file of Data/."""
+    reader = simple.OpenDataFile(os.path.join(DATA, name))
+    assert reader is not None, f"ParaView cannot open {name}"
+    return reader
+
+
+_CAPTURE = """
+import os
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+controller = vtkMultiProcessController.GetGlobalController()
+rank = controller.GetLocalProcessId() if controller else 0
+target = os.open({folder!r} + f"/messages.{{rank}}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+os.dup2(target, 2)
+os.close(target)
+"""
+
+
+class Messages:
+    """What all ranks write to their standard error from now on, to be read piece by piece."""
+
+    def __init__(self):
+        redirect = simple.ProgrammableSource()
+        redirect.Script = _CAPTURE.format(folder=OUTPUT)
+        redirect.UpdatePipeline()
+        self._files = [
+            open(f"{OUTPUT}/messages.{rank}", encoding="utf-8", errors="replace")
+            for rank in range(ranks())
+        ]
+
+    def take(self):
+        """What was written since the last call, a string for each rank."""
+        return [file.read() for file in self._files]
