@@ -52,16 +52,15 @@ def inlet(number):
 
 
 def statistics(lines):
-    """The filter's table: one row a rank, from the field data of the lines."""
+    """The filter's statistics: arrays of the field data with one value for each rank."""
     fields = lines.GetFieldData()
-    arrays = [fields.GetArray(i) for i in range(fields.GetNumberOfArrays())]
-    ranks = servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions()
-    arrays = [a for a in arrays if a and a.GetNumberOfTuples() == ranks]
-    rows = [["rank"] + [a.GetName() for a in arrays]]
-    for rank in range(ranks):
-        rows.append([str(rank)] + ["%.6g" % a.GetTuple1(rank) for a in arrays])
-    # Ranks side by side, as there are more numbers than ranks.
-    return [list(column) for column in zip(*rows)]
+    rows = [["rank"] + [str(rank) for rank in range(ranks)]]
+    for array in map(fields.GetArray, range(fields.GetNumberOfArrays())):
+        if array and array.GetNumberOfTuples() == ranks:
+            form = "%.4f" if array.GetName().endswith("Seconds") else "%d"
+            rows.append([array.GetName()] +
+                        [form % array.GetTuple1(rank) for rank in range(ranks)])
+    return rows
 
 
 LoadPlugin(arguments.plugin, remote=False, ns=globals())
