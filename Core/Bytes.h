@@ -56,13 +56,16 @@ class Writer {
   explicit Writer(Bytes&& bytes) : bytes_(std::move(bytes)) {}
 
   template <class T>
+  Writer& value(Span<T>) = delete;  // write its elements, with range()
+  template <class T>
   Writer& value(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>, "write the parts of this type one by one");
+    static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
     append(bytes_, &value, sizeof(T));
     return *this;
   }
   template <class T>
-  Writer& range(Span<const T> values) {
+  Writer& range(Span<T> values) {
     static_assert(std::is_trivially_copyable_v<T>, "write the elements of this range one by one");
     value(static_cast<std::uint64_t>(values.size()));
     append(bytes_, values.data(), values.size() * sizeof(T));

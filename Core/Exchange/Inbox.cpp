@@ -20,7 +20,7 @@ void Inbox::add(BlockId from, const void* data, std::size_t size) {
     add(from, std::move(payload));
     return;
   }
-  const Header header{from, size, 0};
+  const Header header{from, size};
   const std::size_t old = incoming_.size();
   incoming_.resize(old + sizeof header + padded(size));
   std::memcpy(incoming_.data() + old, &header, sizeof header);
@@ -33,7 +33,7 @@ void Inbox::add(BlockId from, Bytes&& payload) {
     add(from, payload.data(), payload.size());
     return;
   }
-  const Header header{from, payload.size(), 1};
+  const Header header{from, payload.size()};
   append(incoming_, &header, sizeof header);
   large_.push_back(std::move(payload));
   ++arrived_;
@@ -75,7 +75,7 @@ std::optional<Message> Inbox::dequeue() {
   if (visible_ == 0) return std::nullopt;
   const Header header = nextHeader();
   Message message{header.from, {}};
-  if (header.large) {
+  if (header.size >= Large) {
     message.payload = std::move(large_.front());
     large_.pop_front();
   } else {
@@ -89,7 +89,7 @@ std::optional<MessageView> Inbox::dequeueView() {
   close();
   if (visible_ == 0) return std::nullopt;
   const Header header = nextHeader();
-  if (header.large) {
+  if (header.size >= Large) {
     viewed_ = std::move(large_.front());
     large_.pop_front();
     return MessageView{header.from, {viewed_.data(), viewed_.size()}};

@@ -38,8 +38,7 @@ class Inbox {
  private:
   struct Header {
     BlockId from;
-    std::uint64_t size;
-    std::uint64_t large;  // 1: the payload is the next of large_
+    std::uint64_t size;  // from Large on: the payload is the next of large_
   };
 
   Header nextHeader();

@@ -51,11 +51,12 @@ class Mailbox {
   /// Sends the bytes of a trivially copyable value.
   template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T>>>
   void enqueue(BlockId target, const T& value) {
+    static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
     enqueueRaw(target, &value, sizeof(T));
   }
   /// Sends the bytes of contiguous trivially copyable values, without their number.
   template <class T>
-  void enqueue(BlockId target, Span<const T> values) {
+  void enqueue(BlockId target, Span<T> values) {
     static_assert(std::is_trivially_copyable_v<T>, "serialise this type into Bytes first");
     enqueueRaw(target, values.data(), values.size() * sizeof(T));
   }

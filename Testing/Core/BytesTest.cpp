@@ -59,6 +59,17 @@ TEST(Bytes, AbsurdLengthsAskForNoMemory) {
   }
 }
 
+TEST(Bytes, SpansAreWrittenByTheirElements) {
+  std::vector<int> values{1, 2, 3};
+  Writer writer;
+  writer.range(Span<int>(values)).range(Span<const int>(values));
+  const Bytes bytes = writer.take();
+  EXPECT_EQ(bytes.size(), 2 * (sizeof(std::uint64_t) + 3 * sizeof(int)));
+  Reader reader(bytes);
+  EXPECT_EQ(reader.range<int>(), values);
+  EXPECT_EQ(reader.range<int>(), values);
+}
+
 TEST(Bytes, RangeIntoAppends) {
   Writer writer;
   writer.range(std::vector<int>{3, 4});

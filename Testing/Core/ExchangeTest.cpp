@@ -579,7 +579,7 @@ TEST_P(EachSchedule, MalformedBatchesAreAnErrorOnAll) {
       {{{from, mine, 8}}, 8, 1, 99, false},    // of no known kind
   };
   for (const Case& c : cases) {
-    // The exchange opens the session after the next, one later where links are exchanged first.
+    // The exchange will open the next session.
     const Session session = world().openSession() + 1;
     PendingSend send;
     if (world().rank() == sender) {
@@ -880,6 +880,35 @@ TEST(Exchange, ALargeMessageIsNotCopiedOnItsRank) {
   EXPECT_EQ(sentFrom, arrivedAt);
   EXPECT_EQ(exchange.statistics().localDeliveries, 1);
   EXPECT_EQ(exchange.statistics().messages, 0);
+}
+
+TEST(Exchange, ValuesAndRangesAreSentByTheirBytes) {
+  const BlockId target = world().size() - 1;
+  std::vector<std::size_t> sizes;
+  bool begun = false;
+  Exchange exchange(world(), uniform(1), {{}}, {}, [&](BlockId block, Mailbox& mailbox) {
+    std::vector<double> values{1, 2, 3};
+    if (block == 0 && !std::exchange(begun, true)) {
+      mailbox.enqueue(target, values[0]);
+      mailbox.enqueue(target, values);
+      mailbox.enqueue(target, Span<double>(values));
+      mailbox.enqueue(target, Span<const double>(values));
+      mailbox.enqueue(target, Bytes(5));
+    }
+    while (auto message = mailbox.dequeueView()) {
+      sizes.push_back(message->payload.size());
+      if (sizes.size() == 3) {
+        double last = 0;
+        std::memcpy(&last, message->payload.data() + 16, sizeof last);
+        EXPECT_EQ(last, 3);
+      }
+    }
+    return false;
+  });
+  exchange.run();
+  if (world().rank() == target) {
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{8, 24, 24, 24, 5}));
+  }
 }
 
 TEST(Exchange, WhatABlockSendsToItselfComesAtItsNextCall) {
