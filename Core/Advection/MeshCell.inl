@@ -1,0 +1,193 @@
+// Where in a cell a point lies. Included by the kernels, one copy per instruction set, and by the
+// code that finds cells and weights: the same arithmetic, so the same bits.
+
+#include <cstring>
+
+#include "Tributary/Advection/MeshKernel.h"
+#include "Tributary/Advection/Stepper.h"
+
+namespace tributary {
+namespace {
+
+/// A point seen from a cell.
+struct InCell {
+  V4 r;              ///< Parametric coordinates; barycentric ones in a tetrahedron.
+  int face;          ///< Through which a walk leaves; kInside or kUnknown.
+  double violation;  ///< How far outside, parametric; 0 inside.
+};
+constexpr int kInside = -1;
+/// The inverse map did not converge although the affine guess lies inside: a degenerate cell.
+constexpr int kUnknown = -3;
+
+template <class Real>
+inline __attribute__((always_inline)) V4 loadTerm(const Real* terms, int i) {
+  if constexpr (sizeof(Real) == 8) {
+    return load(terms + 4 * i);
+  } else {
+    typedef float F4 __attribute__((vector_size(16)));
+    F4 v;
+    std::memcpy(&v, terms + 4 * i, sizeof v);
+#ifdef __AVX2__
+    return (V4)_mm256_cvtps_pd((__m128)v);
+#else
+    return V4{v[0], v[1], v[2], v[3]};
+#endif
+  }
+}
+
+template <class Real>
+inline __attribute__((always_inline)) const Real* velocityTerms(const CellRecord& cell) {
+  return reinterpret_cast<const Real*>(reinterpret_cast<const std::byte*>(&cell) +
+                                       sizeof(CellRecord));
+}
+inline __attribute__((always_inline)) const double* geometryTerms(const CellRecord& cell,
+                                                                  std::size_t realSize) {
+  return reinterpret_cast<const double*>(reinterpret_cast<const std::byte*>(&cell) +
+                                         sizeof(CellRecord) + 4 * cell.terms * realSize);
+}
+
+inline __attribute__((always_inline)) void worse(InCell& at, int face, double violation) {
+  if (violation > at.violation) {
+    at.violation = violation;
+    at.face = face;
+  }
+}
+
+/// Inside or through which face outside, from the parametric coordinates; ties go to the lowest
+/// face.
+inline __attribute__((always_inline)) void judge(CellShape shape, InCell& at) {
+  const double r = at.r[0], s = at.r[1], t = at.r[2];
+  at.face = kInside;
+  at.violation = 0;
+  switch (shape) {
+    case CellShape::Tetra:
+      for (int i = 0; i < 4; ++i) worse(at, i, -at.r[i]);
+      break;
+    case CellShape::Box:
+      worse(at, 0, -r);
+      worse(at, 1, r - 1);
+      worse(at, 2, -s);
+      worse(at, 3, s - 1);
+      worse(at, 4, -t);
+      worse(at, 5, t - 1);
+      break;
+    case CellShape::Wedge:
+      worse(at, 0, -r);
+      worse(at, 1, -s);
+      worse(at, 2, r + s - 1);
+      worse(at, 3, -t);
+      worse(at, 4, t - 1);
+      break;
+    case CellShape::Pyramid:
+      worse(at, 0, -r);
+      worse(at, 1, r - 1);
+      worse(at, 2, -s);
+      worse(at, 3, s - 1);
+      worse(at, 4, -t);
+      break;
+    case CellShape::Triangle:
+      worse(at, 0, -r);
+      worse(at, 1, -s);
+      worse(at, 2, r + s - 1);
+      break;
+    case CellShape::Quad:
+      worse(at, 0, -r);
+      worse(at, 1, r - 1);
+      worse(at, 2, -s);
+      worse(at, 3, s - 1);
+      break;
+    case CellShape::Foreign:
+      break;
+  }
+}
+
+inline __attribute__((always_inline)) double dot3(V4 a, V4 b) {
+  const V4 p = a * b;
+  return p[0] + p[1] + p[2];
+}
+inline __attribute__((always_inline)) V4 cross(V4 a, V4 b) {
+  return V4{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
+}
+
+/// The polynomial with the given terms at (r, s, t).
+template <class Real>
+inline __attribute__((always_inline)) V4 polynomial(const Real* c, double r, double s, double t) {
+  const V4 vr = splat(r), vs = splat(s), vt = splat(t);
+  const V4 low = loadTerm(c, 0) + vr * loadTerm(c, 1) + vs * (loadTerm(c, 2) + vr * loadTerm(c, 4));
+  const V4 high =
+      loadTerm(c, 3) + vs * loadTerm(c, 5) + vr * (loadTerm(c, 6) + vs * loadTerm(c, 7));
+  return low + vt * high;
+}
+
+/// d polynomial / d (r, s, t) of the geometry.
+inline __attribute__((always_inline)) void jacobian(const double* c, V4 r, V4& dr, V4& ds, V4& dt) {
+  const V4 vr = splat(r[0]), vs = splat(r[1]), vt = splat(r[2]);
+  const V4 a4 = load(c + 16), a5 = load(c + 20), a6 = load(c + 24), a7 = load(c + 28);
+  dr = load(c + 4) + vs * a4 + vt * (a6 + vs * a7);
+  ds = load(c + 8) + vr * a4 + vt * (a5 + vr * a7);
+  dt = load(c + 12) + vs * a5 + vr * (a6 + vs * a7);
+}
+
+/// Locates a point in a cell that is not foreign. A function of the cell and the point alone.
+/// @param thorough  seek the exact coordinates also of a point that is plainly outside
+inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell,
+                                                          std::size_t realSize, V4 point,
+                                                          bool thorough) {
+  InCell at;
+  const V4 d = point - V4{cell.anchor[0], cell.anchor[1], cell.anchor[2], 0};
+  if (cell.shape == CellShape::Tetra) {
+    at.r = V4{1, 0, 0, 0} + splat(d[0]) * load(cell.map[0]) + splat(d[1]) * load(cell.map[1]) +
+           splat(d[2]) * load(cell.map[2]);
+    judge(CellShape::Tetra, at);
+    return at;
+  }
+  const double* c = geometryTerms(cell, realSize);
+  for (int a = 0; a < 3; ++a) {
+    const V4 row = load(cell.map[a]);
+    at.r[a] = row[3] + dot3(row, d);
+  }
+  at.r[3] = 0;
+  judge(cell.shape, at);
+  // A walk that is far off needs only the direction; Newton's method might not converge there.
+  constexpr double kPlainly = 0.5;
+  if (!thorough && at.violation > kPlainly) return at;
+
+  InCell guess = at;
+  bool found = false;
+  for (int iteration = 0; iteration < 16 && !found; ++iteration) {
+    const V4 miss = polynomial(c, at.r[0], at.r[1], at.r[2]) - d;
+    V4 dr, ds, dt;
+    jacobian(c, at.r, dr, ds, dt);
+    const V4 normal = cross(ds, dt);
+    const double determinant = dot3(dr, normal);
+    if (!(determinant > 0 || determinant < 0)) break;
+    const double inverse = 1 / determinant;
+    const V4 change{dot3(miss, normal) * inverse, dot3(dr, cross(miss, dt)) * inverse,
+                    dot3(dr, cross(ds, miss)) * inverse, 0};
+    at.r -= change;
+    const double size =
+        __builtin_fabs(change[0]) + __builtin_fabs(change[1]) + __builtin_fabs(change[2]);
+    if (!(size < 1e3)) break;
+    found = size < 1e-7;  // quadratic convergence: the error left is its square
+  }
+  if (!found) {
+    if (guess.face == kInside) guess.face = kUnknown;
+    return guess;
+  }
+  judge(cell.shape, at);
+  return at;
+}
+
+template <class Real>
+inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r) {
+  const Real* v = velocityTerms<Real>(cell);
+  if (cell.terms == 1) return loadTerm(v, 0);
+  if (cell.shape == CellShape::Tetra)
+    return splat(r[0]) * loadTerm(v, 0) + splat(r[1]) * loadTerm(v, 1) +
+           (splat(r[2]) * loadTerm(v, 2) + splat(r[3]) * loadTerm(v, 3));
+  const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
+  return polynomial(v, r[0], r[1], sheet ? 0.0 : r[2]);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL advanceMeshAvx2
+#include "MeshKernel.inl"
