@@ -12,6 +12,8 @@ MESHES = flows.STRUCTURED_MESHES + flows.UNSTRUCTURED_MESHES + flows.PLANE_MESHE
 
 def contents(data):
     """Velocity by point coordinates, and the set of cells that are not ghosts."""
+    if not data.GetNumberOfCells():
+        return {}, []
     velocity = vtk_to_numpy(data.GetPointData().GetArray("velocity"))
     points = {
         data.GetPoint(i): velocity[i].tobytes() for i in range(data.GetNumberOfPoints())

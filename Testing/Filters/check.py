@@ -28,11 +28,14 @@ _created = {}
 
 def run(main, seconds=280):
     """Call main; leave with 1 after a failure or when `seconds` are over (a hang), all ranks too."""
-    faulthandler.dump_traceback_later(seconds, exit=True)
+    # pvbatch's sys.stderr is no file, and Messages redirects the real one.
+    console = os.fdopen(os.dup(2), "w")
+    faulthandler.dump_traceback_later(seconds, exit=True, file=console)
     try:
         main()
     except BaseException:
-        traceback.print_exc()
+        traceback.print_exc(file=console)
+        console.flush()
         print("FAILED", flush=True)
         # Leaving without MPI_Finalize makes mpirun end the other ranks, which may be waiting.
         sys.stdout.flush()
@@ -60,6 +63,8 @@ def load_plugin():
 def tracer(data, seeds, **properties):
     """Async Stream Tracer With Custom Source on a proxy of data and one of seeds."""
     load_plugin()
+    # The default length comes from the bounds of the data, which are known after an update.
+    data.UpdatePipeline()
     return _configured(
         _created["AsyncStreamTracerWithCustomSource"](Input=data, SeedSource=seeds), properties
     )
@@ -68,11 +73,13 @@ def tracer(data, seeds, **properties):
 def cloud_tracer(data, **properties):
     """Async Stream Tracer with the seed type that the user gets."""
     load_plugin()
+    data.UpdatePipeline()
     return _configured(_created["AsyncStreamTracer"](Input=data), properties)
 
 
 def paraview_tracer(data, seeds, **properties):
     """ParaView's own Stream Tracer With Custom Source, with its more robust interpolator."""
+    data.UpdatePipeline()
     proxy = simple.StreamTracerWithCustomSource(Input=data, SeedSource=seeds)
     proxy.InterpolatorType = "Interpolator with Cell Locator"
     return _configured(proxy, properties)

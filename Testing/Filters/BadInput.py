@@ -1,0 +1,199 @@
+"""Wrong input: one message on one rank that names the cause, no hang, and a pipeline that works again.
+
+A rank that hangs is ended by the time limit of check.run, which fails the test.
+"""
+
+import numpy as np
+
+import check
+from check import flows
+from paraview import simple
+
+SPOIL = """
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+controller = vtkMultiProcessController.GetGlobalController()
+rank = controller.GetLocalProcessId() if controller else 0
+last = rank == (controller.GetNumberOfProcesses() - 1 if controller else 0)
+data = self.GetOutputDataObject(0)
+data.DeepCopy(self.GetInputDataObject(0, 0))
+points, cells = data.GetPointData(), data.GetCellData()
+vectors = points.GetArray("velocity")
+{how}
+"""
+
+NO_VECTORS = 'points.RemoveArray("velocity"); cells.RemoveArray("velocity")'
+
+
+def spoiled(data, how):
+    proxy = simple.ProgrammableFilter(Input=data, Script=SPOIL.format(how=how))
+    proxy.UpdatePipeline()
+    return proxy
+
+
+class Cases:
+    def __init__(self):
+        self.messages = check.Messages()
+        self.data = flows.source(mesh="image", size=9)
+        self.seeds = flows.seeds(20, flows.bounds("abc"))
+        self.failures = []
+
+    def expect(self, name, condition, what):
+        if not condition:
+            self.failures.append(f"{name}: {what}")
+
+    def told(self, name, words):
+        """One message of the filter, on one rank, that has all the words."""
+        said = self.messages.take()
+        found = [line for part in said for line in part.splitlines() if "No streamlines" in line]
+        self.expect(name, len(found) == 1, f"{len(found)} messages instead of one: {found}")
+        for word in ("vtkAsyncStreamTracer",) + words:
+            self.expect(name, found and word in found[0], f"no word {word!r} in {found}")
+
+    def refused(self, name, words, lines, cure):
+        """The filter refuses with a message, and works when cure(lines) was called."""
+        self.messages.take()
+        out = check.Lines(check.fetch(lines))
+        self.expect(name, out.count == 0, f"{out.count} lines")
+        self.told(name, words)
+        cure(lines)
+        out = check.Lines(check.fetch(lines))
+        self.expect(name, out.count > 0, "no lines after the cure")
+        said = "".join(self.messages.take())
+        self.expect(name, "No streamlines" not in said, "still a message after the cure")
+        print(name, flush=True)
+
+    def refused_property(self, name, bad, good, **others):
+        """A value that the property's domain may forbid in the user interface, but not a script."""
+        lines = check.tracer(self.data, self.seeds, **{name: bad}, **others)
+
+        def cure(proxy):
+            setattr(proxy, name, good)
+
+        vtk_name = {
+            "InitialStepLength": "InitialIntegrationStep",
+            "MinimumStepLength": "MinimumIntegrationStep",
+            "MaximumSteps": "MaximumNumberOfSteps",
+            "MaximumStreamlineLength": "MaximumPropagation",
+        }.get(name, name)
+        self.refused(f"{name} = {bad}", (vtk_name,), lines, cure)
+        check.delete(lines)
+
+    def works(self, name, data, test=None, **properties):
+        """Odd input that is no error: runs, ends and passes test(lines)."""
+        self.messages.take()
+        lines = check.tracer(data, self.seeds, **properties)
+        out = check.Lines(check.fetch(lines))
+        said = "".join(self.messages.take())
+        self.expect(name, "No streamlines" not in said, said)
+        for table in ([out.points], out.point_data.values()):
+            for values in table:
+                self.expect(name, np.isfinite(values).all(), "numbers that are not finite")
+        if test is not None:
+            self.expect(name, test(out), f"{out.count} lines, {out.cell_data}")
+        check.delete(lines)
+        print(name, flush=True)
+
+
+def reasons(lines):
+    return set(lines.cell_data.get("ReasonForTermination", np.zeros(0, int)).tolist())
+
+
+def main():
+    cases = Cases()
+    data, seeds = cases.data, cases.seeds
+    good = data
+
+    for name, bad, fine in (
+        ("InitialStepLength", 0.0, 0.2),
+        ("InitialStepLength", -1.0, 0.2),
+        ("InitialStepLength", float("nan"), 0.2),
+        ("InitialStepLength", float("inf"), 0.2),
+        ("MinimumStepLength", 2.0, 0.01),
+        ("MaximumError", 0.0, 1e-6),
+        ("MaximumSteps", -1, 2000),
+        ("MaximumStreamlineLength", 0.0, 6.0),
+        ("MaximumStreamlineLength", float("nan"), 6.0),
+        ("TerminalSpeed", -1.0, 1e-12),
+        ("MaximumIntegrationTime", -1.0, 0.0),
+        ("BlocksPerRank", 0, 1),
+        ("Arrivals", 2.0, 1.0),
+        ("Detector", "nonsense", "consensus"),
+    ):
+        cases.refused_property(name, bad, fine)
+
+    def take_good(lines):
+        lines.Input = good
+
+    without = spoiled(data, NO_VECTORS)
+    lines = check.tracer(without, seeds, MaximumStreamlineLength=6.0)
+    cases.refused("no vectors", ("Vectors",), lines, take_good)
+    lines.Vectors = ["POINTS", "no such array"]
+    cases.refused(
+        "another name", ("Vectors",), lines, lambda p: setattr(p, "Vectors", ["POINTS", "velocity"])
+    )
+    lines.Vectors = ["POINTS", "height"]
+    cases.refused(
+        "one component", ("components",), lines,
+        lambda p: setattr(p, "Vectors", ["POINTS", "velocity"]),
+    )
+    nothing = flows.seeds(0, flows.bounds("abc"))
+    lines.SeedSource = nothing
+    cases.refused("no seeds", ("seed",), lines, lambda p: setattr(p, "SeedSource", seeds))
+    empty = simple.ProgrammableSource()
+    empty.OutputDataSetType = "vtkUnstructuredGrid"
+    empty.UpdatePipeline()
+    lines.Input = empty
+    cases.refused("no cells on any rank", ("Vectors",), lines, take_good)
+    check.delete(lines)
+
+    bad = "for i in range(0, vectors.GetNumberOfTuples(), 3): vectors.SetTuple3(i, {0}, {0}, {0})"
+    for value in ("float('nan')", "float('inf')", "-float('inf')"):
+        cases.works(f"velocity {value}", spoiled(data, bad.format(value)))
+    everywhere = "for i in range(vectors.GetNumberOfTuples()): vectors.SetTuple3(i, {0}, {0}, {0})"
+    cases.works("velocity NaN everywhere", spoiled(data, everywhere.format("float('nan')")))
+    cases.works(
+        "velocity 0 everywhere",
+        spoiled(data, everywhere.format(0)),
+        lambda out: out.count == 0 or reasons(out) <= {2, 6},
+    )
+    cases.works("velocity 1e30", spoiled(data, everywhere.format(1e30)))
+    cases.works("no such array on the last rank", spoiled(data, f"if last: {NO_VECTORS}"))
+    cases.works(
+        "another array on the last rank",
+        spoiled(data, "if last: points.GetArray('height').SetName('other')"),
+        lambda out: out.count > 0,
+    )
+    cases.works("limits beyond reason", data, lambda out: out.count == 40,
+                MaximumStreamlineLength=1e300, MaximumSteps=2000000, MaximumStepLength=1e30,
+                MaximumError=1e30)
+    cases.works("no steps", data, MaximumSteps=0)
+    for ranks in (1, 100):
+        cases.works(f"data on all ranks but {ranks}", flows.source(mesh="image", size=9, empty=ranks),
+                    lambda out: out.count == 40)
+    flat = flows.source(mesh="hexahedra", size=9, jitter=0.0)
+    squash = """
+p = data.GetPoints()
+for i in range(data.GetNumberOfPoints()):
+    x, y, z = p.GetPoint(i)
+    p.SetPoint(i, x, y, min(z, 4.0))
+"""
+    cases.works("cells without volume", spoiled(flat, squash), lambda out: out.count > 0)
+    torn = "data.GetPoints().SetPoint(0, float('nan'), 0, 0)"
+    cases.works("a point that is not a number", spoiled(flat, torn), lambda out: out.count > 0)
+
+    outside = flows.seeds(20, flows.bounds("abc"), outside=20)
+    lines = check.tracer(data, outside, ReportRejectedSeeds=1)
+    out = check.fetch(lines)
+    count = out.GetFieldData().GetArray("RejectedSeeds")
+    cases.expect("all seeds outside", check.Lines(out).count == 0, "lines")
+    total = count and sum(count.GetValue(i) for i in range(count.GetNumberOfTuples()))
+    cases.expect("all seeds outside", total == 20, f"{total} reported")
+    lines.SeedSource = seeds
+    cases.expect("all seeds outside", check.Lines(check.fetch(lines)).count == 40, "no lines after")
+
+    assert not cases.failures, "\n  ".join(["bad input:"] + cases.failures)
+
+
+check.run(main)
