@@ -84,6 +84,11 @@ inline __attribute__((always_inline)) void judge(CellShape shape, InCell& at) {
       worse(at, 2, -s);
       worse(at, 3, s - 1);
       worse(at, 4, -t);
+      if (t > 1) {  // beyond the apex, where directions are mirrored
+        const double dr = r - 0.5, ds = s - 0.5;
+        const bool alongR = __builtin_fabs(dr) >= __builtin_fabs(ds);
+        worse(at, alongR ? (dr > 0 ? 0 : 1) : (ds > 0 ? 2 : 3), t - 1);
+      }
       break;
     case CellShape::Triangle:
       worse(at, 0, -r);

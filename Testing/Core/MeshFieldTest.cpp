@@ -1,0 +1,402 @@
+#include "Tributary/Advection/MeshField.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "MeshPieces.h"
+#include "TracedLines.h"
+#include "Tributary/Advection/MeshKernel.h"
+#include "Tributary/Transport/Loopback.h"
+#include "World.h"
+
+namespace tributary::testing {
+namespace {
+
+constexpr MeshKind kKinds[] = {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Voxels,
+                               MeshKind::Wedges,     MeshKind::Pyramids,  MeshKind::Mixed};
+
+Vector fastAbc(const Vector& x) {
+  return abc({3 * x[0], 3 * x[1], 3 * x[2]});
+}
+
+std::vector<Seed> seedsIn(double lo, double hi, int count, Transport& transport) {
+  std::vector<Seed> seeds;
+  for (int i = transport.rank(); i < count; i += transport.size()) {
+    Seed seed;
+    seed.id = i;
+    for (std::size_t a = 0; a < 3; ++a)
+      seed.x[a] =
+          lo + (hi - lo) * (double(mix(3 * std::uint64_t(i) + a) >> 11) / double(1ull << 53));
+    if (i % 5 == 0)  // on faces and edges of the lattice, where several cells meet
+      for (double& x : seed.x) x = std::round(x * 3) / 3;
+    seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+TraceOptions optionsFor(Integrator integrator) {
+  TraceOptions options;
+  options.rules.integrator = integrator;
+  options.rules.maximumLength = 5;
+  options.rules.maximumSteps = 300;
+  options.backward = true;
+  return options;
+}
+
+std::map<std::int64_t, Line> traceMesh(Transport& transport, const MeshSetup& setup,
+                                       const TraceOptions& options, int seeds = 50) {
+  const auto mesh = makeMeshDomain(transport, setup);
+  return gatherLines(
+      transport, trace(transport, mesh->domain, seedsIn(-1.05, 1.05, seeds, transport), options));
+}
+
+std::map<std::int64_t, Line> reference(MeshSetup setup, const TraceOptions& options) {
+  setup.pieces = setup.blocksPerPiece = 1;
+  setup.globalIds = false;
+  const auto alone = makeLoopbackTransport();
+  return traceMesh(*alone, setup, options);
+}
+
+std::size_t differences(const std::map<std::int64_t, Line>& a,
+                        const std::map<std::int64_t, Line>& b) {
+  std::size_t count = a.size() != b.size();
+  for (const auto& [line, points] : a) count += !b.count(line) || b.at(line) != points;
+  return count;
+}
+
+TEST(MeshPromise, HoldsForAnyPartition) {
+  for (const MeshKind kind : kKinds)
+    for (const Integrator integrator : {Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+      MeshSetup setup;
+      setup.mesh = makeMesh(kind, 6);
+      setup.flow = fastAbc;
+      setup.isDouble = kind == MeshKind::Wedges;
+      setup.cellCentred = kind == MeshKind::Mixed;
+      TraceOptions options = optionsFor(integrator);
+      const auto expected = reference(setup, options);
+      std::size_t points = 0, left = 0;
+      for (const auto& [line, e] : expected) {
+        points += e.points.size();
+        left += e.reason == Reason::OutOfDomain;
+      }
+      EXPECT_GT(points, 600u);
+      EXPECT_GT(left, 10u);
+      const int ranks = world().size();
+      struct Cut {
+        int pieces, blocks;
+        bool ids;
+        Schedule schedule;
+      };
+      for (const Cut& cut : {Cut{ranks, 1, false, Schedule::Asynchronous},
+                             Cut{2 * ranks + 1, 3, true, Schedule::Synchronous},
+                             Cut{3, 16, false, Schedule::Neighborhood}}) {
+        setup.pieces = cut.pieces;
+        setup.blocksPerPiece = cut.blocks;
+        setup.globalIds = cut.ids;
+        options.exchange.schedule = cut.schedule;
+        EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
+            << "kind " << int(kind) << ", " << cut.pieces << " pieces of " << cut.blocks;
+      }
+    }
+}
+
+TEST(MeshPromise, HoldsForPeriodicMeshesAndInterfacesWithHangingNodes) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Hexahedra, 6);
+  setup.flow = [](const Vector& x) { return Vector{1, 0.3 * std::sin(3 * x[0]), 0.1}; };
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  options.rules.period[0] = options.rules.period[1] = options.rules.period[2] = 2;
+  for (double& origin : options.rules.periodicOrigin) origin = -1;
+  auto expected = reference(setup, options);
+  for (const auto& [line, e] : expected) EXPECT_EQ(e.reason, Reason::OutOfLength) << line;
+  setup.pieces = 2 * world().size();
+  EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+
+  // A fine mesh below z = 0, a coarse one above: no face of one is a face of the other.
+  options = optionsFor(Integrator::RungeKutta4);
+  options.backward = false;
+  WholeMesh fine = makeMesh(MeshKind::Hexahedra, 6, 0),
+            coarse = makeMesh(MeshKind::Hexahedra, 4, 0);
+  for (Vector& x : fine.points) x[2] = (x[2] - 1) / 2;
+  for (Vector& x : coarse.points) x[2] = (x[2] + 1) / 2;
+  setup.mesh = fine;
+  for (auto cell : coarse.cells) {
+    for (auto& point : cell) point += std::int64_t(fine.points.size());
+    setup.mesh.cells.push_back(cell);
+    setup.mesh.types.push_back(12);
+  }
+  setup.mesh.points.insert(setup.mesh.points.end(), coarse.points.begin(), coarse.points.end());
+  setup.flow = [](const Vector&) { return Vector{0.1, 0.05, 1}; };
+  options.rules.unit = StepUnit::Length;
+  options.rules.initialStep = 0.05;
+  expected = reference(setup, options);
+  int crossed = 0;
+  for (const auto& [number, line] : expected) {
+    if (line.points.empty()) continue;
+    const auto &a = line.points.front(), &b = line.points.back();
+    crossed += a[2] < 0 && b[2] > 0.9;
+    // A straight line, all the way to the boundary.
+    for (int axis = 0; axis < 2; ++axis)
+      EXPECT_NEAR(b[std::size_t(axis)] - a[std::size_t(axis)], (axis ? 0.05 : 0.1) * (b[2] - a[2]),
+                  1e-7);
+    EXPECT_TRUE(b[2] > 0.94 || b[0] > 0.94 || b[1] > 0.94) << number;
+  }
+  EXPECT_GT(crossed, 10);
+  EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+}
+
+TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
+  for (const MeshKind kind : kKinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 4);
+    setup.flow = rotation;
+    setup.isDouble = true;
+    setup.pieces = world().size();
+    const auto mesh = makeMeshDomain(world(), setup);
+    for (const auto& block : mesh->domain.blocks) {
+      const MeshPiece& piece = mesh->pieces[std::size_t(block->piece())];
+      const auto* x = static_cast<const double*>(piece.points.data);
+      int met = 0;
+      for (const Seed& seed : seedsIn(-0.999, 0.999, 200, *makeLoopbackTransport())) {
+        CellMatch match;
+        block->find(seed.x, match);
+        if (!match.found() || match.violation > 0) continue;
+        ++met;
+        TrajectoryPoint p{{seed.x[0], seed.x[1], seed.x[2]}, 0, 0, 0, match.cell};
+        Weights w;
+        w.wantGradients = true;
+        block->weights({}, {&p, 1}, w);
+        const Vector slope{2, -3, 5};
+        double sum = 0, value = 0, expected = 0, gradient[3] = {0, 0, 0};
+        for (int i = 0; i < w.count[0]; ++i) {
+          double f = 0;
+          for (std::size_t a = 0; a < 3; ++a) f += slope[a] * x[3 * w.id[std::size_t(i)] + int(a)];
+          sum += w.weight[std::size_t(i)];
+          value += w.weight[std::size_t(i)] * f;
+          for (std::size_t a = 0; a < 3; ++a) gradient[a] += w.gradient[3 * std::size_t(i) + a] * f;
+        }
+        for (std::size_t a = 0; a < 3; ++a) {
+          expected += slope[a] * seed.x[a];
+          EXPECT_NEAR(gradient[a], slope[a], 1e-7);
+        }
+        EXPECT_NEAR(sum, 1, 1e-12);
+        EXPECT_NEAR(value, expected, 1e-9) << int(kind);
+      }
+      EXPECT_GT(met, 100 / world().size());
+    }
+    // And by the kernels: a circle stays a circle.
+    TraceOptions options = optionsFor(Integrator::RungeKutta45);
+    options.rules.maximumError = 1e-8;
+    std::vector<Seed> seeds;
+    if (world().rank() == 0)
+      for (int i = 0; i < 10; ++i) seeds.push_back({{0.05 + 0.08 * i, 0.1, 0.3 - 0.05 * i}, i});
+    const auto lines = gatherLines(world(), trace(world(), mesh->domain, seeds, options));
+    EXPECT_EQ(lines.size(), 20u);
+    for (const auto& [number, line] : lines) {
+      ASSERT_GT(line.points.size(), 3u);
+      const double radius = std::hypot(line.points[0][0], line.points[0][1]);
+      for (const auto& p : line.points) EXPECT_NEAR(std::hypot(p[0], p[1]), radius, 1e-5);
+    }
+  }
+}
+
+TEST(MeshField, EverySeedHasOneBestCell) {
+  for (const MeshKind kind : kKinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.pieces = 2 * world().size();
+    const auto mesh = makeMeshDomain(world(), setup);
+    int inside = 0;
+    for (const Seed& seed : seedsIn(-1, 1, 200, *makeLoopbackTransport())) {
+      CellMatch best;
+      for (const auto& block : mesh->domain.blocks) block->find(seed.x, best);
+      struct Found {
+        double violation, size, key[3];
+        bool found;
+      };
+      int better = 0, found = 0;
+      CellMatch winner;
+      for (const CellMatch& m : allgather(world(), best)) {
+        found += m.found();
+        if (m.found() && m.betterThan(winner)) {
+          winner = m;
+          ++better;
+        }
+      }
+      EXPECT_GT(found, 0);
+      inside += winner.violation == 0;
+    }
+    EXPECT_GT(inside, 190);
+  }
+}
+
+TEST(MeshField, SurfacesAreWalkedThroughTheirEdges) {
+  WholeMesh sheet;
+  constexpr int n = 12;
+  for (int j = 0; j <= n; ++j)
+    for (int i = 0; i <= n; ++i) sheet.points.push_back({-1 + 2.0 * i / n, -1 + 2.0 * j / n, 0.25});
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      const std::int64_t a = j * (n + 1) + i, b = a + 1, c = a + n + 2, d = a + n + 1;
+      if (i % 3 == 0) {
+        sheet.cells.insert(sheet.cells.end(), {{a, b, c}, {a, c, d}});
+        sheet.types.insert(sheet.types.end(), {5, 5});
+      } else if (i % 3 == 1) {
+        sheet.cells.push_back({a, b, c, d});
+        sheet.types.push_back(9);
+      } else {
+        sheet.cells.push_back({a, b, d, c});
+        sheet.types.push_back(8);
+      }
+    }
+  MeshSetup setup;
+  setup.mesh = sheet;
+  setup.flow = rotation;
+  setup.isDouble = true;
+  setup.dimension = 2;
+  setup.pieces = world().size() + 2;
+  const auto mesh = makeMeshDomain(world(), setup);
+  TraceOptions options;
+  options.rules.maximumLength = 4;
+  std::vector<Seed> seeds;
+  if (world().rank() == 0)
+    for (int i = 0; i < 8; ++i) seeds.push_back({{0.1 + 0.1 * i, 0.01, 0.25}, i});
+  const auto lines = gatherLines(world(), trace(world(), mesh->domain, seeds, options));
+  for (const auto& [number, line] : lines) {
+    EXPECT_EQ(line.reason, Reason::OutOfLength);
+    ASSERT_GT(line.points.size(), 5u);
+    const double radius = std::hypot(line.points[0][0], line.points[0][1]);
+    for (const auto& p : line.points) EXPECT_NEAR(std::hypot(p[0], p[1]), radius, 1e-4);
+  }
+}
+
+TEST(MeshField, DegenerateCellsDoNoHarm) {
+  for (const MeshKind kind : kKinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 4);
+    setup.flow = fastAbc;
+    const auto count = setup.mesh.cells.size();
+    for (std::size_t c = 0; c < count; c += 5) {  // flat copies and cells of one point
+      auto flat = setup.mesh.cells[c];
+      flat.back() = flat.front();
+      auto point = setup.mesh.cells[c];
+      std::fill(point.begin(), point.end(), point[1]);
+      setup.mesh.cells.push_back(flat);
+      setup.mesh.cells.push_back(point);
+      setup.mesh.types.insert(setup.mesh.types.end(), 2, setup.mesh.types[c]);
+    }
+    const TraceOptions options = optionsFor(Integrator::RungeKutta4);
+    const auto expected = reference(setup, options);
+    std::size_t points = 0;
+    for (const auto& [line, e] : expected) {
+      points += e.points.size();
+      for (const auto& p : e.points)
+        for (const double v : p) EXPECT_TRUE(std::isfinite(v));
+    }
+    EXPECT_GT(points, 500u);
+    setup.pieces = world().size();
+    EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+  }
+}
+
+TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
+  const std::vector<double> points{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, velocity(12, 1.0);
+  const auto refused = [&](const std::function<void(MeshPiece&)>& spoil) {
+    static const std::vector<std::uint8_t> types{10};
+    static const std::vector<std::int64_t> offsets{0, 4}, connectivity{0, 1, 2, 3};
+    MeshPiece piece;
+    piece.points = {points.data(), true, 4};
+    piece.velocity = {velocity.data(), true, 4};
+    piece.types = types;
+    piece.offsets = offsets;
+    piece.connectivity = connectivity;
+    std::vector<MeshPiece> pieces;
+    if (world().rank() == 0) {
+      spoil(piece);
+      pieces.push_back(piece);
+    }
+    const std::vector<BlockId> first(pieces.size(), 0);
+    return errorOf([&] { makeMeshBlocks(world(), pieces, 1, 3, first); });
+  };
+  const std::vector<std::int64_t> tooFar{0, 5}, backwards{4, 0}, one{0}, negative{0, 1, 2, -3},
+      beyond{0, 1, 2, 4};
+  const std::vector<std::uint8_t> hexahedron{12}, ghosts{0, 0};
+  EXPECT_EQ(refused([](auto&) {}), "");
+  EXPECT_NE(refused([&](auto& p) { p.offsets = tooFar; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.offsets = backwards; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.offsets = one; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.connectivity = negative; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.connectivity = beyond; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.types = hexahedron; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.ghosts = ghosts; }), "");
+  EXPECT_NE(refused([](auto& p) { p.velocity.tuples = 3; }), "");
+  EXPECT_NE(refused([](auto& p) { p.cellCentred = true; }), "");
+}
+
+/// A cell type the library does not know: here boxes with trilinear interpolation, so that the
+/// answer can be compared with that of voxels.
+class Boxes : public ForeignCells {
+ public:
+  explicit Boxes(const MeshPiece& piece) : piece_(piece) {}
+  int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids, double* weights,
+               double* gradients, double& violation) const override {
+    const auto* first = piece_.connectivity.data() + piece_.offsets[std::size_t(cell)];
+    const auto* x = static_cast<const double*>(piece_.points.data);
+    double f[3];
+    violation = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double lo = x[3 * first[0] + a], hi = x[3 * first[7] + a];
+      f[a] = (point[a] - lo) / (hi - lo);
+      violation = std::max({violation, -f[a], f[a] - 1});
+    }
+    for (int i = 0; i < 8; ++i) {
+      ids[i] = first[i];
+      weights[i] = 1;
+      for (int a = 0; a < 3; ++a) weights[i] *= (i >> a) & 1 ? f[a] : 1 - f[a];
+    }
+    if (gradients) std::fill(gradients, gradients + 24, 0.0);
+    return 8;
+  }
+  int maximumPoints() const override { return 8; }
+
+ private:
+  const MeshPiece& piece_;
+};
+
+TEST(MeshField, ForeignCellsAreFoundAndEvaluatedByTheCaller) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Voxels, 4);
+  setup.flow = fastAbc;
+  setup.isDouble = true;
+  const TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  const auto expected = reference(setup, options);
+  setup.pieces = world().size() + 1;
+  auto mesh = makeMeshDomain(world(), setup);
+  constexpr std::uint8_t kPolyhedron = 42;
+  std::vector<std::unique_ptr<Boxes>> boxes;
+  std::vector<BlockId> first;
+  BlockId next = mesh->domain.assignment.first(world().rank());
+  for (std::size_t p = 0; p < mesh->pieces.size(); ++p) {
+    auto& types = mesh->arrays[p]->types;
+    std::fill(types.begin(), types.end(), kPolyhedron);
+    boxes.push_back(std::make_unique<Boxes>(mesh->pieces[p]));
+    mesh->pieces[p].foreign = boxes.back().get();
+    first.push_back(next++);
+  }
+  auto blocks = makeMeshBlocks(world(), mesh->pieces, 1, 3, first);
+  const Domain domain = makeDomain(world(), mesh->domain.assignment, std::move(blocks));
+  const auto lines =
+      gatherLines(world(), trace(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options));
+  ASSERT_EQ(lines.size(), expected.size());
+  for (const auto& [number, line] : expected) {
+    const Line& found = lines.at(number);
+    ASSERT_EQ(found.points.size(), line.points.size());
+    for (std::size_t i = 0; i < line.points.size(); ++i)
+      for (std::size_t a = 0; a < 4; ++a) EXPECT_NEAR(found.points[i][a], line.points[i][a], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::testing
