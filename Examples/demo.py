@@ -1,6 +1,6 @@
 """Streamlines through a real flow, by Async Stream Tracer and by ParaView's own Stream Tracer.
 
-    xvfb-run -a mpirun -n 4 pvbatch Examples/demo.py --plugin <Tributary.so> --output <folder>
+    xvfb-run -a -s -noreset mpirun -n 4 pvbatch Examples/demo.py --plugin <Tributary.so> --output <folder>
 
 Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water comes in on the left and leaves through
 two arms. Writes lines.vtp and lines.png, and prints what each rank did and how long both took.
@@ -18,7 +18,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
 parser.add_argument("--plugin", default=os.environ.get("TRIBUTARY_PLUGIN"), help="Tributary.so")
 parser.add_argument("--output", default=".", help="folder for lines.vtp and lines.png")
-parser.add_argument("--seeds", type=int, default=2000, help="about how many lines to start")
+parser.add_argument("--seeds", type=int, default=1000, help="about how many lines to start")
 arguments = parser.parse_args()
 if not arguments.plugin:
     parser.error("--plugin: where is Tributary.so?")
@@ -117,9 +117,9 @@ floor.SliceType.Normal = [0, 0, 1]
 ground = Show(floor, view)
 ground.ColorArrayName = [None, ""]
 ground.DiffuseColor = ground.AmbientColor = [0.85, 0.87, 0.9]
-# 200 lines as tubes, as more would hide each other.
-few = AsyncStreamTracerWithCustomSource(Input=data, SeedSource=inlet(200), Vectors=["POINTS", "U"])
-tubes = Tube(Input=few, Radius=0.0003)
+# 100 lines as tubes, as more would hide each other.
+few = AsyncStreamTracerWithCustomSource(Input=data, SeedSource=inlet(100), Vectors=["POINTS", "U"])
+tubes = Tube(Input=few, Radius=0.0004)
 drawn = Show(tubes, view)
 ColorBy(drawn, ("POINTS", "U", "Magnitude"))
 colors = GetColorTransferFunction("U")
@@ -129,8 +129,8 @@ bar = GetScalarBar(colors, view)
 bar.Title = "speed (m/s)"
 bar.ComponentTitle = ""
 bar.TitleColor = bar.LabelColor = [0, 0, 0]
-view.CameraPosition = [-0.15, -0.28, 0.38]
-view.CameraFocalPoint = [0.12, -0.02, 0]
+view.CameraPosition = [-0.18, -0.33, 0.43]
+view.CameraFocalPoint = [0.13, -0.04, 0]
 view.CameraViewUp = [0, 0, 1]
 picture = os.path.join(arguments.output, "lines.png")
 SaveScreenshot(picture, view)
