@@ -196,4 +196,5 @@ for i in range(data.GetNumberOfPoints()):
     assert not cases.failures, "\n  ".join(["bad input:"] + cases.failures)
 
 
-check.run(main)
+if __name__ == "__main__":
+    check.run(__file__)

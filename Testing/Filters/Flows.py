@@ -70,4 +70,5 @@ def main():
     assert joined == [whole.GetPoint(i) for i in range(100)]
 
 
-check.run(main)
+if __name__ == "__main__":
+    check.run(__file__)

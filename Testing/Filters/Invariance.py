@@ -160,4 +160,5 @@ def main():
     assert not run.failures, "not the same lines:\n  " + "\n  ".join(run.failures)
 
 
-check.run(main)
+if __name__ == "__main__":
+    check.run(__file__)

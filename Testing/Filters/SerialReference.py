@@ -111,4 +111,5 @@ def main():
     assert not failures, "\n  ".join(["not as ParaView's:"] + failures)
 
 
-check.run(main)
+if __name__ == "__main__":
+    check.run(__file__)

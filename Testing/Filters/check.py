@@ -1,12 +1,14 @@
 """What the pvbatch tests share: loading the plugin, reaching its proxies, comparing lines.
 
-A test is a script with a function main() that raises AssertionError and ends with check.run(main).
+A test is a script with a function main() that raises AssertionError and ends with
+check.run(__file__) where it is run as a program.
 Environment: TRIBUTARY_PLUGIN (the plugin's file), TRIBUTARY_SOURCE (the repository),
 TRIBUTARY_OUTPUT (a folder to write to).
 """
 
 import faulthandler
 import hashlib
+import importlib.util
 import os
 import sys
 import traceback
@@ -26,13 +28,20 @@ import flows  # noqa: E402  (found on the path set above)
 _created = {}
 
 
-def run(main, seconds=280):
-    """Call main; leave with 1 after a failure or when `seconds` are over (a hang), all ranks too."""
+def run(path, seconds=280):
+    """Call main() of a script; leave with 1 after a failure or when `seconds` are over (a hang).
+
+    The script becomes a module of its own, because programmable sources run in __main__ and leave
+    names there, max and sum among them.
+    """
     # pvbatch's sys.stderr is no file, and Messages redirects the real one.
     console = os.fdopen(os.dup(2), "w")
     faulthandler.dump_traceback_later(seconds, exit=True, file=console)
     try:
-        main()
+        specification = importlib.util.spec_from_file_location("tributary_test", path)
+        script = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(script)
+        script.main()
     except BaseException:
         traceback.print_exc(file=console)
         console.flush()
