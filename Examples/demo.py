@@ -128,9 +128,10 @@ drawn.SetScalarBarVisibility(view, True)
 bar = GetScalarBar(colors, view)
 bar.Title = "speed (m/s)"
 bar.ComponentTitle = ""
+bar.WindowLocation = "Upper Right Corner"
 bar.TitleColor = bar.LabelColor = [0, 0, 0]
-view.CameraPosition = [-0.18, -0.33, 0.43]
-view.CameraFocalPoint = [0.13, -0.04, 0]
+view.CameraPosition = [-0.09, -0.37, 0.40]
+view.CameraFocalPoint = [0.11, -0.01, 0]
 view.CameraViewUp = [0, 0, 1]
 picture = os.path.join(arguments.output, "lines.png")
 SaveScreenshot(picture, view)
