@@ -688,7 +688,7 @@ def seed_points(rank, ranks, count, box, salt=0, holder="spread", outside=0, lat
 
     count    seeds in all, spread over the box (x0, x1, y0, y1, z0, z1)
     holder   spread: each rank holds a part; first or last: one rank holds all
-    outside  so many of them, the first, lie beside the box
+    outside  so many of them, the first, lie far from the box
     lattice  (nx, ny, nz): seeds sit on the points of such a lattice over the box, on faces, edges
              and corners of cells, where more than one cell could claim them
     """
@@ -699,7 +699,7 @@ def seed_points(rank, ranks, count, box, salt=0, holder="spread", outside=0, lat
         points = np.round(points * steps) / steps
     low, high = np.asarray(box[::2]), np.asarray(box[1::2])
     points = low + points * (high - low)
-    points[:outside] += 2.0 * (high - low).max()
+    points[:outside] += 100.0 * (high - low).max()
     if holder == "spread":
         points = points[rank * count // ranks : (rank + 1) * count // ranks]
     elif rank != {"first": 0, "last": ranks - 1}[holder]:
