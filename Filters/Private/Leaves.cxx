@@ -69,10 +69,19 @@ int dimensionOf(vtkDataSet* dataSet) {
     if (poly->GetNumberOfPolys() + poly->GetNumberOfStrips() > 0) return 2;
     return poly->GetNumberOfLines() > 0 ? 1 : 0;
   }
-  vtkNew<vtkCellTypes> types;
-  dataSet->GetCellTypes(types);
   vtkNew<vtkGenericCell> cell;
   int dimension = -1;
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+    // Its GetCellTypes warns on every call in ParaView 5.11.
+    vtkUnsignedCharArray* distinct = grid->GetDistinctCellTypesArray();
+    for (vtkIdType i = 0; i < distinct->GetNumberOfValues(); ++i) {
+      cell->SetCellType(distinct->GetValue(i));
+      dimension = std::max(dimension, cell->GetCellDimension());
+    }
+    return dimension;
+  }
+  vtkNew<vtkCellTypes> types;
+  dataSet->GetCellTypes(types);
   for (vtkIdType i = 0; i < types->GetNumberOfTypes(); ++i) {
     cell->SetCellType(types->GetCellType(static_cast<int>(i)));
     dimension = std::max(dimension, cell->GetCellDimension());
