@@ -246,8 +246,8 @@ std::vector<std::vector<double>> averageToPoints(Transport& transport, const Flo
             slotOf[n][i] < 0 ? sums[n][i] : merged[static_cast<std::size_t>(slotOf[n][i])].sum;
         if (sum.cells == 0) continue;
         for (std::size_t c = 0; c < 3; ++c)
-          velocities[n][3 * i + c] = static_cast<double>(sum.velocity[c]) /
-                                     static_cast<double>(sum.cells) / unitsPerSpeed;
+          velocities[n][3 * i + c] =
+              static_cast<double>(sum.velocity[c]) / static_cast<double>(sum.cells) / unitsPerSpeed;
       }
     }
   });

@@ -193,8 +193,9 @@ void polyCells(vtkPolyData* poly, MeshPiece& piece, FlowDomain& flow) {
   };
   add(poly->GetVerts(), [](vtkIdType n) { return n == 1 ? VTK_VERTEX : VTK_POLY_VERTEX; });
   add(poly->GetLines(), [](vtkIdType n) { return n == 2 ? VTK_LINE : VTK_POLY_LINE; });
-  add(poly->GetPolys(),
-      [](vtkIdType n) { return n == 3 ? VTK_TRIANGLE : n == 4 ? VTK_QUAD : VTK_POLYGON; });
+  add(poly->GetPolys(), [](vtkIdType n) {
+    return n == 3 ? VTK_TRIANGLE : n == 4 ? VTK_QUAD : VTK_POLYGON;
+  });
   add(poly->GetStrips(), [](vtkIdType) { return VTK_TRIANGLE_STRIP; });
   list.giveTo(piece);
 }
@@ -299,8 +300,8 @@ bool haveCommonCoordinates(const std::vector<const GridPart*>& parts) {
     std::map<int, double> known;
     for (const GridPart* part : parts) {
       for (std::size_t i = 0; i < part->coordinates[a].size(); ++i) {
-        const auto [at, isNew] = known.emplace(part->extent[2 * a] + static_cast<int>(i),
-                                               part->coordinates[a][i]);
+        const auto [at, isNew] =
+            known.emplace(part->extent[2 * a] + static_cast<int>(i), part->coordinates[a][i]);
         if (!isNew && at->second != part->coordinates[a][i]) return false;
       }
     }
@@ -386,7 +387,8 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentred) {
   }
   if (!known)
     throw Error(
-        "no block of the input on any rank has cells and the vectors to trace; choose an array of 3 "
+        "no block of the input on any rank has cells and the vectors to trace; choose an array of "
+        "3 "
         "components that the input has with the property Vectors (SetInputArrayToProcess)");
 }
 
@@ -411,7 +413,8 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   });
   flow->dimension = static_cast<int>(allreduce(transport, ReduceOp::Max, highest));
   if (flow->dimension < 2)
-    throw Error("the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume");
+    throw Error(
+        "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume");
 
   std::vector<std::unique_ptr<FieldBlock>> blocks;
   std::vector<BlockId> structuredFirst, meshFirst;
@@ -446,8 +449,7 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   numberGrids(transport, *flow);
 
   // Blocks are numbered as the calls below return them: grids first, then meshes.
-  const auto pieceCount =
-      static_cast<std::int64_t>(flow->structured.size() + flow->meshes.size());
+  const auto pieceCount = static_cast<std::int64_t>(flow->structured.size() + flow->meshes.size());
   Assignment assignment = Assignment::gather(transport, pieceCount * blocksPerPiece);
   BlockId next = assignment.first(transport.rank());
   for (std::size_t n = 0; n < flow->structured.size(); ++n, next += blocksPerPiece)
@@ -455,11 +457,11 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   for (std::size_t n = 0; n < flow->meshes.size(); ++n, next += blocksPerPiece)
     meshFirst.push_back(next);
   blocks = makeStructuredBlocks(transport, flow->structured, blocksPerPiece, structuredFirst);
-  for (auto& block : makeMeshBlocks(transport, flow->meshes, blocksPerPiece, flow->dimension,
-                                    meshFirst))
+  for (auto& block :
+       makeMeshBlocks(transport, flow->meshes, blocksPerPiece, flow->dimension, meshFirst))
     blocks.push_back(std::move(block));
-  flow->domain = std::make_unique<Domain>(
-      makeDomain(transport, std::move(assignment), std::move(blocks)));
+  flow->domain =
+      std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
   return flow;
 }
 

@@ -1,6 +1,5 @@
 #include "Leaves.h"
 
-#include <vtkCellData.h>
 #include <vtkCellTypes.h>
 #include <vtkCompositeDataIterator.h>
 #include <vtkCompositeDataSet.h>
@@ -14,6 +13,7 @@
 #include <vtkRectilinearGrid.h>
 #include <vtkSmartPointer.h>
 #include <vtkStructuredGrid.h>
+#include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
@@ -80,11 +80,20 @@ int dimensionOf(vtkDataSet* dataSet) {
     }
     return dimension;
   }
-  vtkNew<vtkCellTypes> types;
-  dataSet->GetCellTypes(types);
-  for (vtkIdType i = 0; i < types->GetNumberOfTypes(); ++i) {
-    cell->SetCellType(types->GetCellType(static_cast<int>(i)));
+  vtkNew<vtkGenericCell> cell;
+  int dimension = -1;
+  const auto consider = [&](int type) {
+    cell->SetCellType(type);
     dimension = std::max(dimension, cell->GetCellDimension());
+  };
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+    vtkUnsignedCharArray* types = grid->GetDistinctCellTypesArray();
+    for (vtkIdType i = 0; i < types->GetNumberOfValues(); ++i) consider(types->GetValue(i));
+  } else {
+    vtkNew<vtkCellTypes> types;
+    dataSet->GetCellTypes(types);
+    for (vtkIdType i = 0; i < types->GetNumberOfTypes(); ++i)
+      consider(types->GetCellType(static_cast<int>(i)));
   }
   return dimension;
 }

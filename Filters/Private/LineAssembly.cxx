@@ -12,6 +12,7 @@
 #include <vtkPoints.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -131,15 +132,17 @@ Packing planPacking(const std::vector<Batch>& batches, const Shares& shares, int
 }
 
 /// Evaluates all points recorded here: those of this rank's lines go to their places in the output,
-/// the others into the messages.
-void evaluatePoints(const PointEvaluator& evaluator, const std::vector<Batch>& batches,
-                    const LineTable& table, const Shares& shares, int rank, Packing& packing,
-                    Output& output, const ParallelFor& parallelFor) {
+/// the others into the messages. @return how many went to their places
+std::int64_t evaluatePoints(const PointEvaluator& evaluator, const std::vector<Batch>& batches,
+                            const LineTable& table, const Shares& shares, int rank,
+                            Packing& packing, Output& output, const ParallelFor& parallelFor) {
   const std::vector<PointField>& fields = evaluator.fields();
   const std::size_t bytesPerRecord = recordBytes(fields);
   const auto ranks = static_cast<std::size_t>(shares.ranks);
+  std::atomic<std::int64_t> placed{0};
   parallelFor(static_cast<std::int64_t>(batches.size()), [&](std::int64_t begin, std::int64_t end) {
     PointEvaluator::Scratch scratch;
+    std::int64_t placedHere = 0;
     std::vector<std::byte*> target(kBatch);  // a record, or null
     std::vector<std::int64_t> place(kBatch);
     std::vector<std::int64_t> next(ranks);
@@ -153,12 +156,13 @@ void evaluatePoints(const PointEvaluator& evaluator, const std::vector<Batch>& b
         target[i] = nullptr;
         if (owner == rank) {
           place[i] = placeOf(table, points[i].line, points[i].index);
+          placedHere += place[i] >= 0;
           continue;
         }
         allHere = false;
         const auto r = static_cast<std::size_t>(owner);
-        std::byte* record = packing.buffers[r].data() +
-                            static_cast<std::size_t>(next[r]++) * bytesPerRecord;
+        std::byte* record =
+            packing.buffers[r].data() + static_cast<std::size_t>(next[r]++) * bytesPerRecord;
         std::memcpy(record, &points[i].line, sizeof points[i].line);
         std::memcpy(record + sizeof points[i].line, &points[i].index, sizeof points[i].index);
         target[i] = record + kHeader;
@@ -177,17 +181,21 @@ void evaluatePoints(const PointEvaluator& evaluator, const std::vector<Batch>& b
         offset += bytes;
       }
     }
+    placed += placedHere;
   });
+  return placed;
 }
 
 /// Writes the points of one message to their places. @return how many had one
-void unpack(const Bytes& bytes, const std::vector<PointField>& fields, const LineTable& table,
-            Output& output, const ParallelFor& parallelFor) {
+std::int64_t unpack(const Bytes& bytes, const std::vector<PointField>& fields,
+                    const LineTable& table, Output& output, const ParallelFor& parallelFor) {
   const std::size_t bytesPerRecord = recordBytes(fields);
   if (bytes.size() % bytesPerRecord != 0)
     throw Error("a rank sent points of another size; do all ranks run the same version?");
   const auto records = static_cast<std::int64_t>(bytes.size() / bytesPerRecord);
+  std::atomic<std::int64_t> placed{0};
   parallelFor(records, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t placedHere = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::byte* record = bytes.data() + static_cast<std::size_t>(i) * bytesPerRecord;
       std::int64_t line;
@@ -196,6 +204,7 @@ void unpack(const Bytes& bytes, const std::vector<PointField>& fields, const Lin
       std::memcpy(&index, record + sizeof line, sizeof index);
       const std::int64_t place = placeOf(table, line, index);
       if (place < 0) continue;
+      ++placedHere;
       const std::byte* from = record + kHeader;
       for (std::size_t f = 0; f < fields.size(); ++f) {
         const std::size_t size = fields[f].bytes;
@@ -203,7 +212,9 @@ void unpack(const Bytes& bytes, const std::vector<PointField>& fields, const Lin
         from += size;
       }
     }
+    placed += placedHere;
   });
+  return placed;
 }
 
 bool samePosition(const float* points, std::int64_t a, std::int64_t b) {
@@ -235,8 +246,7 @@ bool hasRepeatedPoints(const LineTable& table, const float* points,
 }
 
 /// Takes repeated points, and lines that are then a single point, out of all arrays.
-void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields,
-                          Output& output) {
+void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields, Output& output) {
   std::vector<OutputLine> lines;
   std::vector<std::int64_t> kept;
   const auto* points = reinterpret_cast<const float*>(output.data[0]);
@@ -377,28 +387,32 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                                            const PointArrayList& arrays, const SeedList& seeds,
                                            LineTable& table, const TraceResult& traced,
                                            const AssemblySettings& settings) {
-  const PointEvaluator evaluator(transport, flow, arrays, settings.rules,
-                                 settings.computeVorticity, settings.rotationScale);
+  const PointEvaluator evaluator(transport, flow, arrays, settings.rules, settings.computeVorticity,
+                                 settings.rotationScale);
   const std::vector<PointField>& fields = evaluator.fields();
   std::unique_ptr<Output> output;
   Packing packing;
+  std::int64_t placed = 0;
   together(transport, [&] {
     const std::vector<Batch> batches = makeBatches(flow, traced);
     output = std::make_unique<Output>(fields, table.points);
     if (transport.size() > 1)
       packing = planPacking(batches, seeds.shares, transport.rank(), recordBytes(fields),
                             settings.parallelFor);
-    evaluatePoints(evaluator, batches, table, seeds.shares, transport.rank(), packing, *output,
-                   settings.parallelFor);
+    placed = evaluatePoints(evaluator, batches, table, seeds.shares, transport.rank(), packing,
+                            *output, settings.parallelFor);
   });
   std::vector<Bytes> received;
   if (transport.size() > 1) received = exchangeBytes(transport, std::move(packing.buffers));
   vtkSmartPointer<vtkPolyData> lines;
   together(transport, [&] {
     for (Bytes& bytes : received) {
-      unpack(bytes, fields, table, *output, settings.parallelFor);
+      placed += unpack(bytes, fields, table, *output, settings.parallelFor);
       bytes = Bytes();
     }
+    if (placed != table.points)
+      throw Error(std::to_string(placed) + " points of lines arrived where " +
+                  std::to_string(table.points) + " were recorded");
     const auto* points = reinterpret_cast<const float*>(output->data[0]);
     if (hasRepeatedPoints(table, points, settings.parallelFor))
       removeRepeatedPoints(table, fields, *output);

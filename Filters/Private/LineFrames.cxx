@@ -9,18 +9,28 @@ namespace {
 struct Vec {
   double x, y, z;
 };
-inline Vec operator+(Vec a, Vec b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline Vec operator*(double s, Vec a) { return {s * a.x, s * a.y, s * a.z}; }
-inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+inline Vec operator+(Vec a, Vec b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+inline Vec operator*(double s, Vec a) {
+  return {s * a.x, s * a.y, s * a.z};
+}
+inline double dot(Vec a, Vec b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
 inline Vec cross(Vec a, Vec b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
-inline double length(Vec a) { return std::sqrt(dot(a, a)); }
+inline double length(Vec a) {
+  return std::sqrt(dot(a, a));
+}
 inline Vec unit(Vec a) {
   const double l = length(a);
   return l > 0 ? (1 / l) * a : a;
 }
-inline bool isZero(Vec a) { return a.x == 0 && a.y == 0 && a.z == 0; }
+inline bool isZero(Vec a) {
+  return a.x == 0 && a.y == 0 && a.z == 0;
+}
 
 /// Unit direction of the segment that begins at point i.
 inline Vec direction(const float* points, std::int64_t i) {

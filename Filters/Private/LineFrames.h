@@ -11,13 +11,13 @@ namespace tributary {
 
 /// What the frames of lines are made from and where they go; arrays of all points of the output.
 struct FrameArrays {
-  const float* points = nullptr;            ///< 3 components.
-  const double* time = nullptr;             ///< Integration time.
+  const float* points = nullptr;  ///< 3 components.
+  const double* time = nullptr;   ///< Integration time.
   const double* angularVelocity = nullptr;
-  const float* velocityFloat = nullptr;     ///< 3 components; this or the next one.
+  const float* velocityFloat = nullptr;  ///< 3 components; this or the next one.
   const double* velocityDouble = nullptr;
-  double* rotation = nullptr;               ///< Written: the angle turned since the seed.
-  double* normals = nullptr;                ///< Written: 3 components.
+  double* rotation = nullptr;  ///< Written: the angle turned since the seed.
+  double* normals = nullptr;   ///< Written: 3 components.
 };
 
 /// Local, in parallel over lines. Rotation: the trapezoidal integral of the angular velocity over

@@ -24,8 +24,7 @@ void layOut(LineTable& table, bool forward, bool backward, bool join) {
     HalfLine& ahead = table.halves[static_cast<std::size_t>(2 * s)];
     HalfLine& behind = table.halves[static_cast<std::size_t>(2 * s + 1)];
     const std::int64_t seed = table.firstSeed + s;
-    if ((forward ? ahead : behind).reason == Reason::NotInitialized)
-      table.rejected.push_back(seed);
+    if ((forward ? ahead : behind).reason == Reason::NotInitialized) table.rejected.push_back(seed);
     for (const HalfLine* half : {&ahead, &behind})
       if (half->reason == Reason::UnexpectedValue) ++table.unexpected;
     if (joins && ahead.points > 0 && behind.points > 0) {

@@ -28,7 +28,7 @@ struct HalfLine {
 
 /// A polyline of the output.
 struct OutputLine {
-  std::int64_t first = 0;   ///< Its first point.
+  std::int64_t first = 0;  ///< Its first point.
   std::int64_t points = 0;
   std::int64_t origin = 0;  ///< The point of the line that is the seed, counted from `first`.
   std::int64_t seed = 0;    ///< Place of the seed in the order of all.

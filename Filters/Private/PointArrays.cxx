@@ -66,7 +66,9 @@ Account readAccount(Reader& reader) {
   return a;
 }
 
-bool isReal(int type) { return type == VTK_FLOAT || type == VTK_DOUBLE; }
+bool isReal(int type) {
+  return type == VTK_FLOAT || type == VTK_DOUBLE;
+}
 
 /// The smallest type that holds the values of both.
 int promote(int a, int b) {

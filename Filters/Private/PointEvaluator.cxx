@@ -4,6 +4,7 @@
 #include <vtkMath.h>
 #include <vtkSetGet.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -35,16 +36,22 @@ T missingValue() {
     return T(0);
 }
 
-template <class T, int C>
-void interpolateFixed(const T* values, const Weights& weights, std::size_t count, T* out) {
+template <class T, int C, class Out>
+void interpolateFixed(const T* values, const Weights& weights, std::size_t count, Out* out) {
   const auto stride = static_cast<std::size_t>(weights.stride);
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t* ids = &weights.id[i * stride];
     const double* weight = &weights.weight[i * stride];
+    const int corners = weights.count[i];
     double sum[C] = {};
-    for (int j = 0; j < weights.count[i]; ++j)
+    const auto add = [&](int j) {
       for (int c = 0; c < C; ++c) sum[c] += weight[j] * static_cast<double>(values[ids[j] * C + c]);
-    for (int c = 0; c < C; ++c) out[i * C + c] = toValue<T>(sum[c]);
+    };
+    if (corners == 8)  // the usual number: unrolled
+      for (int j = 0; j < 8; ++j) add(j);
+    else
+      for (int j = 0; j < corners; ++j) add(j);
+    for (int c = 0; c < C; ++c) out[i * C + c] = toValue<Out>(sum[c]);
   }
 }
 
@@ -55,8 +62,8 @@ void interpolate(const T* values, int components, const Weights& weights, std::s
     std::fill_n(out, count * static_cast<std::size_t>(components), missingValue<T>());
     return;
   }
-  if (components == 1) return interpolateFixed<T, 1>(values, weights, count, out);
-  if (components == 3) return interpolateFixed<T, 3>(values, weights, count, out);
+  if (components == 1) return interpolateFixed<T, 1, T>(values, weights, count, out);
+  if (components == 3) return interpolateFixed<T, 3, T>(values, weights, count, out);
   const auto stride = static_cast<std::size_t>(weights.stride);
   for (std::size_t i = 0; i < count; ++i)
     for (int c = 0; c < components; ++c) {
@@ -76,14 +83,20 @@ void curl(const T* values, const Weights& weights, std::size_t count, double* ou
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t* ids = &weights.id[i * stride];
     const double* gradient = &weights.gradient[3 * i * stride];
+    const int corners = weights.count[i];
     double x = 0, y = 0, z = 0;
-    for (int j = 0; j < weights.count[i]; ++j, gradient += 3) {
+    const auto add = [&](int j) {
       const T* v = values + 3 * ids[j];
+      const double* g = gradient + 3 * j;
       const double u0 = v[0], u1 = v[1], u2 = v[2];
-      x += gradient[1] * u2 - gradient[2] * u1;
-      y += gradient[2] * u0 - gradient[0] * u2;
-      z += gradient[0] * u1 - gradient[1] * u0;
-    }
+      x += g[1] * u2 - g[2] * u1;
+      y += g[2] * u0 - g[0] * u2;
+      z += g[0] * u1 - g[1] * u0;
+    };
+    if (corners == 8)
+      for (int j = 0; j < 8; ++j) add(j);
+    else
+      for (int j = 0; j < corners; ++j) add(j);
     out[3 * i] = x;
     out[3 * i + 1] = y;
     out[3 * i + 2] = z;
@@ -140,7 +153,7 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
   if (computeVorticity && flow.cellCentred) averaged_ = averageToPoints(transport, flow);
 }
 
-void PointEvaluator::evaluateVelocity(const ArrayView& velocity, int, Scratch& scratch,
+void PointEvaluator::evaluateVelocity(const ArrayView& velocity, Scratch& scratch,
                                       std::size_t count) const {
   scratch.velocity.resize(3 * count);
   double* out = scratch.velocity.data();
@@ -155,21 +168,10 @@ void PointEvaluator::evaluateVelocity(const ArrayView& velocity, int, Scratch& s
       }
     return;
   }
-  const auto stride = static_cast<std::size_t>(weights.stride);
-  const auto sum = [&](const auto* values) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t* ids = &weights.id[i * stride];
-      const double* weight = &weights.weight[i * stride];
-      double v[3] = {0, 0, 0};
-      for (int j = 0; j < weights.count[i]; ++j)
-        for (int c = 0; c < 3; ++c) v[c] += weight[j] * static_cast<double>(values[3 * ids[j] + c]);
-      for (std::size_t c = 0; c < 3; ++c) out[3 * i + c] = v[c];
-    }
-  };
   if (velocity.isDouble)
-    sum(static_cast<const double*>(velocity.data));
+    interpolateFixed<double, 3>(static_cast<const double*>(velocity.data), weights, count, out);
   else
-    sum(static_cast<const float*>(velocity.data));
+    interpolateFixed<float, 3>(static_cast<const float*>(velocity.data), weights, count, out);
 }
 
 void PointEvaluator::evaluateVorticity(const ArrayView& velocity, int piece, Scratch& scratch,
@@ -190,7 +192,8 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
   const ArrayView& velocity = velocities_[static_cast<std::size_t>(piece)];
   scratch.weights.wantGradients = computeVorticity_;
   block.weights(rules_, points, scratch.weights);
-  if (computeVorticity_ || flow_.cellCentred) evaluateVelocity(velocity, piece, scratch, count);
+  const bool hasVelocity = computeVorticity_ || flow_.cellCentred;
+  if (hasVelocity) evaluateVelocity(velocity, scratch, count);
 
   scratch.buffers.resize(fields_.size());
   const double* vorticity = nullptr;
@@ -202,8 +205,7 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
       case Kind::Position: {
         auto* out = bufferOf<float>(buffer);
         for (std::size_t i = 0; i < count; ++i)
-          for (std::size_t c = 0; c < 3; ++c)
-            out[3 * i + c] = static_cast<float>(points[i].x[c]);
+          for (std::size_t c = 0; c < 3; ++c) out[3 * i + c] = static_cast<float>(points[i].x[c]);
         break;
       }
       case Kind::Time: {
@@ -212,12 +214,20 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         break;
       }
       case Kind::Interpolated: {
+        if (hasVelocity && field.name == flow_.vectorName) {  // done already
+          switch (field.type) {
+            vtkTemplateMacro(std::transform(scratch.velocity.begin(), scratch.velocity.end(),
+                                            bufferOf<VTK_TT>(buffer), toValue<VTK_TT>));
+          }
+          break;
+        }
         const void* values = sources_[field.array][static_cast<std::size_t>(piece)].values;
         switch (field.type) {
           vtkTemplateMacro(interpolate(static_cast<const VTK_TT*>(values), field.components,
                                        scratch.weights, count, bufferOf<VTK_TT>(buffer)));
           default:
-            throw Error("the array \"" + field.name + "\" is of a type that cannot be interpolated");
+            throw Error("the array \"" + field.name +
+                        "\" is of a type that cannot be interpolated");
         }
         break;
       }
@@ -234,9 +244,8 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
           const double* v = &scratch.velocity[3 * i];
           const double* w = vorticity + 3 * i;
           const double speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-          out[i] = speed > 0
-                       ? (w[0] * v[0] + w[1] * v[1] + w[2] * v[2]) / speed * rotationScale_
-                       : 0.0;
+          out[i] =
+              speed > 0 ? (w[0] * v[0] + w[1] * v[1] + w[2] * v[2]) / speed * rotationScale_ : 0.0;
         }
         break;
       }

@@ -18,10 +18,10 @@ struct PointField {
   enum class Kind { Position, Time, Interpolated, CellVelocity, Vorticity, AngularVelocity };
   Kind kind;
   std::string name;
-  int type;            ///< VTK type.
+  int type;  ///< VTK type.
   int components;
-  std::size_t bytes;   ///< Of a tuple.
-  std::size_t array;   ///< Interpolated: index in the PointArrayList.
+  std::size_t bytes;  ///< Of a tuple.
+  std::size_t array;  ///< Interpolated: index in the PointArrayList.
 };
 
 /// Evaluates recorded points in batches: one buffer of tuples per field.
@@ -50,8 +50,7 @@ class PointEvaluator {
     const void* values = nullptr;
   };
 
-  void evaluateVelocity(const ArrayView& velocity, int piece, Scratch& scratch,
-                        std::size_t count) const;
+  void evaluateVelocity(const ArrayView& velocity, Scratch& scratch, std::size_t count) const;
   void evaluateVorticity(const ArrayView& velocity, int piece, Scratch& scratch, std::size_t count,
                          double* vorticity) const;
 
@@ -60,8 +59,8 @@ class PointEvaluator {
   bool computeVorticity_;
   double rotationScale_;
   std::vector<PointField> fields_;
-  std::vector<std::vector<Source>> sources_;  // [array][piece]
-  std::vector<ArrayView> velocities_;         // [piece]
+  std::vector<std::vector<Source>> sources_;   // [array][piece]
+  std::vector<ArrayView> velocities_;          // [piece]
   std::vector<std::vector<double>> averaged_;  // [piece], for the vorticity of cell velocities
   std::vector<vtkSmartPointer<vtkDataArray>> converted_;
 };

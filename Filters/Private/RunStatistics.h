@@ -19,7 +19,7 @@ struct RunStatistics {
   std::int64_t handovers = 0;
   std::int64_t blocks = 0;
   ExchangeStatistics exchange;
-  double setupSeconds = 0;     ///< From data sets to the domain.
+  double setupSeconds = 0;  ///< From data sets to the domain.
   double tracingSeconds = 0;
   double assemblySeconds = 0;  ///< From recorded points to poly data.
 };

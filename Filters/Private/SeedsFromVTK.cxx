@@ -66,8 +66,8 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
     vtkDataArray* ids = dataSet->GetPointData()->GetGlobalIds();
     auto* exactIds = vtkIdTypeArray::SafeDownCast(ids);
     for (vtkIdType i = 0; i < dataSet->GetNumberOfPoints(); ++i) {
-      if (ghosts && (ghosts->GetValue(i) & (vtkDataSetAttributes::DUPLICATEPOINT |
-                                            vtkDataSetAttributes::HIDDENPOINT)))
+      if (ghosts && (ghosts->GetValue(i) &
+                     (vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT)))
         continue;
       Seed& seed = seeds.emplace_back();
       dataSet->GetPoint(i, seed.x);
