@@ -36,7 +36,8 @@ class Cases:
     def __init__(self):
         self.messages = check.Messages()
         self.data = flows.source(mesh="image", size=9)
-        self.seeds = flows.seeds(20, flows.bounds("abc"))
+        # Not close to the border, where a line may leave before its first step.
+        self.seeds = flows.seeds(20, (1.5, 4.5) * 3)
         self.failures = []
 
     def expect(self, name, condition, what):
@@ -87,9 +88,11 @@ class Cases:
         out = check.Lines(check.fetch(lines))
         said = "".join(self.messages.take())
         self.expect(name, "No streamlines" not in said, said)
-        for table in ([out.points], out.point_data.values()):
-            for values in table:
-                self.expect(name, np.isfinite(values).all(), "numbers that are not finite")
+        # Only an array that some blocks lack may be NaN, there.
+        for array in ("IntegrationTime", "velocity"):
+            values = out.point_data.get(array, np.zeros(0))
+            self.expect(name, np.isfinite(values).all(), f"{array} is not finite somewhere")
+        self.expect(name, np.isfinite(out.points).all(), "points are not finite")
         if test is not None:
             self.expect(name, test(out), f"{out.count} lines, {out.cell_data}")
         check.delete(lines)
@@ -159,7 +162,8 @@ def main():
         lambda out: out.count == 0 or reasons(out) <= {2, 6},
     )
     cases.works("velocity 1e30", spoiled(data, everywhere.format(1e30)))
-    cases.works("no such array on the last rank", spoiled(data, f"if last: {NO_VECTORS}"))
+    if check.ranks() > 1:
+        cases.works("no vectors on the last rank", spoiled(data, f"if last: {NO_VECTORS}"))
     cases.works(
         "another array on the last rank",
         spoiled(data, "if last: points.GetArray('height').SetName('other')"),
