@@ -71,22 +71,12 @@ int dimensionOf(vtkDataSet* dataSet) {
   }
   vtkNew<vtkGenericCell> cell;
   int dimension = -1;
-  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
-    // Its GetCellTypes warns on every call in ParaView 5.11.
-    vtkUnsignedCharArray* distinct = grid->GetDistinctCellTypesArray();
-    for (vtkIdType i = 0; i < distinct->GetNumberOfValues(); ++i) {
-      cell->SetCellType(distinct->GetValue(i));
-      dimension = std::max(dimension, cell->GetCellDimension());
-    }
-    return dimension;
-  }
-  vtkNew<vtkGenericCell> cell;
-  int dimension = -1;
   const auto consider = [&](int type) {
     cell->SetCellType(type);
     dimension = std::max(dimension, cell->GetCellDimension());
   };
   if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+    // Its GetCellTypes warns on every call in ParaView 5.11.
     vtkUnsignedCharArray* types = grid->GetDistinctCellTypesArray();
     for (vtkIdType i = 0; i < types->GetNumberOfValues(); ++i) consider(types->GetValue(i));
   } else {
