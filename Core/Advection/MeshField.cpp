@@ -25,11 +25,6 @@ namespace {
 
 constexpr std::uint8_t kLeftOut = 1 | 32;  // duplicate and hidden cells of vtkGhostType
 
-/// How far outside a cell, in its parametric coordinates, a point that lies in no cell may be and
-/// still count as in the nearest one. Cells that meet at warped or differently split faces leave
-/// gaps of this size between them.
-constexpr double kGap = 1e-2;
-
 /// Cell types as VTK numbers them.
 enum VtkType : std::uint8_t {
   kTriangle = 5,
@@ -206,6 +201,78 @@ void termsOf(CellShape shape, const V4* at, V4* terms) {
     default:
       break;
   }
+}
+
+/// The points of a cell in the order of its topology, relative to the first of the piece's order.
+void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, V4* x) {
+  const CellPoints points = pointsOf(piece, cell);
+  const Point first = tuple(piece.points, points.ids[0]);
+  for (int i = 0; i < topologyOf(shape).points; ++i) {
+    const Point p = tuple(piece.points, points[i]);
+    x[i] = V4{p[0] - first[0], p[1] - first[1], p[2] - first[2], 0};
+  }
+}
+
+/// The terms of a cell's geometry; a 2-D cell gets its normal, as long as the cell, as third axis.
+void geometryOf(CellShape shape, const V4* x, double length, V4* terms) {
+  termsOf(shape, x, terms);
+  if (shape == CellShape::Triangle || shape == CellShape::Quad) {
+    const V4 normal = cross(terms[1] + splat(0.5) * terms[4], terms[2] + splat(0.5) * terms[4]);
+    const double size = norm(normal);
+    terms[3] = size > 0 ? normal * splat(length / size) : normal;
+  }
+}
+
+V4 middleOf(CellShape shape) {
+  switch (shape) {
+    case CellShape::Wedge:
+      return V4{1.0 / 3, 1.0 / 3, 0.5, 0};
+    case CellShape::Triangle:
+      return V4{1.0 / 3, 1.0 / 3, 0, 0};
+    case CellShape::Quad:
+      return V4{0.5, 0.5, 0, 0};
+    case CellShape::Pyramid:
+      return V4{0.5, 0.5, 0.2, 0};
+    default:
+      return V4{0.5, 0.5, 0.5, 0};
+  }
+}
+
+/// Rows of the adjoint Jacobian at a point of a cell; @return the determinant.
+double affineMap(const double* geometry, V4 at, V4 rows[3]) {
+  V4 dr, ds, dt;
+  jacobian(geometry, at, dr, ds, dt);
+  rows[0] = cross(ds, dt);
+  rows[1] = cross(dt, dr);
+  rows[2] = cross(dr, ds);
+  return dot3(dr, rows[0]);
+}
+
+/// Whether a cell has no volume (no area in 2-D), up to rounding: such cells hold no point, and
+/// faces that they share with real cells would have a side too many.
+bool isFlat(const MeshPiece& piece, std::int64_t cell) {
+  const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);
+  if (shape == CellShape::Foreign) return false;
+  V4 x[8], terms[8], rows[3];
+  relativePoints(piece, cell, shape, x);
+  V4 lo = x[0], hi = x[0];
+  for (int i = 1; i < topologyOf(shape).points; ++i)
+    for (int a = 0; a < 3; ++a) {
+      lo[a] = std::min(lo[a], x[i][a]);
+      hi[a] = std::max(hi[a], x[i][a]);
+    }
+  const double length = norm(hi - lo);
+  double volume;
+  if (shape == CellShape::Tetra) {
+    volume = dot3(x[1], cross(x[2], x[3]));
+  } else {
+    geometryOf(shape, x, length, terms);
+    double geometry[32];
+    for (int i = 0; i < 8; ++i) store(geometry + 4 * i, terms[i]);
+    volume = affineMap(geometry, middleOf(shape), rows);
+  }
+  constexpr double kRounding = 1e-15;
+  return !(std::fabs(volume) > kRounding * length * length * length);
 }
 
 /// Shape functions of a cell's points and their derivatives by r, s, t.
@@ -454,50 +521,31 @@ void MeshBlock::fill(std::size_t index) {
     fillVelocity<float>(cell, index);
 
   V4 x[8], terms[8];
-  for (int i = 0; i < topologyOf(cell.shape).points; ++i) {
-    const Point p = tuple(piece_.points, points[i]);
-    x[i] = V4{p[0], p[1], p[2], 0} - first;
-  }
+  relativePoints(piece_, cells_[index], cell.shape, x);
   if (cell.shape == CellShape::Tetra) {
-    const V4 a = x[1], b = x[2], c = x[3];
-    const V4 rows[3] = {cross(b, c), cross(c, a), cross(a, b)};
-    const double volume = dot3(a, rows[0]);
-    // A flat tetrahedron holds nothing: every point is outside, beyond the face of the first node.
-    const double inverse = volume != 0 ? 1 / volume : 0;
+    const V4 rows[3] = {cross(x[2], x[3]), cross(x[3], x[1]), cross(x[1], x[2])};
+    const double volume = dot3(x[1], rows[0]);
     for (int axis = 0; axis < 3; ++axis) {
       double sum = 0;
       for (int i = 0; i < 3; ++i) {
-        cell.map[axis][i + 1] = rows[i][axis] * inverse;
+        cell.map[axis][i + 1] = rows[i][axis] / volume;
         sum += cell.map[axis][i + 1];
       }
       cell.map[axis][0] = -sum;
     }
     return;
   }
-  termsOf(cell.shape, x, terms);
-  if (cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad) {
-    const V4 normal = cross(terms[1] + splat(0.5) * terms[4], terms[2] + splat(0.5) * terms[4]);
-    const double size = norm(normal);
-    terms[3] = size > 0 ? normal * splat(cell.length / size) : normal;
-  }
+  geometryOf(cell.shape, x, cell.length, terms);
   auto* geometry = const_cast<double*>(
       geometryTerms(cell, piece_.velocity.isDouble ? sizeof(double) : sizeof(float)));
   for (int i = 0; i < 8; ++i) store(geometry + 4 * i, terms[i]);
 
-  // The affine map at the cell's middle, inverted.
-  const bool threeSided = cell.shape == CellShape::Wedge || cell.shape == CellShape::Triangle;
-  const double third = threeSided ? 1.0 / 3 : 0.5;
-  const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
-  const double up = sheet ? 0 : cell.shape == CellShape::Pyramid ? 0.2 : 0.5;
-  const V4 middle{third, third, up, 0};
-  V4 dr, ds, dt;
-  jacobian(geometry, middle, dr, ds, dt);
-  const V4 rows[3] = {cross(ds, dt), cross(dt, dr), cross(dr, ds)};
-  const double determinant = dot3(dr, rows[0]);
-  const double inverse = determinant != 0 ? 1 / determinant : 0;
+  const V4 middle = middleOf(cell.shape);
+  V4 rows[3];
+  const double determinant = affineMap(geometry, middle, rows);
   const V4 centre = polynomial(geometry, middle[0], middle[1], middle[2]);
   for (int i = 0; i < 3; ++i) {
-    const V4 row = rows[i] * splat(inverse);
+    const V4 row = rows[i] * splat(1 / determinant);
     store(cell.map[i], row);
     cell.map[i][3] = middle[i] - dot3(row, centre);
   }
@@ -704,10 +752,8 @@ void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> poin
     shapeFunctions(cell.shape, at.r, weight, derivative);
     if (!gradient) continue;
     // d / dx = inverse of the transposed Jacobian times d / dr.
-    V4 dr, ds, dt;
-    jacobian(geometryTerms(cell, real), at.r, dr, ds, dt);
-    const V4 rows[3] = {cross(ds, dt), cross(dt, dr), cross(dr, ds)};
-    const double determinant = dot3(dr, rows[0]);
+    V4 rows[3];
+    const double determinant = affineMap(geometryTerms(cell, real), at.r, rows);
     const double inverse = determinant != 0 ? 1 / determinant : 0;
     for (int i = 0; i < topology.points; ++i)
       for (int a = 0; a < 3; ++a)
@@ -763,6 +809,7 @@ std::vector<std::vector<std::int64_t>> cutIntoBlocks(const MeshPiece& piece, int
     if (dimensionOf(piece.types[c]) != dimension || piece.offsets[c] == piece.offsets[c + 1])
       continue;
     if (shapeOf(piece.types[c]) == CellShape::Foreign && !piece.foreign) continue;
+    if (isFlat(piece, static_cast<std::int64_t>(c))) continue;
     cells.push_back(static_cast<std::int64_t>(c));
   }
   Point lo{}, hi{};

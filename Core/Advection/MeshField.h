@@ -42,7 +42,8 @@ struct MeshPiece {
 /// Collective over all ranks, also those without a piece. Cuts every piece into `blocksPerPiece`
 /// blocks with the ids firstBlock[i], firstBlock[i] + 1, ... (some may own no cell). Neighbours are
 /// found once, inside and across blocks and ranks alike. Ghost cells (duplicates) and hidden cells
-/// are left out; cells of lower dimension than the highest of the whole domain too.
+/// are left out; cells without volume and cells of lower dimension than the highest of the whole
+/// domain too. A face shared by more than two cells of a rank is a boundary.
 /// @param dimension  highest cell dimension of the whole domain (2 or 3), the same on all ranks.
 /// Throws Error if sizes are off or a connectivity entry lies outside the points.
 std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,

@@ -73,6 +73,11 @@ struct MeshView {
 /// How far from a 2-D cell, in cell lengths, a point still belongs to it.
 constexpr double kSheet = 0.01;
 
+/// How far outside a cell, in its parametric coordinates, a point that lies in no cell may be and
+/// still count as in the nearest one. Cells that meet at warped or differently split faces leave
+/// gaps of this size between them.
+constexpr double kGap = 1e-3;
+
 using MeshKernel = void (*)(const MeshView&, const StepRules&, Particle*, std::int64_t,
                             TrajectoryLog&);
 void advanceMeshBaseline(const MeshView&, const StepRules&, Particle*, std::int64_t,

@@ -63,13 +63,16 @@ class Walk {
     if (__builtin_expect(periodic_, 0)) point = image(p);
     if (__builtin_expect(cell.shape == CellShape::Foreign, 0)) return tickForeign(p, cell);
     const InCell at = locateInCell(cell, sizeof(Real), point, p.face == Particle::kAccept);
-    if (at.face == kInside || at.face == p.face ||
+    // A point that two neighbours send to each other lies in the gap between them, or one of them
+    // is asked too far from itself for its inverse map to be unique.
+    const bool back = at.face == p.face;
+    if (at.face == kInside || (back && at.violation <= kGap) ||
         (p.face == Particle::kAccept && at.face != kUnknown)) {
       const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
       if (__builtin_expect(sheet && !(__builtin_fabs(at.r[2]) <= kSheet), 0)) return lose(p);
       return evaluated(p, cell, velocityAt<Real>(cell, at.r));
     }
-    return cross(p, cell, at);
+    return back ? lose(p) : cross(p, cell, at);
   }
 
   inline __attribute__((always_inline)) bool evaluated(Particle& p, const CellRecord& cell,

@@ -19,6 +19,7 @@ namespace {
 
 typedef float F4 __attribute__((vector_size(16)));
 typedef std::int32_t I4 __attribute__((vector_size(16)));
+typedef std::uint32_t U4 __attribute__((vector_size(16)));
 
 // Conversions that the compiler would take apart lane by lane. All are exact, or truncate alike.
 #ifdef __AVX2__
@@ -57,6 +58,11 @@ inline bool allBelow(I4 v, I4 bound) {
   return all;
 }
 #endif
+
+/// Difference that wraps: the indices of points far outside may be anything.
+inline __attribute__((always_inline)) I4 minus(I4 a, I4 b) {
+  return (I4)((U4)a - (U4)b);
+}
 
 inline __attribute__((always_inline)) I4 load(const std::int32_t* p) {
   I4 v;
@@ -103,7 +109,7 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
     const V4 u = (p - origin) * inverse;
     // Truncation of u + 1 is floor(u) + 1 for all u >= -1, the tiniest negative ones excepted,
     // which count as 0. Every point beyond converts to an index that is out of range.
-    at.cell = truncate(u + splat(1.0)) - I4{1, 1, 1, 1};
+    at.cell = minus(truncate(u + splat(1.0)), I4{1, 1, 1, 1});
     if constexpr (Edge)
       for (int a = 0; a < 3; ++a) {
         const auto cells = static_cast<double>(view.grid->axes[static_cast<std::size_t>(a)].cells);
@@ -131,7 +137,7 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
     }
     at.cellLength = __builtin_sqrt(width2);
   }
-  bool inside = allBelow(at.cell - load(view.lo.data()), load(view.count.data()));
+  bool inside = allBelow(minus(at.cell, load(view.lo.data())), load(view.count.data()));
   if (view.flat)
     for (int a = 0; a < 3; ++a) {
       const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];

@@ -184,7 +184,7 @@ TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
         EXPECT_NEAR(sum, 1, 1e-12);
         EXPECT_NEAR(value, expected, 1e-9) << int(kind);
       }
-      EXPECT_GT(met, 100 / world().size());
+      EXPECT_GT(met, 80 / world().size());
     }
     // And by the kernels: a circle stays a circle.
     TraceOptions options = optionsFor(Integrator::RungeKutta45);
@@ -279,8 +279,9 @@ TEST(MeshField, DegenerateCellsDoNoHarm) {
     setup.flow = fastAbc;
     const auto count = setup.mesh.cells.size();
     for (std::size_t c = 0; c < count; c += 5) {  // flat copies and cells of one point
-      auto flat = setup.mesh.cells[c];
-      flat.back() = flat.front();
+      auto flat = setup.mesh.cells[c];            // top and bottom coincide
+      const std::size_t half = kind == MeshKind::Pyramids ? 1 : flat.size() / 2;
+      for (std::size_t i = half; i < flat.size(); ++i) flat[i] = flat[i % half];
       auto point = setup.mesh.cells[c];
       std::fill(point.begin(), point.end(), point[1]);
       setup.mesh.cells.push_back(flat);
@@ -295,7 +296,7 @@ TEST(MeshField, DegenerateCellsDoNoHarm) {
       for (const auto& p : e.points)
         for (const double v : p) EXPECT_TRUE(std::isfinite(v));
     }
-    EXPECT_GT(points, 500u);
+    EXPECT_GT(points, 400u);
     setup.pieces = world().size();
     EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
   }
