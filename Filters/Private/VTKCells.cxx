@@ -1,34 +1,13 @@
 #include "VTKCells.h"
 
-#include <vtkCellType.h>
 #include <vtkNew.h>
+#include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
 #include <cmath>
 
 namespace tributary {
 namespace {
-
-/// Gradients of the mean value coordinates of a polyhedron by differences over a hundredth of its
-/// box, as VTK itself takes derivatives there.
-void polyhedronGradients(vtkCell* cell, const double pcoords[3], const double* weights,
-                         std::vector<double>& shifted, double* gradients) {
-  constexpr double kShift = 0.01;
-  const vtkIdType points = cell->GetNumberOfPoints();
-  shifted.resize(static_cast<std::size_t>(points));
-  double bounds[6];
-  cell->GetBounds(bounds);
-  for (int axis = 0; axis < 3; ++axis) {
-    double there[3] = {pcoords[0], pcoords[1], pcoords[2]};
-    const double sign = there[axis] > 0.5 ? -1 : 1;  // inwards
-    there[axis] += sign * kShift;
-    cell->InterpolateFunctions(there, shifted.data());
-    const double distance = sign * kShift * (bounds[2 * axis + 1] - bounds[2 * axis]);
-    for (vtkIdType j = 0; j < points; ++j)
-      gradients[3 * j + axis] =
-          distance != 0 ? (shifted[static_cast<std::size_t>(j)] - weights[j]) / distance : 0;
-  }
-}
 
 /// Gradients of the shape functions: the derivatives of fields that are 1 at one point and 0 at the
 /// others, three of them at a time.
@@ -53,6 +32,8 @@ void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vect
 
 VTKCells::VTKCells(vtkDataSet* dataSet)
     : dataSet_(dataSet), maximumPoints_(dataSet->GetMaxCellSize()) {
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet))
+    polyhedra_ = std::make_unique<Polyhedra>(grid);
   // The first call builds what later calls only read.
   if (dataSet->GetNumberOfCells() > 0) {
     vtkNew<vtkGenericCell> cell;
@@ -63,6 +44,8 @@ VTKCells::VTKCells(vtkDataSet* dataSet)
 int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids, double* weights,
                        double* gradients, double& violation) const {
   Scratch& scratch = scratch_.Local();
+  if (polyhedra_ && polyhedra_->holds(id))
+    return polyhedra_->evaluate(id, point, ids, weights, gradients, violation, scratch.polyhedron);
   if (!scratch.cell) scratch.cell = vtkSmartPointer<vtkGenericCell>::New();
   if (scratch.id != id) {
     dataSet_->GetCell(id, scratch.cell);
@@ -82,13 +65,7 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
     violation = scratch.length > 0 ? distance / scratch.length : distance;
   }
   for (int j = 0; j < points; ++j) ids[j] = cell->GetPointId(j);
-  if (gradients) {
-    if (cell->GetCellType() == VTK_POLYHEDRON)
-      polyhedronGradients(cell->GetRepresentativeCell(), pcoords, weights, scratch.values,
-                          gradients);
-    else
-      shapeGradients(cell, subId, pcoords, scratch.values, gradients);
-  }
+  if (gradients) shapeGradients(cell, subId, pcoords, scratch.values, gradients);
   return points;
 }
 

@@ -5,7 +5,10 @@
 #include <vtkSMPThreadLocal.h>
 #include <vtkSmartPointer.h>
 
+#include <memory>
 #include <vector>
+
+#include "Polyhedra.h"
 
 #include "Tributary/Advection/MeshField.h"
 
@@ -29,9 +32,11 @@ class VTKCells : public ForeignCells {
     vtkIdType id = -1;
     double length = 0;
     std::vector<double> values;
+    Polyhedra::Scratch polyhedron;
   };
 
   vtkDataSet* dataSet_;
+  std::unique_ptr<Polyhedra> polyhedra_;
   int maximumPoints_;
   mutable vtkSMPThreadLocal<Scratch> scratch_;
 };
