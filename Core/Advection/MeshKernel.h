@@ -76,7 +76,7 @@ constexpr double kSheet = 0.01;
 /// How far outside a cell, in its parametric coordinates, a point that lies in no cell may be and
 /// still count as in the nearest one. Cells that meet at warped or differently split faces leave
 /// gaps of this size between them.
-constexpr double kGap = 1e-3;
+constexpr double kGap = 1e-2;
 
 using MeshKernel = void (*)(const MeshView&, const StepRules&, Particle*, std::int64_t,
                             TrajectoryLog&);
