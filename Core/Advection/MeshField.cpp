@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -567,6 +568,9 @@ void MeshBlock::listFaces(const std::vector<std::uint64_t>& hashes, int dimensio
 }
 
 void MeshBlock::link(const FacePair& pair) {
+  if (!hasCell(pair.mine.cell) || pair.mine.face < 0 || pair.mine.face >= 6 ||
+      pair.other.face < 0 || pair.other.face >= 6)
+    throw Error("malformed message: a face that block " + std::to_string(id()) + " does not have");
   auto& cell = *reinterpret_cast<CellRecord*>(records_.data() +
                                               std::size_t(pair.mine.cell) * MeshView::kUnit);
   const auto face = static_cast<std::size_t>(pair.mine.face);
@@ -643,6 +647,8 @@ void MeshBlock::buildBins() {
 CellMatch MeshBlock::match(std::size_t index, const double point[3]) const {
   const CellRecord& cell = record(index);
   CellMatch found;
+  // Points beyond the box are not looked for in all bins and blocks, so they must match nowhere.
+  if (!boxOf(index).contains(point)) return found;
   double violation = 0;
   if (cell.shape == CellShape::Foreign) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(maximumPoints()));
@@ -885,12 +891,18 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
   }
   agreeOnError(transport, error);
   const auto pairs = matchFaces(transport, std::move(sides));
-  for (const FacePair& pair : pairs)
-    for (const auto& block : blocks)
-      if (block->id() == pair.mine.block) {
-        block->link(pair);
-        break;
-      }
+  try {
+    std::unordered_map<BlockId, MeshBlock*> blockOf;
+    for (const auto& block : blocks) blockOf[block->id()] = block.get();
+    for (const FacePair& pair : pairs) {
+      const auto block = blockOf.find(pair.mine.block);
+      if (block == blockOf.end()) throw Error("malformed message: a face of another rank's block");
+      block->second->link(pair);
+    }
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  agreeOnError(transport, error);
   return {std::make_move_iterator(blocks.begin()), std::make_move_iterator(blocks.end())};
 }
 

@@ -122,10 +122,12 @@ inline void record(const Particle& p, TrajectoryLog& log, std::int32_t cell) {
 /// The velocity at p.x is known (speed, k[0]): starts the next step or ends the line.
 template <Integrator I>
 inline __attribute__((always_inline)) bool startStep(const StepRules& rules, Particle& p) {
-  if (p.length >= rules.maximumLength) return finish(p, Reason::OutOfLength), false;
+  // A step clipped to end at a limit may miss it by the rounding of a sum.
+  constexpr double kReached = 1 - 4 * std::numeric_limits<double>::epsilon();
+  if (p.length >= rules.maximumLength * kReached) return finish(p, Reason::OutOfLength), false;
   if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
   const double age = std::fabs(p.time);
-  if (age >= rules.maximumTime) return finish(p, Reason::OutOfTime), false;
+  if (age >= rules.maximumTime * kReached) return finish(p, Reason::OutOfTime), false;
   // Written so that a speed that is not a number is also caught.
   if (!(p.speed > rules.terminalSpeed && p.speed > 0))
     return finish(p, p.speed != p.speed ? Reason::UnexpectedValue : Reason::Stagnation), false;

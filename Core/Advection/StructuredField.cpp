@@ -147,8 +147,10 @@ class StructuredBlock : public FieldBlock {
       const GridAxis& axis = grid_->axes[a];
       const std::int32_t top = axis.cells > 0 ? owned_.hi[a] : owned_.lo[a];
       // More than what locateInGrid forgives and than the rounding of the coordinates.
-      const double slack =
-          axis.cells > 0 ? 2 * kGridSlack * cellWidth(axis, owned_.lo[a]) : axis.slack;
+      const double slack = axis.cells > 0 ? 2 * kGridSlack *
+                                                std::max(cellWidth(axis, owned_.lo[a]),
+                                                         cellWidth(axis, owned_.hi[a] - 1))
+                                          : axis.slack;
       const double lo = pointOnAxis(axis, owned_.lo[a]), hi = pointOnAxis(axis, top);
       const double rounding = 1e-14 * (std::fabs(lo) + std::fabs(hi));
       box.lo[a] = lo - slack - rounding;
@@ -466,7 +468,7 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     if (blocksPerPiece < 1) throw Error("there must be at least one block per piece");
     if (firstBlock.size() != pieces.size()) throw Error("every structured piece needs a block id");
     for (const auto& piece : pieces) check(piece);
-  } catch (const Error& e) {
+  } catch (const std::exception& e) {
     error = e.what();
   }
   agreeOnError(transport, error);

@@ -114,9 +114,9 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
       for (int a = 0; a < 3; ++a) {
         const auto cells = static_cast<double>(view.grid->axes[static_cast<std::size_t>(a)].cells);
         // u + 1 may also have been rounded up to the index beyond the last.
-        if (at.cell[a] >= cells && u[a] <= cells + kGridSlack)
+        if (u[a] > 0 && at.cell[a] >= cells && u[a] <= cells + kGridSlack)
           at.cell[a] = static_cast<std::int32_t>(cells) - (cells > 0);
-        else if (u[a] < 0 && u[a] >= -kGridSlack)
+        else if (u[a] <= 0 && u[a] >= -kGridSlack)
           at.cell[a] = 0;
       }
     at.f = u - widen(at.cell);

@@ -61,6 +61,7 @@ class LogPool {
 /// What waits in one block.
 struct Waiting {
   std::vector<Particle> active;
+  std::vector<Particle> taken;  // being advanced; kept for its memory
   std::vector<Traveller> seeking;
   std::vector<Seed> seeds;  // not yet particles: a seed is far smaller
   LogPool logs;
@@ -77,8 +78,10 @@ class Tracer {
         first_(domain.assignment.first(transport.rank())),
         waiting_(domain.blocks.size()) {}
 
-  /// Collective: brings every seed to the rank of the first block that may hold it.
-  void plant(Span<const Seed> seeds);
+  /// Collective: sends every seed to the rank of the first block that may hold it. @return what
+  /// arrived here, for receiveSeeds
+  std::vector<Bytes> plant(Span<const Seed> seeds);
+  void receiveSeeds(const std::vector<Bytes>& messages);
   bool step(BlockId block, Mailbox& mailbox);
   TraceResult finish();
   double progress() const {
@@ -137,11 +140,13 @@ std::uint32_t mortonCode(const Box& bounds, const double x[3]) {
   return code;
 }
 
-void Tracer::plant(Span<const Seed> seeds) {
-  struct Planted {
-    Seed seed;
-    BlockId block;
-  };
+/// A seed on its way to the first block that may hold it.
+struct Planted {
+  Seed seed;
+  BlockId block;
+};
+
+std::vector<Bytes> Tracer::plant(Span<const Seed> seeds) {
   std::vector<Bytes> toRank(static_cast<std::size_t>(transport_.size()));
   for (const Seed& seed : seeds) {
     double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
@@ -157,7 +162,11 @@ void Tracer::plant(Span<const Seed> seeds) {
     if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
   }
   planted_ = static_cast<std::int64_t>(seeds.size());
-  for (const Bytes& bytes : exchangeBytes(transport_, std::move(toRank))) {
+  return exchangeBytes(transport_, std::move(toRank));
+}
+
+void Tracer::receiveSeeds(const std::vector<Bytes>& messages) {
+  for (const Bytes& bytes : messages) {
     Reader reader(bytes);
     while (!reader.atEnd()) {
       const auto planted = reader.value<Planted>();
@@ -247,9 +256,11 @@ void Tracer::conclude(Waiting& here, BlockId block, Traveller& t) {
     particle.cell = t.best.cell;
     particle.face = Particle::kAccept;
     particle.crossings = 0;
-    if (particle.block == block)
+    if (particle.block == block) {
+      if (!local(block).hasCell(particle.cell))
+        throw Error("malformed message: a match in a cell that its block does not have");
       here.active.push_back(particle);
-    else
+    } else
       send({particle, {}});
   };
   if (p.stage != 0) {
@@ -272,7 +283,8 @@ void Tracer::conclude(Waiting& here, BlockId block, Traveller& t) {
 
 void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) {
   // Taken out first: whoever finds its cell here is appended to here.active meanwhile.
-  std::vector<Particle> taken;
+  std::vector<Particle>& taken = here.taken;
+  taken.clear();
   if (here.active.size() <= limit) {
     taken.swap(here.active);
   } else {
@@ -384,13 +396,22 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
     for (const Seed& seed : seeds)
       if (seed.id < 0 || seed.id > std::numeric_limits<std::int64_t>::max() / 2)
         throw Error("seed ids must not be negative");
-  } catch (const Error& e) {
+    if (static_cast<std::int64_t>(domain.blocks.size()) !=
+        domain.assignment.count(transport.rank()))
+      throw Error("the domain's blocks are not those that its assignment gives this rank");
+  } catch (const std::exception& e) {
     error = e.what();
   }
   agreeOnError(transport, error);
 
   Tracer tracer(transport, domain, options);
-  tracer.plant(seeds);
+  auto planted = tracer.plant(seeds);
+  try {
+    tracer.receiveSeeds(planted);
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  agreeOnError(transport, error);
   std::vector<std::vector<BlockId>> links;
   for (const auto& block : domain.blocks) links.push_back(block->neighbours());
   Exchange exchange(transport, domain.assignment, std::move(links), options.exchange,
