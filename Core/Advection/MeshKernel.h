@@ -72,6 +72,9 @@ struct MeshView {
 
 /// How far from a 2-D cell, in cell lengths, a point still belongs to it.
 constexpr double kSheet = 0.01;
+/// The same for StepRules::onSurface, where a step may leave a curved surface until it is
+/// projected.
+constexpr double kNearSheet = 0.25;
 
 /// How far outside a cell, in its parametric coordinates, a point that lies in no cell may be and
 /// still count as in the nearest one. Cells that meet at warped or differently split faces leave

@@ -69,7 +69,10 @@ class Walk {
     if (at.face == kInside || (back && at.violation <= kGap) ||
         (p.face == Particle::kAccept && at.face != kUnknown)) {
       const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
-      if (__builtin_expect(sheet && !(__builtin_fabs(at.r[2]) <= kSheet), 0)) return lose(p);
+      if (__builtin_expect(sheet, 0)) {
+        if (!(__builtin_fabs(at.r[2]) <= (rules_.onSurface ? kNearSheet : kSheet))) return lose(p);
+        if (rules_.onSurface && (p.stage == 0 || p.stage == kStages<I>)) project(p, cell, at);
+      }
       return evaluated(p, cell, velocityAt<Real>(cell, at.r));
     }
     return back ? lose(p) : cross(p, cell, at);
@@ -98,6 +101,14 @@ class Walk {
     p.cell = remote.cell;
     p.face = remote.face;
     return false;
+  }
+
+  /// Moves an accepted position onto the cell, along its normal.
+  void project(Particle& p, const CellRecord& cell, const InCell& at) const {
+    const V4 normal = load(geometryTerms(cell, sizeof(Real)) + 12);
+    const V4 x = load(p.target) - splat(at.r[2]) * normal;
+    store(p.target, x);
+    if (p.stage == 0) store(p.x, x);
   }
 
   /// The walk ends without a cell: everybody is asked, unless this cell was the answer already.

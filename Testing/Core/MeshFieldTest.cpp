@@ -272,6 +272,49 @@ TEST(MeshField, SurfacesAreWalkedThroughTheirEdges) {
   }
 }
 
+TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
+  WholeMesh cylinder;  // about the z axis, radius 1, open at the ends
+  constexpr int around = 40, along = 10;
+  for (int k = 0; k <= along; ++k)
+    for (int i = 0; i < around; ++i) {
+      const double angle = 2 * 3.14159265358979 * i / around;
+      cylinder.points.push_back({std::cos(angle), std::sin(angle), 0.2 * k});
+    }
+  for (int k = 0; k < along; ++k)
+    for (int i = 0; i < around; ++i) {
+      const std::int64_t a = k * around + i, b = k * around + (i + 1) % around;
+      cylinder.cells.push_back({a, b, b + around, a + around});
+      cylinder.types.push_back(9);
+    }
+  MeshSetup setup;
+  setup.mesh = cylinder;
+  setup.flow = [](const Vector& x) { return Vector{-x[1], x[0], 0.1}; };
+  setup.dimension = 2;
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  options.backward = false;
+  options.rules.onSurface = true;
+  options.rules.maximumLength = 9;
+  const auto run = [&](Transport& transport) {
+    const auto mesh = makeMeshDomain(transport, setup);
+    std::vector<Seed> seeds;
+    if (transport.rank() == 0)
+      for (int i = 0; i < 9; ++i) seeds.push_back({{1, 0, 0.05 + 0.08 * i}, i});
+    return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
+  };
+  const auto alone = makeLoopbackTransport();
+  const auto expected = run(*alone);
+  for (const auto& [number, line] : expected) {
+    EXPECT_EQ(line.reason, Reason::OutOfLength);  // more than once around
+    for (const auto& p : line.points) {
+      EXPECT_LE(std::hypot(p[0], p[1]), 1 + 1e-6);
+      EXPECT_GE(std::hypot(p[0], p[1]), std::cos(3.14159265358979 / around) - 1e-6);
+    }
+  }
+  setup.pieces = world().size() + 1;
+  setup.blocksPerPiece = 2;
+  EXPECT_EQ(differences(expected, run(world())), 0u);
+}
+
 TEST(MeshField, DegenerateCellsDoNoHarm) {
   for (const MeshKind kind : kKinds) {
     MeshSetup setup;
