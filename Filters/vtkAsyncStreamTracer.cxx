@@ -139,8 +139,6 @@ void vtkAsyncStreamTracer::vtkRun::CheckProperties()
       self->BlocksPerRank, "set it to a number from 1 to 1000000");
     require(self->StallTimeout >= 0, "StallTimeout", self->StallTimeout,
       "set it to a positive number of seconds, or to 0 to wait for ever");
-    require(!self->SurfaceStreamlines, "SurfaceStreamlines", true,
-      "this filter does not keep lines on a surface; turn it off");
     const auto known = tributary::detectorNames();
     require(std::find(known.begin(), known.end(), self->Detector) != known.end(), "Detector",
       self->Detector, "there is no such detector; the usual one is \"consensus\"");
@@ -201,7 +199,11 @@ tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(
                                                        : std::numeric_limits<double>::infinity();
   rules.maximumSteps = self->MaximumNumberOfSteps;
   rules.terminalSpeed = self->TerminalSpeed;
+  rules.onSurface = self->SurfaceStreamlines;
   tributary::together(this->Transport, [&] {
+    require(!self->SurfaceStreamlines || flow.dimension == 2, "SurfaceStreamlines",
+      "on with an input of volumes",
+      "turn it off, or trace on the result of Extract Surface");
     for (std::size_t a = 0; a < 3; ++a)
     {
       if (self->Periodic[a] == 0)

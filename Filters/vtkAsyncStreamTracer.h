@@ -50,8 +50,7 @@
  * zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
  *
  * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids, vectors that vary in time,
- * vtkStreamTracer's interpolator prototypes and custom termination callbacks; SurfaceStreamlines is
- * refused with an error.
+ * vtkStreamTracer's interpolator prototypes and custom termination callbacks.
  *
  * @sa
  * vtkStreamTracer vtkPStreamTracer vtkRibbonFilter
@@ -247,8 +246,8 @@ public:
 
   ///@{
   /**
-   * For saved states of vtkStreamTracer: true is refused with an error when the filter executes.
-   * Default: false.
+   * Whether each new point is projected onto the surface cell it lies beside, so that lines stay on
+   * a curved surface. The input must consist of 2-D cells. Default: false.
    */
   vtkSetMacro(SurfaceStreamlines, bool);
   vtkGetMacro(SurfaceStreamlines, bool);

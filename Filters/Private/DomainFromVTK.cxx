@@ -245,7 +245,9 @@ MeshPiece meshPiece(const FlowPiece& from, int number, FlowDomain& flow) {
     genericCells(from.dataSet, piece, flow);
   }
 
-  if (vtkDataArray* ids = from.dataSet->GetPointData()->GetGlobalIds()) {
+  // The leaves of a composite data set may each number their points from the beginning.
+  vtkDataArray* ids = from.group.empty() ? from.dataSet->GetPointData()->GetGlobalIds() : nullptr;
+  if (ids) {
     std::vector<std::int64_t>& copy =
         flow.integers.emplace_back(static_cast<std::size_t>(ids->GetNumberOfTuples()));
     for (std::size_t i = 0; i < copy.size(); ++i)
