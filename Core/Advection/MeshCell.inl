@@ -143,6 +143,13 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   if (cell.shape == CellShape::Tetra) {
     at.r = V4{1, 0, 0, 0} + splat(d[0]) * load(cell.map[0]) + splat(d[1]) * load(cell.map[1]) +
            splat(d[2]) * load(cell.map[2]);
+#ifdef __AVX2__
+    if (_mm256_movemask_pd((__m256d)at.r) == 0) {  // no sign bit: what judge() would find
+      at.face = kInside;
+      at.violation = 0;
+      return at;
+    }
+#endif
     judge(CellShape::Tetra, at);
     return at;
   }

@@ -101,10 +101,11 @@ inline __attribute__((always_inline)) std::int32_t locateOnAxis(const GridAxis& 
 /// The cell of a point, by the whole grid's geometry alone. Points on the grid's outer faces
 /// (kGridSlack of a cell beyond them included) belong to the last cells only with Edge, which keeps
 /// the test out of the usual path.
+/// @param careful  false if no axis is flat
 /// @return whether the cell can be evaluated in this block
 template <bool Uniform, bool Edge>
 inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4 p, V4 origin,
-                                                  V4 inverse, Located& at) {
+                                                  V4 inverse, bool careful, Located& at) {
   if constexpr (Uniform) {
     const V4 u = (p - origin) * inverse;
     // Truncation of u + 1 is floor(u) + 1 for all u >= -1, the tiniest negative ones excepted,
@@ -138,7 +139,7 @@ inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4
     at.cellLength = __builtin_sqrt(width2);
   }
   bool inside = allBelow(minus(at.cell, load(view.lo.data())), load(view.count.data()));
-  if (view.flat)
+  if (__builtin_expect(careful && view.flat, 0))
     for (int a = 0; a < 3; ++a) {
       const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
       if (axis.cells == 0) {
@@ -166,9 +167,19 @@ inline V4 loadTupleAlone(const Real* tuple) {
   return V4{double(tuple[0]), double(tuple[1]), double(tuple[2]), 0};
 }
 
-/// Index of the first velocity tuple of a cell: that of its lowest point, or the cell's own.
-inline __attribute__((always_inline)) std::int64_t firstTuple(const StructuredView& view, I4 cell) {
-  return cell[0] + cell[1] * view.stride[1] + cell[2] * view.stride[2] - view.firstTuple;
+/// Distances of neighbouring tuples along y and z, in numbers, and the end of those whose cells
+/// need no care.
+struct Rows {
+  std::int64_t y, z;
+  const void* plainEnd;
+};
+
+/// First velocity tuple of a cell: that of its lowest point, or the cell's own.
+template <class Real>
+inline __attribute__((always_inline)) const Real* firstTuple(const StructuredView& view,
+                                                             const Rows& rows, I4 cell) {
+  return static_cast<const Real*>(view.velocity) +
+         (3 * cell[0] + rows.y * cell[1] + rows.z * cell[2] - 3 * view.firstTuple);
 }
 
 /// Interpolation where the plain code must not go: flat grids, cell-centred velocity, and the last
@@ -192,19 +203,19 @@ __attribute__((noinline)) V4 interpolateWithCare(const StructuredView& view, con
   return p0 + fz * (p1 - p0);
 }
 
-/// The velocity in a cell whose first tuple has the given index.
+/// The velocity in the cell whose first tuple is `v`.
 template <class Real>
-inline __attribute__((always_inline)) V4 interpolate(const StructuredView& view, std::int64_t tuple,
-                                                     V4 f) {
-  const Real* v = static_cast<const Real*>(view.velocity) + 3 * tuple;
-  if (__builtin_expect(tuple >= view.plainTuples, 0)) return interpolateWithCare(view, v, f);
+inline __attribute__((always_inline)) V4 interpolate(const StructuredView& view, const Rows& rows,
+                                                     const Real* v, V4 f) {
+  if (__builtin_expect(static_cast<const void*>(v) >= rows.plainEnd, 0))
+    return interpolateWithCare(view, v, f);
   const V4 fx = splat(f[0]), fy = splat(f[1]), fz = splat(f[2]);
   const auto row = [&](const Real* first) __attribute__((always_inline)) {
     const V4 a = loadTuple(first);
     return a + fx * (loadTuple(first + 3) - a);
   };
-  const std::int64_t sy = 3 * view.stride[1], sz = 3 * view.stride[2];
-  const V4 r00 = row(v), r10 = row(v + sy), r01 = row(v + sz), r11 = row(v + sz + sy);
+  const V4 r00 = row(v), r10 = row(v + rows.y), r01 = row(v + rows.z),
+           r11 = row(v + rows.y + rows.z);
   const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
   return p0 + fz * (p1 - p0);
 }
@@ -217,8 +228,8 @@ inline bool isHidden(const StructuredView& view, const Located& at) {
                          kHiddenCell);
 }
 
-inline V4 wanted(const StepRules& rules, const Particle& p, bool periodic) {
-  if (!periodic) return load(p.target);
+/// The target's image in the periodic box.
+inline V4 wanted(const StepRules& rules, const Particle& p) {
   V4 image = load(p.target);
   for (int a = 0; a < 3; ++a)
     if (rules.period[a] > 0)
@@ -236,7 +247,7 @@ __attribute__((noinline)) bool resolve(const StructuredView& view, V4 target, V4
     finish(p, Reason::UnexpectedValue);  // infinite or not a number
     return false;
   }
-  const bool here = locate<Uniform, true>(view, target, origin, inverse, at);
+  const bool here = locate<Uniform, true>(view, target, origin, inverse, true, at);
   bool inGrid = true;
   for (int a = 0; a < 3; ++a) {
     const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
@@ -271,8 +282,11 @@ class Sweep {
       const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
       origin_[a] = axis.origin;
       inverse_[a] = axis.cells > 0 ? axis.inverse : 0;
-      periodic_ |= rules.period[a] > 0;
+      careful_ |= rules.period[a] > 0;
     }
+    careful_ |= view.flat || view.hidden;
+    rows_ = {3 * view.stride[1], 3 * view.stride[2],
+             static_cast<const Real*>(view.velocity) + 3 * view.plainTuples};
   }
 
   void run(Particle* particles, std::int64_t count) {
@@ -295,21 +309,29 @@ class Sweep {
     do {
       Located at;
       if (!place(p, at)) return false;
-      const V4 v = interpolate<Real>(view_, firstTuple(view_, at.cell), at.f);
+      const V4 v = interpolate<Real>(view_, rows_, firstTuple<Real>(view_, rows_, at.cell), at.f);
       if (!feed<I>(rules_, p, v, at.cellLength, -1, log_)) return false;
     } while (p.stage != 1);
     return true;
   }
 
   inline __attribute__((always_inline)) bool place(Particle& p, Located& at) {
-    const V4 target = wanted(rules_, p, periodic_);
-    if (__builtin_expect(
-            locate<Uniform, false>(view_, target, origin_, inverse_, at) && !view_.hidden, 1))
+    V4 target = load(p.target);
+    if (__builtin_expect(careful_, 0)) target = wanted(rules_, p);
+    if (__builtin_expect(locate<Uniform, false>(view_, target, origin_, inverse_, careful_, at),
+                         1) &&
+        !__builtin_expect(careful_ && view_.hidden, 0))
       return true;
     Located apart;  // its address is taken; `at` stays in registers
     const bool here = resolve<Uniform>(view_, target, origin_, inverse_, p, apart);
     at = apart;
     return here;
+  }
+
+  /// Whether error control sent the particle back to begin its step again.
+  template <int Stage>
+  static bool refused(const Particle& p) {
+    return I == Integrator::RungeKutta45 && Stage == kStages<I> && p.stage != Stage;
   }
 
   template <int... S>
@@ -320,11 +342,11 @@ class Sweep {
   template <int Stage>
   inline __attribute__((always_inline)) void stage(int& lanes) {
     V4 f[kLanes];
-    std::int64_t tuple[kLanes];
+    const Real* tuple[kLanes];
     double cellLength[kLanes];
     for (int l = 0; l < lanes;) {
       Particle& p = *lane_[l];
-      if (Stage == kStages<I> && p.stage != Stage) {  // the step was refused: it begins again
+      if (refused<Stage>(p)) {
         ++l;
         continue;
       }
@@ -335,23 +357,22 @@ class Sweep {
       }
       f[l] = at.f;
       if (!Uniform) cellLength[l] = at.cellLength;
-      tuple[l] = firstTuple(view_, at.cell);
-      const Real* v = static_cast<const Real*>(view_.velocity) + 3 * tuple[l];
-      __builtin_prefetch(v);
-      __builtin_prefetch(v + 3 * view_.stride[1]);
-      __builtin_prefetch(v + 3 * view_.stride[2]);
-      __builtin_prefetch(v + 3 * (view_.stride[1] + view_.stride[2]));
+      tuple[l] = firstTuple<Real>(view_, rows_, at.cell);
+      __builtin_prefetch(tuple[l]);
+      __builtin_prefetch(tuple[l] + rows_.y);
+      __builtin_prefetch(tuple[l] + rows_.z);
+      __builtin_prefetch(tuple[l] + rows_.y + rows_.z);
       ++l;
     }
     int kept = 0;
     for (int l = 0; l < lanes; ++l) {
       Particle& p = *lane_[l];
       lane_[kept] = &p;
-      if (Stage == kStages<I> && p.stage != Stage) {
+      if (refused<Stage>(p)) {
         ++kept;
         continue;
       }
-      const V4 v = interpolate<Real>(view_, tuple[l], f[l]);
+      const V4 v = interpolate<Real>(view_, rows_, tuple[l], f[l]);
       kept +=
           feedStage<I, Stage>(rules_, p, v, Uniform ? view_.cellLength : cellLength[l], -1, log_);
     }
@@ -362,7 +383,8 @@ class Sweep {
   const StepRules& rules_;
   TrajectoryLog& log_;
   V4 origin_{}, inverse_{};
-  bool periodic_ = false;
+  Rows rows_{};
+  bool careful_ = false;  ///< Periodic, flat or with holes: rare, so tested once.
   Particle* lane_[kLanes];
 };
 
