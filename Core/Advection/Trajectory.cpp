@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 #ifdef __linux__
@@ -17,10 +18,51 @@ namespace {
 constexpr std::size_t kLargestChunk = std::size_t(1) << 21;
 constexpr std::size_t kSmallestChunk = std::size_t(1) << 15;
 
+/// Chunks of the largest size that nobody uses now. Fresh memory costs as much to touch as the
+/// points to compute, and whoever traces once usually traces again.
+class SpareChunks {
+ public:
+  ~SpareChunks() {
+    for (void* chunk : chunks_) std::free(chunk);
+  }
+  /// A chunk, or null if there is none.
+  void* take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (chunks_.empty()) return nullptr;
+    void* chunk = chunks_.back();
+    chunks_.pop_back();
+    return chunk;
+  }
+  void give(void* chunk) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (chunks_.size() < kMost) {
+        chunks_.push_back(chunk);  // reserved: does not throw
+        return;
+      }
+    }
+    std::free(chunk);
+  }
+  static SpareChunks& get() {
+    static SpareChunks spare;
+    return spare;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 32;  // 64 MiB
+  SpareChunks() { chunks_.reserve(kMost); }
+
+  std::mutex mutex_;
+  std::vector<void*> chunks_;
+};
+
 }  // namespace
 
 void TrajectoryLog::Release::operator()(TrajectoryPoint* p) const {
-  std::free(p);
+  if (bytes == kLargestChunk)
+    SpareChunks::get().give(p);
+  else
+    std::free(p);
 }
 
 std::size_t TrajectoryLog::size() const {
@@ -32,14 +74,19 @@ std::size_t TrajectoryLog::size() const {
 void TrajectoryLog::grow() {
   const std::size_t doubled = kSmallestChunk << std::min<std::size_t>(chunks_.size(), 6);
   const std::size_t bytes = std::min(doubled, kLargestChunk);
-  // Uninitialised: the points are written once, by whoever appends them.
-  auto* points = static_cast<TrajectoryPoint*>(std::aligned_alloc(bytes, bytes));
-  if (!points) throw std::bad_alloc();
+  void* memory = bytes == kLargestChunk ? SpareChunks::get().take() : nullptr;
+  if (!memory) {
+    memory = std::aligned_alloc(bytes, bytes);
+    if (!memory) throw std::bad_alloc();
 #ifdef __linux__
-  if (bytes == kLargestChunk) madvise(points, bytes, MADV_HUGEPAGE);  // a wish: failure is no harm
+    if (bytes == kLargestChunk) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish
 #endif
+  }
+  // Uninitialised: the points are written once, by whoever appends them.
+  auto* points = static_cast<TrajectoryPoint*>(memory);
   const std::size_t capacity = bytes / sizeof(TrajectoryPoint);
-  chunks_.push_back({std::unique_ptr<TrajectoryPoint[], Release>(points), capacity});
+  chunks_.push_back(
+      {std::unique_ptr<TrajectoryPoint[], Release>(points, Release{bytes}), capacity});
   next_ = points;
   end_ = points + capacity;
 }

@@ -62,6 +62,7 @@ class TrajectoryLog {
   }
 
   struct Release {
+    std::size_t bytes = 0;
     void operator()(TrajectoryPoint* p) const;
   };
   struct Chunk {
