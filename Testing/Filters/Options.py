@@ -105,8 +105,35 @@ def slow_blocks():
     check.delete(lines, seeds, data)
 
 
+def surface():
+    """Round a sphere: with Surface Streamlines the lines stay on its facets; volumes are refused."""
+    simple = check.simple
+    sphere = simple.Sphere(Radius=1.0, ThetaResolution=48, PhiResolution=24)
+    data = simple.Calculator(
+        Input=sphere, ResultArrayName="velocity", Function="-coordsY*iHat+coordsX*jHat+0.2*kHat"
+    )
+    lines = check.tracer(
+        data, data, SurfaceStreamlines=1, MaximumStreamlineLength=2.0, IntegrationDirection="FORWARD"
+    )
+    out = check.Lines(check.fetch(lines))
+    assert out.count > 500, f"{out.count} lines"
+    radius = np.linalg.norm(out.points.astype(float), axis=1)
+    assert radius.max() < 1.001 and radius.min() > 0.98, f"radii {radius.min()}, {radius.max()}"
+    ended = out.cell_data["ReasonForTermination"]
+    assert (ended == 4).mean() > 0.5, "most lines are as long as they may be"
+    check.delete(lines, data, sphere)
+
+    volume = flows.source(flow="rotation", mesh="tetrahedra", size=5)
+    seeds = flows.seeds(5, (-0.5, 0.5, -0.5, 0.5, -0.5, 0.5))
+    lines = check.tracer(volume, seeds, SurfaceStreamlines=1)
+    assert check.fetch(lines).GetNumberOfCells() == 0, "surface lines in a volume"
+    lines.SurfaceStreamlines = 0
+    assert check.fetch(lines).GetNumberOfCells() > 0, "the filter does not run again"
+    check.delete(lines, seeds, volume)
+
+
 def main():
-    for test in (rotation, saddle, periodic, rejected, slow_blocks):
+    for test in (rotation, saddle, periodic, rejected, slow_blocks, surface):
         test()
         print(test.__name__, flush=True)
 
