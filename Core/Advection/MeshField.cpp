@@ -17,6 +17,7 @@
 #include "Tributary/Advection/MeshCell.inl"
 #include "Tributary/Advection/MeshKernel.h"
 #include "Tributary/Advection/MeshLinks.h"
+#include "Tributary/Advection/Morton.h"
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
@@ -830,14 +831,7 @@ std::vector<std::vector<std::int64_t>> cutIntoBlocks(const MeshPiece& piece, int
   order.reserve(cells.size());
   for (const auto cell : cells) {
     const Point p = tuple(piece.points, pointsOf(piece, cell).ids[0]);
-    std::uint64_t code = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double width = hi[a] - lo[a];
-      const double u = width > 0 ? (p[a] - lo[a]) / width * ((1 << 20) - 1) : 0;
-      const auto v = static_cast<std::uint64_t>(u >= 0 && u < (1 << 20) ? u : 0);
-      for (int bit = 0; bit < 20; ++bit) code |= ((v >> bit) & 1) << (3 * bit + int(a));
-    }
-    order.emplace_back(code, cell);
+    order.emplace_back(mortonCode(lo.data(), hi.data(), p.data()), cell);
   }
   std::sort(order.begin(), order.end());
   std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(blocks));

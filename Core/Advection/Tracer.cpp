@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "Tributary/Advection/Morton.h"
 #include "Tributary/Advection/ParticleMessage.h"
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
@@ -123,23 +124,6 @@ class Tracer {
   std::int64_t planted_ = 0;
 };
 
-/// Interleaves the bits of a position on a 1024^3 lattice: seeds close to each other in this order
-/// meet the same cells, which then are in the cache.
-std::uint32_t mortonCode(const Box& bounds, const double x[3]) {
-  std::uint32_t code = 0;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const double width = bounds.hi[a] - bounds.lo[a];
-    const double u = width > 0 ? (x[a] - bounds.lo[a]) / width * 1023 : 0;
-    auto v = static_cast<std::uint32_t>(u >= 0 && u <= 1023 ? u : 0);
-    v = (v | (v << 16)) & 0x030000FF;
-    v = (v | (v << 8)) & 0x0300F00F;
-    v = (v | (v << 4)) & 0x030C30C3;
-    v = (v | (v << 2)) & 0x09249249;
-    code |= v << a;
-  }
-  return code;
-}
-
 /// A seed on its way to the first block that may hold it.
 struct Planted {
   Seed seed;
@@ -176,9 +160,11 @@ void Tracer::receiveSeeds(const std::vector<Bytes>& messages) {
     }
   }
   for (Waiting& here : waiting_) {
-    std::vector<std::pair<std::uint32_t, std::size_t>> order;
+    // Seeds near each other meet the same cells, which then are in the cache.
+    std::vector<std::pair<std::uint64_t, std::size_t>> order;
+    const Box& bounds = domain_.boxes.bounds();
     for (std::size_t i = 0; i < here.seeds.size(); ++i)
-      order.emplace_back(mortonCode(domain_.boxes.bounds(), here.seeds[i].x), i);
+      order.emplace_back(mortonCode(bounds.lo.data(), bounds.hi.data(), here.seeds[i].x), i);
     // Particles are taken from the back.
     std::sort(order.begin(), order.end(), std::greater<>());
     std::vector<Seed> sorted;
