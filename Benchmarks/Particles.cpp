@@ -130,18 +130,37 @@ class Contest {
     exchangeOptions.batchBytes = options_.batchBytes;
     exchangeOptions.holdSeconds = options_.holdSeconds;
     const BlockId first = assignment_.first(transport_.rank());
+    // A message carries any number of values: what a callback sends to a block leaves as one, where
+    // DIY has a stream of values per pair of blocks.
+    std::vector<std::pair<BlockId, std::vector<Tracer>>> outgoing;
     const auto step = [&](BlockId id, tributary::Mailbox& mailbox) {
+      tributary::MessageView message;
+      std::size_t at = 0;
       flow_.step(
           blocks_[static_cast<std::size_t>(id - first)],
           [&](Tracer& tracer) {
-            const auto message = mailbox.dequeueView();
-            if (!message) return false;
-            if (message->payload.size() != sizeof tracer)
-              throw tributary::Error("a message of the benchmark has a wrong size");
-            std::memcpy(&tracer, message->payload.data(), sizeof tracer);
+            while (at == message.payload.size()) {
+              const auto next = mailbox.dequeueView();
+              if (!next) return false;
+              if (next->payload.size() % sizeof tracer != 0)
+                throw tributary::Error("a message of the benchmark has a wrong size");
+              message = *next;
+              at = 0;
+            }
+            std::memcpy(&tracer, message.payload.data() + at, sizeof tracer);
+            at += sizeof tracer;
             return true;
           },
-          [&](BlockId target, const Tracer& tracer) { mailbox.enqueue(target, tracer); });
+          [&](BlockId target, const Tracer& tracer) {
+            for (auto& [block, tracers] : outgoing)
+              if (block == target) return tracers.push_back(tracer);
+            outgoing.push_back({target, {tracer}});
+          });
+      for (auto& [block, tracers] : outgoing) {
+        if (tracers.empty()) continue;
+        mailbox.enqueue(block, tracers);
+        tracers.clear();
+      }
       return false;
     };
     tributary::barrier(transport_);
