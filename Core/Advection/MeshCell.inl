@@ -78,17 +78,12 @@ inline __attribute__((always_inline)) void judge(CellShape shape, InCell& at) {
       worse(at, 3, -t);
       worse(at, 4, t - 1);
       break;
-    case CellShape::Pyramid:
+    case CellShape::Pyramid:  // from u, v, w: see locateInPyramid
       worse(at, 0, -r);
-      worse(at, 1, r - 1);
+      worse(at, 1, r - t);
       worse(at, 2, -s);
-      worse(at, 3, s - 1);
-      worse(at, 4, -t);
-      if (t > 1) {  // beyond the apex, where directions are mirrored
-        const double dr = r - 0.5, ds = s - 0.5;
-        const bool alongR = __builtin_fabs(dr) >= __builtin_fabs(ds);
-        worse(at, alongR ? (dr > 0 ? 0 : 1) : (ds > 0 ? 2 : 3), t - 1);
-      }
+      worse(at, 3, s - t);
+      worse(at, 4, t - 1);
       break;
     case CellShape::Triangle:
       worse(at, 0, -r);
@@ -111,7 +106,8 @@ inline __attribute__((always_inline)) double dot3(V4 a, V4 b) {
   return p[0] + p[1] + p[2];
 }
 inline __attribute__((always_inline)) V4 cross(V4 a, V4 b) {
-  return V4{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
+  const auto yzx = [](V4 v) { return __builtin_shufflevector(v, v, 1, 2, 0, 3); };
+  return yzx(a * yzx(b) - yzx(a) * b);
 }
 
 /// The polynomial with the given terms at (r, s, t).
@@ -131,6 +127,54 @@ inline __attribute__((always_inline)) void jacobian(const double* c, V4 r, V4& d
   dr = load(c + 4) + vs * a4 + vt * (a6 + vs * a7);
   ds = load(c + 8) + vr * a4 + vt * (a5 + vr * a7);
   dt = load(c + 12) + vs * a5 + vr * (a6 + vs * a7);
+}
+
+/// Size of a change of parametric coordinates.
+inline __attribute__((always_inline)) double sizeOf(V4 change) {
+  return __builtin_fabs(change[0]) + __builtin_fabs(change[1]) + __builtin_fabs(change[2]);
+}
+
+/// The pyramid's r, s, t have no meaning at the apex. With w = 1 - t, u = r w, v = s w they do:
+/// x = apex + u c1 + v c2 - w c3 + (u v / w) c4, which is linear when the base is a parallelogram.
+/// The faces are u = 0, u = w, v = 0, v = w, w = 1.
+/// @param at  the affine guess of u, v, w; @return r, s, t and the judgement
+inline __attribute__((always_inline)) InCell locateInPyramid(const double* c, V4 d, InCell at,
+                                                             bool thorough) {
+  const V4 c1 = load(c + 4), c2 = load(c + 8), c3 = load(c + 12), c4 = load(c + 16);
+  const V4 fromApex = d - load(c) - c3;
+  // The ratios of what may vanish at the apex, kept to where the pyramid is.
+  const auto ratio = [](double a, double w) {
+    const double q = a / w;
+    return q >= -1 ? (q <= 2 ? q : 2.0) : q < -1 ? -1.0 : 0.5;
+  };
+  const InCell guess = at;
+  bool found = false;
+  const bool plainly = !thorough && at.violation > 0.5;
+  for (int iteration = 0; iteration < 16 && !found && !plainly; ++iteration) {
+    const double r = ratio(at.r[0], at.r[2]), s = ratio(at.r[1], at.r[2]);
+    const V4 miss = splat(at.r[0]) * c1 + splat(at.r[1]) * c2 - splat(at.r[2]) * c3 +
+                    splat(r * s * at.r[2]) * c4 - fromApex;
+    const V4 du = c1 + splat(s) * c4, dv = c2 + splat(r) * c4, dw = splat(-r * s) * c4 - c3;
+    const V4 normal = cross(dv, dw);
+    const double determinant = dot3(du, normal);
+    if (!(determinant > 0 || determinant < 0)) break;
+    const double inverse = 1 / determinant;
+    const V4 change{dot3(miss, normal) * inverse, dot3(du, cross(miss, dw)) * inverse,
+                    dot3(du, cross(dv, miss)) * inverse, 0};
+    at.r -= change;
+    const double size = sizeOf(change);
+    if (!(size < 1e3)) break;
+    found = size < 1e-7;
+  }
+  if (found) {
+    judge(CellShape::Pyramid, at);
+  } else {
+    at = guess;
+    if (!plainly && at.face == kInside) at.face = kUnknown;
+  }
+  const double r = ratio(at.r[0], at.r[2]), s = ratio(at.r[1], at.r[2]);
+  at.r = V4{r, s, 1 - at.r[2], 0};
+  return at;
 }
 
 /// Locates a point in a cell that is not foreign. A function of the cell and the point alone.
@@ -160,6 +204,7 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   }
   at.r[3] = 0;
   judge(cell.shape, at);
+  if (cell.shape == CellShape::Pyramid) return locateInPyramid(c, d, at, thorough);
   // A walk that is far off needs only the direction; Newton's method might not converge there.
   constexpr double kPlainly = 0.5;
   if (!thorough && at.violation > kPlainly) return at;
@@ -168,6 +213,13 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   bool found = false;
   for (int iteration = 0; iteration < 16 && !found; ++iteration) {
     const V4 miss = polynomial(c, at.r[0], at.r[1], at.r[2]) - d;
+    // Parallelepipeds end here, and others when rounding errors are all that is left.
+    found = dot3(miss, miss) <= 1e-24 * cell.length * cell.length;
+    if (found) break;
+    if (iteration == 0) {  // near the affine guess its map serves as well as the true inverse
+      for (int a = 0; a < 3; ++a) at.r[a] -= dot3(load(cell.map[a]), miss);
+      continue;
+    }
     V4 dr, ds, dt;
     jacobian(c, at.r, dr, ds, dt);
     const V4 normal = cross(ds, dt);
@@ -177,10 +229,9 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
     const V4 change{dot3(miss, normal) * inverse, dot3(dr, cross(miss, dt)) * inverse,
                     dot3(dr, cross(ds, miss)) * inverse, 0};
     at.r -= change;
-    const double size =
-        __builtin_fabs(change[0]) + __builtin_fabs(change[1]) + __builtin_fabs(change[2]);
+    const double size = sizeOf(change);
     if (!(size < 1e3)) break;
-    found = size < 1e-7;  // quadratic convergence: the error left is its square
+    found = size < 1e-6;  // quadratic convergence: the error left is its square
   }
   if (!found) {
     if (guess.face == kInside) guess.face = kUnknown;

@@ -25,6 +25,9 @@
 namespace tributary {
 namespace {
 
+/// How near a pyramid's apex gradients are taken instead of there.
+constexpr double kApex = 1e-6;
+
 constexpr std::uint8_t kLeftOut = 1 | 32;  // duplicate and hidden cells of vtkGhostType
 
 /// Cell types as VTK numbers them.
@@ -542,10 +545,19 @@ void MeshBlock::fill(std::size_t index) {
       geometryTerms(cell, piece_.velocity.isDouble ? sizeof(double) : sizeof(float)));
   for (int i = 0; i < 8; ++i) store(geometry + 4 * i, terms[i]);
 
-  const V4 middle = middleOf(cell.shape);
-  V4 rows[3];
-  const double determinant = affineMap(geometry, middle, rows);
+  V4 middle = middleOf(cell.shape), rows[3];
+  double determinant = affineMap(geometry, middle, rows);
   const V4 centre = polynomial(geometry, middle[0], middle[1], middle[2]);
+  if (cell.shape == CellShape::Pyramid) {  // its map gives u, v, w: see locateInPyramid
+    const V4 half = splat(0.5) * terms[4], du = terms[1] + half, dv = terms[2] + half,
+             dw = splat(-0.5) * half - terms[3];
+    rows[0] = cross(dv, dw);
+    rows[1] = cross(dw, du);
+    rows[2] = cross(du, dv);
+    determinant = dot3(du, rows[0]);
+    const double w = 1 - middle[2];
+    middle = V4{middle[0] * w, middle[1] * w, w, 0};
+  }
   for (int i = 0; i < 3; ++i) {
     const V4 row = rows[i] * splat(1 / determinant);
     store(cell.map[i], row);
@@ -747,7 +759,7 @@ void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> poin
     out.count[p] = topology.points;
     for (int i = 0; i < topology.points; ++i) ids[i] = nodes[i];
     const std::size_t real = view_.isDouble ? 8 : 4;
-    const InCell at = locateInCell(cell, real, V4{x[0], x[1], x[2], 0}, true);
+    InCell at = locateInCell(cell, real, V4{x[0], x[1], x[2], 0}, true);
     if (cell.shape == CellShape::Tetra) {
       for (int i = 0; i < 4; ++i) {
         weight[i] = at.r[i];
@@ -758,8 +770,13 @@ void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> poin
     double derivative[8][3];
     shapeFunctions(cell.shape, at.r, weight, derivative);
     if (!gradient) continue;
-    // d / dx = inverse of the transposed Jacobian times d / dr.
+    // d / dx = inverse of the transposed Jacobian times d / dr, which has no value at an apex.
     V4 rows[3];
+    if (cell.shape == CellShape::Pyramid && at.r[2] > 1 - kApex) {
+      at.r[2] = 1 - kApex;
+      double unused[8];
+      shapeFunctions(cell.shape, at.r, unused, derivative);
+    }
     const double determinant = affineMap(geometryTerms(cell, real), at.r, rows);
     const double inverse = determinant != 0 ? 1 / determinant : 0;
     for (int i = 0; i < topology.points; ++i)

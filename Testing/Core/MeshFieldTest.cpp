@@ -202,6 +202,48 @@ TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
   }
 }
 
+/// Seeds are often a mesh's own points: corners, where many cells meet, and apexes of pyramids,
+/// where r and s have no meaning.
+TEST(MeshField, ItsOwnPointsAreFoundAndInterpolated) {
+  for (const MeshKind kind : kKinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 4);
+    setup.flow = rotation;
+    setup.pieces = world().size();
+    const auto mesh = makeMeshDomain(world(), setup);
+    for (const auto& block : mesh->domain.blocks) {
+      const MeshPiece& piece = mesh->pieces[std::size_t(block->piece())];
+      const auto* x = static_cast<const double*>(piece.points.data);
+      int apexes = 0;
+      for (std::int64_t n = 0; n < piece.points.tuples; ++n) {
+        for (const double shift : {0.0, 1e-16, 1e-12, 1e-9}) {
+          const Vector at{x[3 * n], x[3 * n + 1] + shift, x[3 * n + 2] - shift};
+          CellMatch match;
+          block->find(at.data(), match);
+          ASSERT_TRUE(match.found()) << int(kind) << " point " << n << " shifted by " << shift;
+          EXPECT_LE(match.violation, 1e-7);
+          const TrajectoryPoint p{{at[0], at[1], at[2]}, 0, 0, 0, match.cell};
+          Weights w;
+          w.wantGradients = true;
+          block->weights({}, {&p, 1}, w);
+          double where[3] = {0, 0, 0}, gradient[3] = {0, 0, 0};
+          for (std::size_t i = 0; i < std::size_t(w.count[0]); ++i)
+            for (std::size_t a = 0; a < 3; ++a) {
+              where[a] += w.weight[i] * x[3 * w.id[i] + std::int64_t(a)];
+              gradient[a] += w.gradient[3 * i + a] * x[3 * w.id[i]];
+            }
+          for (std::size_t a = 0; a < 3; ++a) {
+            EXPECT_NEAR(where[a], at[a], 1e-8) << int(kind);
+            EXPECT_NEAR(gradient[a], a == 0 ? 1 : 0, 1e-6) << int(kind);
+          }
+          apexes += w.count[0] == 5 && w.weight[4] > 0.999;
+        }
+      }
+      EXPECT_TRUE(apexes > 0 || kind != MeshKind::Pyramids);
+    }
+  }
+}
+
 TEST(MeshField, EverySeedHasOneBestCell) {
   for (const MeshKind kind : kKinds) {
     MeshSetup setup;
