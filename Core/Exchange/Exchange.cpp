@@ -77,6 +77,11 @@ class Exchange::Engine {
         progressAt_(begin_) {
     agreeOnError(transport_, argumentError(transport_, assignment_, links_, options_, step_));
     session_ = transport_.openSession();
+    // A rank that was taken for stalled says that it moves before a call that may last long.
+    step_ = [this, step = std::move(step_)](BlockId block, Mailbox& mailbox) {
+      if (stalledHere_) tellStall(false);
+      return step(block, mailbox);
+    };
     const ScheduleInputs inputs{
         transport_, session_, assignment_, links_,
         options_,   step_,    statistics_, [this](const std::string& text) { fail(text); }};
@@ -306,6 +311,12 @@ bool Exchange::advance() {
 void Exchange::run(const std::function<bool()>& monitor) {
   Patience patience;
   bool watching = static_cast<bool>(monitor);
+  std::string error;
+  const auto fail = [&](const std::string& text) {
+    error = text;
+    engine_->fail(text);
+    watching = false;
+  };
   while (!engine_->advance()) {
     if (watching) {
       try {
@@ -313,9 +324,10 @@ void Exchange::run(const std::function<bool()>& monitor) {
           engine_->abort("aborted by the monitor");
           watching = false;
         }
-      } catch (const std::exception& error) {
-        engine_->fail(error.what());
-        watching = false;
+      } catch (const std::exception& thrown) {
+        fail(thrown.what());
+      } catch (...) {
+        fail("the monitor threw an exception that is not a std::exception");
       }
     }
     if (engine_->busy()) {
@@ -324,6 +336,8 @@ void Exchange::run(const std::function<bool()>& monitor) {
       patience.rest(engine_->transport());
     }
   }
+  // Thrown too late to be told to the others: the exchange had ended well.
+  if (!error.empty()) throw Error(error);
 }
 
 void Exchange::abort(const std::string& why) {

@@ -53,6 +53,11 @@ std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
   std::vector<T> all;
   if (counts) counts->clear();
   for (const Bytes& part : allgatherBytes(transport, std::move(bytes))) {
+    if (part.size() % sizeof(T) != 0)
+      throw Error("malformed message: " + std::to_string(part.size()) +
+                  " bytes are no whole number "
+                  "of values of " +
+                  std::to_string(sizeof(T)) + " bytes");
     const auto old = all.size();
     all.resize(old + part.size() / sizeof(T));
     if (!part.empty()) std::memcpy(all.data() + old, part.data(), part.size());
