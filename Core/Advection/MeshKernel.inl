@@ -15,7 +15,7 @@
 namespace tributary {
 namespace {
 
-constexpr int kWalkers = 12;
+constexpr int kWalkers = 20;
 /// A walk in circles, which only a broken mesh makes possible, ends in a search.
 constexpr std::int32_t kMostCrossings = 10000;
 
