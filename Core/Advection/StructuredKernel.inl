@@ -271,8 +271,8 @@ __attribute__((noinline)) bool resolve(const StructuredView& view, V4 target, V4
 
 constexpr int kLanes = 8;
 
-/// Takes kLanes particles through their steps side by side: all find their cells, then all
-/// interpolate, so that the cache misses of one hide behind the work of the others.
+/// Takes kLanes particles through their steps side by side, one evaluation of each in turn, so that
+/// the latencies of one hide behind the work of the others.
 template <Integrator I, class Real, bool Uniform>
 class Sweep {
  public:
@@ -295,7 +295,7 @@ class Sweep {
     for (;;) {
       while (lanes < kLanes && next < count) {
         Particle& p = particles[next++];
-        if (toStepStart(p)) lane_[lanes++] = &p;
+        if (toStepStart(p) && prepare(p, lanes)) ++lanes;
       }
       if (lanes == 0) return;
       stages(lanes, std::make_integer_sequence<int, kStages<I>>());
@@ -339,42 +339,39 @@ class Sweep {
     (stage<S + 1>(lanes), ...);
   }
 
+  /// Finds the cell of the particle's target and starts to fetch its velocities, for a lane.
+  /// @return false if the particle leaves
+  inline __attribute__((always_inline)) bool prepare(Particle& p, int lane) {
+    Located at;
+    if (!place(p, at)) return false;
+    lane_[lane] = &p;
+    f_[lane] = at.f;
+    if (!Uniform) cellLength_[lane] = at.cellLength;
+    tuple_[lane] = firstTuple<Real>(view_, rows_, at.cell);
+    __builtin_prefetch(tuple_[lane]);
+    __builtin_prefetch(tuple_[lane] + rows_.y);
+    __builtin_prefetch(tuple_[lane] + rows_.z);
+    __builtin_prefetch(tuple_[lane] + rows_.y + rows_.z);
+    return true;
+  }
+
+  /// One evaluation in every lane. While the other lanes have theirs, what a lane will read next is
+  /// on its way from memory.
   template <int Stage>
   inline __attribute__((always_inline)) void stage(int& lanes) {
-    V4 f[kLanes];
-    const Real* tuple[kLanes];
-    double cellLength[kLanes];
-    for (int l = 0; l < lanes;) {
-      Particle& p = *lane_[l];
-      if (refused<Stage>(p)) {
-        ++l;
-        continue;
-      }
-      Located at;
-      if (!place(p, at)) {
-        lane_[l] = lane_[--lanes];
-        continue;
-      }
-      f[l] = at.f;
-      if (!Uniform) cellLength[l] = at.cellLength;
-      tuple[l] = firstTuple<Real>(view_, rows_, at.cell);
-      __builtin_prefetch(tuple[l]);
-      __builtin_prefetch(tuple[l] + rows_.y);
-      __builtin_prefetch(tuple[l] + rows_.z);
-      __builtin_prefetch(tuple[l] + rows_.y + rows_.z);
-      ++l;
-    }
     int kept = 0;
     for (int l = 0; l < lanes; ++l) {
       Particle& p = *lane_[l];
-      lane_[kept] = &p;
       if (refused<Stage>(p)) {
-        ++kept;
+        lane_[kept] = &p;
+        f_[kept] = f_[l];
+        tuple_[kept] = tuple_[l];
+        cellLength_[kept++] = cellLength_[l];
         continue;
       }
-      const V4 v = interpolate<Real>(view_, rows_, tuple[l], f[l]);
-      kept +=
-          feedStage<I, Stage>(rules_, p, v, Uniform ? view_.cellLength : cellLength[l], -1, log_);
+      const V4 v = interpolate<Real>(view_, rows_, tuple_[l], f_[l]);
+      if (feedStage<I, Stage>(rules_, p, v, Uniform ? view_.cellLength : cellLength_[l], -1, log_))
+        kept += prepare(p, kept);
     }
     lanes = kept;
   }
@@ -386,6 +383,9 @@ class Sweep {
   Rows rows_{};
   bool careful_ = false;  ///< Periodic, flat or with holes: rare, so tested once.
   Particle* lane_[kLanes];
+  V4 f_[kLanes];
+  const Real* tuple_[kLanes];
+  double cellLength_[kLanes];
 };
 
 template <Integrator I>
