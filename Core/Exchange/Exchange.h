@@ -62,7 +62,8 @@ class Exchange {
   /// exchange is aborted on all ranks. Throws Error (on the rank that saw it) when a callback
   /// threw, a message was malformed or nothing moved on any rank for stallSeconds; the other ranks
   /// leave too and throw an Error that names the rank. An exception of the monitor counts as one of
-  /// a callback. A callback that never returns cannot be interrupted.
+  /// a callback; one that comes when the work has ended everywhere is thrown on its rank alone. A
+  /// callback that never returns cannot be interrupted.
   void run(const std::function<bool()>& monitor = {});
 
   /// Local call, obeyed by all ranks: queues are dropped, callbacks no longer called. May be called
