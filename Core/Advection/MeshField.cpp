@@ -445,7 +445,6 @@ MeshBlock::MeshBlock(BlockId id, const MeshPiece& piece, std::vector<std::int64_
   for (std::size_t i = 0; i < cells_.size(); ++i) fill(i);
   view_.records = records_.data();
   view_.isDouble = piece.velocity.isDouble;
-  view_.cellCentred = piece.cellCentred;
   view_.foreign = foreignVelocity;
   view_.block = this;
   for (std::size_t i = 0; i < cells_.size(); ++i) {

@@ -58,7 +58,6 @@ struct MeshView {
   const std::byte* records = nullptr;
   const RemoteLink* remote = nullptr;
   bool isDouble = false;
-  bool cellCentred = false;
   /// Velocity of a foreign cell. @return false if the point is not inside and `accept` is false.
   bool (*foreign)(const void* block, std::int32_t cell, const double point[3], bool accept,
                   double velocity[3]) = nullptr;

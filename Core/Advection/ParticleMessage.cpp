@@ -21,6 +21,27 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 136, "no padding travels");
 
+/// Copies what a particle and its message hold alike, either way.
+template <class From, class To>
+void copyState(const From& from, To& to) {
+  std::memcpy(to.x, from.x, 3 * sizeof(double));
+  std::memcpy(to.target, from.target, 3 * sizeof(double));
+  to.h = from.h;
+  to.next = from.next;
+  to.minimum = from.minimum;
+  to.maximum = from.maximum;
+  to.cellLength = from.cellLength;
+  to.speed = from.speed;
+  to.time = from.time;
+  to.length = from.length;
+  to.line = from.line;
+  to.cell = from.cell;
+  to.steps = from.steps;
+  to.crossings = from.crossings;
+  to.face = from.face;
+  to.stage = from.stage;
+}
+
 /// How many slopes a later evaluation of this step will read.
 int slopesNeeded(int stage, int stages) {
   return stage < stages ? stage : 0;
@@ -31,22 +52,7 @@ int slopesNeeded(int stage, int stages) {
 void writeTraveller(Bytes& message, const Traveller& traveller, int stages) {
   const Particle& p = traveller.particle;
   Fixed fixed{};
-  std::memcpy(fixed.x, p.x, sizeof fixed.x);
-  std::memcpy(fixed.target, p.target, sizeof fixed.target);
-  fixed.h = p.h;
-  fixed.next = p.next;
-  fixed.minimum = p.minimum;
-  fixed.maximum = p.maximum;
-  fixed.cellLength = p.cellLength;
-  fixed.speed = p.speed;
-  fixed.time = p.time;
-  fixed.length = p.length;
-  fixed.line = p.line;
-  fixed.cell = p.cell;
-  fixed.steps = p.steps;
-  fixed.crossings = p.crossings;
-  fixed.face = p.face;
-  fixed.stage = p.stage;
+  copyState(p, fixed);
   fixed.status = static_cast<std::uint8_t>(p.status);
   fixed.lastTry = p.lastTry;
   append(message, &fixed, sizeof fixed);
@@ -65,22 +71,7 @@ Traveller readTraveller(Reader& reader, int stages) {
                 "; do all ranks run the same version of the program with the same settings?");
   Traveller traveller{};
   Particle& p = traveller.particle;
-  std::memcpy(p.x, fixed.x, sizeof fixed.x);
-  std::memcpy(p.target, fixed.target, sizeof fixed.target);
-  p.h = fixed.h;
-  p.next = fixed.next;
-  p.minimum = fixed.minimum;
-  p.maximum = fixed.maximum;
-  p.cellLength = fixed.cellLength;
-  p.speed = fixed.speed;
-  p.time = fixed.time;
-  p.length = fixed.length;
-  p.line = fixed.line;
-  p.cell = fixed.cell;
-  p.steps = fixed.steps;
-  p.crossings = fixed.crossings;
-  p.face = fixed.face;
-  p.stage = fixed.stage;
+  copyState(fixed, p);
   p.status = static_cast<Status>(fixed.status);
   p.lastTry = fixed.lastTry != 0;
   for (int s = 0; s < slopesNeeded(p.stage, stages); ++s) {
