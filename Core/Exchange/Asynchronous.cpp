@@ -25,7 +25,7 @@ class Asynchronous : public ScheduleMachine {
 
   std::string phase() const override {
     return "detector " + detector_->traits().name + " in wave " +
-           std::to_string(detector_->waves() + 1);
+           std::to_string(detector_->waves() + 1) + " (" + detector_->state() + ")";
   }
 };
 

@@ -7,6 +7,7 @@
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Schedule.h"
+#include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
 
@@ -46,14 +47,28 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
   if (options.batchBytes == 0) return "exchange: batchBytes must be at least 1";
   if (!(options.holdSeconds >= 0)) return "exchange: holdSeconds must not be negative";
   if (!(options.stallSeconds >= 0)) return "exchange: stallSeconds must not be negative";
-  const auto names = detectorNames();
-  if (std::find(names.begin(), names.end(), options.detector) == names.end()) {
-    std::string known;
-    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-    return "exchange: there is no termination detector named '" + options.detector +
-           "': choose one of " + known;
+  try {
+    checkDetector(options.detector, options.detection);
+  } catch (const Error& error) {
+    return std::string("exchange: ") + error.what();
   }
   return {};
+}
+
+/// Ranks under different schedules or detectors would wait for each other for ever.
+std::string disagreement(Transport& transport, const ExchangeOptions& options) {
+  const std::string detector = checkDetector(options.detector, options.detection).name;
+  std::int64_t detectorHash = 0;
+  for (const char letter : detector) detectorHash = detectorHash * 31 % 1000003 + letter;
+  const std::vector<std::int64_t> mine = {static_cast<std::int64_t>(options.schedule), detectorHash,
+                                          options.detection.arity, options.detection.controlLevel,
+                                          options.detection.initiators};
+  if (allreduce(transport, ReduceOp::Min, mine) == allreduce(transport, ReduceOp::Max, mine)) {
+    return {};
+  }
+  return "exchange: ranks were given different schedules, detectors or detectors' parameters; this "
+         "rank has the detector '" +
+         detector + "' (does TRIBUTARY_DETECTOR differ among ranks?)";
 }
 
 }  // namespace
@@ -76,6 +91,7 @@ class Exchange::Engine {
         begin_(transport.now()),
         progressAt_(begin_) {
     agreeOnError(transport_, argumentError(transport_, assignment_, links_, options_, step_));
+    agreeOnError(transport_, disagreement(transport_, options_));
     session_ = transport_.openSession();
     // A rank that was taken for stalled says that it moves before a call that may last long.
     step_ = [this, step = std::move(step_)](BlockId block, Mailbox& mailbox) {

@@ -11,6 +11,7 @@
 #include "Tributary/Exchange/Assignment.h"
 #include "Tributary/Exchange/Mailbox.h"
 #include "Tributary/Exchange/Statistics.h"
+#include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -25,7 +26,8 @@ enum class Schedule {
 struct ExchangeOptions {
   Schedule schedule = Schedule::Asynchronous;
   double arrivals = 1.0;  ///< Neighborhood only: share in [0, 1] of the linked blocks.
-  std::string detector = "consensus";
+  std::string detector = "default";  ///< One of detectorNames(), or "default": defaultDetector().
+  DetectorOptions detection;         ///< What callbacks may do, and the detector's parameters.
   std::size_t batchBytes = 64 << 10;  ///< A destination's batch leaves when it is this large ...
   double holdSeconds = 20e-6;         ///< ... or this old, whichever is first.
   /// Above so much in unfinished sends a rank's callbacks pause, while it goes on receiving; what

@@ -21,7 +21,8 @@ constexpr double LongestCalls = 50e-6;
 ScheduleMachine::ScheduleMachine(const ScheduleInputs& inputs, SendMode mode)
     : transport_(inputs.transport),
       inputs_(inputs),
-      detector_(makeDetector(inputs.options.detector, inputs.transport, inputs.session)),
+      detector_(makeDetector(inputs.options.detector, inputs.transport, inputs.session,
+                             inputs.options.detection)),
       queues_(inputs.transport, inputs.session, inputs.assignment, inputs.options, *detector_,
               detector_->traits().synchronousSends ? SendMode::Synchronous : mode,
               inputs.statistics),

@@ -6,21 +6,38 @@ namespace tributary {
 
 namespace {
 
+const DetectorTraits& consensusTraits() {
+  static const DetectorTraits traits = {"consensus",
+                                        WorkModel::AP,
+                                        true,
+                                        "all ranks are passive and no work message is in flight",
+                                        "O(P log P) a wave",
+                                        "O(log P): two waves, four if one was dirtied",
+                                        2};
+  return traits;
+}
+
 class Consensus : public Detector {
  public:
-  explicit Consensus(Transport& transport) : transport_(transport) {
-    traits_.name = "consensus";
-    traits_.model = DetectorTraits::Model::AP;
-    traits_.synchronousSends = true;
-    traits_.guarantee = "all ranks are passive and no work message is in flight";
-    traits_.messages = "O(P log P) per wave";
-    traits_.delay = "O(log P)";
-  }
+  explicit Consensus(Transport& transport) : transport_(transport) {}
 
-  const DetectorTraits& traits() const override { return traits_; }
+  const DetectorTraits& traits() const override { return consensusTraits(); }
   std::int64_t waves() const override { return waves_; }
 
-  bool advance(bool passive, bool touched) override {
+  std::string state() const override {
+    switch (state_) {
+      case State::Working:
+        return "working";
+      case State::Entering:
+        return dirty_ ? "entering, dirty" : "entering, clean";
+      case State::Agreeing:
+        break;
+    }
+    return "agreeing";
+  }
+
+ protected:
+  bool turn(bool passive, bool touched) override {
     switch (state_) {
       case State::Working:
         if (!passive) return false;
@@ -47,7 +64,6 @@ class Consensus : public Detector {
   enum class State { Working, Entering, Agreeing };
 
   Transport& transport_;
-  DetectorTraits traits_;
   State state_ = State::Working;
   PendingReduce pending_;
   bool dirty_ = false;
@@ -56,8 +72,10 @@ class Consensus : public Detector {
 
 }  // namespace
 
-std::unique_ptr<Detector> makeConsensus(Transport& transport, Session) {
-  return std::make_unique<Consensus>(transport);
+DetectorType consensusDetector() {
+  return {consensusTraits(), [](Transport& transport, Session, const DetectorOptions&) {
+            return std::make_unique<Consensus>(transport);
+          }};
 }
 
 }  // namespace tributary

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "Tributary/Termination/Detector.h"
 
 namespace tributary {
@@ -17,12 +15,10 @@ namespace tributary {
 ///   Working   this rank has work. Once passive it starts a non-blocking barrier, notes itself
 ///             as clean             -> Entering
 ///   Entering  waits for the others. Any activity makes it dirty, for the rest of the wave. When
-///   the
-///             barrier completes, all ranks have been passive at some moment; it starts a
+///             the barrier completes, all ranks have been passive at some moment; it starts a
 ///             non-blocking all-reduce (or) of the dirty flags   -> Agreeing
 ///   Agreeing  when the reduction completes: if no rank was dirty, the end is known and the
-///   detector
-///             fires; if some was, a new wave                    -> Working
+///             detector fires; if some was, a new wave           -> Working
 /// (The paper prints the last test the other way round: the end is known if *not* all_dirty.)
 ///
 /// Why it is right: let T be a moment after the last rank entered and before the first contributed
@@ -31,6 +27,6 @@ namespace tributary {
 /// finished with it before entering itself. If all were clean, at T no rank had work and no message
 /// was in flight; such a state cannot change any more. Conversely, once all are passive for good
 /// the next wave is clean, so the detector fires at most two waves later.
-std::unique_ptr<Detector> makeConsensus(Transport& transport, Session session);
+DetectorType consensusDetector();
 
 }  // namespace tributary

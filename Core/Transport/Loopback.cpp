@@ -12,6 +12,17 @@ namespace tributary {
 
 namespace {
 
+class LoopbackInteger : public SharedInteger {
+ public:
+  explicit LoopbackInteger(std::int64_t initial) : value_(initial) {}
+  std::int64_t fetchAdd(std::int64_t value) override {
+    return std::exchange(value_, value_ + value);
+  }
+
+ private:
+  std::int64_t value_;
+};
+
 class LoopbackTransport : public Transport {
  public:
   int rank() const override { return 0; }
@@ -53,6 +64,10 @@ class LoopbackTransport : public Transport {
     state->result = std::move(values);
     state->done = true;
     return PendingReduce(std::move(state));
+  }
+
+  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
+    return std::make_unique<LoopbackInteger>(initial);
   }
 
  private:

@@ -34,6 +34,57 @@ int tagOf(Channel channel, Session session, bool part) {
          (part ? 1 : 0);
 }
 
+[[noreturn]] void throwMpiError(int code, const char* function, int rank) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  throw Error(std::string(function) + " failed on rank " + std::to_string(rank) + " with code " +
+              std::to_string(code) + ": " + std::string(text, static_cast<std::size_t>(length)));
+}
+
+/// A window of one integer on rank 0, open from the beginning to the end.
+class MpiInteger : public SharedInteger {
+ public:
+  MpiInteger(MPI_Comm comm, int rank, std::int64_t initial) : rank_(rank) {
+    const auto bytes = static_cast<MPI_Aint>(rank == 0 ? sizeof(std::int64_t) : 0);
+    std::int64_t* value = nullptr;
+    check(MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, comm, &value, &window_),
+          "MPI_Win_allocate");
+    check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    if (rank == 0) {
+      check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window_), "MPI_Win_lock");
+      *value = initial;
+      check(MPI_Win_unlock(0, window_), "MPI_Win_unlock");
+    }
+    check(MPI_Barrier(comm), "MPI_Barrier");
+    check(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");
+  }
+
+  MpiInteger(const MpiInteger&) = delete;
+  MpiInteger& operator=(const MpiInteger&) = delete;
+
+  ~MpiInteger() override {
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+  std::int64_t fetchAdd(std::int64_t value) override {
+    std::int64_t before = 0;
+    check(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, 0, MPI_SUM, window_),
+          "MPI_Fetch_and_op");
+    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
+    return before;
+  }
+
+ private:
+  void check(int code, const char* function) const {
+    if (code != MPI_SUCCESS) throwMpiError(code, function, rank_);
+  }
+
+  MPI_Win window_ = MPI_WIN_NULL;
+  int rank_;
+};
+
 class MpiTransport : public Transport {
  public:
   MpiTransport(MPI_Comm comm, std::size_t largestPart)
@@ -161,6 +212,10 @@ class MpiTransport : public Transport {
     return PendingReduce(std::move(state));
   }
 
+  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
+    return std::make_unique<MpiInteger>(comm_, rank_, initial);
+  }
+
  private:
   struct SendOperation : PendingSend::State {
     Bytes announcement;
@@ -182,12 +237,7 @@ class MpiTransport : public Transport {
   };
 
   void check(int code, const char* function) const {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-    throw Error(std::string(function) + " failed on rank " + std::to_string(rank_) + " with code " +
-                std::to_string(code) + ": " + std::string(text, static_cast<std::size_t>(length)));
+    if (code != MPI_SUCCESS) throwMpiError(code, function, rank_);
   }
 
   static MPI_Op mpiOp(ReduceOp op) {

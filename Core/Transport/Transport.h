@@ -85,6 +85,15 @@ class PendingReduce {
   std::shared_ptr<State> state_;
 };
 
+/// An integer in the memory of rank 0 that any rank changes without the help of rank 0.
+class SharedInteger {
+ public:
+  virtual ~SharedInteger() = default;
+  /// Adds at one moment for all ranks, and returns the value before. Waits for the answer, and so
+  /// nothing that this rank sends afterwards can arrive before the sum was made.
+  virtual std::int64_t fetchAdd(std::int64_t value) = 0;
+};
+
 /// How bytes move between ranks, and what time it is. Used by one thread. Errors of the layer below
 /// are thrown as Error with the rank and the failed call.
 class Transport {
@@ -124,6 +133,9 @@ class Transport {
   virtual PendingReduce barrier() = 0;
   /// Element by element; all ranks give the same number of values and the same operation.
   virtual PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) = 0;
+
+  /// Collective to make and to destroy; the transport outlives it.
+  virtual std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) = 0;
 };
 
 /// How to wait without keeping a core from those who have work: some empty polls at full speed,

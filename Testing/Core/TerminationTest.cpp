@@ -20,7 +20,9 @@ TEST(Detector, Registry) {
   const std::string error = errorOf([] { makeDetector("oracle", world(), 0); });
   EXPECT_NE(error.find("'oracle'"), std::string::npos);
   EXPECT_NE(error.find("consensus"), std::string::npos);
-  EXPECT_THROW(registerDetector("consensus", {}), Error);
+  DetectorType twin;
+  twin.traits.name = "consensus";
+  EXPECT_THROW(registerDetector(twin), Error);
 }
 
 class EachDetector : public ::testing::TestWithParam<std::string> {};

@@ -231,5 +231,20 @@ TEST(Agree, AllRanksLeaveTogether) {
   }
 }
 
+TEST(Transport, ASharedIntegerIsChangedAtOneMomentForAll) {
+  Transport& transport = world();
+  constexpr std::int64_t Additions = 200;
+  const auto integer = transport.shareInteger(1000);
+  std::int64_t last = 999;
+  for (std::int64_t i = 0; i < Additions; ++i) {
+    const std::int64_t before = integer->fetchAdd(1);
+    EXPECT_GT(before, last);
+    last = before;
+  }
+  barrier(transport);
+  EXPECT_EQ(integer->fetchAdd(0), 1000 + Additions * transport.size());
+  barrier(transport);
+}
+
 }  // namespace
 }  // namespace tributary

@@ -44,6 +44,9 @@ class ForwardingTransport : public Transport {
   PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {
     return inner_.allreduce(op, std::move(values));
   }
+  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
+    return inner_.shareInteger(initial);
+  }
 
  private:
   Transport& inner_;
