@@ -5,6 +5,8 @@
 
 #include "Tributary/Error.h"
 #include "Tributary/Termination/Consensus.h"
+#include "Tributary/Termination/FourCounter.h"
+#include "Tributary/Termination/HashCounter.h"
 
 namespace tributary {
 
@@ -15,7 +17,11 @@ using Registry = std::map<std::string, DetectorType>;
 Registry& registry() {
   static Registry detectors = [] {
     Registry types;
-    for (DetectorType type : {consensusDetector()}) {
+    for (DetectorType type : {
+             consensusDetector(),
+             fourCounterDetector(),
+             hashCounterDetector(),
+         }) {
       const std::string name = type.traits.name;
       types.emplace(name, std::move(type));
     }

@@ -93,7 +93,11 @@ TEST_P(EachDetector, FiresOnceAllIsQuietAndCanBeReused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Termination, EachDetector, ::testing::ValuesIn(detectorNames()),
-                         [](const auto& test) { return test.param; });
+                         [](const auto& test) {
+                           std::string name = test.param;  // GoogleTest allows no hyphens
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 // A rank that is touched again after it has entered the barrier must spoil that wave.
 TEST(Consensus, ARankTouchedInAWaveSpoilsIt) {
