@@ -7,6 +7,9 @@
 #include "Tributary/Termination/Consensus.h"
 #include "Tributary/Termination/FourCounter.h"
 #include "Tributary/Termination/HashCounter.h"
+#include "Tributary/Termination/RingAps.h"
+#include "Tributary/Termination/RingCounter.h"
+#include "Tributary/Termination/RingFlag.h"
 
 namespace tributary {
 
@@ -21,6 +24,9 @@ Registry& registry() {
              consensusDetector(),
              fourCounterDetector(),
              hashCounterDetector(),
+             ringApsDetector(),
+             ringCounterDetector(),
+             ringFlagDetector(),
          }) {
       const std::string name = type.traits.name;
       types.emplace(name, std::move(type));
