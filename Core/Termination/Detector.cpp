@@ -10,6 +10,9 @@
 #include "Tributary/Termination/RingAps.h"
 #include "Tributary/Termination/RingCounter.h"
 #include "Tributary/Termination/RingFlag.h"
+#include "Tributary/Termination/TreeAck.h"
+#include "Tributary/Termination/TreeAps.h"
+#include "Tributary/Termination/TreeCounter.h"
 
 namespace tributary {
 
@@ -27,6 +30,9 @@ Registry& registry() {
              ringApsDetector(),
              ringCounterDetector(),
              ringFlagDetector(),
+             treeAckDetector(),
+             treeApsDetector(),
+             treeCounterDetector(),
          }) {
       const std::string name = type.traits.name;
       types.emplace(name, std::move(type));

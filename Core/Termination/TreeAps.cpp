@@ -1,0 +1,34 @@
+#include "Tributary/Termination/TreeAps.h"
+
+#include "Tributary/Termination/TreeReports.h"
+
+namespace tributary {
+
+namespace {
+
+const DetectorTraits& treeApsTraits() {
+  static const DetectorTraits traits = {
+      "tree-aps", WorkModel::APS, false, "all ranks are passive and no work message is in flight",
+      "O(P + m)", "O(log P)",     1};
+  return traits;
+}
+
+class TreeAps : public TreeReports {
+ public:
+  TreeAps(Transport& transport, Session session, const DetectorOptions& options)
+      : TreeReports(treeApsTraits(), transport, session, options, 1) {}
+
+  void sent(int) override { count(0, 1); }
+  void received(int) override { count(0, -1); }
+};
+
+}  // namespace
+
+DetectorType treeApsDetector() {
+  return {treeApsTraits(),
+          [](Transport& transport, Session session, const DetectorOptions& options) {
+            return std::make_unique<TreeAps>(transport, session, options);
+          }};
+}
+
+}  // namespace tributary
