@@ -4,12 +4,15 @@
 #include <map>
 
 #include "Tributary/Error.h"
+#include "Tributary/Termination/AllReduce.h"
 #include "Tributary/Termination/Consensus.h"
 #include "Tributary/Termination/FourCounter.h"
 #include "Tributary/Termination/HashCounter.h"
+#include "Tributary/Termination/Nbx.h"
 #include "Tributary/Termination/RingAps.h"
 #include "Tributary/Termination/RingCounter.h"
 #include "Tributary/Termination/RingFlag.h"
+#include "Tributary/Termination/SharedCounter.h"
 #include "Tributary/Termination/TreeAck.h"
 #include "Tributary/Termination/TreeAps.h"
 #include "Tributary/Termination/TreeCounter.h"
@@ -24,12 +27,15 @@ Registry& registry() {
   static Registry detectors = [] {
     Registry types;
     for (DetectorType type : {
+             allReduceDetector(),
              consensusDetector(),
              fourCounterDetector(),
              hashCounterDetector(),
+             nbxDetector(),
              ringApsDetector(),
              ringCounterDetector(),
              ringFlagDetector(),
+             sharedCounterDetector(),
              treeAckDetector(),
              treeApsDetector(),
              treeCounterDetector(),
