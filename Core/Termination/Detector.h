@@ -48,7 +48,9 @@ struct DetectorOptions {
 
 /// Decides that every rank is passive and no message is in flight. One object per rank, a
 /// non-blocking state machine. A detector never makes a rank active. After it has fired it can be
-/// used for the next detection; ranks may begin that while others have not yet fired.
+/// used for the next detection; ranks may begin that while others have not yet fired. The work
+/// messages of a detection have to be kept apart from the next one's (by a session of their own, if
+/// nothing else does): a rank takes none up before the detector has fired on it for the last one.
 class Detector {
  public:
   virtual ~Detector() = default;
@@ -105,8 +107,8 @@ std::string defaultDetector();
 /// that there are, if options are out of range, and if it is not right for what the program's ranks
 /// may do. Local.
 const DetectorTraits& checkDetector(const std::string& name, const DetectorOptions& options = {});
-/// Makes a detector for one session. Collective: all ranks make the same one. Throws Error like
-/// checkDetector().
+/// Makes a detector for one session. Collective to make and to destroy: all ranks make the same
+/// one. Throws Error like checkDetector().
 std::unique_ptr<Detector> makeDetector(const std::string& name, Transport& transport,
                                        Session session, const DetectorOptions& options = {});
 
