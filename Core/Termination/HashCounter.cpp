@@ -1,14 +1,18 @@
 #include "Tributary/Termination/HashCounter.h"
 
 #include <array>
-#include <utility>
+#include <vector>
+
+#include "Tributary/Termination/MessagingDetector.h"
 
 namespace tributary {
 
 namespace {
 
-// Sums of less than two million ranks' residues fit into 64 bits.
 constexpr std::int64_t Prime = (std::int64_t(1) << 42) - 11;
+
+constexpr std::int64_t Contribution = 1;
+constexpr std::int64_t NextWave = 2;
 
 const DetectorTraits& hashCounterTraits() {
   static const DetectorTraits traits = {
@@ -16,7 +20,7 @@ const DetectorTraits& hashCounterTraits() {
       WorkModel::AP,
       false,
       "all ranks are passive and no work message is in flight, up to a chance of 2^-84 a wave",
-      "O(P log P) a wave",
+      "O(P) a wave",
       "O(log P): one or two waves",
       2};
   return traits;
@@ -30,24 +34,15 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-class HashCounter : public Detector {
+class HashCounter : public MessagingDetector {
  public:
-  HashCounter(Transport& transport, Session session)
-      : transport_(transport),
+  HashCounter(Transport& transport, Session session, const DetectorOptions& options)
+      : MessagingDetector(hashCounterTraits(), transport, session, options),
+        children_(tree().children(rank())),
         seed_(mixed(static_cast<std::uint64_t>(session))),
-        own_(coefficients(transport.rank())) {}
+        own_(coefficients(rank())) {}
 
-  const DetectorTraits& traits() const override { return hashCounterTraits(); }
-  std::int64_t waves() const override { return waves_; }
-
-  void sent(int destination) override {
-    const Pair to = coefficients(destination);
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      sums_[i] += to[i];
-      if (sums_[i] >= Prime) sums_[i] -= Prime;
-    }
-  }
-
+  void sent(int destination) override { add(sums_, coefficients(destination)); }
   void received(int) override {
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       sums_[i] -= own_[i];
@@ -55,48 +50,94 @@ class HashCounter : public Detector {
     }
   }
 
-  std::string state() const override {
-    return (contributed_ ? "waiting, sums " : "working, sums ") + std::to_string(sums_[0]) +
-           " and " + std::to_string(sums_[1]);
+ protected:
+  void handle(int source, std::int64_t kind, Reader& body, bool) override {
+    if (kind == Contribution) {
+      const auto sums = body.value<Sums>();
+      if (heard_ == children_.size()) malformed(source, "a contribution too many");
+      for (const std::int64_t sum : sums) {
+        if (sum < 0 || sum >= Prime) malformed(source, "a contribution that is no residue");
+      }
+      add(gathered_, sums);
+      ++heard_;
+    } else if (kind == NextWave && contributed_) {
+      beginWave();
+    } else {
+      malformed(source, "a next wave before this one has ended");
+    }
   }
 
- protected:
-  bool turn(bool passive, bool) override {
-    if (!contributed_) {
-      if (!passive) return false;
-      wave_ = transport_.allreduce(ReduceOp::Sum, {sums_[0], sums_[1]});
+  void step(bool passive) override {
+    if (!passive || contributed_ || heard_ < children_.size()) return;
+    add(gathered_, sums_);
+    if (rank() > 0) {
+      Writer message = compose(Contribution);
+      message.value(gathered_);
+      send(tree().parent(rank()), message);
       contributed_ = true;
+      return;
     }
-    if (!wave_.done()) return false;
-    const PendingReduce wave = std::exchange(wave_, PendingReduce());
+    passCompleted();
+    if (gathered_ == Sums{}) {
+      end();
+    } else {
+      beginWave();
+    }
+  }
+
+  void restart() override {
+    gathered_ = {};
+    heard_ = 0;
     contributed_ = false;
-    ++waves_;
-    return wave.result()[0] % Prime == 0 && wave.result()[1] % Prime == 0;
+  }
+
+  std::string describe() const override {
+    return (contributed_
+                ? "contributed"
+                : "waiting for " + std::to_string(children_.size() - heard_) + " children") +
+           ", sums " + std::to_string(sums_[0]) + " " + std::to_string(sums_[1]) + ", gathered " +
+           std::to_string(gathered_[0]) + " " + std::to_string(gathered_[1]);
   }
 
  private:
-  using Pair = std::array<std::int64_t, 2>;
+  using Sums = std::array<std::int64_t, 2>;
 
-  Pair coefficients(int rank) const {
+  Sums coefficients(int rank) const {
     const std::uint64_t first = mixed(seed_ + static_cast<std::uint64_t>(rank));
     return {static_cast<std::int64_t>(first % Prime),
             static_cast<std::int64_t>(mixed(first) % Prime)};
   }
 
-  Transport& transport_;
+  static void add(Sums& sums, const Sums& more) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += more[i];
+      if (sums[i] >= Prime) sums[i] -= Prime;
+    }
+  }
+
+  void beginWave() {
+    restart();
+    for (const int child : children_) {
+      Writer message = compose(NextWave);
+      send(child, message);
+    }
+  }
+
+  std::vector<int> children_;
   std::uint64_t seed_;
-  Pair own_;
-  Pair sums_ = {0, 0};
-  PendingReduce wave_;
+  Sums own_;
+  Sums sums_ = {0, 0};
+  Sums gathered_ = {0, 0};  // in this wave, from the children
+  std::size_t heard_ = 0;   // children that contributed to this wave
   bool contributed_ = false;
-  std::int64_t waves_ = 0;
 };
 
 }  // namespace
 
 DetectorType hashCounterDetector() {
-  return {hashCounterTraits(), [](Transport& transport, Session session, const DetectorOptions&) {
-            return std::make_unique<HashCounter>(transport, session);
+  return {hashCounterTraits(),
+          [](Transport& transport, Session session, const DetectorOptions& options) {
+            return std::make_unique<HashCounter>(transport, session, options);
           }};
 }
 

@@ -6,13 +6,14 @@ namespace tributary {
 
 /// The vector of message counters (Mattern 1987, section 6: the vector counter method; the array of
 /// Kocalar, Khokhar and Hambrusch's Tree_CNTR) as a few bits: its projection on random directions,
-/// summed by one non-blocking all-reduce a wave. Work is sent eagerly, and one wave decides.
+/// summed up a tree in waves. Work is sent eagerly, and one wave decides.
 ///
 /// Let the counter V[k] be the number of messages sent to rank k less those that k received. A rank
 /// knows its share of V. Instead of P numbers it keeps sum_k c[k] V[k] modulo a prime p, for two
 /// sequences of pseudo-random coefficients c: a message to k adds c[k], one that is received
-/// subtracts the receiver's own. Once passive, a rank gives its two sums to the current wave; the
-/// detector fires if both totals are zero, otherwise a new wave begins.
+/// subtracts the receiver's own. A wave goes up a tree of ranks: one that is passive and has heard
+/// its children adds its own two sums to theirs and tells its parent. If both totals are zero the
+/// root announces the end down the tree, otherwise a new wave, for which all contribute again.
 ///
 /// Why V = 0 means the end, though ranks contribute at different moments, each while passive: let
 /// t[i] be rank i's. Call a message E if it was sent before its sender's moment and not received
