@@ -1,0 +1,71 @@
+#include "Tributary/Transport/SimulatedPrograms.h"
+
+namespace tributary {
+
+void SimulatedPrograms::startBodies(const std::vector<Transport*>& transports,
+                                    const std::function<void(Transport&)>& body,
+                                    std::size_t stackBytes) {
+  transports_ = transports;
+  body_ = body;
+  step_ = nullptr;
+  cancelling_ = false;
+  ranks_.clear();
+  ranks_.resize(transports.size());
+  running_ = static_cast<int>(ranks_.size());
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].fiber = std::make_unique<Fiber>(
+        [this, i] {
+          try {
+            if (!cancelling_) body_(*transports_[i]);
+          } catch (const Cancelled&) {
+          } catch (...) {
+            ranks_[i].error = std::current_exception();
+          }
+        },
+        stackBytes);
+  }
+}
+
+void SimulatedPrograms::startSteps(const std::vector<Transport*>& transports,
+                                   const std::function<bool(Transport&)>& step) {
+  transports_ = transports;
+  step_ = step;
+  ranks_.clear();
+  ranks_.resize(transports.size());
+  running_ = static_cast<int>(ranks_.size());
+}
+
+void SimulatedPrograms::resume(int rank) {
+  Rank& program = ranks_[static_cast<std::size_t>(rank)];
+  if (bodies()) {
+    current_ = program.fiber.get();
+    current_->resume();
+    current_ = nullptr;
+    program.ended = program.fiber->finished();
+    // Thousands of stacks are a lot of memory.
+    if (program.ended) program.fiber.reset();
+  } else {
+    program.ended = step_(*transports_[static_cast<std::size_t>(rank)]);
+  }
+  if (program.ended) --running_;
+}
+
+void SimulatedPrograms::pause() {
+  if (!cancelling_) current_->yield();
+  if (cancelling_) throw Cancelled();
+}
+
+void SimulatedPrograms::rethrow() const {
+  for (const Rank& rank : ranks_) {
+    if (rank.error) std::rethrow_exception(rank.error);
+  }
+}
+
+void SimulatedPrograms::cancel() {
+  cancelling_ = true;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (bodies() && !ranks_[i].ended) resume(static_cast<int>(i));
+  }
+}
+
+}  // namespace tributary

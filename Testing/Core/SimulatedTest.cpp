@@ -1,0 +1,388 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "Tributary/Error.h"
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Termination/Detector.h"
+#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Transport/Simulated.h"
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+using testing::errorOf;
+using testing::mix;
+
+constexpr LinkCosts Within = {0.5e-6, 0.2e-6, 0.4e-6, 1e-9};
+constexpr LinkCosts Between = {2e-6, 0.3e-6, 0.6e-6, 2e-9};
+
+TimedNetworkOptions cluster(int ranks, int ranksPerNode) {
+  TimedNetworkOptions options;
+  options.ranks = ranks;
+  options.ranksPerNode = ranksPerNode;
+  options.within = Within;
+  options.between = Between;
+  return options;
+}
+
+/// Waits for a message, looking again and again.
+Envelope receive(Transport& transport, Session session) {
+  while (true) {
+    if (auto envelope = transport.tryReceive(Channel::Work, session)) return std::move(*envelope);
+    transport.relax(0);
+  }
+}
+
+void finish(Transport& transport, const PendingSend& send) {
+  while (!send.done()) {
+    transport.poll();
+    if (!send.done()) transport.relax(0);
+  }
+}
+
+// The receiver was asleep, so the formula of LogGP is exact but for one look of each.
+TEST(TimedNetwork, AMessageCostsWhatLogGPSays) {
+  for (const bool sameNode : {true, false}) {
+    const LinkCosts& link = sameNode ? Within : Between;
+    for (const std::size_t size : {std::size_t(1), std::size_t(5000)}) {
+      const auto network = makeTimedNetwork(cluster(2, sameNode ? 2 : 1));
+      const double look = TimedNetworkOptions().lookSeconds;
+      const double way = link.latency + static_cast<double>(size - 1) * link.gapPerByte;
+      network->run([&](Transport& transport) {
+        const Session session = transport.openSession();
+        if (transport.rank() == 0) {
+          const double begin = transport.now();
+          const PendingSend send =
+              transport.send(1, Channel::Work, session, SendMode::Synchronous, Bytes(size));
+          EXPECT_NEAR(transport.now() - begin, link.overhead, 1e-12);
+          finish(transport, send);
+          // There, its receipt, the acknowledgement's overhead and way, and its receipt.
+          EXPECT_NEAR(transport.now() - begin, 4 * link.overhead + way + link.latency, 4 * look);
+        } else {
+          EXPECT_EQ(receive(transport, session).bytes.size(), size);
+          EXPECT_NEAR(transport.now(), 3 * link.overhead + way, 4 * look);
+        }
+      });
+      EXPECT_EQ(network->traffic().work, 1);
+      EXPECT_EQ(network->traffic().bytes, static_cast<std::int64_t>(size));
+      EXPECT_EQ(network->traffic().acknowledgements, 1);
+      EXPECT_EQ(network->left(), "");
+    }
+  }
+}
+
+TEST(TimedNetwork, GapsKeepMessagesApart) {
+  const auto network = makeTimedNetwork(cluster(3, 1));
+  network->run([&](Transport& transport) {
+    const Session session = transport.openSession();
+    if (transport.rank() > 0) {
+      for (int i = 0; i < 10; ++i) {
+        transport.send(0, Channel::Work, session, SendMode::Eager, Bytes(1));
+      }
+    } else {
+      for (int i = 0; i < 20; ++i) receive(transport, session);
+      // The two senders' gaps pass at the same time, the receiver's gaps one after the other.
+      EXPECT_NEAR(transport.now(), Between.latency + 2 * Between.overhead + 19 * Between.gap, 2e-7);
+    }
+  });
+}
+
+TEST(TimedNetwork, CollectivesAreTreesAndRight) {
+  for (const int size : {1, 2, 3, 5, 8, 13, 64}) {
+    const auto network = makeTimedNetwork(cluster(size, 4));
+    network->run([&](Transport& transport) {
+      const std::int64_t rank = transport.rank();
+      EXPECT_EQ(allreduce(transport, ReduceOp::Sum, rank), std::int64_t(size) * (size - 1) / 2);
+      EXPECT_EQ(allreduce(transport, ReduceOp::Min, rank + 7), 7);
+      EXPECT_EQ(allreduce(transport, ReduceOp::Max, rank), size - 1);
+      EXPECT_EQ(allreduce(transport, ReduceOp::Or, rank == size - 1 ? 4 : 0), 4);
+    });
+    EXPECT_EQ(network->traffic().collective, 4 * 2 * (size - 1));
+    EXPECT_EQ(network->left(), "");
+  }
+  // Nobody leaves a barrier before the last has come.
+  const auto network = makeTimedNetwork(cluster(16, 4));
+  network->run([&](Transport& transport) {
+    if (transport.rank() == 11) transport.spend(1.0);
+    barrier(transport);
+    EXPECT_GT(transport.now(), 1.0);
+    EXPECT_LT(transport.now(), 1.0 + 8 * (Between.latency + 6 * Between.overhead));
+  });
+}
+
+TEST(TimedNetwork, SharedOperationsAreServedOneAfterTheOther) {
+  TimedNetworkOptions options = cluster(64, 64);
+  options.sharedSeconds = 1e-6;
+  const auto network = makeTimedNetwork(options);
+  std::vector<bool> seen(64 * 10, false);
+  network->run([&](Transport& transport) {
+    const auto integer = transport.shareInteger(5);
+    for (int i = 0; i < 10; ++i) {
+      const auto value = static_cast<std::size_t>(integer->fetchAdd(1) - 5);
+      ASSERT_LT(value, seen.size());
+      EXPECT_FALSE(seen[value]);
+      seen[value] = true;
+    }
+    if (transport.rank() == 63) {
+      EXPECT_GT(transport.now(), 600e-6);
+    }
+  });
+  EXPECT_EQ(network->traffic().sharedOperations, 640);
+}
+
+TEST(TimedNetwork, SpeedAndNoiseScaleComputation) {
+  TimedNetworkOptions options = cluster(2, 2);
+  options.speeds = {1, 4};
+  options.noise = 0.5;
+  const auto network = makeTimedNetwork(options);
+  network->run([&](Transport& transport) {
+    for (int i = 0; i < 10000; ++i) transport.spend(1e-3);
+    const double expected = transport.rank() == 0 ? 10 : 2.5;
+    EXPECT_NEAR(transport.now(), expected, expected * 0.02);
+    EXPECT_NE(transport.now(), expected);
+  });
+}
+
+TEST(TimedNetwork, TimeOutsPassWhileNothingComes) {
+  const auto network = makeTimedNetwork(cluster(3, 1));
+  network->run([&](Transport& transport) {
+    const double begin = transport.now();
+    int turns = 0;
+    while (transport.now() - begin < 50.0) {
+      transport.poll();
+      transport.relax(0);
+      ++turns;
+    }
+    EXPECT_LT(transport.now() - begin, 76.0);
+    EXPECT_LT(turns, 100);
+  });
+}
+
+TEST(TimedNetwork, ADeadlockIsReportedAndStacksAreCleared) {
+  const auto network = makeTimedNetwork(cluster(3, 1));
+  network->describeBy([](int rank) { return "I am " + std::to_string(rank); });
+  int destroyed = 0;
+  struct Count {
+    int& count;
+    ~Count() { ++count; }
+  };
+  const std::string error = errorOf([&] {
+    network->run([&](Transport& transport) {
+      const Count count{destroyed};
+      if (transport.rank() == 0) return;
+      if (transport.rank() == 2) {
+        transport.send(1, Channel::Setup, 9, SendMode::Eager, Bytes(3));
+        barrier(transport);
+      }
+      receive(transport, transport.openSession());
+    });
+  });
+  EXPECT_NE(error.find("no rank can move any more, 2 have not ended"), std::string::npos) << error;
+  EXPECT_NE(error.find("rank 1: I am 1; 1 messages not received"), std::string::npos) << error;
+  EXPECT_NE(error.find("rank 2: I am 2; 1 collective operations not ended"), std::string::npos)
+      << error;
+  EXPECT_EQ(destroyed, 3);
+}
+
+TEST(TimedNetwork, TheLowestRanksExceptionComesOut) {
+  const auto network = makeTimedNetwork(cluster(4, 2));
+  const std::string error = errorOf([&] {
+    network->run([&](Transport& transport) {
+      try {
+        throw Error("first");
+      } catch (const Error&) {
+        // Others throw and catch while this one is being handled.
+        barrier(transport);
+        try {
+          throw;
+        } catch (const Error& again) {
+          if (transport.rank() > 1) throw Error("of rank " + std::to_string(transport.rank()));
+        }
+      }
+    });
+  });
+  EXPECT_EQ(error, "of rank 2");
+}
+
+// A run is a function of its options: what ranks see, and when, is the same again.
+TEST(TimedNetwork, IsExactlyRepeatable) {
+  const auto trace = [](std::uint64_t seed) {
+    TimedNetworkOptions options = cluster(9, 4);
+    options.noise = 1;
+    options.seed = seed;
+    const auto network = makeTimedNetwork(options);
+    std::vector<double> times;
+    network->run([&](Transport& transport) {
+      const Session session = transport.openSession();
+      std::uint64_t state = static_cast<std::uint64_t>(transport.rank());
+      for (int i = 0; i < 20; ++i) {
+        state = mix(state);
+        transport.spend(1e-6);
+        transport.send(static_cast<int>(state % 9), Channel::Work, session, SendMode::Eager,
+                       Bytes(state % 1000));
+      }
+      const double end = transport.now() + 1e-3;
+      while (transport.now() < end) {
+        if (auto envelope = transport.tryReceive(Channel::Work, session)) {
+          times.push_back(transport.now() + envelope->source);
+        }
+        transport.relax(0);
+      }
+    });
+    EXPECT_EQ(times.size(), 180u);
+    EXPECT_EQ(network->left(), "");
+    return times;
+  };
+  EXPECT_EQ(trace(1), trace(1));
+  EXPECT_NE(trace(1), trace(2));
+}
+
+/// Tokens that hop to random ranks and split, then an end; counts what was handled.
+class Hops {
+ public:
+  Hops(Transport& transport, const std::string& detector)
+      : transport_(transport),
+        session_(transport.openSession()),
+        detector_(makeDetector(detector, transport, session_)),
+        mode_(detector_->traits().synchronousSends ? SendMode::Synchronous : SendMode::Eager) {
+    if (transport.rank() == 0) tokens_.assign(3, 1 << 16 | 8);
+  }
+
+  bool step() {
+    while (auto envelope = transport_.tryReceive(Channel::Work, session_)) {
+      detector_->received(envelope->source);
+      tokens_.push_back(Reader(envelope->bytes).value<std::uint64_t>());
+      touched_ = true;
+    }
+    const bool working = !tokens_.empty();
+    if (working) {
+      const std::uint64_t token = tokens_.back();
+      tokens_.pop_back();
+      ++handled;
+      touched_ = true;
+      transport_.spend(1e-6);
+      for (std::uint64_t child = 0; (token & 0xffff) > 0 && child < 2; ++child) {
+        const auto size = static_cast<std::uint64_t>(transport_.size());
+        const auto target = static_cast<int>(mix(token * 2 + child) % size);
+        const std::uint64_t next = (mix(token + child) << 16) | ((token & 0xffff) - 1);
+        detector_->sent(target);
+        sends_.push_back(
+            transport_.send(target, Channel::Work, session_, mode_, Writer().value(next).take()));
+      }
+    }
+    transport_.poll();
+    sends_.erase(
+        std::remove_if(sends_.begin(), sends_.end(), [](const PendingSend& s) { return s.done(); }),
+        sends_.end());
+    if (detector_->advance(tokens_.empty() && sends_.empty(), std::exchange(touched_, false))) {
+      return true;
+    }
+    if (!working) transport_.relax(0);
+    return false;
+  }
+
+  std::int64_t handled = 0;
+  std::int64_t waves() const { return detector_->waves(); }
+
+ private:
+  Transport& transport_;
+  Session session_;
+  std::unique_ptr<Detector> detector_;
+  SendMode mode_;
+  std::vector<std::uint64_t> tokens_;
+  std::vector<PendingSend> sends_;
+  bool touched_ = false;
+};
+
+TEST(TimedNetwork, StepsRunEveryDetector) {
+  for (const std::string& name : detectorNames(WorkModel::AP)) {
+    for (const int size : {1, 2, 3, 8, 50}) {
+      const auto network = makeTimedNetwork(cluster(size, 4));
+      std::vector<std::unique_ptr<Hops>> hops;
+      for (int rank = 0; rank < size; ++rank) {
+        hops.push_back(std::make_unique<Hops>(network->transport(rank), name));
+      }
+      network->runSteps([&](Transport& transport) {
+        return hops[static_cast<std::size_t>(transport.rank())]->step();
+      });
+      std::int64_t handled = 0;
+      for (const auto& rank : hops) {
+        handled += rank->handled;
+        EXPECT_EQ(rank->waves(), hops[0]->waves()) << name;
+      }
+      EXPECT_EQ(handled, 3 * ((1 << 9) - 1)) << name;
+      EXPECT_EQ(network->left(), "") << name;
+    }
+  }
+}
+
+TEST(TimedNetwork, AStepMustNotWait) {
+  const auto network = makeTimedNetwork(cluster(2, 2));
+  const std::string error = errorOf([&] {
+    network->runSteps([](Transport& transport) {
+      barrier(transport);
+      return true;
+    });
+  });
+  EXPECT_NE(error.find("must not wait"), std::string::npos);
+}
+
+TEST(TimedNetwork, RefusesOptionsWithoutSense) {
+  EXPECT_THROW(makeTimedNetwork(cluster(0, 1)), Error);
+  EXPECT_THROW(makeTimedNetwork(cluster(1, 0)), Error);
+  TimedNetworkOptions options = cluster(2, 1);
+  options.speeds = {1};
+  EXPECT_THROW(makeTimedNetwork(options), Error);
+  options.speeds = {1, 0};
+  EXPECT_THROW(makeTimedNetwork(options), Error);
+}
+
+/// Counters that count down from rank to rank in a ring; @return how often a block was called.
+std::int64_t passAround(Transport& transport, Schedule schedule, int blocksPerRank) {
+  ExchangeOptions options;
+  options.schedule = schedule;
+  const std::int64_t total = std::int64_t(transport.size()) * blocksPerRank;
+  const Assignment assignment(
+      std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), blocksPerRank));
+  const BlockId first = assignment.first(transport.rank());
+  std::vector<std::vector<BlockId>> links;
+  for (std::int64_t i = 0; i < assignment.count(transport.rank()); ++i) {
+    links.push_back({(first + i + 1) % total, (first + i + total - 1) % total});
+  }
+  std::int64_t received = 0;
+  std::vector<bool> begun(links.size(), false);
+  Exchange exchange(transport, assignment, links, options, [&](BlockId block, Mailbox& mailbox) {
+    const auto local = static_cast<std::size_t>(block - first);
+    transport.spend(1e-6);
+    if (!begun[local]) {
+      begun[local] = true;
+      mailbox.enqueue((block + 1) % total, std::int64_t(block % 5));
+    }
+    while (auto message = mailbox.dequeue()) {
+      ++received;
+      const auto hops = Reader(message->payload).value<std::int64_t>();
+      if (hops > 0) mailbox.enqueue((block + 1) % total, hops - 1);
+    }
+    return false;
+  });
+  exchange.run();
+  return allreduce(transport, ReduceOp::Sum, received);
+}
+
+TEST(TimedNetwork, ExchangeRunsUnchanged) {
+  for (const Schedule schedule :
+       {Schedule::Synchronous, Schedule::Neighborhood, Schedule::Asynchronous}) {
+    for (const int size : {1, 3, 20}) {
+      const auto network = makeTimedNetwork(cluster(size, 4));
+      network->run([&](Transport& transport) {
+        EXPECT_EQ(passAround(transport, schedule, 5), size * (1 + 2 + 3 + 4 + 5));
+      });
+      EXPECT_EQ(network->left(), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary
