@@ -36,7 +36,7 @@ class TreeAck : public MessagingDetector {
       state_ = State::EngagedAgain;
       parent_ = source;
     } else {
-      tell(source, Acknowledgement);
+      owed_.push_back(source);
     }
   }
 
@@ -53,6 +53,8 @@ class TreeAck : public MessagingDetector {
   }
 
   void step(bool passive) override {
+    for (const int source : owed_) tell(source, Acknowledgement);
+    owed_.clear();
     if (state_ == State::Free || !passive || unacknowledged_ != 0 || !missing_.empty()) return;
     if (rank() == 0) {
       passCompleted();
@@ -75,6 +77,7 @@ class TreeAck : public MessagingDetector {
     std::string text =
         state_ == State::Engaged ? "engaged" : "engaged again by rank " + std::to_string(parent_);
     text += ", " + std::to_string(unacknowledged_) + " messages not acknowledged";
+    for (const int source : owed_) text += ", to be acknowledged to rank " + std::to_string(source);
     for (std::size_t i = 0; i < missing_.size(); ++i) {
       text += (i == 0 ? ", no report of ranks " : " ") + std::to_string(missing_[i]);
     }
@@ -96,6 +99,7 @@ class TreeAck : public MessagingDetector {
   int parent_ = 0;            // of an engaged rank other than 0
   std::vector<int> missing_;  // the children that have not reported
   std::int64_t unacknowledged_ = 0;
+  std::vector<int> owed_;  // sources of messages received while engaged, until the next turn
 };
 
 }  // namespace
