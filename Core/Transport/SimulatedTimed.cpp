@@ -110,8 +110,8 @@ class TimedRank : public Transport {
   // For the network.
   double clock() const { return clock_; }
   void beginTurn(double time) { clock_ = std::max(clock_, time); }
-  /// After a step: when the next one is due.
-  double nextStep();
+  /// After a step: has the next one made when it is due.
+  void endStep();
   /// Puts something on its way to this rank.
   void expect(double time, Arrival&& arrival);
   std::string left() const;
@@ -217,8 +217,7 @@ class TimedNetwork : public SimulatedNetwork {
       TimedRank& rank = nextRank();
       programs_.resume(rank.rank());
       if (!programs_.ended(rank.rank())) {
-        const double due = rank.nextStep();
-        schedule(rank, due, due > rank.clock());
+        rank.endStep();
       }
     }
   }
@@ -412,7 +411,7 @@ void TimedRank::expect(double time, Arrival&& arrival) {
   coming_.push_back({time, network_.nextOrder(), std::make_unique<Arrival>(std::move(arrival))});
   std::push_heap(coming_.begin(), coming_.end());
   network_.active(time);
-  if (sleeping && time < wakeAt) network_.schedule(*this, time, true);
+  if (sleeping && time < wakeAt) network_.schedule(*this, std::max(clock_, time), true);
 }
 
 void TimedRank::dispatch(int destination, std::size_t bytes, Arrival&& arrival) {
@@ -532,10 +531,11 @@ void TimedRank::relax(double seconds) {
   news_ = false;
 }
 
-double TimedRank::nextStep() {
+void TimedRank::endStep() {
   const bool rests = std::exchange(relaxed_, false) && !std::exchange(news_, false);
-  const double soon = clock_ + network_.options().lookSeconds;
-  return rests ? std::max(clock_, std::min(napEnd_, firstComing())) : soon;
+  const double due =
+      rests ? std::min(napEnd_, firstComing()) : clock_ + network_.options().lookSeconds;
+  network_.schedule(*this, std::max(clock_, due), rests);
 }
 
 void TimedRank::forEachChild(const std::function<void(int)>& visit) const {
