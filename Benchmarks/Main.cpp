@@ -8,6 +8,7 @@
 
 #include "Kernels.h"
 #include "Particles.h"
+#include "Termination.h"
 #include "Tributary/Error.h"
 
 namespace {
@@ -95,12 +96,74 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
+void addTermination(CLI::App& app, bench::TerminationOptions& options) {
+  auto* command = app.add_subcommand(
+      "termination", "Termination detectors: delay, messages, cost; on MPI or simulated");
+  command->add_option("--program", options.program, "What the ranks do")
+      ->check(CLI::IsMember({"load", "walks", "tracer", "diffusion"}))
+      ->capture_default_str();
+  command
+      ->add_option("--detectors", options.detectors,
+                   "Detectors, a list; default: all that are right for the program")
+      ->delimiter(',');
+  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--mean", options.means, "load: Poisson means, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command->add_option("--remote", options.remotePercent, "load: percent of requests, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  command->add_option("--items", options.load.itemsPerUnit, "load: items of work per unit of load")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--item-seconds", options.load.itemSeconds, "load: computing for an item")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--walkers", options.walks.walkers, "walks: walkers on each rank")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--hops", options.walks.hops, "walks: hops of each")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command->add_option("--bytes", options.walks.bytes, "walks: size of a message")
+      ->check(CLI::Range(32, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--hop-seconds", options.walks.hopSeconds, "walks: computing for a hop")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--tracer-voxels", options.tracer.voxels, "tracer: voxels per axis")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--step-seconds", options.tracer.stepSeconds, "tracer, simulated: a step")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--arity", options.detection.arity, "Trees: children of a node")
+      ->capture_default_str();
+  command->add_option("--control-level", options.detection.controlLevel, "Trees: control level")
+      ->capture_default_str();
+  command->add_option("--initiators", options.detection.initiators, "ring-flag: initiators")
+      ->capture_default_str();
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions, each with a seed of its own")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary, where it can beside its peers in the same run");
   bench::ParticlesOptions particles;
   bench::KernelsOptions kernels;
+  bench::TerminationOptions termination;
   addParticles(app, particles);
   addKernels(app, kernels);
+  addTermination(app, termination);
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);
@@ -109,6 +172,8 @@ int run(int argc, char** argv, int rank, int size) {
   }
   if (app.got_subcommand("particles")) {
     bench::measureParticles(particles);
+  } else if (app.got_subcommand("termination")) {
+    bench::measureTermination(termination);
   } else {
     if (size > 1) throw tributary::Error("kernels measures one core: run it on one rank");
     bench::measureKernels(kernels);

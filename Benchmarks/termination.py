@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""The termination detection experiments as tables, JSON and plots.
+
+    Benchmarks/termination.py <path of tributary-bench> [--output FOLDER] [--full]
+
+On a simulated network: termination delay against the number of ranks, detectors' messages against
+the share of remote work and against the mean load, slowdown of the work (Kocalar, Khokhar and
+Hambrusch 1999, Figures 3 to 5), and random walks of 64-byte messages, which the paper does not
+have. On MPI: loads and walks on 2 to 8 ranks (16 with --full). Needs python3-matplotlib.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+RINGS = ["ring-aps", "ring-flag", "ring-counter"]
+TREES = ["tree-aps", "tree-counter", "tree-ack"]
+
+
+class Runs:
+    """Runs tributary-bench, prints its tables and keeps its rows by name."""
+
+    def __init__(self, program, output):
+        self.program = program
+        self.output = output
+        self.rows = {}
+
+    def run(self, name, arguments, ranks=None):
+        file = os.path.join(self.output, name + ".json")
+        command = [self.program, "termination", "--json", file] + arguments
+        if ranks:
+            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] + command
+        subprocess.run(command, check=True, env={**ENVIRONMENT, **os.environ})
+        with open(file) as result:
+            self.rows[name] = json.load(result)["rows"]
+        return self.rows[name]
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def series(rows, detector, x, y):
+    """The mean of column y for each value of column x."""
+    chosen = [row for row in rows if row["detector"] == detector]
+    places = sorted({row[x] for row in chosen})
+    return places, [mean(row[y] for row in chosen if row[x] == place) for place in places]
+
+
+def plot(path, title, rows, detectors, x, y, log=True):
+    figure, axes = plt.subplots(figsize=(5.5, 4))
+    for detector in detectors:
+        places, values = series(rows, detector, x, y)
+        axes.plot(places, values, marker="o", markersize=3, label=detector)
+    if log:
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title, fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
+    print("wrote", path)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("program", help="path of tributary-bench")
+    parser.add_argument("--output", default="termination", help="folder for JSON and plots")
+    parser.add_argument(
+        "--full", action="store_true", help="all loads of the paper, up to 4,096 ranks and 16 of MPI"
+    )
+    options = parser.parse_args()
+    os.makedirs(options.output, exist_ok=True)
+    runs = Runs(options.program, options.output)
+    sizes = "16,64,256,1024,4096" if options.full else "16,64,256,1024"
+    loads = ["--mean", "1,2,5,20,40" if options.full else "5,20", "--repeat", "3"]
+    remotes = ["--remote", "1,2,5" if options.full else "1,5"]
+
+    delays = runs.run("delays", ["--simulate", sizes] + loads + remotes)
+    remote = runs.run(
+        "remote", ["--simulate", "128", "--mean", "20", "--remote", "1,2,5", "--repeat", "5"]
+    )
+    means = runs.run(
+        "means", ["--simulate", "64", "--mean", "1,2,5,20,40", "--remote", "5", "--repeat", "5"]
+    )
+    walks = runs.run("walks", ["--program", "walks", "--simulate", sizes, "--repeat", "5"])
+    for ranks in (2, 4, 8, 16) if options.full else (2, 4, 8):
+        runs.run(f"mpi-load-{ranks}", ["--mean", "5", "--remote", "5", "--repeat", "9"], ranks)
+        runs.run(
+            f"mpi-walks-{ranks}",
+            ["--program", "walks", "--walkers", "64", "--hops", "2000", "--repeat", "9"],
+            ranks,
+        )
+
+    def save(name, *arguments, **keywords):
+        plot(os.path.join(options.output, name + ".svg"), *arguments, **keywords)
+
+    general = ["consensus", "four-counter", "hash-counter"]
+    save("delay-rings", "Termination delay of rings (simulated)", delays, RINGS, "ranks", "delay us")
+    save(
+        "delay-trees",
+        "Termination delay of trees (simulated)",
+        delays,
+        ["ring-aps"] + TREES,
+        "ranks",
+        "delay us",
+    )
+    save(
+        "delay-all",
+        "Termination delay (simulated)",
+        delays,
+        TREES + general + ["shared-counter", "all-reduce"],
+        "ranks",
+        "delay us",
+    )
+    save(
+        "messages-remote",
+        "Messages of tree detectors, 128 ranks, mean 20",
+        remote,
+        TREES,
+        "remote%",
+        "own msgs",
+        log=False,
+    )
+    save(
+        "messages-mean",
+        "Messages of tree detectors, 64 ranks, 5 % remote",
+        means,
+        TREES,
+        "mean",
+        "own msgs",
+        log=False,
+    )
+    save("slowdown", "Time of the work itself (simulated)", delays, TREES + general, "ranks",
+         "slowdown")
+    save("delay-walks", "Termination delay, random walks (simulated)", walks,
+         TREES[1:] + general, "ranks", "delay us")
+
+
+if __name__ == "__main__":
+    main()
