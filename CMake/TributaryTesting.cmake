@@ -44,14 +44,14 @@ function (_tributary_register name ranks timeout)
 endfunction ()
 
 # tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [TIMEOUT <s>] [MPI_ONLY]
-#                         [LIBRARIES <target>...])
+#                         [LIBRARIES <target>...] [LABEL <label>])
 #
-# A GoogleTest program on Tributary::Core, with the main function of Testing/Core/Main.cpp, run once
+# A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of Testing/Core/Main.cpp, run once
 # on each number of ranks. Without MPI it runs on one rank, or not at all with MPI_ONLY. In a build
 # with sanitizers the larger numbers of ranks are left to the ordinary build: above 2 with address
 # sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented).
 function (tributary_add_core_test name)
-  cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT" "SOURCES;RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT;LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
     message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
   endif ()
@@ -60,6 +60,9 @@ function (tributary_add_core_test name)
   endif ()
   if (NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
+  endif ()
+  if (NOT arg_LABEL)
+    set(arg_LABEL Core)
   endif ()
   set(most 1000)
   if (NOT TRIBUTARY_WITH_MPI OR TRIBUTARY_SANITIZE MATCHES "thread")
@@ -75,7 +78,7 @@ function (tributary_add_core_test name)
   foreach (ranks IN LISTS arg_RANKS)
     if (ranks LESS_EQUAL most)
       _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}"
-        COMMAND "$<TARGET_FILE:${name}>" LABELS Core)
+        COMMAND "$<TARGET_FILE:${name}>" LABELS "${arg_LABEL}")
     endif ()
   endforeach ()
 endfunction ()

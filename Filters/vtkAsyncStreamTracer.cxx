@@ -18,6 +18,7 @@
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
 #include <vtkDataSetAttributes.h>
+#include <vtkErrorCode.h>
 #include <vtkFieldData.h>
 #include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
@@ -31,8 +32,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <mutex>
 #include <sstream>
+#include <utility>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
 
@@ -49,9 +53,29 @@ constexpr double MONITOR_INTERVAL = 0.02;
 void smpFor(
   std::int64_t count, const std::function<void(std::int64_t begin, std::int64_t end)>& body)
 {
-  if (count > 0)
+  if (count < 1)
   {
-    vtkSMPTools::For(0, count, [&](vtkIdType begin, vtkIdType end) { body(begin, end); });
+    return;
+  }
+  // An exception that left a thread of VTK's would end the program.
+  std::exception_ptr failure;
+  std::mutex guard;
+  vtkSMPTools::For(0, count,
+    [&](vtkIdType begin, vtkIdType end)
+    {
+      try
+      {
+        body(begin, end);
+      }
+      catch (...)
+      {
+        const std::lock_guard<std::mutex> lock(guard);
+        failure = std::current_exception();
+      }
+    });
+  if (failure)
+  {
+    std::rethrow_exception(failure);
   }
 }
 
@@ -84,11 +108,12 @@ public:
 
 private:
   void CheckProperties();
+  void AgreeOnProperties();
   std::vector<tributary::FlowPiece> PiecesOf(vtkDataObject* input, bool& cellCentred);
   tributary::TraceOptions MakeOptions(const tributary::FlowDomain& flow);
   bool Monitor(double share);
-  void ReportRejected(const tributary::SeedList& seeds, const tributary::LineTable& table,
-    vtkFieldData* fieldData);
+  void ReportRejected(
+    const tributary::SeedList& seeds, const tributary::LineTable& table, vtkFieldData* fieldData);
   void Warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected);
 
   vtkAsyncStreamTracer* Self;
@@ -101,48 +126,100 @@ void vtkAsyncStreamTracer::vtkRun::CheckProperties()
 {
   const auto finite = [](double value) { return std::isfinite(value); };
   auto* self = this->Self;
-  tributary::together(this->Transport, [&] {
-    const double first = self->InitialIntegrationStep;
-    require(first > 0 && finite(first), "InitialIntegrationStep", first,
-      "set it to a positive length");
-    if (self->IntegratorType == RUNGE_KUTTA45)
+  tributary::together(this->Transport,
+    [&]
     {
-      const double shortest = self->MinimumIntegrationStep;
-      const double longest = self->MaximumIntegrationStep;
-      require(shortest >= 0 && finite(shortest), "MinimumIntegrationStep", shortest,
-        "set it to a positive length, or to 0 to use InitialIntegrationStep");
-      require(longest >= 0 && finite(longest), "MaximumIntegrationStep", longest,
-        "set it to a positive length, or to 0 to use InitialIntegrationStep");
-      require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
-        "MinimumIntegrationStep", shortest, "it must not be above MaximumIntegrationStep");
-      require(self->MaximumError > 0 && finite(self->MaximumError), "MaximumError",
-        self->MaximumError, "set it to a positive length");
+      const double first = self->InitialIntegrationStep;
+      require(
+        first > 0 && finite(first), "InitialIntegrationStep", first, "set it to a positive length");
+      if (self->IntegratorType == RUNGE_KUTTA45)
+      {
+        const double shortest = self->MinimumIntegrationStep;
+        const double longest = self->MaximumIntegrationStep;
+        require(shortest >= 0 && finite(shortest), "MinimumIntegrationStep", shortest,
+          "set it to a positive length, or to 0 to use InitialIntegrationStep");
+        require(longest >= 0 && finite(longest), "MaximumIntegrationStep", longest,
+          "set it to a positive length, or to 0 to use InitialIntegrationStep");
+        require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
+          "MinimumIntegrationStep", shortest, "it must not be above MaximumIntegrationStep");
+        require(self->MaximumError > 0 && finite(self->MaximumError), "MaximumError",
+          self->MaximumError, "set it to a positive length");
+      }
+      require(self->MaximumNumberOfSteps >= 0 &&
+          self->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
+        "MaximumNumberOfSteps", self->MaximumNumberOfSteps,
+        "set it to a number from 0 to 2147483645");
+      require(self->MaximumPropagation > 0, "MaximumPropagation", self->MaximumPropagation,
+        "set the maximum streamline length to a positive length");
+      require(self->MaximumIntegrationTime >= 0, "MaximumIntegrationTime",
+        self->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
+      require(self->TerminalSpeed >= 0, "TerminalSpeed", self->TerminalSpeed,
+        "set it to 0 or a positive speed");
+      require(finite(self->RotationScale), "RotationScale", self->RotationScale,
+        "set it to a finite number");
+      require(self->Arrivals >= 0 && self->Arrivals <= 1, "Arrivals", self->Arrivals,
+        "set it to a share from 0 to 1");
+      require(self->BatchBytes >= 1, "BatchBytes", self->BatchBytes, "set it to 1 or more");
+      require(self->HoldTime >= 0 && finite(self->HoldTime), "HoldTime", self->HoldTime,
+        "set it to 0 or more microseconds");
+      require(self->BlocksPerRank >= 1 && self->BlocksPerRank <= 1000000, "BlocksPerRank",
+        self->BlocksPerRank, "set it to a number from 1 to 1000000");
+      require(self->StallTimeout >= 0, "StallTimeout", self->StallTimeout,
+        "set it to a positive number of seconds, or to 0 to wait for ever");
+      const auto known = tributary::detectorNames();
+      require(std::find(known.begin(), known.end(), self->Detector) != known.end(), "Detector",
+        self->Detector, "there is no such detector; the usual one is \"consensus\"");
+    });
+}
+
+//------------------------------------------------------------------------------
+/// Ranks with other properties would do other things, and wait for each other for ever. Those that
+/// only say how a rank shares out its own work may differ.
+void vtkAsyncStreamTracer::vtkRun::AgreeOnProperties()
+{
+  auto* self = this->Self;
+  const auto detectors = tributary::detectorNames();
+  const auto detector = std::find(detectors.begin(), detectors.end(), self->Detector);
+  const std::vector<std::pair<const char*, double>> properties{
+    { "IntegrationDirection", self->IntegrationDirection },
+    { "JoinDirections", self->JoinDirections },
+    { "IntegratorType", self->IntegratorType },
+    { "IntegrationStepUnit", self->IntegrationStepUnit },
+    { "InitialIntegrationStep", self->InitialIntegrationStep },
+    { "MinimumIntegrationStep", self->MinimumIntegrationStep },
+    { "MaximumIntegrationStep", self->MaximumIntegrationStep },
+    { "MaximumError", self->MaximumError },
+    { "MaximumNumberOfSteps", static_cast<double>(self->MaximumNumberOfSteps) },
+    { "MaximumPropagation", self->MaximumPropagation },
+    { "MaximumIntegrationTime", self->MaximumIntegrationTime },
+    { "TerminalSpeed", self->TerminalSpeed },
+    { "ComputeVorticity", self->ComputeVorticity },
+    { "RotationScale", self->RotationScale },
+    { "SurfaceStreamlines", self->SurfaceStreamlines },
+    { "Periodic", self->Periodic[0] },
+    { "Periodic", self->Periodic[1] },
+    { "Periodic", self->Periodic[2] },
+    { "ReportRejectedSeeds", self->ReportRejectedSeeds },
+    { "Schedule", self->Schedule },
+    { "Detector", static_cast<double>(detector - detectors.begin()) },
+  };
+  std::vector<double> values;
+  for (const auto& property : properties)
+  {
+    values.push_back(property.second);
+  }
+  const auto least = tributary::allreduce(this->Transport, tributary::ReduceOp::Min, values);
+  const auto most = tributary::allreduce(this->Transport, tributary::ReduceOp::Max, values);
+  for (std::size_t i = 0; i < properties.size(); ++i)
+  {
+    if (least[i] != most[i])
+    {
+      std::ostringstream text;
+      text << properties[i].first << " is " << least[i] << " on one rank and " << most[i]
+           << " on another; set it to the same on all ranks";
+      throw Error(text.str());
     }
-    require(self->MaximumNumberOfSteps >= 0 &&
-        self->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-      "MaximumNumberOfSteps", self->MaximumNumberOfSteps,
-      "set it to a number from 0 to 2147483645");
-    require(self->MaximumPropagation > 0, "MaximumPropagation", self->MaximumPropagation,
-      "set the maximum streamline length to a positive length");
-    require(self->MaximumIntegrationTime >= 0, "MaximumIntegrationTime",
-      self->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
-    require(self->TerminalSpeed >= 0, "TerminalSpeed", self->TerminalSpeed,
-      "set it to 0 or a positive speed");
-    require(finite(self->RotationScale), "RotationScale", self->RotationScale,
-      "set it to a finite number");
-    require(self->Arrivals >= 0 && self->Arrivals <= 1, "Arrivals", self->Arrivals,
-      "set it to a share from 0 to 1");
-    require(self->BatchBytes >= 1, "BatchBytes", self->BatchBytes, "set it to 1 or more");
-    require(self->HoldTime >= 0 && finite(self->HoldTime), "HoldTime", self->HoldTime,
-      "set it to 0 or more microseconds");
-    require(self->BlocksPerRank >= 1 && self->BlocksPerRank <= 1000000, "BlocksPerRank",
-      self->BlocksPerRank, "set it to a number from 1 to 1000000");
-    require(self->StallTimeout >= 0, "StallTimeout", self->StallTimeout,
-      "set it to a positive number of seconds, or to 0 to wait for ever");
-    const auto known = tributary::detectorNames();
-    require(std::find(known.begin(), known.end(), self->Detector) != known.end(), "Detector",
-      self->Detector, "there is no such detector; the usual one is \"consensus\"");
-  });
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -151,36 +228,38 @@ std::vector<tributary::FlowPiece> vtkAsyncStreamTracer::vtkRun::PiecesOf(
   vtkDataObject* input, bool& cellCentred)
 {
   std::vector<tributary::FlowPiece> pieces;
-  tributary::together(this->Transport, [&] {
-    for (const tributary::Leaf& leaf : tributary::leavesOf(input))
+  tributary::together(this->Transport,
+    [&]
     {
-      int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-      vtkDataArray* vectors = this->Self->GetInputArrayToProcess(0, leaf.dataSet, association);
-      const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-      if (!vectors || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+      for (const tributary::Leaf& leaf : tributary::leavesOf(input))
       {
-        continue;
+        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+        vtkDataArray* vectors = this->Self->GetInputArrayToProcess(0, leaf.dataSet, association);
+        const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+        if (!vectors || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+        {
+          continue;
+        }
+        const int dimension = tributary::dimensionOf(leaf.dataSet);
+        if (dimension < 0)
+        {
+          continue;
+        }
+        if (!pieces.empty() && atCells != cellCentred)
+        {
+          throw Error("the vectors belong to points in some blocks and to cells in others; convert "
+                      "them with Cell Data to Point Data or Point Data to Cell Data first");
+        }
+        cellCentred = atCells;
+        pieces.push_back(
+          { leaf.dataSet, leaf.group, leaf.hierarchy, leaf.level, vectors, dimension });
       }
-      const int dimension = tributary::dimensionOf(leaf.dataSet);
-      if (dimension < 0)
-      {
-        continue;
-      }
-      if (!pieces.empty() && atCells != cellCentred)
-      {
-        throw Error("the vectors belong to points in some blocks and to cells in others; convert "
-                    "them with Cell Data to Point Data or Point Data to Cell Data first");
-      }
-      cellCentred = atCells;
-      pieces.push_back({ leaf.dataSet, leaf.group, vectors, dimension });
-    }
-  });
+    });
   return pieces;
 }
 
 //------------------------------------------------------------------------------
-tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(
-  const tributary::FlowDomain& flow)
+tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(const tributary::FlowDomain& flow)
 {
   auto* self = this->Self;
   tributary::TraceOptions options;
@@ -200,22 +279,23 @@ tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(
   rules.maximumSteps = self->MaximumNumberOfSteps;
   rules.terminalSpeed = self->TerminalSpeed;
   rules.onSurface = self->SurfaceStreamlines;
-  tributary::together(this->Transport, [&] {
-    require(!self->SurfaceStreamlines || flow.dimension == 2, "SurfaceStreamlines",
-      "on with an input of volumes",
-      "turn it off, or trace on the result of Extract Surface");
-    for (std::size_t a = 0; a < 3; ++a)
+  tributary::together(this->Transport,
+    [&]
     {
-      if (self->Periodic[a] == 0)
+      require(!self->SurfaceStreamlines || flow.dimension == 2, "SurfaceStreamlines",
+        "on with an input of volumes", "turn it off, or trace on the result of Extract Surface");
+      for (std::size_t a = 0; a < 3; ++a)
       {
-        continue;
+        if (self->Periodic[a] == 0)
+        {
+          continue;
+        }
+        rules.period[a] = flow.bounds.hi[a] - flow.bounds.lo[a];
+        rules.periodicOrigin[a] = flow.bounds.lo[a];
+        require(rules.period[a] > 0, "Periodic", "1 along an axis in which the input is flat",
+          "set it to 0 there");
       }
-      rules.period[a] = flow.bounds.hi[a] - flow.bounds.lo[a];
-      rules.periodicOrigin[a] = flow.bounds.lo[a];
-      require(rules.period[a] > 0, "Periodic", "1 along an axis in which the input is flat",
-        "set it to 0 there");
-    }
-  });
+    });
   options.forward = self->IntegrationDirection != BACKWARD;
   options.backward = self->IntegrationDirection != FORWARD;
   constexpr tributary::Schedule schedules[] = { tributary::Schedule::Synchronous,
@@ -253,9 +333,8 @@ void vtkAsyncStreamTracer::vtkRun::ReportRejected(
   std::vector<std::int64_t> mine;
   for (const std::int64_t place : table.rejected)
   {
-    mine.push_back(seeds.shown.empty()
-        ? place
-        : seeds.shown[static_cast<std::size_t>(place - table.firstSeed)]);
+    mine.push_back(
+      seeds.shown.empty() ? place : seeds.shown[static_cast<std::size_t>(place - table.firstSeed)]);
   }
   vtkNew<vtkIdTypeArray> ids;
   ids->SetName("RejectedSeedIds");
@@ -285,8 +364,7 @@ void vtkAsyncStreamTracer::vtkRun::Warn(
   if (unexpected > 0)
   {
     vtkWarningWithObjectMacro(this->Self,
-      << unexpected
-      << " lines end where the vectors are not finite numbers (ReasonForTermination "
+      << unexpected << " lines end where the vectors are not finite numbers (ReasonForTermination "
       << UNEXPECTED_VALUE << ").");
   }
 }
@@ -300,12 +378,12 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   const double start = this->Transport.now();
 
   this->CheckProperties();
+  this->AgreeOnProperties();
   bool cellCentred = false;
   auto pieces = this->PiecesOf(input, cellCentred);
-  const auto flow = tributary::makeFlowDomain(
-    this->Transport, std::move(pieces), cellCentred, self->BlocksPerRank);
-  const auto arrays = tributary::agreeOnPointArrays(
-    this->Transport, *flow, flow->cellCentred ? flow->vectorName : std::string());
+  const auto flow =
+    tributary::makeFlowDomain(this->Transport, std::move(pieces), cellCentred, self->BlocksPerRank);
+  const auto arrays = tributary::agreeOnPointArrays(this->Transport, *flow);
   const auto seeds = tributary::makeSeedList(this->Transport, source);
   const auto options = this->MakeOptions(*flow);
   const double setupDone = this->Transport.now();
@@ -313,22 +391,26 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
 
   const auto traced = tributary::trace(this->Transport, *flow->domain, seeds.seeds, options);
   const double tracingDone = this->Transport.now();
-  if (tributary::allreduce(
-        this->Transport, tributary::ReduceOp::Or, std::int64_t(traced.aborted)) != 0)
+  if (!traced.aborted)
   {
+    self->UpdateProgress(TRACING_DONE);
+  }
+  const bool aborted = traced.aborted || self->CheckAbort();
+  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Or, std::int64_t(aborted)) != 0)
+  {
+    self->SetAbortOutput(true); // also where nobody asked for it, so that all ranks go on alike
     return;
   }
-  self->UpdateProgress(TRACING_DONE);
 
-  auto table = tributary::makeLineTable(this->Transport, seeds.shares, traced.ends,
-    options.forward, options.backward, self->JoinDirections);
+  auto table = tributary::makeLineTable(this->Transport, seeds.shares, traced.ends, options.forward,
+    options.backward, self->JoinDirections);
   tributary::AssemblySettings settings;
   settings.rules = options.rules;
   settings.computeVorticity = self->ComputeVorticity;
   settings.rotationScale = self->RotationScale;
   settings.parallelFor = smpFor;
-  const auto lines = tributary::assembleLines(
-    this->Transport, *flow, arrays, seeds, table, traced, settings);
+  const auto lines =
+    tributary::assembleLines(this->Transport, *flow, arrays, seeds, table, traced, settings);
 
   output->ShallowCopy(lines);
   if (input)
@@ -359,7 +441,7 @@ vtkAsyncStreamTracer::vtkAsyncStreamTracer()
 {
   this->SetNumberOfInputPorts(2);
   this->SetInputArrayToProcess(
-    0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::VECTORS);
+    0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS, vtkDataSetAttributes::VECTORS);
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
@@ -434,31 +516,27 @@ int vtkAsyncStreamTracer::RequestData(
   vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
   vtkDataObject* source = vtkDataObject::GetData(inputVector[1], 0);
   vtkPolyData* output = vtkPolyData::GetData(outputVector, 0);
+  this->SetErrorCode(vtkErrorCode::NoError);
   std::string error;
   try
   {
     const auto transport = tributary::makeTransport(this->Controller);
-    try
-    {
-      vtkRun(this, *transport).Execute(input, source, output);
-      return 1;
-    }
-    catch (const std::exception& e)
-    {
-      error = e.what();
-    }
+    vtkRun(this, *transport).Execute(input, source, output);
+    return 1;
   }
   catch (const std::exception& e)
   {
     error = e.what();
   }
   output->Initialize();
-  // All ranks are here with the same error: one message is enough.
+  this->SetErrorCode(vtkErrorCode::UserError);
+  // All ranks are here with the same error: one message is enough. The executive would add one on
+  // every rank if this were not called a success.
   if (!this->Controller || this->Controller->GetLocalProcessId() == 0)
   {
     vtkErrorMacro("No streamlines: " << error << ".");
   }
-  return 0;
+  return 1;
 }
 
 //------------------------------------------------------------------------------

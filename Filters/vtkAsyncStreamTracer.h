@@ -10,44 +10,50 @@
  * **Input.** Port 0: any vtkDataSet, or any composite of them (multiblock, partitioned, AMR),
  * distributed over the ranks in any way. All its blocks on all ranks are one domain: a line that
  * leaves a block goes on in the next one. The vectors are chosen with SetInputArrayToProcess(0,
- * ...), as point data (interpolated in a cell) or cell data (constant in a cell), three components.
- * Blocks without them, and blocks of lower dimension than the highest there is, are left out. Ranks
- * may be empty. Ghost cells are neither needed nor asked for; where the input has them, they save
- * messages. Port 1: the seeds, the points of a vtkDataSet or composite, each rank giving its own
- * share: a source that is the same on all ranks must give its points on one of them only, as VTK's
- * sources do when they are asked for a piece.
+ * ...), as point data (interpolated in a cell) or cell data (constant in a cell), three components;
+ * by default they are the active ones, of points or else of cells, with one name in all blocks.
+ * Blocks without them, and blocks of lower dimension than the highest there is, are left out, and
+ * so are an AMR hierarchy's cells that a finer level covers. Ranks may be empty. Ghost cells are
+ * neither needed nor asked for; where the input has them, they save messages. Port 1: the seeds,
+ * the points of a vtkDataSet or composite, each rank giving its own share: a source that is the
+ * same on all ranks must give its points on one of them only, as VTK's sources do when they are
+ * asked for a piece.
  *
- * **Output.** One polyline for every seed and direction that has at least one step, ordered by seed,
- * forward before backward. With N seeds on P ranks, rank r has the lines of the seeds r * N / P to
- * (r + 1) * N / P - 1. Points are of type float.
+ * **Output.** One polyline for every seed and direction that has at least one step, ordered by
+ * seed, forward before backward. With N seeds on P ranks, rank r has the lines of the seeds
+ * r * N / P to (r + 1) * N / P - 1. Points are of type float.
  * - Point data: the input's point arrays, interpolated (where a block lacks an array that others
  *   have: NaN, or 0 for integers); the vectors, also if they belong to cells; IntegrationTime
  *   (double), the time since the seed, negative on the way back; with ComputeVorticity also
  *   Vorticity (double, 3), Rotation (double, radians), AngularVelocity (double) and Normals
- *   (double, 3; the active vectors).
+ *   (double, 3; the active vectors). An array of the input with the name of one of these gives way
+ *   to it; one that has not a tuple for each point is left out.
  * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int; vtkIdType if an
  *   id needs it). Ids are the seeds' global point ids if the source has such; else the number of
  *   the point in the whole extent, for a structured source; else points are counted rank by rank.
- * - Field data: that of the input, and statistics: arrays with one tuple per rank, the same table on
- *   every rank (Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks, Handovers,
- *   Messages, MessageBytes, Batches, Callbacks, Rounds, Waves and times in seconds); RejectedSeedIds
- *   on request.
+ * - Field data: that of the input, and statistics: arrays with one tuple per rank, the same table
+ *   on every rank (Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks, Handovers,
+ *   Messages, MessageBytes, Batches, Callbacks, Rounds, Waves and times in seconds);
+ *   RejectedSeedIds on request.
  *
  * **The same bits.** Points, point data and cell data do not depend on the number of ranks, on how
- * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the timing
- * of messages: a line that crosses ranks hands over the state of its integrator, in the middle of a
+ * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the
+ * timing of messages: a line that crosses ranks hands over the state of its integrator, within a
  * step too. (Ranks must be processors of one kind. SeedIds of a source without global ids or
  * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
  *
- * **Collective.** All ranks of the controller must execute the filter together. If anything is
- * wrong on one rank (no vectors, wrong components, impossible properties, no seeds), one error is
- * reported on rank 0, the output of all ranks is empty, and the pipeline can be used again. An abort
- * on one rank is obeyed by all and leaves an empty output.
+ * **Collective.** All ranks of the controller must execute the filter together, with the same
+ * properties (those that only say how a rank shares out its own work may differ: Arrivals,
+ * BatchBytes, HoldTime, BlocksPerRank, StallTimeout). If anything is wrong on one rank (no vectors,
+ * wrong components, impossible properties, no seeds), one error is reported on rank 0, ErrorCode is
+ * set and the output is empty on all ranks, and the pipeline can be used again. An abort on one
+ * rank is obeyed by all and leaves an empty output; as with VTK's own filters, AbortExecute stays
+ * set until it is switched off. It is looked at between groups of up to 2048 lines of a block.
  *
  * Work on the points of one rank is parallel through vtkSMPTools.
  *
- * **Cell-centred vectors.** The velocity is constant in each cell. For the vorticity, which would be
- * zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
+ * **Cell-centred vectors.** The velocity is constant in each cell. For the vorticity, which would
+ * be zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
  *
  * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids, vectors that vary in time,
  * vtkStreamTracer's interpolator prototypes and custom termination callbacks.
@@ -256,9 +262,9 @@ public:
 
   ///@{
   /**
-   * For each axis, 1 if the domain repeats along it with the length of its bounding box: a line that
-   * leaves it there comes in again on the opposite side. Points of lines are not wrapped, so lines
-   * stay in one piece. Default: 0, 0, 0.
+   * For each axis, 1 if the domain repeats along it with the length of its bounding box: a line
+   * that leaves it there enters again on the opposite side. Points of lines are not wrapped, so
+   * lines stay in one piece. Default: 0, 0, 0.
    */
   vtkSetVector3Macro(Periodic, int);
   vtkGetVector3Macro(Periodic, int);

@@ -25,8 +25,10 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "Refinement.h"
 #include "Together.h"
 
 #include "Tributary/Error.h"
@@ -52,11 +54,13 @@ ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
           static_cast<std::int64_t>(array->GetNumberOfTuples())};
 }
 
-/// Ghost flags per cell as the core reads them. Cells that VTK leaves out for another reason (a
+/// Ghost flags per cell as the core reads them. Cells that are left out for another reason (a
 /// hidden point, a refinement elsewhere) are marked hidden in a copy.
-Span<const std::uint8_t> cellGhosts(vtkDataSet* dataSet, FlowDomain& flow) {
+/// @param covered  1 per cell that a finer level covers, or empty
+Span<const std::uint8_t> cellGhosts(vtkDataSet* dataSet, Span<const std::uint8_t> covered,
+                                    FlowDomain& flow) {
   vtkUnsignedCharArray* cells = dataSet->GetCellGhostArray();
-  vtkUnsignedCharArray* points = dataSet->GetPointGhostArray();
+  vtkUnsignedCharArray* points = pointGhosts(dataSet);
   const auto any = [](vtkUnsignedCharArray* array, unsigned char flag) {
     if (!array) return false;
     const unsigned char* first = array->GetPointer(0);
@@ -66,15 +70,19 @@ Span<const std::uint8_t> cellGhosts(vtkDataSet* dataSet, FlowDomain& flow) {
   const bool refined = any(cells, vtkDataSetAttributes::REFINEDCELL);
   const bool hiddenPoints = any(points, vtkDataSetAttributes::HIDDENPOINT);
   const auto count = static_cast<std::size_t>(dataSet->GetNumberOfCells());
-  if (!refined && !hiddenPoints) {
-    if (!cells) return {};
-    return {cells->GetPointer(0), static_cast<std::size_t>(cells->GetNumberOfValues())};
-  }
+  const Span<const std::uint8_t> stored =
+      cells ? Span<const std::uint8_t>(cells->GetPointer(0),
+                                       static_cast<std::size_t>(cells->GetNumberOfValues()))
+            : Span<const std::uint8_t>();
+  // Flags of another number are the core's to refuse.
+  if ((!refined && !hiddenPoints && covered.empty()) || (cells && stored.size() != count))
+    return stored;
   std::vector<std::uint8_t>& flags = flow.bytes.emplace_back(count, std::uint8_t(0));
   vtkNew<vtkIdList> ids;
   for (std::size_t c = 0; c < count; ++c) {
-    if (cells) flags[c] = cells->GetValue(static_cast<vtkIdType>(c));
-    if (flags[c] & vtkDataSetAttributes::REFINEDCELL) flags[c] |= vtkDataSetAttributes::HIDDENCELL;
+    if (cells) flags[c] = stored[c];
+    if ((flags[c] & vtkDataSetAttributes::REFINEDCELL) || (!covered.empty() && covered[c]))
+      flags[c] |= vtkDataSetAttributes::HIDDENCELL;
     if (!hiddenPoints) continue;
     dataSet->GetCellPoints(static_cast<vtkIdType>(c), ids);
     for (vtkIdType j = 0; j < ids->GetNumberOfIds(); ++j)
@@ -84,19 +92,30 @@ Span<const std::uint8_t> cellGhosts(vtkDataSet* dataSet, FlowDomain& flow) {
   return flags;
 }
 
-bool isAxisAligned(vtkImageData* image) {
-  const double* spacing = image->GetSpacing();
-  return image->GetDirectionMatrix()->IsIdentity() && spacing[0] > 0 && spacing[1] > 0 &&
-         spacing[2] > 0;
+/// Whether a data set is a grid along the axes with coordinates that increase; others are meshes.
+bool isLattice(vtkDataSet* dataSet) {
+  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    const double* spacing = image->GetSpacing();
+    return image->GetDirectionMatrix()->IsIdentity() && spacing[0] > 0 && spacing[1] > 0 &&
+           spacing[2] > 0;
+  }
+  auto* grid = vtkRectilinearGrid::SafeDownCast(dataSet);
+  if (!grid) return false;
+  for (vtkDataArray* axis :
+       {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()})
+    for (vtkIdType i = 1; i < axis->GetNumberOfTuples(); ++i)
+      if (!(axis->GetComponent(i, 0) > axis->GetComponent(i - 1, 0))) return false;
+  return true;
 }
 
 /// A uniform or rectilinear grid as it is. The grid's number is set later, by all ranks together.
-StructuredPiece structuredPiece(const FlowPiece& from, int number, FlowDomain& flow) {
+StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
+                                FlowDomain& flow) {
   StructuredPiece piece;
   piece.piece = number;
   piece.cellCentred = flow.cellCentred;
   piece.velocity = viewOf(from.velocity, flow);
-  piece.ghosts = cellGhosts(from.dataSet, flow);
+  piece.ghosts = cellGhosts(from.dataSet, covered, flow);
   if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
     piece.uniform = true;
     std::copy_n(image->GetExtent(), 6, piece.extent.begin());
@@ -211,12 +230,13 @@ void genericCells(vtkDataSet* dataSet, MeshPiece& piece, FlowDomain& flow) {
   list.giveTo(piece);
 }
 
-MeshPiece meshPiece(const FlowPiece& from, int number, FlowDomain& flow) {
+MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
+                    FlowDomain& flow) {
   MeshPiece piece;
   piece.piece = number;
   piece.cellCentred = flow.cellCentred;
   piece.velocity = viewOf(from.velocity, flow);
-  piece.ghosts = cellGhosts(from.dataSet, flow);
+  piece.ghosts = cellGhosts(from.dataSet, covered, flow);
 
   auto* pointSet = vtkPointSet::SafeDownCast(from.dataSet);
   if (pointSet && pointSet->GetPoints()) {
@@ -239,6 +259,8 @@ MeshPiece meshPiece(const FlowPiece& from, int number, FlowDomain& flow) {
     structuredCells(curvilinear->GetExtent(), piece, flow);
   } else if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
     structuredCells(image->GetExtent(), piece, flow);
+  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(from.dataSet)) {
+    structuredCells(rectilinear->GetExtent(), piece, flow);
   } else if (auto* poly = vtkPolyData::SafeDownCast(from.dataSet)) {
     polyCells(poly, piece, flow);
   } else {
@@ -368,30 +390,34 @@ void numberGrids(Transport& transport, FlowDomain& flow) {
 
 /// Collective. Name and place of the vectors, the same on all ranks.
 void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentred) {
+  std::set<std::string> names;
+  for (const FlowPiece& piece : flow.pieces)
+    names.insert(piece.velocity->GetName() ? piece.velocity->GetName() : "");
   Writer writer;
-  if (!flow.pieces.empty()) {
-    const char* name = flow.pieces.front().velocity->GetName();
-    writer.value(cellCentred).text(name ? name : "");
-  }
+  for (const std::string& name : names) writer.value(cellCentred).text(name);
   bool known = false;
   for (const Bytes& bytes : allgatherBytes(transport, writer.take())) {
-    if (bytes.empty()) continue;
-    Reader reader(bytes);
-    const bool centred = reader.value<bool>();
-    const std::string name = reader.text();
-    if (known && centred != flow.cellCentred)
-      throw Error("the vectors \"" + flow.vectorName +
-                  "\" belong to points on some ranks and to cells on others; convert them with "
-                  "Cell Data to Point Data or Point Data to Cell Data first");
-    if (!known) flow.vectorName = name;
-    flow.cellCentred = centred;
-    known = true;
+    for (Reader reader(bytes); !reader.atEnd();) {
+      const bool centred = reader.value<bool>();
+      const std::string name = reader.text();
+      if (known && centred != flow.cellCentred)
+        throw Error("the vectors \"" + flow.vectorName +
+                    "\" belong to points on some ranks and to cells on others; convert them with "
+                    "Cell Data to Point Data or Point Data to Cell Data first");
+      if (known && name != flow.vectorName)
+        throw Error("the vectors are \"" + flow.vectorName + "\" in some blocks and \"" + name +
+                    "\" in others; choose one by its name with the property Vectors "
+                    "(SetInputArrayToProcess)");
+      flow.vectorName = name;
+      flow.cellCentred = centred;
+      known = true;
+    }
   }
   if (!known)
     throw Error(
         "no block of the input on any rank has cells and the vectors to trace; choose an array of "
-        "3 "
-        "components that the input has with the property Vectors (SetInputArrayToProcess)");
+        "3 components that the input has with the property Vectors (SetInputArrayToProcess)");
+  if (flow.vectorName.empty()) throw Error("the vectors have no name; give their array one");
 }
 
 }  // namespace
@@ -422,20 +448,21 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   std::vector<BlockId> structuredFirst, meshFirst;
   std::vector<double> box(6, -std::numeric_limits<double>::infinity());  // -lo, hi
   int blocksPerPiece = 1;
+  auto& list = flow->pieces;
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
+             list.end());
+  const auto covered = findRefinedCells(transport, list);
   together(transport, [&] {
-    auto& list = flow->pieces;
-    list.erase(std::remove_if(list.begin(), list.end(),
-                              [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
-               list.end());
     const int count = static_cast<int>(list.size());
     if (count > 0) blocksPerPiece = std::max(1, (blocksPerRank + count - 1) / count);
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
-      auto* image = vtkImageData::SafeDownCast(piece.dataSet);
-      if ((image && isAxisAligned(image)) || vtkRectilinearGrid::SafeDownCast(piece.dataSet))
-        flow->structured.push_back(structuredPiece(piece, n, *flow));
+      const auto& hidden = covered[static_cast<std::size_t>(n)];
+      if (isLattice(piece.dataSet))
+        flow->structured.push_back(structuredPiece(piece, n, hidden, *flow));
       else
-        flow->meshes.push_back(meshPiece(piece, n, *flow));
+        flow->meshes.push_back(meshPiece(piece, n, hidden, *flow));
       const double* b = piece.dataSet->GetBounds();
       for (std::size_t a = 0; a < 3; ++a) {
         box[a] = std::max(box[a], -b[2 * a]);

@@ -23,7 +23,9 @@ namespace tributary {
 /// A leaf of this rank that carries the vectors.
 struct FlowPiece {
   vtkDataSet* dataSet = nullptr;
-  std::string group;  ///< See Leaf.
+  std::string group;  ///< See Leaf, also for the next two.
+  std::string hierarchy;
+  int level = -1;
   vtkDataArray* velocity = nullptr;
   int dimension = 0;
 };
@@ -51,8 +53,9 @@ struct FlowDomain {
 /// Collective. `pieces` are this rank's leaves with the vectors, `cellCentred` where they are there
 /// (ignored on a rank without pieces). Leaves of lower dimension than the highest of all ranks are
 /// left out. Every rank gets about `blocksPerRank` blocks, at least one per leaf.
-/// Throws Error on all ranks if no rank has the vectors, if they are at points on one and at cells
-/// on another, or do not have three components.
+/// Cells of an AMR hierarchy that a finer level covers are left out. Throws Error on all ranks if
+/// no rank has the vectors, if they are at points in one block and at cells in another, or have
+/// different names, or do not have three components.
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
                                            bool cellCentred, int blocksPerRank);
 

@@ -13,10 +13,14 @@
 #include <vtkRectilinearGrid.h>
 #include <vtkSmartPointer.h>
 #include <vtkStructuredGrid.h>
+#include <vtkUniformGrid.h>
+#include <vtkUniformGridAMR.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
+
+#include "Tributary/Error.h"
 
 namespace tributary {
 namespace {
@@ -24,7 +28,7 @@ namespace {
 void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& leaves) {
   if (!node) return;
   if (auto* dataSet = vtkDataSet::SafeDownCast(node)) {
-    if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path});
+    if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path, {}, -1});
   } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(node)) {
     for (unsigned i = 0; i < blocks->GetNumberOfBlocks(); ++i)
       collect(blocks->GetBlock(i), path + "/" + std::to_string(i), leaves);
@@ -34,6 +38,14 @@ void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& le
   } else if (auto* pieces = vtkPartitionedDataSet::SafeDownCast(node)) {
     for (unsigned i = 0; i < pieces->GetNumberOfPartitions(); ++i)
       collect(pieces->GetPartitionAsDataObject(i), path, leaves);
+  } else if (auto* hierarchy = vtkUniformGridAMR::SafeDownCast(node)) {
+    for (unsigned level = 0; level < hierarchy->GetNumberOfLevels(); ++level)
+      for (unsigned i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i) {
+        vtkUniformGrid* grid = hierarchy->GetDataSet(level, i);
+        if (!grid || grid->GetNumberOfPoints() < 1) continue;
+        const std::string place = path + "/" + std::to_string(level) + "." + std::to_string(i);
+        leaves.push_back({grid, place, path + "/amr", static_cast<int>(level)});
+      }
   } else if (auto* composite = vtkCompositeDataSet::SafeDownCast(node)) {
     auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
     for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
@@ -86,6 +98,14 @@ int dimensionOf(vtkDataSet* dataSet) {
       consider(types->GetCellType(static_cast<int>(i)));
   }
   return dimension;
+}
+
+vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet) {
+  vtkUnsignedCharArray* flags = dataSet->GetPointGhostArray();
+  if (flags && flags->GetNumberOfValues() != dataSet->GetNumberOfPoints())
+    throw Error("a data set has " + std::to_string(flags->GetNumberOfValues()) +
+                " ghost flags for " + std::to_string(dataSet->GetNumberOfPoints()) + " points");
+  return flags;
 }
 
 }  // namespace tributary

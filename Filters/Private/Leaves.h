@@ -6,6 +6,7 @@
 #include <vector>
 
 class vtkDataObject;
+class vtkUnsignedCharArray;
 
 namespace tributary {
 
@@ -15,6 +16,9 @@ struct Leaf {
   /// Path of the composite node whose leaves may be pieces of one grid: the parent where the parent
   /// is a data set in pieces, otherwise the leaf itself. Empty for an input that is not composite.
   std::string group;
+  /// For a data set of an AMR hierarchy: the hierarchy's path and the data set's level in it.
+  std::string hierarchy;
+  int level = -1;  ///< -1 outside any hierarchy.
 };
 
 /// The data sets with at least one point in `input`, a data set or any composite of them, in the
@@ -23,5 +27,8 @@ std::vector<Leaf> leavesOf(vtkDataObject* input);
 
 /// Highest dimension of the data set's cells, -1 if it has none.
 int dimensionOf(vtkDataSet* dataSet);
+
+/// The data set's ghost flags of points, or null. Throws Error if they are not one for each point.
+vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet);
 
 }  // namespace tributary

@@ -35,6 +35,11 @@ struct Batch {
   Span<const TrajectoryPoint> points;
 };
 
+/// Numbers that are kept for each rank and group of batches: 32 MB of them, with few ranks.
+constexpr std::size_t kPlaces = std::size_t(1) << 22;
+/// At least so many groups are made, for the threads' sake.
+constexpr std::size_t kGroups = 64;
+
 std::vector<Batch> makeBatches(const FlowDomain& flow, const TraceResult& traced) {
   std::vector<Batch> batches;
   for (std::size_t b = 0; b < traced.logs.size(); ++b)
@@ -100,10 +105,16 @@ std::int64_t placeOf(const LineTable& table, std::int64_t line, std::int32_t ind
   return half ? half->place(index) : -1;
 }
 
-/// Where each batch's records begin in the messages to each rank.
+/// The messages to the other ranks, and where in them the records of each group of consecutive
+/// batches begin. A group is worked on by one thread.
 struct Packing {
-  std::vector<std::int64_t> first;  // [batch * ranks + rank], in records
+  std::size_t batchesPerGroup = 1;
+  std::vector<std::int64_t> first;  // [group * ranks + rank], in records
   std::vector<Bytes> buffers;
+
+  std::int64_t groups(std::size_t batches) const {
+    return static_cast<std::int64_t>((batches + batchesPerGroup - 1) / batchesPerGroup);
+  }
 };
 
 /// Room for all points that belong to other ranks' lines.
@@ -111,18 +122,25 @@ Packing planPacking(const std::vector<Batch>& batches, const Shares& shares, int
                     std::size_t bytesPerRecord, const ParallelFor& parallelFor) {
   const auto ranks = static_cast<std::size_t>(shares.ranks);
   Packing packing;
-  packing.first.assign(batches.size() * ranks, 0);
-  parallelFor(static_cast<std::int64_t>(batches.size()), [&](std::int64_t begin, std::int64_t end) {
-    for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b)
-      for (const TrajectoryPoint& point : batches[b].points)
-        ++packing.first[b * ranks + static_cast<std::size_t>(shares.ownerOf(point.line >> 1))];
+  const std::size_t mostGroups = std::max(kGroups, kPlaces / ranks);
+  packing.batchesPerGroup =
+      std::max<std::size_t>(1, (batches.size() + mostGroups - 1) / mostGroups);
+  const std::int64_t groups = packing.groups(batches.size());
+  packing.first.assign(static_cast<std::size_t>(groups) * ranks, 0);
+  parallelFor(groups, [&](std::int64_t begin, std::int64_t end) {
+    for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g) {
+      const std::size_t stop = std::min(batches.size(), (g + 1) * packing.batchesPerGroup);
+      for (std::size_t b = g * packing.batchesPerGroup; b < stop; ++b)
+        for (const TrajectoryPoint& point : batches[b].points)
+          ++packing.first[g * ranks + static_cast<std::size_t>(shares.ownerOf(point.line >> 1))];
+    }
   });
   packing.buffers.resize(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     std::int64_t total = 0;
-    for (std::size_t b = 0; b < batches.size(); ++b) {
-      const std::int64_t count = packing.first[b * ranks + r];
-      packing.first[b * ranks + r] = total;
+    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) {
+      const std::int64_t count = packing.first[g * ranks + r];
+      packing.first[g * ranks + r] = total;
       total += count;
     }
     if (r != static_cast<std::size_t>(rank))
@@ -140,16 +158,21 @@ std::int64_t evaluatePoints(const PointEvaluator& evaluator, const std::vector<B
   const std::size_t bytesPerRecord = recordBytes(fields);
   const auto ranks = static_cast<std::size_t>(shares.ranks);
   std::atomic<std::int64_t> placed{0};
-  parallelFor(static_cast<std::int64_t>(batches.size()), [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t groups = packing.groups(batches.size());
+  parallelFor(groups, [&](std::int64_t begin, std::int64_t end) {
     PointEvaluator::Scratch scratch;
     std::int64_t placedHere = 0;
     std::vector<std::byte*> target(kBatch);  // a record, or null
     std::vector<std::int64_t> place(kBatch);
     std::vector<std::int64_t> next(ranks);
-    for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b) {
+    const auto firstBatch = static_cast<std::size_t>(begin) * packing.batchesPerGroup;
+    const auto endBatch =
+        std::min(batches.size(), static_cast<std::size_t>(end) * packing.batchesPerGroup);
+    for (std::size_t b = firstBatch; b < endBatch; ++b) {
       const auto points = batches[b].points;
       evaluator.evaluate(*batches[b].block, points, scratch);
-      if (ranks > 1) std::copy_n(&packing.first[b * ranks], ranks, next.begin());
+      if (ranks > 1 && b % packing.batchesPerGroup == 0)
+        std::copy_n(&packing.first[b / packing.batchesPerGroup * ranks], ranks, next.begin());
       bool allHere = true;
       for (std::size_t i = 0; i < points.size(); ++i) {
         const int owner = ranks > 1 ? shares.ownerOf(points[i].line >> 1) : rank;
@@ -316,11 +339,8 @@ void addCellData(vtkPolyData* lines, const LineTable& table, const SeedList& see
 }
 
 /// Adds Rotation and Normals, which need whole lines.
-void addFrames(vtkPointData* data, const float* points, const std::string& vectorName,
+void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataArray> velocity,
                const LineTable& table, const ParallelFor& parallelFor) {
-  vtkSmartPointer<vtkDataArray> velocity = data->GetArray(vectorName.c_str());
-  if (!velocity || velocity->GetNumberOfComponents() != 3)
-    throw Error("the vectors \"" + vectorName + "\" are missing among the interpolated arrays");
   if (!vtkFloatArray::FastDownCast(velocity) && !vtkDoubleArray::FastDownCast(velocity)) {
     vtkNew<vtkDoubleArray> copy;
     copy->DeepCopy(velocity);
@@ -349,7 +369,7 @@ void addFrames(vtkPointData* data, const float* points, const std::string& vecto
 
 vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
                                           const Output& output, const PointArrayList& arrays,
-                                          const std::string& vectorName, const SeedList& seeds,
+                                          vtkDataArray* velocity, const SeedList& seeds,
                                           const LineTable& table, bool withFrames,
                                           const ParallelFor& parallelFor) {
   auto lines = vtkSmartPointer<vtkPolyData>::New();
@@ -364,9 +384,12 @@ vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
         data->AddArray(output.arrays[f]);
   };
   add(true);
-  add(false);
-  for (const PointArray& array : arrays.arrays) {
-    vtkDataArray* made = data->GetArray(array.name.c_str());
+  add(false);  // in place of an array of the input that has the name of one of ours
+  for (std::size_t f = 1; f < fields.size(); ++f) {
+    if (fields[f].kind != PointField::Kind::Interpolated) continue;
+    const PointArray& array = arrays.arrays[fields[f].array];
+    vtkDataArray* made = output.arrays[f];
+    if (data->GetArray(array.name.c_str()) != made) continue;
     for (std::size_t c = 0; c < array.componentNames.size(); ++c)
       if (!array.componentNames[c].empty())
         made->SetComponentName(static_cast<vtkIdType>(c), array.componentNames[c].c_str());
@@ -374,7 +397,7 @@ vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
     if (array.isVectors) data->SetActiveVectors(array.name.c_str());
   }
   if (withFrames) {
-    addFrames(data, reinterpret_cast<const float*>(output.data[0]), vectorName, table, parallelFor);
+    addFrames(data, reinterpret_cast<const float*>(output.data[0]), velocity, table, parallelFor);
     data->SetActiveVectors("Normals");
   }
   addCellData(lines, table, seeds);
@@ -416,8 +439,8 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
     const auto* points = reinterpret_cast<const float*>(output->data[0]);
     if (hasRepeatedPoints(table, points, settings.parallelFor))
       removeRepeatedPoints(table, fields, *output);
-    lines = makePolyData(fields, *output, arrays, flow.vectorName, seeds, table,
-                         settings.computeVorticity, settings.parallelFor);
+    lines = makePolyData(fields, *output, arrays, output->arrays[evaluator.velocityField()], seeds,
+                         table, settings.computeVorticity, settings.parallelFor);
   });
   return lines;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -22,9 +23,12 @@ struct Account {
   bool isScalars = false, isVectors = false;
 };
 
-bool isInterpolated(vtkPointData* data, int index, const std::string& except) {
+bool isInterpolated(vtkDataSet* dataSet, int index, const std::string& except) {
+  vtkPointData* data = dataSet->GetPointData();
   vtkDataArray* array = data->GetArray(index);
-  if (!array || !array->GetName() || vtkBitArray::SafeDownCast(array)) return false;
+  if (!array || !array->GetName() || vtkBitArray::SafeDownCast(array) ||
+      array->GetNumberOfTuples() != dataSet->GetNumberOfPoints())
+    return false;
   const std::string name = array->GetName();
   return !name.empty() && name != except && name != vtkDataSetAttributes::GhostArrayName() &&
          array != data->GetGlobalIds() && array != data->GetPedigreeIds();
@@ -70,7 +74,7 @@ bool isReal(int type) {
   return type == VTK_FLOAT || type == VTK_DOUBLE;
 }
 
-/// The smallest type that holds the values of both.
+/// The smallest type that holds the values of both, in whatever order they are given.
 int promote(int a, int b) {
   if (a == b) return a;
   if (isReal(a) && isReal(b)) return VTK_DOUBLE;
@@ -78,19 +82,20 @@ int promote(int a, int b) {
   if (isReal(a) || isReal(b)) return VTK_DOUBLE;
   const auto bytes = [](int type) { return vtkDataArray::GetDataTypeSize(type); };
   const auto isSigned = [](int type) { return vtkDataArray::GetDataTypeMin(type) < 0; };
-  if (isSigned(a) == isSigned(b)) return bytes(a) >= bytes(b) ? a : b;
+  if (isSigned(a) == isSigned(b))
+    return bytes(a) != bytes(b) ? (bytes(a) > bytes(b) ? a : b) : std::max(a, b);
   return VTK_LONG_LONG;
 }
 
 }  // namespace
 
-PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow,
-                                  const std::string& except) {
+PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) {
+  const std::string except = flow.cellCentred ? flow.vectorName : std::string();
   Writer writer;
   for (const FlowPiece& piece : flow.pieces) {
     vtkPointData* data = piece.dataSet->GetPointData();
     for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-      if (isInterpolated(data, i, except)) write(writer, accountOf(data, i));
+      if (isInterpolated(piece.dataSet, i, except)) write(writer, accountOf(data, i));
   }
   // Keyed by name, so that the result does not depend on the order of ranks and pieces.
   std::map<std::string, Account> known;
@@ -127,9 +132,18 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow,
     array.componentNames = a.componentNames;
     array.isScalars = a.isScalars;
     array.isVectors = a.isVectors;
-    for (const FlowPiece& piece : flow.pieces)
-      array.perPiece.push_back(piece.dataSet->GetPointData()->GetArray(a.name.c_str()));
+    for (const FlowPiece& piece : flow.pieces) {
+      int index = -1;
+      vtkDataArray* values = piece.dataSet->GetPointData()->GetArray(a.name.c_str(), index);
+      array.perPiece.push_back(values && isInterpolated(piece.dataSet, index, except) ? values
+                                                                                      : nullptr);
+    }
   }
+  const auto isVelocity = [&](const PointArray& array) { return array.name == flow.vectorName; };
+  if (!flow.cellCentred && std::none_of(list.arrays.begin(), list.arrays.end(), isVelocity))
+    throw Error("the vectors \"" + flow.vectorName +
+                "\" are ids, bits or flags, which are not interpolated; choose another array with "
+                "the property Vectors (SetInputArrayToProcess)");
   return list;
 }
 

@@ -25,9 +25,9 @@ struct PointArrayList {
 };
 
 /// Collective. The union, by name, of the point arrays of all pieces on all ranks; ghost flags,
-/// global and pedigree ids and arrays that are not numbers are left out, as is an array called
-/// `except`. Types are promoted where blocks differ.
-PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow,
-                                  const std::string& except);
+/// global and pedigree ids and arrays that are not numbers, or not one tuple for each point, are
+/// left out, as is one with the name of vectors that belong to cells. Types are promoted where
+/// blocks differ. Throws Error if vectors that belong to points are not in the list.
+PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
 
 }  // namespace tributary

@@ -129,6 +129,7 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
   add(Kind::Time, "IntegrationTime", VTK_DOUBLE, 1);
   for (std::size_t a = 0; a < arrays.arrays.size(); ++a) {
     const PointArray& array = arrays.arrays[a];
+    if (!flow.cellCentred && array.name == flow.vectorName) velocityField_ = fields_.size();
     add(Kind::Interpolated, array.name, array.type, array.components, a);
     std::vector<Source>& sources = sources_.emplace_back();
     for (vtkDataArray* values : array.perPiece) {
@@ -141,7 +142,10 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
       sources.push_back({values ? values->GetVoidPointer(0) : nullptr});
     }
   }
-  if (flow.cellCentred) add(Kind::CellVelocity, flow.vectorName, VTK_DOUBLE, 3);
+  if (flow.cellCentred) {
+    velocityField_ = fields_.size();
+    add(Kind::CellVelocity, flow.vectorName, VTK_DOUBLE, 3);
+  }
   if (computeVorticity) {
     add(Kind::Vorticity, "Vorticity", VTK_DOUBLE, 3);
     add(Kind::AngularVelocity, "AngularVelocity", VTK_DOUBLE, 1);
@@ -214,7 +218,7 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         break;
       }
       case Kind::Interpolated: {
-        if (hasVelocity && field.name == flow_.vectorName) {  // done already
+        if (hasVelocity && f == velocityField_) {  // done already
           switch (field.type) {
             vtkTemplateMacro(std::transform(scratch.velocity.begin(), scratch.velocity.end(),
                                             bufferOf<VTK_TT>(buffer), toValue<VTK_TT>));

@@ -32,6 +32,8 @@ class PointEvaluator {
                  const StepRules& rules, bool computeVorticity, double rotationScale);
 
   const std::vector<PointField>& fields() const { return fields_; }
+  /// The field that has the velocity.
+  std::size_t velocityField() const { return velocityField_; }
 
   /// A thread's room: weights and one buffer per field.
   struct Scratch {
@@ -59,6 +61,7 @@ class PointEvaluator {
   bool computeVorticity_;
   double rotationScale_;
   std::vector<PointField> fields_;
+  std::size_t velocityField_ = 0;
   std::vector<std::vector<Source>> sources_;   // [array][piece]
   std::vector<ArrayView> velocities_;          // [piece]
   std::vector<std::vector<double>> averaged_;  // [piece], for the vorticity of cell velocities

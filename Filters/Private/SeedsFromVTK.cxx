@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
 
 #include "Leaves.h"
 #include "Together.h"
@@ -62,7 +63,7 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
   std::vector<Seed> seeds;
   for (const Leaf& leaf : leaves) {
     vtkDataSet* dataSet = leaf.dataSet;
-    vtkUnsignedCharArray* ghosts = dataSet->GetPointGhostArray();
+    vtkUnsignedCharArray* ghosts = pointGhosts(dataSet);
     vtkDataArray* ids = dataSet->GetPointData()->GetGlobalIds();
     auto* exactIds = vtkIdTypeArray::SafeDownCast(ids);
     for (vtkIdType i = 0; i < dataSet->GetNumberOfPoints(); ++i) {
@@ -75,8 +76,10 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
         seed.id = exactIds ? exactIds->GetValue(i) : static_cast<std::int64_t>(ids->GetTuple1(i));
       else if (kind == kExtent)
         seed.id = numberInWhole(i, extentOf(dataSet), whole);
-      if (kind == kGlobalIds && seed.id < 0)
-        throw Error("the seed source has a negative global point id; remove its GlobalIds");
+      if (kind == kGlobalIds &&
+          (seed.id < 0 || seed.id == std::numeric_limits<std::int64_t>::max()))
+        throw Error("the seed source has the global point id " + std::to_string(seed.id) +
+                    "; number its points from 0 or remove its GlobalIds");
     }
   }
   return seeds;

@@ -18,7 +18,7 @@ void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vect
   for (vtkIdType first = 0; first < points; first += 3) {
     const vtkIdType count = std::min<vtkIdType>(3, points - first);
     for (vtkIdType j = 0; j < count; ++j) values[static_cast<std::size_t>(3 * (first + j) + j)] = 1;
-    double derivatives[9];
+    double derivatives[9] = {};  // VTK leaves them alone where it cannot invert a Jacobian
     cell->Derivatives(subId, pcoords, values.data(), 3, derivatives);
     for (vtkIdType j = 0; j < count; ++j) {
       for (int axis = 0; axis < 3; ++axis)

@@ -23,6 +23,29 @@ vectors = points.GetArray("velocity")
 {how}
 """
 
+# An array of one tuple where there should be one for each point or cell.
+SHORT = """
+from vtkmodules.vtkCommonCore import vtkFloatArray, vtkUnsignedCharArray
+short = (vtkUnsignedCharArray if {name!r} == "vtkGhostType" else vtkFloatArray)()
+short.SetName({name!r})
+short.SetNumberOfComponents({components})
+short.SetNumberOfTuples(1)
+short.Fill(0)
+{place}.RemoveArray({name!r})
+{place}.AddArray(short)
+"""
+# What numbers a seed source may give its points.
+IDS = """
+from vtkmodules.vtkCommonCore import vtkIdTypeArray
+ids = vtkIdTypeArray()
+ids.SetName("ids")
+for i in range(data.GetNumberOfPoints()):
+    ids.InsertNextValue({first} + i)
+points.SetGlobalIds(ids)
+"""
+# Names of the filter's own point arrays.
+OURS = ("IntegrationTime", "Vorticity", "Rotation", "AngularVelocity", "Normals")
+
 NO_VECTORS = 'points.RemoveArray("velocity"); cells.RemoveArray("velocity")'
 
 
@@ -49,6 +72,8 @@ class Cases:
         said = self.messages.take()
         found = [line for part in said for line in part.splitlines() if "No streamlines" in line]
         self.expect(name, len(found) == 1, f"{len(found)} messages instead of one: {found}")
+        errors = sum(part.count("ERR|") for part in said)
+        self.expect(name, errors == 1, f"{errors} errors on all ranks: {said}")
         for word in ("vtkAsyncStreamTracer",) + words:
             self.expect(name, found and word in found[0], f"no word {word!r} in {found}")
 
@@ -103,6 +128,32 @@ def reasons(lines):
     return set(lines.cell_data.get("ReasonForTermination", np.zeros(0, int)).tolist())
 
 
+def take_whole(data):
+    return lambda proxy: setattr(proxy, "Input", data)
+
+
+def names(cases, data):
+    """Vectors, or another array, that have the name of an array which the filter makes."""
+    lines = check.tracer(data, cases.seeds)
+    usual = check.Lines(check.fetch(lines))
+    check.delete(lines)
+    for name in OURS:
+        for array in ("velocity", "height"):
+            renamed = spoiled(data, f"points.GetArray({array!r}).SetName({name!r})")
+            chosen = ["POINTS", name if array == "velocity" else "velocity"]
+            cases.messages.take()
+            lines = check.tracer(renamed, cases.seeds, Vectors=chosen)
+            out = check.Lines(check.fetch(lines))
+            check.delete(lines)
+            what = f"{array} called {name}"
+            said = "".join(cases.messages.take())
+            cases.expect(what, not said, said)
+            cases.expect(what, np.array_equal(out.points, usual.points), "other lines")
+            for own in OURS:
+                same = np.array_equal(out.point_data.get(own), usual.point_data[own])
+                cases.expect(what, same, f"{own} is another")
+
+
 def main():
     cases = Cases()
     data, seeds = cases.data, cases.seeds
@@ -151,6 +202,33 @@ def main():
     cases.refused("no cells on any rank", ("Vectors",), lines, take_good)
     check.delete(lines)
 
+    lines = check.tracer(good, seeds, MaximumStreamlineLength=6.0)
+    for mesh in ("image", "hexahedra"):
+        whole = flows.source(mesh=mesh, size=9, centring="both")
+        for where, place in (("POINTS", "points"), ("CELLS", "cells")):
+            how = SHORT.format(name="velocity", components=3, place=place)
+            lines.Vectors = [where, "velocity"]
+            lines.Input = spoiled(whole, how)
+            cases.refused(f"{mesh}, too few vectors of {place}", ("velocities",), lines, take_whole(whole))
+            lines.Input = spoiled(whole, SHORT.format(name="vtkGhostType", components=1, place=place))
+            cases.refused(f"{mesh}, too few ghost flags of {place}", ("flags",), lines, take_whole(whole))
+    lines.Vectors = ["POINTS", "velocity"]
+    for first in ("-3", "2**63 - data.GetNumberOfPoints()"):
+        lines.SeedSource = spoiled(seeds, IDS.format(first=first))
+        cases.refused(
+            f"seed ids from {first}", ("id",), lines, lambda p: setattr(p, "SeedSource", seeds)
+        )
+    check.delete(lines)
+
+    for mesh in ("image", "hexahedra"):
+        whole = flows.source(mesh=mesh, size=9)
+        short = spoiled(whole, SHORT.format(name="short", components=1, place="points"))
+        cases.works(
+            f"{mesh}, an array too short", short,
+            lambda out: out.count == 40 and "short" not in out.point_data,
+        )
+        names(cases, whole)
+
     bad = "for i in range(0, vectors.GetNumberOfTuples(), 3): vectors.SetTuple3(i, {0}, {0}, {0})"
     for value in ("float('nan')", "float('inf')", "-float('inf')"):
         cases.works(f"velocity {value}", spoiled(data, bad.format(value)))
@@ -186,6 +264,15 @@ for i in range(data.GetNumberOfPoints()):
     cases.works("cells without volume", spoiled(flat, squash), lambda out: out.count > 0)
     torn = "data.GetPoints().SetPoint(0, float('nan'), 0, 0)"
     cases.works("a point that is not a number", spoiled(flat, torn), lambda out: out.count > 0)
+
+    for number in ("nan", "inf", "-inf", "1e300"):
+        move = "for i in range(data.GetNumberOfPoints()): data.GetPoints().SetPoint(i, float({!r}), 3, 3)"
+        odd = spoiled(seeds, move.format(number))
+        lines = check.tracer(good, odd)
+        cases.expect(f"seeds at {number}", check.Lines(check.fetch(lines)).count == 0, "lines")
+        said = "".join(cases.messages.take())
+        cases.expect(f"seeds at {number}", "No streamlines" not in said, said)
+        check.delete(lines)
 
     outside = flows.seeds(20, flows.bounds("abc"), outside=20)
     lines = check.tracer(data, outside, ReportRejectedSeeds=1)
