@@ -13,6 +13,7 @@ import sys
 import time
 
 import check
+import meshes
 from check import flows
 
 COUNT = 60
@@ -91,6 +92,16 @@ for mesh in flows.PLANE_MESHES:
     case(mesh, flow="double_gyre", mesh=mesh, size=17, variants=GHOSTS + ({"cut": "clumps"},))
 case("joined", {"JoinDirections": 1}, mesh="image", size=11, variants=GHOSTS)
 
+# Cells that VTK evaluates, and those of the kinds that Data/flows.py does not have.
+CELLS = {
+    "voxels": 11, "pentagonal prisms": 15, "quadratic hexahedra": 25, "quadratic wedges": 26,
+}
+# Seeds of the sources that a user gets; each rank is asked for its piece of them.
+SEED_TYPES = {
+    "Line": {"Point1": [0.3, 0.4, 0.5], "Point2": [6.0, 5.9, 5.8], "Resolution": 40},
+    "Point Cloud": {"Center": [3.0, 3.0, 3.0], "Radius": 3.0, "NumberOfPoints": 50},
+}
+
 REAL = {
     "dambreak.pvtu": (0.02, 0.98) * 3,
     "tjunction.pvtu": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
@@ -129,8 +140,52 @@ class Run:
                 self.failures.append(f"{where}: {check.difference(self.first, result)}")
 
 
+def others():
+    """Data and seeds that do not come from Data/flows.py, as (name, makers of tracers)."""
+    box = (0.0, meshes.SIDE) * 3
+
+    def from_points(maker, arguments, where="POINTS"):
+        def make():
+            data, seeds = maker(**arguments), flows.seeds(COUNT, box)
+            return check.tracer(data, seeds, Vectors=[where, "velocity"]), data, seeds
+
+        return make
+
+    def from_type(seed_type, properties):
+        def make():
+            data = flows.source(mesh="image", size=11)
+            tracer = check.cloud_tracer(data, SeedType=seed_type)
+            for name, value in properties.items():
+                setattr(tracer.SeedType, name, value)
+            return tracer, data
+
+        return make
+
+    for where in ("POINTS", "CELLS"):
+        yield f"hierarchy, of {where.lower()}", [
+            from_points(meshes.hierarchy, {"placing": placing}, where)
+            for placing in ("cyclic", "backwards", "last")
+        ]
+    for name, number in CELLS.items():
+        yield name, [
+            from_points(meshes.cells, {"cell_type": number, "size": 4, "cut": cut})
+            for cut in ("slices", "cyclic")
+        ]
+    for name, properties in SEED_TYPES.items():
+        yield f"seed type {name}", [from_type(name, properties)]
+
+
 def main():
     run = Run()
+    for name, makers in others():
+        if not chosen(name):
+            continue
+        start = time.time()
+        for index, make in enumerate(makers):
+            lines, *inputs = make()
+            run.trace(name, f"variant {index}", lines, FEWER)
+            check.delete(lines, *inputs)
+        print(f"{time.time() - start:6.2f} s  {name}", flush=True)
     for name, (arguments, properties, seeding, variants) in CASES.items():
         if not chosen(name):
             continue
@@ -161,4 +216,4 @@ def main():
 
 
 if __name__ == "__main__":
-    check.run(__file__)
+    check.run(__file__, seconds=580)
