@@ -95,7 +95,7 @@ std::vector<std::string> detectorNames(WorkModel work) {
 
 std::string defaultDetector() {
   const char* chosen = std::getenv("TRIBUTARY_DETECTOR");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "consensus";
+  return chosen != nullptr && *chosen != '\0' ? chosen : "hash-counter";
 }
 
 const DetectorTraits& checkDetector(const std::string& name, const DetectorOptions& options) {

@@ -41,7 +41,7 @@ struct DetectorTraits {
 /// What a detector must know of the program, and parameters of some.
 struct DetectorOptions {
   WorkModel work = WorkModel::AP;  ///< what the program's ranks may do
-  int arity = 2;                   ///< trees: children of a node, at least 2
+  int arity = 4;                   ///< trees: children of a node, at least 2
   int controlLevel = 1;            ///< TreeAps, TreeCounter: levels below the root, at least 0
   int initiators = 1;              ///< RingFlag: so many of the lowest ranks send tokens
 };

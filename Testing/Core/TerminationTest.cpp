@@ -593,6 +593,7 @@ TEST(Trees, ALateReceiptIsReportedFromTheControlLevelUp) {
     for (int controlLevel = 0; controlLevel < 5; ++controlLevel) {
       DetectorOptions options;
       options.work = WorkModel::APS;
+      options.arity = 2;
       options.controlLevel = controlLevel;
       const Session session = transport.openSession();
       const auto detector = makeDetector(name, transport, session, options);

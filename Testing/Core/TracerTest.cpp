@@ -344,6 +344,7 @@ TEST(BadInput, RulesThatNoLineCanFollowAreRefusedOnAllRanks) {
 TEST(BadInput, AMonitorThatSaysStopStopsAllRanks) {
   GridSetup setup;
   setup.pieces = world().size();
+  setup.blocksPerPiece = 8;  // or one turn is enough
   const auto grid = makeGridDomain(world(), setup);
   TraceOptions options = optionsFor(Integrator::RungeKutta4);
   options.rules.maximumLength = 1e9;
