@@ -106,6 +106,30 @@ TEST_P(Promise, HoldsForAnyCutAndSchedule) {
   }
 }
 
+class PromiseUnder : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PromiseUnder, Detector) {
+  GridSetup setup;
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  const auto expected = reference(setup, options);
+  options.exchange.detector = GetParam();
+  for (const Schedule schedule : {Schedule::Asynchronous, Schedule::Neighborhood}) {
+    options.exchange.schedule = schedule;
+    for (const int blocks : {1, 5}) {
+      setup.pieces = world().size() + 1;
+      setup.blocksPerPiece = blocks;
+      expectSame(expected, traceSetup(world(), setup, options), std::to_string(blocks) + " blocks");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PromiseUnder, ::testing::ValuesIn(detectorNames(WorkModel::AP)),
+                         [](const auto& test) {
+                           std::string name = test.param;  // GoogleTest allows no hyphens
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
 std::string nameOf(const ::testing::TestParamInfo<Promise::ParamType>& info) {
   const char* integrators[] = {"Rk2", "Rk4", "Rk45"};
   return std::string(integrators[int(std::get<0>(info.param))]) +
