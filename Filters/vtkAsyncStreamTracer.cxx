@@ -504,6 +504,11 @@ int vtkAsyncStreamTracer::RequestUpdateExtent(
       info->Set(
         Pipeline::UPDATE_NUMBER_OF_PIECES(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()));
       info->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
+      // The extent that comes along by default is one of the other input.
+      if (info->Has(Pipeline::WHOLE_EXTENT()))
+      {
+        info->Set(Pipeline::UPDATE_EXTENT(), info->Get(Pipeline::WHOLE_EXTENT()), 6);
+      }
     }
   }
   return 1;

@@ -161,6 +161,19 @@ def others():
 
         return make
 
+    def from_data(arguments):
+        def make():
+            data, seeds = flows.source(mesh="image", size=11), flows.source(size=4, **arguments)
+            return check.tracer(data, seeds), data, seeds
+
+        return make
+
+    # Seeds that several ranks have count once; ids are those of the whole.
+    yield "seeds of a grid", [from_data({"mesh": "image", "ghosts": g}) for g in (0, 1)]
+    yield "seeds with global ids", [
+        from_data({"mesh": "tetrahedra", "ids": True, "cut": cut, "ghosts": ghosts})
+        for cut, ghosts in (("bricks", 0), ("clumps", 1), ("random", 0))
+    ]
     for where in ("POINTS", "CELLS"):
         yield f"hierarchy, of {where.lower()}", [
             from_points(meshes.hierarchy, {"placing": placing}, where)
