@@ -6,7 +6,8 @@
 On a simulated network: termination delay against the number of ranks, detectors' messages against
 the share of remote work and against the mean load, slowdown of the work (Kocalar, Khokhar and
 Hambrusch 1999, Figures 3 to 5), and random walks of 64-byte messages, which the paper does not
-have. On MPI: loads and walks on 2 to 8 ranks (16 with --full). Needs python3-matplotlib.
+have, and particle tracing; message counts of a diffusing process (Figure 2) against those
+derived. On MPI: loads, walks and tracing on 2 to 8 ranks (16 with --full). Needs python3-matplotlib.
 """
 
 import argparse
@@ -88,6 +89,7 @@ def main():
     parser.add_argument(
         "--full", action="store_true", help="all loads of the paper, up to 4,096 ranks and 16 of MPI"
     )
+    parser.add_argument("--only", choices=["simulated", "mpi"], help="one half of it")
     options = parser.parse_args()
     os.makedirs(options.output, exist_ok=True)
     runs = Runs(options.program, options.output)
@@ -95,6 +97,19 @@ def main():
     loads = ["--mean", "1,2,5,20,40" if options.full else "5,20", "--repeat", "3"]
     remotes = ["--remote", "1,2,5" if options.full else "1,5"]
 
+    if options.only != "simulated":
+        for ranks in (2, 4, 8, 16) if options.full else (2, 4, 8):
+            runs.run(f"mpi-load-{ranks}", ["--mean", "5", "--remote", "5", "--repeat", "9"], ranks)
+            runs.run(
+                f"mpi-walks-{ranks}",
+                ["--program", "walks", "--walkers", "64", "--hops", "2000", "--repeat", "9"],
+                ranks,
+            )
+            runs.run(f"mpi-tracer-{ranks}", ["--program", "tracer", "--repeat", "9"], ranks)
+    if options.only == "mpi":
+        return
+
+    runs.run("counts", ["--program", "diffusion", "--simulate", "16,64,256", "--arity", "2"])
     delays = runs.run("delays", ["--simulate", sizes] + loads + remotes)
     remote = runs.run(
         "remote", ["--simulate", "128", "--mean", "20", "--remote", "1,2,5", "--repeat", "5"]
@@ -103,16 +118,7 @@ def main():
         "means", ["--simulate", "64", "--mean", "1,2,5,20,40", "--remote", "5", "--repeat", "5"]
     )
     walks = runs.run("walks", ["--program", "walks", "--simulate", sizes, "--repeat", "5"])
-    for ranks in (2, 4, 8, 16) if options.full else (2, 4, 8):
-        runs.run(f"mpi-load-{ranks}", ["--mean", "5", "--remote", "5", "--repeat", "9"], ranks)
-        runs.run(
-            f"mpi-walks-{ranks}",
-            ["--program", "walks", "--walkers", "64", "--hops", "2000", "--repeat", "9"],
-            ranks,
-        )
-
-    def save(name, *arguments, **keywords):
-        plot(os.path.join(options.output, name + ".svg"), *arguments, **keywords)
+    runs.run("tracer", ["--program", "tracer", "--simulate", "64,256", "--repeat", "5"])
 
     general = ["consensus", "four-counter", "hash-counter"]
     save("delay-rings", "Termination delay of rings (simulated)", delays, RINGS, "ranks", "delay us")
