@@ -120,6 +120,9 @@ def main():
     walks = runs.run("walks", ["--program", "walks", "--simulate", sizes, "--repeat", "5"])
     runs.run("tracer", ["--program", "tracer", "--simulate", "64,256", "--repeat", "5"])
 
+    def save(name, *arguments, **keywords):
+        plot(os.path.join(options.output, name + ".svg"), *arguments, **keywords)
+
     general = ["consensus", "four-counter", "hash-counter"]
     save("delay-rings", "Termination delay of rings (simulated)", delays, RINGS, "ranks", "delay us")
     save(

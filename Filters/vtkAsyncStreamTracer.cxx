@@ -166,9 +166,15 @@ void vtkAsyncStreamTracer::vtkRun::CheckProperties()
         self->BlocksPerRank, "set it to a number from 1 to 1000000");
       require(self->StallTimeout >= 0, "StallTimeout", self->StallTimeout,
         "set it to a positive number of seconds, or to 0 to wait for ever");
-      const auto known = tributary::detectorNames();
-      require(std::find(known.begin(), known.end(), self->Detector) != known.end(), "Detector",
-        self->Detector, "there is no such detector; the usual one is \"consensus\"");
+      const auto known = tributary::detectorNames(tributary::WorkModel::AP);
+      std::string choices = "\"default\"";
+      for (const std::string& name : known)
+      {
+        choices += ", \"" + name + "\"";
+      }
+      require(self->Detector == "default" ||
+          std::find(known.begin(), known.end(), self->Detector) != known.end(),
+        "Detector", self->Detector, ("set it to one of " + choices).c_str());
     });
 }
 

@@ -301,8 +301,9 @@ public:
 
   ///@{
   /**
-   * Name of the algorithm that detects that all lines are finished and no message is under way.
-   * Default: "consensus".
+   * Name of the algorithm that detects that all lines are finished and no message is under way: one
+   * of tributary::detectorNames(WorkModel::AP), or "default", which is the one that the environment
+   * variable TRIBUTARY_DETECTOR names and otherwise the fastest. Default: "default".
    */
   void SetDetector(const char* name);
   const char* GetDetector() const { return this->Detector.c_str(); }
@@ -383,7 +384,7 @@ protected:
   bool ReportRejectedSeeds = false;
   int Schedule = ASYNCHRONOUS;
   double Arrivals = 1.0;
-  std::string Detector = "consensus";
+  std::string Detector = "default";
   int BatchBytes = 65536;
   double HoldTime = 20.0;
   int BlocksPerRank = 1;

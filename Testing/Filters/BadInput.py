@@ -173,7 +173,7 @@ def main():
         ("MaximumIntegrationTime", -1.0, 0.0),
         ("BlocksPerRank", 0, 1),
         ("Arrivals", 2.0, 1.0),
-        ("Detector", "nonsense", "consensus"),
+        ("Detector", "nonsense", "default"),
     ):
         cases.refused_property(name, bad, fine)
 

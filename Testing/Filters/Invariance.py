@@ -121,13 +121,18 @@ def chosen(name):
 class Run:
     def __init__(self):
         self.hashes = {}
+        self.traces = 0
         self.failures = []
 
     def trace(self, name, label, lines, pairs):
-        """Trace with each schedule and number of blocks; remember the first, compare the others."""
+        """Trace with each schedule and number of blocks, and with one termination detector after
+        the other; remember the first, compare the others."""
+        detectors = lines.GetProperty("Detector").Available
         for schedule, blocks in pairs:
             lines.Schedule = schedule
             lines.BlocksPerRank = blocks
+            lines.Detector = detectors[self.traces % len(detectors)]
+            self.traces += 1
             result = check.Lines(check.fetch(lines))
             if name not in self.hashes:
                 assert result.count, f"{name}: no lines"
@@ -136,7 +141,7 @@ class Run:
                 self.hashes[name] = result.digest()
                 self.first = result
             elif result.digest() != self.hashes[name]:
-                where = f"{name}: {label} schedule {schedule}, {blocks} blocks a rank"
+                where = f"{name}: {label} schedule {schedule}, {blocks} blocks, {lines.Detector}"
                 self.failures.append(f"{where}: {check.difference(self.first, result)}")
 
 
