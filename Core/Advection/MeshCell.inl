@@ -105,6 +105,9 @@ inline __attribute__((always_inline)) double dot3(V4 a, V4 b) {
   const V4 p = a * b;
   return p[0] + p[1] + p[2];
 }
+inline __attribute__((always_inline)) double norm(V4 v) {
+  return __builtin_sqrt(dot3(v, v));
+}
 inline __attribute__((always_inline)) V4 cross(V4 a, V4 b) {
   const auto yzx = [](V4 v) { return __builtin_shufflevector(v, v, 1, 2, 0, 3); };
   return yzx(a * yzx(b) - yzx(a) * b);

@@ -85,6 +85,7 @@ using MeshKernel = void (*)(const MeshView&, const StepRules&, Particle*, std::i
 void advanceMeshBaseline(const MeshView&, const StepRules&, Particle*, std::int64_t,
                          TrajectoryLog&);
 void advanceMeshAvx2(const MeshView&, const StepRules&, Particle*, std::int64_t, TrajectoryLog&);
+void advanceMeshAvx512(const MeshView&, const StepRules&, Particle*, std::int64_t, TrajectoryLog&);
 /// The fastest variant that this processor runs; all give the same bits.
 MeshKernel meshKernel();
 

@@ -5,6 +5,9 @@ namespace tributary {
 
 MeshKernel meshKernel() {
 #if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return advanceMeshAvx512;
   if (__builtin_cpu_supports("avx2")) return advanceMeshAvx2;
 #endif
   return advanceMeshBaseline;

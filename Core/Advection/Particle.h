@@ -31,7 +31,7 @@ enum class Status : std::uint8_t {
 /// the step, which is the first slope of the next one. Whatever a later operation reads is in this
 /// struct, so a particle can be handed over before any evaluation and go on bit for bit.
 struct alignas(32) Particle {
-  // Positions and slopes have a fourth, unused lane: kernels hold x, y, z in one vector register.
+  // Positions and slopes have a fourth, unused lane: x, y, z are loaded as one vector.
   double x[4];       ///< Where the step began.
   double target[4];  ///< Where the next evaluation is wanted; a function of x, k, h and stage.
   double k[6][4];    ///< Unit directions found so far in this step.

@@ -11,129 +11,180 @@
 //                                    ^                  |
 //                                    +---- step refused-+  (Runge-Kutta 4-5 only)
 //
-// Every edge is one call of feed(). The same inline code runs in every kernel, on values held in
-// vector registers, with no contraction to fused operations, so that any mixture of kernels,
-// batches and hand-overs gives the same bits.
+// Every edge is one call of feed(), for one particle here and for several in Lanes.h. The
+// arithmetic of both is one template, with no contraction to fused operations, so that any mixture
+// of kernels, batches and hand-overs gives the same bits.
 //
 // Semantics (step control, order of the termination tests, reasons) follow vtkStreamTracer and
 // vtkRungeKutta45 so that lines agree point by point, with two deliberate differences: an error
 // estimate of exactly zero asks for the largest step (there: the smallest), and a rest of the
 // maximum length that is below the minimum step is still travelled (there: reason 3).
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Advection/Vector.h"
 
 namespace tributary {
 namespace {  // one private copy per translation unit: kernels are compiled for several processors
-
-/// x, y, z and an unused lane in one vector (GCC and Clang extension; lowered to what the target
-/// has).
-typedef double V4 __attribute__((vector_size(32)));
-
-inline __attribute__((always_inline)) V4 load(const double* p) {
-  V4 v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-inline __attribute__((always_inline)) void store(double* p, V4 v) {
-  std::memcpy(p, &v, sizeof v);
-}
-inline __attribute__((always_inline)) V4 splat(double s) {
-  return V4{s, s, s, s};
-}
-inline __attribute__((always_inline)) double norm(V4 v) {
-  const V4 s = v * v;
-  return __builtin_sqrt(s[0] + s[1] + s[2]);
-}
 
 template <Integrator I>
 constexpr int kStages = I == Integrator::RungeKutta2   ? 2
                         : I == Integrator::RungeKutta4 ? 4
                                                        : 6;
 
-/// Where the evaluation of slope k[stage] is made.
-template <Integrator I, int Stage>
-inline __attribute__((always_inline)) V4 stagePoint(const Particle& p) {
-  const V4 x = load(p.x), h = splat(p.h);
-  const V4 k0 = load(p.k[0]);
-  if constexpr (I == Integrator::RungeKutta2) {
-    return x + splat(p.h * 0.5) * k0;
-  } else if constexpr (I == Integrator::RungeKutta4) {
-    if constexpr (Stage == 1) return x + splat(p.h * 0.5) * k0;
-    if constexpr (Stage == 2) return x + splat(p.h * 0.5) * load(p.k[1]);
-    return x + h * load(p.k[2]);
-  } else {  // Cash and Karp
-    if constexpr (Stage == 1) return x + h * (splat(0.2) * k0);
-    const V4 k1 = load(p.k[1]);
-    if constexpr (Stage == 2) return x + h * (splat(3.0 / 40) * k0 + splat(9.0 / 40) * k1);
-    const V4 k2 = load(p.k[2]);
-    if constexpr (Stage == 3) return x + h * (splat(0.3) * k0 + splat(-0.9) * k1 + splat(1.2) * k2);
-    const V4 k3 = load(p.k[3]);
-    if constexpr (Stage == 4)
-      return x + h * (splat(-11.0 / 54) * k0 + splat(2.5) * k1 + splat(-70.0 / 27) * k2 +
-                      splat(35.0 / 27) * k3);
-    const V4 k4 = load(p.k[4]);
-    return x +
-           h * (splat(1631.0 / 55296) * k0 + splat(175.0 / 512) * k1 + splat(575.0 / 13824) * k2 +
-                splat(44275.0 / 110592) * k3 + splat(253.0 / 4096) * k4);
-  }
+template <class Number>
+TRIBUTARY_INLINE Number norm(const Number v[3]) {
+  return root(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/// End of the step; for Runge-Kutta 4-5 also the estimated error.
-template <Integrator I>
-inline __attribute__((always_inline)) V4 endPoint(const Particle& p, double& error) {
-  const V4 x = load(p.x), h = splat(p.h);
+// The templates below take a Particle, or Lanes of particles, whose members have the same names.
+
+/// 1 or -1.
+TRIBUTARY_INLINE double directionOf(const Particle& p) {
+  return p.backward() ? -1.0 : 1.0;
+}
+template <class P>
+TRIBUTARY_INLINE auto directionOf(const P& p) {
+  return p.direction;
+}
+
+/// Where along an axis the evaluation of slope k[Stage] is made.
+template <Integrator I, int Stage, class P>
+TRIBUTARY_INLINE auto stagePoint(const P& p, int a) {
+  const auto& k = p.k;
   if constexpr (I == Integrator::RungeKutta2) {
-    return x + h * load(p.k[1]);
+    return p.x[a] + (p.h * 0.5) * k[0][a];
   } else if constexpr (I == Integrator::RungeKutta4) {
-    const V4 middle = load(p.k[1]) + load(p.k[2]);
-    return x + splat(p.h / 6) * (load(p.k[0]) + (middle + middle) + load(p.k[3]));
+    if constexpr (Stage < 3)
+      return p.x[a] + (p.h * 0.5) * k[Stage - 1][a];
+    else
+      return p.x[a] + p.h * k[2][a];
+  } else if constexpr (Stage == 1) {  // Cash and Karp
+    return p.x[a] + p.h * (0.2 * k[0][a]);
+  } else if constexpr (Stage == 2) {
+    return p.x[a] + p.h * ((3.0 / 40) * k[0][a] + (9.0 / 40) * k[1][a]);
+  } else if constexpr (Stage == 3) {
+    return p.x[a] + p.h * (0.3 * k[0][a] + -0.9 * k[1][a] + 1.2 * k[2][a]);
+  } else if constexpr (Stage == 4) {
+    return p.x[a] + p.h * ((-11.0 / 54) * k[0][a] + 2.5 * k[1][a] + (-70.0 / 27) * k[2][a] +
+                           (35.0 / 27) * k[3][a]);
   } else {
-    const V4 k0 = load(p.k[0]), k2 = load(p.k[2]), k3 = load(p.k[3]), k4 = load(p.k[4]),
-             k5 = load(p.k[5]);
-    error = norm(h * (splat(37.0 / 378 - 2825.0 / 27648) * k0 +
-                      splat(250.0 / 621 - 18575.0 / 48384) * k2 +
-                      splat(125.0 / 594 - 13525.0 / 55296) * k3 + splat(-277.0 / 14336) * k4 +
-                      splat(512.0 / 1771 - 0.25) * k5));
-    return x + h * (splat(37.0 / 378) * k0 + splat(250.0 / 621) * k2 + splat(125.0 / 594) * k3 +
-                    splat(512.0 / 1771) * k5);
+    return p.x[a] +
+           p.h * ((1631.0 / 55296) * k[0][a] + (175.0 / 512) * k[1][a] + (575.0 / 13824) * k[2][a] +
+                  (44275.0 / 110592) * k[3][a] + (253.0 / 4096) * k[4][a]);
   }
 }
 
-inline __attribute__((always_inline)) void finish(Particle& p, Reason reason) {
+/// End of the step, along an axis.
+template <Integrator I, class P>
+TRIBUTARY_INLINE auto endPoint(const P& p, int a) {
+  const auto& k = p.k;
+  if constexpr (I == Integrator::RungeKutta2) {
+    return p.x[a] + p.h * k[1][a];
+  } else if constexpr (I == Integrator::RungeKutta4) {
+    const auto middle = k[1][a] + k[2][a];
+    return p.x[a] + (p.h / 6) * (k[0][a] + (middle + middle) + k[3][a]);
+  } else {
+    return p.x[a] + p.h * ((37.0 / 378) * k[0][a] + (250.0 / 621) * k[2][a] +
+                           (125.0 / 594) * k[3][a] + (512.0 / 1771) * k[5][a]);
+  }
+}
+
+/// The estimated error of a step of Runge-Kutta 4-5.
+template <class Number, class P>
+TRIBUTARY_INLINE Number stepError(const P& p) {
+  Number error[3];
+  for (int a = 0; a < 3; ++a)
+    error[a] = p.h * ((37.0 / 378 - 2825.0 / 27648) * p.k[0][a] +
+                      (250.0 / 621 - 18575.0 / 48384) * p.k[2][a] +
+                      (125.0 / 594 - 13525.0 / 55296) * p.k[3][a] + (-277.0 / 14336) * p.k[4][a] +
+                      (512.0 / 1771 - 0.25) * p.k[5][a]);
+  return norm(error);
+}
+
+/// What error control makes of a step.
+template <class Number, class Condition>
+struct Verdict {
+  Condition accepted;   ///< Go to the end point; else try again with `h`.
+  Condition lastTry;    ///< Of the step that is tried again.
+  Condition undefined;  ///< The error is not a number: the line ends.
+  Number h, next;       ///< As in Particle.
+};
+
+/// @param settled  accept the step whatever its error
+template <class Condition, class P, class Number>
+TRIBUTARY_INLINE Verdict<Number, Condition> judgeStep(const StepRules& rules, const P& p,
+                                                      Number error, Condition settled) {
+  const Number h = p.h, size = magnitude(h), minimum = p.minimum, maximum = p.maximum;
+  settled = settled | (size == minimum);
+  const Number ratio = error / rules.maximumError;
+  const Condition good = ratio <= 1;
+  // 0.9 * size * ratio^-0.2 > maximum, without the power, which an error of zero has not.
+  const Number r = 0.9 * size / maximum, r2 = r * r;
+  const Condition plenty = good & (ratio < r2 * r2 * r);
+  const Number wanted =
+      select(good, 0.9 * size * inverseFifthRoot(ratio), 0.9 * size / root(root(ratio)));
+  const Condition above = plenty | (wanted > maximum);
+  const Condition limited = above | (wanted < minimum);
+  const Number clamped = select(limited, select(above, maximum, minimum), wanted);
+  Verdict<Number, Condition> verdict;
+  verdict.accepted = settled | (good & ((limited == 0) | (clamped == size)));
+  verdict.lastTry = limited;
+  verdict.undefined = (settled == 0) & (ratio != ratio);
+  verdict.next = select(settled, h, directionOf(p) * clamped);
+  verdict.h = select(verdict.accepted, h, verdict.next);
+  return verdict;
+}
+
+/// Size and bounds of the next step from the length of the cell at p.x.
+template <Integrator I, class P, class Number>
+TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength) {
+  const Number unit = rules.unit == StepUnit::CellLength ? cellLength : all<Number>(1);
+  const Number initial = rules.initialStep * unit;
+  p.minimum = p.maximum = initial;
+  Number size = initial;
+  if constexpr (I == Integrator::RungeKutta45) {
+    if (rules.minimumStep > 0) p.minimum = rules.minimumStep * unit;
+    if (rules.maximumStep > 0) p.maximum = rules.maximumStep * unit;
+    size = magnitude(p.next);
+    size = select(size < p.minimum, p.minimum, select(size > p.maximum, p.maximum, size));
+  }
+  p.h = directionOf(p) * size;
+}
+
+/// A step clipped to end at a limit may miss it by the rounding of a sum.
+constexpr double kReached = 1 - 4 * std::numeric_limits<double>::epsilon();
+
+/// Whether p starts its next step as it is: startStep would neither end the line nor clip the step.
+template <class Condition, class P, class Number>
+TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Number speed) {
+  const Number size = magnitude(p.h), age = magnitude(p.time), length = p.length;
+  return (length < rules.maximumLength * kReached) & (p.steps <= rules.maximumSteps) &
+         (age < rules.maximumTime * kReached) & (speed > rules.terminalSpeed) & (speed > 0) &
+         (length + size <= rules.maximumLength) & (size <= (rules.maximumTime - age) * speed);
+}
+
+TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
   p.status = Status::Finished;
   p.reason = reason;
 }
 
-inline void record(const Particle& p, TrajectoryLog& log, std::int32_t cell) {
-  TrajectoryPoint& point = log.append();
-  std::memcpy(point.x, p.x, sizeof point.x);
-  point.time = p.time;
-  point.line = p.line;
-  point.index = p.steps;
-  point.cell = cell;
-}
-
-/// The velocity at p.x is known (speed, k[0]): starts the next step or ends the line.
+/// The velocity at p.x is known (speed, k[0]): starts the step that was chosen or ends the line.
 template <Integrator I>
-inline __attribute__((always_inline)) bool startStep(const StepRules& rules, Particle& p) {
-  // A step clipped to end at a limit may miss it by the rounding of a sum.
-  constexpr double kReached = 1 - 4 * std::numeric_limits<double>::epsilon();
+inline bool startStep(const StepRules& rules, Particle& p) {
   if (p.length >= rules.maximumLength * kReached) return finish(p, Reason::OutOfLength), false;
   if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
-  const double age = std::fabs(p.time);
+  const double age = magnitude(p.time);
   if (age >= rules.maximumTime * kReached) return finish(p, Reason::OutOfTime), false;
   // Written so that a speed that is not a number is also caught.
   if (!(p.speed > rules.terminalSpeed && p.speed > 0))
     return finish(p, p.speed != p.speed ? Reason::UnexpectedValue : Reason::Stagnation), false;
 
-  const double direction = p.backward() ? -1.0 : 1.0;
-  double size = std::fabs(p.h);
+  double size = magnitude(p.h);
   bool clipped = false;
   if (p.length + size > rules.maximumLength) {
     size = rules.maximumLength - p.length;
@@ -146,125 +197,79 @@ inline __attribute__((always_inline)) bool startStep(const StepRules& rules, Par
   if (clipped) {
     if (size < p.maximum) p.maximum = size;
     if (size < p.minimum) p.minimum = size;
-    p.h = direction * size;
+    p.h = directionOf(p) * size;
   }
   p.stage = 1;
   p.lastTry = false;
-  store(p.target, stagePoint<I, 1>(p));
+  for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, 1>(p, a);
   return true;
-}
-
-/// Step bounds from the cell at p.x; p.h is the size proposed so far (ignored without control).
-template <Integrator I>
-inline __attribute__((always_inline)) void chooseStep(const StepRules& rules, Particle& p,
-                                                      bool first) {
-  const double unit = rules.unit == StepUnit::CellLength ? p.cellLength : 1.0;
-  const double direction = p.backward() ? -1.0 : 1.0;
-  const double initial = rules.initialStep * unit;
-  p.minimum = p.maximum = initial;
-  if constexpr (I == Integrator::RungeKutta45) {
-    if (rules.minimumStep > 0) p.minimum = rules.minimumStep * unit;
-    if (rules.maximumStep > 0) p.maximum = rules.maximumStep * unit;
-    double size = first ? initial : std::fabs(p.next);
-    if (!first) {
-      if (size < p.minimum)
-        size = p.minimum;
-      else if (size > p.maximum)
-        size = p.maximum;
-    }
-    p.h = direction * size;
-  } else {
-    p.h = direction * initial;
-  }
-}
-
-/// All slopes are known. @return true to go to the end point, false to try the step again with the
-/// p.h that was set, or when p was finished.
-inline __attribute__((always_inline)) bool acceptStep(const StepRules& rules, Particle& p,
-                                                      double error) {
-  const double size = std::fabs(p.h), direction = p.h < 0 ? -1.0 : 1.0;
-  p.next = p.h;
-  if (p.lastTry || rules.maximumError <= 0 || size == p.minimum) return true;
-  const double ratio = error / rules.maximumError;
-  const bool good = ratio <= 1;
-  if (good) {
-    // 0.9 * size * ratio^-0.2 > maximum, without the power: nearly always so.
-    const double r = 0.9 * size / p.maximum, r2 = r * r;
-    if (ratio < r2 * r2 * r) {
-      if (size == p.maximum) return true;
-      p.h = p.next = direction * p.maximum;
-      p.lastTry = true;
-      return false;
-    }
-  } else if (ratio != ratio) {
-    finish(p, Reason::UnexpectedValue);
-    return false;
-  }
-  const double wanted =
-      good ? 0.9 * size * std::pow(ratio, -0.2) : 0.9 * size / std::sqrt(std::sqrt(ratio));
-  p.lastTry = wanted < p.minimum || wanted > p.maximum;
-  const double clamped = wanted < p.minimum ? p.minimum : wanted > p.maximum ? p.maximum : wanted;
-  p.next = direction * clamped;
-  if (good && !p.lastTry) return true;
-  if (good && clamped == size) return true;
-  p.h = p.next;
-  return false;
 }
 
 /// Feeds the velocity at p.target. `Stage` is p.stage, known to the caller.
 /// @return true if p wants another evaluation, at the p.target that was set.
 template <Integrator I, int Stage>
-inline __attribute__((always_inline)) bool feedStage(const StepRules& rules, Particle& p,
-                                                     V4 velocity, double cellLength,
-                                                     std::int32_t cell, TrajectoryLog& log) {
+bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
+               std::int32_t cell, TrajectoryLog& log) {
   constexpr int S = kStages<I>;
-  const double speed = norm(velocity);
-  const V4 scale = splat(speed > 0 ? 1 / speed : 1.0);
+  const double speed = norm(velocity), scale = speed > 0 ? 1 / speed : 1.0;
   if constexpr (Stage > 0 && Stage < S) {
-    store(p.k[Stage], velocity * scale);
+    for (int a = 0; a < 3; ++a) p.k[Stage][a] = velocity[a] * scale;
     if constexpr (Stage + 1 < S) {
       p.stage = Stage + 1;
-      store(p.target, stagePoint<I, Stage + 1>(p));
-      return true;
+      for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, Stage + 1>(p, a);
     } else {
-      double error = 0;
-      const V4 end = endPoint<I>(p, error);
       if constexpr (I == Integrator::RungeKutta45) {
-        if (!acceptStep(rules, p, error)) {
-          if (p.status == Status::Finished) return false;
+        const auto verdict =
+            judgeStep<bool>(rules, p, stepError<double>(p), p.lastTry || rules.maximumError <= 0);
+        if (verdict.undefined) return finish(p, Reason::UnexpectedValue), false;
+        p.h = verdict.h;
+        p.next = verdict.next;
+        if (!verdict.accepted) {
+          p.lastTry = verdict.lastTry;
           p.stage = 1;
-          store(p.target, stagePoint<I, 1>(p));
+          for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, 1>(p, a);
           return true;
         }
       }
+      const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
       if (end[0] == p.x[0] && end[1] == p.x[1] && end[2] == p.x[2])
         return finish(p, Reason::UnexpectedValue), false;
       p.stage = S;
-      store(p.target, end);
-      return true;
+      std::memcpy(p.target, end, sizeof end);
     }
+    return true;
   } else {
     if (!(speed <= std::numeric_limits<double>::max()))
       return finish(p, Reason::UnexpectedValue), false;
     if constexpr (Stage == S) {
       if ((p.speed + speed) / 2 <= rules.terminalSpeed) return finish(p, Reason::Stagnation), false;
       p.time += p.h / p.speed;
-      p.length += std::fabs(p.h);
+      p.length += magnitude(p.h);
       ++p.steps;
-      store(p.x, load(p.target));
+      std::memcpy(p.x, p.target, sizeof p.x);
     }
     p.speed = speed;
     p.cellLength = cellLength;
-    store(p.k[0], velocity * scale);
-    if (rules.record) record(p, log, cell);
-    chooseStep<I>(rules, p, Stage == 0);
+    for (int a = 0; a < 3; ++a) p.k[0][a] = velocity[a] * scale;
+    if (rules.record) {
+      TrajectoryPoint& point = log.append();
+      std::memcpy(point.x, p.x, sizeof point.x);
+      point.time = p.time;
+      point.line = p.line;
+      point.index = p.steps;
+      point.cell = cell;
+    }
+    chooseStep<I>(rules, p, cellLength);
+    if constexpr (Stage == 0)  // also if it is out of bounds
+      p.h = directionOf(p) * (rules.unit == StepUnit::CellLength ? rules.initialStep * cellLength
+                                                                 : rules.initialStep);
     return startStep<I>(rules, p);
   }
 }
 
 /// feedStage for the stage that the particle is in.
 template <Integrator I>
-inline bool feed(const StepRules& rules, Particle& p, V4 velocity, double cellLength,
+inline bool feed(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
                  std::int32_t cell, TrajectoryLog& log) {
   switch (p.stage) {
     case 0:

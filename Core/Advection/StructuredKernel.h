@@ -52,14 +52,13 @@ class StructuredGrid {
 /// What a kernel knows of one block.
 struct StructuredView {
   const StructuredGrid* grid = nullptr;
-  // Indices have a fourth, unused lane: kernels load them as one vector.
-  std::array<std::int32_t, 4> lo{};        ///< First cell that can be evaluated here,
-  std::array<std::int32_t, 4> count{};     ///< and how many along each axis.
+  std::array<std::int32_t, 3> lo{};        ///< First cell that can be evaluated here,
+  std::array<std::int32_t, 3> count{};     ///< and how many along each axis.
   std::array<std::int32_t, 3> storedLo{};  ///< Index of the first stored point.
   std::array<std::int64_t, 3> stride{};    ///< Of the velocity array, in tuples; 1 along x.
   std::int64_t firstTuple = 0;             ///< storedLo times stride.
-  /// Cells whose first tuple lies below are interpolated by code that reads one value past each
-  /// tuple and knows eight corners; the rest with care.
+  /// Cells whose first tuple lies below are interpolated by code that reads two values past the
+  /// last corner and knows eight of them; the rest with care.
   std::int64_t plainTuples = 0;
   std::array<std::int64_t, 3> cellStride{};
   const void* velocity = nullptr;
@@ -77,6 +76,8 @@ void advanceStructuredBaseline(const StructuredView&, const StepRules&, Particle
                                TrajectoryLog&);
 void advanceStructuredAvx2(const StructuredView&, const StepRules&, Particle*, std::int64_t,
                            TrajectoryLog&);
+void advanceStructuredAvx512(const StructuredView&, const StepRules&, Particle*, std::int64_t,
+                             TrajectoryLog&);
 /// The fastest variant that this processor runs.
 StructuredKernel structuredKernel();
 

@@ -2,84 +2,33 @@
 // Everything is private to that file, and library functions with external linkage are kept out of
 // the loops: the linker must never hand code for a newer processor to the others.
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
-#include "Tributary/Advection/Stepper.h"
+#include "Tributary/Advection/Lanes.h"
 #include "Tributary/Advection/StructuredKernel.h"
 
 namespace tributary {
 namespace {
 
-typedef float F4 __attribute__((vector_size(16)));
-typedef std::int32_t I4 __attribute__((vector_size(16)));
-typedef std::uint32_t U4 __attribute__((vector_size(16)));
-
-// Conversions that the compiler would take apart lane by lane. All are exact, or truncate alike.
-#ifdef __AVX2__
-inline __attribute__((always_inline)) V4 widen(F4 v) {
-  return (V4)_mm256_cvtps_pd((__m128)v);
-}
-inline __attribute__((always_inline)) V4 widen(I4 v) {
-  return (V4)_mm256_cvtepi32_pd((__m128i)v);
-}
-inline __attribute__((always_inline)) I4 truncate(V4 v) {
-  return (I4)_mm256_cvttpd_epi32((__m256d)v);
-}
-/// Whether 0 <= v < bound in the first three lanes.
-inline __attribute__((always_inline)) bool allBelow(I4 v, I4 bound) {
-  const __m128i atLeast = _mm_cmpeq_epi32(_mm_max_epu32((__m128i)v, (__m128i)bound), (__m128i)v);
-  return (_mm_movemask_ps(_mm_castsi128_ps(atLeast)) & 7) == 0;
-}
-#else
-inline V4 widen(F4 v) {
-  return V4{v[0], v[1], v[2], v[3]};
-}
-inline V4 widen(I4 v) {
-  return V4{double(v[0]), double(v[1]), double(v[2]), double(v[3])};
-}
-/// What the processor does for values out of range: the lowest integer.
-inline std::int32_t truncate(double v) {
-  return v >= -2147483648.0 && v < 2147483648.0 ? static_cast<std::int32_t>(v) : INT32_MIN;
-}
-inline I4 truncate(V4 v) {
-  return I4{truncate(v[0]), truncate(v[1]), truncate(v[2]), truncate(v[3])};
-}
-inline bool allBelow(I4 v, I4 bound) {
-  bool all = true;
-  for (int a = 0; a < 3; ++a)
-    all &= static_cast<std::uint32_t>(v[a]) < static_cast<std::uint32_t>(bound[a]);
-  return all;
-}
-#endif
-
-/// Difference that wraps: the indices of points far outside may be anything.
-inline __attribute__((always_inline)) I4 minus(I4 a, I4 b) {
-  return (I4)((U4)a - (U4)b);
-}
-
-inline __attribute__((always_inline)) I4 load(const std::int32_t* p) {
-  I4 v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
 /// A point's cell and its place in it.
 struct Located {
-  I4 cell;
-  V4 f;  ///< 0 .. 1 along each axis.
+  std::int32_t cell[3];
+  double f[3];  ///< 0 .. 1 along each axis.
   double cellLength;
 };
 
-/// Where along one rectilinear axis a coordinate lies: cell (may be out of range) and fraction.
-inline __attribute__((always_inline)) std::int32_t locateOnAxis(const GridAxis& axis, double p,
-                                                                double& f) {
+/// Where along a uniform axis a coordinate lies: cell (may be out of range) and fraction, from
+/// u = (coordinate - origin) / spacing. Truncation of u + 1 is floor(u) + 1 for all u >= -1, the
+/// tiniest negative ones excepted, which count as 0.
+template <class Number>
+TRIBUTARY_INLINE Number cellFrom(Number u) {
+  return truncated(u + 1) - 1;
+}
+
+/// The same along a rectilinear axis.
+TRIBUTARY_INLINE std::int32_t locateOnAxis(const GridAxis& axis, double p, double& f) {
   const double* c = axis.coordinates.data();
   const auto cells = static_cast<std::int32_t>(axis.cells);
   if (!(p >= c[0])) {
@@ -98,169 +47,135 @@ inline __attribute__((always_inline)) std::int32_t locateOnAxis(const GridAxis& 
   return i;
 }
 
+TRIBUTARY_INLINE double square(double v) {
+  return v * v;
+}
+
 /// The cell of a point, by the whole grid's geometry alone. Points on the grid's outer faces
-/// (kGridSlack of a cell beyond them included) belong to the last cells only with Edge, which keeps
-/// the test out of the usual path.
-/// @param careful  false if no axis is flat
-/// @return whether the cell can be evaluated in this block
-template <bool Uniform, bool Edge>
-inline __attribute__((always_inline)) bool locate(const StructuredView& view, V4 p, V4 origin,
-                                                  V4 inverse, bool careful, Located& at) {
-  if constexpr (Uniform) {
-    const V4 u = (p - origin) * inverse;
-    // Truncation of u + 1 is floor(u) + 1 for all u >= -1, the tiniest negative ones excepted,
-    // which count as 0. Every point beyond converts to an index that is out of range.
-    at.cell = minus(truncate(u + splat(1.0)), I4{1, 1, 1, 1});
-    if constexpr (Edge)
-      for (int a = 0; a < 3; ++a) {
-        const auto cells = static_cast<double>(view.grid->axes[static_cast<std::size_t>(a)].cells);
-        // u + 1 may also have been rounded up to the index beyond the last.
-        if (u[a] > 0 && at.cell[a] >= cells && u[a] <= cells + kGridSlack)
-          at.cell[a] = static_cast<std::int32_t>(cells) - (cells > 0);
-        else if (u[a] <= 0 && u[a] >= -kGridSlack)
-          at.cell[a] = 0;
-      }
-    at.f = u - widen(at.cell);
-    at.cellLength = view.cellLength;
-  } else {
-    double width2 = 0;
-    for (int a = 0; a < 3; ++a) {
-      const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
-      double f = 0;
-      at.cell[a] = 0;
-      if (axis.cells > 0) {
-        at.cell[a] = locateOnAxis(axis, p[a], f);
-        if (at.cell[a] < 0 || at.cell[a] >= axis.cells) return false;
-        const double* c = axis.coordinates.data() + at.cell[a];
-        width2 += (c[1] - c[0]) * (c[1] - c[0]);
-      }
-      at.f[a] = f;
+/// (kGridSlack of a cell beyond them included) belong to the last cells.
+/// @return whether it lies in the grid
+template <bool Uniform>
+bool locate(const StructuredView& view, const double point[3], Located& at) {
+  double width2 = 0;
+  for (int a = 0; a < 3; ++a) {
+    const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
+    const double p = point[a];
+    at.cell[a] = 0;
+    at.f[a] = 0;
+    if (axis.cells == 0) {
+      if (!(__builtin_fabs(p - axis.origin) <= axis.slack)) return false;
+    } else if constexpr (Uniform) {
+      const auto cells = static_cast<double>(axis.cells);
+      const double u = (p - axis.origin) * axis.inverse;
+      double cell = cellFrom(u);
+      // u + 1 may also have been rounded up to the index beyond the last.
+      if (u > 0 && cell >= cells && u <= cells + kGridSlack)
+        cell = cells - 1;
+      else if (u <= 0 && u >= -kGridSlack)
+        cell = 0;
+      if (!(cell >= 0 && cell < cells)) return false;
+      at.cell[a] = static_cast<std::int32_t>(cell);
+      at.f[a] = u - cell;
+    } else {
+      at.cell[a] = locateOnAxis(axis, p, at.f[a]);
+      if (at.cell[a] < 0 || at.cell[a] >= axis.cells) return false;
+      const double* c = axis.coordinates.data() + at.cell[a];
+      width2 += square(c[1] - c[0]);
     }
-    at.cellLength = __builtin_sqrt(width2);
   }
-  bool inside = allBelow(minus(at.cell, load(view.lo.data())), load(view.count.data()));
-  if (__builtin_expect(careful && view.flat, 0))
-    for (int a = 0; a < 3; ++a) {
-      const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
-      if (axis.cells == 0) {
-        inside &= __builtin_fabs(p[a] - axis.origin) <= axis.slack;
-        at.f[a] = 0;
-      }
-    }
-  return inside;
+  at.cellLength = Uniform ? view.cellLength : root(width2);
+  return true;
 }
 
-/// x, y, z of a tuple; the fourth lane is whatever follows it in memory.
-template <class Real>
-inline __attribute__((always_inline)) V4 loadTuple(const Real* tuple) {
-  if constexpr (sizeof(Real) == 4) {
-    F4 v;
-    std::memcpy(&v, tuple, sizeof v);
-    return widen(v);
-  } else {
-    return load(tuple);
-  }
+bool isHere(const StructuredView& view, const std::int32_t cell[3]) {
+  bool here = true;
+  for (std::size_t a = 0; a < 3; ++a)
+    here &= cell[a] >= view.lo[a] && cell[a] - view.lo[a] < view.count[a];
+  return here;
 }
 
-template <class Real>
-inline V4 loadTupleAlone(const Real* tuple) {
-  return V4{double(tuple[0]), double(tuple[1]), double(tuple[2]), 0};
-}
-
-/// Distances of neighbouring tuples along y and z, in numbers, and the end of those whose cells
-/// need no care.
-struct Rows {
-  std::int64_t y, z;
-  const void* plainEnd;
-};
-
-/// First velocity tuple of a cell: that of its lowest point, or the cell's own.
-template <class Real>
-inline __attribute__((always_inline)) const Real* firstTuple(const StructuredView& view,
-                                                             const Rows& rows, I4 cell) {
-  return static_cast<const Real*>(view.velocity) +
-         (3 * cell[0] + rows.y * cell[1] + rows.z * cell[2] - 3 * view.firstTuple);
-}
-
-/// Interpolation where the plain code must not go: flat grids, cell-centred velocity, and the last
-/// cells of the array, where loading a fourth lane would read past its end.
-template <class Real>
-__attribute__((noinline)) V4 interpolateWithCare(const StructuredView& view, const Real* v, V4 f) {
-  if (view.cellCentred) return loadTupleAlone(v);
-  const V4 fx = splat(f[0]), fy = splat(f[1]), fz = splat(f[2]);
-  const auto corner = [&](int i, int j, int k) {
-    const auto step = [&](int on, std::size_t a) {
-      return on && view.grid->axes[a].cells > 0 ? view.stride[a] : 0;
-    };
-    return loadTupleAlone(v + 3 * (step(i, 0) + step(j, 1) + step(k, 2)));
-  };
-  const auto row = [&](int j, int k) {
-    const V4 a = corner(0, j, k);
-    return a + fx * (corner(1, j, k) - a);
-  };
-  const V4 r00 = row(0, 0), r10 = row(1, 0), r01 = row(0, 1), r11 = row(1, 1);
-  const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
-  return p0 + fz * (p1 - p0);
-}
-
-/// The velocity in the cell whose first tuple is `v`.
-template <class Real>
-inline __attribute__((always_inline)) V4 interpolate(const StructuredView& view, const Rows& rows,
-                                                     const Real* v, V4 f) {
-  if (__builtin_expect(static_cast<const void*>(v) >= rows.plainEnd, 0))
-    return interpolateWithCare(view, v, f);
-  const V4 fx = splat(f[0]), fy = splat(f[1]), fz = splat(f[2]);
-  const auto row = [&](const Real* first) __attribute__((always_inline)) {
-    const V4 a = loadTuple(first);
-    return a + fx * (loadTuple(first + 3) - a);
-  };
-  const V4 r00 = row(v), r10 = row(v + rows.y), r01 = row(v + rows.z),
-           r11 = row(v + rows.y + rows.z);
-  const V4 p0 = r00 + fy * (r10 - r00), p1 = r01 + fy * (r11 - r01);
-  return p0 + fz * (p1 - p0);
-}
-
-inline bool isHidden(const StructuredView& view, const Located& at) {
+bool isHidden(const StructuredView& view, const std::int32_t cell[3]) {
   constexpr std::uint8_t kHiddenCell = 32;
-  return view.hidden && (view.hidden[(at.cell[0] - view.storedLo[0]) * view.cellStride[0] +
-                                     (at.cell[1] - view.storedLo[1]) * view.cellStride[1] +
-                                     (at.cell[2] - view.storedLo[2]) * view.cellStride[2]] &
+  return view.hidden && (view.hidden[(cell[0] - view.storedLo[0]) * view.cellStride[0] +
+                                     (cell[1] - view.storedLo[1]) * view.cellStride[1] +
+                                     (cell[2] - view.storedLo[2]) * view.cellStride[2]] &
                          kHiddenCell);
 }
 
-/// The target's image in the periodic box.
-inline V4 wanted(const StepRules& rules, const Particle& p) {
-  V4 image = load(p.target);
-  for (int a = 0; a < 3; ++a)
-    if (rules.period[a] > 0)
-      image[a] -=
-          rules.period[a] * __builtin_floor((image[a] - rules.periodicOrigin[a]) / rules.period[a]);
-  return image;
+/// The velocity of one particle, wherever in the arrays; `first` is the cell's first tuple.
+template <class Real>
+void interpolate(const StructuredView& view, const Real* first, const double f[3],
+                 double velocity[3]) {
+  if (view.cellCentred) {
+    for (int c = 0; c < 3; ++c) velocity[c] = first[c];
+    return;
+  }
+  std::int64_t step[3];
+  for (std::size_t a = 0; a < 3; ++a)
+    step[a] = view.grid->axes[a].cells > 0 ? 3 * view.stride[a] : 0;
+  for (int c = 0; c < 3; ++c) {
+    const auto along = [&](int a, double low, double high) { return low + f[a] * (high - low); };
+    const auto corner = [&](int i, int j, int k) -> double {
+      return first[c + i * step[0] + j * step[1] + k * step[2]];
+    };
+    const auto column = [&](int i, int j) { return along(2, corner(i, j, 0), corner(i, j, 1)); };
+    velocity[c] =
+        along(0, along(1, column(0, 0), column(0, 1)), along(1, column(1, 0), column(1, 1)));
+  }
 }
 
-/// The rare case: the target is not plainly inside what this block can evaluate.
+/// The velocities at two points that are neighbours along x: six numbers that lie side by side in
+/// memory, and two more of no meaning where a vector takes them along.
+struct Pair {
+  static constexpr int kParts = kWidth == 8 ? 1 : kWidth == 4 ? 2 : 3;
+  Wide part[kParts];
+};
+
+template <class Real>
+TRIBUTARY_INLINE Pair loadPair(const Real* tuple) {
+  Pair pair;
+  for (int i = 0; i < Pair::kParts; ++i) pair.part[i] = loadWide(tuple + i * kWidth);
+  return pair;
+}
+
+/// For loadPair, which often reads from two cache lines.
+template <class Real>
+TRIBUTARY_INLINE void prefetch(const Real* tuple) {
+  __builtin_prefetch(tuple);
+}
+
+TRIBUTARY_INLINE Pair between(const Pair& low, const Pair& high, double f) {
+  Pair result;
+  for (int i = 0; i < Pair::kParts; ++i)
+    result.part[i] = low.part[i] + f * (high.part[i] - low.part[i]);
+  return result;
+}
+
+/// The target's image in the periodic box, along an axis.
+template <class Number>
+TRIBUTARY_INLINE Number image(const StepRules& rules, Number x, int a) {
+  const double period = rules.period[a];
+  return period > 0 ? x - period * floored((x - rules.periodicOrigin[a]) / period) : x;
+}
+
+/// Finds where the target of a particle is evaluated if it is not plainly inside what this block
+/// can evaluate.
 /// @return true if it can be evaluated after all; else the particle says where it goes.
 template <bool Uniform>
-__attribute__((noinline)) bool resolve(const StructuredView& view, V4 target, V4 origin, V4 inverse,
-                                       Particle& p, Located& at) {
-  if (!(target[0] - target[0] == 0 && target[1] - target[1] == 0 && target[2] - target[2] == 0)) {
-    finish(p, Reason::UnexpectedValue);  // infinite or not a number
-    return false;
-  }
-  const bool here = locate<Uniform, true>(view, target, origin, inverse, true, at);
-  bool inGrid = true;
+bool resolve(const StructuredView& view, const StepRules& rules, Particle& p, Located& at) {
+  double target[3];
   for (int a = 0; a < 3; ++a) {
-    const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
-    if (axis.cells > 0)
-      inGrid &= at.cell[a] >= 0 && at.cell[a] < axis.cells;
-    else
-      inGrid &= __builtin_fabs(target[a] - axis.origin) <= axis.slack;
+    target[a] = image(rules, p.target[a], a);
+    if (!(target[a] - target[a] == 0)) {  // infinite or not a number
+      finish(p, Reason::UnexpectedValue);
+      return false;
+    }
   }
-  if (here && !isHidden(view, at)) return true;
+  const bool inGrid = locate<Uniform>(view, target, at), here = inGrid && isHere(view, at.cell);
+  if (here && !isHidden(view, at.cell)) return true;
   p.status = Status::Seeking;
   if (inGrid && !here) {
-    const std::int32_t cell[3] = {at.cell[0], at.cell[1], at.cell[2]};
-    const BlockId owner = view.grid->owner(cell);
+    const BlockId owner = view.grid->owner(at.cell);
     if (owner >= 0) {
       p.status = Status::Active;
       p.block = owner;
@@ -269,10 +184,11 @@ __attribute__((noinline)) bool resolve(const StructuredView& view, V4 target, V4
   return false;
 }
 
-constexpr int kLanes = 8;
+/// Groups of lanes that take turns: while one computes, what the others read next is on its way
+/// from memory.
+constexpr int kGroups = 32 / kWidth;
 
-/// Takes kLanes particles through their steps side by side, one evaluation of each in turn, so that
-/// the latencies of one hide behind the work of the others.
+/// Takes particles through their steps side by side, one evaluation of each in turn.
 template <Integrator I, class Real, bool Uniform>
 class Sweep {
  public:
@@ -282,127 +198,234 @@ class Sweep {
       const auto& axis = view.grid->axes[static_cast<std::size_t>(a)];
       origin_[a] = axis.origin;
       inverse_[a] = axis.cells > 0 ? axis.inverse : 0;
-      careful_ |= rules.period[a] > 0;
+      lo_[a] = view.lo[static_cast<std::size_t>(a)];
+      hi_[a] = lo_[a] + view.count[static_cast<std::size_t>(a)];
+      stride_[a] = static_cast<double>(3 * view.stride[static_cast<std::size_t>(a)]);
+      periodic_ |= rules.period[a] > 0;
     }
-    careful_ |= view.flat || view.hidden;
-    rows_ = {3 * view.stride[1], 3 * view.stride[2],
-             static_cast<const Real*>(view.velocity) + 3 * view.plainTuples};
+    up_ = 3 * view.stride[1];
+    deep_ = 3 * view.stride[2];
+    first_ = static_cast<double>(3 * view.firstTuple);
+    plainEnd_ = static_cast<double>(3 * view.plainTuples);
   }
 
   void run(Particle* particles, std::int64_t count) {
-    std::int64_t next = 0;
-    int lanes = 0;
-    for (;;) {
-      while (lanes < kLanes && next < count) {
-        Particle& p = particles[next++];
-        if (toStepStart(p) && prepare(p, lanes)) ++lanes;
-      }
-      if (lanes == 0) return;
-      stages(lanes, std::make_integer_sequence<int, kStages<I>>());
+    next_ = particles;
+    end_ = particles + count;
+    for (Group& group : groups_) {
+      fill(group);
+      prepare<1>(group);
     }
+    while (alive()) stages(std::make_integer_sequence<int, kStages<I>>());
   }
 
  private:
+  struct Group {
+    Lanes<I> lanes;
+    Wide f[3]{};
+    Wide cellLength{};  ///< Not with Uniform.
+    WideInt tuple{};    ///< First number of the cell that holds the target, or of any.
+    LaneSet apart = 0;  ///< Lanes whose cells need care: see StructuredView::plainTuples.
+    std::int64_t apartTuple[kWidth];  ///< Where theirs are.
+  };
+
+  const Real* numbers() const { return static_cast<const Real*>(view_.velocity); }
+
+  bool alive() const {
+    LaneSet any = 0;
+    for (const Group& group : groups_) any |= group.lanes.alive;
+    return any != 0;
+  }
+
+  /// Takes waiting particles into empty lanes.
+  void fill(Group& group) {
+    for (LaneSet empty = ~group.lanes.alive & kAllLanes; empty && next_ != end_;) {
+      Particle& p = *next_++;
+      if (!toStepStart(p)) continue;
+      group.lanes.enter(p, __builtin_ctz(empty));
+      empty &= empty - 1;
+    }
+  }
+
   /// One evaluation at a time until the particle begins a step. @return whether it is still here
   bool toStepStart(Particle& p) {
     if (p.status != Status::Active) return false;
-    do {
+    while (p.stage != 1) {
       Located at;
-      if (!place(p, at)) return false;
-      const V4 v = interpolate<Real>(view_, rows_, firstTuple<Real>(view_, rows_, at.cell), at.f);
-      if (!feed<I>(rules_, p, v, at.cellLength, -1, log_)) return false;
-    } while (p.stage != 1);
+      if (!resolve<Uniform>(view_, rules_, p, at)) return false;
+      double velocity[3];
+      interpolate<Real>(view_, numbers() + tupleOf(at.cell), at.f, velocity);
+      if (!feed<I>(rules_, p, velocity, at.cellLength, -1, log_)) return false;
+    }
     return true;
   }
 
-  inline __attribute__((always_inline)) bool place(Particle& p, Located& at) {
-    V4 target = load(p.target);
-    if (__builtin_expect(careful_, 0)) target = wanted(rules_, p);
-    if (__builtin_expect(locate<Uniform, false>(view_, target, origin_, inverse_, careful_, at),
-                         1) &&
-        !__builtin_expect(careful_ && view_.hidden, 0))
-      return true;
-    Located apart;  // its address is taken; `at` stays in registers
-    const bool here = resolve<Uniform>(view_, target, origin_, inverse_, p, apart);
-    at = apart;
-    return here;
-  }
-
-  /// Whether error control sent the particle back to begin its step again.
-  template <int Stage>
-  static bool refused(const Particle& p) {
-    return I == Integrator::RungeKutta45 && Stage == kStages<I> && p.stage != Stage;
+  std::int64_t tupleOf(const std::int32_t cell[3]) const {
+    std::int64_t tuple = -3 * view_.firstTuple;
+    for (std::size_t a = 0; a < 3; ++a) tuple += 3 * view_.stride[a] * cell[a];
+    return tuple;
   }
 
   template <int... S>
-  void stages(int& lanes, std::integer_sequence<int, S...>) {
-    (stage<S + 1>(lanes), ...);
+  void stages(std::integer_sequence<int, S...>) {
+    (stage<S + 1>(), ...);
   }
 
-  /// Finds the cell of the particle's target and starts to fetch its velocities, for a lane.
-  /// @return false if the particle leaves
-  inline __attribute__((always_inline)) bool prepare(Particle& p, int lane) {
-    Located at;
-    if (!place(p, at)) return false;
-    lane_[lane] = &p;
-    f_[lane] = at.f;
-    if (!Uniform) cellLength_[lane] = at.cellLength;
-    tuple_[lane] = firstTuple<Real>(view_, rows_, at.cell);
-    __builtin_prefetch(tuple_[lane]);
-    __builtin_prefetch(tuple_[lane] + rows_.y);
-    __builtin_prefetch(tuple_[lane] + rows_.z);
-    __builtin_prefetch(tuple_[lane] + rows_.y + rows_.z);
-    return true;
-  }
-
-  /// One evaluation in every lane. While the other lanes have theirs, what a lane will read next is
-  /// on its way from memory.
   template <int Stage>
-  inline __attribute__((always_inline)) void stage(int& lanes) {
-    int kept = 0;
-    for (int l = 0; l < lanes; ++l) {
-      Particle& p = *lane_[l];
-      if (refused<Stage>(p)) {
-        lane_[kept] = &p;
-        f_[kept] = f_[l];
-        tuple_[kept] = tuple_[l];
-        cellLength_[kept++] = cellLength_[l];
-        continue;
+  TRIBUTARY_INLINE void stage() {
+    constexpr bool kLast = Stage == kStages<I>;
+    for (Group& group : groups_) {
+      if (group.lanes.alive) {
+        Wide velocity[3]{};
+        if (group.lanes.alive & ~group.apart) interpolateAll(group, velocity);
+        if (__builtin_expect(group.apart != 0, 0)) interpolateApart(group, velocity);
+        group.lanes.template feed<Stage>(rules_, velocity,
+                                         Uniform ? all<Wide>(view_.cellLength) : group.cellLength,
+                                         nullptr, log_);
       }
-      const V4 v = interpolate<Real>(view_, rows_, tuple_[l], f_[l]);
-      if (feedStage<I, Stage>(rules_, p, v, Uniform ? view_.cellLength : cellLength_[l], -1, log_))
-        kept += prepare(p, kept);
+      if (kLast && group.lanes.alive != kAllLanes && next_ != end_) fill(group);
+      if (group.lanes.alive) prepare<kLast ? 1 : Stage + 1>(group);
     }
-    lanes = kept;
+  }
+
+  /// Finds the cells of the targets, which are those of `Stage`, and starts to fetch their
+  /// velocities.
+  template <int Stage>
+  TRIBUTARY_INLINE void prepare(Group& group) {
+    Lanes<I>& lanes = group.lanes;
+    Wide point[3], cell[3];
+    for (int a = 0; a < 3; ++a) {
+      point[a] = lanes.target[a];
+      if (__builtin_expect(periodic_, 0)) point[a] = image(rules_, point[a], a);
+    }
+    if constexpr (Uniform)
+      for (int a = 0; a < 3; ++a) {
+        const Wide u = (point[a] - origin_[a]) * inverse_[a];
+        cell[a] = cellFrom(u);
+        group.f[a] = u - cell[a];
+      }
+    else
+      locateOnAxes(point, cell, group);
+    WideInt inside = toCondition(kAllLanes);
+    for (int a = 0; a < 3; ++a) inside &= (cell[a] >= lo_[a]) & (cell[a] < hi_[a]);
+    if (__builtin_expect(view_.flat, 0)) inside &= nearPlanes(point);
+    const Wide tuple = stride_[0] * cell[0] + stride_[1] * cell[1] + stride_[2] * cell[2] - first_;
+    const WideInt plain = inside & (tuple < plainEnd_);
+    group.tuple = toInteger(select(plain, tuple, all<Wide>(0)));
+    group.apart = lanes.alive & toLanes(inside ^ plain);
+    if (__builtin_expect(group.apart != 0, 0))
+      forEach(group.apart,
+              [&](int l) { group.apartTuple[l] = static_cast<std::int64_t>(tuple[l]); });
+    LaneSet away = lanes.alive & ~toLanes(inside);
+    if (__builtin_expect(view_.hidden != nullptr, 0)) away = lanes.alive;
+    if (__builtin_expect(away != 0, 0)) goAway(group, away, Stage);
+    for (int l = 0; l < kWidth; ++l) {
+      const Real* first = numbers() + group.tuple[l];
+      prefetch(first);
+      prefetch(first + up_);
+      prefetch(first + deep_);
+      prefetch(first + up_ + deep_);
+    }
+  }
+
+  /// As locateOnAxis and locate, for all lanes.
+  TRIBUTARY_INLINE void locateOnAxes(const Wide point[3], Wide cell[3], Group& group) {
+    Wide width2{};
+    for (int a = 0; a < 3; ++a) {
+      const auto& axis = view_.grid->axes[static_cast<std::size_t>(a)];
+      cell[a] = group.f[a] = all<Wide>(0);
+      if (axis.cells == 0) continue;
+      Wide width{};
+      for (int l = 0; l < kWidth; ++l) {
+        double f;
+        const std::int32_t i = locateOnAxis(axis, point[a][l], f);
+        cell[a][l] = i;
+        group.f[a][l] = f;
+        if (i < 0 || i >= axis.cells) continue;
+        const double* c = axis.coordinates.data() + i;
+        width[l] = c[1] - c[0];
+      }
+      width2 += width * width;
+    }
+    group.cellLength = root(width2);
+  }
+
+  /// Whether points lie in the planes of the flat axes.
+  WideInt nearPlanes(const Wide point[3]) const {
+    WideInt near = toCondition(kAllLanes);
+    for (int a = 0; a < 3; ++a) {
+      const auto& axis = view_.grid->axes[static_cast<std::size_t>(a)];
+      if (axis.cells == 0) near &= magnitude(point[a] - axis.origin) <= axis.slack;
+    }
+    return near;
+  }
+
+  /// For lanes whose targets are not plainly inside what this block can evaluate.
+  __attribute__((noinline)) void goAway(Group& group, LaneSet away, int stage) {
+    forEach(away, [&](int l) {
+      Particle& p = group.lanes.leave(l, stage);
+      Located at;
+      group.apart &= ~(1u << l);
+      if (!resolve<Uniform>(view_, rules_, p, at)) return;
+      group.lanes.alive |= 1u << l;  // leave() took nothing away
+      group.apart |= 1u << l;
+      group.apartTuple[l] = tupleOf(at.cell);
+      group.cellLength[l] = at.cellLength;
+      for (int a = 0; a < 3; ++a) group.f[a][l] = at.f[a];
+    });
+  }
+
+  TRIBUTARY_INLINE void interpolateAll(const Group& group, Wide velocity[3]) {
+    Wide xyz[6];
+    Pair pairs[kWidth];
+    for (int l = 0; l < kWidth; ++l) {
+      const Real* first = numbers() + group.tuple[l];
+      const auto column = [&](const Real* low) __attribute__((always_inline)) {
+        return between(loadPair(low), loadPair(low + deep_), group.f[2][l]);
+      };
+      pairs[l] = between(column(first), column(first + up_), group.f[1][l]);
+    }
+    gather<6>(
+        [&](int l, int part) __attribute__((always_inline)) { return pairs[l].part[part]; }, xyz);
+    for (int c = 0; c < 3; ++c) velocity[c] = xyz[c] + group.f[0] * (xyz[c + 3] - xyz[c]);
+  }
+
+  __attribute__((noinline)) void interpolateApart(const Group& group, Wide velocity[3]) {
+    forEach(group.apart, [&](int l) {
+      const double f[3] = {group.f[0][l], group.f[1][l], group.f[2][l]};
+      double v[3];
+      interpolate<Real>(view_, numbers() + group.apartTuple[l], f, v);
+      for (int c = 0; c < 3; ++c) velocity[c][l] = v[c];
+    });
   }
 
   const StructuredView& view_;
   const StepRules& rules_;
   TrajectoryLog& log_;
-  V4 origin_{}, inverse_{};
-  Rows rows_{};
-  bool careful_ = false;  ///< Periodic, flat or with holes: rare, so tested once.
-  Particle* lane_[kLanes];
-  V4 f_[kLanes];
-  const Real* tuple_[kLanes];
-  double cellLength_[kLanes];
+  Particle *next_ = nullptr, *end_ = nullptr;  ///< Those that wait.
+  bool periodic_ = false;
+  std::int64_t up_, deep_;  ///< Distances along y and z of neighbouring points, in numbers.
+  // Whole numbers, as vectors want them.
+  double origin_[3], inverse_[3], lo_[3], hi_[3], stride_[3], first_, plainEnd_;
+  Group groups_[kGroups];
 };
+
+template <Integrator I, class Real>
+void advanceOn(const StructuredView& view, const StepRules& rules, Particle* particles,
+               std::int64_t count, TrajectoryLog& log) {
+  if (view.grid->axes[0].uniform)
+    Sweep<I, Real, true>(view, rules, log).run(particles, count);
+  else
+    Sweep<I, Real, false>(view, rules, log).run(particles, count);
+}
 
 template <Integrator I>
 void advanceWith(const StructuredView& view, const StepRules& rules, Particle* particles,
                  std::int64_t count, TrajectoryLog& log) {
-  const bool uniform = view.grid->axes[0].uniform;
-  if (view.isDouble) {
-    if (uniform)
-      Sweep<I, double, true>(view, rules, log).run(particles, count);
-    else
-      Sweep<I, double, false>(view, rules, log).run(particles, count);
-  } else {
-    if (uniform)
-      Sweep<I, float, true>(view, rules, log).run(particles, count);
-    else
-      Sweep<I, float, false>(view, rules, log).run(particles, count);
-  }
+  if (view.isDouble)
+    advanceOn<I, double>(view, rules, particles, count, log);
+  else
+    advanceOn<I, float>(view, rules, particles, count, log);
 }
 
 }  // namespace

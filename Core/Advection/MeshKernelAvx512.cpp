@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL advanceMeshAvx512
+#include "MeshKernel.inl"

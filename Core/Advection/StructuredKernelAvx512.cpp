@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL advanceStructuredAvx512
+#include "StructuredKernel.inl"
