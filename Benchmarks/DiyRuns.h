@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "RandomWalks.h"
 #include "SlowBlockFlow.h"
 
 namespace bench {
@@ -19,9 +20,13 @@ struct DiyOptions {
 /// @return this rank's seconds
 double runDiyIexchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
                        std::vector<FlowBlock>& blocks, const DiyOptions& options);
+double runDiyIexchange(const RandomWalks& walks, const tributary::Assignment& assignment,
+                       std::vector<WalkBlock>& blocks, const DiyOptions& options);
 
-/// The same in rounds of DIY's exchange, ended by its all-reduce of the tracers under way.
+/// The same in rounds of DIY's exchange, ended by its all-reduce of the messages under way.
 double runDiyExchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
                       std::vector<FlowBlock>& blocks);
+double runDiyExchange(const RandomWalks& walks, const tributary::Assignment& assignment,
+                      std::vector<WalkBlock>& blocks);
 
 }  // namespace bench

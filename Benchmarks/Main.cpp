@@ -10,8 +10,26 @@
 #include "Particles.h"
 #include "Termination.h"
 #include "Tributary/Error.h"
+#include "Walks.h"
 
 namespace {
+
+/// What both benchmarks of the exchange are asked.
+template <class Options>
+void addExchange(CLI::App& command, Options& options) {
+  command.add_option("--detector", options.detector, "Termination detector")->capture_default_str();
+  command.add_option("--batch-bytes", options.batchBytes, "Size limit of a batch")
+      ->capture_default_str();
+  command.add_option("--hold", options.holdSeconds, "Age limit of a batch, in seconds")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--diy-queue-bytes", options.diy.minimumQueueBytes, "DIY: smallest queue")
+      ->capture_default_str();
+  command.add_option("--diy-hold", options.diy.holdMilliseconds, "DIY: longest hold, in ms")
+      ->capture_default_str();
+  command.add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
+  command.add_option("--json", options.json, "Also write the results to this file");
+}
 
 void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
   auto* command = app.add_subcommand(
@@ -49,19 +67,27 @@ void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
   command->add_option("--arrivals", options.arrivals, "Share of messages Neighborhood waits for")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--detector", options.detector, "Termination detector")
+  addExchange(*command, options);
+}
+
+void addWalks(CLI::App& app, bench::WalksOptions& options) {
+  auto* command = app.add_subcommand(
+      "walks", "Random walks of small messages over the blocks, beside DIY's two exchanges");
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--batch-bytes", options.batchBytes, "Size limit of a batch")
+  command->add_option("--walkers", options.walkers, "Walkers, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 22))
       ->capture_default_str();
-  command->add_option("--hold", options.holdSeconds, "Age limit of a batch, in seconds")
-      ->check(CLI::NonNegativeNumber)
+  command->add_option("--hops", options.hops, "Hops of all walkers together")
+      ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--diy-queue-bytes", options.diy.minimumQueueBytes, "DIY: smallest queue")
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--diy-hold", options.diy.holdMilliseconds, "DIY: longest hold, in ms")
-      ->capture_default_str();
-  command->add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addExchange(*command, options);
 }
 
 void addKernels(CLI::App& app, bench::KernelsOptions& options) {
@@ -161,7 +187,9 @@ int run(int argc, char** argv, int rank, int size) {
   bench::ParticlesOptions particles;
   bench::KernelsOptions kernels;
   bench::TerminationOptions termination;
+  bench::WalksOptions walks;
   addParticles(app, particles);
+  addWalks(app, walks);
   addKernels(app, kernels);
   addTermination(app, termination);
   app.require_subcommand(1);
@@ -174,6 +202,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureParticles(particles);
   } else if (app.got_subcommand("termination")) {
     bench::measureTermination(termination);
+  } else if (app.got_subcommand("walks")) {
+    bench::measureWalks(walks);
   } else {
     if (size > 1) throw tributary::Error("kernels measures one core: run it on one rank");
     bench::measureKernels(kernels);

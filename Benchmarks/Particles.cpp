@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <iostream>
 
-#include "Report.h"
+#include "Contest.h"
 #include "SlowBlockFlow.h"
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -19,6 +18,7 @@ namespace bench {
 
 ParticlesOptions::ParticlesOptions() {
   const tributary::ExchangeOptions defaults;
+  detector = defaults.detector;
   batchBytes = defaults.batchBytes;
   holdSeconds = defaults.holdSeconds;
 }
@@ -29,65 +29,39 @@ using tributary::Schedule;
 
 /// What a run must leave behind, over all ranks.
 struct Answer {
-  std::int64_t hash = 0, retired = 0, steps = 0;
+  std::uint64_t hash = 0;
+  std::int64_t retired = 0, steps = 0;
   bool operator==(const Answer& other) const {
     return hash == other.hash && retired == other.retired && steps == other.steps;
   }
 };
 
 Answer gatherAnswer(tributary::Transport& transport, const std::vector<FlowBlock>& blocks) {
-  std::uint64_t hash = 0;
-  std::vector<std::int64_t> sums(4);
-  for (const FlowBlock& block : blocks) {
-    hash += block.hash;
-    sums[2] += block.retired;
-    sums[3] += block.steps;
-  }
-  // In halves: the sum of signed numbers must not overflow.
-  sums[0] = static_cast<std::int64_t>(hash >> 32);
-  sums[1] = static_cast<std::int64_t>(hash & 0xffffffffu);
-  sums = tributary::allreduce(transport, tributary::ReduceOp::Sum, sums);
   Answer answer;
-  answer.hash = static_cast<std::int64_t>((static_cast<std::uint64_t>(sums[0]) << 32) +
-                                          static_cast<std::uint64_t>(sums[1]));
-  answer.retired = sums[2];
-  answer.steps = sums[3];
+  for (const FlowBlock& block : blocks) {
+    answer.hash += block.hash;
+    answer.retired += block.retired;
+    answer.steps += block.steps;
+  }
+  answer.hash = sumOfHashes(transport, answer.hash);
+  const auto sums = tributary::allreduce(transport, tributary::ReduceOp::Sum,
+                                         std::vector<std::int64_t>{answer.retired, answer.steps});
+  answer.retired = sums[0];
+  answer.steps = sums[1];
   return answer;
 }
 
-/// One way to run the callback.
-struct Variant {
-  std::string name;
-  std::function<double()> run;  ///< @return this rank's seconds
-  std::vector<double> seconds{};
-  tributary::ExchangeStatistics statistics{};
-};
-
-Row toJson(const tributary::ExchangeStatistics& s) {
-  return {{"messages", s.messages},
-          {"bytes", s.bytes},
-          {"localDeliveries", s.localDeliveries},
-          {"batches", s.batches},
-          {"callbacks", s.callbacks},
-          {"rounds", s.rounds},
-          {"waves", s.waves},
-          {"pauses", s.pauses},
-          {"computingSeconds", s.computingSeconds},
-          {"communicationSeconds", s.communicationSeconds},
-          {"idleSeconds", s.idleSeconds},
-          {"terminationDelaySeconds", s.terminationDelaySeconds}};
-}
-
 /// One row: all variants on one lattice.
-class Contest {
+class Lattice {
  public:
-  Contest(tributary::Transport& transport, const FlowSettings& settings, int perRank,
+  Lattice(tributary::Transport& transport, const FlowSettings& settings, int perRank,
           const ParticlesOptions& options)
       : transport_(transport),
         options_(options),
         flow_(settings, transport.size()),
         assignment_(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), perRank)),
-        perRank_(perRank) {
+        perRank_(perRank),
+        contest_(transport) {
     const BlockId first = assignment_.first(transport.rank());
     for (BlockId id = first; id < first + perRank; ++id) {
       blocks_.push_back(flow_.makeBlock(id));
@@ -97,29 +71,34 @@ class Contest {
     addOurs("Neighborhood", Schedule::Neighborhood);
     addOurs("Asynchronous", Schedule::Asynchronous);
 #ifdef TRIBUTARY_BENCH_WITH_DIY
-    variants_.push_back(
-        {"DIY exchange", [this] { return runDiyExchange(flow_, assignment_, blocks_); }});
-    variants_.push_back({"DIY iexchange", [this] {
-                           return runDiyIexchange(flow_, assignment_, blocks_, options_.diy);
-                         }});
+    contest_.add({"DIY exchange",
+                  [this](tributary::ExchangeStatistics&) {
+                    return runDiyExchange(flow_, assignment_, blocks_);
+                  },
+                  false});
+    contest_.add({"DIY iexchange",
+                  [this](tributary::ExchangeStatistics&) {
+                    return runDiyIexchange(flow_, assignment_, blocks_, options_.diy);
+                  },
+                  false});
 #endif
   }
 
   Row run() {
-    for (int r = 0; r < options_.repeat; ++r)
-      // Every other time backwards, so that no variant always follows the same one.
-      for (std::size_t i = 0; i < variants_.size(); ++i)
-        runOnce(variants_[r % 2 ? variants_.size() - 1 - i : i]);
+    contest_.run(
+        options_.repeat,
+        [this] {
+          for (FlowBlock& block : blocks_) flow_.seed(block);
+        },
+        [this](const std::string& name) { check(name); });
     return row();
   }
 
  private:
   void addOurs(const std::string& name, Schedule schedule) {
-    variants_.push_back({name, {}});
-    const std::size_t index = variants_.size() - 1;
-    variants_.back().run = [this, index, schedule] {
-      return runOurs(schedule, variants_[index].statistics);
-    };
+    contest_.add({name, [this, schedule](tributary::ExchangeStatistics& statistics) {
+                    return runOurs(schedule, statistics);
+                  }});
   }
 
   double runOurs(Schedule schedule, tributary::ExchangeStatistics& statistics) {
@@ -163,32 +142,17 @@ class Contest {
       }
       return false;
     };
-    tributary::barrier(transport_);
-    const double begin = transport_.now();
-    tributary::Exchange exchange(transport_, assignment_, links_, exchangeOptions, step);
-    exchange.run();
-    const double seconds = transport_.now() - begin;
-    statistics = exchange.statistics();
-    return seconds;
+    return timeExchange(transport_, assignment_, links_, exchangeOptions, step, statistics);
   }
 
-  void runOnce(Variant& variant) {
-    for (FlowBlock& block : blocks_) flow_.seed(block);
-    const double mine = variant.run();
-    variant.seconds.push_back(tributary::allreduce(transport_, tributary::ReduceOp::Max, mine));
+  void check(const std::string& name) {
     const Answer answer = gatherAnswer(transport_, blocks_);
     if (answer.retired != flow_.seedCount())
-      throw tributary::Error(variant.name + " ended with " + std::to_string(answer.retired) +
-                             " of " + std::to_string(flow_.seedCount()) + " tracers");
+      throw tributary::Error(name + " ended with " + std::to_string(answer.retired) + " of " +
+                             std::to_string(flow_.seedCount()) + " tracers");
     if (answer_.retired == 0) answer_ = answer;
     if (!(answer == answer_))
-      throw tributary::Error(variant.name + " found other end points than " + variants_[0].name);
-  }
-
-  double medianOf(const std::string& name) const {
-    for (const Variant& variant : variants_)
-      if (variant.name == name) return median(variant.seconds);
-    return std::nan("");
+      throw tributary::Error(name + " found other end points than the first");
   }
 
   Row row() {
@@ -200,22 +164,16 @@ class Contest {
         {"slow", flow_.slowBlocks()},
         {"tracers", flow_.seedCount()},
         {"Msteps", static_cast<double>(answer_.steps) * 1e-6}};
-    Row times, counters;
-    for (Variant& variant : variants_) {
-      row[variant.name + " s"] = median(variant.seconds);
-      times[variant.name] = variant.seconds;
-      if (variant.statistics.callbacks > 0 || variant.name.compare(0, 3, "DIY") != 0)
-        counters[variant.name] =
-            toJson(tributary::reduceStatistics(transport_, variant.statistics));
-    }
-    const double asynchronous = medianOf("Asynchronous"), synchronous = medianOf("Synchronous");
+    for (const Variant& variant : contest_.variants())
+      row[variant.name + " s"] = contest_.seconds(variant.name);
+    const double asynchronous = contest_.seconds("Asynchronous");
+    const double synchronous = contest_.seconds("Synchronous");
     row["Sync/Async"] = synchronous / asynchronous;
 #ifdef TRIBUTARY_BENCH_WITH_DIY
-    row["exchange/Sync"] = medianOf("DIY exchange") / synchronous;
-    row["iexchange/Async"] = medianOf("DIY iexchange") / asynchronous;
+    row["exchange/Sync"] = contest_.seconds("DIY exchange") / synchronous;
+    row["iexchange/Async"] = contest_.seconds("DIY iexchange") / asynchronous;
 #endif
-    row["seconds"] = times;
-    row["statistics"] = counters;
+    contest_.addDetails(row);
     return row;
   }
 
@@ -226,7 +184,7 @@ class Contest {
   int perRank_;
   std::vector<FlowBlock> blocks_;
   std::vector<std::vector<BlockId>> links_;
-  std::vector<Variant> variants_;
+  Contest contest_;
   Answer answer_;
 };
 
@@ -284,7 +242,7 @@ void measureParticles(const ParticlesOptions& options) {
     if (speaks)
       std::cerr << "measuring " << ranks << " ranks, " << perRank << " blocks each ..."
                 << std::endl;
-    report.add(Contest(*transport, flow, perRank, options).run());
+    report.add(Lattice(*transport, flow, perRank, options).run());
   };
   for (const int perRank : options.blocksPerRank) {
     if (options.stepsPerHop == 0) {

@@ -19,7 +19,7 @@ struct ParticlesOptions {
   int hops = 400000;                             ///< In the ring, all tracers together, about.
   int repeat = 5;
   double arrivals = 1;  ///< Of the Neighborhood schedule.
-  std::string detector = "default";
+  std::string detector;
   std::size_t batchBytes;
   double holdSeconds;
   DiyOptions diy;

@@ -5,26 +5,21 @@
 #include <cstring>
 #include <string>
 
+#include "RandomWalks.h"
 #include "Tributary/Error.h"
 
 namespace bench {
 
 namespace {
 
-std::uint64_t mix(std::uint64_t v) {
-  v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9u;
-  v = (v ^ (v >> 27)) * 0x94d049bb133111ebu;
-  return v ^ (v >> 31);
-}
-
 std::uint64_t hashOf(const Tracer& tracer) {
-  std::uint64_t h = mix(static_cast<std::uint64_t>(tracer.id) + 1);
+  std::uint64_t h = scatter(static_cast<std::uint64_t>(tracer.id) + 1);
   for (const float x : tracer.x) {
     std::uint32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
-    h = mix(h ^ bits);
+    h = scatter(h ^ bits);
   }
-  return mix(h ^ static_cast<std::uint32_t>(tracer.steps));
+  return scatter(h ^ static_cast<std::uint32_t>(tracer.steps));
 }
 
 /// Trilinear interpolation in a block; points outside are moved to its surface.
