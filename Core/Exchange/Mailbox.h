@@ -8,23 +8,11 @@
 
 #include "Tributary/Bytes.h"
 #include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Exchange/Message.h"
+#include "Tributary/Exchange/Queues.h"
 #include "Tributary/Span.h"
 
 namespace tributary {
-
-class Queues;
-
-/// A message taken out of a mailbox.
-struct Message {
-  BlockId from = 0;
-  Bytes payload;
-};
-
-/// A message read in place: valid until the next call of a dequeue function or the callback's end.
-struct MessageView {
-  BlockId from = 0;
-  Span<const std::byte> payload;
-};
 
 /// What a callback sees of the exchange: its block's incoming messages and a way to send. Valid
 /// during the callback. Messages of one block to another arrive in the order they were sent; what a
@@ -32,22 +20,27 @@ struct MessageView {
 /// once.
 class Mailbox {
  public:
-  Mailbox(Queues& queues, BlockId block) : queues_(queues), block_(block) {}
+  Mailbox(Queues& queues, BlockId block)
+      : queues_(queues), inbox_(queues.inbox(block)), block_(block) {}
 
   BlockId block() const { return block_; }
 
   /// The next message for this block, if any. Messages left in the mailbox are there at the next
   /// call.
-  std::optional<Message> dequeue();
+  std::optional<Message> dequeue() { return inbox_.dequeue(); }
   /// The same without a copy or an allocation: the way for small messages.
-  std::optional<MessageView> dequeueView();
+  std::optional<MessageView> dequeueView() { return inbox_.dequeueView(); }
 
   /// Sends `payload` (any size) to a block on any rank. A block of this rank receives a large
   /// buffer itself, not a copy; spare capacity of 64 bytes saves a copy of a large one to another
   /// rank. Throws Error if there is no such block.
-  void enqueue(BlockId target, Bytes&& payload);
+  void enqueue(BlockId target, Bytes&& payload) {
+    queues_.enqueue(block_, target, std::move(payload));
+  }
   /// Sends a copy of `size` bytes.
-  void enqueueRaw(BlockId target, const void* data, std::size_t size);
+  void enqueueRaw(BlockId target, const void* data, std::size_t size) {
+    queues_.enqueue(block_, target, data, size);
+  }
   /// Sends the bytes of a trivially copyable value.
   template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T>>>
   void enqueue(BlockId target, const T& value) {
@@ -67,6 +60,7 @@ class Mailbox {
 
  private:
   Queues& queues_;
+  Inbox& inbox_;
   BlockId block_;
 };
 

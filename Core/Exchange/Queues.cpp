@@ -5,18 +5,30 @@
 #include <set>
 #include <utility>
 
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Termination/Detector.h"
+
 namespace tributary {
 
 namespace {
 
-// A callback may run long: the hold time is looked at with every eighth message that it sends.
-constexpr unsigned MessagesPerClock = 8;
+// A callback may run long, and a clock costs as much as a message: it is looked at about so many
+// times in a hold time, and with so many messages at the latest.
+constexpr double LooksPerHold = 4;
+constexpr double MostMessagesPerClock = 64;
 
 // A flood of messages must not keep a turn from ending.
 constexpr int BatchesPerTurn = 256;
 
-// More than these need no reuse: a rank that has so many sends under way is not short of buffers.
-constexpr std::size_t SpareBuffers = 64;
+// A stream's first buffer; one that is kept between batches is not much larger.
+constexpr std::size_t FirstBuffer = 1 << 10;
+constexpr std::size_t KeptBuffer = 4 << 10;
+
+// Messages from this size on make a batch of their own, whatever the limit of a batch.
+constexpr std::size_t LargestInBatch = std::size_t(1) << 30;
+
+constexpr int FirstSlotBits = 4;
+constexpr int MostSlotBits = 16;
 
 }  // namespace
 
@@ -26,123 +38,209 @@ Queues::Queues(Transport& transport, Session session, const Assignment& assignme
     : transport_(transport),
       session_(session),
       assignment_(assignment),
-      options_(options),
       detector_(detector),
       mode_(mode),
       statistics_(statistics),
+      batchBytes_(options.batchBytes),
+      wholeBytes_(std::min(std::max(batchBytes_, Inbox::Large), LargestInBatch)),
+      holdSeconds_(options.holdSeconds),
+      mostInFlight_(options.inFlightBytes),
       first_(assignment.first(transport.rank())),
-      last_(assignment.first(transport.rank() + 1)),
-      inboxes_(static_cast<std::size_t>(last_ - first_)),
-      outgoing_(static_cast<std::size_t>(transport.size())) {}
-
-void Queues::wake(BlockId block) {
-  if (inbox(block).arrived() == 1) woken_.push_back(static_cast<std::int32_t>(block - first_));
+      slots_(std::size_t(1) << FirstSlotBits, Slot{0, &nowhere_}),
+      slotShift_(64 - FirstSlotBits) {
+  const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
+  inboxes_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) inboxes_.emplace_back(pool_);
 }
 
-void Queues::enqueue(BlockId from, BlockId to, const void* data, std::size_t size) {
-  if (to >= first_ && to < last_) {
-    ++statistics_.localDeliveries;
+Inbox& Queues::wake(BlockId block) {
+  const std::uint64_t index = localIndex(block);
+  if (inboxes_[index].arrived() == 0) {
+    woken_.push_back(static_cast<std::int32_t>(index));
     ++traffic_;
-    touched_ = true;
-    inbox(to).add(from, data, size);
-    wake(to);
-    return;
   }
-  const int destination = assignment_.rankOf(to);
-  Outgoing& outgoing = open(destination);
-  const std::size_t old = outgoing.payload.size();
-  outgoing.payload.resize(old + paddedPayload(size));
-  if (size > 0) std::memcpy(outgoing.payload.data() + old, data, size);
-  outgoing.records.push_back({from, to, static_cast<std::int64_t>(size)});
-  grown(destination, outgoing);
+  return inboxes_[index];
+}
+
+void Queues::deliver(BlockId from, BlockId to, const void* data, std::size_t size) {
+  wake(to).add(from, data, size);
 }
 
 void Queues::enqueue(BlockId from, BlockId to, Bytes&& payload) {
-  if (to >= first_ && to < last_) {
+  if (localIndex(to) < inboxes_.size()) {
+    wake(to).add(from, std::move(payload));
     ++statistics_.localDeliveries;
-    ++traffic_;
-    touched_ = true;
-    inbox(to).add(from, std::move(payload));
-    wake(to);
     return;
   }
-  if (payload.size() < std::max(options_.batchBytes, Inbox::Large)) {
-    enqueue(from, to, payload.data(), payload.size());
+  const std::size_t size = payload.size();
+  if (size < wholeBytes_) {
+    enqueue(from, to, payload.data(), size);
     return;
   }
   // A batch of its own around the caller's buffer, after what was enqueued before it.
-  const int destination = assignment_.rankOf(to);
-  if (!outgoing_[static_cast<std::size_t>(destination)].records.empty()) {
-    send(destination, BatchKind::Messages);
-  }
-  Outgoing& outgoing = open(destination);
-  const auto size = payload.size();
-  payload.resize(paddedPayload(size));
-  outgoing.payload = std::move(payload);
-  outgoing.records.push_back({from, to, static_cast<std::int64_t>(size)});
-  grown(destination, outgoing);
+  Destination& destination = destinationOf(assignment_.rankOf(to));
+  if (!destination.open.empty()) send(destination, BatchKind::Messages);
+  ++statistics_.batches;
+  ++statistics_.messages;
+  statistics_.bytes += static_cast<std::int64_t>(size);
+  const WholeRecord record{from, to, size};
+  tributary::append(payload, &record, sizeof record);
+  start(destination.rank, std::move(payload), BatchKind::Messages, BatchLayout::Whole);
+  transport_.poll();
 }
 
-Queues::Outgoing& Queues::open(int destination) {
-  Outgoing& outgoing = outgoing_[static_cast<std::size_t>(destination)];
-  if (outgoing.records.empty()) {
-    outgoing.since = transport_.now();
-    open_.push_back(destination);
-    if (outgoing.payload.capacity() == 0 && !spare_.empty()) {
-      outgoing.payload = std::move(spare_.back());
-      spare_.pop_back();
-      outgoing.payload.clear();
+Queues::Destination& Queues::destinationOf(int rank) {
+  Destination& destination = destinations_[rank];
+  destination.rank = rank;
+  return destination;
+}
+
+void Queues::open(Destination& destination) {
+  destination.since = transport_.now();
+  open_.push_back(&destination);
+}
+
+Queues::Stream& Queues::streamOf(BlockId to) {
+  const Slot& slot = slots_[slotOf(to)];
+  if (slot.to == to && slot.stream->destination) return *slot.stream;
+  Stream& stream = streams_[to];
+  if (!stream.destination) {
+    stream.destination = &destinationOf(assignment_.rankOf(to));
+    stream.to = to;
+    if (streams_.size() > slots_.size() && 64 - slotShift_ < MostSlotBits) {
+      slots_.assign(2 * slots_.size(), Slot{0, &nowhere_});
+      --slotShift_;
     }
   }
-  return outgoing;
+  slots_[slotOf(to)] = {to, &stream};
+  return stream;
 }
 
-void Queues::grown(int destination, Outgoing& outgoing) {
-  touched_ = true;
-  const std::size_t bytes = outgoing.payload.size() + outgoing.records.size() * sizeof(BatchRecord);
-  const bool due = ++enqueued_ % MessagesPerClock == 0 &&
-                   transport_.now() - outgoing.since >= options_.holdSeconds;
-  if (bytes >= options_.batchBytes || due) {
-    send(destination, BatchKind::Messages);
-    // Large messages need the sender's help to get on their way, and the callback may go on for
-    // long.
-    transport_.poll();
+void Queues::append(BlockId from, BlockId to, const void* data, std::size_t size) {
+  if (size >= wholeBytes_) {
+    Bytes payload;
+    payload.reserve(size + RunWriter::Tail);
+    tributary::append(payload, data, size);
+    enqueue(from, to, std::move(payload));
+    return;
+  }
+  Stream& stream = streamOf(to);
+  Destination& destination = *stream.destination;
+  if (stream.writer.empty()) {
+    if (destination.open.empty()) open(destination);
+    destination.open.push_back(&stream);
+    destination.bytes += sizeof(SectionHeader);
+  }
+  const std::size_t before = stream.writer.bytes();
+  makeRoom(stream, size + RunWriter::Overhead);
+  if (!stream.writer.tryAdd(from, data, size)) stream.writer.addRun(from, data, size);
+  destination.bytes += stream.writer.bytes() - before;
+  if (destination.bytes >= batchBytes_ || --untilClock_ <= 0) grown(destination);
+}
+
+void Queues::makeRoom(Stream& stream, std::size_t bytes) {
+  RunWriter& writer = stream.writer;
+  if (writer.room() >= bytes) return;
+  const std::size_t used = sizeof(SectionHeader) + writer.bytes();
+  const std::size_t capacity =
+      std::max({2 * writer.capacity(), FirstBuffer, used + bytes + RunWriter::Tail});
+  if (writer.capacity() == 0) {
+    writer.begin(pool_.take(capacity));
+  } else {
+    Bytes larger = pool_.take(capacity);
+    larger.resize(used);
+    pool_.give(writer.moveTo(std::move(larger)));
   }
 }
 
-void Queues::send(int destination, BatchKind kind) {
-  Outgoing& outgoing = outgoing_[static_cast<std::size_t>(destination)];
-  if (!outgoing.records.empty()) {
-    open_.erase(std::find(open_.begin(), open_.end(), destination));
-    ++statistics_.batches;
-    statistics_.messages += static_cast<std::int64_t>(outgoing.records.size());
-    for (const BatchRecord& record : outgoing.records) statistics_.bytes += record.size;
-    traffic_ += static_cast<std::int64_t>(outgoing.records.size());
+void Queues::grown(Destination& destination) {
+  const bool full = destination.bytes >= batchBytes_;
+  if (full) send(destination, BatchKind::Messages);
+  const std::int64_t before = statistics_.batches;
+  if (untilClock_ <= 0) lookAtClock();
+  // Large messages need the sender's help to get on their way, and the callback may go on for long.
+  if (full || statistics_.batches != before) transport_.poll();
+}
+
+void Queues::lookAtClock() {
+  const double now = transport_.now();
+  const double passed = std::max(now - clockAt_, 1e-9);
+  messagesPerClock_ = static_cast<int>(std::clamp(
+      messagesPerClock_ * (holdSeconds_ / LooksPerHold / passed), 1.0, MostMessagesPerClock));
+  untilClock_ = messagesPerClock_;
+  clockAt_ = now;
+  flushDue(now);
+}
+
+Bytes Queues::gather(Destination& destination) {
+  Bytes batch;
+  const auto header = [](Stream& stream) {
+    return SectionHeader{stream.to, stream.writer.bytes(), stream.writer.messages()};
+  };
+  if (destination.open.size() == 1) {
+    Stream& stream = *destination.open.front();
+    const SectionHeader section = header(stream);
+    batch = stream.writer.take();
+    std::memcpy(batch.data(), &section, sizeof section);
+    return batch;
   }
-  const BatchFooter footer{static_cast<std::int64_t>(outgoing.records.size()), round_, kind};
-  append(outgoing.payload, outgoing.records.data(), outgoing.records.size() * sizeof(BatchRecord));
-  append(outgoing.payload, &footer, sizeof footer);
-  outgoing.records.clear();
-  const std::size_t bytes = outgoing.payload.size();
-  detector_.sent(destination);
-  sends_.push_back({transport_.send(destination, Channel::Work, session_, mode_,
-                                    std::exchange(outgoing.payload, Bytes())),
-                    bytes, destination});
+  batch = pool_.take(destination.bytes + RunWriter::Tail);
+  for (Stream* stream : destination.open) {
+    const SectionHeader section = header(*stream);
+    tributary::append(batch, &section, sizeof section);
+    tributary::append(batch, stream->writer.data(), section.bytes);
+    if (stream->writer.capacity() <= KeptBuffer) {
+      stream->writer.restart();
+    } else {
+      pool_.give(stream->writer.take());
+    }
+  }
+  return batch;
+}
+
+void Queues::send(Destination& destination, BatchKind kind) {
+  if (destination.open.empty()) {
+    start(destination.rank, Bytes(), kind, BatchLayout::Sections);
+    return;
+  }
+  ++statistics_.batches;
+  for (Stream* stream : destination.open) {
+    statistics_.messages += static_cast<std::int64_t>(stream->writer.messages());
+    statistics_.bytes += static_cast<std::int64_t>(stream->writer.payloadBytes());
+  }
+  Bytes batch = gather(destination);
+  close(destination);
+  start(destination.rank, std::move(batch), kind, BatchLayout::Sections);
+}
+
+void Queues::close(Destination& destination) {
+  open_.erase(std::find(open_.begin(), open_.end(), &destination));
+  destination.open.clear();
+  destination.bytes = 0;
+}
+
+void Queues::start(int rank, Bytes&& batch, BatchKind kind, BatchLayout layout) {
+  const BatchFooter footer{round_, kind, layout};
+  tributary::append(batch, &footer, sizeof footer);
+  const std::size_t bytes = batch.size();
+  ++traffic_;
   touched_ = true;
+  detector_.sent(rank);
+  sends_.push_back(
+      {transport_.send(rank, Channel::Work, session_, mode_, std::move(batch)), bytes, rank});
   inFlightBytes_ += bytes;
   statistics_.peakInFlightBytes =
       std::max(statistics_.peakInFlightBytes, static_cast<std::int64_t>(inFlightBytes_));
 }
 
 void Queues::sendRemark(int destination, BatchKind kind) {
-  send(destination, kind);
+  send(destinationOf(destination), kind);
 }
 
 void Queues::flushDue(double now) {
   for (std::size_t i = 0; i < open_.size();) {
-    const int destination = open_[i];
-    if (now - outgoing_[static_cast<std::size_t>(destination)].since >= options_.holdSeconds) {
-      send(destination, BatchKind::Messages);
+    if (now - open_[i]->since >= holdSeconds_) {
+      send(*open_[i], BatchKind::Messages);
     } else {
       ++i;
     }
@@ -150,7 +248,7 @@ void Queues::flushDue(double now) {
 }
 
 void Queues::flushAll() {
-  while (!open_.empty()) send(open_.front(), BatchKind::Messages);
+  while (!open_.empty()) send(*open_.front(), BatchKind::Messages);
 }
 
 bool Queues::retire() {
@@ -158,10 +256,7 @@ bool Queues::retire() {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     if (sends_[i].send.done()) {
       inFlightBytes_ -= sends_[i].bytes;
-      Bytes buffer = sends_[i].send.takeBuffer();
-      if (spare_.size() < SpareBuffers && buffer.capacity() <= 2 * options_.batchBytes) {
-        spare_.push_back(std::move(buffer));
-      }
+      pool_.give(sends_[i].send.takeBuffer());
     } else {
       if (kept != i) sends_[kept] = std::move(sends_[i]);
       ++kept;
@@ -192,22 +287,27 @@ int Queues::receive(const BatchHook& hook) {
 }
 
 void Queues::deliver(Bytes&& bytes, const BatchReader& batch) {
-  const std::size_t count = batch.size();
-  statistics_.received += static_cast<std::int64_t>(count);
-  traffic_ += static_cast<std::int64_t>(count);
-  if (count == 1 && static_cast<std::size_t>(batch.record(0).size) >= Inbox::Large) {
-    const BatchRecord record = batch.record(0);
+  statistics_.received += static_cast<std::int64_t>(batch.messages());
+  ++traffic_;
+  if (batch.footer().layout == BatchLayout::Whole) {
+    const WholeRecord record = batch.whole();
     bytes.resize(static_cast<std::size_t>(record.size));
-    inbox(record.to).add(record.from, std::move(bytes));
-    wake(record.to);
+    wake(record.to).add(record.from, std::move(bytes));
     return;
   }
-  const std::byte* payload = bytes.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    const BatchRecord record = batch.record(i);
-    inbox(record.to).add(record.from, payload, static_cast<std::size_t>(record.size));
-    wake(record.to);
-    payload += paddedPayload(static_cast<std::size_t>(record.size));
+  // Sections may stay in the buffer, which moves on the heap's side only.
+  std::shared_ptr<Bytes> shared;
+  batch.forSections([&](const SectionHeader& section, const std::byte* runs) {
+    if (section.messages == 0) return;
+    if (section.bytes >= Inbox::Large && !shared) shared = std::make_shared<Bytes>();
+    wake(section.to)
+        .addRuns(shared, runs, static_cast<std::size_t>(section.bytes),
+                 static_cast<std::size_t>(section.messages));
+  });
+  if (shared) {
+    *shared = std::move(bytes);
+  } else {
+    pool_.give(std::move(bytes));
   }
 }
 
@@ -225,10 +325,10 @@ bool Queues::quiet() const {
 void Queues::drop() {
   dropping_ = true;
   for (Inbox& inbox : inboxes_) inbox.clear();
-  for (const int destination : open_) {
-    Outgoing& outgoing = outgoing_[static_cast<std::size_t>(destination)];
-    outgoing.payload.clear();
-    outgoing.records.clear();
+  for (Destination* destination : open_) {
+    for (Stream* stream : destination->open) stream->writer = RunWriter();
+    destination->open.clear();
+    destination->bytes = 0;
   }
   open_.clear();
   kept_.clear();

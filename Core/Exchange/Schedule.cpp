@@ -147,8 +147,9 @@ void ScheduleMachine::call(std::int32_t index, bool open) {
   const BlockId block = inputs_.assignment.first(transport_.rank()) + index;
   Inbox& inbox = queues_.inbox(block);
   if (open) inbox.open();
-  const std::size_t visible = inbox.unread() - inbox.arrived();
+  const std::size_t visible = inbox.visible();
   ++progress_;
+  queues_.touch();
   ++inputs_.statistics.callbacks;
   bool more = false;
   guarded([&] {
@@ -157,7 +158,7 @@ void ScheduleMachine::call(std::int32_t index, bool open) {
   });
   if (stopped_) return;
   inbox.close();
-  const std::size_t left = inbox.unread() - inbox.arrived();
+  const std::size_t left = inbox.visible();
   const bool took = left < visible;
   BlockState& state = states_[static_cast<std::size_t>(index)];
   state.queued = more || inbox.arrived() > 0 || (left > 0 && took);
