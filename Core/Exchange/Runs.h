@@ -120,14 +120,16 @@ class RunWriter {
   void begin(Bytes&& buffer) {
     buffer_ = std::move(buffer);
     place(sizeof(SectionHeader));
+    run_ = at_;
   }
-  /// Goes on in a larger buffer. @return the old one
+  /// Goes on in a larger buffer, whose size is at least what is used. @return the old one
   Bytes moveTo(Bytes&& larger) {
-    endRun();
     const auto used = static_cast<std::size_t>(at_ - buffer_.data());
+    const auto run = run_ - buffer_.data();
     std::memcpy(larger.data(), buffer_.data(), used);
     buffer_.swap(larger);
     place(used);
+    run_ = buffer_.data() + run;
     return std::move(larger);
   }
   /// The runs, in place.

@@ -551,46 +551,87 @@ TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
   EXPECT_NE(error(good, {{}}, here ? Step() : Step(step)).find("no callback"), std::string::npos);
 }
 
+/// Makes batches that are right in all but what a test changes.
+struct BatchMaker {
+  Bytes bytes;
+  BatchMaker& section(BlockId to, std::uint64_t size, std::uint64_t messages) {
+    const SectionHeader header{to, size, messages};
+    append(bytes, &header, sizeof header);
+    return *this;
+  }
+  BatchMaker& run(BlockId from, std::uint32_t size, std::uint32_t count) {
+    const RunHeader header{from, size, count};
+    append(bytes, &header, sizeof header);
+    return *this;
+  }
+  BatchMaker& payload(std::size_t size) {
+    bytes.resize(bytes.size() + size, std::byte{7});
+    return *this;
+  }
+  BatchMaker& whole(BlockId from, BlockId to, std::uint64_t size) {
+    const WholeRecord record{from, to, size};
+    append(bytes, &record, sizeof record);
+    return *this;
+  }
+  Bytes end(std::int32_t kind = 0, BatchLayout layout = BatchLayout::Sections) {
+    const BatchFooter footer{0, static_cast<BatchKind>(kind), layout};
+    append(bytes, &footer, sizeof footer);
+    return std::move(bytes);
+  }
+};
+
 TEST_P(EachSchedule, MalformedBatchesAreAnErrorOnAll) {
   const int size = world().size();
   const int sender = size > 1 ? 1 : 0;
   const BlockId mine = 0;
   const BlockId from = sender;
-  struct Case {
-    std::vector<BatchRecord> records;
-    std::size_t payload;
-    std::int64_t count;
-    std::int64_t kind;
-    bool cut;
-  };
-  constexpr std::int64_t Huge = std::int64_t(1) << 60;
-  const std::vector<Case> cases = {
-      {{}, 0, 0, 0, true},                     // shorter than a footer
-      {{{from, mine, 8}}, 8, Huge, 0, false},  // a count that cannot be
-      {{{from, mine, 8}}, 8, -1, 0, false},    //
-      {{{from, mine, 8}}, 8, 2, 0, false},     // more than there are
-      {{{from, mine, Huge}}, 8, 1, 0, false},  // a size that cannot be
-      {{{from, mine, -8}}, 8, 1, 0, false},    //
-      {{{from, mine, 9}}, 8, 1, 0, false},     // over the end
-      {{{from, mine, 8}}, 16, 1, 0, false},    // payload left over
-      {{{from, size, 8}}, 8, 1, 0, false},     // to another rank's block
-      {{{from, -1, 8}}, 8, 1, 0, false},       //
-      {{{size, mine, 8}}, 8, 1, 0, false},     // from a block that does not exist
-      {{{from, mine, 8}}, 8, 1, 99, false},    // of no known kind
+  constexpr std::uint64_t Huge = std::uint64_t(1) << 60;
+  constexpr std::uint32_t Most = 0xffffffffu;
+  constexpr auto Whole = BatchLayout::Whole;
+  constexpr auto Unknown = static_cast<BatchLayout>(9);
+  const auto batch = [] { return BatchMaker(); };
+  const auto good = [&] { return batch().section(mine, 24, 1).run(from, 8, 1).payload(8); };
+  const std::vector<Bytes> cases = {
+      Bytes(sizeof(BatchFooter) - 1),
+      good().end(99),
+      good().end(0, Unknown),
+      // Sections: cut in a header, too long, too short, for blocks that are not of this rank.
+      batch().payload(8).end(),
+      batch().section(mine, Huge, 1).run(from, 8, 1).payload(8).end(),
+      batch().section(mine, 32, 1).run(from, 8, 1).payload(8).end(),
+      batch().section(mine, 16, 1).run(from, 8, 1).payload(8).end(),
+      good().payload(4).end(),
+      batch().section(size, 24, 1).run(from, 8, 1).payload(8).end(),
+      batch().section(-1, 24, 1).run(from, 8, 1).payload(8).end(),
+      batch().section(mine, 24, 2).run(from, 8, 1).payload(8).end(),
+      batch().section(mine, 24, 0).run(from, 8, 1).payload(8).end(),
+      batch().section(mine, 0, Huge).end(),
+      // Runs: cut in a header, of sizes and counts that cannot be, from blocks that do not exist.
+      batch().section(mine, 8, 1).payload(8).end(),
+      batch().section(mine, 24, 0).run(from, 8, 0).payload(8).end(),
+      batch().section(mine, 24, 2).run(from, 8, 2).payload(8).end(),
+      batch().section(mine, 24, Most).run(from, 8, Most).payload(8).end(),
+      batch().section(mine, 24, Most).run(from, 0, Most).payload(8).end(),
+      batch().section(mine, 24, 1).run(from, 9, 1).payload(8).end(),
+      batch().section(mine, 24, 1).run(from, Most, 1).payload(8).end(),
+      batch().section(mine, 24, 1).run(size, 8, 1).payload(8).end(),
+      batch().section(mine, 24, 1).run(-1, 8, 1).payload(8).end(),
+      // Batches of one payload.
+      batch().payload(8).end(0, Whole),
+      batch().payload(8).whole(from, mine, 9).end(0, Whole),
+      batch().payload(8).whole(from, mine, 7).end(0, Whole),
+      batch().payload(8).whole(from, mine, Huge).end(0, Whole),
+      batch().payload(8).whole(from, size, 8).end(0, Whole),
+      batch().payload(8).whole(-1, mine, 8).end(0, Whole),
   };
   ExchangeOptions options = optionsOf(GetParam());
   options.detector = "consensus";  // one that counts messages would miss the sending of these
-  for (const Case& c : cases) {
+  for (const Bytes& bytes : cases) {
     // The exchange will open the next session.
     const Session session = world().openSession() + 1;
     PendingSend send;
     if (world().rank() == sender) {
-      Bytes bytes(c.payload);
-      append(bytes, c.records.data(), c.records.size() * sizeof(BatchRecord));
-      const BatchFooter footer{c.count, 0, static_cast<BatchKind>(c.kind)};
-      append(bytes, &footer, sizeof footer);
-      if (c.cut) bytes.resize(sizeof footer - 1);
-      send = world().send(0, Channel::Work, session, SendMode::Eager, std::move(bytes));
+      send = world().send(0, Channel::Work, session, SendMode::Eager, Bytes(bytes));
     }
     const double until = world().now() + 5;
     Exchange exchange(world(), uniform(1), {{}}, options,
@@ -598,8 +639,92 @@ TEST_P(EachSchedule, MalformedBatchesAreAnErrorOnAll) {
     const std::string error = errorOf([&] { exchange.run(); });
     EXPECT_EQ(error.find(world().rank() == 0 ? "malformed batch from rank " : "rank 0: malformed"),
               0u)
-        << "case " << &c - cases.data() << ": " << error;
+        << "case " << &bytes - cases.data() << ": " << error;
   }
+}
+
+TEST(Batch, DamagedOnesAreReadOrRefusedButNeverOverrun) {
+  // Good batches with some bytes changed, cut off or added: what is not refused must lead the
+  // reader through messages that all lie inside the buffer.
+  const Assignment assignment({3, 2});
+  std::uint64_t random = 1;
+  const auto next = [&](std::uint64_t below) { return mix(++random) % below; };
+  int refused = 0;
+  constexpr int Trials = 20000;
+  for (int trial = 0; trial < Trials; ++trial) {
+    BatchMaker maker;
+    Bytes bytes;
+    std::uint64_t messages = 0;
+    if (trial % 8 == 0) {
+      const auto size = next(100);
+      bytes = maker.payload(size)
+                  .whole(3 + static_cast<BlockId>(next(2)), 1, size)
+                  .end(0, BatchLayout::Whole);
+      messages = 1;
+    } else {
+      const auto sections = next(4);
+      for (std::uint64_t i = 0; i < sections; ++i) {
+        BatchMaker runs;
+        std::uint64_t inSection = 0;
+        for (std::uint64_t r = next(4) + 1; r > 0; --r) {
+          const auto size = static_cast<std::uint32_t>(next(40));
+          const auto count = static_cast<std::uint32_t>(next(5) + 1);
+          runs.run(3 + static_cast<BlockId>(next(2)), size, count);
+          runs.payload(count * paddedPayload(size));
+          inSection += count;
+        }
+        maker.section(static_cast<BlockId>(next(3)), runs.bytes.size(), inSection);
+        append(maker.bytes, runs.bytes.data(), runs.bytes.size());
+        messages += inSection;
+      }
+      bytes = maker.end(static_cast<std::int32_t>(next(3)));
+    }
+    EXPECT_EQ(BatchReader(bytes, assignment, 1, 0).messages(), messages);
+    const auto damages = next(4) + 1;
+    for (std::uint64_t i = 0; i < damages; ++i) {
+      const auto way = next(8);
+      if (way == 0) {
+        bytes.resize(next(bytes.size() + 1));
+      } else if (way == 1) {
+        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(next(bytes.size() + 1)),
+                     static_cast<std::byte>(next(256)));
+      } else if (!bytes.empty()) {
+        // Small numbers and the largest, where lengths and counts are looked for.
+        const std::uint64_t value = way == 2 ? 0xff : way == 3 ? 0 : next(256);
+        for (auto at = next(bytes.size()), n = next(8) + 1; n > 0 && at < bytes.size(); --n, ++at)
+          bytes[at] = static_cast<std::byte>(value);
+      }
+    }
+    bytes.shrink_to_fit();  // so that the address sanitizer sees its end
+    try {
+      const BatchReader batch(bytes, assignment, 1, 0);
+      if (batch.footer().layout == BatchLayout::Whole) continue;
+      BufferPool pool;
+      Inbox inbox(pool);
+      std::uint64_t claimed = 0;
+      batch.forSections([&](const SectionHeader& section, const std::byte* runs) {
+        if (section.messages == 0) return;
+        inbox.addRuns(std::make_shared<Bytes>(), runs, section.bytes, section.messages);
+        claimed += section.messages;
+      });
+      inbox.open();
+      EXPECT_EQ(claimed, batch.messages());
+      EXPECT_EQ(inbox.visible(), claimed);
+      std::uint64_t read = 0;
+      std::size_t sum = 0;
+      while (auto message = inbox.dequeueView()) {
+        ++read;
+        for (const std::byte b : message->payload) sum += static_cast<std::size_t>(b);
+        EXPECT_TRUE(message->from == 3 || message->from == 4);
+      }
+      EXPECT_EQ(read, claimed);
+      EXPECT_LE(sum, 255 * bytes.size());
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("malformed batch from rank 1: "), 0u);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, Trials / 4);
 }
 
 // Messages begin to arrive, so that their synchronous sends are finished, long before they are
@@ -731,15 +856,20 @@ std::vector<FakeClock::Sent> batchesOf(const ExchangeOptions& options, double in
   return transport.sent;
 }
 
+// Of so many messages in one run, without the footer.
+constexpr std::size_t batchOf(std::size_t messages) {
+  return sizeof(SectionHeader) + sizeof(RunHeader) + messages * 104;
+}
+
 TEST(Exchange, ABatchLeavesWhenItIsLarge) {
   ExchangeOptions options;
-  options.batchBytes = 1280;  // ten messages of 104 and 24 bytes
+  options.batchBytes = batchOf(10);
   options.holdSeconds = 1e6;
   for (const int perCall : {1, 25}) {
     const auto sent = batchesOf(options, 1e-3, 100 / perCall, perCall);
     if (world().size() == 1 || world().rank() != 0) continue;
     ASSERT_EQ(sent.size(), 10u);
-    for (const auto& batch : sent) EXPECT_EQ(batch.bytes, 1280 + sizeof(BatchFooter));
+    for (const auto& batch : sent) EXPECT_EQ(batch.bytes, batchOf(10) + sizeof(BatchFooter));
   }
 }
 
@@ -751,14 +881,14 @@ TEST(Exchange, ABatchLeavesWhenItIsOld) {
   auto sent = batchesOf(options, 1e-3, 100, 1);
   if (world().size() > 1 && world().rank() == 0) {
     ASSERT_EQ(sent.size(), 10u);
-    for (const auto& batch : sent) EXPECT_EQ(batch.bytes, 1280 + sizeof(BatchFooter));
+    for (const auto& batch : sent) EXPECT_EQ(batch.bytes, batchOf(10) + sizeof(BatchFooter));
     EXPECT_NEAR(sent[1].at - sent[0].at, 10e-3, 1.1e-3);
   }
   // ... and in a long one.
   sent = batchesOf(options, 1e-3, 1, 100);
   if (world().size() > 1 && world().rank() == 0) {
     EXPECT_GE(sent.size(), 6u);
-    for (const auto& batch : sent) EXPECT_LE(batch.bytes, 17 * 128 + sizeof(BatchFooter));
+    for (const auto& batch : sent) EXPECT_LE(batch.bytes, batchOf(17) + sizeof(BatchFooter));
   }
 }
 
@@ -769,7 +899,7 @@ TEST(Exchange, ABatchIsHeldWhileItsRankWorks) {
   const auto sent = batchesOf(options, 1e-3, 50, 2);
   if (world().size() > 1 && world().rank() == 0) {
     ASSERT_EQ(sent.size(), 1u);
-    EXPECT_EQ(sent[0].bytes, 100 * 128 + sizeof(BatchFooter));
+    EXPECT_EQ(sent[0].bytes, batchOf(100) + sizeof(BatchFooter));
   }
 }
 
@@ -946,7 +1076,8 @@ TEST(Assignment, Numbers) {
 }
 
 TEST(Inbox, KeepsOrderAcrossSizesAndLeftovers) {
-  Inbox inbox;
+  BufferPool pool;
+  Inbox inbox(pool);
   int written = 0;
   int read = 0;
   for (int round = 0; round < 200; ++round) {
@@ -954,14 +1085,22 @@ TEST(Inbox, KeepsOrderAcrossSizesAndLeftovers) {
     for (std::uint64_t i = 0; i < writes; ++i) {
       Bytes bytes(written % 9 == 0 ? Inbox::Large + 5 : sizeof written + mix(i) % 50);
       std::memcpy(bytes.data(), &written, sizeof written);
-      if (written % 2) {
+      if (written % 17 == 0) {
+        // As runs of a batch: so long that they stay in it, or not.
+        RunWriter runs;
+        runs.begin(pool.take(1 << 14));
+        runs.addRun(written, bytes.data(), bytes.size());
+        const std::size_t length = runs.bytes();
+        const auto batch = std::make_shared<Bytes>(runs.take());
+        inbox.addRuns(batch, batch->data() + sizeof(SectionHeader), length, 1);
+      } else if (written % 2) {
         inbox.add(written, std::move(bytes));
       } else {
         inbox.add(written, bytes.data(), bytes.size());
       }
       ++written;
     }
-    EXPECT_EQ(inbox.unread(), static_cast<std::size_t>(written - read));
+    EXPECT_EQ(inbox.visible() + inbox.arrived(), static_cast<std::size_t>(written - read));
     inbox.open();
     const auto reads = mix(static_cast<std::uint64_t>(round) + 999) % 5;
     for (std::uint64_t i = 0; i < reads; ++i) {
