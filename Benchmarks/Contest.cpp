@@ -1,5 +1,6 @@
 #include "Contest.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "Tributary/Transport/Collectives.h"
@@ -24,6 +25,11 @@ Row toJson(const tributary::ExchangeStatistics& s) {
 }
 
 }  // namespace
+
+void Contest::add(Variant variant) {
+  if (wanted_.empty() || std::find(wanted_.begin(), wanted_.end(), variant.name) != wanted_.end())
+    variants_.push_back(std::move(variant));
+}
 
 void Contest::run(int repeat, const std::function<void()>& prepare,
                   const std::function<void(const std::string&)>& check) {

@@ -22,9 +22,11 @@ struct Variant {
 /// Variants that do the same work, one after the other. Collective.
 class Contest {
  public:
-  explicit Contest(tributary::Transport& transport) : transport_(transport) {}
+  /// @param wanted  names of the variants that take part; all if empty
+  Contest(tributary::Transport& transport, const std::vector<std::string>& wanted)
+      : transport_(transport), wanted_(wanted) {}
 
-  void add(Variant variant) { variants_.push_back(std::move(variant)); }
+  void add(Variant variant);
 
   /// Every other time backwards, so that no variant always follows the same one.
   /// @param prepare  called before each run
@@ -32,7 +34,7 @@ class Contest {
   void run(int repeat, const std::function<void()>& prepare,
            const std::function<void(const std::string&)>& check);
 
-  /// Median seconds, or NaN if there is no variant of this name.
+  /// Median seconds, or NaN if no variant of this name takes part.
   double seconds(const std::string& name) const;
   const std::vector<Variant>& variants() const { return variants_; }
   /// Adds all single times and our schedules' counters, for JSON.
@@ -40,6 +42,7 @@ class Contest {
 
  private:
   tributary::Transport& transport_;
+  const std::vector<std::string>& wanted_;
   std::vector<Variant> variants_;
 };
 

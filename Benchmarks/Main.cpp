@@ -17,6 +17,8 @@ namespace {
 /// What both benchmarks of the exchange are asked.
 template <class Options>
 void addExchange(CLI::App& command, Options& options) {
+  command.add_option("--variants", options.variants, "Only these, by the names in the table")
+      ->delimiter(',');
   command.add_option("--detector", options.detector, "Termination detector")->capture_default_str();
   command.add_option("--batch-bytes", options.batchBytes, "Size limit of a batch")
       ->capture_default_str();

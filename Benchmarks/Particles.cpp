@@ -61,7 +61,7 @@ class Lattice {
         flow_(settings, transport.size()),
         assignment_(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), perRank)),
         perRank_(perRank),
-        contest_(transport) {
+        contest_(transport, options.variants) {
     const BlockId first = assignment_.first(transport.rank());
     for (BlockId id = first; id < first + perRank; ++id) {
       blocks_.push_back(flow_.makeBlock(id));

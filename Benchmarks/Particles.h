@@ -18,7 +18,8 @@ struct ParticlesOptions {
   std::vector<int> tracers{1, 64, 4096, 65536};  ///< In the ring; square numbers.
   int hops = 400000;                             ///< In the ring, all tracers together, about.
   int repeat = 5;
-  double arrivals = 1;  ///< Of the Neighborhood schedule.
+  std::vector<std::string> variants;  ///< Names; all if empty.
+  double arrivals = 1;                ///< Of the Neighborhood schedule.
   std::string detector;
   std::size_t batchBytes;
   double holdSeconds;

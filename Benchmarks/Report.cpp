@@ -1,6 +1,7 @@
 #include "Report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <ostream>
@@ -15,6 +16,7 @@ std::string text(const Row& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) {
     const double v = value.get<double>();
+    if (std::isnan(v)) return "-";
     char buffer[32];
     std::snprintf(buffer, sizeof buffer, v != 0 && v < 0.01 ? "%.2e" : v < 10 ? "%.3f" : "%.1f", v);
     return buffer;

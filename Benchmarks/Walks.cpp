@@ -53,7 +53,7 @@ Row measureRow(tributary::Transport& transport, int perRank, int walkers,
         [&](BlockId target, const Walker& walker) { mailbox.enqueue(target, walker); });
     return false;
   };
-  Contest contest(transport);
+  Contest contest(transport, options.variants);
   const auto addOurs = [&](const std::string& name, Schedule schedule) {
     tributary::ExchangeOptions exchangeOptions;
     exchangeOptions.schedule = schedule;

@@ -13,6 +13,7 @@ struct WalksOptions {
   std::vector<int> walkers{64, 4096, 65536};
   int hops = 2000000;  ///< All walkers together, about.
   int repeat = 5;
+  std::vector<std::string> variants;  ///< Names; all if empty.
   std::string detector;
   std::size_t batchBytes;
   double holdSeconds;

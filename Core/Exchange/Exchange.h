@@ -25,11 +25,13 @@ enum class Schedule {
 
 struct ExchangeOptions {
   Schedule schedule = Schedule::Asynchronous;
-  double arrivals = 1.0;  ///< Neighborhood only: share in [0, 1] of the linked blocks.
-  std::string detector = "default";  ///< One of detectorNames(), or "default": defaultDetector().
-  DetectorOptions detection;         ///< What callbacks may do, and the detector's parameters.
+  double arrivals = 1.0;              ///< Neighborhood only: share in [0, 1] of the linked blocks.
+  std::string detector = "default";   ///< One of detectorNames(), or "default": defaultDetector().
+  DetectorOptions detection;          ///< What callbacks may do, and the detector's parameters.
   std::size_t batchBytes = 64 << 10;  ///< A destination's batch leaves when it is this large ...
-  double holdSeconds = 20e-6;         ///< ... or this old, whichever is first.
+  /// ... or this old, times the number of ranks that batches are made for, whichever is first: so
+  /// that a rank with much to do sends one batch in this time at most.
+  double holdSeconds = 5e-6;
   /// Above so much in unfinished sends a rank's callbacks pause, while it goes on receiving; what
   /// one call of the callback sends may exceed it.
   std::size_t inFlightBytes = std::size_t(256) << 20;

@@ -239,7 +239,7 @@ void Queues::sendRemark(int destination, BatchKind kind) {
 
 void Queues::flushDue(double now) {
   for (std::size_t i = 0; i < open_.size();) {
-    if (now - open_[i]->since >= holdSeconds_) {
+    if (now - open_[i]->since >= holdSeconds_ * static_cast<double>(open_.size())) {
       send(*open_[i], BatchKind::Messages);
     } else {
       ++i;

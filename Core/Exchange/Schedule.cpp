@@ -132,13 +132,18 @@ void ScheduleMachine::callBlocks(bool open) {
     callSeconds_ = std::clamp(CallsPerLook * (begin - clock_), ShortestCalls, LongestCalls);
   }
   double before = begin;
-  while (!listDone()) {
+  while (true) {
     call(current_[position_++], open);
     const double now = transport_.now();
     turnComputing_ += now - before;
     before = now;
     queues_.flushDue(now);
     if (now - begin >= callSeconds_ || !queues_.mayProduce()) break;
+    if (!listDone()) continue;
+    if (!open) break;
+    wakeBlocks();
+    if (next_.empty()) break;
+    nextList();
   }
   wakeBlocks();
 }

@@ -61,8 +61,8 @@ class ScheduleMachine {
   void receive();
   /// Polls the transport and notices finished sends.
   void poll();
-  /// Calls blocks of the current list for a while. `open`: each sees what has arrived until then;
-  /// otherwise what startRound() showed.
+  /// Calls blocks for a while. `open`: of one list after the other, and each sees what has arrived
+  /// until then; otherwise of the current list, and what startRound() showed.
   void callBlocks(bool open);
   /// The blocks to be called become the current list.
   void nextList();

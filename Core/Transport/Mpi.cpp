@@ -265,6 +265,16 @@ class MpiTransport : public Transport {
     }
     ++operation->unfinished;
     ++sentTo_[static_cast<std::size_t>(destination)];
+    if (mode == SendMode::Eager && count <= LargestBlockingReceive) {
+      // A small one is mostly finished by now, and need not be looked for in each poll.
+      int finished = 0;
+      check(MPI_Test(&request, &finished, MPI_STATUS_IGNORE), "MPI_Test");
+      if (finished) {
+        Owner owner{operation, nullptr};
+        finish(owner);
+        return;
+      }
+    }
     requests_.push_back(request);
     owners_.push_back({operation, nullptr});
   }

@@ -520,6 +520,60 @@ TEST_P(EachSchedule, ALongCallIsNoStall) {
   EXPECT_EQ(calls, world().rank() == 0 ? 2 : 0);
 }
 
+TEST_P(EachSchedule, AStalledRankIsWokenByAMessage) {
+  // All ranks but the last report a stall while the last one's call goes on for several times the
+  // limit; then it sends around the ring of ranks. Nobody may give up.
+  ExchangeOptions options = optionsOf(GetParam());
+  options.stallSeconds = 0.03;
+  const BlockId total = world().size();
+  bool sent = false;
+  int received = 0;
+  Exchange exchange(world(), uniform(1), {{(world().rank() + 1) % total}}, options,
+                    [&](BlockId block, Mailbox& mailbox) {
+                      if (block == total - 1 && !std::exchange(sent, true)) {
+                        for (int i = 0; i < 3; ++i) world().relax(0.05);
+                        mailbox.enqueue((block + 1) % total, 2 * static_cast<int>(total));
+                      }
+                      while (const auto message = mailbox.dequeueView()) {
+                        ++received;
+                        const int left = Reader(message->payload).value<int>() - 1;
+                        if (left > 0) mailbox.enqueue((block + 1) % total, left);
+                      }
+                      return false;
+                    });
+  EXPECT_EQ(errorOf([&] { exchange.run(); }), "");
+  EXPECT_FALSE(exchange.aborted());
+  EXPECT_EQ(received, 2);
+}
+
+TEST_P(EachSchedule, AnExceptionOfTheMonitorAtTheEndIsThrownOnItsRankAlone) {
+  // It comes when the callbacks are done: on rank 0 in the turn in which the end is known there,
+  // which on one rank is the last of them all.
+  int done = 0;
+  Exchange* running = nullptr;
+  Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()), [&](BlockId, Mailbox&) {
+    ++done;
+    return false;
+  });
+  running = &exchange;
+  const std::string error = errorOf([&] {
+    exchange.run([&]() -> bool {
+      // Counted in the turn in which this rank knows the end.
+      if (world().rank() == 0 && running->statistics().waves > 0) {
+        throw Error("the picture could not be drawn");
+      }
+      return true;
+    });
+  });
+  EXPECT_EQ(error, world().rank() == 0 ? "the picture could not be drawn" : "");
+  EXPECT_EQ(done, 1);
+  EXPECT_FALSE(exchange.aborted());
+  // The transport is as good as new.
+  Workload workload;
+  workload.blocks = 2 * world().size();
+  play(world(), workload, uniform(2), optionsOf(GetParam()));
+}
+
 TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
   const auto step = [](BlockId, Mailbox&) { return false; };
   const auto error = [&](ExchangeOptions options, std::vector<std::vector<BlockId>> links,
