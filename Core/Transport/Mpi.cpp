@@ -123,6 +123,8 @@ class MpiTransport : public Transport {
     }
     auto operation = std::make_shared<SendOperation>();
     operation->bytes = std::move(bytes);
+    // One more than there are MPI sends until all of them are started.
+    operation->unfinished = 1;
     const int tag = tagOf(channel, session, false);
     if (operation->bytes.size() <= std::min(LargestWhole, largestPart_)) {
       operation->bytes.push_back(Whole);
@@ -141,6 +143,7 @@ class MpiTransport : public Transport {
               SendMode::Eager);
       }
     }
+    finishPart(*operation);
     return PendingSend(std::move(operation));
   }
 
@@ -270,8 +273,7 @@ class MpiTransport : public Transport {
       int finished = 0;
       check(MPI_Test(&request, &finished, MPI_STATUS_IGNORE), "MPI_Test");
       if (finished) {
-        Owner owner{operation, nullptr};
-        finish(owner);
+        finishPart(*operation);
         return;
       }
     }
@@ -282,11 +284,16 @@ class MpiTransport : public Transport {
   static void finish(Owner& owner) {
     if (owner.reduce) {
       owner.reduce->done = true;
-    } else if (--owner.send->unfinished == 0) {
-      if (owner.send->trailer) owner.send->bytes.pop_back();
-      owner.send->done = true;
+    } else {
+      finishPart(*owner.send);
     }
     owner = Owner();
+  }
+
+  static void finishPart(SendOperation& send) {
+    if (--send.unfinished > 0) return;
+    if (send.trailer) send.bytes.pop_back();
+    send.done = true;
   }
 
   void allocate(Bytes& bytes, std::uint64_t size, int source) const {
