@@ -15,6 +15,8 @@ namespace {
 constexpr double CallsPerLook = 10;
 constexpr double ShortestCalls = 2e-6;
 constexpr double LongestCalls = 50e-6;
+// A simulated clock may stand still in calls.
+constexpr int MostListsPerLook = 16;
 
 }  // namespace
 
@@ -132,6 +134,7 @@ void ScheduleMachine::callBlocks(bool open) {
     callSeconds_ = std::clamp(CallsPerLook * (begin - clock_), ShortestCalls, LongestCalls);
   }
   double before = begin;
+  int lists = 0;
   while (true) {
     call(current_[position_++], open);
     const double now = transport_.now();
@@ -140,7 +143,7 @@ void ScheduleMachine::callBlocks(bool open) {
     queues_.flushDue(now);
     if (now - begin >= callSeconds_ || !queues_.mayProduce()) break;
     if (!listDone()) continue;
-    if (!open) break;
+    if (!open || ++lists >= MostListsPerLook) break;
     wakeBlocks();
     if (next_.empty()) break;
     nextList();
