@@ -21,6 +21,9 @@ struct NetworkTraffic {
   std::int64_t acknowledgements = 0;  ///< of synchronous sends
   std::int64_t collective = 0;        ///< messages that barriers and all-reduces are made of
   std::int64_t sharedOperations = 0;  ///< operations on shared integers
+
+  /// Counts a message of a channel.
+  void add(Channel channel, std::size_t size);
 };
 
 /// Virtual ranks in one process and one thread, each with a transport of its own that the
@@ -101,5 +104,71 @@ struct TimedNetworkOptions {
 ///
 /// Throws Error for options that make no sense.
 std::unique_ptr<SimulatedNetwork> makeTimedNetwork(const TimedNetworkOptions& options);
+
+/// What an adversary decides.
+enum class Decision {
+  Rank,       ///< which rank goes on
+  Message,    ///< which source's next message this rank sees, -1: none of those on their way
+  Half,       ///< 1: that message begins to arrive only, and its synchronous send may be finished
+  Sends,      ///< 1: this rank sees that its received synchronous sends are finished
+  Collective  ///< 1: this rank sees that a barrier or all-reduce which all have entered is finished
+};
+
+/// Chooses what happens next in a network without time.
+class Adversary {
+ public:
+  virtual ~Adversary() = default;
+  /// @param rank  the rank concerned; for Decision::Rank the one that went on before
+  /// @param options  values to choose from, at least one, in ascending order
+  /// @return an index into `options`
+  virtual std::size_t choose(Decision decision, int rank, const std::vector<int>& options) = 0;
+};
+
+/// An adversary of moods that its seed decides and that change now and then: even-handed, with slow
+/// ranks, slow pairs, long stalls, with messages or completions that are seen late. Sooner or later
+/// everything happens.
+std::unique_ptr<Adversary> makeRandomAdversary(std::uint64_t seed);
+
+/// Follows a script as written by ScheduleRecorder: words of a letter and the value chosen, such as
+/// "r2 m0 m- s1 c1" (rank 2 goes on, sees a message of rank 0, then none, sees its sends and a
+/// collective operation finished; h: half). Decisions without an alternative need no word, except
+/// for ranks. At the script's end it becomes fair: ranks take turns and see everything at once. An
+/// empty script is fair from the beginning. Throws Error where the script does not fit.
+std::unique_ptr<Adversary> makeScriptedAdversary(const std::string& script);
+
+/// Passes decisions on to another adversary and writes down what it chose.
+class ScheduleRecorder : public Adversary {
+ public:
+  explicit ScheduleRecorder(Adversary& adversary) : adversary_(adversary) {}
+  std::size_t choose(Decision decision, int rank, const std::vector<int>& options) override;
+  /// What makeScriptedAdversary() repeats.
+  std::string script() const;
+
+ private:
+  struct Choice {
+    Decision decision;
+    int value;
+  };
+  Adversary& adversary_;
+  std::vector<Choice> choices_;
+};
+
+/// A network in which nothing has a time: an adversary decides who goes on and what is seen when.
+/// Kept is only what MPI promises: messages of one rank to another, within channel and session, are
+/// seen in the order in which they were sent; a synchronous send is not finished before it has
+/// begun to be received, a collective operation not before all have entered it. now() moves a
+/// little with every look.
+class AdversaryNetwork : public SimulatedNetwork {
+ public:
+  /// Everything in the network that can change what happens from now on, as bytes: equal for equal
+  /// states. What lies in the ranks (send and reduction handles) is not in it.
+  virtual std::string state() const = 0;
+};
+
+/// @param ranks  1 or more
+/// @param adversary  outlives the network
+/// @param halfReceived  whether messages may begin to arrive before they are received
+std::unique_ptr<AdversaryNetwork> makeAdversaryNetwork(int ranks, Adversary& adversary,
+                                                       bool halfReceived = false);
 
 }  // namespace tributary

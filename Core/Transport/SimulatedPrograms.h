@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -10,6 +11,11 @@
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
+
+/// Element by element, `values` into `sum`. Throws Error if ranks gave different operations or
+/// numbers of values.
+void combineReduced(ReduceOp op, std::vector<std::int64_t>& sum, ReduceOp otherOp,
+                    const std::vector<std::int64_t>& values);
 
 /// What the ranks of a simulated network do: bodies that may wait, or steps that may not. A part of
 /// the networks, which decide whose turn it is.

@@ -31,29 +31,6 @@ std::uint64_t nextRandom(std::uint64_t& state) {
   return x ^ (x >> 31);
 }
 
-void combine(ReduceOp op, std::vector<std::int64_t>& sum, const std::vector<std::int64_t>& values) {
-  if (sum.size() != values.size()) {
-    throw Error("simulated all-reduce: ranks gave " + std::to_string(sum.size()) + " and " +
-                std::to_string(values.size()) + " values");
-  }
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    switch (op) {
-      case ReduceOp::Sum:
-        sum[i] += values[i];
-        break;
-      case ReduceOp::Min:
-        sum[i] = std::min(sum[i], values[i]);
-        break;
-      case ReduceOp::Max:
-        sum[i] = std::max(sum[i], values[i]);
-        break;
-      case ReduceOp::Or:
-        sum[i] |= values[i];
-        break;
-    }
-  }
-}
-
 class TimedNetwork;
 
 /// An integer in the memory of rank 0, and when it is free for the next operation.
@@ -152,7 +129,7 @@ class TimedRank : public Transport {
   /// A message to another rank: this rank's overhead and gap, and the way.
   void dispatch(int destination, std::size_t bytes, Arrival&& arrival);
   Collective& collective(std::int64_t number, ReduceOp op);
-  void contribute(Collective& collective, const std::vector<std::int64_t>& values);
+  void contribute(Collective& collective, ReduceOp op, const std::vector<std::int64_t>& values);
   void finish(std::int64_t number, const std::vector<std::int64_t>& values);
   void forEachChild(const std::function<void(int)>& visit) const;
   int parent() const { return rank_ & (rank_ - 1); }
@@ -430,22 +407,7 @@ PendingSend TimedRank::send(int destination, Channel channel, Session session, S
     throw Error("send to rank " + std::to_string(destination) +
                 ": the simulated network has ranks 0 to " + std::to_string(size() - 1));
   }
-  NetworkTraffic& traffic = network_.counters();
-  switch (channel) {
-    case Channel::Work:
-      ++traffic.work;
-      break;
-    case Channel::Detector:
-      ++traffic.detector;
-      break;
-    case Channel::Control:
-      ++traffic.control;
-      break;
-    case Channel::Setup:
-      ++traffic.setup;
-      break;
-  }
-  traffic.bytes += static_cast<std::int64_t>(bytes.size());
+  network_.counters().add(channel, bytes.size());
   auto state = std::make_shared<PendingSend::State>();
   Arrival letter{Arrival::Kind::Letter, rank_};
   letter.channel = channel;
@@ -501,7 +463,7 @@ void TimedRank::poll() {
         arrival.send->done = true;
         break;
       case Arrival::Kind::Up:
-        contribute(collective(arrival.collective, arrival.op), arrival.values);
+        contribute(collective(arrival.collective, arrival.op), arrival.op, arrival.values);
         break;
       case Arrival::Kind::Down:
         finish(arrival.collective, arrival.values);
@@ -550,9 +512,6 @@ void TimedRank::forEachChild(const std::function<void(int)>& visit) const {
 TimedRank::Collective& TimedRank::collective(std::int64_t number, ReduceOp op) {
   for (Collective& collective : collectives_) {
     if (collective.number != number) continue;
-    if (collective.op != op) {
-      throw Error("simulated all-reduce: ranks gave different operations");
-    }
     return collective;
   }
   Collective collective{number, op, {}, false, 1, nullptr};
@@ -561,9 +520,10 @@ TimedRank::Collective& TimedRank::collective(std::int64_t number, ReduceOp op) {
   return collectives_.back();
 }
 
-void TimedRank::contribute(Collective& collective, const std::vector<std::int64_t>& values) {
+void TimedRank::contribute(Collective& collective, ReduceOp op,
+                           const std::vector<std::int64_t>& values) {
   if (collective.begun) {
-    combine(collective.op, collective.values, values);
+    combineReduced(collective.op, collective.values, op, values);
   } else {
     collective.values = values;
     collective.begun = true;
@@ -602,7 +562,7 @@ PendingReduce TimedRank::allreduce(ReduceOp op, std::vector<std::int64_t> values
   auto state = std::make_shared<PendingReduce::State>();
   Collective& entered = collective(collectivesEntered_++, op);
   entered.state = state;
-  contribute(entered, values);
+  contribute(entered, op, values);
   return PendingReduce(std::move(state));
 }
 

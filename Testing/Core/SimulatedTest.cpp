@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -382,6 +386,138 @@ TEST(TimedNetwork, ExchangeRunsUnchanged) {
       EXPECT_EQ(network->left(), "");
     }
   }
+}
+
+// ---- Without time ----
+
+TEST(AdversaryNetwork, AScriptDecidesWhatIsSeen) {
+  std::vector<int> sources;
+  const auto play = [&](const std::string& script) {
+    sources.clear();
+    const auto adversary = makeScriptedAdversary(script);
+    const auto network = makeAdversaryNetwork(3, *adversary);
+    std::vector<PendingSend> sends;
+    network->runSteps([&](Transport& transport) {
+      const Session session = 0;
+      if (transport.rank() > 0) {
+        for (int i = 0; i < 2; ++i) {
+          sends.push_back(transport.send(0, Channel::Work, session, SendMode::Synchronous,
+                                         Writer().value(i).take()));
+        }
+        return true;
+      }
+      const auto envelope = transport.tryReceive(Channel::Work, session);
+      sources.push_back(envelope ? envelope->source * 10 + Reader(envelope->bytes).value<int>()
+                                 : -1);
+      return sources.size() == 6;
+    });
+    return network->left();
+  };
+  // At the script's end everything is seen at once.
+  EXPECT_EQ(play("r0 r1 r0 m- r2 r0 m2"),
+            "rank 1: 2 synchronous sends not seen to be finished; "
+            "rank 2: 2 synchronous sends not seen to be finished");
+  EXPECT_EQ(sources, (std::vector<int>{-1, -1, 20, 21, 10, 11}));
+  EXPECT_NE(errorOf([&] { play("r0 m1"); }).find("word 2, 'm1'"), std::string::npos);
+}
+
+TEST(AdversaryNetwork, AHalfReceivedMessageHasBegunToArrive) {
+  const auto adversary = makeScriptedAdversary("r0 r1 m0 h1 r1 r0 s1 r1 m0");
+  const auto network = makeAdversaryNetwork(2, *adversary, true);
+  PendingSend send;
+  std::vector<bool> seen;
+  network->runSteps([&](Transport& transport) {
+    if (transport.rank() == 0) {
+      if (seen.empty()) {
+        send = transport.send(1, Channel::Work, 0, SendMode::Synchronous, Bytes(1));
+        seen.push_back(true);
+        return false;
+      }
+      transport.poll();
+      return send.done();
+    }
+    if (seen.size() == 1) {
+      EXPECT_FALSE(transport.tryReceive(Channel::Work, 0));
+      EXPECT_TRUE(transport.receiving(Channel::Work, 0));
+      EXPECT_FALSE(transport.receiving(Channel::Control, 0));
+      seen.push_back(true);
+      return false;
+    }
+    if (seen.size() == 2) {
+      EXPECT_FALSE(send.done());
+      seen.push_back(true);
+      return false;
+    }
+    EXPECT_TRUE(send.done());
+    EXPECT_TRUE(transport.tryReceive(Channel::Work, 0));
+    EXPECT_FALSE(transport.receiving(Channel::Work, 0));
+    return true;
+  });
+  EXPECT_EQ(network->left(), "");
+}
+
+// What a random adversary did is done again by its script; each seed does something else.
+TEST(AdversaryNetwork, RandomSchedulesCanBeRepeated) {
+  std::vector<std::string> scripts;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto play = [&](Adversary& adversary) {
+      ScheduleRecorder recorder(adversary);
+      const auto network = makeAdversaryNetwork(4, recorder, seed % 2 == 0);
+      std::vector<std::unique_ptr<Hops>> hops;
+      for (int rank = 0; rank < 4; ++rank) {
+        hops.push_back(std::make_unique<Hops>(network->transport(rank), "default"));
+      }
+      network->runSteps([&](Transport& transport) {
+        return hops[static_cast<std::size_t>(transport.rank())]->step();
+      });
+      EXPECT_EQ(network->left(), "");
+      std::int64_t handled = 0;
+      for (const auto& rank : hops) handled += rank->handled;
+      EXPECT_EQ(handled, 3 * ((1 << 9) - 1));
+      return recorder.script();
+    };
+    scripts.push_back(play(*makeRandomAdversary(seed)));
+    EXPECT_EQ(play(*makeScriptedAdversary(scripts.back())), scripts.back());
+  }
+  std::sort(scripts.begin(), scripts.end());
+  EXPECT_EQ(std::unique(scripts.begin(), scripts.end()), scripts.end());
+}
+
+TEST(AdversaryNetwork, ADeadlockIsReported) {
+  const auto adversary = makeScriptedAdversary("");
+  const auto network = makeAdversaryNetwork(2, *adversary);
+  network->describeBy([](int rank) { return "I am " + std::to_string(rank); });
+  const std::string error = errorOf([&] {
+    network->run([&](Transport& transport) {
+      if (transport.rank() == 1) barrier(transport);
+    });
+  });
+  EXPECT_NE(error.find("1 have not ended\n  rank 1: I am 1; 1 collective operations not ended"),
+            std::string::npos)
+      << error;
+}
+
+// The production's schedules with all that belongs to them, whatever happens when.
+TEST(AdversaryNetwork, ExchangeIsRightUnderRandomSchedules) {
+  const std::vector<Schedule> schedules = {Schedule::Synchronous, Schedule::Neighborhood,
+                                           Schedule::Asynchronous};
+  std::int64_t runs = 0;
+  for (std::uint64_t seed = 0; seed < 1200; ++seed) {
+    const int size = 1 + static_cast<int>(seed % 5);
+    const int blocks = static_cast<int>(seed / 5 % 3);
+    for (const Schedule schedule : schedules) {
+      const auto adversary = makeRandomAdversary(seed);
+      const auto network = makeAdversaryNetwork(size, *adversary, seed % 2 == 1);
+      std::int64_t expected = 0;
+      for (int block = 0; block < size * blocks; ++block) expected += 1 + block % 5;
+      network->run([&](Transport& transport) {
+        EXPECT_EQ(passAround(transport, schedule, blocks), expected) << "seed " << seed;
+      });
+      ASSERT_EQ(network->left(), "") << "seed " << seed;
+      ++runs;
+    }
+  }
+  std::printf("%lld schedules of exchanges\n", static_cast<long long>(runs));
 }
 
 }  // namespace
