@@ -26,11 +26,13 @@ struct Box {
 };
 
 /// How well a cell holds a point, comparable across blocks and ranks. Every part is computed from
-/// the cell's own geometry alone, so the best match does not depend on the cut.
+/// the cell alone, so the best match does not depend on the cut.
 struct CellMatch {
   double violation = std::numeric_limits<double>::infinity();  ///< 0 inside, else how far outside.
   double size = 0;            ///< Cell length: the finer cell wins.
   double key[3] = {0, 0, 0};  ///< Centre of the cell: the smaller, lexicographically, wins ties.
+  std::uint64_t content = 0;  ///< Hash of points and velocity, for cells that coincide: equal only
+                              ///< if it does not matter which of them is taken.
   std::int64_t block = -1;
   std::int32_t cell = -1;
 
@@ -40,7 +42,7 @@ struct CellMatch {
     if (size != other.size) return size < other.size;
     for (int a = 0; a < 3; ++a)
       if (key[a] != other.key[a]) return key[a] < other.key[a];
-    return false;
+    return content < other.content;
   }
 };
 

@@ -354,14 +354,24 @@ class Records {
   std::unique_ptr<std::byte, Free> bytes_;
 };
 
+/// What identifies the points of a piece on all ranks.
+struct PointNames {
+  std::vector<std::uint64_t> hashes;
+  std::vector<bool> elsewhere;  ///< Whether another rank has the point too.
+};
+
+/// As matchFaces() wants them.
+struct FaceLists {
+  std::vector<FaceSide> inner, outer;
+};
+
 class MeshBlock : public FieldBlock {
  public:
   /// @param cells  cells of the piece that the block owns
   MeshBlock(BlockId id, const MeshPiece& piece, std::vector<std::int64_t> cells);
 
-  /// The faces of all cells, to be matched with those of the other blocks. @param hashes of points
-  void listFaces(const std::vector<std::uint64_t>& hashes, int dimension,
-                 std::vector<FaceSide>& sides) const;
+  /// The faces of all cells, to be matched with those of the other blocks.
+  void listFaces(const PointNames& names, int dimension, FaceLists& faces) const;
   void link(const FacePair& pair);
 
   Box bounds() const override { return bounds_; }
@@ -391,6 +401,7 @@ class MeshBlock : public FieldBlock {
   void buildBins();
   static bool foreignVelocity(const void* self, std::int32_t cell, const double point[3],
                               bool accept, double velocity[3]);
+  std::uint64_t contentOf(std::size_t index) const;
   CellMatch match(std::size_t index, const double point[3]) const;
   int maximumPoints() const {
     return std::max(8, piece_.foreign ? piece_.foreign->maximumPoints() : 0);
@@ -564,17 +575,21 @@ void MeshBlock::fill(std::size_t index) {
   }
 }
 
-void MeshBlock::listFaces(const std::vector<std::uint64_t>& hashes, int dimension,
-                          std::vector<FaceSide>& sides) const {
+void MeshBlock::listFaces(const PointNames& names, int dimension, FaceLists& faces) const {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const Topology& topology = topologyOf(record(i).shape);
     const CellPoints points = pointsOf(piece_, cells_[i]);
     for (int f = 0; f < topology.faces; ++f) {
       std::uint64_t h[4];
-      for (int n = 0; n < topology.faceSize[f]; ++n)
-        h[n] = hashes[std::size_t(points[topology.face[f][n]])];
+      bool elsewhere = true;
+      for (int n = 0; n < topology.faceSize[f]; ++n) {
+        const auto point = std::size_t(points[topology.face[f][n]]);
+        h[n] = names.hashes[point];
+        elsewhere = elsewhere && names.elsewhere[point];
+      }
       FaceSide side{{}, id(), numbers_[i], f};
-      if (faceKey(h, topology.faceSize[f], dimension, side.key)) sides.push_back(side);
+      if (faceKey(h, topology.faceSize[f], dimension, side.key))
+        (elsewhere ? faces.outer : faces.inner).push_back(side);
     }
   }
 }
@@ -655,6 +670,21 @@ void MeshBlock::buildBins() {
     });
 }
 
+/// Hash of all that an evaluation in the cell depends on.
+std::uint64_t MeshBlock::contentOf(std::size_t index) const {
+  const CellPoints points = pointsOf(piece_, cells_[index]);
+  std::uint64_t hash = pointHash(std::int64_t(2 * points.type + piece_.velocity.isDouble));
+  const auto add = [&](const ArrayView& array, std::int64_t i) {
+    hash = pointHash(static_cast<std::int64_t>(hash ^ pointHash(tuple(array, i).data())));
+  };
+  for (int i = 0; i < points.count; ++i) {
+    add(piece_.points, points.ids[i]);
+    if (!piece_.cellCentred) add(piece_.velocity, points.ids[i]);
+  }
+  if (piece_.cellCentred) add(piece_.velocity, cells_[index]);
+  return hash;
+}
+
 /// How well one cell holds a point; no block is named if it does not.
 CellMatch MeshBlock::match(std::size_t index, const double point[3]) const {
   const CellRecord& cell = record(index);
@@ -685,6 +715,7 @@ CellMatch MeshBlock::match(std::size_t index, const double point[3]) const {
     for (int i = 0; i < points.count; ++i) found.key[a] += tuple(piece_.points, points.ids[i])[a];
     found.key[a] /= static_cast<double>(points.count);
   }
+  found.content = contentOf(index);
   found.block = id();
   found.cell = numbers_[index];
   return found;
@@ -864,6 +895,32 @@ std::vector<std::uint64_t> hashPoints(const MeshPiece& piece, bool byId) {
   return hashes;
 }
 
+/// Collective. @param cut  of each piece, the cells of its blocks: the points of others do not
+/// count
+std::vector<PointNames> namePoints(Transport& transport, const std::vector<MeshPiece>& pieces,
+                                   const std::vector<std::vector<std::vector<std::int64_t>>>& cut,
+                                   bool byId) {
+  std::vector<PointNames> names(pieces.size());
+  std::vector<std::uint64_t> mine;
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    names[n].hashes = hashPoints(pieces[n], byId);
+    auto& used = names[n].elsewhere;
+    used.assign(names[n].hashes.size(), false);
+    for (const auto& cells : cut[n])
+      for (const auto cell : cells) {
+        const CellPoints points = pointsOf(pieces[n], cell);
+        for (int i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
+      }
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (used[i]) mine.push_back(names[n].hashes[i]);
+  }
+  const auto shared = heldElsewhere(transport, std::move(mine));
+  for (auto& piece : names)
+    for (std::size_t i = 0; i < piece.hashes.size(); ++i)
+      piece.elsewhere[i] = std::binary_search(shared.begin(), shared.end(), piece.hashes[i]);
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
@@ -871,14 +928,16 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
                                                         int blocksPerPiece, int dimension,
                                                         const std::vector<BlockId>& firstBlock) {
   std::vector<std::unique_ptr<MeshBlock>> blocks;
-  std::vector<FaceSide> sides;
+  std::vector<std::vector<std::vector<std::int64_t>>> cut;  // of each piece, each block's cells
   bool ids = true;
   std::string error;
   try {
     if (firstBlock.size() != pieces.size()) throw Error("every mesh piece needs a block id");
     for (const auto& piece : pieces) {
       check(piece, blocksPerPiece, dimension);
-      ids = ids && (!piece.globalPointIds.empty() || piece.points.tuples == 0);
+      cut.push_back(cutIntoBlocks(piece, blocksPerPiece, dimension));
+      const bool used = !cut.back().front().empty();  // the first block has the odd cells
+      ids = ids && (!piece.globalPointIds.empty() || !used);
     }
   } catch (const std::exception& e) {
     error = e.what();
@@ -886,21 +945,21 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
   agreeOnError(transport, error);
   // Ids identify points across ranks only if all pieces have them.
   ids = allreduce(transport, ReduceOp::Min, std::int64_t(ids)) != 0;
+  const auto names = namePoints(transport, pieces, cut, ids);
+  FaceLists faces;
   try {
     for (std::size_t n = 0; n < pieces.size(); ++n) {
-      const auto hashes = hashPoints(pieces[n], ids);
-      auto cut = cutIntoBlocks(pieces[n], blocksPerPiece, dimension);
-      for (std::size_t b = 0; b < cut.size(); ++b) {
-        blocks.push_back(
-            std::make_unique<MeshBlock>(firstBlock[n] + BlockId(b), pieces[n], std::move(cut[b])));
-        blocks.back()->listFaces(hashes, dimension, sides);
+      for (std::size_t b = 0; b < cut[n].size(); ++b) {
+        blocks.push_back(std::make_unique<MeshBlock>(firstBlock[n] + BlockId(b), pieces[n],
+                                                     std::move(cut[n][b])));
+        blocks.back()->listFaces(names[n], dimension, faces);
       }
     }
   } catch (const std::exception& e) {
     error = e.what();
   }
   agreeOnError(transport, error);
-  const auto pairs = matchFaces(transport, std::move(sides));
+  const auto pairs = matchFaces(transport, faces.inner, std::move(faces.outer));
   try {
     std::unordered_map<BlockId, MeshBlock*> blockOf;
     for (const auto& block : blocks) blockOf[block->id()] = block.get();

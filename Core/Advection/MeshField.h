@@ -43,9 +43,8 @@ struct MeshPiece {
 /// blocks with the ids firstBlock[i], firstBlock[i] + 1, ... (some may own no cell). Neighbours are
 /// found once, inside and across blocks and ranks alike. Ghost cells (duplicates) and hidden cells
 /// are left out; cells without volume and cells of lower dimension than the highest of the whole
-/// domain too. A face with more than two sides on one rank is linked to none; where its sides are
-/// spread over ranks, two of them may be: cells that overlap, and sheets that branch, are the one
-/// case in which lines may depend on the cut.
+/// domain too. A face with more than two sides, counted over all ranks (cells that overlap, sheets
+/// that branch), is linked to none: what leaves through it is searched for.
 /// @param dimension  highest cell dimension of the whole domain (2 or 3), the same on all ranks.
 /// Throws Error if sizes are off or a connectivity entry lies outside the points.
 std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,

@@ -27,15 +27,11 @@ class SideTable {
     for (std::size_t i = 0; i < sides.size(); ++i) insert(static_cast<std::int64_t>(i));
   }
 
-  /// Calls pair(first, second) for keys with exactly two sides and single(side) for those with one.
-  template <class Pair, class Single>
-  void forEach(Pair&& pair, Single&& single) const {
-    for (const Slot& slot : slots_) {
-      if (slot.count == 2)
-        pair(sides_[std::size_t(slot.first)], sides_[std::size_t(slot.second)]);
-      else if (slot.count == 1)
-        single(sides_[std::size_t(slot.first)]);
-    }
+  /// Calls pair(first, second) for keys with exactly two sides.
+  template <class Pair>
+  void forEachPair(Pair&& pair) const {
+    for (const Slot& slot : slots_)
+      if (slot.count == 2) pair(sides_[std::size_t(slot.first)], sides_[std::size_t(slot.second)]);
   }
 
  private:
@@ -62,6 +58,13 @@ class SideTable {
   const std::vector<FaceSide>& sides_;
   std::vector<Slot> slots_;
 };
+
+template <class T>
+std::vector<Bytes> packed(const std::vector<std::vector<T>>& lists) {
+  std::vector<Bytes> messages;
+  for (const auto& list : lists) messages.push_back(Writer().range(list).take());
+  return messages;
+}
 
 }  // namespace
 
@@ -92,39 +95,62 @@ bool faceKey(std::uint64_t* hashes, int count, int least, FaceKey& key) {
   return true;
 }
 
-std::vector<FacePair> matchFaces(Transport& transport, std::vector<FaceSide> sides) {
-  std::vector<FacePair> pairs;
-  std::vector<std::vector<FaceSide>> toRank(static_cast<std::size_t>(transport.size()));
-  const auto ranks = static_cast<std::uint64_t>(transport.size());
-  SideTable(sides).forEach(
-      [&](const FaceSide& a, const FaceSide& b) {
-        pairs.push_back({a, b});
-        pairs.push_back({b, a});
-      },
-      [&](const FaceSide& side) { toRank[side.key.b % ranks].push_back(side); });
-  if (transport.size() == 1) return pairs;
-  sides = {};
+std::vector<std::uint64_t> heldElsewhere(Transport& transport, std::vector<std::uint64_t> mine) {
+  if (transport.size() == 1) return {};
+  std::sort(mine.begin(), mine.end());
+  mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  std::vector<std::vector<std::uint64_t>> toRank(ranks);
+  for (const auto hash : mine) toRank[hash % ranks].push_back(hash);
+  mine = {};
 
-  const auto pack = [](const auto& lists) {
-    std::vector<Bytes> messages;
-    for (const auto& list : lists) messages.push_back(Writer().range(list).take());
-    return messages;
+  struct Asked {
+    std::uint64_t hash;
+    std::size_t asker;
   };
+  std::vector<Asked> asked;
+  const auto questions = exchangeBytes(transport, packed(toRank));
+  toRank.assign(ranks, {});
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (const auto hash : Reader(questions[rank]).range<std::uint64_t>())
+      asked.push_back({hash, rank});
+  std::sort(asked.begin(), asked.end(),
+            [](const Asked& a, const Asked& b) { return a.hash < b.hash; });
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if ((i > 0 && asked[i - 1].hash == asked[i].hash) ||
+        (i + 1 < asked.size() && asked[i + 1].hash == asked[i].hash))
+      toRank[asked[i].asker].push_back(asked[i].hash);
+  for (const Bytes& bytes : exchangeBytes(transport, packed(toRank))) Reader(bytes).rangeInto(mine);
+  std::sort(mine.begin(), mine.end());
+  return mine;
+}
+
+std::vector<FacePair> matchFaces(Transport& transport, const std::vector<FaceSide>& inner,
+                                 std::vector<FaceSide> outer) {
+  std::vector<FacePair> pairs;
+  SideTable(inner).forEachPair([&](const FaceSide& a, const FaceSide& b) {
+    pairs.push_back({a, b});
+    pairs.push_back({b, a});
+  });
+
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  std::vector<std::vector<FaceSide>> toRank(ranks);
+  for (const FaceSide& side : outer) toRank[side.key.b % ranks].push_back(side);
+  outer = {};
   std::vector<FaceSide> asked;
   std::vector<std::size_t> asker;
-  const auto questions = exchangeBytes(transport, pack(toRank));
-  for (std::size_t rank = 0; rank < questions.size(); ++rank) {
+  const auto questions = exchangeBytes(transport, packed(toRank));
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
     Reader(questions[rank]).rangeInto(asked);
     asker.resize(asked.size(), rank);
   }
-  std::vector<std::vector<FacePair>> answers(static_cast<std::size_t>(transport.size()));
-  SideTable(asked).forEach(
-      [&](const FaceSide& a, const FaceSide& b) {
-        answers[asker[std::size_t(&a - asked.data())]].push_back({a, b});
-        answers[asker[std::size_t(&b - asked.data())]].push_back({b, a});
-      },
-      [](const FaceSide&) {});
-  for (const Bytes& bytes : exchangeBytes(transport, pack(answers))) Reader(bytes).rangeInto(pairs);
+  std::vector<std::vector<FacePair>> answers(ranks);
+  SideTable(asked).forEachPair([&](const FaceSide& a, const FaceSide& b) {
+    answers[asker[std::size_t(&a - asked.data())]].push_back({a, b});
+    answers[asker[std::size_t(&b - asked.data())]].push_back({b, a});
+  });
+  for (const Bytes& bytes : exchangeBytes(transport, packed(answers)))
+    Reader(bytes).rangeInto(pairs);
   return pairs;
 }
 

@@ -36,10 +36,18 @@ std::uint64_t pointHash(const double coordinates[3]);
 /// @return false when fewer than `least` different points are left: such a face has no other side
 bool faceKey(std::uint64_t* hashes, int count, int least, FaceKey& key);
 
-/// Pairs the faces of the cells of all ranks that are sides of one face. Collective. A face with
-/// more than two sides pairs with none. Faces are matched inside the rank first; only those left
-/// travel, to the rank that their key names, which answers both owners: memory follows a rank's own
-/// faces.
-std::vector<FacePair> matchFaces(Transport& transport, std::vector<FaceSide> sides);
+/// Which points lie on several ranks. Collective. Each hash travels to the rank that it names, so
+/// memory follows a rank's own points.
+/// @param mine  hashes of this rank's points, in any order, repeated or not
+/// @return those of them that another rank has too, ascending
+std::vector<std::uint64_t> heldElsewhere(Transport& transport, std::vector<std::uint64_t> mine);
+
+/// Pairs the faces of the cells of all ranks that have exactly two sides, counted over all ranks;
+/// which faces these are depends on the cells alone, not on who has them. Collective.
+/// @param inner  sides with a point that no other rank has, so all sides are here
+/// @param outer  the other sides; they travel to the rank that their key names, which counts them
+///               and answers both owners: memory follows a rank's own faces
+std::vector<FacePair> matchFaces(Transport& transport, const std::vector<FaceSide>& inner,
+                                 std::vector<FaceSide> outer);
 
 }  // namespace tributary

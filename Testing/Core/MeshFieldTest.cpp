@@ -8,6 +8,7 @@
 #include "MeshPieces.h"
 #include "TracedLines.h"
 #include "Tributary/Advection/MeshKernel.h"
+#include "Tributary/Advection/MeshLinks.h"
 #include "Tributary/Transport/Loopback.h"
 #include "World.h"
 
@@ -145,6 +146,176 @@ TEST(MeshPromise, HoldsForPeriodicMeshesAndInterfacesWithHangingNodes) {
   }
   EXPECT_GT(crossed, 10);
   EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+}
+
+/// Appends a mesh with points of its own.
+void append(WholeMesh& mesh, const WholeMesh& more) {
+  const auto shift = std::int64_t(mesh.points.size());
+  mesh.points.insert(mesh.points.end(), more.points.begin(), more.points.end());
+  mesh.types.insert(mesh.types.end(), more.types.begin(), more.types.end());
+  for (auto cell : more.cells) {
+    for (auto& point : cell) point += shift;
+    mesh.cells.push_back(cell);
+  }
+}
+
+/// Traces on one block and cut in several ways, with cells scattered and in slabs. @return the
+/// lines
+std::map<std::int64_t, Line> expectSameForAnyCut(MeshSetup setup, const TraceOptions& options) {
+  const auto expected = reference(setup, options);
+  const int ranks = world().size();
+  const auto cells = std::int64_t(setup.mesh.cells.size());
+  for (const int pieces : {ranks, ranks + 1, 2 * ranks + 1, 5}) {
+    setup.pieces = pieces;
+    for (const int blocks : {1, 3}) {
+      setup.blocksPerPiece = blocks;
+      setup.pieceOf = nullptr;
+      EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
+          << pieces << " scattered pieces of " << blocks;
+      setup.pieceOf = [=](std::int64_t cell) { return int(cell * pieces / cells); };
+      EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
+          << pieces << " slabs of " << blocks;
+    }
+  }
+  return expected;
+}
+
+std::size_t pointsIn(const std::map<std::int64_t, Line>& lines) {
+  std::size_t points = 0;
+  for (const auto& [number, line] : lines) points += line.points.size();
+  return points;
+}
+
+TEST(MeshPromise, HoldsForMeshesThatCoincide) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra}) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.flow = fastAbc;
+    const auto once = reference(setup, optionsFor(Integrator::RungeKutta4));
+    // A second mesh over the first, half of it flowing elsewhere; all faces have four sides.
+    const auto points = std::int64_t(setup.mesh.points.size());
+    append(setup.mesh, setup.mesh);
+    setup.flowOf = [=](std::int64_t point, const Vector& x) {
+      const Vector v = fastAbc(x);
+      return point >= points && x[0] > 0 ? Vector{v[1], -v[2], v[0]} : v;
+    };
+    const auto lines = expectSameForAnyCut(setup, optionsFor(Integrator::RungeKutta4));
+    EXPECT_GT(pointsIn(lines), 600u);
+    EXPECT_NE(differences(once, lines), 0u);
+  }
+}
+
+TEST(MeshPromise, HoldsForDoubledCells) {
+  for (const MeshKind kind : kKinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.flow = fastAbc;
+    const auto once = pointsIn(reference(setup, optionsFor(Integrator::RungeKutta4)));
+    const auto count = setup.mesh.cells.size();
+    for (std::size_t c = 0; c < count; c += 3)  // once or twice more
+      for (std::size_t copy = 0; copy <= c % 2; ++copy) {
+        setup.mesh.cells.push_back(setup.mesh.cells[c]);
+        setup.mesh.types.push_back(setup.mesh.types[c]);
+      }
+    setup.globalIds = kind == MeshKind::Voxels;
+    // A copy is as good as the cell: about the same lines as without.
+    const auto points = pointsIn(expectSameForAnyCut(setup, optionsFor(Integrator::RungeKutta4)));
+    EXPECT_NEAR(double(points), double(once), 0.03 * double(once)) << int(kind);
+  }
+}
+
+TEST(MeshPromise, HoldsForSheetsThatBranch) {
+  // A plane and, standing on each of its grid lines x = const, another: up to four quads at an
+  // edge.
+  constexpr int n = 12;
+  WholeMesh sheets;
+  const auto add = [&](const std::function<Vector(double, double)>& at, int rows) {
+    WholeMesh sheet;
+    for (int j = 0; j <= n; ++j)
+      for (int i = 0; i <= rows; ++i) sheet.points.push_back(at(2.0 * i / n, -1 + 2.0 * j / n));
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < rows; ++i) {
+        const std::int64_t a = j * (rows + 1) + i, b = a + rows + 1;
+        sheet.cells.push_back({a, a + 1, b + 1, b});
+        sheet.types.push_back(9);
+      }
+    append(sheets, sheet);
+  };
+  add([](double u, double v) { return Vector{u - 1, v, 0}; }, n);
+  for (int line = 0; line <= n; ++line)
+    add([&](double u, double v) { return Vector{-1 + 2.0 * line / n, v, line % 2 ? u : -u}; }, 3);
+  MeshSetup setup;
+  setup.mesh = sheets;
+  setup.dimension = 2;
+  setup.isDouble = true;
+  for (const bool onSurface : {false, true}) {
+    setup.flow = [](const Vector& x) { return Vector{0.8, 0.4 * std::cos(4 * x[0]), 0}; };
+    TraceOptions options = optionsFor(Integrator::RungeKutta4);
+    options.rules.onSurface = onSurface;
+    options.rules.unit = StepUnit::Length;
+    options.rules.initialStep = 0.03;
+    const auto run = [&](Transport& transport) {
+      const auto mesh = makeMeshDomain(transport, setup);
+      std::vector<Seed> seeds;
+      if (transport.rank() == 0)
+        for (int i = 0; i < 40; ++i)
+          seeds.push_back({{-0.9 + 0.04 * i, -0.95 + 0.047 * i, i % 4 ? 0.0 : 0.005}, i});
+      return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
+    };
+    setup.pieces = setup.blocksPerPiece = 1;
+    setup.pieceOf = nullptr;
+    const auto alone = makeLoopbackTransport();
+    const auto expected = run(*alone);
+    EXPECT_GT(pointsIn(expected), 600u);
+    for (const int pieces : {world().size(), world().size() + 1, 2 * world().size() + 1, 5})
+      for (const bool slabs : {false, true}) {
+        setup.pieces = pieces;
+        setup.blocksPerPiece = slabs ? 1 : 2;
+        const auto cells = std::int64_t(setup.mesh.cells.size());
+        setup.pieceOf = nullptr;
+        if (slabs) setup.pieceOf = [=](std::int64_t cell) { return int(cell * pieces / cells); };
+        EXPECT_EQ(differences(expected, run(world())), 0u) << pieces << (slabs ? " slabs" : "");
+      }
+  }
+}
+
+TEST(MeshLinks, FacesAreCountedOverAllRanks) {
+  // Face f has 1 + f % 4 sides, dealt to the ranks at random; only those with two are linked.
+  constexpr std::uint64_t faces = 400;
+  for (std::uint64_t deal = 0; deal < 5; ++deal) {
+    std::vector<std::uint64_t> points;
+    std::vector<FaceSide> sides, inner, outer;
+    std::size_t here = 0;
+    for (std::uint64_t f = 0; f < faces; ++f)
+      for (std::uint64_t side = 0; side < 1 + f % 4; ++side) {
+        const auto random = mix(deal * 100000 + f * 10 + side);
+        if (random % std::uint64_t(world().size()) != std::uint64_t(world().rank())) continue;
+        std::uint64_t h[3];
+        for (int i = 0; i < 3; ++i) {
+          h[i] = pointHash(std::int64_t(3 * f + std::uint64_t(i)));
+          points.push_back(h[i]);
+        }
+        FaceSide mine{{}, world().rank(), std::int32_t(f), std::int32_t(side)};
+        ASSERT_TRUE(faceKey(h, 3, 3, mine.key));
+        sides.push_back(mine);
+        here += f % 4 == 1;
+      }
+    const auto shared = heldElsewhere(world(), points);
+    EXPECT_TRUE(std::is_sorted(shared.begin(), shared.end()));
+    for (const FaceSide& side : sides)
+      (std::binary_search(shared.begin(), shared.end(), pointHash(std::int64_t(3 * side.cell)))
+           ? outer
+           : inner)
+          .push_back(side);
+    const auto pairs = matchFaces(world(), inner, outer);
+    EXPECT_EQ(pairs.size(), here);
+    for (const FacePair& pair : pairs) {
+      EXPECT_EQ(pair.mine.cell % 4, 1);
+      EXPECT_EQ(pair.mine.block, world().rank());
+      EXPECT_EQ(pair.other.cell, pair.mine.cell);
+      EXPECT_EQ(pair.other.face, 1 - pair.mine.face);
+    }
+  }
 }
 
 TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {

@@ -104,6 +104,8 @@ inline WholeMesh makeMesh(MeshKind kind, int n, double jitter = 0.25) {
 struct MeshSetup {
   WholeMesh mesh;
   Flow flow = abc;
+  /// Velocity by the number of the point too; if empty, `flow`.
+  std::function<Vector(std::int64_t, const Vector&)> flowOf;
   bool isDouble = false;
   bool cellCentred = false;
   bool globalIds = false;
@@ -146,7 +148,7 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
         if (added.second) {
           arrays->points.insert(arrays->points.end(), x.begin(), x.end());
           arrays->ids.push_back(point);
-          if (!s.cellCentred) velocity.push_back(s.flow(x));
+          if (!s.cellCentred) velocity.push_back(s.flowOf ? s.flowOf(point, x) : s.flow(x));
         }
         arrays->connectivity.push_back(added.first->second);
         for (std::size_t a = 0; a < 3; ++a) centre[a] += x[a] / double(s.mesh.cells[c].size());
