@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -343,13 +345,16 @@ TEST(TimedNetwork, RefusesOptionsWithoutSense) {
   EXPECT_THROW(makeTimedNetwork(options), Error);
 }
 
+Assignment evenly(int ranks, int blocksPerRank) {
+  return Assignment(
+      std::vector<std::int64_t>(static_cast<std::size_t>(ranks), std::int64_t(blocksPerRank)));
+}
+
 /// Counters that count down from rank to rank in a ring; @return how often a block was called.
-std::int64_t passAround(Transport& transport, Schedule schedule, int blocksPerRank) {
+std::int64_t passAround(Transport& transport, Schedule schedule, const Assignment& assignment) {
   ExchangeOptions options;
   options.schedule = schedule;
-  const std::int64_t total = std::int64_t(transport.size()) * blocksPerRank;
-  const Assignment assignment(
-      std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), blocksPerRank));
+  const std::int64_t total = assignment.total();
   const BlockId first = assignment.first(transport.rank());
   std::vector<std::vector<BlockId>> links;
   for (std::int64_t i = 0; i < assignment.count(transport.rank()); ++i) {
@@ -380,12 +385,40 @@ TEST(TimedNetwork, ExchangeRunsUnchanged) {
        {Schedule::Synchronous, Schedule::Neighborhood, Schedule::Asynchronous}) {
     for (const int size : {1, 3, 20}) {
       const auto network = makeTimedNetwork(cluster(size, 4));
+      const Assignment assignment = evenly(size, 5);
       network->run([&](Transport& transport) {
-        EXPECT_EQ(passAround(transport, schedule, 5), size * (1 + 2 + 3 + 4 + 5));
+        EXPECT_EQ(passAround(transport, schedule, assignment), size * (1 + 2 + 3 + 4 + 5));
       });
       EXPECT_EQ(network->left(), "");
     }
   }
+}
+
+/// The memory that this process has, or 0 where the system does not tell.
+double residentBytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0;
+  double resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+// Experiments of the papers' sizes: 4,096 ranks, each with a stack and an exchange.
+TEST(TimedNetwork, ThousandsOfRanksAreSmall) {
+  constexpr int Ranks = 4096;
+  const Assignment assignment = evenly(Ranks, 1);
+  const double before = residentBytes();
+  double during = before;
+  const auto network = makeTimedNetwork(cluster(Ranks, 32));
+  network->run([&](Transport& transport) {
+    EXPECT_EQ(passAround(transport, Schedule::Asynchronous, assignment), Ranks / 5 * 15 + 1);
+    if (transport.rank() == Ranks / 2) during = residentBytes();
+  });
+  EXPECT_EQ(network->left(), "");
+  std::printf("%.1f KiB a rank\n", (during - before) / Ranks / 1024);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT((during - before) / Ranks, 64 << 10);
+#endif
 }
 
 // ---- Without time ----
@@ -510,8 +543,9 @@ TEST(AdversaryNetwork, ExchangeIsRightUnderRandomSchedules) {
       const auto network = makeAdversaryNetwork(size, *adversary, seed % 2 == 1);
       std::int64_t expected = 0;
       for (int block = 0; block < size * blocks; ++block) expected += 1 + block % 5;
+      const Assignment assignment = evenly(size, blocks);
       network->run([&](Transport& transport) {
-        EXPECT_EQ(passAround(transport, schedule, blocks), expected) << "seed " << seed;
+        EXPECT_EQ(passAround(transport, schedule, assignment), expected) << "seed " << seed;
       });
       ASSERT_EQ(network->left(), "") << "seed " << seed;
       ++runs;
