@@ -20,7 +20,11 @@ namespace {
 
 /// Random schedules of all detectors together. The environment variable TRIBUTARY_SCHEDULES gives
 /// another number, and asks for the long suite: all programs and variants are explored.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::int64_t QuickSchedules = 2000;
+#else
 constexpr std::int64_t QuickSchedules = 30000;
+#endif
 constexpr std::uint64_t ExploredRandomPrograms = 12;
 constexpr int MostRanks = 16;
 
