@@ -320,7 +320,7 @@ public:
 
   ///@{
   /**
-   * A message that is not full leaves after this time, in microseconds; at least 0. Default: 20.
+   * A message that is not full leaves after this time, in microseconds; at least 0. Default: 5.
    */
   vtkSetMacro(HoldTime, double);
   vtkGetMacro(HoldTime, double);
@@ -386,7 +386,7 @@ protected:
   double Arrivals = 1.0;
   std::string Detector = "default";
   int BatchBytes = 65536;
-  double HoldTime = 20.0;
+  double HoldTime = 5.0;
   int BlocksPerRank = 1;
   double StallTimeout = 120.0;
   vtkMultiProcessController* Controller = nullptr;

@@ -8,7 +8,8 @@ namespace {
 /// blocks that have something to do, sends what is due, and gives the detector its turn.
 class Asynchronous : public ScheduleMachine {
  public:
-  explicit Asynchronous(const ScheduleInputs& inputs) : ScheduleMachine(inputs, SendMode::Eager) {}
+  explicit Asynchronous(const ScheduleInputs& inputs)
+      : ScheduleMachine(inputs, makeDetector(inputs)) {}
 
  protected:
   bool turn() override {

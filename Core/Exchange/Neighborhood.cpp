@@ -23,7 +23,8 @@ namespace {
 /// each time that a rank has work, so they cannot keep it from firing.
 class Neighborhood : public ScheduleMachine {
  public:
-  explicit Neighborhood(const ScheduleInputs& inputs) : ScheduleMachine(inputs, SendMode::Eager) {
+  explicit Neighborhood(const ScheduleInputs& inputs)
+      : ScheduleMachine(inputs, makeDetector(inputs)) {
     const int self = transport_.rank();
     double local = 0;
     double total = 0;

@@ -33,7 +33,7 @@ constexpr int MostSlotBits = 16;
 }  // namespace
 
 Queues::Queues(Transport& transport, Session session, const Assignment& assignment,
-               const ExchangeOptions& options, Detector& detector, SendMode mode,
+               const ExchangeOptions& options, Detector* detector, SendMode mode,
                ExchangeStatistics& statistics)
     : transport_(transport),
       session_(session),
@@ -225,7 +225,7 @@ void Queues::start(int rank, Bytes&& batch, BatchKind kind, BatchLayout layout) 
   const std::size_t bytes = batch.size();
   ++traffic_;
   touched_ = true;
-  detector_.sent(rank);
+  if (detector_ != nullptr) detector_->sent(rank);
   sends_.push_back(
       {transport_.send(rank, Channel::Work, session_, mode_, std::move(batch)), bytes, rank});
   inFlightBytes_ += bytes;
@@ -274,7 +274,7 @@ int Queues::receive(const BatchHook& hook) {
     if (!envelope) break;
     ++batches;
     touched_ = true;
-    detector_.received(envelope->source);
+    if (detector_ != nullptr) detector_->received(envelope->source);
     if (dropping_) continue;
     const BatchReader batch(envelope->bytes, assignment_, envelope->source, transport_.rank());
     if (hook(envelope->source, batch.footer())) {

@@ -33,8 +33,9 @@ class Queues {
   /// deliverKept().
   using BatchHook = std::function<bool(int source, const BatchFooter&)>;
 
+  /// @param detector  told of every batch; may be null
   Queues(Transport& transport, Session session, const Assignment& assignment,
-         const ExchangeOptions& options, Detector& detector, SendMode mode,
+         const ExchangeOptions& options, Detector* detector, SendMode mode,
          ExchangeStatistics& statistics);
 
   // For the mailboxes, during a callback.
@@ -159,7 +160,7 @@ class Queues {
   Transport& transport_;
   Session session_;
   const Assignment& assignment_;
-  Detector& detector_;
+  Detector* detector_;
   SendMode mode_;
   ExchangeStatistics& statistics_;
   std::size_t batchBytes_;

@@ -20,13 +20,18 @@ constexpr int MostListsPerLook = 16;
 
 }  // namespace
 
-ScheduleMachine::ScheduleMachine(const ScheduleInputs& inputs, SendMode mode)
+std::unique_ptr<Detector> makeDetector(const ScheduleInputs& inputs) {
+  return makeDetector(inputs.options.detector, inputs.transport, inputs.session,
+                      inputs.options.detection);
+}
+
+ScheduleMachine::ScheduleMachine(const ScheduleInputs& inputs, std::unique_ptr<Detector> detector)
     : transport_(inputs.transport),
       inputs_(inputs),
-      detector_(makeDetector(inputs.options.detector, inputs.transport, inputs.session,
-                             inputs.options.detection)),
-      queues_(inputs.transport, inputs.session, inputs.assignment, inputs.options, *detector_,
-              detector_->traits().synchronousSends ? SendMode::Synchronous : mode,
+      detector_(std::move(detector)),
+      queues_(inputs.transport, inputs.session, inputs.assignment, inputs.options, detector_.get(),
+              detector_ == nullptr || detector_->traits().synchronousSends ? SendMode::Synchronous
+                                                                           : SendMode::Eager,
               inputs.statistics),
       states_(static_cast<std::size_t>(inputs.assignment.count(inputs.transport.rank()))),
       next_(states_.size()),
@@ -61,7 +66,7 @@ bool ScheduleMachine::advance() {
   wasPassive_ = passive;
   if (ended) {
     statistics.terminationDelaySeconds = clock_ - passiveSince_;
-    statistics.waves += detector_->waves();
+    if (detector_ != nullptr) statistics.waves += detector_->waves();
   }
   return ended;
 }

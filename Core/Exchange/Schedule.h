@@ -33,7 +33,8 @@ struct ScheduleInputs {
 /// takes none is not called again before a new one comes, and is not done either.
 class ScheduleMachine {
  public:
-  explicit ScheduleMachine(const ScheduleInputs& inputs, SendMode mode);
+  /// @param detector  null for a schedule that finds the end by itself; it sends synchronously
+  ScheduleMachine(const ScheduleInputs& inputs, std::unique_ptr<Detector> detector);
   virtual ~ScheduleMachine() = default;
 
   /// One turn. @return true once the end is known on this rank.
@@ -106,6 +107,9 @@ class ScheduleMachine {
   bool wasPassive_ = false;
   bool paused_ = false;
 };
+
+/// The detector that the options ask for. Collective.
+std::unique_ptr<Detector> makeDetector(const ScheduleInputs& inputs);
 
 std::unique_ptr<ScheduleMachine> makeSynchronous(const ScheduleInputs& inputs);
 /// Collective: ranks tell each other who waits for whom.

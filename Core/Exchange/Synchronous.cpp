@@ -15,8 +15,7 @@ namespace {
 /// has anything to do. A faster rank's batches of the next round are kept until this rank is there.
 class Synchronous : public ScheduleMachine {
  public:
-  explicit Synchronous(const ScheduleInputs& inputs)
-      : ScheduleMachine(inputs, SendMode::Synchronous) {
+  explicit Synchronous(const ScheduleInputs& inputs) : ScheduleMachine(inputs, nullptr) {
     startRound();
     ++inputs_.statistics.rounds;
   }
