@@ -10,6 +10,7 @@
 #include "Tributary/Error.h"
 #include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Collectives.h"
+#include "Tributary/Transport/Simulated.h"
 #include "World.h"
 
 namespace tributary {
@@ -399,8 +400,8 @@ constexpr std::uint64_t Repetitions = 60;
 /// rank had done when the detector fired there is compared, added up over ranks, with what was to
 /// be done: so nothing was left to do, held or in flight, for any rank at its end.
 template <class ProgramType>
-void conforms(const Case& c) {
-  CountingTransport transport(world());
+void conforms(const Case& c, Transport& inner) {
+  CountingTransport transport(inner);
   const Session session = transport.openSession();
   const auto detector = makeDetector(c.detector, transport, session, c.options);
   EXPECT_EQ(detector->traits().name, c.detector);
@@ -435,19 +436,35 @@ void conforms(const Case& c) {
   }
 }
 
+/// Runs `body` on the program's ranks, and in a program of one rank on simulated ones too: as many
+/// as MPI's tests have, and more.
+template <class Body>
+void onEachNetwork(Body&& body) {
+  body(world());
+  if (world().size() > 1) return;
+  for (const int ranks : {2, 3, 4, 8, 50}) {
+    TimedNetworkOptions options;
+    options.ranks = ranks;
+    options.ranksPerNode = 3;
+    const auto network = makeTimedNetwork(options);
+    network->run(body);
+    EXPECT_EQ(network->left(), "") << ranks << " simulated ranks";
+  }
+}
+
 class ForAP : public ::testing::TestWithParam<Case> {};
 class ForAPS : public ::testing::TestWithParam<Case> {};
 class ForMonotone : public ::testing::TestWithParam<Case> {};
 class WithMessages : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ForAP, FiresOnceAllIsQuietAndCanBeReused) {
-  conforms<Splitting>(GetParam());
+  onEachNetwork([](Transport& transport) { conforms<Splitting>(GetParam(), transport); });
 }
 TEST_P(ForAPS, FiresOnceAllIsQuietAndCanBeReused) {
-  conforms<Serving>(GetParam());
+  onEachNetwork([](Transport& transport) { conforms<Serving>(GetParam(), transport); });
 }
 TEST_P(ForMonotone, FiresOnceAllIsQuietAndCanBeReused) {
-  conforms<Telling>(GetParam());
+  onEachNetwork([](Transport& transport) { conforms<Telling>(GetParam(), transport); });
 }
 
 /// Gives the detector passive turns until it fires.
@@ -460,10 +477,9 @@ void runQuiet(Transport& transport, Detector& detector) {
 }
 
 // Without work the number of passes has its bound, and most detectors a known number of messages.
-TEST_P(ForMonotone, WithoutWorkTakesTheMessagesThatItSays) {
-  CountingTransport transport(world());
-  const auto detector =
-      makeDetector(GetParam().detector, transport, transport.openSession(), GetParam().options);
+void takesTheMessagesThatItSays(const Case& c, Transport& inner) {
+  CountingTransport transport(inner);
+  const auto detector = makeDetector(c.detector, transport, transport.openSession(), c.options);
   const std::int64_t others = transport.size() - 1;
   for (int repetition = 0; repetition < 10; ++repetition) {
     const std::int64_t wavesBefore = detector->waves();
@@ -473,7 +489,7 @@ TEST_P(ForMonotone, WithoutWorkTakesTheMessagesThatItSays) {
     EXPECT_LE(detector->waves() - wavesBefore, detector->traits().passes);
     const std::int64_t messages =
         allreduce(transport, ReduceOp::Sum, detector->messages() - messagesBefore);
-    const std::string& label = GetParam().label;
+    const std::string& label = c.label;
     if (label.rfind("tree_", 0) == 0 || label == "hash_counter") {
       EXPECT_EQ(messages, 2 * others);
     } else if (label == "ring_aps" || label == "ring_counter" || label == "ring_flag") {
@@ -487,11 +503,13 @@ TEST_P(ForMonotone, WithoutWorkTakesTheMessagesThatItSays) {
   EXPECT_EQ(detector->messages(), transport.sends);
 }
 
+TEST_P(ForMonotone, WithoutWorkTakesTheMessagesThatItSays) {
+  onEachNetwork([](Transport& transport) { takesTheMessagesThatItSays(GetParam(), transport); });
+}
+
 // The last rank's condition comes true late; no rank may see the end before.
-TEST_P(ForMonotone, WaitsForARequiredConditionOfOneRank) {
-  Transport& transport = world();
-  const auto detector =
-      makeDetector(GetParam().detector, transport, transport.openSession(), GetParam().options);
+void waitsForARequiredCondition(const Case& c, Transport& transport) {
+  const auto detector = makeDetector(c.detector, transport, transport.openSession(), c.options);
   const auto met = transport.shareInteger(0);
   const bool last = transport.rank() == transport.size() - 1;
   int asked = 0;
@@ -504,6 +522,10 @@ TEST_P(ForMonotone, WaitsForARequiredConditionOfOneRank) {
   runQuiet(transport, *detector);
   EXPECT_EQ(met->fetchAdd(0), 1);
   barrier(transport);
+}
+
+TEST_P(ForMonotone, WaitsForARequiredConditionOfOneRank) {
+  onEachNetwork([](Transport& transport) { waitsForARequiredCondition(GetParam(), transport); });
 }
 
 // What a rank of another program or version might send must not be believed.
