@@ -212,11 +212,14 @@ class Sweep {
   void run(Particle* particles, std::int64_t count) {
     next_ = particles;
     end_ = particles + count;
-    for (Group& group : groups_) {
-      fill(group);
-      prepare<1>(group);
-    }
-    while (alive()) stages(std::make_integer_sequence<int, kStages<I>>());
+    do {
+      for (Group& group : groups_) {
+        fill(group);
+        prepare<1>(group);
+      }
+      while (alive()) stages(std::make_integer_sequence<int, kStages<I>>());
+      // All lanes may have gone away at once while others wait.
+    } while (next_ != end_);
   }
 
  private:

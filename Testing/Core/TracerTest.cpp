@@ -365,6 +365,22 @@ TEST(BadInput, RulesThatNoLineCanFollowAreRefusedOnAllRanks) {
   EXPECT_EQ(refused([](auto&) {}), "");
 }
 
+// Every particle leaves at its first stage, all lanes of a kernel at once while others wait.
+TEST(BadInput, StepsBeyondTheDomainEndLines) {
+  GridSetup setup;
+  for (const bool uniform : {true, false}) {
+    setup.uniform = uniform;
+    TraceOptions options = optionsFor(Integrator::RungeKutta45);
+    options.rules.initialStep = options.rules.maximumStep = 1e30;
+    options.rules.maximumError = 1e30;
+    options.rules.maximumLength = 1e300;
+    const auto expected = reference(setup, options, 300);
+    EXPECT_EQ(expected.size(), 600u);
+    setup.pieces = world().size();
+    EXPECT_TRUE(expected == traceSetup(world(), setup, options, 300));
+  }
+}
+
 TEST(BadInput, AMonitorThatSaysStopStopsAllRanks) {
   GridSetup setup;
   setup.pieces = world().size();
