@@ -109,8 +109,10 @@ class Lattice {
     exchangeOptions.batchBytes = options_.batchBytes;
     exchangeOptions.holdSeconds = options_.holdSeconds;
     const BlockId first = assignment_.first(transport_.rank());
-    // A message carries any number of values: what a callback sends to a block leaves as one, where
-    // DIY has a stream of values per pair of blocks.
+    // A message carries any number of values, where DIY has a stream of values per pair of blocks.
+    // Not all that a callback sends: the receiver could begin only when the sender has ended, and
+    // two ranks would take turns.
+    constexpr std::size_t TracersPerMessage = 512;
     std::vector<std::pair<BlockId, std::vector<Tracer>>> outgoing;
     const auto step = [&](BlockId id, tributary::Mailbox& mailbox) {
       tributary::MessageView message;
@@ -131,9 +133,15 @@ class Lattice {
             return true;
           },
           [&](BlockId target, const Tracer& tracer) {
-            for (auto& [block, tracers] : outgoing)
-              if (block == target) return tracers.push_back(tracer);
-            outgoing.push_back({target, {tracer}});
+            const auto found = std::find_if(outgoing.begin(), outgoing.end(),
+                                            [&](const auto& o) { return o.first == target; });
+            auto& tracers = found != outgoing.end()
+                                ? found->second
+                                : outgoing.emplace_back(target, std::vector<Tracer>()).second;
+            tracers.push_back(tracer);
+            if (tracers.size() < TracersPerMessage) return;
+            mailbox.enqueue(target, tracers);
+            tracers.clear();
           });
       for (auto& [block, tracers] : outgoing) {
         if (tracers.empty()) continue;

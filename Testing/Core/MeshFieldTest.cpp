@@ -149,7 +149,7 @@ TEST(MeshPromise, HoldsForPeriodicMeshesAndInterfacesWithHangingNodes) {
 }
 
 /// Appends a mesh with points of its own.
-void append(WholeMesh& mesh, const WholeMesh& more) {
+void append(WholeMesh& mesh, const WholeMesh more) {  // by value: it may be the same one
   const auto shift = std::int64_t(mesh.points.size());
   mesh.points.insert(mesh.points.end(), more.points.begin(), more.points.end());
   mesh.types.insert(mesh.types.end(), more.types.begin(), more.types.end());
