@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "Sanitized.h"
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Termination/Detector.h"
@@ -20,13 +21,7 @@ namespace {
 
 using testing::errorOf;
 using testing::mix;
-
-// Sanitizers make everything slower, and a stack larger.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool Sanitized = true;
-#else
-constexpr bool Sanitized = false;
-#endif
+using testing::Sanitized;
 
 constexpr LinkCosts Within = {0.5e-6, 0.2e-6, 0.4e-6, 1e-9};
 constexpr LinkCosts Between = {2e-6, 0.3e-6, 0.6e-6, 2e-9};

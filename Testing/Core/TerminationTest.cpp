@@ -7,6 +7,7 @@
 #include <ostream>
 #include <utility>
 
+#include "Sanitized.h"
 #include "Tributary/Error.h"
 #include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Collectives.h"
@@ -18,6 +19,7 @@ namespace {
 
 using testing::errorOf;
 using testing::mix;
+using testing::Sanitized;
 using testing::world;
 
 DetectorOptions optionsFor(WorkModel work) {
@@ -394,7 +396,7 @@ std::vector<Case> casesWithMessages() {
   return cases;
 }
 
-constexpr std::uint64_t Repetitions = 60;
+constexpr std::uint64_t Repetitions = Sanitized ? 10 : 60;
 
 /// Sixty detections, each begun by a rank as soon as it has seen the end of the one before. What a
 /// rank had done when the detector fired there is compared, added up over ranks, with what was to
@@ -442,7 +444,7 @@ template <class Body>
 void onEachNetwork(Body&& body) {
   body(world());
   if (world().size() > 1) return;
-  for (const int ranks : {2, 3, 4, 8, 50}) {
+  for (const int ranks : {2, 3, 4, 8, Sanitized ? 16 : 50}) {
     TimedNetworkOptions options;
     options.ranks = ranks;
     options.ranksPerNode = 3;

@@ -7,6 +7,7 @@
 
 #include "Exploration.h"
 #include "Mutants.h"
+#include "Sanitized.h"
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Termination/Consensus.h"
@@ -18,12 +19,7 @@
 namespace tributary::schedules {
 namespace {
 
-// Sanitizers make everything several times slower: with them only a part is done.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool Sanitized = true;
-#else
-constexpr bool Sanitized = false;
-#endif
+using tributary::testing::Sanitized;
 
 /// Random schedules of all detectors together. The environment variable TRIBUTARY_SCHEDULES gives
 /// another number, and asks for the long suite: all programs and variants are explored.
