@@ -60,7 +60,11 @@ void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 22))
       ->capture_default_str();
-  command->add_option("--hops", options.hops, "In the ring: hops of all tracers together")
+  command
+      ->add_option(
+          "--hops", options.hops,
+          "In the ring: hops of all tracers together; more if that is below 1000 of each, up to 40 "
+          "times as many")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   command->add_option("--repeat", options.repeat, "Repetitions")

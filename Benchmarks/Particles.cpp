@@ -112,7 +112,7 @@ class Lattice {
     // A message carries any number of values, where DIY has a stream of values per pair of blocks.
     // Not all that a callback sends: the receiver could begin only when the sender has ended, and
     // two ranks would take turns.
-    constexpr std::size_t TracersPerMessage = 512;
+    constexpr std::size_t TracersPerMessage = 32;
     std::vector<std::pair<BlockId, std::vector<Tracer>>> outgoing;
     const auto step = [&](BlockId id, tributary::Mailbox& mailbox) {
       tributary::MessageView message;
@@ -213,7 +213,10 @@ FlowSettings ringFlow(const ParticlesOptions& options, int blocks, int tracers) 
   settings.voxels = {{blocks * options.stepsPerHop, 1, 1}};
   settings.blocks = {{blocks, 1, 1}};
   settings.seedsPerVoxel = static_cast<int>(std::lround(std::sqrt(tracers)));
-  settings.laps = std::max(1, options.hops / tracers / blocks);
+  // The tracers start in one block; in a few hops many of them have not spread.
+  const std::int64_t all = options.hops;
+  const auto hops = std::max(all / tracers, std::min<std::int64_t>(1000, 40 * all / tracers));
+  settings.laps = static_cast<int>(std::max<std::int64_t>(1, hops / blocks));
   settings.dealt = true;
   return settings;
 }

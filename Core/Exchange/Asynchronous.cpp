@@ -13,6 +13,7 @@ class Asynchronous : public ScheduleMachine {
 
  protected:
   bool turn() override {
+    if (!wasBusy()) queues_.hurry();
     receive();
     if (listDone()) nextList();
     callBlocks(true);

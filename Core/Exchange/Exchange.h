@@ -30,7 +30,8 @@ struct ExchangeOptions {
   DetectorOptions detection;          ///< What callbacks may do, and the detector's parameters.
   std::size_t batchBytes = 64 << 10;  ///< A destination's batch leaves when it is this large ...
   /// ... or this old, times the number of ranks that batches are made for, whichever is first: so
-  /// that a rank with much to do sends one batch in this time at most.
+  /// that a rank with much to do sends one batch in this time at most. Asynchronous holds the first
+  /// batches less after waiting for messages.
   double holdSeconds = 5e-6;
   /// Above so much in unfinished sends a rank's callbacks pause, while it goes on receiving; what
   /// one call of the callback sends may exceed it.

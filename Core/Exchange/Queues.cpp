@@ -17,6 +17,9 @@ namespace {
 constexpr double LooksPerHold = 4;
 constexpr double MostMessagesPerClock = 64;
 
+// Of the hold time, after a batch that was not held back.
+constexpr double FirstHold = 1.0 / 8;
+
 // A flood of messages must not keep a turn from ending.
 constexpr int BatchesPerTurn = 256;
 
@@ -44,6 +47,7 @@ Queues::Queues(Transport& transport, Session session, const Assignment& assignme
       batchBytes_(options.batchBytes),
       wholeBytes_(std::min(std::max(batchBytes_, Inbox::Large), LargestInBatch)),
       holdSeconds_(options.holdSeconds),
+      hold_(options.holdSeconds),
       mostInFlight_(options.inFlightBytes),
       first_(assignment.first(transport.rank())),
       slots_(std::size_t(1) << FirstSlotBits, Slot{0, &nowhere_}),
@@ -166,7 +170,7 @@ void Queues::lookAtClock() {
   const double now = transport_.now();
   const double passed = std::max(now - clockAt_, 1e-9);
   messagesPerClock_ = static_cast<int>(std::clamp(
-      messagesPerClock_ * (holdSeconds_ / LooksPerHold / passed), 1.0, MostMessagesPerClock));
+      messagesPerClock_ * (hold_ / LooksPerHold / passed), 1.0, MostMessagesPerClock));
   untilClock_ = messagesPerClock_;
   clockAt_ = now;
   flushDue(now);
@@ -239,8 +243,9 @@ void Queues::sendRemark(int destination, BatchKind kind) {
 
 void Queues::flushDue(double now) {
   for (std::size_t i = 0; i < open_.size();) {
-    if (now - open_[i]->since >= holdSeconds_ * static_cast<double>(open_.size())) {
+    if (now - open_[i]->since >= hold_ * static_cast<double>(open_.size())) {
       send(*open_[i], BatchKind::Messages);
+      hold_ = std::min(std::max(2 * hold_, FirstHold * holdSeconds_), holdSeconds_);
     } else {
       ++i;
     }

@@ -66,9 +66,15 @@ class Queues {
   /// Delivers what the hook kept back, without asking it again.
   void deliverKept();
 
-  /// Sends the batches that are older than the hold time.
+  /// Sends the batches that have been held for long enough.
   void flushDue(double now);
   void flushAll();
+  /// This rank was waiting, so that others may be waiting for it: the next batch is not held back,
+  /// and those after it longer and longer, up to the hold time.
+  void hurry() {
+    hold_ = 0;
+    untilClock_ = 1;
+  }
   /// Sends what there is for a rank, even if that is nothing, with a remark.
   void sendRemark(int destination, BatchKind kind);
   /// Written into each batch.
@@ -166,6 +172,7 @@ class Queues {
   std::size_t batchBytes_;
   std::size_t wholeBytes_;  // messages from this size on make a batch of their own
   double holdSeconds_;
+  double hold_;  // now, at most holdSeconds_
   std::size_t mostInFlight_;
   BlockId first_;
   BufferPool pool_;

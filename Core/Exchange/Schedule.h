@@ -54,6 +54,8 @@ class ScheduleMachine {
 
  protected:
   virtual bool turn() = 0;
+  /// Whether the turn before this one did anything.
+  bool wasBusy() const { return wasBusy_; }
   virtual bool onBatch(int source, const BatchFooter& footer) = 0;
   /// What the schedule waits for, for people.
   virtual std::string phase() const = 0;
@@ -79,7 +81,7 @@ class ScheduleMachine {
   std::unique_ptr<Detector> detector_;
   Queues queues_;
   bool stopped_ = false;
-  bool busy_ = false;
+  bool busy_ = true;  // all blocks wait to be called
 
  private:
   struct BlockState {

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <numeric>
 #include <ostream>
+#include <thread>
 
 #include "Tributary/Error.h"
 #include "Tributary/Exchange/Batch.h"
@@ -954,6 +956,36 @@ TEST(Exchange, ABatchIsHeldWhileItsRankWorks) {
   if (world().size() > 1 && world().rank() == 0) {
     ASSERT_EQ(sent.size(), 1u);
     EXPECT_EQ(sent[0].bytes, batchOf(100) + sizeof(BatchFooter));
+  }
+}
+
+TEST(Exchange, ABatchIsHeldLongerAndLongerAfterWaiting) {
+  if (world().size() == 1) GTEST_SKIP() << "nobody else to wait for";
+  ExchangeOptions options;
+  options.holdSeconds = 8e-3;
+  FakeClock transport(world());
+  const BlockId last = world().size() - 1;
+  Exchange exchange(transport, uniform(1), {{}}, options, [&](BlockId block, Mailbox& mailbox) {
+    bool woken = false;
+    while (mailbox.dequeueView()) woken = true;
+    if (block == last && !woken) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      mailbox.enqueue(0, 1);
+    }
+    for (int i = 0; block == 0 && woken && i < 100; ++i) {
+      mailbox.enqueueRaw(last, std::string(100, 'x').data(), 100);
+      transport.spend(1e-3);
+    }
+    return false;
+  });
+  exchange.run();
+  if (world().rank() != 0) return;
+  ASSERT_GE(transport.sent.size(), 6u);
+  EXPECT_EQ(transport.sent[0].bytes, batchOf(1) + sizeof(BatchFooter));
+  EXPECT_LT(transport.sent[1].bytes, transport.sent[4].bytes);
+  // The clock is looked at a few times in a hold time.
+  for (const auto& batch : transport.sent) {
+    EXPECT_LE(batch.bytes, batchOf(12) + sizeof(BatchFooter));
   }
 }
 
