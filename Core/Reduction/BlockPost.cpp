@@ -1,0 +1,73 @@
+#include "Tributary/Reduction/BlockPost.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "Tributary/Error.h"
+
+namespace tributary {
+
+namespace {
+
+/// At a message's end, so that the payload stays aligned and can keep its buffer.
+struct Footer {
+  BlockId from;
+  BlockId to;
+  std::int64_t round;
+};
+static_assert(sizeof(Footer) + 8 <= BlockPost::Tail);
+
+}  // namespace
+
+BlockPost::BlockPost(Transport& transport, const Assignment& assignment, std::int64_t rounds)
+    : transport_(transport),
+      session_(transport.openSession()),
+      assignment_(assignment),
+      first_(assignment.first(transport.rank())),
+      localCount_(static_cast<std::size_t>(assignment.count(transport.rank()))),
+      rounds_(rounds) {}
+
+void BlockPost::send(BlockMessage&& message) {
+  if (isLocal(message.to)) {
+    handedOver_.push_back(std::move(message));
+    return;
+  }
+  const Footer footer{message.from, message.to, message.round};
+  append(message.payload, &footer, sizeof footer);
+  sends_.push_back(transport_.send(assignment_.rankOf(message.to), Channel::Work, session_,
+                                   SendMode::Eager, std::move(message.payload)));
+}
+
+std::optional<BlockMessage> BlockPost::receive() {
+  if (!handedOver_.empty()) {
+    BlockMessage message = std::move(handedOver_.front());
+    handedOver_.pop_front();
+    return message;
+  }
+  auto envelope = transport_.tryReceive(Channel::Work, session_);
+  if (!envelope) return std::nullopt;
+  Bytes& bytes = envelope->bytes;
+  Footer footer{};
+  if (bytes.size() < sizeof footer) throw Error("malformed message: a reduction's is too short");
+  std::memcpy(&footer, bytes.data() + bytes.size() - sizeof footer, sizeof footer);
+  if (!assignment_.exists(footer.from) || assignment_.rankOf(footer.from) != envelope->source ||
+      !isLocal(footer.to) || footer.round < 0 || footer.round >= rounds_) {
+    throw Error("malformed message: block " + std::to_string(footer.from) + " to block " +
+                std::to_string(footer.to) + " in round " + std::to_string(footer.round) +
+                " of a reduction; do all ranks run the same version of the program?");
+  }
+  bytes.resize(bytes.size() - sizeof footer);
+  return BlockMessage{footer.from, footer.to, footer.round, std::move(bytes)};
+}
+
+bool BlockPost::sent() {
+  transport_.poll();
+  sends_.erase(std::remove_if(sends_.begin(), sends_.end(),
+                              [](const PendingSend& send) { return send.done(); }),
+               sends_.end());
+  return sends_.empty();
+}
+
+}  // namespace tributary

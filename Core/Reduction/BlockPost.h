@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// A message of a reduction.
+struct BlockMessage {
+  BlockId from = 0;
+  BlockId to = 0;
+  std::int64_t round = 0;
+  Bytes payload;
+};
+
+/// Messages between blocks in rounds, one reduction's apart from all others'; blocks of one rank
+/// hand over without the transport. Collective to make.
+class BlockPost {
+ public:
+  /// Room that a payload should have at its end, so that sending does not copy it.
+  static constexpr std::size_t Tail = 32;
+
+  /// @param transport   outlives the post
+  /// @param rounds      messages belong to rounds below this number
+  BlockPost(Transport& transport, const Assignment& assignment, std::int64_t rounds);
+
+  bool isLocal(BlockId block) const { return localIndex(block) < localCount_; }
+  /// From 0, of a block of this rank.
+  std::size_t localIndex(BlockId block) const { return static_cast<std::size_t>(block - first_); }
+  BlockId first() const { return first_; }
+  std::size_t localCount() const { return localCount_; }
+  const Assignment& assignment() const { return assignment_; }
+
+  void send(BlockMessage&& message);
+  /// The next message for a block of this rank, if one has arrived. Throws Error if it is
+  /// malformed.
+  std::optional<BlockMessage> receive();
+  /// Makes progress. @return whether all that was sent has left
+  bool sent();
+
+ private:
+  Transport& transport_;
+  Session session_;
+  Assignment assignment_;
+  BlockId first_;
+  std::size_t localCount_;
+  std::int64_t rounds_;
+  std::deque<BlockMessage> handedOver_;
+  std::vector<PendingSend> sends_;
+};
+
+}  // namespace tributary

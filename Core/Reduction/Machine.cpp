@@ -1,0 +1,92 @@
+#include "Tributary/Reduction/Machine.h"
+
+#include <utility>
+
+#include "Tributary/Agree.h"
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+
+namespace {
+
+/// The rounds that all ranks were given, or an error on all of them.
+Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValues,
+              std::vector<std::int64_t> same) {
+  std::string error;
+  if (assignment.ranks() != transport.size()) {
+    error = "reduction: the assignment is for " + std::to_string(assignment.ranks()) +
+            " ranks, the transport has " + std::to_string(transport.size());
+  }
+  std::int64_t hash = static_cast<std::int64_t>(kValues.size());
+  for (const int k : kValues) hash = (hash * 31 + k) % 1000000007;
+  same.push_back(assignment.total());
+  same.push_back(hash);
+  std::optional<Rounds> rounds;
+  try {
+    rounds.emplace(assignment.total(), std::move(kValues));
+  } catch (const Error& invalid) {
+    error = invalid.what();
+  }
+  // One reduction tells whether all is well.
+  const std::size_t count = same.size();
+  for (std::size_t i = 0; i < count; ++i) same.push_back(-same[i]);
+  same.push_back(error.empty() ? 1 : 0);
+  const std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, std::move(same));
+  if (least.back() == 0) agreeOnError(transport, error);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (least[i] != -least[count + i]) {
+      throw Error("reduction: ranks were given different k-values, numbers of blocks or sizes");
+    }
+  }
+  return std::move(*rounds);
+}
+
+}  // namespace
+
+ReductionMachine::ReductionMachine(Transport& transport, const Assignment& assignment,
+                                   KValues kValues, const std::vector<std::int64_t>& same)
+    : transport_(transport),
+      assignment_(assignment),
+      rounds_(agreed(transport, assignment, std::move(kValues), same)) {}
+
+void ReductionMachine::begin(std::size_t items, std::int64_t rounds) {
+  if (!ended_) throw Error("reduction: started again before its end");
+  const std::int64_t count = assignment_.count(transport_.rank());
+  if (static_cast<std::int64_t>(items) != count) {
+    throw Error("reduction: " + std::to_string(items) + " items for " + std::to_string(count) +
+                " local blocks; give one for each");
+  }
+  post_.emplace(transport_, assignment_, rounds);
+  error_.clear();
+  failed_ = false;
+  ended_ = false;
+}
+
+bool ReductionMachine::advance() {
+  if (ended_) return true;
+  moved_ = turn();
+  ended_ = post_->sent() && turnsEnded();
+  return ended_;
+}
+
+void ReductionMachine::finish() {
+  Patience patience;
+  while (!advance()) {
+    if (moved_) {
+      patience.reset();
+    } else {
+      patience.rest(transport_);
+    }
+  }
+  agreeOnError(transport_, error());
+}
+
+void ReductionMachine::fail(const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failed_) return;
+  error_ = text;
+  failed_ = true;
+}
+
+}  // namespace tributary

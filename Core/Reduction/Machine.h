@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "Tributary/Reduction/BlockPost.h"
+#include "Tributary/Reduction/Rounds.h"
+
+namespace tributary {
+
+/// What all reductions over blocks have in common: rounds, messages, turns, and errors.
+///
+/// A user's operator that throws, on whatever rank, is not called any more on that rank; the
+/// messages flow on, so that all ranks come to the end, and error() tells. What came of the
+/// reduction is worth nothing then.
+class ReductionMachine {
+ public:
+  virtual ~ReductionMachine() = default;
+  ReductionMachine(const ReductionMachine&) = delete;
+  ReductionMachine& operator=(const ReductionMachine&) = delete;
+
+  /// One non-blocking turn. @return ended()
+  bool advance();
+  /// Whether this rank has nothing more to do; others may.
+  bool ended() const { return ended_; }
+  /// What went wrong on this rank since start(), or "". For agreeOnError().
+  const std::string& error() const { return error_; }
+  const Rounds& rounds() const { return rounds_; }
+
+ protected:
+  /// Collective: throws on all ranks if arguments are wrong or differ.
+  /// @param same  further numbers that must be the same on all ranks
+  ReductionMachine(Transport& transport, const Assignment& assignment, KValues kValues,
+                   const std::vector<std::int64_t>& same = {});
+
+  /// A new run, with so many items on this rank. Throws Error if that is not one for each block, or
+  /// if the run before has not ended.
+  void begin(std::size_t items, std::int64_t rounds);
+  /// Turns to the end, then agrees on errors. Collective.
+  void finish();
+  /// Takes in messages and works. @return whether there were any
+  virtual bool turn() = 0;
+  /// Whether this rank's part is done, but for sends under way.
+  virtual bool turnsEnded() const = 0;
+
+  /// Notes the first error; by any thread.
+  void fail(const std::string& text);
+  bool failed() const { return failed_; }
+  /// Calls an operator, unless one has failed.
+  template <class Action>
+  void guarded(Action&& action) {
+    if (failed_) return;
+    try {
+      action();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    } catch (...) {
+      fail("reduction: an exception that is not a std::exception");
+    }
+  }
+
+  BlockPost& post() { return *post_; }
+  Transport& transport() const { return transport_; }
+  const Assignment& assignment() const { return assignment_; }
+
+ private:
+  Transport& transport_;
+  Assignment assignment_;
+  Rounds rounds_;
+  std::optional<BlockPost> post_;
+  bool ended_ = true;
+  bool moved_ = false;
+  std::mutex mutex_;  // of error_
+  std::string error_;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace tributary

@@ -1,0 +1,228 @@
+#include "Tributary/Reduction/Swap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "Tributary/Error.h"
+
+namespace tributary {
+
+namespace {
+
+// What a thread combines at a time: large enough for its overhead, small enough for its cache.
+constexpr std::size_t ChunkBytes = 128 << 10;
+
+Interval intersection(const Interval& a, const Interval& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+}  // namespace
+
+SwapBytes::SwapBytes(Transport& transport, const Assignment& assignment, KValues kValues,
+                     std::int64_t length, std::size_t elementBytes, Combine combine,
+                     ParallelFor parallelFor)
+    : ReductionMachine(transport, assignment, std::move(kValues),
+                       {length, static_cast<std::int64_t>(elementBytes)}),
+      length_(length),
+      elementBytes_(elementBytes),
+      combine_(std::move(combine)),
+      parallelFor_(std::move(parallelFor)) {
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  if (length < 0 || elementBytes == 0 ||
+      length >= most / std::max<std::int64_t>(rounds().blocks(), 1) - 1 ||
+      static_cast<std::uint64_t>(length) > static_cast<std::uint64_t>(most) / elementBytes) {
+    throw Error("swap reduction: cannot work on " + std::to_string(length) + " elements of " +
+                std::to_string(elementBytes) + " bytes");
+  }
+}
+
+Interval SwapBytes::part(std::size_t localBlock) const {
+  const BlockId block = assignment().first(transport().rank()) + static_cast<BlockId>(localBlock);
+  return rounds().part(block, rounds().count(), length_);
+}
+
+void SwapBytes::start(const std::vector<std::byte*>& buffers) {
+  begin(buffers.size(), rounds().count());
+  ready_.clear();
+  blocks_.clear();
+  blocks_.resize(buffers.size());
+  unfinished_ = buffers.size();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    blocks_[i].id = post().first() + static_cast<BlockId>(i);
+    blocks_[i].buffer = buffers[i];
+  }
+  for (Block& block : blocks_) {
+    startRound(block);
+    proceed(block);
+  }
+}
+
+bool SwapBytes::turn() {
+  bool moved = false;
+  while (auto message = post().receive()) {
+    moved = true;
+    accept(std::move(*message));
+  }
+  // What is combined may end a round, and the next one may have what it needs.
+  while (!ready_.empty()) {
+    moved = true;
+    combineReady();
+  }
+  return moved;
+}
+
+// Groups of unequal size cut the buffer differently: the block's new part is cut wherever a part of
+// one of the groups ends, and each segment is combined on its own.
+SwapBytes::Swap SwapBytes::swapOf(const Block& block) const {
+  const int round = block.round;
+  Swap swap;
+  swap.first = rounds().first(block.id, round + 1);
+  swap.groups = rounds().meeting(swap.first, round);
+  swap.before = rounds().part(block.id, round, length_);
+  swap.after = rounds().part(block.id, round + 1, length_);
+  if (swap.after.empty()) return swap;
+  std::vector<std::int64_t> cuts = {swap.after.begin, swap.after.end};
+  for (int group = 0; group < swap.groups; ++group) {
+    const std::int64_t members = rounds().members(swap.first + group * rounds().span(round), round);
+    for (std::int64_t place = Rounds::placeOf(swap.after.begin, members, length_) + 1;
+         place * length_ / members < swap.after.end; ++place) {
+      cuts.push_back(place * length_ / members);
+    }
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    swap.segments.push_back({{cuts[i], cuts[i + 1]},
+                             GroupTree(swap.groups),
+                             std::vector<std::byte*>(static_cast<std::size_t>(swap.groups))});
+  }
+  swap.missing = swap.segments.size();
+  return swap;
+}
+
+void SwapBytes::startRound(Block& block) {
+  if (block.round == rounds().count()) {
+    --unfinished_;
+    return;
+  }
+  block.swap = swapOf(block);
+  send(block);
+  const int group = static_cast<int>((block.id - block.swap.first) / rounds().span(block.round));
+  for (Segment& segment : block.swap.segments) {
+    if (intersection(segment.elements, block.swap.before).empty()) continue;
+    segment.from[static_cast<std::size_t>(group)] = at(block, segment.elements.begin);
+    arrived(block, segment, group);
+  }
+  for (BlockMessage& message : std::exchange(block.early, {})) accept(std::move(message));
+}
+
+void SwapBytes::proceed(Block& block) {
+  while (block.round < rounds().count() && block.swap.missing == 0) {
+    ++block.round;
+    startRound(block);
+  }
+}
+
+void SwapBytes::send(const Block& block) {
+  const Interval& own = block.swap.before;
+  if (own.empty()) return;
+  const std::int64_t members = rounds().members(block.swap.first, block.round + 1);
+  for (std::int64_t place = Rounds::placeOf(own.begin, members, length_);
+       place * length_ / members < own.end; ++place) {
+    const Interval shared =
+        intersection(own, {place * length_ / members, (place + 1) * length_ / members});
+    const BlockId to = rounds().blockAt(block.swap.first, place, block.round + 1);
+    if (to == block.id || shared.empty()) continue;
+    const std::size_t bytes = static_cast<std::size_t>(shared.size()) * elementBytes_;
+    BlockMessage message{block.id, to, block.round, {}};
+    message.payload.reserve(bytes + BlockPost::Tail);
+    message.payload.resize(bytes);
+    std::memcpy(message.payload.data(), at(block, shared.begin), bytes);
+    post().send(std::move(message));
+  }
+}
+
+void SwapBytes::accept(BlockMessage&& message) {
+  Block& block = blocks_[post().localIndex(message.to)];
+  if (message.round > block.round) {
+    block.early.push_back(std::move(message));
+    return;
+  }
+  take(block, std::move(message));
+}
+
+void SwapBytes::take(Block& block, BlockMessage&& message) {
+  Swap& swap = block.swap;
+  const int round = block.round;
+  const Interval theirs =
+      message.round == round && rounds().first(message.from, round + 1) == swap.first
+          ? intersection(rounds().part(message.from, round, length_), swap.after)
+          : Interval{};
+  if (message.from == block.id || theirs.empty() ||
+      message.payload.size() != static_cast<std::size_t>(theirs.size()) * elementBytes_) {
+    throw Error("malformed message: block " + std::to_string(message.from) + " sends block " +
+                std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
+                " bytes in round " + std::to_string(message.round) + " of a swap reduction");
+  }
+  const int group = static_cast<int>((message.from - swap.first) / rounds().span(round));
+  swap.arrived.push_back(std::move(message.payload));
+  std::byte* bytes = swap.arrived.back().data();
+  for (Segment& segment : swap.segments) {
+    if (intersection(segment.elements, theirs).empty()) continue;
+    if (segment.tree.has(group)) {
+      throw Error("malformed message: a second one of block " + std::to_string(message.from) +
+                  " in round " + std::to_string(round) + " of a swap reduction");
+    }
+    segment.from[static_cast<std::size_t>(group)] =
+        bytes + static_cast<std::size_t>(segment.elements.begin - theirs.begin) * elementBytes_;
+    arrived(block, segment, group);
+  }
+}
+
+void SwapBytes::arrived(Block& block, Segment& segment, int group) {
+  if (segment.tree.arrived(group)) {
+    const auto [lower, upper] = segment.tree.pair();
+    ready_.push_back({&block, &segment, lower, upper});
+  } else if (segment.tree.complete()) {
+    --block.swap.missing;
+  }
+}
+
+void SwapBytes::combineReady() {
+  struct Chunk {
+    const std::byte* lower;
+    const std::byte* upper;
+    std::byte* result;
+    std::size_t count;
+  };
+  const std::vector<Pair> pairs = std::exchange(ready_, {});
+  const std::size_t most = std::max<std::size_t>(ChunkBytes / elementBytes_, 1);
+  std::vector<Chunk> chunks;
+  for (const Pair& pair : pairs) {
+    Segment& segment = *pair.segment;
+    std::byte*& lower = segment.from[static_cast<std::size_t>(pair.lower)];
+    const std::byte* upper = segment.from[static_cast<std::size_t>(pair.upper)];
+    // The last result belongs into the block's buffer; the others stay where the lower item is.
+    const bool last = pair.lower == 0 && 2 * pair.upper >= segment.tree.size();
+    std::byte* result = last ? at(*pair.block, segment.elements.begin) : lower;
+    const auto count = static_cast<std::size_t>(segment.elements.size());
+    for (std::size_t done = 0; done < count; done += most) {
+      const std::size_t offset = done * elementBytes_;
+      chunks.push_back(
+          {lower + offset, upper + offset, result + offset, std::min(most, count - done)});
+    }
+    lower = result;
+  }
+  parallelFor_(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t i = from; i < to; ++i) {
+      const Chunk& chunk = chunks[static_cast<std::size_t>(i)];
+      guarded([&] { combine_(chunk.lower, chunk.upper, chunk.result, chunk.count); });
+    }
+  });
+  for (const Pair& pair : pairs) arrived(*pair.block, *pair.segment, pair.lower);
+  for (const Pair& pair : pairs) proceed(*pair.block);
+}
+
+}  // namespace tributary

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Bytes.h"
+
+namespace tributary {
+
+/// How a type travels: two functions to specialise for a type of one's own,
+///
+///   template <> struct tributary::Serial<Mine> {
+///     static void write(Writer& writer, const Mine& mine);
+///     static Mine read(Reader& reader);  // what write() wrote; throws Error if it cannot be that
+///   };
+///
+/// Given are trivially copyable types (as they are in memory), strings, vectors, pairs and maps of
+/// what is given, and Bytes, which travel without a copy.
+template <class T, class = void>
+struct Serial;
+
+template <class T>
+struct Serial<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
+  static void write(Writer& writer, const T& value) { writer.value(value); }
+  static T read(Reader& reader) { return reader.value<T>(); }
+};
+
+template <>
+struct Serial<std::string> {
+  static void write(Writer& writer, const std::string& text) { writer.text(text); }
+  static std::string read(Reader& reader) { return reader.text(); }
+};
+
+template <class T, class A>
+struct Serial<std::vector<T, A>> {
+  using Vector = std::vector<T, A>;
+  static void write(Writer& writer, const Vector& values) {
+    if constexpr (std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>) {
+      writer.range(values);
+    } else {
+      writer.value(static_cast<std::uint64_t>(values.size()));
+      for (const auto& value : values) Serial<T>::write(writer, value);
+    }
+  }
+  static Vector read(Reader& reader) {
+    Vector values;
+    if constexpr (std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>) {
+      reader.rangeInto(values);
+    } else {
+      // Not reserved: a wrong number must end with the message, not with the memory.
+      for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+        values.push_back(Serial<T>::read(reader));
+      }
+    }
+    return values;
+  }
+};
+
+// std::pair is not trivially copyable even where its parts are.
+template <class A, class B>
+struct Serial<std::pair<A, B>, std::enable_if_t<!std::is_trivially_copyable_v<std::pair<A, B>>>> {
+  static void write(Writer& writer, const std::pair<A, B>& pair) {
+    Serial<A>::write(writer, pair.first);
+    Serial<B>::write(writer, pair.second);
+  }
+  static std::pair<A, B> read(Reader& reader) {
+    A first = Serial<A>::read(reader);
+    return {std::move(first), Serial<B>::read(reader)};
+  }
+};
+
+template <class K, class V, class C, class A>
+struct Serial<std::map<K, V, C, A>> {
+  using Map = std::map<K, V, C, A>;
+  static void write(Writer& writer, const Map& map) {
+    writer.value(static_cast<std::uint64_t>(map.size()));
+    for (const auto& [key, value] : map) {
+      Serial<K>::write(writer, key);
+      Serial<V>::write(writer, value);
+    }
+  }
+  static Map read(Reader& reader) {
+    Map map;
+    for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+      K key = Serial<K>::read(reader);
+      map.emplace_hint(map.end(), std::move(key), Serial<V>::read(reader));
+    }
+    return map;
+  }
+};
+
+/// A message of one value; `room` bytes can be appended to it without moving it.
+template <class T>
+Bytes packed(T&& value, std::size_t room = 0) {
+  using Value = std::decay_t<T>;
+  if constexpr (std::is_same_v<Value, Bytes>) {
+    return std::forward<T>(value);
+  } else {
+    Writer writer;
+    if constexpr (std::is_trivially_copyable_v<Value>) writer.reserve(sizeof(Value) + room);
+    Serial<Value>::write(writer, value);
+    return writer.take();
+  }
+}
+
+/// What packed() made. Throws Error if the bytes are not one value.
+template <class T>
+T unpacked(Bytes&& bytes) {
+  if constexpr (std::is_same_v<T, Bytes>) {
+    return std::move(bytes);
+  } else {
+    Reader reader(bytes);
+    T value = Serial<T>::read(reader);
+    if (!reader.atEnd()) {
+      throw Error("malformed message: " + std::to_string(reader.remaining()) +
+                  " bytes too many; do all ranks run the same version of the program?");
+    }
+    return value;
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,505 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "Sanitized.h"
+#include "Tributary/Error.h"
+#include "Tributary/Reduction/Merge.h"
+#include "Tributary/Reduction/Swap.h"
+#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Transport/Simulated.h"
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+using testing::errorOf;
+using testing::mix;
+using testing::Sanitized;
+using testing::world;
+
+constexpr std::int64_t MostBlocks = Sanitized ? 12 : 32;
+
+/// All k-values that reduce `blocks` blocks to one, without a round too many.
+std::vector<KValues> allKValues(std::int64_t blocks) {
+  if (blocks <= 1) return {{}};
+  std::vector<KValues> all;
+  for (int k = 2; k <= blocks; ++k) {
+    for (const KValues& rest : allKValues((blocks + k - 1) / k)) {
+      all.push_back({k});
+      all.back().insert(all.back().end(), rest.begin(), rest.end());
+    }
+  }
+  return all;
+}
+
+std::string textOf(const KValues& kValues) {
+  std::string text;
+  for (const int k : kValues) text += " " + std::to_string(k);
+  return "k" + text;
+}
+
+/// The blocks of `ranks` ranks, unevenly and with empty ranks.
+Assignment spread(std::int64_t blocks, int ranks, std::uint64_t seed) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    // The more even the seed, the fewer ranks have any.
+    const auto owners = 1 + mix(seed) % static_cast<std::uint64_t>(ranks);
+    ++counts[mix(seed * 7919 + static_cast<std::uint64_t>(block)) % owners];
+  }
+  std::rotate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(seed % counts.size()),
+              counts.end());
+  return Assignment(counts);
+}
+
+// A map x -> a x + b modulo a prime: composition is associative and does not commute.
+struct Affine {
+  std::uint32_t a = 1;
+  std::uint32_t b = 0;
+};
+constexpr std::uint64_t Prime = 4294967291u;
+bool operator==(const Affine& f, const Affine& g) {
+  return f.a == g.a && f.b == g.b;
+}
+Affine after(const Affine& f, const Affine& g) {
+  return {static_cast<std::uint32_t>(std::uint64_t(f.a) * g.a % Prime),
+          static_cast<std::uint32_t>((std::uint64_t(f.a) * g.b + f.b) % Prime)};
+}
+void compose(const Affine* lower, const Affine* upper, Affine* result, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) result[i] = after(lower[i], upper[i]);
+}
+Affine given(BlockId block, std::int64_t element) {
+  const std::uint64_t bits =
+      mix(static_cast<std::uint64_t>(block) * 1000003 + static_cast<std::uint64_t>(element));
+  return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+}
+/// Folded one by one.
+Affine folded(BlockId first, BlockId last, std::int64_t element) {
+  Affine all = given(first, element);
+  for (BlockId block = first + 1; block < last; ++block) all = after(all, given(block, element));
+  return all;
+}
+
+/// Runs `body` on the program's ranks, in a program of one rank on simulated ones instead.
+template <class Body>
+void onRanks(int simulated, Body&& body) {
+  if (world().size() > 1 || simulated == 1) {
+    body(world());
+    return;
+  }
+  TimedNetworkOptions options;
+  options.ranks = simulated;
+  options.ranksPerNode = 3;
+  const auto network = makeTimedNetwork(options);
+  network->run(body);
+  EXPECT_EQ(network->left(), "");
+}
+
+std::string itemOf(BlockId block) {
+  std::string text = "<";
+  text.append(mix(static_cast<std::uint64_t>(block)) % 40, 'x');
+  return text + std::to_string(block) + ">";
+}
+
+void mergesRight(Transport& transport, const Assignment& assignment, const KValues& kValues) {
+  const std::string what = std::to_string(assignment.total()) + " blocks, " + textOf(kValues);
+  MergeReduction<std::string> merge(
+      transport, assignment, kValues,
+      [](std::string& lower, std::string&& upper) { lower += upper; });
+  std::int64_t span = 1;
+  for (const int k : kValues) span *= k;
+  const BlockId first = assignment.first(transport.rank());
+  const BlockId end = first + assignment.count(transport.rank());
+  std::vector<std::string> items;
+  for (BlockId block = first; block < end; ++block) items.push_back(itemOf(block));
+  const auto survivors = merge.run(std::move(items));
+  std::size_t found = 0;
+  for (BlockId block = 0; block < assignment.total(); block += span) {
+    if (block < first || block >= end) continue;
+    std::string expected;
+    for (BlockId b = block; b < std::min(block + span, assignment.total()); ++b)
+      expected += itemOf(b);
+    ASSERT_LT(found, survivors.size()) << what;
+    EXPECT_EQ(survivors[found].block, block) << what;
+    EXPECT_EQ(survivors[found].item, expected) << what;
+    ++found;
+  }
+  EXPECT_EQ(found, survivors.size()) << what;
+}
+
+void swapsRight(Transport& transport, const Assignment& assignment, const KValues& kValues,
+                std::int64_t length) {
+  const std::string what = std::to_string(assignment.total()) + " blocks, " + textOf(kValues) +
+                           ", " + std::to_string(length) + " elements";
+  SwapReduction<Affine> swap(transport, assignment, kValues, length, compose);
+  std::int64_t span = 1;
+  for (const int k : kValues) span *= k;
+  const BlockId first = assignment.first(transport.rank());
+  const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
+  std::vector<std::vector<Affine>> buffers(count);
+  std::vector<Affine*> pointers;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t e = 0; e < length; ++e) {
+      buffers[i].push_back(given(first + static_cast<BlockId>(i), e));
+    }
+    pointers.push_back(buffers[i].data());
+  }
+  swap.run(pointers);
+  // How often each group's elements are somewhere.
+  std::vector<std::int64_t> holders(
+      static_cast<std::size_t>((assignment.total() + span - 1) / span * length), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const BlockId block = first + static_cast<BlockId>(i);
+    const BlockId group = block / span;
+    const std::int64_t members = std::min(span, assignment.total() - group * span);
+    const Interval part = swap.part(i);
+    EXPECT_LE(part.size(), (length + members - 1) / members);
+    for (std::int64_t e = part.begin; e < part.end; ++e) {
+      ++holders[static_cast<std::size_t>(group * length + e)];
+      EXPECT_EQ(buffers[i][static_cast<std::size_t>(e)],
+                folded(group * span, group * span + members, e))
+          << what << ", element " << e << " of block " << block;
+    }
+  }
+  if (holders.empty()) return;
+  holders = allreduce(transport, ReduceOp::Sum, std::move(holders));
+  for (const std::int64_t n : holders) EXPECT_EQ(n, 1) << what;
+}
+
+TEST(Rounds, FullKValuesReachOneGroup) {
+  EXPECT_EQ(Rounds::full(1, 2), KValues{});
+  EXPECT_EQ(Rounds::full(8, 2), (KValues{2, 2, 2}));
+  EXPECT_EQ(Rounds::full(9, 4), (KValues{4, 3}));
+  EXPECT_EQ(Rounds::full(5, 100), KValues{5});
+  for (std::int64_t blocks = 1; blocks < 200; ++blocks) {
+    for (int k = 2; k < 20; ++k) EXPECT_TRUE(Rounds(blocks, Rounds::full(blocks, k)).isFull());
+  }
+  EXPECT_FALSE(Rounds(9, {4, 2}).isFull());
+  EXPECT_TRUE(Rounds(std::int64_t(1) << 62, {2147483647, 2147483647, 2147483647}).isFull());
+  EXPECT_NE(errorOf([] { Rounds(4, {2, 1}); }), "");
+  EXPECT_NE(errorOf([] { Rounds(-1, {2}); }), "");
+  EXPECT_NE(errorOf([] { Rounds::full(4, 1); }), "");
+}
+
+TEST(Rounds, PlacesArePermutationsAndRefineWhereGroupsAreFull) {
+  for (std::int64_t blocks = 1; blocks <= MostBlocks; ++blocks) {
+    for (const KValues& kValues : allKValues(blocks)) {
+      const Rounds rounds(blocks, kValues);
+      for (int round = 0; round <= rounds.count(); ++round) {
+        std::vector<bool> taken(static_cast<std::size_t>(blocks), false);
+        for (BlockId block = 0; block < blocks; ++block) {
+          const BlockId first = rounds.first(block, round);
+          const std::int64_t place = rounds.place(block, round);
+          ASSERT_LT(place, rounds.members(first, round));
+          ASSERT_FALSE(taken[static_cast<std::size_t>(first + place)]);
+          taken[static_cast<std::size_t>(first + place)] = true;
+          ASSERT_EQ(rounds.blockAt(first, place, round), block);
+          std::int64_t product = 1;
+          for (int r = 0; r < round; ++r) product *= kValues[static_cast<std::size_t>(r)];
+          if (round == 0 || blocks % product != 0) continue;
+          const Interval before = rounds.part(block, round - 1, 12345);
+          const Interval now = rounds.part(block, round, 12345);
+          ASSERT_LE(before.begin, now.begin);
+          ASSERT_GE(before.end, now.end);
+        }
+      }
+    }
+  }
+}
+
+// All k-values of all numbers of blocks, on ranks with uneven numbers of blocks or none.
+TEST(Merge, OfAllKValuesIsTheSerialFold) {
+  const int most = world().size() > 1 ? 12 : static_cast<int>(MostBlocks);
+  for (const int ranks : {1, 3}) {
+    onRanks(ranks, [&](Transport& transport) {
+      for (std::int64_t blocks = 1; blocks <= most; ++blocks) {
+        std::uint64_t seed = 0;
+        for (const KValues& kValues : allKValues(blocks)) {
+          mergesRight(transport, spread(blocks, transport.size(), seed++), kValues);
+        }
+      }
+    });
+  }
+}
+
+TEST(Swap, OfAllKValuesIsTheSerialFold) {
+  const int most = world().size() > 1 ? 12 : static_cast<int>(MostBlocks);
+  for (const int ranks : {1, 3}) {
+    onRanks(ranks, [&](Transport& transport) {
+      for (std::int64_t blocks = 1; blocks <= most; ++blocks) {
+        std::uint64_t seed = 0;
+        for (const KValues& kValues : allKValues(blocks)) {
+          swapsRight(transport, spread(blocks, transport.size(), seed), kValues,
+                     37 + static_cast<std::int64_t>(seed % 5));
+          ++seed;
+        }
+      }
+    });
+  }
+}
+
+TEST(Merge, PartialLeavesTheGroups) {
+  onRanks(4, [&](Transport& transport) {
+    for (const std::int64_t blocks : {0, 1, 6, 16, 23}) {
+      for (const KValues& kValues : {KValues{}, {2}, {4}, {4, 2}, {3, 2}, {2, 2, 2}}) {
+        mergesRight(transport, spread(blocks, transport.size(), 5), kValues);
+      }
+    }
+  });
+}
+
+TEST(Swap, PartialAndShortBuffers) {
+  onRanks(4, [&](Transport& transport) {
+    for (const std::int64_t blocks : {0, 1, 6, 16, 23}) {
+      for (const KValues& kValues : {KValues{}, {2}, {4}, {4, 2}, {3, 2}, {2, 2, 2}, {23}}) {
+        for (const std::int64_t length : {0, 1, 5, 64}) {
+          swapsRight(transport, spread(blocks, transport.size(), 6), kValues, length);
+        }
+      }
+    }
+  });
+}
+
+TEST(Merge, ItemsOfNoneAndOfManyBytes) {
+  const Assignment assignment = spread(7, world().size(), 3);
+  const BlockId first = world().size() > 0 ? assignment.first(world().rank()) : 0;
+  const auto count = static_cast<std::size_t>(assignment.count(world().rank()));
+  MergeReduction<Bytes> merge(world(), assignment, {2, 2, 2}, [](Bytes& lower, Bytes&& upper) {
+    append(lower, upper.data(), upper.size());
+  });
+  for (const std::size_t size : {std::size_t(0), std::size_t(5) << 20}) {
+    std::vector<Bytes> items;
+    for (std::size_t i = 0; i < count; ++i) {
+      items.emplace_back(size, static_cast<std::byte>(first + static_cast<BlockId>(i)));
+    }
+    const auto survivors = merge.run(std::move(items));
+    if (survivors.empty()) continue;
+    ASSERT_EQ(survivors[0].item.size(), 7 * size);
+    for (std::size_t i = 0; i < 7 * size; i += 4093) {
+      ASSERT_EQ(survivors[0].item[i], static_cast<std::byte>(i / size));
+    }
+  }
+}
+
+// An image over another, as in sort-last rendering: floats, so that another order has other bits.
+struct Pixel {
+  float r, g, b, a;
+};
+void over(const Pixel* lower, const Pixel* upper, Pixel* result, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float rest = 1 - lower[i].a;
+    result[i] = {lower[i].r + rest * upper[i].r, lower[i].g + rest * upper[i].g,
+                 lower[i].b + rest * upper[i].b, lower[i].a + rest * upper[i].a};
+  }
+}
+Pixel pixelOf(BlockId block, std::int64_t at) {
+  const auto part = [&](int i) {
+    return static_cast<float>(mix(static_cast<std::uint64_t>((block * 4 + i) * 7919 + at)) % 1000) /
+           1000;
+  };
+  return {part(0), part(1), part(2), part(3)};
+}
+
+/// The whole image, by its parts from wherever they are.
+std::vector<Pixel> composited(Transport& transport, const Assignment& assignment,
+                              const KValues& kValues, std::int64_t pixels,
+                              const ParallelFor& parallelFor) {
+  SwapReduction<Pixel> swap(transport, assignment, kValues, pixels, over, parallelFor);
+  const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
+  std::vector<std::vector<Pixel>> images(count);
+  std::vector<Pixel*> pointers;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      images[i].push_back(pixelOf(assignment.first(transport.rank()) + static_cast<BlockId>(i), p));
+    }
+    pointers.push_back(images[i].data());
+  }
+  swap.run(pointers);
+  struct Placed {
+    std::int64_t at;
+    Pixel pixel;
+  };
+  std::vector<Placed> mine;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t p = swap.part(i).begin; p < swap.part(i).end; ++p) {
+      mine.push_back({p, images[i][static_cast<std::size_t>(p)]});
+    }
+  }
+  std::vector<Pixel> image(static_cast<std::size_t>(pixels));
+  for (const Placed& placed : allgatherv(transport, mine)) {
+    image[static_cast<std::size_t>(placed.at)] = placed.pixel;
+  }
+  return image;
+}
+
+ParallelFor threads(int number) {
+  return [number](std::int64_t n, const std::function<void(std::int64_t, std::int64_t)>& body) {
+    std::vector<std::thread> all;
+    for (std::int64_t t = 0; t < number; ++t) {
+      all.emplace_back([&, t] {
+        if (n * t / number < n * (t + 1) / number) body(n * t / number, n * (t + 1) / number);
+      });
+    }
+    for (auto& thread : all) thread.join();
+  };
+}
+
+TEST(Swap, HasTheSameBitsOnAnyRanksThreadsAndArrivals) {
+  constexpr std::int64_t Pixels = 20000;
+  for (const KValues& kValues : {KValues{11}, {2, 2, 2, 2}, {4, 3}, {3, 4}}) {
+    std::vector<Pixel> reference;
+    if (world().rank() == 0) {
+      TimedNetworkOptions one;
+      makeTimedNetwork(one)->run([&](Transport& transport) {
+        reference = composited(transport, Assignment({11}), kValues, Pixels, serialFor);
+      });
+    }
+    reference = broadcast(world(), reference, 0);
+    const auto same = [&](const std::vector<Pixel>& image) {
+      ASSERT_EQ(image.size(), reference.size());
+      EXPECT_EQ(std::memcmp(image.data(), reference.data(), image.size() * sizeof(Pixel)), 0);
+    };
+    // Against the serial fold, up to rounding.
+    for (std::int64_t p = 0; p < Pixels; p += 997) {
+      Pixel all = pixelOf(0, p);
+      for (BlockId block = 1; block < 11; ++block) {
+        const Pixel next = pixelOf(block, p);
+        over(&all, &next, &all, 1);
+      }
+      EXPECT_NEAR(all.r, reference[static_cast<std::size_t>(p)].r, 1e-5);
+      EXPECT_NEAR(all.a, reference[static_cast<std::size_t>(p)].a, 1e-5);
+    }
+    for (const int count : {1, 2, 3}) {
+      same(composited(world(), spread(11, world().size(), 9), kValues, Pixels, threads(count)));
+    }
+    if (world().size() > 1) continue;
+    for (const int ranks : {2, 3, 4, 8}) {
+      TimedNetworkOptions options;
+      options.ranks = ranks;
+      makeTimedNetwork(options)->run([&](Transport& transport) {
+        same(composited(transport, spread(11, ranks, 4), kValues, Pixels, serialFor));
+      });
+    }
+  }
+}
+
+TEST(Merge, ThreadsMergeMembersOfAGroupAtTheSameTime) {
+  const Assignment assignment(
+      std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), 8));
+  std::int64_t most = 0;
+  const ParallelFor parallelFor = [&](std::int64_t n, const auto& body) {
+    most = std::max(most, n);
+    threads(4)(n, body);
+  };
+  MergeReduction<std::string> merge(
+      world(), assignment, Rounds::full(assignment.total(), 8),
+      [](std::string& lower, std::string&& upper) { lower += upper; }, parallelFor);
+  std::vector<std::string> items;
+  for (int i = 0; i < 8; ++i) items.push_back(itemOf(assignment.first(world().rank()) + i));
+  const auto survivors = merge.run(std::move(items));
+  EXPECT_EQ(most, 4);
+  if (world().rank() != 0) return;
+  std::string expected;
+  for (BlockId block = 0; block < assignment.total(); ++block) expected += itemOf(block);
+  ASSERT_EQ(survivors.size(), 1u);
+  EXPECT_EQ(survivors[0].item, expected);
+}
+
+// Messages come in any order that an adversary likes.
+TEST(Reductions, AreRightUnderAdversaries) {
+  if (world().size() > 1) return;
+  const int schedules = Sanitized ? 40 : 400;
+  for (int seed = 0; seed < schedules; ++seed) {
+    const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
+    const int ranks = 2 + seed % 5;
+    const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0);
+    const std::int64_t blocks =
+        1 + static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(seed)) % 12);
+    const auto all = allKValues(blocks);
+    const KValues& kValues = all[mix(static_cast<std::uint64_t>(seed) + 99) % all.size()];
+    network->run([&](Transport& transport) {
+      const Assignment assignment = spread(blocks, ranks, static_cast<std::uint64_t>(seed));
+      mergesRight(transport, assignment, kValues);
+      swapsRight(transport, assignment, kValues, 29);
+    });
+    EXPECT_EQ(network->left(), "") << "seed " << seed;
+  }
+}
+
+TEST(Reductions, ManyInARowDoNotMix) {
+  const Assignment assignment = spread(9, world().size(), 2);
+  const auto count = static_cast<std::size_t>(assignment.count(world().rank()));
+  MergeReduction<std::vector<int>> merge(world(), assignment, {3, 3},
+                                         [](std::vector<int>& lower, std::vector<int>&& upper) {
+                                           lower.insert(lower.end(), upper.begin(), upper.end());
+                                         });
+  for (int run = 0; run < 200; ++run) {
+    for (const auto& survivor : merge.run(std::vector<std::vector<int>>(count, {run}))) {
+      EXPECT_EQ(survivor.item, std::vector<int>(9, run));
+    }
+  }
+}
+
+TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
+  const int ranks = world().size();
+  const bool last = world().rank() == ranks - 1;
+  const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 2));
+  const auto add = [](int& lower, int&& upper) { lower += upper; };
+  EXPECT_NE(errorOf([&] {
+              MergeReduction<int>(world(), assignment, {2, last ? 1 : 2}, add);
+            }).find("k-value"),
+            std::string::npos);
+  if (ranks > 1) {
+    EXPECT_NE(errorOf([&] { MergeReduction<int>(world(), assignment, {last ? 3 : 2}, add); }), "");
+    EXPECT_NE(
+        errorOf([&] { SwapReduction<Affine>(world(), assignment, {2}, last ? 10 : 11, compose); }),
+        "");
+  }
+  EXPECT_NE(errorOf([&] {
+              MergeReduction<int>(
+                  world(),
+                  Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks + 1))), {2},
+                  add);
+            }),
+            "");
+  MergeReduction<int> merge(world(), assignment, {2}, add);
+  EXPECT_NE(errorOf([&] { merge.start({1, 2, 3}); }), "");
+  const auto survivors = merge.run({1, 2});
+  ASSERT_EQ(survivors.size(), 1u);
+  EXPECT_EQ(survivors[0].item, 3);
+}
+
+TEST(Reductions, AnOperatorThatThrowsEndsThemOnAllRanks) {
+  const int ranks = world().size();
+  const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 3));
+  const KValues kValues = Rounds::full(assignment.total(), 2);
+  bool angry = true;
+  MergeReduction<int> merge(world(), assignment, kValues, [&](int& lower, int&& upper) {
+    if (angry && world().rank() == ranks - 1) throw Error("no more");
+    lower += upper;
+  });
+  SwapReduction<int> swap(world(), assignment, kValues, 100,
+                          [&](const int* lower, const int* upper, int* result, std::size_t count) {
+                            if (angry && world().rank() == ranks - 1) throw Error("no more");
+                            for (std::size_t i = 0; i < count; ++i) result[i] = lower[i] + upper[i];
+                          });
+  std::vector<int> values(300, 1);
+  const std::vector<int*> buffers = {&values[0], &values[100], &values[200]};
+  EXPECT_NE(errorOf([&] { merge.run({1, 1, 1}); }).find("no more"), std::string::npos);
+  EXPECT_NE(errorOf([&] { swap.run(buffers); }).find("no more"), std::string::npos);
+  angry = false;
+  for (const auto& survivor : merge.run({1, 1, 1})) EXPECT_EQ(survivor.item, 3 * ranks);
+  std::fill(values.begin(), values.end(), 1);
+  swap.run(buffers);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (auto e = swap.part(i).begin; e < swap.part(i).end; ++e)
+      EXPECT_EQ(buffers[i][e], 3 * ranks);
+  }
+}
+
+}  // namespace
+}  // namespace tributary
