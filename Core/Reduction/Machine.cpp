@@ -45,19 +45,28 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
 }  // namespace
 
 ReductionMachine::ReductionMachine(Transport& transport, const Assignment& assignment,
-                                   KValues kValues, const std::vector<std::int64_t>& same)
+                                   KValues kValues, const std::vector<std::int64_t>& same,
+                                   int furtherRounds)
     : transport_(transport),
       assignment_(assignment),
-      rounds_(agreed(transport, assignment, std::move(kValues), same)) {}
+      rounds_(agreed(transport, assignment, std::move(kValues), same)),
+      furtherRounds_(furtherRounds) {}
 
-void ReductionMachine::begin(std::size_t items, std::int64_t rounds) {
+void ReductionMachine::open() {
+  if (!ended_ || opened_) throw Error("reduction: opened again before its end");
+  post_.emplace(transport_, assignment_, rounds_.count() + furtherRounds_);
+  opened_ = true;
+}
+
+void ReductionMachine::begin(std::size_t items) {
   if (!ended_) throw Error("reduction: started again before its end");
   const std::int64_t count = assignment_.count(transport_.rank());
   if (static_cast<std::int64_t>(items) != count) {
     throw Error("reduction: " + std::to_string(items) + " items for " + std::to_string(count) +
                 " local blocks; give one for each");
   }
-  post_.emplace(transport_, assignment_, rounds);
+  if (!opened_) open();
+  opened_ = false;
   error_.clear();
   failed_ = false;
   ended_ = false;

@@ -26,6 +26,9 @@ class ReductionMachine {
   ReductionMachine(const ReductionMachine&) = delete;
   ReductionMachine& operator=(const ReductionMachine&) = delete;
 
+  /// Does what is collective of the next start() now: for a reduction that starts when another one
+  /// has ended, which is not at the same time on all ranks.
+  void open();
   /// One non-blocking turn. @return ended()
   bool advance();
   /// Whether this rank has nothing more to do; others may.
@@ -37,12 +40,13 @@ class ReductionMachine {
  protected:
   /// Collective: throws on all ranks if arguments are wrong or differ.
   /// @param same  further numbers that must be the same on all ranks
+  /// @param furtherRounds  numbers beyond the rounds that messages may have
   ReductionMachine(Transport& transport, const Assignment& assignment, KValues kValues,
-                   const std::vector<std::int64_t>& same = {});
+                   const std::vector<std::int64_t>& same = {}, int furtherRounds = 0);
 
   /// A new run, with so many items on this rank. Throws Error if that is not one for each block, or
   /// if the run before has not ended.
-  void begin(std::size_t items, std::int64_t rounds);
+  void begin(std::size_t items);
   /// Turns to the end, then agrees on errors. Collective.
   void finish();
   /// Takes in messages and works. @return whether there were any
@@ -74,8 +78,10 @@ class ReductionMachine {
   Transport& transport_;
   Assignment assignment_;
   Rounds rounds_;
+  int furtherRounds_;
   std::optional<BlockPost> post_;
   bool ended_ = true;
+  bool opened_ = false;
   bool moved_ = false;
   std::mutex mutex_;  // of error_
   std::string error_;

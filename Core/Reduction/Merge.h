@@ -59,7 +59,7 @@ class MergeReduction : public ReductionMachine {
   /// Begins with an item for each local block, in order. Collective, without communication; the
   /// reduction before must have ended on this rank.
   void start(std::vector<Item> items) {
-    begin(items.size(), rounds().count());
+    begin(items.size());
     survivors_.clear();
     unfinished_ = items.size();
     for (std::size_t i = 0; i < items.size(); ++i) {

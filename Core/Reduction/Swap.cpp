@@ -44,7 +44,7 @@ Interval SwapBytes::part(std::size_t localBlock) const {
 }
 
 void SwapBytes::start(const std::vector<std::byte*>& buffers) {
-  begin(buffers.size(), rounds().count());
+  begin(buffers.size());
   ready_.clear();
   blocks_.clear();
   blocks_.resize(buffers.size());

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "Assignments.h"
 #include "Sanitized.h"
 #include "Tributary/Error.h"
 #include "Tributary/Reduction/Merge.h"
@@ -17,43 +18,21 @@
 namespace tributary {
 namespace {
 
+using testing::allKValues;
 using testing::errorOf;
 using testing::mix;
+using testing::onRanks;
 using testing::Sanitized;
+using testing::spread;
+using testing::underAdversaries;
 using testing::world;
 
 constexpr std::int64_t MostBlocks = Sanitized ? 12 : 32;
-
-/// All k-values that reduce `blocks` blocks to one, without a round too many.
-std::vector<KValues> allKValues(std::int64_t blocks) {
-  if (blocks <= 1) return {{}};
-  std::vector<KValues> all;
-  for (int k = 2; k <= blocks; ++k) {
-    for (const KValues& rest : allKValues((blocks + k - 1) / k)) {
-      all.push_back({k});
-      all.back().insert(all.back().end(), rest.begin(), rest.end());
-    }
-  }
-  return all;
-}
 
 std::string textOf(const KValues& kValues) {
   std::string text;
   for (const int k : kValues) text += " " + std::to_string(k);
   return "k" + text;
-}
-
-/// The blocks of `ranks` ranks, unevenly and with empty ranks.
-Assignment spread(std::int64_t blocks, int ranks, std::uint64_t seed) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    // The more even the seed, the fewer ranks have any.
-    const auto owners = 1 + mix(seed) % static_cast<std::uint64_t>(ranks);
-    ++counts[mix(seed * 7919 + static_cast<std::uint64_t>(block)) % owners];
-  }
-  std::rotate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(seed % counts.size()),
-              counts.end());
-  return Assignment(counts);
 }
 
 // A map x -> a x + b modulo a prime: composition is associative and does not commute.
@@ -82,21 +61,6 @@ Affine folded(BlockId first, BlockId last, std::int64_t element) {
   Affine all = given(first, element);
   for (BlockId block = first + 1; block < last; ++block) all = after(all, given(block, element));
   return all;
-}
-
-/// Runs `body` on the program's ranks, in a program of one rank on simulated ones instead.
-template <class Body>
-void onRanks(int simulated, Body&& body) {
-  if (world().size() > 1 || simulated == 1) {
-    body(world());
-    return;
-  }
-  TimedNetworkOptions options;
-  options.ranks = simulated;
-  options.ranksPerNode = 3;
-  const auto network = makeTimedNetwork(options);
-  network->run(body);
-  EXPECT_EQ(network->left(), "");
 }
 
 std::string itemOf(BlockId block) {
@@ -412,22 +376,14 @@ TEST(Merge, ThreadsMergeMembersOfAGroupAtTheSameTime) {
 // Messages come in any order that an adversary likes.
 TEST(Reductions, AreRightUnderAdversaries) {
   if (world().size() > 1) return;
-  const int schedules = Sanitized ? 40 : 400;
-  for (int seed = 0; seed < schedules; ++seed) {
-    const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
-    const int ranks = 2 + seed % 5;
-    const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0);
-    const std::int64_t blocks =
-        1 + static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(seed)) % 12);
+  underAdversaries(Sanitized ? 40 : 400, [](std::uint64_t seed, Transport& transport) {
+    const auto blocks = 1 + static_cast<std::int64_t>(mix(seed) % 12);
     const auto all = allKValues(blocks);
-    const KValues& kValues = all[mix(static_cast<std::uint64_t>(seed) + 99) % all.size()];
-    network->run([&](Transport& transport) {
-      const Assignment assignment = spread(blocks, ranks, static_cast<std::uint64_t>(seed));
-      mergesRight(transport, assignment, kValues);
-      swapsRight(transport, assignment, kValues, 29);
-    });
-    EXPECT_EQ(network->left(), "") << "seed " << seed;
-  }
+    const KValues& kValues = all[mix(seed + 99) % all.size()];
+    const Assignment assignment = spread(blocks, transport.size(), seed);
+    mergesRight(transport, assignment, kValues);
+    swapsRight(transport, assignment, kValues, 29);
+  });
 }
 
 TEST(Reductions, ManyInARowDoNotMix) {

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Error.h"
+#include "Tributary/Reduction/Machine.h"
+#include "Tributary/Serial.h"
+
+namespace tributary {
+
+/// A block's item for the blocks of all ranks: the merge reduction backwards, among the ranks that
+/// have blocks. In each round a rank that has the item passes it on to k - 1 others.
+///
+/// Can be run many times. Non-blocking with start() and advance(), on any transport.
+template <class Item>
+class Broadcast : public ReductionMachine {
+ public:
+  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
+  /// @param transport  outlives the broadcast
+  /// @param k          how many ranks have the item after a round for one that had it before
+  Broadcast(Transport& transport, const Assignment& assignment, int k = 4)
+      : ReductionMachine(transport, owners(assignment), Rounds::full(owners(assignment).total(), k),
+                         {}, 1),
+        blocks_(assignment) {}
+
+  /// Begins. Collective, without communication; the root's rank gives the item now or later.
+  /// @param root  the block whose item it is. Throws Error if there is no such block.
+  void start(BlockId root) {
+    if (!blocks_.exists(root)) {
+      throw Error("broadcast: there is no block " + std::to_string(root) + " to send from");
+    }
+    const auto mine = static_cast<std::size_t>(assignment().count(transport().rank()));
+    begin(mine);
+    root_ = assignment().first(blocks_.rankOf(root));
+    item_.reset();
+    waiting_ = mine > 0;
+  }
+  /// The root's rank only, once.
+  void give(Item item) {
+    Bytes bytes = packed(item, BlockPost::Tail);
+    item_ = std::move(item);
+    pass(0, bytes, false);
+  }
+  /// Instead of give(): no rank gets an item.
+  void giveNothing() { pass(0, Bytes(), true); }
+
+  /// What this rank got; nothing on a rank without blocks. @pre ended()
+  const std::optional<Item>& item() const { return item_; }
+
+  /// All of it. Collective; @param item  on the root's rank. @return item()
+  const std::optional<Item>& run(BlockId root, std::optional<Item> item) {
+    start(root);
+    if (item && blocks_.rankOf(root) == transport().rank()) give(std::move(*item));
+    finish();
+    return item_;
+  }
+
+ protected:
+  bool turn() override {
+    bool moved = false;
+    while (auto message = post().receive()) {
+      moved = true;
+      const std::int64_t place = placeOf(message->to);
+      if (!waiting_ || place == 0) throw Error("malformed message: a broadcast's second item");
+      const bool nothing = message->round == rounds().count();
+      pass(place, message->payload, nothing);
+      if (!nothing) guarded([&] { item_ = unpacked<Item>(std::move(message->payload)); });
+    }
+    return moved;
+  }
+  bool turnsEnded() const override { return !waiting_; }
+
+ private:
+  /// One block for each rank that has blocks.
+  static Assignment owners(const Assignment& assignment) {
+    std::vector<std::int64_t> counts;
+    for (int rank = 0; rank < assignment.ranks(); ++rank) {
+      counts.push_back(assignment.count(rank) > 0 ? 1 : 0);
+    }
+    return Assignment(counts);
+  }
+  /// Ranks with blocks are counted from the root's.
+  std::int64_t placeOf(BlockId owner) const {
+    return (owner - root_ + rounds().blocks()) % rounds().blocks();
+  }
+
+  /// From here to those that this place merges in a merge reduction, the farthest first.
+  /// That there is nothing is said in the round after the last.
+  void pass(std::int64_t place, const Bytes& bytes, bool nothing) {
+    const BlockId self = (place + root_) % rounds().blocks();
+    for (int round = rounds().count() - 1; round >= 0; --round) {
+      if (rounds().first(place, round + 1) != place) continue;
+      const int groups = rounds().meeting(place, round);
+      for (int group = 1; group < groups; ++group) {
+        const BlockId to = (place + group * rounds().span(round) + root_) % rounds().blocks();
+        Bytes copy;
+        copy.reserve(bytes.size() + BlockPost::Tail);
+        append(copy, bytes.data(), bytes.size());
+        post().send({self, to, nothing ? rounds().count() : round, std::move(copy)});
+      }
+    }
+    waiting_ = false;
+  }
+
+  Assignment blocks_;
+  BlockId root_ = 0;  // the owner whose item it is
+  std::optional<Item> item_;
+  bool waiting_ = false;
+};
+
+}  // namespace tributary
