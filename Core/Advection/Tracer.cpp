@@ -15,6 +15,7 @@
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
 #include "Tributary/Error.h"
+#include "Tributary/Reduction/AllToAll.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -146,7 +147,7 @@ std::vector<Bytes> Tracer::plant(Span<const Seed> seeds) {
     if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
   }
   planted_ = static_cast<std::int64_t>(seeds.size());
-  return exchangeBytes(transport_, std::move(toRank));
+  return allToAll(transport_, std::move(toRank));
 }
 
 void Tracer::receiveSeeds(const std::vector<Bytes>& messages) {

@@ -1,6 +1,7 @@
 #include "Tributary/Reduction/AllToAll.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,30 @@
 #include "Tributary/Error.h"
 
 namespace tributary {
+
+namespace {
+
+// So many messages from each block are no burden.
+constexpr std::int64_t MostAtOnce = 64;
+constexpr int KAmongMany = 16;
+
+/// What a message says about each parcel, after all of their bytes; the number of parcels comes
+/// last. So the bytes of a parcel that is alone are where they were.
+struct Label {
+  BlockId from;
+  BlockId to;
+  std::int64_t number;
+  std::uint64_t bytes;
+};
+static_assert(sizeof(Label) + sizeof(std::uint64_t) + BlockPost::Tail <= AllToAll::Tail);
+
+}  // namespace
+
+KValues AllToAll::defaultKValues(std::int64_t blocks) {
+  if (blocks <= 1) return {};
+  if (blocks <= MostAtOnce) return {static_cast<int>(blocks)};
+  return Rounds::full(blocks, KAmongMany);
+}
 
 AllToAll::AllToAll(Transport& transport, const Assignment& assignment, KValues kValues)
     : ReductionMachine(transport, assignment, std::move(kValues)) {
@@ -83,15 +108,7 @@ void AllToAll::startRound(Block& block) {
       for (Travelling* parcel : parcels) staying.push_back(std::move(*parcel));
       continue;
     }
-    std::size_t bytes = 0;
-    for (const Travelling* parcel : parcels) bytes += parcel->bytes.size() + 4 * sizeof(BlockId);
-    Writer writer;
-    writer.reserve(bytes + BlockPost::Tail);
-    for (Travelling* parcel : parcels) {
-      writer.value(parcel->from).value(parcel->to).value(parcel->number).range(parcel->bytes);
-      parcel->bytes = Bytes();
-    }
-    post().send({block.id, to, round, writer.take()});
+    post().send({block.id, to, round, packed(parcels)});
   }
   block.parcels = std::move(staying);
 
@@ -131,23 +148,66 @@ void AllToAll::accept(BlockMessage&& message) {
                 " of an all-to-all");
   }
   --block.missing;
-  const std::int64_t length = rounds().blocks();
-  const Interval mine = rounds().part(block.id, block.round + 1, length);
-  Reader reader(message.payload);
-  while (!reader.atEnd()) {
-    Travelling parcel{};
-    parcel.from = reader.value<BlockId>();
-    parcel.to = reader.value<BlockId>();
-    parcel.number = reader.value<std::int64_t>();
-    reader.rangeInto(parcel.bytes);
-    const bool known = assignment().exists(parcel.from) && assignment().exists(parcel.to);
-    const std::int64_t element = known ? rounds().place(parcel.to, rounds().count()) : -1;
-    if (element < mine.begin || element >= mine.end) {
-      throw Error("malformed message: a parcel for block " + std::to_string(parcel.to) +
-                  " went astray in an all-to-all");
+  unpack(std::move(message), block);
+}
+
+Bytes AllToAll::packed(const std::vector<Travelling*>& parcels) {
+  std::vector<Label> labels;
+  std::size_t bytes = 0;
+  for (const Travelling* parcel : parcels) {
+    labels.push_back({parcel->from, parcel->to, parcel->number, parcel->bytes.size()});
+    bytes += parcel->bytes.size();
+  }
+  Bytes packed;
+  if (parcels.size() == 1) {
+    packed = std::move(parcels.front()->bytes);
+  } else {
+    packed.reserve(bytes + labels.size() * sizeof(Label) + Tail);
+    for (Travelling* parcel : parcels) {
+      append(packed, parcel->bytes.data(), parcel->bytes.size());
+      parcel->bytes = Bytes();
     }
+  }
+  append(packed, labels.data(), labels.size() * sizeof(Label));
+  const std::uint64_t count = labels.size();
+  append(packed, &count, sizeof count);
+  return packed;
+}
+
+void AllToAll::unpack(BlockMessage&& message, Block& block) {
+  const auto astray = [&](const std::string& what) {
+    return Error("malformed message: " + what + " from block " + std::to_string(message.from) +
+                 " to block " + std::to_string(message.to) + " in an all-to-all");
+  };
+  Bytes& bytes = message.payload;
+  std::uint64_t count = 0;
+  if (bytes.size() < sizeof count) throw astray("no number of parcels");
+  std::memcpy(&count, bytes.data() + bytes.size() - sizeof count, sizeof count);
+  std::size_t left = bytes.size() - sizeof count;
+  if (count > left / sizeof(Label)) throw astray("too many parcels");
+  std::vector<Label> labels(static_cast<std::size_t>(count));
+  left -= labels.size() * sizeof(Label);
+  if (count > 0) std::memcpy(labels.data(), bytes.data() + left, labels.size() * sizeof(Label));
+  const Interval mine = rounds().part(block.id, block.round + 1, rounds().blocks());
+  std::size_t at = 0;
+  for (const Label& label : labels) {
+    const bool known = assignment().exists(label.from) && assignment().exists(label.to);
+    const std::int64_t element = known ? rounds().place(label.to, rounds().count()) : -1;
+    if (element < mine.begin || element >= mine.end) throw astray("somebody else's parcel");
+    if (label.bytes > left - at) throw astray("a parcel that is too long");
+    Travelling parcel{label.from, label.to, label.number, {}};
+    const auto size = static_cast<std::size_t>(label.bytes);
+    if (count == 1) {
+      parcel.bytes = std::move(bytes);
+      parcel.bytes.resize(size);
+    } else {
+      parcel.bytes.reserve(size + Tail);
+      append(parcel.bytes, bytes.data() + at, size);
+    }
+    at += size;
     block.parcels.push_back(std::move(parcel));
   }
+  if (at != left) throw astray("bytes of no parcel");
 }
 
 std::vector<std::vector<Parcel>> AllToAll::takeParcels() {
@@ -169,6 +229,27 @@ std::vector<std::vector<Parcel>> AllToAll::run(std::vector<std::vector<Parcel>> 
   start(std::move(parcels));
   finish();
   return takeParcels();
+}
+
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank) {
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  if (toEachRank.size() != ranks) {
+    throw Error("all-to-all: " + std::to_string(toEachRank.size()) + " buffers for " +
+                std::to_string(ranks) + " ranks");
+  }
+  std::vector<std::vector<Parcel>> parcels(1);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (toEachRank[rank].empty()) continue;
+    parcels[0].push_back({static_cast<BlockId>(rank), std::move(toEachRank[rank])});
+  }
+  AllToAll exchange(transport, Assignment(std::vector<std::int64_t>(ranks, 1)),
+                    AllToAll::defaultKValues(static_cast<std::int64_t>(ranks)));
+  parcels = exchange.run(std::move(parcels));
+  std::vector<Bytes> fromEachRank(ranks);
+  for (Parcel& parcel : parcels.front()) {
+    fromEachRank[static_cast<std::size_t>(parcel.block)] = std::move(parcel.bytes);
+  }
+  return fromEachRank;
 }
 
 }  // namespace tributary

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "Tributary/Reduction/Machine.h"
@@ -22,6 +23,13 @@ struct Parcel {
 /// Can be run many times. Non-blocking with start() and advance(), on any transport.
 class AllToAll : public ReductionMachine {
  public:
+  /// Room that a parcel's buffer should have at its end: a parcel that travels alone is not copied
+  /// then.
+  static constexpr std::size_t Tail = 96;
+
+  /// One round among few blocks, and more among many, where messages would be many and small.
+  static KValues defaultKValues(std::int64_t blocks);
+
   /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks, or do
   /// not reach from every block to every other.
   /// @param transport  outlives the exchange
@@ -55,6 +63,8 @@ class AllToAll : public ReductionMachine {
     std::vector<BlockMessage> early;  // of later rounds
   };
 
+  static Bytes packed(const std::vector<Travelling*>& parcels);
+  void unpack(BlockMessage&& message, Block& block);
   void startRound(Block& block);
   void proceed(Block& block);
   void accept(BlockMessage&& message);
@@ -62,5 +72,10 @@ class AllToAll : public ReductionMachine {
   std::vector<Block> blocks_;
   std::size_t unfinished_ = 0;
 };
+
+/// Sends `toEachRank[r]` (one for each rank, of any size) to rank r and returns what each rank sent
+/// to this one, in rank order: an all-to-all with one block a rank. Collective. For where most
+/// ranks have something for most others; where few have, see exchangeBytes().
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank);
 
 }  // namespace tributary

@@ -22,7 +22,7 @@
 #include "Together.h"
 
 #include "Tributary/Error.h"
-#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
 namespace {
@@ -143,8 +143,10 @@ Packing planPacking(const std::vector<Batch>& batches, const Shares& shares, int
       packing.first[g * ranks + r] = total;
       total += count;
     }
-    if (r != static_cast<std::size_t>(rank))
-      packing.buffers[r].resize(static_cast<std::size_t>(total) * bytesPerRecord);
+    if (r == static_cast<std::size_t>(rank) || total == 0) continue;
+    const std::size_t bytes = static_cast<std::size_t>(total) * bytesPerRecord;
+    packing.buffers[r].reserve(bytes + AllToAll::Tail);
+    packing.buffers[r].resize(bytes);
   }
   return packing;
 }
@@ -426,7 +428,7 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                             *output, settings.parallelFor);
   });
   std::vector<Bytes> received;
-  if (transport.size() > 1) received = exchangeBytes(transport, std::move(packing.buffers));
+  if (transport.size() > 1) received = allToAll(transport, std::move(packing.buffers));
   vtkSmartPointer<vtkPolyData> lines;
   together(transport, [&] {
     for (Bytes& bytes : received) {

@@ -5,7 +5,7 @@
 #include "Together.h"
 
 #include "Tributary/Error.h"
-#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
 namespace {
@@ -64,7 +64,7 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
         {end.line, end.points, static_cast<std::int32_t>(end.reason)});
   std::vector<Bytes> outgoing;
   for (const auto& records : toEach) outgoing.push_back(Writer().range(records).take());
-  const std::vector<Bytes> incoming = exchangeBytes(transport, std::move(outgoing));
+  const std::vector<Bytes> incoming = allToAll(transport, std::move(outgoing));
 
   together(transport, [&] {
     std::int64_t known = 0;

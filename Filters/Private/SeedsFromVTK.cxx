@@ -18,6 +18,7 @@
 #include "Together.h"
 
 #include "Tributary/Error.h"
+#include "Tributary/Reduction/AllToAll.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -109,7 +110,7 @@ void orderById(Transport& transport, SeedList& list) {
   };
   std::vector<Entry> entries;
   std::vector<std::vector<std::int64_t>> answers(ranks);
-  const std::vector<Bytes> questionsToMe = exchangeBytes(transport, std::move(questions));
+  const std::vector<Bytes> questionsToMe = allToAll(transport, std::move(questions));
   for (std::size_t r = 0; r < ranks; ++r) {
     if (questionsToMe[r].empty()) continue;
     const auto ids = Reader(questionsToMe[r]).range<std::int64_t>();
@@ -128,7 +129,7 @@ void orderById(Transport& transport, SeedList& list) {
   }
   std::vector<Bytes> replies;
   for (const auto& places : answers) replies.push_back(Writer().range(places).take());
-  const std::vector<Bytes> repliesToMe = exchangeBytes(transport, std::move(replies));
+  const std::vector<Bytes> repliesToMe = allToAll(transport, std::move(replies));
 
   std::vector<std::vector<std::int64_t>> places(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
@@ -154,7 +155,7 @@ void orderById(Transport& transport, SeedList& list) {
   for (const auto& pairs : shown) names.push_back(Writer().range(pairs).take());
   const std::int64_t first = list.shares.first(transport.rank());
   list.shown.resize(static_cast<std::size_t>(list.shares.count(transport.rank())));
-  for (const Bytes& bytes : exchangeBytes(transport, std::move(names))) {
+  for (const Bytes& bytes : allToAll(transport, std::move(names))) {
     if (bytes.empty()) continue;
     for (const auto& [at, id] : Reader(bytes).range<std::array<std::int64_t, 2>>())
       list.shown.at(static_cast<std::size_t>(at - first)) = id;

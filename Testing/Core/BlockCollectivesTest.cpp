@@ -156,6 +156,25 @@ TEST(AllToAll, OfAllKValuesDeliversEachParcelOnce) {
   }
 }
 
+TEST(AllToAll, OfRanksIsEveryRanksBytes) {
+  const int ranks = world().size();
+  const auto bytesOf = [](int from, int to) {
+    const std::size_t sizes[] = {0, 1, 1000, 3 << 20};
+    return Bytes(sizes[(from + 2 * to) % 4], static_cast<std::byte>(from * 16 + to));
+  };
+  std::vector<Bytes> outgoing;
+  for (int to = 0; to < ranks; ++to) outgoing.push_back(bytesOf(world().rank(), to));
+  const auto incoming = allToAll(world(), std::move(outgoing));
+  ASSERT_EQ(incoming.size(), static_cast<std::size_t>(ranks));
+  for (int from = 0; from < ranks; ++from) {
+    EXPECT_EQ(incoming[static_cast<std::size_t>(from)], bytesOf(from, world().rank()));
+  }
+  EXPECT_NE(
+      errorOf([&] { allToAll(world(), std::vector<Bytes>(static_cast<std::size_t>(ranks + 1))); }),
+      "");
+  EXPECT_TRUE(Rounds(1000, AllToAll::defaultKValues(1000)).isFull());
+}
+
 TEST(AllToAll, WrongArgumentsAreRefused) {
   const Assignment assignment(
       std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), 3));
