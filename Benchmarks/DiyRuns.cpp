@@ -5,6 +5,11 @@
 // clang-format off
 #include VTK_DIY2(diy/mpi.hpp)
 #include VTK_DIY2(diy/master.hpp)
+#include VTK_DIY2(diy/assigner.hpp)
+#include VTK_DIY2(diy/decomposition.hpp)
+#include VTK_DIY2(diy/reduce.hpp)
+#include VTK_DIY2(diy/partners/merge.hpp)
+#include VTK_DIY2(diy/partners/swap.hpp)
 // clang-format on
 
 #include <functional>
@@ -105,7 +110,122 @@ class DiyRun {
 using FlowRun = DiyRun<SlowBlockFlow, FlowBlock, Tracer>;
 using WalkRun = DiyRun<RandomWalks, WalkBlock, Walker>;
 
+struct DiyImage {
+  Pixel* pixels = nullptr;
+  tributary::Interval part;
+  std::vector<Pixel> received;
+};
+
 }  // namespace
+
+struct DiyReduction::State {
+  State(const Assignment& assignment, Pattern pattern, int k, int threads,
+        const CombinePixels& combineThem, std::int64_t pixelsEach)
+      : master(world, threads, -1),
+        assigner(world.size(), static_cast<int>(assignment.total())),
+        decomposer(1, diy::interval(0, static_cast<int>(assignment.total()) - 1),
+                   static_cast<int>(assignment.total())),
+        mergePartners(decomposer, k),
+        swapPartners(decomposer, k),
+        usedPattern(pattern),
+        combine(combineThem),
+        pixels(pixelsEach) {}
+
+  void merge(DiyImage& image, const diy::ReduceProxy& proxy) const {
+    const auto count = static_cast<std::size_t>(pixels);
+    for (int i = 0; i < proxy.in_link().size(); ++i) {
+      const int from = proxy.in_link().target(i).gid;
+      if (from == proxy.gid()) continue;
+      proxy.dequeue(from, image.received.data(), count);
+      combine(image.pixels, image.received.data(), image.pixels, count);
+    }
+    for (int i = 0; i < proxy.out_link().size(); ++i) {
+      const diy::BlockID to = proxy.out_link().target(i);
+      if (to.gid != proxy.gid()) proxy.enqueue(to, image.pixels, count);
+    }
+    image.part = {0, proxy.gid() == 0 ? pixels : 0};
+  }
+
+  void swap(DiyImage& image, const diy::ReduceProxy& proxy) const {
+    const auto count = static_cast<std::size_t>(image.part.size());
+    Pixel* own = image.pixels + image.part.begin;
+    const diy::Link& senders = proxy.in_link();
+    const int position = positionIn(senders, proxy.gid());
+    // Outwards from this block's own, which keeps the order.
+    for (int i = position + 1; i < senders.size(); ++i) {
+      proxy.dequeue(senders.target(i).gid, image.received.data(), count);
+      combine(own, image.received.data(), own, count);
+    }
+    for (int i = position - 1; i >= 0; --i) {
+      proxy.dequeue(senders.target(i).gid, image.received.data(), count);
+      combine(image.received.data(), own, own, count);
+    }
+    const diy::Link& receivers = proxy.out_link();
+    const tributary::Interval before = image.part;
+    for (int i = 0; i < receivers.size(); ++i) {
+      const tributary::Interval share{before.begin + before.size() * i / receivers.size(),
+                                      before.begin + before.size() * (i + 1) / receivers.size()};
+      const diy::BlockID to = receivers.target(i);
+      if (to.gid == proxy.gid()) {
+        image.part = share;
+      } else {
+        proxy.enqueue(to, image.pixels + share.begin, static_cast<std::size_t>(share.size()));
+      }
+    }
+  }
+
+  static int positionIn(const diy::Link& link, int gid) {
+    int position = 0;
+    while (position < link.size() && link.target(position).gid != gid) ++position;
+    return position;
+  }
+
+  diy::mpi::communicator world{MPI_COMM_WORLD};
+  diy::Master master;
+  diy::ContiguousAssigner assigner;
+  diy::RegularDecomposer<diy::DiscreteBounds> decomposer;
+  diy::RegularMergePartners mergePartners;
+  diy::RegularSwapPartners swapPartners;
+  Pattern usedPattern;
+  CombinePixels combine;
+  std::int64_t pixels;
+  std::vector<DiyImage> images;
+};
+
+DiyReduction::DiyReduction(const Assignment& assignment, Pattern pattern, int k, int threads,
+                           const CombinePixels& combine, const std::vector<Pixel*>& images,
+                           std::int64_t pixels)
+    : state_(std::make_unique<State>(assignment, pattern, k, threads, combine, pixels)) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  state_->images.resize(images.size());
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    DiyImage& image = state_->images[i];
+    image.pixels = images[i];
+    image.received.resize(static_cast<std::size_t>(pixels));
+    state_->master.add(static_cast<int>(assignment.first(rank)) + static_cast<int>(i), &image,
+                       new diy::Link);  // owned by the master
+  }
+}
+
+DiyReduction::~DiyReduction() = default;
+
+void DiyReduction::run() {
+  for (DiyImage& image : state_->images) image.part = {0, state_->pixels};
+  if (state_->usedPattern == Pattern::Merge) {
+    diy::reduce(state_->master, state_->assigner, state_->mergePartners,
+                [this](DiyImage* image, const diy::ReduceProxy& proxy,
+                       const diy::RegularMergePartners&) { state_->merge(*image, proxy); });
+  } else {
+    diy::reduce(state_->master, state_->assigner, state_->swapPartners,
+                [this](DiyImage* image, const diy::ReduceProxy& proxy,
+                       const diy::RegularSwapPartners&) { state_->swap(*image, proxy); });
+  }
+}
+
+tributary::Interval DiyReduction::part(std::size_t localBlock) const {
+  return state_->images[localBlock].part;
+}
 
 double runDiyIexchange(const SlowBlockFlow& flow, const Assignment& assignment,
                        std::vector<FlowBlock>& blocks, const DiyOptions& options) {

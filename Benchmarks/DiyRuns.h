@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "Images.h"
 #include "RandomWalks.h"
 #include "SlowBlockFlow.h"
+#include "Tributary/Reduction/Rounds.h"
 
 namespace bench {
 
@@ -28,5 +31,25 @@ double runDiyExchange(const SlowBlockFlow& flow, const tributary::Assignment& as
                       std::vector<FlowBlock>& blocks);
 double runDiyExchange(const RandomWalks& walks, const tributary::Assignment& assignment,
                       std::vector<WalkBlock>& blocks);
+
+/// DIY's merge or swap reduction of images, as often as wanted with the same master and buffers.
+class DiyReduction {
+ public:
+  /// Collective over MPI_COMM_WORLD.
+  /// @param assignment  the same number of blocks on each rank
+  /// @param images  of this rank's blocks; stay the caller's and are combined in place
+  DiyReduction(const tributary::Assignment& assignment, Pattern pattern, int k, int threads,
+               const CombinePixels& combine, const std::vector<Pixel*>& images,
+               std::int64_t pixels);
+  ~DiyReduction();
+
+  void run();
+  /// What a local block has of the result. @pre run()
+  tributary::Interval part(std::size_t localBlock) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace bench

@@ -8,6 +8,7 @@
 
 #include "Kernels.h"
 #include "Particles.h"
+#include "Reduction.h"
 #include "Termination.h"
 #include "Tributary/Error.h"
 #include "Walks.h"
@@ -188,16 +189,59 @@ void addTermination(CLI::App& app, bench::TerminationOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
+void addReduction(CLI::App& app, bench::ReductionOptions& options) {
+  auto* command = app.add_subcommand(
+      "reduction", "Merge and swap reductions of images, beside MPI's and DIY's; or simulated");
+  command->add_option("--patterns", options.patterns, "A list of merge and swap")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"merge", "swap"}))
+      ->capture_default_str();
+  command->add_option("--operator", options.combine, "none: communication only")
+      ->check(CLI::IsMember({"over", "none"}))
+      ->capture_default_str();
+  command->add_option("--pixels", options.pixels, "Pixels of 16 bytes in each block, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 27))
+      ->capture_default_str();
+  command->add_option("--k", options.k, "Groups that meet in a round, a list; 0: all at once")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads that combine, on each rank")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 14));
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--pixel-seconds", options.pixelSeconds, "Simulated: combining a pixel")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--variants", options.variants, "Only these, by names such as MPI, ours k=2")
+      ->delimiter(',');
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary, where it can beside its peers in the same run");
   bench::ParticlesOptions particles;
   bench::KernelsOptions kernels;
   bench::TerminationOptions termination;
   bench::WalksOptions walks;
+  bench::ReductionOptions reduction;
   addParticles(app, particles);
   addWalks(app, walks);
   addKernels(app, kernels);
   addTermination(app, termination);
+  addReduction(app, reduction);
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);
@@ -208,6 +252,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureParticles(particles);
   } else if (app.got_subcommand("termination")) {
     bench::measureTermination(termination);
+  } else if (app.got_subcommand("reduction")) {
+    bench::measureReduction(reduction);
   } else if (app.got_subcommand("walks")) {
     bench::measureWalks(walks);
   } else {
