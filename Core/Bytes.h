@@ -4,18 +4,20 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "Tributary/Error.h"
+#include "Tributary/LargeBuffers.h"
 #include "Tributary/Span.h"
 
 namespace tributary {
 
 /// Allocator whose containers leave new elements uninitialised: a buffer that a message is about to
-/// fill would otherwise be written twice.
+/// fill would otherwise be written twice. Large memory is used again: see LargeBuffers.h.
 template <class T>
 class UninitializedAllocator : public std::allocator<T> {
  public:
@@ -26,6 +28,18 @@ class UninitializedAllocator : public std::allocator<T> {
   UninitializedAllocator() = default;
   template <class U>
   UninitializedAllocator(const UninitializedAllocator<U>&) {}
+  T* allocate(std::size_t count) {
+    if (count < LargeBufferBytes / sizeof(T)) return std::allocator<T>::allocate(count);
+    if (count > std::size_t(-1) / sizeof(T)) throw std::bad_alloc();
+    return static_cast<T*>(largeBuffer(count * sizeof(T)));
+  }
+  void deallocate(T* memory, std::size_t count) {
+    if (count < LargeBufferBytes / sizeof(T)) {
+      std::allocator<T>::deallocate(memory, count);
+    } else {
+      giveBackLargeBuffer(memory, count * sizeof(T));
+    }
+  }
   template <class U>
   void construct(U* p) {
     ::new (static_cast<void*>(p)) U;
