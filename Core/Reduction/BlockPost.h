@@ -42,6 +42,10 @@ class BlockPost {
   std::optional<BlockMessage> receive();
   /// Makes progress. @return whether all that was sent has left
   bool sent();
+  /// Whether messages are on their way from or to this rank.
+  bool transferring() const {
+    return !sends_.empty() || transport_.receiving(Channel::Work, session_);
+  }
 
  private:
   Transport& transport_;

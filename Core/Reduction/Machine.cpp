@@ -79,15 +79,22 @@ bool ReductionMachine::advance() {
   return ended_;
 }
 
-void ReductionMachine::finish() {
+void ReductionMachine::wait() {
   Patience patience;
   while (!advance()) {
     if (moved_) {
       patience.reset();
+    } else if (post_->transferring()) {
+      // A large message moves only while both ranks look after it: no nap.
+      transport_.relax(0);
     } else {
       patience.rest(transport_);
     }
   }
+}
+
+void ReductionMachine::finish() {
+  wait();
   agreeOnError(transport_, error());
 }
 

@@ -31,6 +31,8 @@ class ReductionMachine {
   void open();
   /// One non-blocking turn. @return ended()
   bool advance();
+  /// Turns until this rank has nothing more to do, without a look at the others' errors.
+  void wait();
   /// Whether this rank has nothing more to do; others may.
   bool ended() const { return ended_; }
   /// What went wrong on this rank since start(), or "". For agreeOnError().
