@@ -277,7 +277,9 @@ class ImageContest {
             }
           },
           [this, merge] {
-            auto survivors = merge->run(std::move(items_));
+            merge->start(std::move(items_));
+            merge->wait();
+            auto survivors = merge->takeSurvivors();
             if (!survivors.empty()) merged_ = std::move(survivors.front().item);
           },
           [this, whole] { return whole(reinterpret_cast<const Pixel*>(merged_.data())); });
@@ -300,7 +302,11 @@ class ImageContest {
           transport_, assignment_, tributary::Rounds::full(assignment_.total(), k), pixels_,
           combine_, parallelFor);
       add(
-          ourName(k), [] {}, [this, swap] { swap->run(images_); },
+          ourName(k), [] {},
+          [this, swap] {
+            swap->start(images_);
+            swap->wait();
+          },
           [this, swap] {
             std::vector<Part> parts;
             for (std::size_t i = 0; i < images_.size(); ++i)
@@ -460,7 +466,10 @@ double simulateOurs(int ranks, Pattern pattern, std::int64_t pixels, int k,
           [&](const Pixel*, const Pixel*, Pixel*, std::size_t count) {
             network.combine(transport, count);
           });
-      return [&, swap, perRank] { swap->run(std::vector<Pixel*>(perRank, image.data())); };
+      return [&, swap, perRank] {
+        swap->start(std::vector<Pixel*>(perRank, image.data()));
+        swap->wait();
+      };
     }
     const auto merge = std::make_shared<tributary::MergeReduction<Bytes>>(
         transport, assignment, kValues,
@@ -471,7 +480,8 @@ double simulateOurs(int ranks, Pattern pattern, std::int64_t pixels, int k,
         item.reserve(network.bytes() + tributary::BlockPost::Tail);
         item.resize(network.bytes());
       }
-      merge->run(std::move(items));
+      merge->start(std::move(items));
+      merge->wait();
     };
   });
 }
