@@ -129,8 +129,12 @@ void SwapBytes::send(const Block& block) {
   const Interval& own = block.swap.before;
   if (own.empty()) return;
   const std::int64_t members = rounds().members(block.swap.first, block.round + 1);
-  for (std::int64_t place = Rounds::placeOf(own.begin, members, length_);
-       place * length_ / members < own.end; ++place) {
+  const std::int64_t begin = Rounds::placeOf(own.begin, members, length_);
+  const std::int64_t count = Rounds::placeOf(own.end - 1, members, length_) + 1 - begin;
+  // Each group begins with the next one's, so that not all send to the same block at a time.
+  const std::int64_t next = (block.id - block.swap.first) / rounds().span(block.round) + 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t place = begin + (next + i) % count;
     const Interval shared =
         intersection(own, {place * length_ / members, (place + 1) * length_ / members});
     const BlockId to = rounds().blockAt(block.swap.first, place, block.round + 1);
