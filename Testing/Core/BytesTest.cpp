@@ -79,5 +79,25 @@ TEST(Bytes, RangeIntoAppends) {
   EXPECT_EQ(values, (std::vector<int>{1, 2, 3, 4}));
 }
 
+TEST(Bytes, LargeMemoryIsUsedAgainByOneAtATime) {
+  const std::byte* freed = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Bytes> all;
+    for (int i = 0; i < 100; ++i) {
+      all.emplace_back(LargeBufferBytes - 50 + static_cast<std::size_t>(i) * 10007,
+                       static_cast<std::byte>(i));
+    }
+    for (int i = 0; i < 100; ++i) {
+      const Bytes& bytes = all[static_cast<std::size_t>(i)];
+      EXPECT_EQ(bytes, Bytes(bytes.size(), static_cast<std::byte>(i)));
+    }
+  }
+  {
+    const Bytes bytes(5 << 20);
+    freed = bytes.data();
+  }
+  EXPECT_EQ(Bytes((5 << 20) - 100).data(), freed);
+}
+
 }  // namespace
 }  // namespace tributary
