@@ -47,8 +47,11 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
   if (options.batchBytes == 0) return "exchange: batchBytes must be at least 1";
   if (!(options.holdSeconds >= 0)) return "exchange: holdSeconds must not be negative";
   if (!(options.stallSeconds >= 0)) return "exchange: stallSeconds must not be negative";
+  DetectorOptions detection = options.detection;
+  // Ranks that were passive send remarks on rounds.
+  if (options.schedule == Schedule::Neighborhood) detection.work = WorkModel::AP;
   try {
-    checkDetector(options.detector, options.detection);
+    checkDetector(options.detector, detection);
   } catch (const Error& error) {
     return std::string("exchange: ") + error.what();
   }

@@ -18,14 +18,23 @@ namespace tributary {
 
 /// How the callback is interleaved with communication.
 enum class Schedule {
-  Synchronous,   ///< BSP rounds: every block steps once, all messages arrive, then the next round.
-  Neighborhood,  ///< Rounds that go on when a chosen share of the expected messages is in.
-  Asynchronous   ///< iexchange: nobody waits (iexchange paper, Algorithm 2).
+  Synchronous,  ///< BSP rounds: every block steps once, all messages arrive, then the next round.
+  /// Rounds that go on when a chosen share of the expected messages is in (T. Peterka, R. Ross,
+  /// "Versatile Communication Algorithms for Data Analysis", EuroMPI 2012, Algorithm 3). Detectors
+  /// for the AP model only, whatever the callbacks do: ranks that were passive tell others of
+  /// rounds.
+  Neighborhood,
+  Asynchronous  ///< iexchange: nobody waits (iexchange paper, Algorithm 2).
 };
 
 struct ExchangeOptions {
   Schedule schedule = Schedule::Asynchronous;
-  double arrivals = 1.0;              ///< Neighborhood only: share in [0, 1] of the linked blocks.
+  /// Neighborhood only: the share in [0, 1] of the expected messages that a round waits for.
+  /// Expected is one message of each block of another rank that is linked to a block of this rank,
+  /// for each such pair; none of ranks that have nothing to do. At 0 nobody waits, at 1 nobody
+  /// begins a round before all linked ranks with work have ended the last one. May differ among
+  /// ranks. Messages that come late are seen in a later round.
+  double arrivals = 1.0;
   std::string detector = "default";   ///< One of detectorNames(), or "default": defaultDetector().
   DetectorOptions detection;          ///< What callbacks may do, and the detector's parameters.
   std::size_t batchBytes = 64 << 10;  ///< A destination's batch leaves when it is this large ...
