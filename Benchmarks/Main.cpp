@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "Kernels.h"
+#include "Neighborhood.h"
 #include "Particles.h"
 #include "Reduction.h"
 #include "Termination.h"
@@ -230,18 +231,72 @@ void addReduction(CLI::App& app, bench::ReductionOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
+void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
+  auto* command = app.add_subcommand(
+      "neighborhood", "Particle tracing with arrivals swept; on MPI or simulated with slow ranks");
+  command->add_option("--arrivals", options.arrivals, "Shares of messages to wait for, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--particles", options.particles, "Particles, all ranks together")
+      ->check(CLI::Range(1, 1 << 26))
+      ->capture_default_str();
+  command->add_option("--steps", options.steps, "Steps of a particle")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--step", options.stepCells, "Mean length of a step, in cells of 2048^3")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed-box", options.seedBox, "Edge of the seeds' cube, the domain's is 1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--slow-share", options.slowShare, "Simulated: share of slow ranks")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--slowness", options.slowness, "Simulated: how much slower they compute")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--slow-seconds", options.slowSeconds,
+                   "Simulated: after so long others are slow; 0: always the same ranks")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--step-seconds", options.stepSeconds, "Simulated: computing for a step")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--detector", options.detector, "Termination detector")
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Of the particles' places and the slow ranks")
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary, where it can beside its peers in the same run");
   bench::ParticlesOptions particles;
   bench::KernelsOptions kernels;
   bench::TerminationOptions termination;
   bench::WalksOptions walks;
+  bench::NeighborhoodOptions neighborhood;
   bench::ReductionOptions reduction;
   addParticles(app, particles);
   addWalks(app, walks);
   addKernels(app, kernels);
   addTermination(app, termination);
   addReduction(app, reduction);
+  addNeighborhood(app, neighborhood);
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);
@@ -256,6 +311,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureReduction(reduction);
   } else if (app.got_subcommand("walks")) {
     bench::measureWalks(walks);
+  } else if (app.got_subcommand("neighborhood")) {
+    bench::measureNeighborhood(neighborhood);
   } else {
     if (size > 1) throw tributary::Error("kernels measures one core: run it on one rank");
     bench::measureKernels(kernels);
