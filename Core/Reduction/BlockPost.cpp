@@ -40,6 +40,18 @@ void BlockPost::send(BlockMessage&& message) {
                                    SendMode::Eager, std::move(message.payload)));
 }
 
+void BlockPost::sendFrom(BlockMessage&& message, Span<const std::byte> payload) {
+  if (isLocal(message.to)) {
+    append(message.payload, payload.data(), payload.size());
+    handedOver_.push_back(std::move(message));
+    return;
+  }
+  const Footer footer{message.from, message.to, message.round};
+  sends_.push_back(
+      transport_.sendFrom(assignment_.rankOf(message.to), Channel::Work, session_, SendMode::Eager,
+                          payload, {reinterpret_cast<const std::byte*>(&footer), sizeof footer}));
+}
+
 std::optional<BlockMessage> BlockPost::receive() {
   if (!handedOver_.empty()) {
     BlockMessage message = std::move(handedOver_.front());

@@ -37,6 +37,8 @@ class BlockPost {
   const Assignment& assignment() const { return assignment_; }
 
   void send(BlockMessage&& message);
+  /// A message without its payload, which is in memory that neither changes nor goes before sent().
+  void sendFrom(BlockMessage&& message, Span<const std::byte> payload);
   /// The next message for a block of this rank, if one has arrived. Throws Error if it is
   /// malformed.
   std::optional<BlockMessage> receive();

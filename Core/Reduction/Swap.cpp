@@ -52,11 +52,22 @@ void SwapBytes::start(const std::vector<std::byte*>& buffers) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     blocks_[i].id = post().first() + static_cast<BlockId>(i);
     blocks_[i].buffer = buffers[i];
+    blocks_[i].nests = nests(blocks_[i].id);
   }
   for (Block& block : blocks_) {
     startRound(block);
     proceed(block);
   }
+}
+
+bool SwapBytes::nests(BlockId block) const {
+  Interval before = {0, length_};
+  for (int round = 1; round <= rounds().count(); ++round) {
+    const Interval after = rounds().part(block, round, length_);
+    if (after.begin < before.begin || after.end > before.end) return false;
+    before = after;
+  }
+  return true;
 }
 
 bool SwapBytes::turn() {
@@ -139,11 +150,15 @@ void SwapBytes::send(const Block& block) {
         intersection(own, {place * length_ / members, (place + 1) * length_ / members});
     const BlockId to = rounds().blockAt(block.swap.first, place, block.round + 1);
     if (to == block.id || shared.empty()) continue;
-    const std::size_t bytes = static_cast<std::size_t>(shared.size()) * elementBytes_;
+    const Span<const std::byte> payload(at(block, shared.begin),
+                                        static_cast<std::size_t>(shared.size()) * elementBytes_);
     BlockMessage message{block.id, to, block.round, {}};
-    message.payload.reserve(bytes + BlockPost::Tail);
-    message.payload.resize(bytes);
-    std::memcpy(message.payload.data(), at(block, shared.begin), bytes);
+    if (block.nests) {
+      post().sendFrom(std::move(message), payload);
+      continue;
+    }
+    message.payload.reserve(payload.size() + BlockPost::Tail);
+    append(message.payload, payload.data(), payload.size());
     post().send(std::move(message));
   }
 }

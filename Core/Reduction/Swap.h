@@ -77,6 +77,7 @@ class SwapBytes : public ReductionMachine {
   struct Block {
     BlockId id = 0;
     std::byte* buffer = nullptr;
+    bool nests = false;
     int round = 0;
     Swap swap;                        // of this round
     std::vector<BlockMessage> early;  // of later rounds
@@ -89,6 +90,9 @@ class SwapBytes : public ReductionMachine {
   };
 
   Swap swapOf(const Block& block) const;
+  /// Whether a block's part lies in the one before in all rounds: then nothing is ever written
+  /// where it has sent from.
+  bool nests(BlockId block) const;
   /// Sends what others need of the block, and takes what came early.
   void startRound(Block& block);
   /// Goes through all rounds of the block that are done.

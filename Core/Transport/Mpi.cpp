@@ -21,6 +21,15 @@ constexpr std::byte Announcement{1};
 // Larger messages are announced and sent as they are: adding the last byte could move them.
 constexpr std::size_t LargestWhole = 256 << 10;
 
+// Up to here a copy costs less than an announcement.
+constexpr std::size_t LargestCopy = 64 << 10;
+
+/// Where a message's parts begin: data in parts of the largest size, then its tail.
+struct Lengths {
+  std::uint64_t data;
+  std::uint64_t tail;
+};
+
 // Above, MPI may need the sender's help to complete a receive, and the sender may be computing.
 constexpr int LargestBlockingReceive = 4 << 10;
 
@@ -117,33 +126,33 @@ class MpiTransport : public Transport {
 
   PendingSend send(int destination, Channel channel, Session session, SendMode mode,
                    Bytes&& bytes) override {
-    if (destination < 0 || destination >= size_) {
-      throw Error("send to rank " + std::to_string(destination) +
-                  ": the transport has ranks 0 to " + std::to_string(size_ - 1));
-    }
+    checkDestination(destination);
     auto operation = std::make_shared<SendOperation>();
     operation->bytes = std::move(bytes);
-    // One more than there are MPI sends until all of them are started.
-    operation->unfinished = 1;
-    const int tag = tagOf(channel, session, false);
     if (operation->bytes.size() <= std::min(LargestWhole, largestPart_)) {
+      // One more than there are MPI sends until all of them are started.
+      operation->unfinished = 1;
       operation->bytes.push_back(Whole);
       operation->trailer = true;
-      start(operation, operation->bytes.data(), operation->bytes.size(), destination, tag, mode);
+      start(operation, operation->bytes.data(), operation->bytes.size(), destination,
+            tagOf(channel, session, false), mode);
+      finishPart(*operation);
     } else {
-      const auto total = static_cast<std::uint64_t>(operation->bytes.size());
-      append(operation->announcement, &total, sizeof total);
-      operation->announcement.push_back(Announcement);
-      start(operation, operation->announcement.data(), operation->announcement.size(), destination,
-            tag, mode);
-      const int partTag = tagOf(channel, session, true);
-      for (std::size_t offset = 0; offset < total; offset += largestPart_) {
-        start(operation, operation->bytes.data() + offset,
-              std::min<std::size_t>(largestPart_, total - offset), destination, partTag,
-              SendMode::Eager);
-      }
+      const Span<const std::byte> data(operation->bytes.data(), operation->bytes.size());
+      startParts(operation, destination, channel, session, mode, data);
     }
-    finishPart(*operation);
+    return PendingSend(std::move(operation));
+  }
+
+  PendingSend sendFrom(int destination, Channel channel, Session session, SendMode mode,
+                       Span<const std::byte> data, Span<const std::byte> tail) override {
+    if (data.size() <= std::min(LargestCopy, largestPart_)) {
+      return Transport::sendFrom(destination, channel, session, mode, data, tail);
+    }
+    checkDestination(destination);
+    auto operation = std::make_shared<SendOperation>();
+    append(operation->bytes, tail.data(), tail.size());
+    startParts(operation, destination, channel, session, mode, data);
     return PendingSend(std::move(operation));
   }
 
@@ -257,6 +266,34 @@ class MpiTransport : public Transport {
     throw Error("unknown reduction");
   }
 
+  void checkDestination(int destination) const {
+    if (destination >= 0 && destination < size_) return;
+    throw Error("send to rank " + std::to_string(destination) + ": the transport has ranks 0 to " +
+                std::to_string(size_ - 1));
+  }
+
+  /// An announcement, the data in parts, and the operation's bytes if the data is not these.
+  void startParts(const std::shared_ptr<SendOperation>& operation, int destination, Channel channel,
+                  Session session, SendMode mode, Span<const std::byte> data) {
+    const bool own = data.data() == operation->bytes.data();
+    const Bytes& tail = operation->bytes;
+    const Lengths lengths = {data.size(), own ? 0 : tail.size()};
+    operation->unfinished = 1;
+    append(operation->announcement, &lengths, sizeof lengths);
+    operation->announcement.push_back(Announcement);
+    start(operation, operation->announcement.data(), operation->announcement.size(), destination,
+          tagOf(channel, session, false), mode);
+    const int tag = tagOf(channel, session, true);
+    for (std::size_t offset = 0; offset < data.size(); offset += largestPart_) {
+      start(operation, data.data() + offset, std::min(largestPart_, data.size() - offset),
+            destination, tag, SendMode::Eager);
+    }
+    if (lengths.tail > 0) {
+      start(operation, tail.data(), tail.size(), destination, tag, SendMode::Eager);
+    }
+    finishPart(*operation);
+  }
+
   void start(const std::shared_ptr<SendOperation>& operation, const std::byte* data,
              std::size_t size, int destination, int tag, SendMode mode) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -338,18 +375,24 @@ class MpiTransport : public Transport {
   }
 
   Arrival receiveParts(const Bytes& announcement, int source, Channel channel, Session session) {
-    const auto total = Reader(announcement).value<std::uint64_t>();
+    const auto lengths = Reader(announcement).value<Lengths>();
+    if (lengths.tail > largestPart_ || lengths.data > ~std::uint64_t(0) - lengths.tail) {
+      throw Error("malformed message: a tail of " + std::to_string(lengths.tail) + " bytes");
+    }
     Arrival arrival{source, channel, session, false, {}, {}};
-    allocate(arrival.bytes, total, source);
+    allocate(arrival.bytes, lengths.data + lengths.tail, source);
     const int tag = tagOf(channel, session, true);
-    for (std::uint64_t offset = 0; offset < total; offset += largestPart_) {
+    const auto receivePart = [&](std::uint64_t offset, std::uint64_t size) {
       arrival.requests.push_back(MPI_REQUEST_NULL);
-      const auto size = std::min<std::uint64_t>(largestPart_, total - offset);
       check(MPI_Irecv(arrival.bytes.data() + offset, static_cast<int>(size), MPI_BYTE, source, tag,
                       comm_, &arrival.requests.back()),
             "MPI_Irecv");
       ++received_;
+    };
+    for (std::uint64_t offset = 0; offset < lengths.data; offset += largestPart_) {
+      receivePart(offset, std::min<std::uint64_t>(largestPart_, lengths.data - offset));
     }
+    if (lengths.tail > 0) receivePart(lengths.data, lengths.tail);
     return arrival;
   }
 

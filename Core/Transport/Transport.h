@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Tributary/Bytes.h"
+#include "Tributary/Span.h"
 
 namespace tributary {
 
@@ -120,6 +121,17 @@ class Transport {
   /// Messages from one rank to another within a channel and session arrive in order.
   virtual PendingSend send(int destination, Channel channel, Session session, SendMode mode,
                            Bytes&& bytes) = 0;
+  /// The same for a message whose bytes are `data` and, after it, `tail`. `data` stays the caller's
+  /// and must neither change nor go before the send is done: a large message is not copied then,
+  /// where the transport can help it.
+  virtual PendingSend sendFrom(int destination, Channel channel, Session session, SendMode mode,
+                               Span<const std::byte> data, Span<const std::byte> tail) {
+    Bytes bytes;
+    bytes.reserve(data.size() + tail.size() + 1);
+    append(bytes, data.data(), data.size());
+    append(bytes, tail.data(), tail.size());
+    return send(destination, channel, session, mode, std::move(bytes));
+  }
   /// The next message that has fully arrived, from any rank; nothing if there is none now.
   virtual std::optional<Envelope> tryReceive(Channel channel, Session session) = 0;
   /// Whether messages of this channel and session have begun to arrive (their synchronous sends may
