@@ -34,14 +34,7 @@ struct Lengths {
 constexpr int LargestBlockingReceive = 4 << 10;
 
 constexpr int Channels = 4;
-// MPI guarantees tags up to 32767 only. Ranks are at most one session apart, so any number over two
-// keeps them separate; a large one lets a left-over message be told from a new one for long.
-constexpr Session TaggedSessions = 4000;
-
-int tagOf(Channel channel, Session session, bool part) {
-  return (static_cast<int>(session % TaggedSessions) * Channels + static_cast<int>(channel)) * 2 +
-         (part ? 1 : 0);
-}
+constexpr int TagsPerSession = 2 * Channels;
 
 [[noreturn]] void throwMpiError(int code, const char* function, int rank) {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -102,6 +95,7 @@ class MpiTransport : public Transport {
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    taggedSessions_ = tagged();
     sentTo_.assign(static_cast<std::size_t>(size_), 0);
   }
 
@@ -146,7 +140,7 @@ class MpiTransport : public Transport {
 
   PendingSend sendFrom(int destination, Channel channel, Session session, SendMode mode,
                        Span<const std::byte> data, Span<const std::byte> tail) override {
-    if (data.size() <= std::min(LargestCopy, largestPart_)) {
+    if (data.size() <= std::min(LargestCopy, largestPart_) || tail.size() > largestPart_) {
       return Transport::sendFrom(destination, channel, session, mode, data, tail);
     }
     checkDestination(destination);
@@ -264,6 +258,19 @@ class MpiTransport : public Transport {
         return MPI_BOR;
     }
     throw Error("unknown reduction");
+  }
+
+  /// Sessions share tags again after as many as MPI has tags for, thousands at least and millions
+  /// with most MPIs: no rank is so far ahead of another with messages under way.
+  int tagOf(Channel channel, Session session, bool part) const {
+    return static_cast<int>(session % taggedSessions_) * TagsPerSession +
+           static_cast<int>(channel) * 2 + (part ? 1 : 0);
+  }
+  Session tagged() const {
+    void* largest = nullptr;
+    int found = 0;
+    check(MPI_Comm_get_attr(comm_, MPI_TAG_UB, &largest, &found), "MPI_Comm_get_attr");
+    return found ? *static_cast<int*>(largest) / TagsPerSession : 32767 / TagsPerSession;
   }
 
   void checkDestination(int destination) const {
@@ -452,6 +459,7 @@ class MpiTransport : public Transport {
   int rank_ = 0;
   int size_ = 1;
   std::size_t largestPart_;
+  Session taggedSessions_ = 1;
   Session sessions_ = 0;
   std::vector<MPI_Request> requests_;
   std::vector<Owner> owners_;  // of requests_, one each

@@ -122,8 +122,8 @@ class Transport {
   virtual PendingSend send(int destination, Channel channel, Session session, SendMode mode,
                            Bytes&& bytes) = 0;
   /// The same for a message whose bytes are `data` and, after it, `tail`. `data` stays the caller's
-  /// and must neither change nor go before the send is done: a large message is not copied then,
-  /// where the transport can help it.
+  /// and must neither change nor go before the send is done, wanted or not: a large message is not
+  /// copied then, where the transport can help it.
   virtual PendingSend sendFrom(int destination, Channel channel, Session session, SendMode mode,
                                Span<const std::byte> data, Span<const std::byte> tail) {
     Bytes bytes;
