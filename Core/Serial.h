@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct Serial;
 
 template <class T>
 struct Serial<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
+  static constexpr bool AsInMemory = true;
   static void write(Writer& writer, const T& value) { writer.value(value); }
   static T read(Reader& reader) { return reader.value<T>(); }
 };
@@ -34,11 +37,25 @@ struct Serial<std::string> {
   static std::string read(Reader& reader) { return reader.text(); }
 };
 
+/// A view's characters are somebody else's.
+template <>
+struct Serial<std::string_view>;
+
+/// Whether values of a type travel as they are in memory, and so do many at once.
+template <class T, class = void>
+struct IsAsInMemory : std::false_type {};
+template <class T>
+struct IsAsInMemory<T, std::enable_if_t<Serial<T>::AsInMemory>> : std::true_type {};
+template <class T>
+constexpr bool isAsInMemory() {
+  return IsAsInMemory<T>::value && !std::is_same_v<T, bool>;  // std::vector<bool> has bits
+}
+
 template <class T, class A>
 struct Serial<std::vector<T, A>> {
   using Vector = std::vector<T, A>;
   static void write(Writer& writer, const Vector& values) {
-    if constexpr (std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>) {
+    if constexpr (isAsInMemory<T>()) {
       writer.range(values);
     } else {
       writer.value(static_cast<std::uint64_t>(values.size()));
@@ -47,11 +64,12 @@ struct Serial<std::vector<T, A>> {
   }
   static Vector read(Reader& reader) {
     Vector values;
-    if constexpr (std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>) {
+    if constexpr (isAsInMemory<T>()) {
       reader.rangeInto(values);
     } else {
       // Not reserved: a wrong number must end with the message, not with the memory.
       for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+        if (reader.atEnd()) reader.raw(1);  // refuses
         values.push_back(Serial<T>::read(reader));
       }
     }
@@ -85,12 +103,26 @@ struct Serial<std::map<K, V, C, A>> {
   static Map read(Reader& reader) {
     Map map;
     for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+      if (reader.atEnd()) reader.raw(1);  // refuses
       K key = Serial<K>::read(reader);
       map.emplace_hint(map.end(), std::move(key), Serial<V>::read(reader));
     }
     return map;
   }
 };
+
+/// What a value will take, as far as that is known without writing it.
+template <class T>
+std::size_t knownSize(const T&) {
+  return std::is_trivially_copyable_v<T> ? sizeof(T) : 0;
+}
+inline std::size_t knownSize(const std::string& text) {
+  return sizeof(std::uint64_t) + text.size();
+}
+template <class T, class A>
+std::size_t knownSize(const std::vector<T, A>& values) {
+  return isAsInMemory<T>() ? sizeof(std::uint64_t) + values.size() * sizeof(T) : 0;
+}
 
 /// A message of one value; `room` bytes can be appended to it without moving it.
 template <class T>
@@ -100,7 +132,7 @@ Bytes packed(T&& value, std::size_t room = 0) {
     return std::forward<T>(value);
   } else {
     Writer writer;
-    if constexpr (std::is_trivially_copyable_v<Value>) writer.reserve(sizeof(Value) + room);
+    writer.reserve(knownSize(value) + room);
     Serial<Value>::write(writer, value);
     return writer.take();
   }
@@ -112,7 +144,8 @@ T unpacked(Bytes&& bytes) {
   if constexpr (std::is_same_v<T, Bytes>) {
     return std::move(bytes);
   } else {
-    Reader reader(bytes);
+    const Bytes mine = std::move(bytes);
+    Reader reader(mine);
     T value = Serial<T>::read(reader);
     if (!reader.atEnd()) {
       throw Error("malformed message: " + std::to_string(reader.remaining()) +

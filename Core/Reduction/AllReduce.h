@@ -22,10 +22,10 @@ class AllReduce {
 
   /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
   /// @param k  groups that meet in a round of the merge
-  AllReduce(Transport& transport, const Assignment& assignment, Combine combine, int k = 2,
+  AllReduce(Transport& transport, const Assignment& assignment, Combine combine, int k = DefaultK,
             ParallelFor parallelFor = serialFor)
       : transport_(transport),
-        merge_(transport, assignment, Rounds::full(assignment.total(), k), std::move(combine),
+        merge_(transport, assignment, fullOrRefused(assignment.total(), k), std::move(combine),
                std::move(parallelFor)),
         broadcast_(transport, assignment),
         hasBlocks_(assignment.total() > 0),
@@ -59,6 +59,7 @@ class AllReduce {
 
   /// All of it. Collective; throws Error on all ranks if an operator threw. @return item()
   const std::optional<Item>& run(std::vector<Item> items) {
+    agreeOnError(transport_, merge_.itemsError(items.size()));
     start(std::move(items));
     Patience patience;
     while (!advance()) patience.rest(transport_);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 
 namespace tributary {
@@ -42,14 +43,20 @@ AllToAll::AllToAll(Transport& transport, const Assignment& assignment, KValues k
   }
 }
 
-void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
+std::string AllToAll::parcelsError(const std::vector<std::vector<Parcel>>& parcels) const {
   for (const auto& ofBlock : parcels) {
     for (const Parcel& parcel : ofBlock) {
       if (assignment().exists(parcel.block)) continue;
-      throw Error("all-to-all: a parcel is for block " + std::to_string(parcel.block) +
-                  ", but blocks are numbered from 0 to " + std::to_string(rounds().blocks() - 1));
+      return "all-to-all: a parcel is for block " + std::to_string(parcel.block) +
+             ", but blocks are numbered from 0 to " + std::to_string(rounds().blocks() - 1);
     }
   }
+  return itemsError(parcels.size());
+}
+
+void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
+  const std::string wrong = parcelsError(parcels);
+  if (!wrong.empty()) throw Error(wrong);
   begin(parcels.size());
   blocks_.clear();
   blocks_.resize(parcels.size());
@@ -108,7 +115,7 @@ void AllToAll::startRound(Block& block) {
       for (Travelling* parcel : parcels) staying.push_back(std::move(*parcel));
       continue;
     }
-    post().send({block.id, to, round, packed(parcels)});
+    post().send({block.id, to, round, packed(parcels), false});
   }
   block.parcels = std::move(staying);
 
@@ -226,24 +233,28 @@ std::vector<std::vector<Parcel>> AllToAll::takeParcels() {
 }
 
 std::vector<std::vector<Parcel>> AllToAll::run(std::vector<std::vector<Parcel>> parcels) {
+  agreeOnError(transport(), parcelsError(parcels));
   start(std::move(parcels));
   finish();
   return takeParcels();
 }
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank) {
+  return allToAll(transport, std::move(toEachRank), AllToAll::defaultKValues(transport.size()));
+}
+
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues) {
   const auto ranks = static_cast<std::size_t>(transport.size());
-  if (toEachRank.size() != ranks) {
-    throw Error("all-to-all: " + std::to_string(toEachRank.size()) + " buffers for " +
-                std::to_string(ranks) + " ranks");
-  }
+  const bool fits = toEachRank.size() == ranks;
+  agreeOnError(transport, fits ? std::string()
+                               : "all-to-all: " + std::to_string(toEachRank.size()) +
+                                     " buffers for " + std::to_string(ranks) + " ranks");
   std::vector<std::vector<Parcel>> parcels(1);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     if (toEachRank[rank].empty()) continue;
     parcels[0].push_back({static_cast<BlockId>(rank), std::move(toEachRank[rank])});
   }
-  AllToAll exchange(transport, Assignment(std::vector<std::int64_t>(ranks, 1)),
-                    AllToAll::defaultKValues(static_cast<std::int64_t>(ranks)));
+  AllToAll exchange(transport, Assignment(std::vector<std::int64_t>(ranks, 1)), std::move(kValues));
   parcels = exchange.run(std::move(parcels));
   std::vector<Bytes> fromEachRank(ranks);
   for (Parcel& parcel : parcels.front()) {

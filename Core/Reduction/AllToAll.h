@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "Tributary/Reduction/Machine.h"
@@ -27,7 +28,8 @@ class AllToAll : public ReductionMachine {
   /// then.
   static constexpr std::size_t Tail = 96;
 
-  /// One round among few blocks, and more among many, where messages would be many and small.
+  /// For small parcels: one round among few blocks, and more among many. Large ones should travel
+  /// once, in one round.
   static KValues defaultKValues(std::int64_t blocks);
 
   /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks, or do
@@ -65,6 +67,7 @@ class AllToAll : public ReductionMachine {
 
   static Bytes packed(const std::vector<Travelling*>& parcels);
   void unpack(BlockMessage&& message, Block& block);
+  std::string parcelsError(const std::vector<std::vector<Parcel>>& parcels) const;
   void startRound(Block& block);
   void proceed(Block& block);
   void accept(BlockMessage&& message);
@@ -77,5 +80,7 @@ class AllToAll : public ReductionMachine {
 /// to this one, in rank order: an all-to-all with one block a rank. Collective. For where most
 /// ranks have something for most others; where few have, see exchangeBytes().
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank);
+/// The same with other k-values than AllToAll::defaultKValues(), which are for small parcels.
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues);
 
 }  // namespace tributary

@@ -16,6 +16,7 @@ struct Footer {
   BlockId from;
   BlockId to;
   std::int64_t round;
+  std::int64_t failed;
 };
 static_assert(sizeof(Footer) + 8 <= BlockPost::Tail);
 
@@ -34,7 +35,7 @@ void BlockPost::send(BlockMessage&& message) {
     handedOver_.push_back(std::move(message));
     return;
   }
-  const Footer footer{message.from, message.to, message.round};
+  const Footer footer{message.from, message.to, message.round, message.failed};
   append(message.payload, &footer, sizeof footer);
   sends_.push_back(transport_.send(assignment_.rankOf(message.to), Channel::Work, session_,
                                    SendMode::Eager, std::move(message.payload)));
@@ -46,7 +47,7 @@ void BlockPost::sendFrom(BlockMessage&& message, Span<const std::byte> payload) 
     handedOver_.push_back(std::move(message));
     return;
   }
-  const Footer footer{message.from, message.to, message.round};
+  const Footer footer{message.from, message.to, message.round, message.failed};
   sends_.push_back(
       transport_.sendFrom(assignment_.rankOf(message.to), Channel::Work, session_, SendMode::Eager,
                           payload, {reinterpret_cast<const std::byte*>(&footer), sizeof footer}));
@@ -71,7 +72,7 @@ std::optional<BlockMessage> BlockPost::receive() {
                 " of a reduction; do all ranks run the same version of the program?");
   }
   bytes.resize(bytes.size() - sizeof footer);
-  return BlockMessage{footer.from, footer.to, footer.round, std::move(bytes)};
+  return BlockMessage{footer.from, footer.to, footer.round, std::move(bytes), footer.failed != 0};
 }
 
 bool BlockPost::sent() {

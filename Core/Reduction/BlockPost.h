@@ -16,6 +16,7 @@ struct BlockMessage {
   BlockId to = 0;
   std::int64_t round = 0;
   Bytes payload;
+  bool failed = false;  ///< The payload is the text of an error instead.
 };
 
 /// Messages between blocks in rounds, one reduction's apart from all others'; blocks of one rank
@@ -23,7 +24,7 @@ struct BlockMessage {
 class BlockPost {
  public:
   /// Room that a payload should have at its end, so that sending does not copy it.
-  static constexpr std::size_t Tail = 32;
+  static constexpr std::size_t Tail = 40;
 
   /// @param transport   outlives the post
   /// @param rounds      messages belong to rounds below this number

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Reduction/Machine.h"
 #include "Tributary/Serial.h"
@@ -23,16 +24,15 @@ class Broadcast : public ReductionMachine {
   /// @param transport  outlives the broadcast
   /// @param k          how many ranks have the item after a round for one that had it before
   Broadcast(Transport& transport, const Assignment& assignment, int k = 4)
-      : ReductionMachine(transport, owners(assignment), Rounds::full(owners(assignment).total(), k),
-                         {}, 1),
+      : ReductionMachine(transport, owners(assignment),
+                         fullOrRefused(owners(assignment).total(), k), {}, 1),
         blocks_(assignment) {}
 
   /// Begins. Collective, without communication; the root's rank gives the item now or later.
   /// @param root  the block whose item it is. Throws Error if there is no such block.
   void start(BlockId root) {
-    if (!blocks_.exists(root)) {
-      throw Error("broadcast: there is no block " + std::to_string(root) + " to send from");
-    }
+    const std::string wrong = rootError(root);
+    if (!wrong.empty()) throw Error(wrong);
     const auto mine = static_cast<std::size_t>(assignment().count(transport().rank()));
     begin(mine);
     root_ = assignment().first(blocks_.rankOf(root));
@@ -41,9 +41,12 @@ class Broadcast : public ReductionMachine {
   }
   /// The root's rank only, once.
   void give(Item item) {
-    Bytes bytes = packed(item, BlockPost::Tail);
-    item_ = std::move(item);
-    pass(0, bytes, false);
+    Bytes bytes;
+    guarded([&] {
+      bytes = packed(item, BlockPost::Tail);
+      item_ = std::move(item);
+    });
+    pass(0, bytes, failed());
   }
   /// Instead of give(): no rank gets an item.
   void giveNothing() { pass(0, Bytes(), true); }
@@ -53,8 +56,16 @@ class Broadcast : public ReductionMachine {
 
   /// All of it. Collective; @param item  on the root's rank. @return item()
   const std::optional<Item>& run(BlockId root, std::optional<Item> item) {
+    agreeOnError(transport(), rootError(root));
     start(root);
-    if (item && blocks_.rankOf(root) == transport().rank()) give(std::move(*item));
+    if (blocks_.rankOf(root) == transport().rank()) {
+      if (item) {
+        give(std::move(*item));
+      } else {
+        fail("broadcast: the root has no item");
+        giveNothing();
+      }
+    }
     finish();
     return item_;
   }
@@ -75,6 +86,10 @@ class Broadcast : public ReductionMachine {
   bool turnsEnded() const override { return !waiting_; }
 
  private:
+  std::string rootError(BlockId root) const {
+    if (blocks_.exists(root)) return {};
+    return "broadcast: there is no block " + std::to_string(root) + " to send from";
+  }
   /// One block for each rank that has blocks.
   static Assignment owners(const Assignment& assignment) {
     std::vector<std::int64_t> counts;
@@ -100,7 +115,7 @@ class Broadcast : public ReductionMachine {
         Bytes copy;
         copy.reserve(bytes.size() + BlockPost::Tail);
         append(copy, bytes.data(), bytes.size());
-        post().send({self, to, nothing ? rounds().count() : round, std::move(copy)});
+        post().send({self, to, nothing ? rounds().count() : round, std::move(copy), false});
       }
     }
     waiting_ = false;

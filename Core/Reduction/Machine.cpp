@@ -10,6 +10,11 @@ namespace tributary {
 
 namespace {
 
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
 /// The rounds that all ranks were given, or an error on all of them.
 Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValues,
               std::vector<std::int64_t> same) {
@@ -18,10 +23,12 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
     error = "reduction: the assignment is for " + std::to_string(assignment.ranks()) +
             " ranks, the transport has " + std::to_string(transport.size());
   }
-  std::int64_t hash = static_cast<std::int64_t>(kValues.size());
-  for (const int k : kValues) hash = (hash * 31 + k) % 1000000007;
-  same.push_back(assignment.total());
-  same.push_back(hash);
+  std::uint64_t hash = kValues.size();
+  for (const int k : kValues) hash = mixed(hash, static_cast<std::uint64_t>(k));
+  for (int rank = 0; rank < assignment.ranks(); ++rank) {
+    hash = mixed(hash, static_cast<std::uint64_t>(assignment.count(rank)));
+  }
+  same.push_back(static_cast<std::int64_t>(hash >> 1));
   std::optional<Rounds> rounds;
   try {
     rounds.emplace(assignment.total(), std::move(kValues));
@@ -36,7 +43,7 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
   if (least.back() == 0) agreeOnError(transport, error);
   for (std::size_t i = 0; i < count; ++i) {
     if (least[i] != -least[count + i]) {
-      throw Error("reduction: ranks were given different k-values, numbers of blocks or sizes");
+      throw Error("reduction: ranks were given different k-values, assignments or sizes");
     }
   }
   return std::move(*rounds);
@@ -58,13 +65,17 @@ void ReductionMachine::open() {
   opened_ = true;
 }
 
+std::string ReductionMachine::itemsError(std::size_t items) const {
+  const std::int64_t count = assignment_.count(transport_.rank());
+  if (static_cast<std::int64_t>(items) == count) return {};
+  return "reduction: " + std::to_string(items) + " items for " + std::to_string(count) +
+         " local blocks; give one for each";
+}
+
 void ReductionMachine::begin(std::size_t items) {
   if (!ended_) throw Error("reduction: started again before its end");
-  const std::int64_t count = assignment_.count(transport_.rank());
-  if (static_cast<std::int64_t>(items) != count) {
-    throw Error("reduction: " + std::to_string(items) + " items for " + std::to_string(count) +
-                " local blocks; give one for each");
-  }
+  const std::string wrong = itemsError(items);
+  if (!wrong.empty()) throw Error(wrong);
   if (!opened_) open();
   opened_ = false;
   error_.clear();

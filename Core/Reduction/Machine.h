@@ -38,6 +38,8 @@ class ReductionMachine {
   /// What went wrong on this rank since start(), or "". For agreeOnError().
   const std::string& error() const { return error_; }
   const Rounds& rounds() const { return rounds_; }
+  /// What is wrong with so many items on this rank, or "".
+  std::string itemsError(std::size_t items) const;
 
  protected:
   /// Collective: throws on all ranks if arguments are wrong or differ.
@@ -46,8 +48,8 @@ class ReductionMachine {
   ReductionMachine(Transport& transport, const Assignment& assignment, KValues kValues,
                    const std::vector<std::int64_t>& same = {}, int furtherRounds = 0);
 
-  /// A new run, with so many items on this rank. Throws Error if that is not one for each block, or
-  /// if the run before has not ended.
+  /// A new run, with so many items on this rank. Throws Error on this rank if that is not one for
+  /// each block, or if the run before has not ended.
   void begin(std::size_t items);
   /// Turns to the end, then agrees on errors. Collective.
   void finish();
@@ -59,7 +61,7 @@ class ReductionMachine {
   /// Notes the first error; by any thread.
   void fail(const std::string& text);
   bool failed() const { return failed_; }
-  /// Calls an operator, unless one has failed.
+  /// Calls an operator or what else is the user's, unless one has failed.
   template <class Action>
   void guarded(Action&& action) {
     if (failed_) return;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/ParallelFor.h"
 #include "Tributary/Reduction/BlockPost.h"
@@ -78,6 +79,7 @@ class MergeReduction : public ReductionMachine {
 
   /// start() and advance() to the end. Collective; throws Error on all ranks if an operator threw.
   std::vector<Survivor> run(std::vector<Item> items) {
+    agreeOnError(transport(), itemsError(items.size()));
     start(std::move(items));
     finish();
     return takeSurvivors();
@@ -129,6 +131,10 @@ class MergeReduction : public ReductionMachine {
                   " does not merge into block " + std::to_string(message.to) + " in round " +
                   std::to_string(round));
     }
+    if (message.failed) {
+      fail(std::string(reinterpret_cast<const char*>(message.payload.data()),
+                       message.payload.size()));
+    }
     Slot slot;
     slot.bytes = std::move(message.payload);
     place(message.to, round, message.from, std::move(slot));
@@ -146,8 +152,14 @@ class MergeReduction : public ReductionMachine {
     if (post().isLocal(first)) {
       place(first, round, block, std::move(slot));
     } else {
-      if (slot.item) slot.bytes = packed(std::move(*slot.item), BlockPost::Tail);
-      post().send({block, first, round, std::move(slot.bytes)});
+      if (slot.item) {
+        guarded([&] { slot.bytes = packed(std::move(*slot.item), BlockPost::Tail); });
+      }
+      if (failed()) {
+        slot.bytes.clear();
+        append(slot.bytes, error().data(), error().size());
+      }
+      post().send({block, first, round, std::move(slot.bytes), failed()});
     }
   }
 

@@ -87,4 +87,9 @@ class Rounds {
   std::vector<std::int64_t> spans_;
 };
 
+/// Rounds::full(), or for an impossible k what makes all ranks refuse it together.
+inline KValues fullOrRefused(std::int64_t blocks, int k) {
+  return k < 2 ? KValues{k} : Rounds::full(blocks, k);
+}
+
 }  // namespace tributary

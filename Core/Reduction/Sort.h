@@ -24,11 +24,12 @@ namespace tributary {
 /// Each block sorts its values, and block 0 finds out from a sample of them where to cut (merge
 /// reduction and broadcast); then an all-to-all brings each value to its block. Sampled is one
 /// value of each thirty-second of a block, at a place in it that a hash decides: of n values, b
-/// blocks get n / b + n / 16 each at most, and about n / b (1 + sqrt(b) / 64) where chance decides.
-/// Equal values are cut like others.
+/// blocks get n / b + n / 16 each at most, and b more for rounding. Of random values the fullest
+/// block was seen to get 1.35 n / b of 64 blocks, and 1.8 n / b of 1,024. Equal values are cut like
+/// others.
 ///
 /// Can be run many times. Non-blocking with start() and advance(), on any transport. T has a
-/// Serial.
+/// Serial and can be copied; Less can be called as a constant.
 template <class T, class Less = std::less<T>>
 class SampleSort {
  public:
@@ -95,6 +96,7 @@ class SampleSort {
 
   /// All of it. Collective; throws Error on all ranks if comparing or copying threw on any.
   std::vector<std::vector<T>> run(std::vector<std::vector<T>> values) {
+    agreeOnError(transport_, merge_.itemsError(values.size()));
     start(std::move(values));
     Patience patience;
     while (!advance()) patience.rest(transport_);
@@ -226,6 +228,8 @@ class SampleSort {
       action();
     } catch (const std::exception& error) {
       if (error_.empty()) error_ = error.what();
+    } catch (...) {
+      if (error_.empty()) error_ = "sample sort: an exception that is not a std::exception";
     }
   }
 

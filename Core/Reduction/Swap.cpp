@@ -115,6 +115,7 @@ SwapBytes::Swap SwapBytes::swapOf(const Block& block) const {
 
 void SwapBytes::startRound(Block& block) {
   if (block.round == rounds().count()) {
+    block.swap = Swap();
     --unfinished_;
     return;
   }
@@ -152,7 +153,7 @@ void SwapBytes::send(const Block& block) {
     if (to == block.id || shared.empty()) continue;
     const Span<const std::byte> payload(at(block, shared.begin),
                                         static_cast<std::size_t>(shared.size()) * elementBytes_);
-    BlockMessage message{block.id, to, block.round, {}};
+    BlockMessage message{block.id, to, block.round, {}, false};
     if (block.nests) {
       post().sendFrom(std::move(message), payload);
       continue;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Agree.h"
 #include "Tributary/ParallelFor.h"
 #include "Tributary/Reduction/GroupTree.h"
 #include "Tributary/Reduction/Machine.h"
@@ -119,6 +120,7 @@ class SwapBytes : public ReductionMachine {
 template <class T>
 class SwapReduction : public SwapBytes {
   static_assert(std::is_trivially_copyable_v<T>, "merge items of this type instead");
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "messages are not aligned so far");
 
  public:
   using Combine = std::function<void(const T* lower, const T* upper, T* result, std::size_t count)>;
@@ -142,6 +144,7 @@ class SwapReduction : public SwapBytes {
   }
   /// start() and advance() to the end. Collective; throws Error on all ranks if an operator threw.
   void run(const std::vector<T*>& buffers) {
+    agreeOnError(transport(), itemsError(buffers.size()));
     start(buffers);
     finish();
   }

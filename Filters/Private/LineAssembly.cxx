@@ -428,7 +428,9 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                             *output, settings.parallelFor);
   });
   std::vector<Bytes> received;
-  if (transport.size() > 1) received = allToAll(transport, std::move(packing.buffers));
+  if (transport.size() > 1) {
+    received = allToAll(transport, std::move(packing.buffers), KValues{transport.size()});
+  }
   vtkSmartPointer<vtkPolyData> lines;
   together(transport, [&] {
     for (Bytes& bytes : received) {

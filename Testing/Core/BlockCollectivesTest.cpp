@@ -131,10 +131,13 @@ TEST(AllReduce, AnOperatorThatThrowsEndsItOnAllRanks) {
   const int ranks = world().size();
   const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 2));
   int angry = ranks;
-  AllReduce<int> allReduce(world(), assignment, [&](int& lower, int&& upper) {
-    if (world().rank() == angry) throw Error("no more");
-    lower += upper;
-  });
+  AllReduce<int> allReduce(
+      world(), assignment,
+      [&](int& lower, int&& upper) {
+        if (world().rank() == angry) throw Error("no more");
+        lower += upper;
+      },
+      2);
   for (angry = 0; angry < ranks; ++angry) {
     EXPECT_NE(errorOf([&] { allReduce.run({1, 1}); }).find("no more"), std::string::npos);
   }
@@ -173,6 +176,38 @@ TEST(AllToAll, OfRanksIsEveryRanksBytes) {
       errorOf([&] { allToAll(world(), std::vector<Bytes>(static_cast<std::size_t>(ranks + 1))); }),
       "");
   EXPECT_TRUE(Rounds(1000, AllToAll::defaultKValues(1000)).isFull());
+}
+
+// Only one rank's arguments are wrong, and all leave.
+TEST(BlockCollectives, AnErrorOfOneRankEndsThemOnAllRanks) {
+  const int ranks = world().size();
+  const bool last = world().rank() == ranks - 1;
+  const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 1));
+  EXPECT_NE(errorOf([&] {
+              AllReduce<int>(
+                  world(), assignment, [](int& lower, int&& upper) { lower += upper; },
+                  last ? 1 : 2);
+            }),
+            "");
+  EXPECT_NE(errorOf([&] { Broadcast<int>(world(), assignment, last ? 0 : 3); }), "");
+  Broadcast<int> broadcast(world(), assignment);
+  EXPECT_NE(errorOf([&] { broadcast.run(0, std::nullopt); }), "");
+  EXPECT_NE(errorOf([&] { broadcast.run(last ? ranks : 0, 5); }), "");
+  EXPECT_EQ(broadcast.run(0, 6), 6);
+  AllToAll allToAll(world(), assignment, AllToAll::defaultKValues(ranks));
+  std::vector<std::vector<Parcel>> parcels(1);
+  parcels[0].push_back({last ? ranks : 0, Bytes(3)});
+  EXPECT_NE(errorOf([&] { allToAll.run(std::move(parcels)); }), "");
+  EXPECT_EQ(allToAll.run(std::vector<std::vector<Parcel>>(1)).size(), 1u);
+  bool angry = true;
+  const auto less = [&](int a, int b) {
+    if (angry && last) throw 5;
+    return a < b;
+  };
+  SampleSort<int, decltype(less)> sort(world(), assignment, AllToAll::defaultKValues(ranks), less);
+  EXPECT_NE(errorOf([&] { sort.run({{3, 2, 1}}); }), "");
+  angry = false;
+  EXPECT_EQ(sort.run({{3, 2, 1}}).size(), 1u);
 }
 
 TEST(AllToAll, WrongArgumentsAreRefused) {

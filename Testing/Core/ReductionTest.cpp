@@ -230,7 +230,7 @@ TEST(Swap, PartialAndShortBuffers) {
 
 TEST(Merge, ItemsOfNoneAndOfManyBytes) {
   const Assignment assignment = spread(7, world().size(), 3);
-  const BlockId first = world().size() > 0 ? assignment.first(world().rank()) : 0;
+  const BlockId first = assignment.first(world().rank());
   const auto count = static_cast<std::size_t>(assignment.count(world().rank()));
   MergeReduction<Bytes> merge(world(), assignment, {2, 2, 2}, [](Bytes& lower, Bytes&& upper) {
     append(lower, upper.data(), upper.size());
@@ -400,6 +400,98 @@ TEST(Reductions, ManyInARowDoNotMix) {
   }
 }
 
+// Ranks that do not wait for each other, and two machines advanced in whatever order.
+TEST(Reductions, UnderWayAtTheSameTimeDoNotMix) {
+  const auto body = [](std::uint64_t seed, Transport& transport) {
+    const Assignment assignment = spread(9, transport.size(), seed);
+    const BlockId first = assignment.first(transport.rank());
+    const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
+    const auto append = [](std::string& lower, std::string&& upper) { lower += upper; };
+    MergeReduction<std::string> one(transport, assignment, {3, 3}, append);
+    MergeReduction<std::string> other(transport, assignment, {2, 5}, append);
+    Patience patience;
+    for (int run = 0; run < 20; ++run) {
+      std::vector<std::string> items;
+      for (std::size_t i = 0; i < count; ++i) {
+        items.push_back(std::to_string(run) + itemOf(first + static_cast<BlockId>(i)));
+      }
+      std::string expected;
+      for (BlockId block = 0; block < 9; ++block) expected += std::to_string(run) + itemOf(block);
+      one.start(items);
+      other.start(items);
+      while (!one.ended() || !other.ended()) {
+        const bool begin = (mix(seed + static_cast<std::uint64_t>(transport.rank())) & 1) == 0;
+        (begin ? one : other).advance();
+        (begin ? other : one).advance();
+        patience.rest(transport);
+      }
+      for (auto* merge : {&one, &other}) {
+        for (const auto& survivor : merge->takeSurvivors()) EXPECT_EQ(survivor.item, expected);
+      }
+    }
+    barrier(transport);
+  };
+  body(1, world());
+  if (world().size() == 1) underAdversaries(Sanitized ? 10 : 60, body);
+}
+
+/// A value that cannot be sent from one rank.
+struct Stubborn {
+  std::string text;
+};
+
+}  // namespace
+
+template <>
+struct Serial<Stubborn> {
+  static void write(Writer& writer, const Stubborn& value) {
+    if (value.text.rfind("no", 0) == 0) throw Error("it does not want to go");
+    writer.text(value.text);
+  }
+  static Stubborn read(Reader& reader) { return {reader.text()}; }
+};
+
+namespace {
+
+TEST(Reductions, AnErrorOfOneRankEndsThemOnAllRanks) {
+  const int ranks = world().size();
+  const bool last = world().rank() == ranks - 1;
+  const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 2));
+  MergeReduction<Stubborn> merge(
+      world(), assignment, Rounds::full(2 * ranks, 2),
+      [](Stubborn& lower, Stubborn&& upper) { lower.text += upper.text; });
+  const auto with = [](const char* text) { return std::vector<Stubborn>(2, Stubborn{text}); };
+  EXPECT_EQ(errorOf([&] { merge.run(with(last ? "no" : "yes")); }).empty(), ranks == 1);
+  std::vector<Stubborn> items = with("yes");
+  if (last) items.resize(1);
+  EXPECT_NE(errorOf([&] { merge.run(std::move(items)); }), "");
+  for (const auto& survivor : merge.run(with("a"))) {
+    EXPECT_EQ(survivor.item.text, std::string(static_cast<std::size_t>(2 * ranks), 'a'));
+  }
+  if (ranks == 1) return;
+  const auto add = [](int& lower, int&& upper) { lower += upper; };
+  const std::vector<std::int64_t> even(static_cast<std::size_t>(ranks), 33);
+  std::vector<std::int64_t> uneven = even;
+  uneven[0] += 1;
+  uneven[1] -= 1;
+  const KValues one = {2, 33};
+  const KValues other = {3, 2};
+  EXPECT_NE(
+      errorOf([&] { MergeReduction<int>(world(), Assignment(even), last ? one : other, add); }),
+      "");
+  EXPECT_NE(
+      errorOf([&] { MergeReduction<int>(world(), Assignment(last ? even : uneven), {2}, add); }),
+      "");
+}
+
+// Large messages in many parts.
+TEST(Reductions, AreRightInParts) {
+  const auto transport = testing::makeWorld(1000);
+  const Assignment assignment = spread(5, transport->size(), 4);
+  swapsRight(*transport, assignment, {5}, 200000);
+  swapsRight(*transport, assignment, {3, 2}, 100000);
+}
+
 TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
   const int ranks = world().size();
   const bool last = world().rank() == ranks - 1;
@@ -458,4 +550,5 @@ TEST(Reductions, AnOperatorThatThrowsEndsThemOnAllRanks) {
 }
 
 }  // namespace
+
 }  // namespace tributary
