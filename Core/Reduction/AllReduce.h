@@ -50,6 +50,8 @@ class AllReduce {
     }
     return broadcast_.advance() && merged_;
   }
+  /// See ReductionMachine::busy().
+  bool busy() const { return merge_.busy() || broadcast_.busy(); }
   /// Nothing on a rank without blocks. @pre ended
   const std::optional<Item>& item() const { return broadcast_.item(); }
   /// What went wrong on this rank since start(), or "".
@@ -61,8 +63,7 @@ class AllReduce {
   const std::optional<Item>& run(std::vector<Item> items) {
     agreeOnError(transport_, merge_.itemsError(items.size()));
     start(std::move(items));
-    Patience patience;
-    while (!advance()) patience.rest(transport_);
+    advanceToEnd(transport_, *this);
     agreeOnError(transport_, error());
     return item();
   }

@@ -84,24 +84,17 @@ void ReductionMachine::begin(std::size_t items) {
 }
 
 bool ReductionMachine::advance() {
-  if (ended_) return true;
+  if (ended_) {
+    moved_ = false;
+    return true;
+  }
   moved_ = turn();
   ended_ = post_->sent() && turnsEnded();
   return ended_;
 }
 
 void ReductionMachine::wait() {
-  Patience patience;
-  while (!advance()) {
-    if (moved_) {
-      patience.reset();
-    } else if (post_->transferring()) {
-      // A large message moves only while both ranks look after it: no nap.
-      transport_.relax(0);
-    } else {
-      patience.rest(transport_);
-    }
-  }
+  advanceToEnd(transport_, *this);
 }
 
 void ReductionMachine::finish() {

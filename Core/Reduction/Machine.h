@@ -33,6 +33,8 @@ class ReductionMachine {
   bool advance();
   /// Turns until this rank has nothing more to do, without a look at the others' errors.
   void wait();
+  /// Whether the last turn did anything or messages are under way: no time for a nap.
+  bool busy() const { return moved_ || (post_ && post_->transferring()); }
   /// Whether this rank has nothing more to do; others may.
   bool ended() const { return ended_; }
   /// What went wrong on this rank since start(), or "". For agreeOnError().
@@ -91,5 +93,20 @@ class ReductionMachine {
   std::string error_;
   std::atomic<bool> failed_{false};
 };
+
+/// Advances a reduction, or what is made of several, to its end on this rank.
+template <class Machine>
+void advanceToEnd(Transport& transport, Machine& machine) {
+  Patience patience;
+  while (!machine.advance()) {
+    if (machine.busy()) {
+      // A large message moves only while both ranks look after it.
+      patience.reset();
+      transport.relax(0);
+    } else {
+      patience.rest(transport);
+    }
+  }
+}
 
 }  // namespace tributary

@@ -87,6 +87,8 @@ class SampleSort {
     }
     return phase_ == Phase::Ended;
   }
+  /// See ReductionMachine::busy().
+  bool busy() const { return merge_.busy() || broadcast_.busy() || allToAll_.busy(); }
   /// The sorted values of each local block. @pre ended
   std::vector<std::vector<T>> takeValues() { return std::exchange(values_, {}); }
   /// What went wrong on this rank since start(), or "".
@@ -98,8 +100,7 @@ class SampleSort {
   std::vector<std::vector<T>> run(std::vector<std::vector<T>> values) {
     agreeOnError(transport_, merge_.itemsError(values.size()));
     start(std::move(values));
-    Patience patience;
-    while (!advance()) patience.rest(transport_);
+    advanceToEnd(transport_, *this);
     agreeOnError(transport_, error());
     return takeValues();
   }
