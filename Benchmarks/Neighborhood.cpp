@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <numeric>
@@ -131,16 +130,6 @@ class Lattice {
   std::array<int, 3> ranks_, inner_, blocks_;
   std::int64_t perRank_;
 };
-
-std::uint64_t hashOf(const Tracer& particle) {
-  std::uint64_t hash = scatter(static_cast<std::uint64_t>(particle.id) + 1);
-  for (const float x : particle.x) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    hash = scatter(hash ^ bits);
-  }
-  return scatter(hash ^ static_cast<std::uint32_t>(particle.steps));
-}
 
 /// What all ranks know of a run.
 struct Problem {

@@ -10,8 +10,6 @@
 
 namespace bench {
 
-namespace {
-
 std::uint64_t hashOf(const Tracer& tracer) {
   std::uint64_t h = scatter(static_cast<std::uint64_t>(tracer.id) + 1);
   for (const float x : tracer.x) {
@@ -21,6 +19,8 @@ std::uint64_t hashOf(const Tracer& tracer) {
   }
   return scatter(h ^ static_cast<std::uint32_t>(tracer.steps));
 }
+
+namespace {
 
 /// Trilinear interpolation in a block; points outside are moved to its surface.
 struct Sampler {

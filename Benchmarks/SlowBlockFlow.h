@@ -17,6 +17,9 @@ struct Tracer {
   std::int64_t id;
 };
 
+/// Of all that a tracer carries.
+std::uint64_t hashOf(const Tracer& tracer);
+
 /// The synthetic flow of the iexchange paper (section 4.1.1): velocity along +x, fast in all blocks
 /// but those on the three-dimensional diagonal of the lattice of blocks. Or, with `laps`, the same
 /// box closed to a ring along x, with no slow block. Space is counted in voxels.

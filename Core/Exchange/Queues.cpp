@@ -169,8 +169,8 @@ void Queues::grown(Destination& destination) {
 void Queues::lookAtClock() {
   const double now = transport_.now();
   const double passed = std::max(now - clockAt_, 1e-9);
-  messagesPerClock_ = static_cast<int>(std::clamp(
-      messagesPerClock_ * (hold_ / LooksPerHold / passed), 1.0, MostMessagesPerClock));
+  messagesPerClock_ = static_cast<int>(
+      std::clamp(messagesPerClock_ * (hold_ / LooksPerHold / passed), 1.0, MostMessagesPerClock));
   untilClock_ = messagesPerClock_;
   clockAt_ = now;
   flushDue(now);

@@ -23,7 +23,7 @@ class Broadcast : public ReductionMachine {
   /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
   /// @param transport  outlives the broadcast
   /// @param k          how many ranks have the item after a round for one that had it before
-  Broadcast(Transport& transport, const Assignment& assignment, int k = 4)
+  Broadcast(Transport& transport, const Assignment& assignment, int k = DefaultK)
       : ReductionMachine(transport, owners(assignment),
                          fullOrRefused(owners(assignment).total(), k), {}, 1),
         blocks_(assignment) {}

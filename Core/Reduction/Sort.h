@@ -41,7 +41,7 @@ class SampleSort {
       : transport_(transport),
         assignment_(assignment),
         less_(std::move(less)),
-        merge_(transport, assignment, Rounds::full(assignment.total(), 4),
+        merge_(transport, assignment, Rounds::full(assignment.total()),
                [this](std::vector<Sample>& lower, std::vector<Sample>&& upper) {
                  const auto middle = static_cast<std::ptrdiff_t>(lower.size());
                  std::move(upper.begin(), upper.end(), std::back_inserter(lower));
