@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "Tributary/Advection/FieldBlock.h"
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {

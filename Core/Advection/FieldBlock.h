@@ -10,7 +10,7 @@
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 #include "Tributary/Span.h"
 
 namespace tributary {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {

@@ -7,7 +7,7 @@
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 
 namespace tributary {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "Tributary/Assignment.h"
 #include "Tributary/Bytes.h"
 #include "Tributary/Error.h"
-#include "Tributary/Exchange/Assignment.h"
 #include "Tributary/Exchange/Runs.h"
 
 namespace tributary {

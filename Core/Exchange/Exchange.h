@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 #include "Tributary/Exchange/Mailbox.h"
 #include "Tributary/Exchange/Statistics.h"
 #include "Tributary/Termination/Detector.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Assignment.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Exchange/Assignment.h"
 #include "Tributary/Exchange/Message.h"
 #include "Tributary/Exchange/Queues.h"
 #include "Tributary/Span.h"

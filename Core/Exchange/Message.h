@@ -1,7 +1,7 @@
 #pragma once
 
+#include "Tributary/Assignment.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Exchange/Assignment.h"
 #include "Tributary/Span.h"
 
 namespace tributary {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Assignment.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Exchange/Assignment.h"
 #include "Tributary/Exchange/Batch.h"
 #include "Tributary/Exchange/Inbox.h"
 #include "Tributary/Exchange/Runs.h"

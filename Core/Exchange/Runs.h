@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Assignment.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Exchange/Assignment.h"
 
 namespace tributary {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 
 namespace tributary {
 

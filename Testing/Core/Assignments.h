@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 #include "Tributary/Transport/Simulated.h"
 #include "World.h"
 

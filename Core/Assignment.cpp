@@ -1,4 +1,4 @@
-#include "Tributary/Exchange/Assignment.h"
+#include "Tributary/Assignment.h"
 
 #include <algorithm>
 #include <string>
