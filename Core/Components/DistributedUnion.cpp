@@ -1,0 +1,545 @@
+#include "Tributary/Components/DistributedUnion.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "Tributary/Agree.h"
+#include "Tributary/Bytes.h"
+#include "Tributary/Error.h"
+#include "Tributary/Hash.h"
+
+namespace tributary {
+namespace {
+
+using Node = std::uint32_t;
+constexpr Node None = 0xffffffffu;
+
+std::string textOf(const SetName& name) {
+  return "set " + std::to_string(name.set) + " of block " + std::to_string(name.block);
+}
+
+/// The names that some blocks know, as nodes of a forest in which parents have lower names: what is
+/// in one tree is in one region. Nodes are the blocks' own sets that have links, and sets of other
+/// blocks as they become known.
+class Forest {
+ public:
+  Forest(BlockId firstBlock, Span<const std::int64_t> setsOfBlock)
+      : first_(firstBlock), nodeOfSet_(setsOfBlock.size()), slots_(16, None) {
+    for (std::size_t b = 0; b < setsOfBlock.size(); ++b) {
+      nodeOfSet_[b].assign(static_cast<std::size_t>(setsOfBlock[b]), None);
+    }
+  }
+
+  bool owns(BlockId block) const {
+    return static_cast<std::uint64_t>(block - first_) < nodeOfSet_.size();
+  }
+  bool owns(Node node) const { return owns(names_[node].block); }
+  const SetName& name(Node node) const { return names_[node]; }
+  std::size_t size() const { return names_.size(); }
+
+  /// @return None if there is none yet
+  Node lookUp(const SetName& name) const {
+    return owns(name.block) ? own(name) : slots_[slotOf(name)];
+  }
+  /// Makes one if there is none. @pre the blocks have such a set, if it is one of theirs
+  Node add(const SetName& name) {
+    if (owns(name.block)) {
+      Node& node = nodeOfSet_[static_cast<std::size_t>(name.block - first_)]
+                             [static_cast<std::size_t>(name.set)];
+      if (node == None) node = append(name);
+      return node;
+    }
+    if (slots_.size() < 2 * (foreign_ + 1)) grow();
+    const std::size_t slot = slotOf(name);
+    if (slots_[slot] == None) {
+      slots_[slot] = append(name);
+      ++foreign_;
+    }
+    return slots_[slot];
+  }
+  /// The node of a name in a message. Throws Error if it cannot be right.
+  Node received(const SetName& name) {
+    if (!owns(name.block)) return add(name);
+    const Node node = own(name);
+    if (node == None) throw Error("malformed message: " + textOf(name) + " has no links");
+    return node;
+  }
+
+  Node find(Node node) {
+    while (parent_[node] != node) {
+      parent_[node] = parent_[parent_[node]];
+      node = parent_[node];
+    }
+    return node;
+  }
+  /// @param root, parent  roots, the first with the larger name
+  void link(Node root, Node parent) { parent_[root] = parent; }
+
+  /// The roots of the blocks' sets.
+  std::vector<SetName> roots(BlockId block) {
+    const auto& nodes = nodeOfSet_[static_cast<std::size_t>(block - first_)];
+    std::vector<SetName> result;
+    result.reserve(nodes.size());
+    for (std::size_t set = 0; set < nodes.size(); ++set) {
+      result.push_back(nodes[set] == None ? SetName{block, static_cast<std::int64_t>(set)}
+                                          : names_[find(nodes[set])]);
+    }
+    return result;
+  }
+
+ private:
+  Node own(const SetName& name) const {
+    const auto& nodes = nodeOfSet_[static_cast<std::size_t>(name.block - first_)];
+    return static_cast<std::uint64_t>(name.set) < nodes.size()
+               ? nodes[static_cast<std::size_t>(name.set)]
+               : None;
+  }
+  Node append(const SetName& name) {
+    if (names_.size() >= None) throw Error("distributed union: too many linked sets on a rank");
+    names_.push_back(name);
+    parent_.push_back(static_cast<Node>(names_.size() - 1));
+    return parent_.back();
+  }
+  /// Where a set of another block is or should be.
+  std::size_t slotOf(const SetName& name) const {
+    const std::size_t mask = slots_.size() - 1;
+    auto slot = static_cast<std::size_t>(
+        scramble(static_cast<std::uint64_t>(name.set) +
+                 static_cast<std::uint64_t>(name.block) * 0x9e3779b97f4a7c15ull));
+    for (slot &= mask; slots_[slot] != None && names_[slots_[slot]] != name;) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+  void grow() {
+    slots_.assign(4 * slots_.size(), None);
+    for (Node node = 0; node < names_.size(); ++node) {
+      if (!owns(node)) slots_[slotOf(names_[node])] = node;
+    }
+  }
+
+  BlockId first_;
+  std::vector<std::vector<Node>> nodeOfSet_;  // by local block and set
+  std::vector<SetName> names_;
+  std::vector<Node> parent_;
+  std::vector<Node> slots_;  // of sets of other blocks: open addressing
+  std::size_t foreign_ = 0;
+};
+
+/// What a rank needs for one of the methods.
+class Method {
+ public:
+  virtual ~Method() = default;
+  virtual void step(BlockId block, Mailbox& mailbox) = 0;
+  virtual std::vector<SetName> roots(BlockId block) = 0;
+};
+
+struct Inputs {
+  Transport& transport;
+  const Assignment& assignment;
+  const std::vector<std::int64_t>& setsOfBlock;
+  const std::vector<std::vector<SetLink>>& links;
+};
+
+/// Throws Error unless `lower` can be a set that a larger one is told of.
+void checkLower(const Assignment& assignment, const SetName& name, const SetName& lower) {
+  if (assignment.exists(lower.block) && lower.set >= 0 && lower < name) return;
+  throw Error("malformed message: " + textOf(name) + " is to be united with " + textOf(lower));
+}
+
+template <class Message>
+Message readMessage(const MessageView& view) {
+  Reader reader(view.payload);
+  const auto message = reader.value<Message>();
+  if (!reader.atEnd()) {
+    throw Error("malformed message: " + std::to_string(reader.remaining()) +
+                " bytes too many from block " + std::to_string(view.from));
+  }
+  return message;
+}
+
+/// Algorithm 8. A block's forest holds its own sets, those of others that they are linked with, and
+/// the labels that it was told of; the label of a set is its root.
+class LabelPropagation : public Method {
+ public:
+  explicit LabelPropagation(const Inputs& inputs)
+      : assignment_(inputs.assignment), first_(assignment_.first(inputs.transport.rank())) {
+    for (std::size_t b = 0; b < inputs.links.size(); ++b) {
+      blocks_.emplace_back(first_ + static_cast<BlockId>(b),
+                           Span<const std::int64_t>(&inputs.setsOfBlock[b], 1), inputs.links[b]);
+    }
+  }
+
+  void step(BlockId block, Mailbox& mailbox) override {
+    Block& here = blocks_[static_cast<std::size_t>(block - first_)];
+    while (auto view = mailbox.dequeueView()) {
+      const auto label = readMessage<Label>(*view);
+      const SetName name{view->from, label.set};
+      const Node node = here.forest.lookUp(name);
+      if (node == None) throw Error("malformed message: " + textOf(name) + " has no link here");
+      checkLower(assignment_, name, label.label);
+      here.unite(node, here.forest.received(label.label));
+    }
+    for (const Node node : here.changed) {
+      here.waiting[node] = false;
+      const Label label{here.forest.name(node).set, here.forest.name(here.forest.find(node))};
+      const auto known = static_cast<std::size_t>(node);
+      for (std::size_t i = here.begin[known]; i < here.begin[known + 1]; ++i) {
+        mailbox.enqueue(here.neighbours[i], label);
+      }
+    }
+    here.changed.clear();
+  }
+
+  std::vector<SetName> roots(BlockId block) override {
+    return blocks_[static_cast<std::size_t>(block - first_)].forest.roots(block);
+  }
+
+ private:
+  /// The new label of a set of the sender.
+  struct Label {
+    std::int64_t set;
+    SetName label;
+  };
+
+  struct Block {
+    Block(BlockId block, Span<const std::int64_t> sets, const std::vector<SetLink>& links)
+        : forest(block, sets) {
+      // The block's own sets come first among the nodes.
+      for (const SetLink& link : links) forest.add({block, link.local});
+      const std::size_t own = forest.size();
+      waiting.assign(own, false);
+      for (Node node = 0; node < own; ++node) next.push_back(node);
+      member = next;
+      std::vector<std::pair<Node, BlockId>> edges;
+      for (const SetLink& link : links) {
+        const Node node = forest.add({block, link.local});
+        if (link.block != block) edges.emplace_back(node, link.block);
+        unite(node, forest.add({link.block, link.remote}));
+      }
+      std::sort(edges.begin(), edges.end());
+      edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+      begin.assign(own + 1, 0);
+      for (const auto& [node, to] : edges) {
+        ++begin[std::size_t(node) + 1];
+        neighbours.push_back(to);
+      }
+      for (std::size_t i = 0; i < own; ++i) begin[i + 1] += begin[i];
+    }
+
+    void unite(Node a, Node b) {
+      a = forest.find(a);
+      b = forest.find(b);
+      if (a == b) return;
+      if (forest.name(a) < forest.name(b)) std::swap(a, b);
+      member.resize(forest.size(), None);
+      forest.link(a, b);
+      const Node first = member[a];
+      if (first == None) return;
+      Node node = first;
+      do {
+        if (!waiting[node]) changed.push_back(node);
+        waiting[node] = true;
+        node = next[node];
+      } while (node != first);
+      if (member[b] == None) {
+        member[b] = first;
+      } else {
+        std::swap(next[first], next[member[b]]);
+      }
+    }
+
+    Forest forest;
+    // The own sets of a tree are a ring.
+    std::vector<Node> next;    // by own set
+    std::vector<Node> member;  // by root: one of its ring, or None
+    std::vector<Node> changed;
+    std::vector<bool> waiting;  // in `changed`
+    // Whom to tell of an own set's label.
+    std::vector<std::size_t> begin;
+    std::vector<BlockId> neighbours;
+  };
+
+  const Assignment& assignment_;
+  BlockId first_;
+  std::vector<Block> blocks_;
+};
+
+/// One forest for all blocks of a rank. Its roots that other ranks own are asked for: their owners
+/// tell of a lower set at once, or as soon as they know one. See README.md in this folder for why
+/// all ranks have the same roots in the end.
+class TreeUnion : public Method {
+ public:
+  explicit TreeUnion(const Inputs& inputs)
+      : assignment_(inputs.assignment),
+        rank_(inputs.transport.rank()),
+        first_(assignment_.first(rank_)),
+        forest_(first_, inputs.setsOfBlock) {
+    std::vector<bool> known;  // by node: its owner knows of a lower set by a link
+    for (std::size_t b = 0; b < inputs.links.size(); ++b) {
+      const BlockId block = first_ + static_cast<BlockId>(b);
+      for (const SetLink& link : inputs.links[b]) {
+        const SetName mine{block, link.local}, other{link.block, link.remote};
+        const Node a = forest_.add(mine), o = forest_.add(other);
+        known.resize(forest_.size(), false);
+        if (mine < other) known[o] = true;
+        uniteRoots(forest_.find(a), forest_.find(o));
+      }
+    }
+    asked_.assign(forest_.size(), false);
+    watchers_.resize(forest_.size());
+    for (Node node = 0; node < forest_.size(); ++node) {
+      if (forest_.owns(node)) continue;
+      if (forest_.find(node) == node) {
+        wanted_.push_back(node);
+      } else if (!known[node]) {
+        fallen_.push_back(node);
+      }
+    }
+  }
+
+  void step(BlockId block, Mailbox& mailbox) override {
+    while (auto view = mailbox.dequeueView()) {
+      const auto message = readMessage<Message>(*view);
+      switch (message.kind) {
+        case Kind::Same:
+          receiveSame(block, message);
+          break;
+        case Kind::Ask:
+          receiveAsk(block, message);
+          break;
+        default:
+          throw Error("malformed message from block " + std::to_string(view->from));
+      }
+    }
+    flush(mailbox);
+  }
+
+  std::vector<SetName> roots(BlockId block) override { return forest_.roots(block); }
+
+ private:
+  enum class Kind : std::int32_t {
+    Same,  ///< `name` and `lower` are in one region: to the owner of `name`, or to who asked for it
+    Ask    ///< `rank` asks for sets below `name`
+  };
+  struct Message {
+    Kind kind;
+    std::int32_t rank;
+    SetName name;
+    SetName lower;
+  };
+  struct Asked {
+    Node node;
+    std::int32_t rank;
+  };
+
+  /// @return the larger root, which is none any more; None if they were the same
+  Node uniteRoots(Node a, Node b) {
+    if (a == b) return None;
+    if (forest_.name(a) < forest_.name(b)) std::swap(a, b);
+    forest_.link(a, b);
+    return a;
+  }
+
+  Node received(const SetName& name) {
+    const Node node = forest_.received(name);
+    asked_.resize(forest_.size(), false);
+    watchers_.resize(forest_.size());
+    return node;
+  }
+
+  void receiveSame(BlockId block, const Message& message) {
+    checkLower(assignment_, message.name, message.lower);
+    if (forest_.owns(message.name.block)) {
+      checkOwner(block, message.name);
+      const Node name = forest_.find(received(message.name));
+      const Node lower = forest_.find(received(message.lower));
+      const Node fallen = uniteRoots(name, lower);
+      if (fallen == None) return;
+      if (!forest_.owns(fallen) || !watchers_[fallen].empty()) fallen_.push_back(fallen);
+      const Node root = fallen == name ? lower : name;
+      if (!forest_.owns(root) && !asked_[root]) wanted_.push_back(root);
+      return;
+    }
+    // An answer; whoever gave it has asked for `lower` on behalf of this rank. That one's answer
+    // may have come first: then the name is new here. If it has another parent here, its owner was
+    // told of that one, or knows it by a link.
+    const Node name = received(message.name);
+    if (forest_.find(name) != name) return;
+    const Node lower = received(message.lower);
+    asked_[lower] = true;
+    uniteRoots(name, forest_.find(lower));
+  }
+
+  void receiveAsk(BlockId block, const Message& message) {
+    checkOwner(block, message.name);
+    if (message.rank < 0 || message.rank >= assignment_.ranks() || message.rank == rank_ ||
+        assignment_.count(message.rank) == 0) {
+      throw Error("malformed message: rank " + std::to_string(message.rank) + " asks for " +
+                  textOf(message.name));
+    }
+    asks_.push_back({received(message.name), message.rank});
+  }
+
+  static void checkOwner(BlockId block, const SetName& name) {
+    if (name.block == block) return;
+    throw Error("malformed message: block " + std::to_string(block) + " was asked for " +
+                textOf(name));
+  }
+
+  /// Sends what follows from all that has come.
+  void flush(Mailbox& mailbox) {
+    for (const Node node : fallen_) {
+      if (forest_.owns(node)) {
+        for (const std::int32_t rank : watchers_[node]) asks_.push_back({node, rank});
+        watchers_[node] = {};
+      } else {
+        const SetName& name = forest_.name(node);
+        mailbox.enqueue(name.block, Message{Kind::Same, rank_, name, rootName(node)});
+      }
+    }
+    fallen_.clear();
+    for (const Asked& ask : asks_) answer(ask, mailbox);
+    asks_.clear();
+    const auto key = [](const Asked& ask) { return std::make_tuple(ask.node, ask.rank); };
+    std::sort(forwards_.begin(), forwards_.end(),
+              [&](const Asked& a, const Asked& b) { return key(a) < key(b); });
+    for (std::size_t i = 0; i < forwards_.size(); ++i) {
+      if (i == 0 || key(forwards_[i]) != key(forwards_[i - 1])) {
+        ask(forwards_[i].node, forwards_[i].rank, mailbox);
+      }
+    }
+    forwards_.clear();
+    for (const Node node : wanted_) {
+      if (asked_[node] || forest_.find(node) != node) continue;
+      asked_[node] = true;
+      ask(node, rank_, mailbox);
+    }
+    wanted_.clear();
+  }
+
+  /// Tells of a lower set, if one is known, and sees to it that its owner will tell of more.
+  void answer(const Asked& ask, Mailbox& mailbox) {
+    const Node root = forest_.find(ask.node);
+    if (root != ask.node) {
+      mailbox.enqueue(assignment_.first(ask.rank),
+                      Message{Kind::Same, rank_, forest_.name(ask.node), forest_.name(root)});
+    }
+    if (forest_.owns(root)) {
+      watch(root, ask.rank);
+    } else if (assignment_.rankOf(forest_.name(root).block) != ask.rank) {
+      forwards_.push_back({root, ask.rank});
+    }
+  }
+
+  void ask(Node node, std::int32_t rank, Mailbox& mailbox) {
+    const SetName& name = forest_.name(node);
+    mailbox.enqueue(name.block, Message{Kind::Ask, rank, name, {}});
+  }
+
+  void watch(Node node, std::int32_t rank) {
+    auto& ranks = watchers_[node];
+    const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+    if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
+  }
+
+  const SetName& rootName(Node node) { return forest_.name(forest_.find(node)); }
+
+  const Assignment& assignment_;
+  const std::int32_t rank_;
+  const BlockId first_;
+  Forest forest_;
+  std::vector<bool> asked_;                          // by node of another rank: its owner was asked
+  std::vector<std::vector<std::int32_t>> watchers_;  // by own root: ranks that asked, ascending
+  // What flush() has to send.
+  std::vector<Node> fallen_;     // roots that have got a parent
+  std::vector<Node> wanted_;     // roots of other ranks to ask for
+  std::vector<Asked> asks_;      // own sets that were asked for
+  std::vector<Asked> forwards_;  // other ranks' that are to be asked for on behalf of a rank
+};
+
+std::string argumentError(const Inputs& inputs) {
+  const Assignment& assignment = inputs.assignment;
+  const int rank = inputs.transport.rank();
+  const auto count = static_cast<std::size_t>(assignment.count(rank));
+  const BlockId first = assignment.first(rank);
+  if (inputs.setsOfBlock.size() != count || inputs.links.size() != count) {
+    return "distributed union: numbers of sets of " + std::to_string(inputs.setsOfBlock.size()) +
+           " and links of " + std::to_string(inputs.links.size()) + " blocks given for " +
+           std::to_string(count) + " local blocks";
+  }
+  for (const std::int64_t sets : inputs.setsOfBlock) {
+    if (sets < 0) return "distributed union: a block has " + std::to_string(sets) + " sets";
+  }
+  for (std::size_t b = 0; b < count; ++b) {
+    for (const SetLink& link : inputs.links[b]) {
+      const auto other = static_cast<std::uint64_t>(link.block - first);
+      const bool right = link.local >= 0 && link.local < inputs.setsOfBlock[b] &&
+                         link.remote >= 0 && assignment.exists(link.block) &&
+                         (other >= count || link.remote < inputs.setsOfBlock[other]);
+      if (right) continue;
+      return "distributed union: a link of " +
+             textOf({first + static_cast<BlockId>(b), link.local}) + " with " +
+             textOf({link.block, link.remote}) + ", but there is no such set";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+UnionResult uniteSets(Transport& transport, const Assignment& assignment,
+                      const std::vector<std::int64_t>& setsOfBlock,
+                      const std::vector<std::vector<SetLink>>& links, const UnionOptions& options) {
+  const Inputs inputs{transport, assignment, setsOfBlock, links};
+  std::unique_ptr<Method> method;
+  std::vector<std::vector<BlockId>> neighbours(links.size());
+  std::string error;
+  try {
+    error = argumentError(inputs);
+    if (error.empty()) {
+      switch (options.method) {
+        case UnionMethod::LabelPropagation:
+          method = std::make_unique<LabelPropagation>(inputs);
+          break;
+        case UnionMethod::TreeUnion:
+          method = std::make_unique<TreeUnion>(inputs);
+          break;
+      }
+      if (!method) throw Error("distributed union: unknown method");
+    }
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
+  }
+  agreeOnError(transport, error);
+  for (std::size_t b = 0; b < links.size(); ++b) {
+    auto& blocks = neighbours[b];
+    for (const SetLink& link : links[b]) {
+      if (blocks.empty() || blocks.back() != link.block) blocks.push_back(link.block);
+    }
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  }
+
+  Exchange exchange(transport, assignment, std::move(neighbours), options.exchange,
+                    [&](BlockId block, Mailbox& mailbox) {
+                      method->step(block, mailbox);
+                      return false;
+                    });
+  exchange.run(options.monitor);
+  UnionResult result;
+  const BlockId first = assignment.first(transport.rank());
+  for (std::size_t b = 0; b < links.size(); ++b) {
+    result.root.push_back(method->roots(first + static_cast<BlockId>(b)));
+  }
+  result.aborted = exchange.aborted();
+  result.statistics = exchange.statistics();
+  return result;
+}
+
+}  // namespace tributary

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tributary {
+
+/// Steele, Lea and Flood's SplitMix64 finaliser: every input bit moves every output bit, and no two
+/// inputs give the same output.
+inline std::uint64_t scramble(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace tributary
