@@ -1,0 +1,105 @@
+#include "Tributary/Components/CoincidentPoints.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "Tributary/Error.h"
+
+namespace tributary {
+namespace {
+
+template <class Real>
+using BitsOf = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+
+/// A point's coordinates as bits; adding 0 makes -0 to 0.
+template <class Real>
+std::array<BitsOf<Real>, 3> bitsOf(const Real* point) {
+  std::array<BitsOf<Real>, 3> bits;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const Real x = point[a] + Real(0);
+    std::memcpy(&bits[a], &x, sizeof x);
+  }
+  return bits;
+}
+
+/// Coordinates of lattices differ in few bits: all must reach all of the hash (the mixing of
+/// Steele's SplitMix64).
+template <class Bits>
+std::uint64_t hashOf(const std::array<Bits, 3>& bits) {
+  std::uint64_t x = 0;
+  for (const Bits b : bits) {
+    x = (x ^ b) + 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+  }
+  x *= 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/// A slot of the table: the upper half of the hash, then the point's number plus one; 0: free.
+using Slot = std::uint64_t;
+constexpr std::uint64_t kLower = 0xffffffffu;
+
+}  // namespace
+
+template <class Real>
+std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const ParallelFor& parallelFor) {
+  if (points.size() % 3) throw Error(std::to_string(points.size()) + " coordinates are no triples");
+  const auto count = static_cast<std::int64_t>(points.size() / 3);
+  if (count >= std::int64_t(1) << 31)
+    throw Error("a block has " + std::to_string(count) +
+                " points, too many to compare; cut it into smaller blocks");
+  std::size_t size = 16;
+  while (size < 2 * std::size_t(count)) size *= 2;
+  std::vector<Slot> table(size);
+  std::vector<std::int64_t> slotOf(static_cast<std::size_t>(count));
+  parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
+    // Hashes of some points first, so that their slots are on their way from memory.
+    constexpr std::int64_t kAhead = 32;
+    std::array<std::uint64_t, kAhead> hashes;
+    for (std::int64_t block = begin; block < end; block += kAhead) {
+      const std::int64_t blockEnd = std::min(block + kAhead, end);
+      for (std::int64_t i = block; i < blockEnd; ++i) {
+        const std::uint64_t hash = hashOf(bitsOf(points.data() + 3 * i));
+        hashes[std::size_t(i - block)] = hash;
+        __builtin_prefetch(table.data() + (hash & (size - 1)), 1);
+      }
+      for (std::int64_t i = block; i < blockEnd; ++i) {
+        const std::uint64_t hash = hashes[std::size_t(i - block)];
+        const Slot mine = (hash & ~kLower) | std::uint64_t(i + 1);
+        for (std::size_t at = hash & (size - 1);; at = (at + 1) & (size - 1)) {
+          Slot seen = __atomic_load_n(&table[at], __ATOMIC_RELAXED);
+          if (seen == 0 && __atomic_compare_exchange_n(&table[at], &seen, mine, false,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            seen = mine;
+          if ((seen ^ mine) & ~kLower) continue;
+          if (seen != mine && bitsOf(points.data() + 3 * std::int64_t((seen & kLower) - 1)) !=
+                                  bitsOf(points.data() + 3 * i))
+            continue;
+          // The same point. The slot keeps the first.
+          while (seen > mine && !__atomic_compare_exchange_n(&table[at], &seen, mine, false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+          }
+          slotOf[std::size_t(i)] = std::int64_t(at);
+          break;
+        }
+      }
+    }
+  });
+  parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (i + 16 < end) __builtin_prefetch(&table[std::size_t(slotOf[std::size_t(i) + 16])]);
+      slotOf[std::size_t(i)] =
+          std::int64_t(table[std::size_t(slotOf[std::size_t(i)])] & kLower) - 1;
+    }
+  });
+  return slotOf;
+}
+
+template std::vector<std::int64_t> mergeCoincident(Span<const float>, const ParallelFor&);
+template std::vector<std::int64_t> mergeCoincident(Span<const double>, const ParallelFor&);
+
+}  // namespace tributary

@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL latticeKernelAvx2
+#include "LatticeKernel.inl"

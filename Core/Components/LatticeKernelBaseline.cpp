@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL latticeKernelBaseline
+#include "LatticeKernel.inl"

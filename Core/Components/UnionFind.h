@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tributary {
+
+/// Disjoint sets of the elements 0 .. size() - 1 in one flat array: parent[i] <= i, so that the
+/// root of a set is its least element whatever the order of the unions, and one pass in ascending
+/// order numbers the sets by their first elements.
+///
+/// Rem's algorithm with splicing (Dijkstra 1976; Patwary, Blair, Manne: Experiments on union-find
+/// algorithms, SEA 2010): both elements climb in turns, always the one with the larger parent,
+/// which on the way is made to point to the smaller parent. (The static functions are always
+/// inlined so that kernels for several instruction sets may use them.)
+template <class Index>
+class UnionFind {
+  static_assert(std::is_integral_v<Index>);
+
+ public:
+  explicit UnionFind(std::size_t size) : parent_(size) {
+    for (std::size_t i = 0; i < size; ++i) parent_[i] = static_cast<Index>(i);
+  }
+
+  std::size_t size() const { return parent_.size(); }
+
+  /// Per element its parent, for the static functions.
+  Index* parents() { return parent_.data(); }
+  std::vector<Index> takeParents() && { return std::move(parent_); }
+
+  /// The least element of the set, with path halving.
+  Index find(Index i) {
+    Index* const parent = parent_.data();
+    while (parent[i] != i) {
+      parent[i] = parent[parent[i]];
+      i = parent[i];
+    }
+    return i;
+  }
+
+  /// @return whether they were in different sets
+  bool unite(Index a, Index b) { return unite(parent_.data(), a, b); }
+  __attribute__((always_inline)) static bool unite(Index* parent, Index a, Index b) {
+    while (true) {
+      const Index pa = parent[a], pb = parent[b];
+      if (pa == pb) return false;
+      if (pa > pb) {
+        parent[a] = pb;
+        if (pa == a) return true;
+        a = pa;
+      } else {
+        parent[b] = pa;
+        if (pb == b) return true;
+        b = pb;
+      }
+    }
+  }
+
+  /// unite() for several threads at once, without locks (Patwary, Refsnes, Manne: Multi-core
+  /// spanning forest algorithms using the disjoint-set data structure, IPDPS 2012, with
+  /// compare-and-swap for locks). Nothing but uniteConcurrently() may run meanwhile.
+  bool uniteConcurrently(Index a, Index b) { return uniteConcurrently(parent_.data(), a, b); }
+  __attribute__((always_inline)) static bool uniteConcurrently(Index* parent, Index a, Index b) {
+    while (true) {
+      // Parents only fall, so a value read before is at worst a larger ancestor.
+      Index pa = __atomic_load_n(parent + a, __ATOMIC_RELAXED);
+      Index pb = __atomic_load_n(parent + b, __ATOMIC_RELAXED);
+      if (pa == pb) return false;
+      if (pa < pb) {
+        const Index i = a, p = pa;
+        a = b, pa = pb;
+        b = i, pb = p;
+      }
+      // A root must be won. A splice that fails is left out: the other thread's was as good.
+      Index seen = pa;
+      const bool won = __atomic_compare_exchange_n(parent + a, &seen, pb, false, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED);
+      if (pa != a)
+        a = pa;
+      else if (won)
+        return true;
+    }
+  }
+
+  /// Makes the sets' numbers of the elements, dense and in the order of the sets' first elements;
+  /// the union-find is used up.
+  /// @param sets  set to the number of sets
+  std::vector<Index> number(std::size_t& sets) && {
+    Index next = 0;
+    for (std::size_t i = 0; i < parent_.size(); ++i) {
+      const auto p = static_cast<std::size_t>(parent_[i]);
+      parent_[i] = p == i ? next++ : parent_[p];
+    }
+    sets = static_cast<std::size_t>(next);
+    return std::move(parent_);
+  }
+
+ private:
+  std::vector<Index> parent_;
+};
+
+}  // namespace tributary
