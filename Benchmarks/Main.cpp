@@ -214,6 +214,9 @@ void addReduction(CLI::App& app, bench::ReductionOptions& options) {
   command->add_option("--threads", options.threads, "Threads that combine, on each rank")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command->add_option("--segment", options.segmentBytes, "Bytes that a merge sends at a time")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
   command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));

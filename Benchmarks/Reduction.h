@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "Tributary/Reduction/ArrayMerge.h"
+
 namespace bench {
 
 struct ReductionOptions {
@@ -13,6 +15,7 @@ struct ReductionOptions {
   std::vector<int> k{2, 4, 8, 16, 0};                                   ///< 0: all blocks at once.
   int blocksPerRank = 1;
   int threads = 1;
+  std::size_t segmentBytes = tributary::ArrayMergeBytes::DefaultSegmentBytes;
   std::vector<int> simulate;  ///< Numbers of ranks; on MPI if empty.
   int ranksPerNode = 32;
   double pixelSeconds = 1e-9;  ///< Simulated: of the operator.

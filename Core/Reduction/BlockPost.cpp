@@ -17,6 +17,7 @@ struct Footer {
   BlockId to;
   std::int64_t round;
   std::int64_t failed;
+  std::int64_t segment;
 };
 static_assert(sizeof(Footer) + 8 <= BlockPost::Tail);
 
@@ -35,7 +36,7 @@ void BlockPost::send(BlockMessage&& message) {
     handedOver_.push_back(std::move(message));
     return;
   }
-  const Footer footer{message.from, message.to, message.round, message.failed};
+  const Footer footer{message.from, message.to, message.round, message.failed, message.segment};
   append(message.payload, &footer, sizeof footer);
   sends_.push_back(transport_.send(assignment_.rankOf(message.to), Channel::Work, session_,
                                    SendMode::Eager, std::move(message.payload)));
@@ -47,7 +48,7 @@ void BlockPost::sendFrom(BlockMessage&& message, Span<const std::byte> payload) 
     handedOver_.push_back(std::move(message));
     return;
   }
-  const Footer footer{message.from, message.to, message.round, message.failed};
+  const Footer footer{message.from, message.to, message.round, message.failed, message.segment};
   sends_.push_back(
       transport_.sendFrom(assignment_.rankOf(message.to), Channel::Work, session_, SendMode::Eager,
                           payload, {reinterpret_cast<const std::byte*>(&footer), sizeof footer}));
@@ -72,7 +73,8 @@ std::optional<BlockMessage> BlockPost::receive() {
                 " of a reduction; do all ranks run the same version of the program?");
   }
   bytes.resize(bytes.size() - sizeof footer);
-  return BlockMessage{footer.from, footer.to, footer.round, std::move(bytes), footer.failed != 0};
+  return BlockMessage{footer.from,      footer.to,          footer.round,
+                      std::move(bytes), footer.failed != 0, footer.segment};
 }
 
 bool BlockPost::sent() {

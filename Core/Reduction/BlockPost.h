@@ -16,7 +16,8 @@ struct BlockMessage {
   BlockId to = 0;
   std::int64_t round = 0;
   Bytes payload;
-  bool failed = false;  ///< The payload is the text of an error instead.
+  bool failed = false;       ///< The payload is the text of an error instead.
+  std::int64_t segment = 0;  ///< For those who send their items in segments.
 };
 
 /// Messages between blocks in rounds, one reduction's apart from all others'; blocks of one rank
@@ -24,7 +25,7 @@ struct BlockMessage {
 class BlockPost {
  public:
   /// Room that a payload should have at its end, so that sending does not copy it.
-  static constexpr std::size_t Tail = 40;
+  static constexpr std::size_t Tail = 48;
 
   /// @param transport   outlives the post
   /// @param rounds      messages belong to rounds below this number
@@ -43,6 +44,8 @@ class BlockPost {
   /// The next message for a block of this rank, if one has arrived. Throws Error if it is
   /// malformed.
   std::optional<BlockMessage> receive();
+  /// Messages that sent() has not seen leave.
+  std::size_t underWay() const { return sends_.size(); }
   /// Makes progress. @return whether all that was sent has left
   bool sent();
   /// Whether messages are on their way from or to this rank.

@@ -88,8 +88,15 @@ bool ReductionMachine::advance() {
     moved_ = false;
     return true;
   }
-  moved_ = turn();
-  ended_ = post_->sent() && turnsEnded();
+  moved_ = false;
+  std::size_t underWay = 0;
+  do {
+    if (turn()) moved_ = true;
+    underWay = post_->underWay();
+    ended_ = post_->sent() && turnsEnded();
+    // What has left may have made room for more: nothing is left undone while others are waited
+    // for.
+  } while (!ended_ && post_->underWay() < underWay);
   return ended_;
 }
 

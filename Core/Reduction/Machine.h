@@ -55,7 +55,7 @@ class ReductionMachine {
   void begin(std::size_t items);
   /// Turns to the end, then agrees on errors. Collective.
   void finish();
-  /// Takes in messages and works. @return whether there were any
+  /// Takes in messages and works, as long as there is anything to do. @return whether there was
   virtual bool turn() = 0;
   /// Whether this rank's part is done, but for sends under way.
   virtual bool turnsEnded() const = 0;

@@ -23,7 +23,8 @@ namespace tributary {
 /// Merge reduction over blocks (Peterka and Ross, "Versatile Communication Algorithms for Data
 /// Analysis", Algorithm 1): in each round k neighbouring groups of blocks merge their items into
 /// one, which stays at the first block of the group. Full, down to block 0, or partial with fewer
-/// rounds. For items of any type with a Serial, of any size; see SwapReduction for arrays.
+/// rounds. For items of any type with a Serial, of any size; see ArrayMergeReduction and
+/// SwapReduction for arrays.
 ///
 /// The operator must be associative and need not commute: items are combined in the order of the
 /// blocks, along trees that only the number of blocks and the k-values decide, so that the result

@@ -1,18 +1,14 @@
 #include "Tributary/Reduction/Swap.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <string>
+#include <utility>
 
 #include "Tributary/Error.h"
 
 namespace tributary {
 
 namespace {
-
-// What a thread combines at a time: large enough for its overhead, small enough for its cache.
-constexpr std::size_t ChunkBytes = 128 << 10;
 
 Interval intersection(const Interval& a, const Interval& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
@@ -23,24 +19,12 @@ Interval intersection(const Interval& a, const Interval& b) {
 SwapBytes::SwapBytes(Transport& transport, const Assignment& assignment, KValues kValues,
                      std::int64_t length, std::size_t elementBytes, Combine combine,
                      ParallelFor parallelFor)
-    : ReductionMachine(transport, assignment, std::move(kValues),
-                       {length, static_cast<std::int64_t>(elementBytes)}),
-      length_(length),
-      elementBytes_(elementBytes),
-      combine_(std::move(combine)),
-      parallelFor_(std::move(parallelFor)) {
-  const auto most = std::numeric_limits<std::int64_t>::max();
-  if (length < 0 || elementBytes == 0 ||
-      length >= most / std::max<std::int64_t>(rounds().blocks(), 1) - 1 ||
-      static_cast<std::uint64_t>(length) > static_cast<std::uint64_t>(most) / elementBytes) {
-    throw Error("swap reduction: cannot work on " + std::to_string(length) + " elements of " +
-                std::to_string(elementBytes) + " bytes");
-  }
-}
+    : ArrayReduction(transport, assignment, std::move(kValues), length, elementBytes,
+                     std::move(combine), std::move(parallelFor)) {}
 
 Interval SwapBytes::part(std::size_t localBlock) const {
   const BlockId block = assignment().first(transport().rank()) + static_cast<BlockId>(localBlock);
-  return rounds().part(block, rounds().count(), length_);
+  return rounds().part(block, rounds().count(), length());
 }
 
 void SwapBytes::start(const std::vector<std::byte*>& buffers) {
@@ -61,9 +45,9 @@ void SwapBytes::start(const std::vector<std::byte*>& buffers) {
 }
 
 bool SwapBytes::nests(BlockId block) const {
-  Interval before = {0, length_};
+  Interval before = {0, length()};
   for (int round = 1; round <= rounds().count(); ++round) {
-    const Interval after = rounds().part(block, round, length_);
+    const Interval after = rounds().part(block, round, length());
     if (after.begin < before.begin || after.end > before.end) return false;
     before = after;
   }
@@ -91,15 +75,15 @@ SwapBytes::Swap SwapBytes::swapOf(const Block& block) const {
   Swap swap;
   swap.first = rounds().first(block.id, round + 1);
   swap.groups = rounds().meeting(swap.first, round);
-  swap.before = rounds().part(block.id, round, length_);
-  swap.after = rounds().part(block.id, round + 1, length_);
+  swap.before = rounds().part(block.id, round, length());
+  swap.after = rounds().part(block.id, round + 1, length());
   if (swap.after.empty()) return swap;
   std::vector<std::int64_t> cuts = {swap.after.begin, swap.after.end};
   for (int group = 0; group < swap.groups; ++group) {
     const std::int64_t members = rounds().members(swap.first + group * rounds().span(round), round);
-    for (std::int64_t place = Rounds::placeOf(swap.after.begin, members, length_) + 1;
-         place * length_ / members < swap.after.end; ++place) {
-      cuts.push_back(place * length_ / members);
+    for (std::int64_t place = Rounds::placeOf(swap.after.begin, members, length()) + 1;
+         place * length() / members < swap.after.end; ++place) {
+      cuts.push_back(place * length() / members);
     }
   }
   std::sort(cuts.begin(), cuts.end());
@@ -141,18 +125,17 @@ void SwapBytes::send(const Block& block) {
   const Interval& own = block.swap.before;
   if (own.empty()) return;
   const std::int64_t members = rounds().members(block.swap.first, block.round + 1);
-  const std::int64_t begin = Rounds::placeOf(own.begin, members, length_);
-  const std::int64_t count = Rounds::placeOf(own.end - 1, members, length_) + 1 - begin;
+  const std::int64_t begin = Rounds::placeOf(own.begin, members, length());
+  const std::int64_t count = Rounds::placeOf(own.end - 1, members, length()) + 1 - begin;
   // Each group begins with the next one's, so that not all send to the same block at a time.
   const std::int64_t next = (block.id - block.swap.first) / rounds().span(block.round) + 1;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t place = begin + (next + i) % count;
     const Interval shared =
-        intersection(own, {place * length_ / members, (place + 1) * length_ / members});
+        intersection(own, {place * length() / members, (place + 1) * length() / members});
     const BlockId to = rounds().blockAt(block.swap.first, place, block.round + 1);
     if (to == block.id || shared.empty()) continue;
-    const Span<const std::byte> payload(at(block, shared.begin),
-                                        static_cast<std::size_t>(shared.size()) * elementBytes_);
+    const Span<const std::byte> payload(at(block, shared.begin), bytes(shared.size()));
     BlockMessage message{block.id, to, block.round, {}, false};
     if (block.nests) {
       post().sendFrom(std::move(message), payload);
@@ -178,17 +161,17 @@ void SwapBytes::take(Block& block, BlockMessage&& message) {
   const int round = block.round;
   const Interval theirs =
       message.round == round && rounds().first(message.from, round + 1) == swap.first
-          ? intersection(rounds().part(message.from, round, length_), swap.after)
+          ? intersection(rounds().part(message.from, round, length()), swap.after)
           : Interval{};
   if (message.from == block.id || theirs.empty() ||
-      message.payload.size() != static_cast<std::size_t>(theirs.size()) * elementBytes_) {
+      message.payload.size() != bytes(theirs.size())) {
     throw Error("malformed message: block " + std::to_string(message.from) + " sends block " +
                 std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
                 " bytes in round " + std::to_string(message.round) + " of a swap reduction");
   }
   const int group = static_cast<int>((message.from - swap.first) / rounds().span(round));
   swap.arrived.push_back(std::move(message.payload));
-  std::byte* bytes = swap.arrived.back().data();
+  std::byte* payload = swap.arrived.back().data();
   for (Segment& segment : swap.segments) {
     if (intersection(segment.elements, theirs).empty()) continue;
     if (segment.tree.has(group)) {
@@ -196,7 +179,7 @@ void SwapBytes::take(Block& block, BlockMessage&& message) {
                   " in round " + std::to_string(round) + " of a swap reduction");
     }
     segment.from[static_cast<std::size_t>(group)] =
-        bytes + static_cast<std::size_t>(segment.elements.begin - theirs.begin) * elementBytes_;
+        payload + bytes(segment.elements.begin - theirs.begin);
     arrived(block, segment, group);
   }
 }
@@ -211,38 +194,21 @@ void SwapBytes::arrived(Block& block, Segment& segment, int group) {
 }
 
 void SwapBytes::combineReady() {
-  struct Chunk {
-    const std::byte* lower;
-    const std::byte* upper;
-    std::byte* result;
-    std::size_t count;
-  };
-  const std::vector<Pair> pairs = std::exchange(ready_, {});
-  const std::size_t most = std::max<std::size_t>(ChunkBytes / elementBytes_, 1);
-  std::vector<Chunk> chunks;
-  for (const Pair& pair : pairs) {
+  const std::vector<Ready> ready = std::exchange(ready_, {});
+  std::vector<Pair> pairs;
+  for (const Ready& pair : ready) {
     Segment& segment = *pair.segment;
     std::byte*& lower = segment.from[static_cast<std::size_t>(pair.lower)];
-    const std::byte* upper = segment.from[static_cast<std::size_t>(pair.upper)];
     // The last result belongs into the block's buffer; the others stay where the lower item is.
     const bool last = pair.lower == 0 && 2 * pair.upper >= segment.tree.size();
     std::byte* result = last ? at(*pair.block, segment.elements.begin) : lower;
-    const auto count = static_cast<std::size_t>(segment.elements.size());
-    for (std::size_t done = 0; done < count; done += most) {
-      const std::size_t offset = done * elementBytes_;
-      chunks.push_back(
-          {lower + offset, upper + offset, result + offset, std::min(most, count - done)});
-    }
+    pairs.push_back({lower, segment.from[static_cast<std::size_t>(pair.upper)], result,
+                     segment.elements.size()});
     lower = result;
   }
-  parallelFor_(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i) {
-      const Chunk& chunk = chunks[static_cast<std::size_t>(i)];
-      guarded([&] { combine_(chunk.lower, chunk.upper, chunk.result, chunk.count); });
-    }
-  });
-  for (const Pair& pair : pairs) arrived(*pair.block, *pair.segment, pair.lower);
-  for (const Pair& pair : pairs) proceed(*pair.block);
+  combine(pairs);
+  for (const Ready& pair : ready) arrived(*pair.block, *pair.segment, pair.lower);
+  for (const Ready& pair : ready) proceed(*pair.block);
 }
 
 }  // namespace tributary

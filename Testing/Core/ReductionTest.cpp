@@ -9,6 +9,7 @@
 #include "Assignments.h"
 #include "Sanitized.h"
 #include "Tributary/Error.h"
+#include "Tributary/Reduction/ArrayMerge.h"
 #include "Tributary/Reduction/Merge.h"
 #include "Tributary/Reduction/Swap.h"
 #include "Tributary/Transport/Collectives.h"
@@ -95,6 +96,46 @@ void mergesRight(Transport& transport, const Assignment& assignment, const KValu
   EXPECT_EQ(found, survivors.size()) << what;
 }
 
+/// Arrays of this rank's blocks, and where they begin.
+struct Arrays {
+  Arrays(const Transport& transport, const Assignment& assignment, std::int64_t length)
+      : first(assignment.first(transport.rank())),
+        buffers(static_cast<std::size_t>(assignment.count(transport.rank()))) {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      for (std::int64_t e = 0; e < length; ++e) {
+        buffers[i].push_back(given(first + static_cast<BlockId>(i), e));
+      }
+      pointers.push_back(buffers[i].data());
+    }
+  }
+  BlockId first;
+  std::vector<std::vector<Affine>> buffers;
+  std::vector<Affine*> pointers;
+};
+
+void mergesArraysRight(Transport& transport, const Assignment& assignment, const KValues& kValues,
+                       std::int64_t length, std::size_t segmentBytes) {
+  const std::string what = std::to_string(assignment.total()) + " blocks, " + textOf(kValues) +
+                           ", " + std::to_string(length) + " elements, segments of " +
+                           std::to_string(segmentBytes) + " bytes";
+  ArrayMergeReduction<Affine> merge(transport, assignment, kValues, length, compose, serialFor,
+                                    segmentBytes);
+  std::int64_t span = 1;
+  for (const int k : kValues) span *= k;
+  Arrays arrays(transport, assignment, length);
+  merge.run(arrays.pointers);
+  for (std::size_t i = 0; i < arrays.buffers.size(); ++i) {
+    const BlockId block = arrays.first + static_cast<BlockId>(i);
+    ASSERT_EQ(merge.hasResult(i), block % span == 0) << what;
+    if (!merge.hasResult(i)) continue;
+    for (std::int64_t e = 0; e < length; ++e) {
+      ASSERT_EQ(arrays.buffers[i][static_cast<std::size_t>(e)],
+                folded(block, std::min(block + span, assignment.total()), e))
+          << what << ", element " << e << " of block " << block;
+    }
+  }
+}
+
 void swapsRight(Transport& transport, const Assignment& assignment, const KValues& kValues,
                 std::int64_t length) {
   const std::string what = std::to_string(assignment.total()) + " blocks, " + textOf(kValues) +
@@ -102,29 +143,20 @@ void swapsRight(Transport& transport, const Assignment& assignment, const KValue
   SwapReduction<Affine> swap(transport, assignment, kValues, length, compose);
   std::int64_t span = 1;
   for (const int k : kValues) span *= k;
-  const BlockId first = assignment.first(transport.rank());
-  const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
-  std::vector<std::vector<Affine>> buffers(count);
-  std::vector<Affine*> pointers;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::int64_t e = 0; e < length; ++e) {
-      buffers[i].push_back(given(first + static_cast<BlockId>(i), e));
-    }
-    pointers.push_back(buffers[i].data());
-  }
-  swap.run(pointers);
+  Arrays arrays(transport, assignment, length);
+  swap.run(arrays.pointers);
   // How often each group's elements are somewhere.
   std::vector<std::int64_t> holders(
       static_cast<std::size_t>((assignment.total() + span - 1) / span * length), 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const BlockId block = first + static_cast<BlockId>(i);
+  for (std::size_t i = 0; i < arrays.buffers.size(); ++i) {
+    const BlockId block = arrays.first + static_cast<BlockId>(i);
     const BlockId group = block / span;
     const std::int64_t members = std::min(span, assignment.total() - group * span);
     const Interval part = swap.part(i);
     EXPECT_LE(part.size(), (length + members - 1) / members);
     for (std::int64_t e = part.begin; e < part.end; ++e) {
       ++holders[static_cast<std::size_t>(group * length + e)];
-      EXPECT_EQ(buffers[i][static_cast<std::size_t>(e)],
+      EXPECT_EQ(arrays.buffers[i][static_cast<std::size_t>(e)],
                 folded(group * span, group * span + members, e))
           << what << ", element " << e << " of block " << block;
     }
@@ -190,6 +222,27 @@ TEST(Merge, OfAllKValuesIsTheSerialFold) {
   }
 }
 
+TEST(ArrayMerge, OfAllKValuesIsTheSerialFold) {
+  const int most = world().size() > 1 ? 12 : static_cast<int>(MostBlocks);
+  for (const int ranks : {1, 3}) {
+    onRanks(ranks, [&](Transport& transport) {
+      for (std::int64_t blocks = 1; blocks <= most; ++blocks) {
+        std::uint64_t seed = 0;
+        for (const KValues& kValues : allKValues(blocks)) {
+          // Of one segment, of several unequal ones, and of an element each.
+          mergesArraysRight(transport, spread(blocks, transport.size(), seed), kValues,
+                            7 + static_cast<std::int64_t>(seed % 5),
+                            (seed % 4 == 0   ? 100
+                             : seed % 4 == 1 ? 3
+                                             : 4) *
+                                sizeof(Affine));
+          ++seed;
+        }
+      }
+    });
+  }
+}
+
 TEST(Swap, OfAllKValuesIsTheSerialFold) {
   const int most = world().size() > 1 ? 12 : static_cast<int>(MostBlocks);
   for (const int ranks : {1, 3}) {
@@ -214,6 +267,28 @@ TEST(Merge, PartialLeavesTheGroups) {
       }
     }
   });
+}
+
+TEST(ArrayMerge, PartialAndShortBuffers) {
+  onRanks(4, [&](Transport& transport) {
+    for (const std::int64_t blocks : {0, 1, 6, 16, 23}) {
+      for (const KValues& kValues : {KValues{}, {2}, {4}, {4, 2}, {3, 2}, {2, 2, 2}, {23}}) {
+        for (const std::int64_t length : {0, 1, 5, 64}) {
+          mergesArraysRight(transport, spread(blocks, transport.size(), 6), kValues, length, 40);
+        }
+      }
+    }
+  });
+}
+
+// Segments larger and smaller than what the transport copies, and as large as by default.
+TEST(ArrayMerge, OfManyBytes) {
+  for (const std::size_t segmentBytes :
+       {std::size_t(50000), std::size_t(100000), ArrayMergeBytes::DefaultSegmentBytes}) {
+    for (const KValues& kValues : {KValues{2, 2, 2}, {5}}) {
+      mergesArraysRight(world(), spread(5, world().size(), 3), kValues, 150001, segmentBytes);
+    }
+  }
 }
 
 TEST(Swap, PartialAndShortBuffers) {
@@ -300,6 +375,25 @@ std::vector<Pixel> composited(Transport& transport, const Assignment& assignment
   return image;
 }
 
+/// The merged image, on all ranks.
+std::vector<Pixel> merged(Transport& transport, const Assignment& assignment,
+                          const KValues& kValues, std::int64_t pixels, std::size_t segmentBytes,
+                          const ParallelFor& parallelFor) {
+  ArrayMergeReduction<Pixel> merge(transport, assignment, kValues, pixels, over, parallelFor,
+                                   segmentBytes);
+  const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
+  std::vector<std::vector<Pixel>> images(count);
+  std::vector<Pixel*> pointers;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      images[i].push_back(pixelOf(assignment.first(transport.rank()) + static_cast<BlockId>(i), p));
+    }
+    pointers.push_back(images[i].data());
+  }
+  merge.run(pointers);
+  return allgatherv(transport, count > 0 && merge.hasResult(0) ? images[0] : std::vector<Pixel>());
+}
+
 ParallelFor threads(int number) {
   return [number](std::int64_t n, const std::function<void(std::int64_t, std::int64_t)>& body) {
     std::vector<std::thread> all;
@@ -351,6 +445,73 @@ TEST(Swap, HasTheSameBitsOnAnyRanksThreadsAndArrivals) {
   }
 }
 
+TEST(ArrayMerge, HasTheSameBitsOnAnyRanksThreadsSegmentsAndArrivals) {
+  constexpr std::int64_t Pixels = 20000;
+  for (const KValues& kValues : {KValues{11}, {2, 2, 2, 2}, {4, 3}, {3, 4}}) {
+    // Along the tree of a merge of items.
+    MergeReduction<std::vector<Pixel>> items(
+        world(), spread(11, world().size(), 2), kValues,
+        [](std::vector<Pixel>& lower, std::vector<Pixel>&& upper) {
+          over(lower.data(), upper.data(), lower.data(), lower.size());
+        });
+    const Assignment assignment = spread(11, world().size(), 2);
+    std::vector<std::vector<Pixel>> images(
+        static_cast<std::size_t>(assignment.count(world().rank())));
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      for (std::int64_t p = 0; p < Pixels; ++p) {
+        images[i].push_back(pixelOf(assignment.first(world().rank()) + static_cast<BlockId>(i), p));
+      }
+    }
+    const auto survivors = items.run(std::move(images));
+    const std::vector<Pixel> reference =
+        allgatherv(world(), survivors.empty() ? std::vector<Pixel>() : survivors[0].item);
+    const auto same = [&](const std::vector<Pixel>& image) {
+      ASSERT_EQ(image.size(), reference.size());
+      EXPECT_EQ(std::memcmp(image.data(), reference.data(), image.size() * sizeof(Pixel)), 0);
+    };
+    ASSERT_EQ(reference.size(), static_cast<std::size_t>(Pixels));
+    for (const int count : {1, 2, 3}) {
+      const std::size_t segmentBytes = static_cast<std::size_t>(count) * 70000;
+      same(merged(world(), spread(11, world().size(), 9), kValues, Pixels, segmentBytes,
+                  threads(count)));
+    }
+    if (world().size() > 1) continue;
+    for (const int ranks : {2, 3, 4, 8}) {
+      TimedNetworkOptions options;
+      options.ranks = ranks;
+      makeTimedNetwork(options)->run([&](Transport& transport) {
+        same(merged(transport, spread(11, ranks, 4), kValues, Pixels, 30000, serialFor));
+      });
+    }
+  }
+}
+
+// What is done of an array goes on while the rest is still to come: four blocks in two rounds take
+// hardly longer than two in one.
+TEST(ArrayMerge, PassesSegmentsOnAsTheyAreDone) {
+  if (world().size() > 1) return;
+  constexpr std::int64_t Length = 1 << 20;
+  const auto seconds = [](int ranks, std::size_t segmentBytes) {
+    TimedNetworkOptions options;
+    options.ranks = ranks;
+    double last = 0;
+    makeTimedNetwork(options)->run([&](Transport& transport) {
+      const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 1));
+      ArrayMergeReduction<char> merge(
+          transport, assignment, Rounds::full(ranks, 2), Length,
+          [](const char*, const char*, char*, std::size_t) {}, serialFor, segmentBytes);
+      std::vector<char> array(Length);
+      barrier(transport);
+      const double begin = transport.now();
+      merge.run({array.data()});
+      last = std::max(last, transport.now() - begin);
+    });
+    return last;
+  };
+  EXPECT_GT(seconds(8, Length), 2.0 * seconds(2, Length));
+  EXPECT_LT(seconds(8, 1 << 14), 1.5 * seconds(2, 1 << 14));
+}
+
 TEST(Merge, ThreadsMergeMembersOfAGroupAtTheSameTime) {
   const Assignment assignment(
       std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), 8));
@@ -383,6 +544,7 @@ TEST(Reductions, AreRightUnderAdversaries) {
     const Assignment assignment = spread(blocks, transport.size(), seed);
     mergesRight(transport, assignment, kValues);
     swapsRight(transport, assignment, kValues, 29);
+    mergesArraysRight(transport, assignment, kValues, 29, 40);
   });
 }
 
@@ -490,6 +652,7 @@ TEST(Reductions, AreRightInParts) {
   const Assignment assignment = spread(5, transport->size(), 4);
   swapsRight(*transport, assignment, {5}, 200000);
   swapsRight(*transport, assignment, {3, 2}, 100000);
+  mergesArraysRight(*transport, assignment, {3, 2}, 100000, 70000);
 }
 
 TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
@@ -506,6 +669,11 @@ TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
     EXPECT_NE(
         errorOf([&] { SwapReduction<Affine>(world(), assignment, {2}, last ? 10 : 11, compose); }),
         "");
+    EXPECT_NE(errorOf([&] {
+                ArrayMergeReduction<Affine>(world(), assignment, {2}, 10, compose, serialFor,
+                                            last ? 100 : 200);
+              }),
+              "");
   }
   EXPECT_NE(errorOf([&] {
               MergeReduction<int>(
@@ -513,6 +681,12 @@ TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
                   Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks + 1))), {2},
                   add);
             }),
+            "");
+  EXPECT_NE(errorOf([&] {
+              ArrayMergeReduction<Affine>(world(), assignment, {2}, 10, compose, serialFor, 0);
+            }),
+            "");
+  EXPECT_NE(errorOf([&] { ArrayMergeReduction<Affine>(world(), assignment, {2}, -1, compose); }),
             "");
   MergeReduction<int> merge(world(), assignment, {2}, add);
   EXPECT_NE(errorOf([&] { merge.start({1, 2, 3}); }), "");
@@ -530,16 +704,23 @@ TEST(Reductions, AnOperatorThatThrowsEndsThemOnAllRanks) {
     if (angry && world().rank() == ranks - 1) throw Error("no more");
     lower += upper;
   });
-  SwapReduction<int> swap(world(), assignment, kValues, 100,
-                          [&](const int* lower, const int* upper, int* result, std::size_t count) {
-                            if (angry && world().rank() == ranks - 1) throw Error("no more");
-                            for (std::size_t i = 0; i < count; ++i) result[i] = lower[i] + upper[i];
-                          });
+  const auto add = [&](const int* lower, const int* upper, int* result, std::size_t count) {
+    if (angry && world().rank() == ranks - 1) throw Error("no more");
+    for (std::size_t i = 0; i < count; ++i) result[i] = lower[i] + upper[i];
+  };
+  SwapReduction<int> swap(world(), assignment, kValues, 100, add);
+  ArrayMergeReduction<int> arrayMerge(world(), assignment, kValues, 100, add, serialFor, 64);
   std::vector<int> values(300, 1);
   const std::vector<int*> buffers = {&values[0], &values[100], &values[200]};
   EXPECT_NE(errorOf([&] { merge.run({1, 1, 1}); }).find("no more"), std::string::npos);
   EXPECT_NE(errorOf([&] { swap.run(buffers); }).find("no more"), std::string::npos);
+  EXPECT_NE(errorOf([&] { arrayMerge.run(buffers); }).find("no more"), std::string::npos);
   angry = false;
+  std::fill(values.begin(), values.end(), 1);
+  arrayMerge.run(buffers);
+  if (arrayMerge.hasResult(0)) {
+    EXPECT_EQ(std::count(&values[0], &values[100], 3 * ranks), 100);
+  }
   for (const auto& survivor : merge.run({1, 1, 1})) EXPECT_EQ(survivor.item, 3 * ranks);
   std::fill(values.begin(), values.end(), 1);
   swap.run(buffers);
