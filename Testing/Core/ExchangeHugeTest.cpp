@@ -1,41 +1,23 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
+#include <string>
 
+#include "Huge.h"
 #include "Tributary/Exchange/Exchange.h"
-#include "Tributary/Transport/Collectives.h"
 #include "World.h"
 
 namespace tributary {
 namespace {
 
+using testing::HugeBytes;
 using testing::mix;
+using testing::whyNotHuge;
 using testing::world;
-
-constexpr std::size_t HugeBytes = 2300000000;
-constexpr double NeededGigabytes = 10;
-
-double availableGigabytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word) {
-    if (word != "MemAvailable:") continue;
-    double kilobytes = 0;
-    file >> kilobytes;
-    return kilobytes / (1 << 20);
-  }
-  return 0;
-}
 
 // More than an int counts, between two blocks of different ranks (or of one, if there is one only).
 TEST(ExchangeHuge, AMessageOverTwoGibibytes) {
-  const bool asked = std::getenv("TRIBUTARY_TEST_HUGE") != nullptr;
-  const double available = allreduce(world(), ReduceOp::Min, availableGigabytes());
-  if (!asked && available < NeededGigabytes) {
-    GTEST_SKIP() << "SKIPPED: needs " << NeededGigabytes << " GiB of free memory, there are "
-                 << available << "; TRIBUTARY_TEST_HUGE=1 runs it all the same";
-  }
+  const std::string whyNot = whyNotHuge(10);
+  if (!whyNot.empty()) GTEST_SKIP() << whyNot;
   const int size = world().size();
   const BlockId target = size - 1;
   bool sent = false;
