@@ -370,10 +370,9 @@ class TreeUnion : public Method {
     // may have come first: then the name is new here. If it has another parent here, its owner was
     // told of that one, or knows it by a link.
     const Node name = received(message.name);
-    if (forest_.find(name) != name) return;
     const Node lower = received(message.lower);
     asked_[lower] = true;
-    uniteRoots(name, forest_.find(lower));
+    if (forest_.find(name) == name) uniteRoots(name, forest_.find(lower));
   }
 
   void receiveAsk(BlockId block, const Message& message) {
