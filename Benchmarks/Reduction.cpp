@@ -206,7 +206,8 @@ class ImageContest {
       Row row = about;
       row["k"] = k;
       row["ours ms"] = ours * 1e3;
-      if (pattern_ == Pattern::Merge) row["items ms"] = contest_.seconds(itemsName(k)) * 1e3;
+      row["items ms"] =
+          pattern_ == Pattern::Merge ? contest_.seconds(itemsName(k)) * 1e3 : std::nan("");
       row["MPI ms"] = mpi * 1e3;
       row["DIY ms"] = diy * 1e3;
       row["MPI/ours"] = mpi / ours;
@@ -569,8 +570,9 @@ void addSimulatedRows(Report& report, Report& best, int ranks, Pattern pattern, 
     Row row = about;
     row["k"] = k;
     row["ours ms"] = seconds.back() * 1e3;
-    if (pattern == Pattern::Merge)
-      row["items ms"] = simulateOurs(ranks, pattern, pixels, k, true, options) * 1e3;
+    row["items ms"] = pattern == Pattern::Merge
+                          ? simulateOurs(ranks, pattern, pixels, k, true, options) * 1e3
+                          : std::nan("");
     row["plain ms"] = plain * 1e3;
     row["plain/ours"] = plain / seconds.back();
     report.add(row);
