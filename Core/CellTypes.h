@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tributary {
+
+/// Cell types as VTK numbers them: the linear ones, and those that list faces.
+enum CellType : std::uint8_t {
+  kVertex = 1,
+  kPolyVertex = 2,
+  kLine = 3,
+  kPolyLine = 4,
+  kTriangle = 5,
+  kStrip = 6,
+  kPolygon = 7,
+  kPixel = 8,
+  kQuad = 9,
+  kTetra = 10,
+  kVoxel = 11,
+  kHexahedron = 12,
+  kWedge = 13,
+  kPyramid = 14,
+  kPentagonalPrism = 15,
+  kHexagonalPrism = 16,
+  kPolyhedron = 42
+};
+
+/// Dimension of a cell type; types that VTK does not have count as 3-D.
+int dimensionOf(std::uint8_t type);
+
+/// The linear type with the same corners, which come first in the cells of curved types: kTriangle
+/// for a quadratic or Lagrange triangle. Linear types are their own; 0 for empty cells and for
+/// types without corners of a known order (convex point sets, parametric ones).
+std::uint8_t linearType(std::uint8_t type);
+
+/// Edges and faces of a 3-D linear cell, by its points in VTK's order.
+struct CellTopology {
+  int points;
+  int edges;
+  std::int8_t edge[18][2];
+  int faces;
+  std::int8_t faceSize[8];
+  std::int8_t face[8][6];
+};
+/// @return null for other types and polyhedra
+const CellTopology* topologyOf(std::uint8_t linearType);
+
+}  // namespace tributary
