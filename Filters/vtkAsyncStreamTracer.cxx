@@ -1,41 +1,34 @@
 #include "vtkAsyncStreamTracer.h"
 
-#include "Private/ControllerTransport.h"
 #include "Private/DomainFromVTK.h"
 #include "Private/Leaves.h"
 #include "Private/LineAssembly.h"
 #include "Private/LineTable.h"
 #include "Private/PointArrays.h"
+#include "Private/Require.h"
 #include "Private/RunStatistics.h"
 #include "Private/SeedsFromVTK.h"
+#include "Private/SmpFor.h"
 #include "Private/Together.h"
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Error.h"
-#include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Collectives.h"
 
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkErrorCode.h>
 #include <vtkFieldData.h>
 #include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
-#include <vtkSMPTools.h>
-#include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <mutex>
-#include <sstream>
 #include <utility>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
@@ -43,53 +36,11 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 namespace
 {
 using tributary::Error;
+using tributary::require;
 
 /// Share of the progress bar at the end of each phase.
 constexpr double SETUP_DONE = 0.1;
 constexpr double TRACING_DONE = 0.8;
-/// Seconds between two looks at the abort flag, which may call back into a client.
-constexpr double MONITOR_INTERVAL = 0.02;
-
-void smpFor(
-  std::int64_t count, const std::function<void(std::int64_t begin, std::int64_t end)>& body)
-{
-  if (count < 1)
-  {
-    return;
-  }
-  // An exception that left a thread of VTK's would end the program.
-  std::exception_ptr failure;
-  std::mutex guard;
-  vtkSMPTools::For(0, count,
-    [&](vtkIdType begin, vtkIdType end)
-    {
-      try
-      {
-        body(begin, end);
-      }
-      catch (...)
-      {
-        const std::lock_guard<std::mutex> lock(guard);
-        failure = std::current_exception();
-      }
-    });
-  if (failure)
-  {
-    std::rethrow_exception(failure);
-  }
-}
-
-/// Throws Error unless the value is good, naming the property, its value and what it should be.
-template <class T>
-void require(bool isGood, const char* property, T value, const char* cure)
-{
-  if (!isGood)
-  {
-    std::ostringstream text;
-    text << property << " is " << value << "; " << cure;
-    throw Error(text.str());
-  }
-}
 } // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -111,14 +62,12 @@ private:
   void AgreeOnProperties();
   std::vector<tributary::FlowPiece> PiecesOf(vtkDataObject* input, bool& cellCentred);
   tributary::TraceOptions MakeOptions(const tributary::FlowDomain& flow);
-  bool Monitor(double share);
   void ReportRejected(
     const tributary::SeedList& seeds, const tributary::LineTable& table, vtkFieldData* fieldData);
   void Warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected);
 
   vtkAsyncStreamTracer* Self;
   tributary::Transport& Transport;
-  double LastLook = -1;
 };
 
 //------------------------------------------------------------------------------
@@ -157,36 +106,17 @@ void vtkAsyncStreamTracer::vtkRun::CheckProperties()
         "set it to 0 or a positive speed");
       require(finite(self->RotationScale), "RotationScale", self->RotationScale,
         "set it to a finite number");
-      require(self->Arrivals >= 0 && self->Arrivals <= 1, "Arrivals", self->Arrivals,
-        "set it to a share from 0 to 1");
-      require(self->BatchBytes >= 1, "BatchBytes", self->BatchBytes, "set it to 1 or more");
-      require(self->HoldTime >= 0 && finite(self->HoldTime), "HoldTime", self->HoldTime,
-        "set it to 0 or more microseconds");
       require(self->BlocksPerRank >= 1 && self->BlocksPerRank <= 1000000, "BlocksPerRank",
         self->BlocksPerRank, "set it to a number from 1 to 1000000");
-      require(self->StallTimeout >= 0, "StallTimeout", self->StallTimeout,
-        "set it to a positive number of seconds, or to 0 to wait for ever");
-      const auto known = tributary::detectorNames(tributary::WorkModel::AP);
-      std::string choices = "\"default\"";
-      for (const std::string& name : known)
-      {
-        choices += ", \"" + name + "\"";
-      }
-      require(self->Detector == "default" ||
-          std::find(known.begin(), known.end(), self->Detector) != known.end(),
-        "Detector", self->Detector, ("set it to one of " + choices).c_str());
+      self->CheckExchangeProperties();
     });
 }
 
 //------------------------------------------------------------------------------
-/// Ranks with other properties would do other things, and wait for each other for ever. Those that
-/// only say how a rank shares out its own work may differ.
 void vtkAsyncStreamTracer::vtkRun::AgreeOnProperties()
 {
   auto* self = this->Self;
-  const auto detectors = tributary::detectorNames();
-  const auto detector = std::find(detectors.begin(), detectors.end(), self->Detector);
-  const std::vector<std::pair<const char*, double>> properties{
+  std::vector<std::pair<const char*, double>> properties{
     { "IntegrationDirection", self->IntegrationDirection },
     { "JoinDirections", self->JoinDirections },
     { "IntegratorType", self->IntegratorType },
@@ -206,26 +136,12 @@ void vtkAsyncStreamTracer::vtkRun::AgreeOnProperties()
     { "Periodic", self->Periodic[1] },
     { "Periodic", self->Periodic[2] },
     { "ReportRejectedSeeds", self->ReportRejectedSeeds },
-    { "Schedule", self->Schedule },
-    { "Detector", static_cast<double>(detector - detectors.begin()) },
   };
-  std::vector<double> values;
-  for (const auto& property : properties)
+  for (const auto& property : self->ExchangeProperties())
   {
-    values.push_back(property.second);
+    properties.push_back(property);
   }
-  const auto least = tributary::allreduce(this->Transport, tributary::ReduceOp::Min, values);
-  const auto most = tributary::allreduce(this->Transport, tributary::ReduceOp::Max, values);
-  for (std::size_t i = 0; i < properties.size(); ++i)
-  {
-    if (least[i] != most[i])
-    {
-      std::ostringstream text;
-      text << properties[i].first << " is " << least[i] << " on one rank and " << most[i]
-           << " on another; set it to the same on all ranks";
-      throw Error(text.str());
-    }
-  }
+  vtkAsyncAlgorithm::AgreeOn(this->Transport, properties);
 }
 
 //------------------------------------------------------------------------------
@@ -257,8 +173,7 @@ std::vector<tributary::FlowPiece> vtkAsyncStreamTracer::vtkRun::PiecesOf(
                       "them with Cell Data to Point Data or Point Data to Cell Data first");
         }
         cellCentred = atCells;
-        pieces.push_back(
-          { leaf.dataSet, leaf.group, leaf.hierarchy, leaf.level, vectors, dimension });
+        pieces.push_back({ leaf, vectors, dimension });
       }
     });
   return pieces;
@@ -304,32 +219,14 @@ tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(const tributar
     });
   options.forward = self->IntegrationDirection != BACKWARD;
   options.backward = self->IntegrationDirection != FORWARD;
-  constexpr tributary::Schedule schedules[] = { tributary::Schedule::Synchronous,
-    tributary::Schedule::Neighborhood, tributary::Schedule::Asynchronous };
-  options.exchange.schedule = schedules[self->Schedule];
-  options.exchange.arrivals = self->Arrivals;
-  options.exchange.detector = self->Detector;
-  options.exchange.batchBytes = static_cast<std::size_t>(self->BatchBytes);
-  options.exchange.holdSeconds = self->HoldTime * 1e-6;
-  options.exchange.stallSeconds = self->StallTimeout;
-  options.parallelFor = smpFor;
-  options.monitor = [this](double share) { return this->Monitor(share); };
-  return options;
-}
-
-//------------------------------------------------------------------------------
-/// Local: shows progress, returns false if the user asked to abort.
-bool vtkAsyncStreamTracer::vtkRun::Monitor(double share)
-{
-  const double now = this->Transport.now();
-  if (this->LastLook >= 0 && now - this->LastLook < MONITOR_INTERVAL)
+  options.exchange = self->MakeExchangeOptions();
+  options.parallelFor = tributary::smpFor;
+  options.monitor = [this](double share)
   {
-    return true;
-  }
-  this->LastLook = now;
-  this->Self->UpdateProgress(
-    SETUP_DONE + (TRACING_DONE - SETUP_DONE) * std::min(1.0, std::max(0.0, share)));
-  return !this->Self->CheckAbort();
+    return this->Self->Monitor(this->Transport,
+      SETUP_DONE + (TRACING_DONE - SETUP_DONE) * std::min(1.0, std::max(0.0, share)));
+  };
+  return options;
 }
 
 //------------------------------------------------------------------------------
@@ -401,10 +298,8 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   {
     self->UpdateProgress(TRACING_DONE);
   }
-  const bool aborted = traced.aborted || self->CheckAbort();
-  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Or, std::int64_t(aborted)) != 0)
+  if (self->AbortedTogether(this->Transport, traced.aborted))
   {
-    self->SetAbortOutput(true); // also where nobody asked for it, so that all ranks go on alike
     return;
   }
 
@@ -414,7 +309,7 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   settings.rules = options.rules;
   settings.computeVorticity = self->ComputeVorticity;
   settings.rotationScale = self->RotationScale;
-  settings.parallelFor = smpFor;
+  settings.parallelFor = tributary::smpFor;
   const auto lines =
     tributary::assembleLines(this->Transport, *flow, arrays, seeds, table, traced, settings);
 
@@ -448,17 +343,10 @@ vtkAsyncStreamTracer::vtkAsyncStreamTracer()
   this->SetNumberOfInputPorts(2);
   this->SetInputArrayToProcess(
     0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS, vtkDataSetAttributes::VECTORS);
-  this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
 //------------------------------------------------------------------------------
-vtkAsyncStreamTracer::~vtkAsyncStreamTracer()
-{
-  this->SetController(nullptr);
-}
-
-//------------------------------------------------------------------------------
-vtkCxxSetObjectMacro(vtkAsyncStreamTracer, Controller, vtkMultiProcessController);
+vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;
 
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::SetSourceConnection(vtkAlgorithmOutput* seeds)
@@ -467,55 +355,32 @@ void vtkAsyncStreamTracer::SetSourceConnection(vtkAlgorithmOutput* seeds)
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::SetDetector(const char* name)
+vtkPolyData* vtkAsyncStreamTracer::GetOutput()
 {
-  const std::string detector = name ? name : "";
-  if (this->Detector != detector)
-  {
-    this->Detector = detector;
-    this->Modified();
-  }
+  return this->GetOutput(0);
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::FillInputPortInformation(int, vtkInformation* info)
+vtkPolyData* vtkAsyncStreamTracer::GetOutput(int port)
 {
-  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
-  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return vtkPolyData::SafeDownCast(this->GetOutputDataObject(port));
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncStreamTracer::FillOutputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkPolyData");
   return 1;
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::RequestInformation(
+int vtkAsyncStreamTracer::RequestDataObject(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
-  // Every rank executes, also one whose input gives it nothing: the others would wait for it.
-  outputVector->GetInformationObject(0)->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::RequestUpdateExtent(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  using Pipeline = vtkStreamingDemandDrivenPipeline;
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  // Input and seeds alike: each rank its piece, no ghost cells.
-  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port)
+  if (!vtkPolyData::GetData(outputVector, 0))
   {
-    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i)
-    {
-      vtkInformation* info = inputVector[port]->GetInformationObject(i);
-      info->Set(Pipeline::UPDATE_PIECE_NUMBER(), outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()));
-      info->Set(
-        Pipeline::UPDATE_NUMBER_OF_PIECES(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()));
-      info->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-      // The extent that comes along by default is one of the other input.
-      if (info->Has(Pipeline::WHOLE_EXTENT()))
-      {
-        info->Set(Pipeline::UPDATE_EXTENT(), info->Get(Pipeline::WHOLE_EXTENT()), 6);
-      }
-    }
+    vtkNew<vtkPolyData> output;
+    outputVector->GetInformationObject(0)->Set(vtkDataObject::DATA_OBJECT(), output);
   }
   return 1;
 }
@@ -527,26 +392,10 @@ int vtkAsyncStreamTracer::RequestData(
   vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
   vtkDataObject* source = vtkDataObject::GetData(inputVector[1], 0);
   vtkPolyData* output = vtkPolyData::GetData(outputVector, 0);
-  this->SetErrorCode(vtkErrorCode::NoError);
-  std::string error;
-  try
-  {
-    const auto transport = tributary::makeTransport(this->Controller);
-    vtkRun(this, *transport).Execute(input, source, output);
-    return 1;
-  }
-  catch (const std::exception& e)
-  {
-    error = e.what();
-  }
-  output->Initialize();
-  this->SetErrorCode(vtkErrorCode::UserError);
-  // All ranks are here with the same error: one message is enough. The executive would add one on
-  // every rank if this were not called a success.
-  if (!this->Controller || this->Controller->GetLocalProcessId() == 0)
-  {
-    vtkErrorMacro("No streamlines: " << error << ".");
-  }
+  this->Collectively([&](tributary::Transport& transport)
+    { vtkRun(this, transport).Execute(input, source, output); },
+    "No streamlines", outputVector);
+  // The executive would add an error on every rank if one were not called a success.
   return 1;
 }
 
@@ -572,12 +421,5 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent)
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "Schedule: " << this->Schedule << "\n"
-     << indent << "Arrivals: " << this->Arrivals << "\n"
-     << indent << "Detector: " << this->Detector << "\n"
-     << indent << "BatchBytes: " << this->BatchBytes << "\n"
-     << indent << "HoldTime: " << this->HoldTime << " microseconds\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "StallTimeout: " << this->StallTimeout << " seconds\n"
-     << indent << "Controller: " << this->Controller << "\n";
+     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n";
 }

@@ -59,24 +59,22 @@
  * vtkStreamTracer's interpolator prototypes and custom termination callbacks.
  *
  * @sa
- * vtkStreamTracer vtkPStreamTracer vtkRibbonFilter
+ * vtkAsyncAlgorithm vtkStreamTracer vtkPStreamTracer vtkRibbonFilter
  */
 
 #ifndef vtkAsyncStreamTracer_h
 #define vtkAsyncStreamTracer_h
 
 #include "TributaryFiltersModule.h" // For export macro
-#include "vtkPolyDataAlgorithm.h"
+#include "vtkAsyncAlgorithm.h"
 
-#include <string> // For Detector
+class vtkPolyData;
 
-class vtkMultiProcessController;
-
-class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkPolyDataAlgorithm
+class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncAlgorithm
 {
 public:
   static vtkAsyncStreamTracer* New();
-  vtkTypeMacro(vtkAsyncStreamTracer, vtkPolyDataAlgorithm);
+  vtkTypeMacro(vtkAsyncStreamTracer, vtkAsyncAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum Directions
@@ -113,12 +111,13 @@ public:
     OUT_OF_TIME = 7
   };
 
-  enum Schedules
-  {
-    SYNCHRONOUS = 0,
-    NEIGHBORHOOD = 1,
-    ASYNCHRONOUS = 2
-  };
+  ///@{
+  /**
+   * The lines.
+   */
+  vtkPolyData* GetOutput();
+  vtkPolyData* GetOutput(int port);
+  ///@}
 
   /**
    * The pipeline that makes the seeds: sets the connection of port 1.
@@ -282,52 +281,6 @@ public:
 
   ///@{
   /**
-   * How tracing and communication are interleaved: in rounds in which all ranks wait for each other
-   * (SYNCHRONOUS), in rounds in which a rank waits for a share of its neighbours (NEIGHBORHOOD, see
-   * Arrivals), or without waiting (ASYNCHRONOUS, the default). The lines are the same.
-   */
-  vtkSetClampMacro(Schedule, int, SYNCHRONOUS, ASYNCHRONOUS);
-  vtkGetMacro(Schedule, int);
-  ///@}
-
-  ///@{
-  /**
-   * NEIGHBORHOOD only: the share of its neighbours, 0 to 1, that a rank waits for in each round.
-   * Default: 1.
-   */
-  vtkSetMacro(Arrivals, double);
-  vtkGetMacro(Arrivals, double);
-  ///@}
-
-  ///@{
-  /**
-   * Name of the algorithm that detects that all lines are finished and no message is under way: one
-   * of tributary::detectorNames(WorkModel::AP), or "default", which is the one that the environment
-   * variable TRIBUTARY_DETECTOR names and otherwise the fastest. Default: "default".
-   */
-  void SetDetector(const char* name);
-  const char* GetDetector() const { return this->Detector.c_str(); }
-  ///@}
-
-  ///@{
-  /**
-   * Particles for one rank are collected into a message of about this size, in bytes; at least 1.
-   * Default: 65536.
-   */
-  vtkSetMacro(BatchBytes, int);
-  vtkGetMacro(BatchBytes, int);
-  ///@}
-
-  ///@{
-  /**
-   * A message that is not full leaves after this time, in microseconds; at least 0. Default: 5.
-   */
-  vtkSetMacro(HoldTime, double);
-  vtkGetMacro(HoldTime, double);
-  ///@}
-
-  ///@{
-  /**
    * Number of blocks into which a rank's data is cut, at least 1; a rank with more data sets has as
    * many blocks as data sets. Default: 1.
    */
@@ -335,32 +288,12 @@ public:
   vtkGetMacro(BlocksPerRank, int);
   ///@}
 
-  ///@{
-  /**
-   * When nothing moved for this time, in seconds, the filter ends on all ranks with a report of who
-   * is not done, instead of hanging. 0: wait for ever. Default: 120.
-   */
-  vtkSetMacro(StallTimeout, double);
-  vtkGetMacro(StallTimeout, double);
-  ///@}
-
-  ///@{
-  /**
-   * The ranks that trace together. MPI is used if it has more than one process. Default: the global
-   * controller.
-   */
-  virtual void SetController(vtkMultiProcessController* controller);
-  vtkGetObjectMacro(Controller, vtkMultiProcessController);
-  ///@}
-
 protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
 
-  int FillInputPortInformation(int port, vtkInformation* info) override;
-  int RequestInformation(
-    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector) override;
-  int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
+  int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
   int RequestData(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
@@ -382,14 +315,7 @@ protected:
   bool SurfaceStreamlines = false;
   int Periodic[3] = { 0, 0, 0 };
   bool ReportRejectedSeeds = false;
-  int Schedule = ASYNCHRONOUS;
-  double Arrivals = 1.0;
-  std::string Detector = "default";
-  int BatchBytes = 65536;
-  double HoldTime = 5.0;
   int BlocksPerRank = 1;
-  double StallTimeout = 120.0;
-  vtkMultiProcessController* Controller = nullptr;
 
 private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

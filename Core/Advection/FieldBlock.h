@@ -11,19 +11,10 @@
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
 #include "Tributary/Assignment.h"
+#include "Tributary/Box.h"
 #include "Tributary/Span.h"
 
 namespace tributary {
-
-/// Axis-aligned box; empty when lo > hi.
-struct Box {
-  std::array<double, 3> lo{{1, 1, 1}}, hi{{-1, -1, -1}};
-  bool empty() const { return lo[0] > hi[0]; }
-  bool contains(const double p[3]) const {
-    return p[0] >= lo[0] && p[0] <= hi[0] && p[1] >= lo[1] && p[1] <= hi[1] && p[2] >= lo[2] &&
-           p[2] <= hi[2];
-  }
-};
 
 /// How well a cell holds a point, comparable across blocks and ranks. Every part is computed from
 /// the cell alone, so the best match does not depend on the cut.

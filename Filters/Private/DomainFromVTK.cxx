@@ -1,25 +1,8 @@
 #include "DomainFromVTK.h"
 
-#include <vtkCellArray.h>
-#include <vtkCellType.h>
-#include <vtkDataSetAttributes.h>
-#include <vtkDoubleArray.h>
-#include <vtkFloatArray.h>
-#include <vtkGenericCell.h>
-#include <vtkIdList.h>
-#include <vtkIdTypeArray.h>
 #include <vtkImageData.h>
-#include <vtkMatrix3x3.h>
-#include <vtkNew.h>
 #include <vtkPointData.h>
-#include <vtkPointSet.h>
-#include <vtkPoints.h>
-#include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
-#include <vtkStructuredGrid.h>
-#include <vtkTypeInt64Array.h>
-#include <vtkUnsignedCharArray.h>
-#include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
 #include <array>
@@ -37,75 +20,12 @@
 namespace tributary {
 namespace {
 
-/// A view of the array; of a copy where the values are not contiguous tuples of float or double,
-/// which is all that the kernels read.
+/// A view of the array, or of a contiguous copy, which is all that the kernels read.
 ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
-  if (!vtkFloatArray::FastDownCast(array) && !vtkDoubleArray::FastDownCast(array)) {
-    vtkSmartPointer<vtkDataArray> copy;
-    if (array->GetDataType() == VTK_FLOAT)
-      copy = vtkSmartPointer<vtkFloatArray>::New();
-    else
-      copy = vtkSmartPointer<vtkDoubleArray>::New();
-    copy->DeepCopy(array);
-    flow.arrays.push_back(copy);
-    array = copy;
-  }
+  flow.arrays.push_back(contiguous(array));
+  array = flow.arrays.back();
   return {array->GetVoidPointer(0), array->GetDataType() == VTK_DOUBLE,
           static_cast<std::int64_t>(array->GetNumberOfTuples())};
-}
-
-/// Ghost flags per cell as the core reads them. Cells that are left out for another reason (a
-/// hidden point, a refinement elsewhere) are marked hidden in a copy.
-/// @param covered  1 per cell that a finer level covers, or empty
-Span<const std::uint8_t> cellGhosts(vtkDataSet* dataSet, Span<const std::uint8_t> covered,
-                                    FlowDomain& flow) {
-  vtkUnsignedCharArray* cells = dataSet->GetCellGhostArray();
-  vtkUnsignedCharArray* points = pointGhosts(dataSet);
-  const auto any = [](vtkUnsignedCharArray* array, unsigned char flag) {
-    if (!array) return false;
-    const unsigned char* first = array->GetPointer(0);
-    return std::any_of(first, first + array->GetNumberOfValues(),
-                       [&](unsigned char value) { return (value & flag) != 0; });
-  };
-  const bool refined = any(cells, vtkDataSetAttributes::REFINEDCELL);
-  const bool hiddenPoints = any(points, vtkDataSetAttributes::HIDDENPOINT);
-  const auto count = static_cast<std::size_t>(dataSet->GetNumberOfCells());
-  const Span<const std::uint8_t> stored =
-      cells ? Span<const std::uint8_t>(cells->GetPointer(0),
-                                       static_cast<std::size_t>(cells->GetNumberOfValues()))
-            : Span<const std::uint8_t>();
-  // Flags of another number are the core's to refuse.
-  if ((!refined && !hiddenPoints && covered.empty()) || (cells && stored.size() != count))
-    return stored;
-  std::vector<std::uint8_t>& flags = flow.bytes.emplace_back(count, std::uint8_t(0));
-  vtkNew<vtkIdList> ids;
-  for (std::size_t c = 0; c < count; ++c) {
-    if (cells) flags[c] = stored[c];
-    if ((flags[c] & vtkDataSetAttributes::REFINEDCELL) || (!covered.empty() && covered[c]))
-      flags[c] |= vtkDataSetAttributes::HIDDENCELL;
-    if (!hiddenPoints) continue;
-    dataSet->GetCellPoints(static_cast<vtkIdType>(c), ids);
-    for (vtkIdType j = 0; j < ids->GetNumberOfIds(); ++j)
-      if (points->GetValue(ids->GetId(j)) & vtkDataSetAttributes::HIDDENPOINT)
-        flags[c] |= vtkDataSetAttributes::HIDDENCELL;
-  }
-  return flags;
-}
-
-/// Whether a data set is a grid along the axes with coordinates that increase; others are meshes.
-bool isLattice(vtkDataSet* dataSet) {
-  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
-    const double* spacing = image->GetSpacing();
-    return image->GetDirectionMatrix()->IsIdentity() && spacing[0] > 0 && spacing[1] > 0 &&
-           spacing[2] > 0;
-  }
-  auto* grid = vtkRectilinearGrid::SafeDownCast(dataSet);
-  if (!grid) return false;
-  for (vtkDataArray* axis :
-       {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()})
-    for (vtkIdType i = 1; i < axis->GetNumberOfTuples(); ++i)
-      if (!(axis->GetComponent(i, 0) > axis->GetComponent(i - 1, 0))) return false;
-  return true;
 }
 
 /// A uniform or rectilinear grid as it is. The grid's number is set later, by all ranks together.
@@ -115,7 +35,7 @@ StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const st
   piece.piece = number;
   piece.cellCentred = flow.cellCentred;
   piece.velocity = viewOf(from.velocity, flow);
-  piece.ghosts = cellGhosts(from.dataSet, covered, flow);
+  piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
   if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
     piece.uniform = true;
     std::copy_n(image->GetExtent(), 6, piece.extent.begin());
@@ -134,149 +54,24 @@ StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const st
   return piece;
 }
 
-/// Connectivity of 64-bit numbers, as a view or, if VTK stores 32 bits, as a copy.
-void viewCells(vtkCellArray* cells, MeshPiece& piece, FlowDomain& flow) {
-  const auto view = [&](vtkDataArray* array) -> Span<const std::int64_t> {
-    const auto count = static_cast<std::size_t>(array->GetNumberOfValues());
-    if (array->GetDataTypeSize() == sizeof(std::int64_t))
-      return {static_cast<const std::int64_t*>(array->GetVoidPointer(0)), count};
-    const auto* narrow = static_cast<const std::int32_t*>(array->GetVoidPointer(0));
-    return flow.integers.emplace_back(narrow, narrow + count);
-  };
-  piece.offsets = view(cells->GetOffsetsArray());
-  piece.connectivity = view(cells->GetConnectivityArray());
-}
-
-/// Cells written one by one.
-struct CellList {
-  std::vector<std::uint8_t>& types;
-  std::vector<std::int64_t>& offsets;
-  std::vector<std::int64_t>& connectivity;
-
-  explicit CellList(FlowDomain& flow)
-      : types(flow.bytes.emplace_back()),
-        offsets(flow.integers.emplace_back(1, std::int64_t(0))),
-        connectivity(flow.integers.emplace_back()) {}
-
-  void add(int type, vtkIdType count, const vtkIdType* points) {
-    types.push_back(static_cast<std::uint8_t>(type));
-    connectivity.insert(connectivity.end(), points, points + count);
-    offsets.push_back(static_cast<std::int64_t>(connectivity.size()));
-  }
-  void giveTo(MeshPiece& piece) const {
-    piece.types = types;
-    piece.offsets = offsets;
-    piece.connectivity = connectivity;
-  }
-};
-
-/// The hexahedra (quadrilaterals where an axis is flat) of an extent, in VTK's order.
-void structuredCells(const int extent[6], MeshPiece& piece, FlowDomain& flow) {
-  CellList list(flow);
-  std::array<vtkIdType, 3> points{}, cells{};
-  std::vector<vtkIdType> steps;  // from a point to the next one along each axis that is not flat
-  vtkIdType stride = 1;
-  for (std::size_t a = 0; a < 3; ++a) {
-    points[a] = extent[2 * a + 1] - extent[2 * a] + 1;
-    cells[a] = std::max<vtkIdType>(points[a] - 1, 1);
-    if (points[a] > 1) steps.push_back(stride);
-    stride *= points[a];
-  }
-  for (vtkIdType k = 0; k < cells[2]; ++k)
-    for (vtkIdType j = 0; j < cells[1]; ++j)
-      for (vtkIdType i = 0; i < cells[0]; ++i) {
-        const vtkIdType p = (k * points[1] + j) * points[0] + i;
-        const vtkIdType u = steps[0], v = steps[1], w = steps.size() > 2 ? steps[2] : 0;
-        const vtkIdType ids[8] = {p,     p + u,     p + u + v,     p + v,
-                                  p + w, p + u + w, p + u + v + w, p + v + w};
-        if (w > 0)
-          list.add(VTK_HEXAHEDRON, 8, ids);
-        else
-          list.add(VTK_QUAD, 4, ids);
-      }
-  list.giveTo(piece);
-}
-
-/// The cells of poly data in the order of their cell data.
-void polyCells(vtkPolyData* poly, MeshPiece& piece, FlowDomain& flow) {
-  CellList list(flow);
-  const auto add = [&](vtkCellArray* cells, auto&& typeOf) {
-    if (!cells) return;
-    vtkNew<vtkIdList> scratch;
-    for (vtkIdType c = 0; c < cells->GetNumberOfCells(); ++c) {
-      vtkIdType count = 0;
-      const vtkIdType* points = nullptr;
-      cells->GetCellAtId(c, count, points, scratch);
-      list.add(typeOf(count), count, points);
-    }
-  };
-  add(poly->GetVerts(), [](vtkIdType n) { return n == 1 ? VTK_VERTEX : VTK_POLY_VERTEX; });
-  add(poly->GetLines(), [](vtkIdType n) { return n == 2 ? VTK_LINE : VTK_POLY_LINE; });
-  add(poly->GetPolys(), [](vtkIdType n) {
-    return n == 3 ? VTK_TRIANGLE : n == 4 ? VTK_QUAD : VTK_POLYGON;
-  });
-  add(poly->GetStrips(), [](vtkIdType) { return VTK_TRIANGLE_STRIP; });
-  list.giveTo(piece);
-}
-
-/// Whatever else a data set may be.
-void genericCells(vtkDataSet* dataSet, MeshPiece& piece, FlowDomain& flow) {
-  CellList list(flow);
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType c = 0; c < dataSet->GetNumberOfCells(); ++c) {
-    dataSet->GetCellPoints(c, ids);
-    list.add(dataSet->GetCellType(c), ids->GetNumberOfIds(), ids->GetPointer(0));
-  }
-  list.giveTo(piece);
-}
-
 MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                     FlowDomain& flow) {
   MeshPiece piece;
   piece.piece = number;
   piece.cellCentred = flow.cellCentred;
   piece.velocity = viewOf(from.velocity, flow);
-  piece.ghosts = cellGhosts(from.dataSet, covered, flow);
+  piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
 
-  auto* pointSet = vtkPointSet::SafeDownCast(from.dataSet);
-  if (pointSet && pointSet->GetPoints()) {
-    piece.points = viewOf(pointSet->GetPoints()->GetData(), flow);
-  } else {
-    vtkNew<vtkDoubleArray> points;
-    points->SetNumberOfComponents(3);
-    points->SetNumberOfTuples(from.dataSet->GetNumberOfPoints());
-    for (vtkIdType i = 0; i < from.dataSet->GetNumberOfPoints(); ++i)
-      from.dataSet->GetPoint(i, points->GetPointer(3 * i));
-    flow.arrays.emplace_back(points.Get());
-    piece.points = viewOf(points, flow);
-  }
-
-  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(from.dataSet)) {
-    vtkUnsignedCharArray* types = grid->GetCellTypesArray();
-    piece.types = {types->GetPointer(0), static_cast<std::size_t>(types->GetNumberOfValues())};
-    viewCells(grid->GetCells(), piece, flow);
-  } else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(from.dataSet)) {
-    structuredCells(curvilinear->GetExtent(), piece, flow);
-  } else if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
-    structuredCells(image->GetExtent(), piece, flow);
-  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(from.dataSet)) {
-    structuredCells(rectilinear->GetExtent(), piece, flow);
-  } else if (auto* poly = vtkPolyData::SafeDownCast(from.dataSet)) {
-    polyCells(poly, piece, flow);
-  } else {
-    genericCells(from.dataSet, piece, flow);
-  }
+  piece.points = viewOf(coordinatesOf(from.dataSet), flow);
+  const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
+  piece.types = lists.types;
+  piece.offsets = lists.offsets;
+  piece.connectivity = lists.connectivity;
 
   // The leaves of a composite data set may each number their points from the beginning.
   vtkDataArray* ids = from.group.empty() ? from.dataSet->GetPointData()->GetGlobalIds() : nullptr;
   if (ids) {
-    std::vector<std::int64_t>& copy =
-        flow.integers.emplace_back(static_cast<std::size_t>(ids->GetNumberOfTuples()));
-    for (std::size_t i = 0; i < copy.size(); ++i)
-      copy[i] = static_cast<std::int64_t>(ids->GetTuple1(static_cast<vtkIdType>(i)));
-    if (auto* exact = vtkIdTypeArray::SafeDownCast(ids))
-      std::copy_n(exact->GetPointer(0), copy.size(), copy.begin());
-    piece.globalPointIds = copy;
+    piece.globalPointIds = flow.integers.emplace_back(exactIds(ids));
   }
   flow.cells.push_back(std::make_unique<VTKCells>(from.dataSet));
   piece.foreign = flow.cells.back().get();
@@ -452,7 +247,7 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   list.erase(std::remove_if(list.begin(), list.end(),
                             [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
              list.end());
-  const auto covered = findRefinedCells(transport, list);
+  const auto covered = findRefinedCells(transport, std::vector<Leaf>(list.begin(), list.end()));
   together(transport, [&] {
     const int count = static_cast<int>(list.size());
     if (count > 0) blocksPerPiece = std::max(1, (blocksPerRank + count - 1) / count);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "CellLists.h"
 #include "Leaves.h"
 #include "VTKCells.h"
 
@@ -21,11 +22,7 @@
 namespace tributary {
 
 /// A leaf of this rank that carries the vectors.
-struct FlowPiece {
-  vtkDataSet* dataSet = nullptr;
-  std::string group;  ///< See Leaf, also for the next two.
-  std::string hierarchy;
-  int level = -1;
+struct FlowPiece : Leaf {
   vtkDataArray* velocity = nullptr;
   int dimension = 0;
 };
@@ -47,6 +44,7 @@ struct FlowDomain {
   std::deque<vtkSmartPointer<vtkDataArray>> arrays;
   std::deque<std::vector<std::int64_t>> integers;
   std::deque<std::vector<std::uint8_t>> bytes;
+  std::deque<CellLists> cellLists;
   std::deque<std::unique_ptr<VTKCells>> cells;
 };
 

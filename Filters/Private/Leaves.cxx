@@ -5,6 +5,7 @@
 #include <vtkCompositeDataSet.h>
 #include <vtkGenericCell.h>
 #include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkNew.h>
 #include <vtkPartitionedDataSet.h>
@@ -98,6 +99,21 @@ int dimensionOf(vtkDataSet* dataSet) {
       consider(types->GetCellType(static_cast<int>(i)));
   }
   return dimension;
+}
+
+bool isLattice(vtkDataSet* dataSet) {
+  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    const double* spacing = image->GetSpacing();
+    return image->GetDirectionMatrix()->IsIdentity() && spacing[0] > 0 && spacing[1] > 0 &&
+           spacing[2] > 0;
+  }
+  auto* grid = vtkRectilinearGrid::SafeDownCast(dataSet);
+  if (!grid) return false;
+  for (vtkDataArray* axis :
+       {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()})
+    for (vtkIdType i = 1; i < axis->GetNumberOfTuples(); ++i)
+      if (!(axis->GetComponent(i, 0) > axis->GetComponent(i - 1, 0))) return false;
+  return true;
 }
 
 vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet) {

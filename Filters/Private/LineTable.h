@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "Shares.h"
+#include "Tributary/Shares.h"
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Transport/Transport.h"

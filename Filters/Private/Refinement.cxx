@@ -10,6 +10,7 @@
 
 #include "Together.h"
 
+#include "Tributary/Box.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -22,8 +23,8 @@ struct Patch {
   Box box;
 };
 
-vtkImageData* gridOf(const FlowPiece& piece) {
-  return piece.level < 0 ? nullptr : vtkImageData::SafeDownCast(piece.dataSet);
+vtkImageData* gridOf(const Leaf& leaf) {
+  return leaf.level < 0 ? nullptr : vtkImageData::SafeDownCast(leaf.dataSet);
 }
 
 /// The box of the cells that are not copies of others'; empty if all are.
@@ -90,13 +91,13 @@ void mark(vtkImageData* grid, const Box& box, std::vector<std::uint8_t>& marks) 
 }  // namespace
 
 std::vector<std::vector<std::uint8_t>> findRefinedCells(Transport& transport,
-                                                        const std::vector<FlowPiece>& pieces) {
+                                                        const std::vector<Leaf>& leaves) {
   Writer writer;
-  for (const FlowPiece& piece : pieces) {
-    vtkImageData* grid = gridOf(piece);
-    if (!grid || piece.level == 0) continue;  // nothing is coarser
+  for (const Leaf& leaf : leaves) {
+    vtkImageData* grid = gridOf(leaf);
+    if (!grid || leaf.level == 0) continue;  // nothing is coarser
     const Box box = ownBox(grid);
-    if (!box.empty()) writer.text(piece.hierarchy).value(piece.level).value(box);
+    if (!box.empty()) writer.text(leaf.hierarchy).value(leaf.level).value(box);
   }
   std::vector<Patch> patches;
   for (const Bytes& bytes : allgatherBytes(transport, writer.take()))
@@ -107,13 +108,13 @@ std::vector<std::vector<std::uint8_t>> findRefinedCells(Transport& transport,
       patch.box = reader.value<Box>();
     }
 
-  std::vector<std::vector<std::uint8_t>> refined(pieces.size());
+  std::vector<std::vector<std::uint8_t>> refined(leaves.size());
   together(transport, [&] {
-    for (std::size_t n = 0; n < pieces.size(); ++n) {
-      vtkImageData* grid = gridOf(pieces[n]);
+    for (std::size_t n = 0; n < leaves.size(); ++n) {
+      vtkImageData* grid = gridOf(leaves[n]);
       if (!grid) continue;
       for (const Patch& patch : patches)
-        if (patch.level > pieces[n].level && patch.hierarchy == pieces[n].hierarchy)
+        if (patch.level > leaves[n].level && patch.hierarchy == leaves[n].hierarchy)
           mark(grid, patch.box, refined[n]);
     }
   });

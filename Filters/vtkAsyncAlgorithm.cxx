@@ -1,0 +1,238 @@
+#include "vtkAsyncAlgorithm.h"
+
+#include "Private/ControllerTransport.h"
+#include "Private/Require.h"
+
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Termination/Detector.h"
+#include "Tributary/Transport/Collectives.h"
+
+#include <vtkDataObject.h>
+#include <vtkErrorCode.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkMultiProcessController.h>
+#include <vtkStreamingDemandDrivenPipeline.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <sstream>
+
+namespace
+{
+/// Seconds between two looks at the abort flag, which may call back into a client.
+constexpr double MONITOR_INTERVAL = 0.02;
+} // anonymous namespace
+
+//------------------------------------------------------------------------------
+vtkAsyncAlgorithm::vtkAsyncAlgorithm()
+{
+  this->SetController(vtkMultiProcessController::GetGlobalController());
+}
+
+//------------------------------------------------------------------------------
+vtkAsyncAlgorithm::~vtkAsyncAlgorithm()
+{
+  this->SetController(nullptr);
+}
+
+//------------------------------------------------------------------------------
+vtkCxxSetObjectMacro(vtkAsyncAlgorithm, Controller, vtkMultiProcessController);
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::SetDetector(const char* name)
+{
+  const std::string detector = name ? name : "";
+  if (this->Detector != detector)
+  {
+    this->Detector = detector;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncAlgorithm::RequestInformation(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  // Every rank executes, also one whose input gives it nothing: the others would wait for it.
+  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
+  {
+    outputVector->GetInformationObject(port)->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncAlgorithm::RequestUpdateExtent(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  // All inputs alike: each rank its piece, no ghost cells.
+  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port)
+  {
+    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i)
+    {
+      vtkInformation* info = inputVector[port]->GetInformationObject(i);
+      info->Set(Pipeline::UPDATE_PIECE_NUMBER(), outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()));
+      info->Set(
+        Pipeline::UPDATE_NUMBER_OF_PIECES(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()));
+      info->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
+      // The extent that comes along by default is one of another input.
+      if (info->Has(Pipeline::WHOLE_EXTENT()))
+      {
+        info->Set(Pipeline::UPDATE_EXTENT(), info->Get(Pipeline::WHOLE_EXTENT()), 6);
+      }
+    }
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::Collectively(const std::function<void(tributary::Transport&)>& work,
+  const char* failure, vtkInformationVector* outputVector)
+{
+  this->SetErrorCode(vtkErrorCode::NoError);
+  this->LastLook = -1;
+  std::string error;
+  try
+  {
+    const auto transport = tributary::makeTransport(this->Controller);
+    work(*transport);
+    return;
+  }
+  catch (const std::exception& e)
+  {
+    error = e.what();
+  }
+  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
+  {
+    if (vtkDataObject* output = vtkDataObject::GetData(outputVector, port))
+    {
+      output->Initialize();
+    }
+  }
+  this->SetErrorCode(vtkErrorCode::UserError);
+  // All ranks are here with the same error: one message is enough.
+  if (!this->Controller || this->Controller->GetLocalProcessId() == 0)
+  {
+    vtkErrorMacro(<< failure << ": " << error << ".");
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::CheckExchangeProperties()
+{
+  using tributary::require;
+  require(this->Arrivals >= 0 && this->Arrivals <= 1, "Arrivals", this->Arrivals,
+    "set it to a share from 0 to 1");
+  require(this->BatchBytes >= 1, "BatchBytes", this->BatchBytes, "set it to 1 or more");
+  require(this->HoldTime >= 0 && std::isfinite(this->HoldTime), "HoldTime", this->HoldTime,
+    "set it to 0 or more microseconds");
+  require(this->StallTimeout >= 0, "StallTimeout", this->StallTimeout,
+    "set it to a positive number of seconds, or to 0 to wait for ever");
+  const auto known = tributary::detectorNames(tributary::WorkModel::AP);
+  std::string choices = "\"default\"";
+  for (const std::string& name : known)
+  {
+    choices += ", \"" + name + "\"";
+  }
+  require(this->Detector == "default" ||
+      std::find(known.begin(), known.end(), this->Detector) != known.end(),
+    "Detector", this->Detector, ("set it to one of " + choices).c_str());
+}
+
+//------------------------------------------------------------------------------
+std::vector<std::pair<const char*, double>> vtkAsyncAlgorithm::ExchangeProperties()
+{
+  const auto detectors = tributary::detectorNames();
+  const auto detector = std::find(detectors.begin(), detectors.end(), this->Detector);
+  return { { "Schedule", this->Schedule },
+    { "Detector", static_cast<double>(detector - detectors.begin()) } };
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::AgreeOn(tributary::Transport& transport,
+  const std::vector<std::pair<const char*, double>>& properties)
+{
+  std::vector<double> values;
+  values.reserve(properties.size());
+  for (const auto& property : properties)
+  {
+    values.push_back(property.second);
+  }
+  const auto least = tributary::allreduce(transport, tributary::ReduceOp::Min, values);
+  const auto most = tributary::allreduce(transport, tributary::ReduceOp::Max, values);
+  for (std::size_t i = 0; i < properties.size(); ++i)
+  {
+    if (least[i] != most[i])
+    {
+      std::ostringstream text;
+      text << properties[i].first << " is " << least[i] << " on one rank and " << most[i]
+           << " on another; set it to the same on all ranks";
+      throw tributary::Error(text.str());
+    }
+  }
+}
+
+//------------------------------------------------------------------------------
+tributary::ExchangeOptions vtkAsyncAlgorithm::MakeExchangeOptions()
+{
+  constexpr tributary::Schedule schedules[] = { tributary::Schedule::Synchronous,
+    tributary::Schedule::Neighborhood, tributary::Schedule::Asynchronous };
+  tributary::ExchangeOptions options;
+  options.schedule = schedules[this->Schedule];
+  options.arrivals = this->Arrivals;
+  options.detector = this->Detector;
+  options.batchBytes = static_cast<std::size_t>(this->BatchBytes);
+  options.holdSeconds = this->HoldTime * 1e-6;
+  options.stallSeconds = this->StallTimeout;
+  return options;
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress)
+{
+  const double now = transport.now();
+  if (this->LastLook >= 0 && now - this->LastLook < MONITOR_INTERVAL)
+  {
+    return true;
+  }
+  this->LastLook = now;
+  this->UpdateProgress(progress);
+  return !this->CheckAbort();
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncAlgorithm::AbortedTogether(tributary::Transport& transport, bool mine)
+{
+  const bool aborted = mine || this->CheckAbort();
+  if (tributary::allreduce(transport, tributary::ReduceOp::Or, std::int64_t(aborted)) == 0)
+  {
+    return false;
+  }
+  this->SetAbortOutput(true); // also where nobody asked for it, so that all ranks go on alike
+  return true;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "Schedule: " << this->Schedule << "\n"
+     << indent << "Arrivals: " << this->Arrivals << "\n"
+     << indent << "Detector: " << this->Detector << "\n"
+     << indent << "BatchBytes: " << this->BatchBytes << "\n"
+     << indent << "HoldTime: " << this->HoldTime << " microseconds\n"
+     << indent << "StallTimeout: " << this->StallTimeout << " seconds\n"
+     << indent << "Controller: " << this->Controller << "\n";
+}
