@@ -7,6 +7,24 @@
 
 namespace tributary {
 
+void ExchangeStatistics::add(const ExchangeStatistics& later) {
+  messages += later.messages;
+  bytes += later.bytes;
+  localDeliveries += later.localDeliveries;
+  batches += later.batches;
+  received += later.received;
+  callbacks += later.callbacks;
+  rounds += later.rounds;
+  waves += later.waves;
+  pauses += later.pauses;
+  peakInFlightBytes = std::max(peakInFlightBytes, later.peakInFlightBytes);
+  computingSeconds += later.computingSeconds;
+  communicationSeconds += later.communicationSeconds;
+  idleSeconds += later.idleSeconds;
+  terminationDelaySeconds += later.terminationDelaySeconds;
+  totalSeconds += later.totalSeconds;
+}
+
 namespace {
 
 void add(ExchangeStatistics& sum, const ExchangeStatistics& one) {

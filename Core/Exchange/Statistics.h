@@ -23,6 +23,9 @@ struct ExchangeStatistics {
   double idleSeconds = 0;              ///< with nothing to do
   double terminationDelaySeconds = 0;  ///< from this rank's last passive moment to the known end
   double totalSeconds = 0;             ///< from construction to the known end
+
+  /// Adds what a later exchange of the same rank cost.
+  void add(const ExchangeStatistics& later);
 };
 
 /// Over all ranks, collective, the same result everywhere: sums, except for the largest of

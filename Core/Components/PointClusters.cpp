@@ -1,0 +1,133 @@
+#include "Tributary/Components/PointClusters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "Tributary/Agree.h"
+#include "Tributary/Bytes.h"
+#include "Tributary/Components/Matching.h"
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+namespace {
+
+using Bin = std::array<std::int64_t, 3>;
+
+/// A point that has come to a bin.
+struct Visitor {
+  Bin bin;
+  LoosePoint point;
+  SetName name;
+};
+
+struct Pair {
+  BlockId to;  // of whose points `local` is one
+  SetLink link;
+};
+
+bool isFinite(const LoosePoint& point) {
+  return std::isfinite(point.reach) && point.reach >= 0 && std::isfinite(point.place[0]) &&
+         std::isfinite(point.place[1]) && std::isfinite(point.place[2]);
+}
+
+bool areSame(const LoosePoint& a, const LoosePoint& b) {
+  double squares = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double d = a.place[axis] - b.place[axis];
+    squares += d * d;
+  }
+  const double reach = std::min(a.reach, b.reach);
+  return squares <= reach * reach;
+}
+
+template <class T>
+std::vector<T> deliver(Transport& transport, const std::vector<std::vector<T>>& toRank) {
+  std::vector<Bytes> bytes(toRank.size());
+  for (std::size_t r = 0; r < bytes.size(); ++r)
+    if (!toRank[r].empty()) bytes[r] = Writer().range(toRank[r]).take();
+  std::vector<T> all;
+  std::string error;
+  try {
+    for (const Bytes& part : exchangeBytes(transport, std::move(bytes))) {
+      for (Reader reader(part); !reader.atEnd();) {
+        const auto some = reader.range<T>();
+        all.insert(all.end(), some.begin(), some.end());
+      }
+    }
+  } catch (const Error& e) {
+    error = e.what();
+  }
+  agreeOnError(transport, error);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assignment& assignment,
+                                                const std::vector<std::vector<LoosePoint>>& points,
+                                                const UnionOptions& options) {
+  double width = 0;
+  for (const auto& block : points)
+    for (const LoosePoint& point : block)
+      if (isFinite(point)) width = std::max(width, point.reach);
+  width = allreduce(transport, ReduceOp::Max, width);
+
+  // A point visits all bins that it reaches, so that two points that are the same meet in the bins
+  // of both.
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  const BlockId first = assignment.first(transport.rank());
+  std::vector<std::vector<Visitor>> visitors(ranks);
+  std::vector<std::int64_t> counts;
+  for (std::size_t b = 0; b < points.size(); ++b) {
+    counts.push_back(static_cast<std::int64_t>(points[b].size()));
+    for (std::size_t i = 0; i < points[b].size(); ++i) {
+      const LoosePoint& point = points[b][i];
+      if (!isFinite(point) || width == 0) continue;
+      Bin lo, hi;
+      for (std::size_t a = 0; a < 3; ++a) {
+        lo[a] = static_cast<std::int64_t>(std::floor((point.place[a] - point.reach) / width));
+        hi[a] = static_cast<std::int64_t>(std::floor((point.place[a] + point.reach) / width));
+      }
+      Bin bin;
+      for (bin[2] = lo[2]; bin[2] <= hi[2]; ++bin[2])
+        for (bin[1] = lo[1]; bin[1] <= hi[1]; ++bin[1])
+          for (bin[0] = lo[0]; bin[0] <= hi[0]; ++bin[0]) {
+            const std::uint64_t hash = keyOfStructured(0, bin[0], bin[1], bin[2], 0).low;
+            visitors[hash % ranks].push_back(
+                {bin, point, {first + static_cast<BlockId>(b), static_cast<std::int64_t>(i)}});
+          }
+    }
+  }
+  std::vector<Visitor> here = deliver(transport, visitors);
+  std::sort(here.begin(), here.end(), [](const Visitor& a, const Visitor& b) {
+    return a.bin != b.bin ? a.bin < b.bin : a.point.place[0] < b.point.place[0];
+  });
+
+  std::vector<std::vector<Pair>> pairs(ranks);
+  const auto tell = [&](const SetName& to, const SetName& of) {
+    pairs[static_cast<std::size_t>(assignment.rankOf(to.block))].push_back(
+        {to.block, {to.set, of.block, of.set}});
+  };
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    const Visitor& a = here[i];
+    for (std::size_t j = i + 1; j < here.size() && here[j].bin == a.bin &&
+                                here[j].point.place[0] - a.point.place[0] <= a.point.reach;
+         ++j) {
+      if (!areSame(a.point, here[j].point)) continue;
+      tell(a.name, here[j].name);
+      tell(here[j].name, a.name);
+    }
+  }
+  std::vector<std::vector<SetLink>> links(points.size());
+  for (const Pair& pair : deliver(transport, pairs)) {
+    if (pair.to >= first && pair.to < first + static_cast<BlockId>(points.size()))
+      links[static_cast<std::size_t>(pair.to - first)].push_back(pair.link);
+  }
+  return uniteSets(transport, assignment, counts, links, options).root;
+}
+
+}  // namespace tributary
