@@ -161,8 +161,8 @@ std::vector<std::pair<const char*, double>> vtkAsyncAlgorithm::ExchangePropertie
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::AgreeOn(tributary::Transport& transport,
-  const std::vector<std::pair<const char*, double>>& properties)
+void vtkAsyncAlgorithm::AgreeOn(
+  tributary::Transport& transport, const std::vector<std::pair<const char*, double>>& properties)
 {
   std::vector<double> values;
   values.reserve(properties.size());

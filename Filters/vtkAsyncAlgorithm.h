@@ -128,8 +128,8 @@ protected:
   std::vector<std::pair<const char*, double>> ExchangeProperties();
   /// Collective. Ranks with other properties would do other things, and wait for each other for
   /// ever: throws Error on all of them, with the property's name.
-  static void AgreeOn(tributary::Transport& transport,
-    const std::vector<std::pair<const char*, double>>& properties);
+  static void AgreeOn(
+    tributary::Transport& transport, const std::vector<std::pair<const char*, double>>& properties);
   tributary::ExchangeOptions MakeExchangeOptions();
 
   /// Local. Shows progress, looks for an abort if the last look was a while ago.

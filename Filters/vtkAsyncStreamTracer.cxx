@@ -277,7 +277,6 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   vtkDataObject* input, vtkDataObject* source, vtkPolyData* output)
 {
   auto* self = this->Self;
-  tributary::RunStatistics statistics;
   const double start = this->Transport.now();
 
   this->CheckProperties();
@@ -318,17 +317,20 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   {
     output->GetFieldData()->PassData(input->GetFieldData());
   }
-  statistics.seeds = static_cast<std::int64_t>(seeds.seeds.size());
-  statistics.rejected = static_cast<std::int64_t>(table.rejected.size());
-  statistics.lines = static_cast<std::int64_t>(table.lines.size());
-  statistics.points = table.points;
-  statistics.recorded = traced.points;
-  statistics.handovers = traced.handovers;
-  statistics.blocks = static_cast<std::int64_t>(flow->domain->blocks.size());
-  statistics.exchange = traced.statistics;
-  statistics.setupSeconds = setupDone - start;
-  statistics.tracingSeconds = tracingDone - setupDone;
-  statistics.assemblySeconds = this->Transport.now() - tracingDone;
+  std::vector<tributary::Statistic> statistics{ { "Seeds",
+                                                  static_cast<std::int64_t>(seeds.seeds.size()) },
+    { "RejectedSeeds", static_cast<std::int64_t>(table.rejected.size()) },
+    { "Lines", static_cast<std::int64_t>(table.lines.size()) },
+    { "LinePoints", std::int64_t(table.points) }, { "PointsRecorded", std::int64_t(traced.points) },
+    { "Blocks", static_cast<std::int64_t>(flow->domain->blocks.size()) },
+    { "Handovers", std::int64_t(traced.handovers) } };
+  for (const auto& statistic : tributary::statisticsOf(traced.statistics))
+  {
+    statistics.push_back(statistic);
+  }
+  statistics.push_back({ "SetupSeconds", setupDone - start });
+  statistics.push_back({ "TracingSeconds", tracingDone - setupDone });
+  statistics.push_back({ "AssemblySeconds", this->Transport.now() - tracingDone });
   tributary::addStatistics(this->Transport, statistics, output->GetFieldData());
   if (self->ReportRejectedSeeds)
   {

@@ -61,7 +61,8 @@ class CellWriter {
   CellLists& lists_;
 };
 
-/// The hexahedra (quadrilaterals where an axis is flat, lines where two are) of an extent, in VTK's order.
+/// The hexahedra (quadrilaterals where an axis is flat, lines where two are) of an extent, in VTK's
+/// order.
 void structuredCells(const int extent[6], CellLists& lists) {
   CellWriter list(lists);
   std::array<vtkIdType, 3> points{}, cells{};
@@ -132,6 +133,14 @@ CellLists cellListsOf(vtkDataSet* dataSet) {
     vtkUnsignedCharArray* types = grid->GetCellTypesArray();
     lists.types = {types->GetPointer(0), static_cast<std::size_t>(types->GetNumberOfValues())};
     viewCells(grid->GetCells(), lists);
+    static_assert(sizeof(vtkIdType) == sizeof(std::int64_t));
+    const auto view = [](vtkIdTypeArray* ids) -> Span<const std::int64_t> {
+      if (!ids) return {};
+      return {reinterpret_cast<const std::int64_t*>(ids->GetPointer(0)),
+              static_cast<std::size_t>(ids->GetNumberOfValues())};
+    };
+    lists.faceLocations = view(grid->GetFaceLocations());
+    lists.faces = view(grid->GetFaces());
   } else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet)) {
     structuredCells(curvilinear->GetExtent(), lists);
   } else if (auto* image = vtkImageData::SafeDownCast(dataSet)) {

@@ -14,9 +14,12 @@ namespace tributary {
 /// Cells as lists of points, the connectivity in 64 bits: views of the data set's memory, or of
 /// memory of its own where VTK stores something else. Can be moved, not copied.
 struct CellLists {
-  Span<const std::uint8_t> types;         ///< VTK cell type per cell.
-  Span<const std::int64_t> offsets;       ///< cells + 1 positions in connectivity.
-  Span<const std::int64_t> connectivity;  ///< Point numbers of the data set.
+  Span<const std::uint8_t> types;          ///< VTK cell type per cell.
+  Span<const std::int64_t> offsets;        ///< cells + 1 positions in connectivity.
+  Span<const std::int64_t> connectivity;   ///< Point numbers of the data set.
+  Span<const std::int64_t> faceLocations;  ///< Of polyhedra, where their faces begin; or none.
+  Span<const std::int64_t> faces;          ///< Per polyhedron the number of its faces, per face its
+                                           ///< number of points and the points.
 
   CellLists() = default;
   CellLists(CellLists&&) = default;

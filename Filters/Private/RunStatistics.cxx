@@ -5,44 +5,45 @@
 #include <vtkIdTypeArray.h>
 #include <vtkNew.h>
 
-#include <type_traits>
-#include <vector>
-
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
 
-void addStatistics(Transport& transport, const RunStatistics& mine, vtkFieldData* fieldData) {
-  const std::vector<RunStatistics> all = allgather(transport, mine);
-  const auto column = [&](const char* name, auto&& valueOf) {
-    using Value = decltype(valueOf(mine));
-    std::conditional_t<std::is_integral_v<Value>, vtkNew<vtkIdTypeArray>, vtkNew<vtkDoubleArray>>
-        array;
-    array->SetName(name);
-    for (const RunStatistics& one : all) array->InsertNextValue(valueOf(one));
-    fieldData->AddArray(array);
-  };
-  using Run = const RunStatistics&;
-  column("Seeds", [](Run r) { return r.seeds; });
-  column("RejectedSeeds", [](Run r) { return r.rejected; });
-  column("Lines", [](Run r) { return r.lines; });
-  column("LinePoints", [](Run r) { return r.points; });
-  column("PointsRecorded", [](Run r) { return r.recorded; });
-  column("Blocks", [](Run r) { return r.blocks; });
-  column("Handovers", [](Run r) { return r.handovers; });
-  column("Messages", [](Run r) { return r.exchange.messages; });
-  column("MessageBytes", [](Run r) { return r.exchange.bytes; });
-  column("Batches", [](Run r) { return r.exchange.batches; });
-  column("Callbacks", [](Run r) { return r.exchange.callbacks; });
-  column("Rounds", [](Run r) { return r.exchange.rounds; });
-  column("Waves", [](Run r) { return r.exchange.waves; });
-  column("ComputingSeconds", [](Run r) { return r.exchange.computingSeconds; });
-  column("CommunicationSeconds", [](Run r) { return r.exchange.communicationSeconds; });
-  column("IdleSeconds", [](Run r) { return r.exchange.idleSeconds; });
-  column("TerminationDelaySeconds", [](Run r) { return r.exchange.terminationDelaySeconds; });
-  column("SetupSeconds", [](Run r) { return r.setupSeconds; });
-  column("TracingSeconds", [](Run r) { return r.tracingSeconds; });
-  column("AssemblySeconds", [](Run r) { return r.assemblySeconds; });
+std::vector<Statistic> statisticsOf(const ExchangeStatistics& exchange) {
+  return {{"Messages", exchange.messages},
+          {"MessageBytes", exchange.bytes},
+          {"Batches", exchange.batches},
+          {"Callbacks", exchange.callbacks},
+          {"Rounds", exchange.rounds},
+          {"Waves", exchange.waves},
+          {"ComputingSeconds", exchange.computingSeconds},
+          {"CommunicationSeconds", exchange.communicationSeconds},
+          {"IdleSeconds", exchange.idleSeconds},
+          {"TerminationDelaySeconds", exchange.terminationDelaySeconds}};
+}
+
+void addStatistics(Transport& transport, const std::vector<Statistic>& mine,
+                   vtkFieldData* fieldData) {
+  std::vector<std::int64_t> counts;
+  std::vector<double> amounts;
+  for (const Statistic& one : mine) {
+    const auto* count = std::get_if<std::int64_t>(&one.value);
+    counts.push_back(count ? *count : 0);
+    amounts.push_back(count ? 0 : std::get<double>(one.value));
+  }
+  const auto allCounts = allgatherv(transport, counts);
+  const auto allAmounts = allgatherv(transport, amounts);
+  for (std::size_t n = 0; n < mine.size(); ++n) {
+    const auto add = [&](auto* array, const auto& all) {
+      array->SetName(mine[n].name);
+      for (std::size_t i = n; i < all.size(); i += mine.size()) array->InsertNextValue(all[i]);
+      fieldData->AddArray(array);
+    };
+    if (std::holds_alternative<std::int64_t>(mine[n].value))
+      add(vtkNew<vtkIdTypeArray>().Get(), allCounts);
+    else
+      add(vtkNew<vtkDoubleArray>().Get(), allAmounts);
+  }
 }
 
 }  // namespace tributary

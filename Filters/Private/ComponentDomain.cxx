@@ -1,0 +1,365 @@
+#include "ComponentDomain.h"
+
+#include <vtkCellData.h>
+#include <vtkDataArray.h>
+#include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
+#include <vtkPointData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "CellLists.h"
+#include "Refinement.h"
+#include "Together.h"
+
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+namespace {
+
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// What decides how the data sets of all ranks are put together. Trivially copyable.
+struct Traits {
+  bool hasCells;
+  bool isStructured;
+  bool isUniform;
+  bool isComposite;
+  bool hasPointIds;
+  bool hasCellIds;
+  int type;
+  std::array<int, 6> extent;
+  std::array<double, 15> lattice;  // origin, spacing, direction
+};
+
+Traits traitsOf(const Leaf& leaf) {
+  Traits traits{};
+  vtkDataSet* dataSet = leaf.dataSet;
+  traits.hasCells = dataSet->GetNumberOfCells() > 0;
+  traits.isComposite = !leaf.group.empty();
+  traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
+  traits.hasCellIds = dataSet->GetCellData()->GetGlobalIds() != nullptr;
+  traits.type = dataSet->GetDataObjectType();
+  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    traits.type = VTK_IMAGE_DATA;  // of whatever kind
+    traits.isStructured = traits.isUniform = true;
+    image->GetExtent(traits.extent.data());
+    std::copy_n(image->GetOrigin(), 3, traits.lattice.begin());
+    std::copy_n(image->GetSpacing(), 3, traits.lattice.begin() + 3);
+    std::copy_n(image->GetDirectionMatrix()->GetData(), 9, traits.lattice.begin() + 6);
+  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet)) {
+    traits.isStructured = true;
+    rectilinear->GetExtent(traits.extent.data());
+  } else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet)) {
+    traits.isStructured = true;
+    curvilinear->GetExtent(traits.extent.data());
+  }
+  return traits;
+}
+
+/// Collective. The same on all ranks.
+DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) {
+  std::vector<Traits> mine;
+  for (const Leaf& leaf : leaves) mine.push_back(traitsOf(leaf));
+  const std::vector<Traits> all = allgatherv(transport, mine);
+  DomainRules rules;
+  bool oneGrid = true, pointIds = true, cellIds = true;
+  const Traits* first = nullptr;
+  for (std::size_t a = 0; a < 3; ++a) {
+    rules.whole[2 * a] = std::numeric_limits<int>::max();
+    rules.whole[2 * a + 1] = std::numeric_limits<int>::min();
+  }
+  for (const Traits& one : all) {
+    if (!one.hasCells) continue;
+    if (!first) first = &one;
+    // Pieces of a composite data set may each count from the beginning, unless they say where they
+    // lie.
+    oneGrid = oneGrid && one.isStructured && one.type == first->type &&
+              one.lattice == first->lattice && (one.isUniform || !one.isComposite);
+    pointIds = pointIds && one.hasPointIds && !one.isComposite;
+    cellIds = cellIds && one.hasCellIds && !one.isComposite;
+    for (std::size_t a = 0; a < 3; ++a) {
+      rules.whole[2 * a] = std::min(rules.whole[2 * a], one.extent[2 * a]);
+      rules.whole[2 * a + 1] = std::max(rules.whole[2 * a + 1], one.extent[2 * a + 1]);
+    }
+  }
+  if (!first) oneGrid = pointIds = cellIds = false;
+  rules.points = oneGrid    ? DomainRules::Points::Structured
+                 : pointIds ? DomainRules::Points::Ids
+                            : DomainRules::Points::Places;
+  rules.cells = cellIds   ? DomainRules::Cells::Ids
+                : oneGrid ? DomainRules::Cells::Structured
+                          : DomainRules::Cells::Places;
+  return rules;
+}
+
+/// A value per cell that is equal where labels are.
+std::vector<std::int64_t> valuesOf(vtkDataArray* labels, vtkDataSet* dataSet) {
+  if (!labels) return {};
+  if (labels->GetNumberOfTuples() != dataSet->GetNumberOfCells() ||
+      labels->GetNumberOfComponents() != 1)
+    throw Error(std::string("the labels \"") + (labels->GetName() ? labels->GetName() : "") +
+                "\" are not one value per cell; choose another array with SelectLabels");
+  if (labels->GetDataType() != VTK_FLOAT && labels->GetDataType() != VTK_DOUBLE)
+    return exactIds(labels);
+  std::vector<std::int64_t> values(index(labels->GetNumberOfTuples()));
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    const double value = labels->GetTuple1(static_cast<vtkIdType>(c)) + 0.0;  // -0 is 0
+    std::memcpy(&values[c], &value, sizeof value);
+  }
+  return values;
+}
+
+/// @param margin  by which points may be apart and the same
+Box boxOf(const ComponentPiece& piece, const DomainRules& rules, double margin) {
+  Box box;
+  if (rules.points == DomainRules::Points::Structured) {
+    const std::array<int, 6> extent = piece.extent();
+    for (std::size_t a = 0; a < 3; ++a) {
+      box.lo[a] = extent[2 * a];
+      box.hi[a] = extent[2 * a + 1];
+    }
+    return box;
+  }
+  box = piece.box();
+  for (std::size_t a = 0; a < 3 && !box.empty(); ++a) {
+    box.lo[a] -= margin;
+    box.hi[a] += margin;
+  }
+  return box;
+}
+
+bool touch(const Box& a, const Box& b) {
+  if (a.empty() || b.empty()) return false;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (a.lo[axis] > b.hi[axis] || b.lo[axis] > a.hi[axis]) return false;
+  return true;
+}
+
+/// Keys of the points of a piece that others may have.
+std::vector<EntityKey> keysOf(const ComponentPiece& piece, const DomainRules& rules,
+                              const std::vector<std::int64_t>& points,
+                              const std::vector<SetName>& clusters) {
+  std::vector<EntityKey> keys;
+  keys.reserve(points.size());
+  if (rules.points == DomainRules::Points::Structured) {
+    const std::array<int, 6> e = piece.extent();
+    const std::int64_t nx = std::int64_t(e[1]) - e[0] + 1, ny = std::int64_t(e[3]) - e[2] + 1;
+    for (const std::int64_t p : points)
+      keys.push_back(
+          keyOfStructured(0, p % nx + e[0], p / nx % ny + e[2], p / (nx * ny) + e[4], 0));
+  } else if (rules.points == DomainRules::Points::Clusters) {
+    for (const std::int64_t p : points)
+      keys.push_back(keyOfStructured(0, clusters[index(p)].block, clusters[index(p)].set, 0, 0));
+  } else if (rules.points == DomainRules::Points::Ids) {
+    const auto ids = exactIds(piece.dataSet()->GetPointData()->GetGlobalIds());
+    for (const std::int64_t p : points) keys.push_back(keyOfPoint(ids[index(p)]));
+  } else {
+    for (const std::int64_t p : points) keys.push_back(keyOfPoint(piece.place(p).data()));
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
+                                                     const std::vector<Leaf>& leaves,
+                                                     const std::vector<vtkDataArray*>& labels,
+                                                     bool withLabels, Through through,
+                                                     double tolerance) {
+  auto domain = std::make_unique<ComponentDomain>();
+  DomainRules& rules = domain->rules;
+  rules = agreeOnRules(transport, leaves);
+  if (tolerance > 0) rules.points = DomainRules::Points::Clusters;
+  rules.through = through;
+  rules.withLabels = withLabels;
+  domain->assignment = Assignment::gather(transport, static_cast<std::int64_t>(leaves.size()));
+  const auto covered = findRefinedCells(transport, leaves);
+  together(transport, [&] {
+    for (std::size_t n = 0; n < leaves.size(); ++n) {
+      vtkDataSet* dataSet = leaves[n].dataSet;
+      std::vector<std::uint8_t> copy;
+      const Span<const std::uint8_t> flags = cellFlagsOf(dataSet, covered[n], copy);
+      if (!flags.empty() && flags.size() != index(dataSet->GetNumberOfCells()))
+        throw Error("a data set has " + std::to_string(flags.size()) + " ghost flags for " +
+                    std::to_string(dataSet->GetNumberOfCells()) + " cells");
+      std::vector<std::uint8_t> own(flags.begin(), flags.end());
+      auto values = valuesOf(labels[n], dataSet);
+      const bool lattice = traitsOf(leaves[n]).isStructured && tolerance == 0 &&
+                           (rules.points == DomainRules::Points::Structured || isLattice(dataSet));
+      domain->pieces.push_back(
+          lattice ? makeLatticePiece(leaves[n], rules, std::move(own), std::move(values))
+                  : makeMeshPiece(leaves[n], rules, std::move(own), std::move(values)));
+    }
+  });
+
+  std::vector<std::vector<SetName>> clusters(domain->pieces.size());
+  double margin = 0;
+  if (tolerance > 0) {
+    std::vector<std::vector<LoosePoint>> loose;
+    for (const auto& piece : domain->pieces) {
+      loose.push_back(piece->loosePoints(tolerance));
+      for (const LoosePoint& point : loose.back()) margin = std::max(margin, point.reach);
+    }
+    margin = allreduce(transport, ReduceOp::Max, margin);
+    clusters = clusterPoints(transport, domain->assignment, loose, {});
+    together(transport, [&] {
+      for (std::size_t n = 0; n < clusters.size(); ++n) domain->pieces[n]->identify(clusters[n]);
+    });
+  }
+
+  std::vector<Box> mine;
+  for (const auto& piece : domain->pieces) mine.push_back(boxOf(*piece, rules, margin));
+  const std::vector<Box> boxes = allgatherv(transport, mine);
+  const auto first = index(domain->assignment.first(transport.rank()));
+  std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;
+  together(transport, [&] {
+    for (std::size_t n = 0; n < domain->pieces.size(); ++n) {
+      std::vector<Box> others;
+      for (std::size_t b = 0; b < boxes.size(); ++b)
+        if (b != first + n && touch(boxes[b], mine[n])) others.push_back(boxes[b]);
+      ComponentPiece& piece = *domain->pieces[n];
+      auto points = piece.pointsIn(others);
+      auto keys = keysOf(piece, rules, points, clusters[n]);
+      pointKeys.push_back(keys);
+      piece.share(std::move(points), std::move(keys));
+      connectionKeys.push_back(piece.connectionKeys());
+    }
+  });
+  domain->points = matchEntities(transport, domain->assignment, pointKeys);
+  domain->throughPoints = through == Through::Points && !withLabels;
+  if (!domain->throughPoints)
+    domain->connections = matchEntities(transport, domain->assignment, connectionKeys);
+  return domain;
+}
+
+FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
+                         const std::vector<std::vector<MeasuredValues>>& arrays,
+                         std::size_t values) {
+  std::vector<double> most(2 + values, 0.0);
+  together(transport, [&] {
+    for (std::size_t n = 0; n < domain.pieces.size(); ++n) {
+      const Extremes extremes = domain.pieces[n]->extremes(arrays[n]);
+      most[0] = std::max(most[0], extremes.measure);
+      most[1] = std::max(most[1], extremes.coordinate);
+      for (std::size_t v = 0; v < values; ++v)
+        most[2 + v] = std::max(most[2 + v], extremes.values[v]);
+    }
+  });
+  most = allreduce(transport, ReduceOp::Max, most);
+  FactScales scales;
+  scales.hasMeasure = most[0] > 0;
+  const double weight = scales.hasMeasure ? most[0] : 1;
+  const auto finite = [](double x) { return std::min(x, std::numeric_limits<double>::max()); };
+  scales.measure = FixedScale(weight);
+  scales.moment = FixedScale(finite(weight * most[1]));
+  for (std::size_t v = 0; v < values; ++v)
+    scales.integrals.emplace_back(finite(weight * most[2 + v]));
+  return scales;
+}
+
+RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
+                         const std::vector<RangeTest>& tests,
+                         const std::vector<std::vector<MeasuredValues>>& arrays,
+                         const FactScales& scales, RegionOrder order, const UnionOptions& options) {
+  RangeRegions regions;
+  const std::size_t count = domain.pieces.size();
+  std::vector<std::int64_t> sets(count);
+  std::vector<std::vector<std::uint32_t>> setOfEntity(count);
+  together(transport, [&] {
+    for (std::size_t n = 0; n < count; ++n) {
+      sets[n] = domain.pieces[n]->label(tests[n]);
+      setOfEntity[n] = domain.pieces[n]->setsOfConnections();
+    }
+  });
+  const std::vector<Span<const std::uint32_t>> views(setOfEntity.begin(), setOfEntity.end());
+  const auto links = linkSets(transport, domain.assignment,
+                              domain.throughPoints ? domain.points : domain.connections, views);
+  UnionResult united = uniteSets(transport, domain.assignment, sets, links, options);
+  regions.statistics = united.statistics;
+  regions.aborted = united.aborted;
+  if (united.aborted) return regions;
+
+  std::vector<BlockFacts> facts(count);
+  std::size_t values = 0;
+  together(transport, [&] {
+    for (std::size_t n = 0; n < count; ++n) facts[n] = domain.pieces[n]->facts(scales, arrays[n]);
+  });
+  values = scales.integrals.size();
+  regions.numbered =
+      numberRegions(transport, domain.assignment, united.root, std::move(facts), values, order);
+  return regions;
+}
+
+void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
+                  const std::vector<std::vector<char>>& isSelected,
+                  const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points) {
+  const std::size_t count = domain.pieces.size();
+  std::vector<std::vector<RegionAtPoint>> shared(count);
+  std::vector<RegionCount> counts;
+  together(transport, [&] {
+    for (std::size_t n = 0; n < count; ++n) {
+      const std::vector<RegionOfSet>& ofSet = regions.numbered.ofSet[n];
+      std::vector<std::int64_t> numberOf, shownOf;
+      for (std::size_t s = 0; s < ofSet.size(); ++s) {
+        numberOf.push_back(ofSet[s].number);
+        shownOf.push_back(isSelected[n][s] != 0 ? ofSet[s].number : -1);
+      }
+      RegionOutput output;
+      output.numberOf = numberOf;
+      output.shownOf = shownOf;
+      output.cells = cells[n];
+      output.points = points[n];
+      domain.pieces[n]->write(output);
+      for (std::size_t s = 0; s < ofSet.size(); ++s)
+        if (output.pointsOfSet[s] > 0 && ofSet[s].number >= 0)
+          counts.push_back({ofSet[s].number, output.pointsOfSet[s]});
+      for (const SetAtPoint& at : domain.pieces[n]->setsAtShared())
+        if (ofSet[at.set].number >= 0)
+          shared[n].push_back({at.shared, ofSet[at.set].number, isSelected[n][at.set]});
+    }
+  });
+  // A point in another's box need not be another's point.
+  const auto byPoint = [](const RegionAtPoint& a, const RegionAtPoint& b) {
+    return a.point < b.point;
+  };
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<char> isMatched(domain.pieces[n]->shared().size(), 0);
+    for (const Match& match : domain.points[n]) isMatched[index(match.local)] = 1;
+    std::map<std::int64_t, std::int64_t> alone;
+    std::vector<RegionAtPoint> matched;
+    std::sort(shared[n].begin(), shared[n].end(), [](const auto& a, const auto& b) {
+      return a.point != b.point ? a.point < b.point : a.region < b.region;
+    });
+    for (std::size_t i = 0; i < shared[n].size(); ++i) {
+      const RegionAtPoint& at = shared[n][i];
+      if (isMatched[index(at.point)] != 0) {
+        matched.push_back(at);
+      } else if (i == 0 || byPoint(shared[n][i - 1], at) || shared[n][i - 1].region != at.region) {
+        ++alone[at.region];
+      }
+    }
+    for (const auto& [region, number] : alone) counts.push_back({region, number});
+    shared[n] = std::move(matched);
+  }
+  const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);
+  counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
+  for (std::size_t n = 0; n < count; ++n) {
+    if (!points[n]) continue;
+    for (const PointLabel& label : settled.labels[n])
+      domain.pieces[n]->showAt(label.point, label.region, points[n]);
+  }
+  addPoints(transport, regions.numbered.table, std::move(counts));
+}
+
+}  // namespace tributary

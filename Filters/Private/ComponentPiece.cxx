@@ -1,0 +1,113 @@
+#include "ComponentPiece.h"
+
+#include <vtkImageData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "CellLists.h"
+
+namespace tributary {
+
+MeasuredValues::MeasuredValues(vtkDataArray* array, int component, bool atCells)
+    : array_(contiguous(array)),
+      stride_(array->GetNumberOfComponents()),
+      component_(component),
+      atCells_(atCells) {
+  if (array_->GetDataType() == VTK_DOUBLE)
+    doubles_ = static_cast<const double*>(array_->GetVoidPointer(0));
+  else
+    floats_ = static_cast<const float*>(array_->GetVoidPointer(0));
+}
+
+double MeasuredValues::largest() const {
+  double most = 0;
+  for (std::int64_t i = 0; i < array_->GetNumberOfTuples(); ++i) {
+    const double value = std::abs(at(i));
+    if (std::isfinite(value)) most = std::max(most, value);
+  }
+  return most;
+}
+
+std::array<int, 6> ComponentPiece::extent() const {
+  std::array<int, 6> extent = {0, -1, 0, -1, 0, -1};
+  if (auto* image = vtkImageData::SafeDownCast(leaf_.dataSet)) image->GetExtent(extent.data());
+  if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf_.dataSet)) grid->GetExtent(extent.data());
+  if (auto* grid = vtkStructuredGrid::SafeDownCast(leaf_.dataSet)) grid->GetExtent(extent.data());
+  return extent;
+}
+
+std::vector<LoosePoint> ComponentPiece::loosePoints(double) const {
+  return {};
+}
+
+void ComponentPiece::identify(const std::vector<SetName>&) {}
+
+void ComponentPiece::share(std::vector<std::int64_t> points, std::vector<EntityKey> keys) {
+  shared_ = std::move(points);
+  sharedKeys_ = std::move(keys);
+  sharedBits_.clear();
+  sharedBefore_.clear();
+  if (shared_.empty()) return;
+  sharedBits_.resize(static_cast<std::size_t>((this->points() + 63) / 64));
+  for (const std::int64_t point : shared_)
+    sharedBits_[static_cast<std::size_t>(point >> 6)] |= std::uint64_t(1) << (point & 63);
+  sharedBefore_.reserve(sharedBits_.size());
+  std::uint32_t before = 0;
+  for (const std::uint64_t word : sharedBits_) {
+    sharedBefore_.push_back(before);
+    before += static_cast<std::uint32_t>(__builtin_popcountll(word));
+  }
+}
+
+std::int64_t ComponentPiece::sharedIndex(std::int64_t point) const {
+  if (!isShared(point)) return -1;
+  const auto word = static_cast<std::size_t>(point >> 6);
+  const std::uint64_t below = sharedBits_[word] & ((std::uint64_t(1) << (point & 63)) - 1);
+  return sharedBefore_[word] + __builtin_popcountll(below);
+}
+
+void ComponentPiece::Nearest::add(const std::array<double, 3>& where,
+                                  const std::array<double, 3>& point, std::uint32_t set) {
+  double squares = 0;
+  for (std::size_t a = 0; a < 3; ++a) squares += (point[a] - where[a]) * (point[a] - where[a]);
+  if (!(squares <= distance2)) return;
+  if (squares < distance2) sets.clear();
+  distance2 = squares;
+  if (sets.empty() || sets.back() != set) sets.push_back(set);
+}
+
+void addValues(const MeasuredValues& array, std::int64_t cell, std::int64_t count,
+               const std::int64_t* points, double weight, const FixedScale& scale,
+               ValueFacts& facts) {
+  const auto consider = [&](double value) {
+    facts.least = std::min(facts.least, value);
+    facts.most = std::max(facts.most, value);
+  };
+  double mean = 0;
+  if (array.atCells()) {
+    mean = array.at(cell);
+    if (std::isfinite(mean)) consider(mean);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = array.at(points[i]);
+      mean += value;
+      if (std::isfinite(value)) consider(value);
+    }
+    mean /= static_cast<double>(count);
+  }
+  const double product = weight * mean;
+  if (std::isfinite(product))
+    facts.integral += scale.fixed(product);
+  else
+    ++facts.notFinite;
+}
+
+EntityKey withValue(const EntityKey& key, std::int64_t value) {
+  return keyOfStructured(key.high, static_cast<std::int64_t>(key.low), value, 0, -1);
+}
+
+}  // namespace tributary

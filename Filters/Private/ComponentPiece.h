@@ -1,0 +1,217 @@
+#pragma once
+
+#include <vtkDataArray.h>
+#include <vtkDataSet.h>
+#include <vtkSmartPointer.h>
+#include <vtkType.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "Leaves.h"
+
+#include "Tributary/Box.h"
+#include "Tributary/Components/Connection.h"
+#include "Tributary/Components/FixedSum.h"
+#include "Tributary/Components/Matching.h"
+#include "Tributary/Components/PointClusters.h"
+#include "Tributary/Components/Regions.h"
+#include "Tributary/Span.h"
+
+namespace tributary {
+
+constexpr std::uint32_t NoSet = 0xffffffffu;
+
+/// What makes cells and points of different data sets the same; alike on all ranks.
+struct DomainRules {
+  enum class Cells {
+    Ids,         ///< Global ids.
+    Structured,  ///< Their place in the one extent that all data sets are pieces of.
+    Places       ///< Their least point and the coordinates of all.
+  };
+  enum class Points {
+    Ids,         ///< Global ids.
+    Structured,  ///< Their place in the extent.
+    Places,      ///< Their coordinates.
+    Clusters     ///< Whatever lies close to them: see Tolerance.
+  };
+  Cells cells = Cells::Places;
+  Points points = Points::Places;
+  Through through = Through::Points;
+  bool withLabels = false;     ///< Cells connect only within equal values.
+  std::array<int, 6> whole{};  ///< The one extent.
+};
+
+/// Which cells of a data set take part.
+struct RangeTest {
+  vtkDataArray* scalars = nullptr;  ///< Of the data set; null: all cells do.
+  bool atCells = false;
+  bool allPoints =
+      false;  ///< Of scalars at points: all points of a cell must be in range, not one.
+  double lo = 0, hi = 0;
+};
+
+/// A component of an array of the data set that regions are measured by.
+class MeasuredValues {
+ public:
+  MeasuredValues() = default;
+  MeasuredValues(vtkDataArray* array, int component, bool atCells);
+
+  bool atCells() const { return atCells_; }
+  double at(std::int64_t i) const {
+    const std::int64_t place = i * stride_ + component_;
+    return doubles_ ? doubles_[place] : static_cast<double>(floats_[place]);
+  }
+  /// Of the finite values, by magnitude.
+  double largest() const;
+
+ private:
+  vtkSmartPointer<vtkDataArray> array_;  // of floats or doubles
+  const float* floats_ = nullptr;
+  const double* doubles_ = nullptr;
+  std::int64_t stride_ = 1;
+  int component_ = 0;
+  bool atCells_ = false;
+};
+
+/// Largest magnitudes, which decide the scales of sums.
+struct Extremes {
+  double measure = 0;
+  double coordinate = 0;
+  std::vector<double> values;
+};
+
+/// Scales of sums over the whole domain, the same on all ranks.
+struct FactScales {
+  FixedScale measure;
+  FixedScale moment;
+  std::vector<FixedScale> integrals;
+  bool hasMeasure = true;  ///< If no cell has a measure, each counts one in moments and integrals.
+};
+
+/// Where the numbers of regions go in one data set.
+struct RegionOutput {
+  Span<const std::int64_t> numberOf;      ///< Region of each set, -1 for none.
+  Span<const std::int64_t> shownOf;       ///< The same, -1 if it is not selected.
+  vtkIdType* cells = nullptr;             ///< For each cell what is shown.
+  vtkIdType* points = nullptr;            ///< For each point the least of what its cells show.
+  std::vector<std::int64_t> pointsOfSet;  ///< Out: points that the set's cells use; not of shared
+                                          ///< points, and each once for a region.
+};
+
+/// A set that has a cell at a shared point.
+struct SetAtPoint {
+  std::int64_t shared;  ///< Index in shared().
+  std::uint32_t set;
+};
+
+/// One data set of this rank, as a block of the distributed union. Local.
+///
+/// Order of calls: identify() if points are told apart by clusters, share(), then for each range
+/// label() and what follows from it.
+class ComponentPiece {
+ public:
+  ComponentPiece(const Leaf& leaf, const DomainRules& rules) : leaf_(leaf), rules_(rules) {}
+  virtual ~ComponentPiece() = default;
+  ComponentPiece(const ComponentPiece&) = delete;
+  void operator=(const ComponentPiece&) = delete;
+
+  vtkDataSet* dataSet() const { return leaf_.dataSet; }
+  const Leaf& leaf() const { return leaf_; }
+  std::int64_t cells() const { return leaf_.dataSet->GetNumberOfCells(); }
+  std::int64_t points() const { return leaf_.dataSet->GetNumberOfPoints(); }
+
+  /// Of a structured data set.
+  std::array<int, 6> extent() const;
+  /// Coordinates of a point.
+  virtual std::array<double, 3> place(std::int64_t point) const = 0;
+  virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
+  /// Of its points.
+  virtual Box box() const = 0;
+  /// The points that may be points of another data set too, because they lie in one of the boxes
+  /// (extents, if points are told apart by those), ascending.
+  virtual std::vector<std::int64_t> pointsIn(Span<const Box> boxes) const = 0;
+
+  /// Only where points are told apart by clusters: the points with how far they reach, before
+  /// anything else is called, and then what they are.
+  virtual std::vector<LoosePoint> loosePoints(double tolerance) const;
+  virtual void identify(const std::vector<SetName>& names);
+
+  /// Says which points others may have, by what keys. @param points  ascending
+  virtual void share(std::vector<std::int64_t> points, std::vector<EntityKey> keys);
+  Span<const std::int64_t> shared() const { return shared_; }
+  Span<const EntityKey> sharedKeys() const { return sharedKeys_; }
+  /// Keys of what connects cells and others may have. Empty if that is the shared points.
+  virtual std::vector<EntityKey> connectionKeys() = 0;
+
+  /// Labels the cells in range. @return the number of sets
+  virtual std::uint32_t label(const RangeTest& test) = 0;
+  virtual std::uint32_t setOfCell(std::int64_t cell) const = 0;
+  /// The sets of what connectionKeys() named, or of the shared points.
+  virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
+  virtual std::vector<SetAtPoint> setsAtShared() const = 0;
+  /// What is known of each set. Ghost cells do not count.
+  virtual BlockFacts facts(const FactScales& scales,
+                           const std::vector<MeasuredValues>& arrays) const = 0;
+  virtual void write(RegionOutput& output) const = 0;
+  /// Shows a region at a shared point, and at whatever points are the same one.
+  virtual void showAt(std::int64_t shared, vtkIdType region, vtkIdType* points) const {
+    points[shared_[static_cast<std::size_t>(shared)]] = region;
+  }
+  /// The sets that have a cell at one of the points.
+  virtual std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const = 0;
+  /// The points of cells in range that are the nearest to a place, and the square of their
+  /// distance; none if no cell is in range.
+  struct Nearest {
+    double distance2 = RegionFacts::Infinity;
+    std::vector<std::uint32_t> sets;
+
+    void add(const std::array<double, 3>& where, const std::array<double, 3>& point,
+             std::uint32_t set);
+  };
+  virtual Nearest nearest(const std::array<double, 3>& place) const = 0;
+
+ protected:
+  /// Position of a point in shared(), -1 if it is not there.
+  std::int64_t sharedIndex(std::int64_t point) const;
+  bool isShared(std::int64_t point) const {
+    return !sharedBits_.empty() &&
+           (sharedBits_[static_cast<std::size_t>(point >> 6)] >> (point & 63) & 1) != 0;
+  }
+  /// Key of a cell that has the least point given and all its points' keys by coordinates.
+  RegionKey placeKey(const std::array<double, 3>& least, EntityKey all) const {
+    return {orderedBits(least[0]), orderedBits(least[1]), orderedBits(least[2]), all.low};
+  }
+
+  Leaf leaf_;
+  DomainRules rules_;
+  std::vector<std::int64_t> shared_;
+  std::vector<EntityKey> sharedKeys_;
+
+ private:
+  std::vector<std::uint64_t> sharedBits_;    // a bit per point
+  std::vector<std::uint32_t> sharedBefore_;  // shared points before each word
+};
+
+/// A lattice of points with all its cells. @param flags  ghost flags per cell, or none
+/// @param labels  null, or a value per cell; outlive the piece
+std::unique_ptr<ComponentPiece> makeLatticePiece(const Leaf& leaf, const DomainRules& rules,
+                                                 std::vector<std::uint8_t> flags,
+                                                 std::vector<std::int64_t> labels);
+/// Cells of any kind.
+std::unique_ptr<ComponentPiece> makeMeshPiece(const Leaf& leaf, const DomainRules& rules,
+                                              std::vector<std::uint8_t> flags,
+                                              std::vector<std::int64_t> labels);
+
+/// Adds what a cell has of an array. @param points  of the cell
+void addValues(const MeasuredValues& array, std::int64_t cell, std::int64_t count,
+               const std::int64_t* points, double weight, const FixedScale& scale,
+               ValueFacts& facts);
+
+/// A cell's entity told apart by a value too.
+EntityKey withValue(const EntityKey& key, std::int64_t value);
+
+}  // namespace tributary

@@ -1,0 +1,516 @@
+#include "ComponentPiece.h"
+
+#include <vtkCellData.h>
+#include <vtkDataArray.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkPointData.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "CellLists.h"
+#include "CellSize.h"
+#include "SmpFor.h"
+
+#include "Tributary/Components/CoincidentPoints.h"
+#include "Tributary/Components/MeshEntities.h"
+#include "Tributary/Components/MeshLabels.h"
+#include "Tributary/Error.h"
+
+namespace tributary {
+namespace {
+
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+class MeshPiece : public ComponentPiece {
+ public:
+  MeshPiece(const Leaf& leaf, const DomainRules& rules, std::vector<std::uint8_t> flags,
+            std::vector<std::int64_t> labels);
+
+  std::array<double, 3> place(std::int64_t point) const override { return coordinates_[point]; }
+  Extremes extremes(const std::vector<MeasuredValues>& arrays) const override;
+  Box box() const override;
+  std::vector<std::int64_t> pointsIn(Span<const Box> boxes) const override;
+  std::vector<LoosePoint> loosePoints(double tolerance) const override;
+  void identify(const std::vector<SetName>& names) override;
+  std::vector<EntityKey> connectionKeys() override;
+  std::uint32_t label(const RangeTest& test) override;
+  std::uint32_t setOfCell(std::int64_t cell) const override {
+    return labels_.setOfCell[index(cell)];
+  }
+  std::vector<std::uint32_t> setsOfConnections() const override;
+  std::vector<SetAtPoint> setsAtShared() const override;
+  BlockFacts facts(const FactScales& scales,
+                   const std::vector<MeasuredValues>& arrays) const override;
+  void write(RegionOutput& output) const override;
+  void showAt(std::int64_t shared, vtkIdType region, vtkIdType* points) const override;
+  std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const override;
+  Nearest nearest(const std::array<double, 3>& place) const override;
+
+ private:
+  bool throughPoints() const { return rules_.through == Through::Points; }
+  /// The points of a cell, coincident ones by the first of them.
+  Span<const std::int64_t> pointsOf(std::int64_t cell) const { return between(cellPoints_, cell); }
+  Span<const std::int64_t> entitiesOf(std::int64_t cell) const {
+    return throughPoints() ? pointsOf(cell) : between(numbered_.cells(), cell);
+  }
+  static Span<const std::int64_t> between(const CellEntities& rows, std::int64_t row) {
+    const std::int64_t first = rows.offsets[index(row)];
+    return rows.entities.subspan(index(first), index(rows.offsets[index(row + 1)] - first));
+  }
+  std::int64_t firstOf(std::int64_t point) const {
+    return first_.empty() ? point : first_[index(point)];
+  }
+  CellSize sizeOf(std::int64_t cell) const {
+    const auto ids = between({lists_.offsets, lists_.connectivity, 0}, cell);
+    return sizeOfCell(lists_.types[index(cell)], static_cast<std::int64_t>(ids.size()), ids.data(),
+                      coordinates_, leaf_.dataSet, cell);
+  }
+  bool isGhost(std::int64_t cell) const {
+    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
+  }
+  /// @param names  of clusters, or null
+  void mergePoints(const std::vector<SetName>* names);
+  RegionKey keyOf(std::int64_t cell, const RegionKey& known) const;
+  /// Calls `visit(point, set)` once for each point and each set that has a cell there.
+  template <class Visit>
+  void visitPoints(Visit&& visit) const;
+
+  CellLists lists_;
+  std::int64_t count_;  // cells
+  vtkSmartPointer<vtkDataArray> coordinatesArray_;
+  Coordinates coordinates_;
+  std::vector<std::int64_t> first_;  // of the points that are the same as a point, or none
+  std::vector<std::pair<std::int64_t, std::int64_t>> copies_;  // (first, other), sorted
+  std::vector<std::int64_t> mergedPoints_;                     // the connectivity with those
+  CellEntities cellPoints_;
+  MeshEntities numbered_;
+  std::vector<std::uint8_t> flags_;
+  std::vector<std::int64_t> values_;
+  std::vector<std::int64_t> cellIds_;
+
+  struct Connection {
+    std::int64_t entity;
+    std::int64_t value;
+  };
+  std::vector<Connection> connections_;  // sorted
+  MeshLabels labels_;
+};
+
+MeshPiece::MeshPiece(const Leaf& leaf, const DomainRules& rules, std::vector<std::uint8_t> flags,
+                     std::vector<std::int64_t> labels)
+    : ComponentPiece(leaf, rules),
+      lists_(cellListsOf(leaf.dataSet)),
+      count_(static_cast<std::int64_t>(lists_.types.size())),
+      coordinatesArray_(coordinatesOf(leaf.dataSet)),
+      coordinates_(coordinatesArray_),
+      flags_(std::move(flags)),
+      values_(std::move(labels)) {
+  const std::int64_t pointCount = points();
+  for (const std::int64_t p : lists_.connectivity)
+    if (p < 0 || p >= pointCount)
+      throw Error("a cell has point " + std::to_string(p) + " of a data set with " +
+                  std::to_string(pointCount) + " points");
+  if (rules_.points != DomainRules::Points::Clusters) mergePoints(nullptr);
+  if (rules_.cells == DomainRules::Cells::Ids)
+    cellIds_ = exactIds(leaf.dataSet->GetCellData()->GetGlobalIds());
+}
+
+std::vector<LoosePoint> MeshPiece::loosePoints(double tolerance) const {
+  std::vector<LoosePoint> loose;
+  for (std::int64_t p = 0; p < points(); ++p) loose.push_back({coordinates_[p], 0});
+  for (std::int64_t c = 0; c < count_; ++c) {
+    const auto ids = between({lists_.offsets, lists_.connectivity, 0}, c);
+    std::array<double, 3> lo, hi;
+    lo.fill(RegionFacts::Infinity);
+    hi.fill(-RegionFacts::Infinity);
+    for (const std::int64_t p : ids) {
+      for (std::size_t a = 0; a < 3; ++a) {
+        lo[a] = std::min(lo[a], loose[index(p)].place[a]);
+        hi[a] = std::max(hi[a], loose[index(p)].place[a]);
+      }
+    }
+    double squares = 0;
+    for (std::size_t a = 0; a < 3; ++a) squares += (hi[a] - lo[a]) * (hi[a] - lo[a]);
+    const double reach = tolerance * std::sqrt(squares);
+    for (const std::int64_t p : ids) loose[index(p)].reach = std::max(loose[index(p)].reach, reach);
+  }
+  return loose;
+}
+
+void MeshPiece::identify(const std::vector<SetName>& names) {
+  mergePoints(&names);
+}
+
+void MeshPiece::mergePoints(const std::vector<SetName>* names) {
+  if (names || rules_.points == DomainRules::Points::Ids) {
+    // As points in space, to be merged like those: a block's number and the halves of an id are
+    // exact as doubles.
+    std::vector<double> places;
+    places.reserve(3 * index(points()));
+    const auto add = [&](std::int64_t block, std::int64_t id) {
+      places.push_back(static_cast<double>(id & 0xffffffff));
+      places.push_back(static_cast<double>(id >> 32));
+      places.push_back(static_cast<double>(block));
+    };
+    if (names) {
+      for (const SetName& name : *names) add(name.block, name.set);
+    } else {
+      for (const std::int64_t id : exactIds(leaf_.dataSet->GetPointData()->GetGlobalIds()))
+        add(0, id);
+    }
+    first_ = mergeCoincident(Span<const double>(places), smpFor);
+  } else if (coordinates_.doubles()) {
+    first_ =
+        mergeCoincident(Span<const double>(coordinates_.doubles(), index(3 * points())), smpFor);
+  } else {
+    first_ = mergeCoincident(Span<const float>(coordinates_.floats(), index(3 * points())), smpFor);
+  }
+  for (std::size_t p = 0; p < first_.size(); ++p)
+    if (first_[p] != static_cast<std::int64_t>(p))
+      copies_.emplace_back(first_[p], static_cast<std::int64_t>(p));
+  std::sort(copies_.begin(), copies_.end());
+  cellPoints_ = {lists_.offsets, lists_.connectivity, points()};
+  if (copies_.empty()) {
+    first_ = {};
+  } else {
+    mergedPoints_.reserve(lists_.connectivity.size());
+    for (const std::int64_t p : lists_.connectivity) mergedPoints_.push_back(first_[index(p)]);
+    cellPoints_.entities = mergedPoints_;
+  }
+  if (!throughPoints()) {
+    MeshCells mesh;
+    mesh.types = lists_.types;
+    mesh.offsets = lists_.offsets;
+    mesh.connectivity = lists_.connectivity;
+    mesh.faceLocations = lists_.faceLocations;
+    mesh.faces = lists_.faces;
+    mesh.pointCount = points();
+    mesh.canonical = first_;
+    numbered_ = numberEntities(mesh, rules_.through, {}, smpFor);
+  }
+}
+
+Extremes MeshPiece::extremes(const std::vector<MeasuredValues>& arrays) const {
+  Extremes extremes;
+  double bounds[6];
+  leaf_.dataSet->GetBounds(bounds);
+  for (const double bound : bounds)
+    if (std::isfinite(bound) && points() > 0)
+      extremes.coordinate = std::max(extremes.coordinate, std::abs(bound));
+  for (std::int64_t c = 0; c < count_; ++c) {
+    const double measure = sizeOf(c).measure;
+    if (std::isfinite(measure)) extremes.measure = std::max(extremes.measure, measure);
+  }
+  for (const MeasuredValues& values : arrays) extremes.values.push_back(values.largest());
+  return extremes;
+}
+
+Box MeshPiece::box() const {
+  Box box;
+  if (points() == 0) return box;
+  double bounds[6];
+  leaf_.dataSet->GetBounds(bounds);
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] = bounds[2 * a];
+    box.hi[a] = bounds[2 * a + 1];
+  }
+  return box;
+}
+
+std::vector<std::int64_t> MeshPiece::pointsIn(Span<const Box> boxes) const {
+  std::vector<std::int64_t> found;
+  if (boxes.empty()) return found;
+  for (std::int64_t p = 0; p < points(); ++p) {
+    if (firstOf(p) != p) continue;
+    const std::array<double, 3> here = coordinates_[p];
+    if (std::any_of(boxes.begin(), boxes.end(),
+                    [&](const Box& box) { return box.contains(here.data()); }))
+      found.push_back(p);
+  }
+  return found;
+}
+
+std::vector<EntityKey> MeshPiece::connectionKeys() {
+  connections_.clear();
+  if (throughPoints() && !rules_.withLabels) return {};
+  std::vector<EntityKey> keys;
+  if (shared_.empty()) return keys;
+  // The entities all of whose points are shared, each with the values of its cells.
+  std::vector<EntityKey> corners;
+  std::vector<std::int64_t> points;
+  const auto keyOfNumbered = [&](std::int64_t entity, EntityKey& key) {
+    if (throughPoints()) {
+      const std::int64_t at = sharedIndex(entity);
+      if (at < 0) return false;
+      key = sharedKeys_[index(at)];
+      return true;
+    }
+    corners.clear();
+    numbered_.pointsOf(entity, points);
+    for (const std::int64_t p : points) {
+      const std::int64_t at = sharedIndex(p);
+      if (at < 0) return false;
+      corners.push_back(sharedKeys_[index(at)]);
+    }
+    key = corners.size() == 1 ? corners[0] : keyOfEntity(corners);
+    return true;
+  };
+  if (!rules_.withLabels) {
+    for (std::int64_t e = 0; e < numbered_.count(); ++e) {
+      EntityKey key;
+      if (!keyOfNumbered(e, key)) continue;
+      keys.push_back(key);
+      connections_.push_back({e, 0});
+    }
+    return keys;
+  }
+  for (std::int64_t c = 0; c < count_; ++c)
+    for (const std::int64_t e : entitiesOf(c)) {
+      EntityKey key;
+      if (keyOfNumbered(e, key)) connections_.push_back({e, values_[index(c)]});
+    }
+  const auto before = [](const Connection& a, const Connection& b) {
+    return a.entity != b.entity ? a.entity < b.entity : a.value < b.value;
+  };
+  std::sort(connections_.begin(), connections_.end(), before);
+  connections_.erase(std::unique(connections_.begin(), connections_.end(),
+                                 [](const Connection& a, const Connection& b) {
+                                   return a.entity == b.entity && a.value == b.value;
+                                 }),
+                     connections_.end());
+  for (const Connection& connection : connections_) {
+    EntityKey key;
+    keyOfNumbered(connection.entity, key);
+    keys.push_back(withValue(key, connection.value));
+  }
+  return keys;
+}
+
+std::uint32_t MeshPiece::label(const RangeTest& test) {
+  std::vector<std::uint8_t> inRange;
+  if (test.scalars || !flags_.empty()) {
+    inRange.assign(index(count_), 1);
+    vtkSmartPointer<vtkDataArray> array;
+    MeasuredValues scalars;
+    if (test.scalars) scalars = MeasuredValues(test.scalars, 0, test.atCells);
+    smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
+      const auto isIn = [&](std::int64_t i) {
+        const double value = scalars.at(i);
+        return value >= test.lo && value <= test.hi;
+      };
+      for (std::int64_t c = begin; c < end; ++c) {
+        std::uint8_t& in = inRange[index(c)];
+        if (!flags_.empty() && (flags_[index(c)] & vtkDataSetAttributes::HIDDENCELL) != 0) {
+          in = 0;
+        } else if (test.scalars && test.atCells) {
+          in = isIn(c) ? 1 : 0;
+        } else if (test.scalars) {
+          const auto ids = between({lists_.offsets, lists_.connectivity, 0}, c);
+          const bool good = test.allPoints
+                                ? !ids.empty() && std::all_of(ids.begin(), ids.end(), isIn)
+                                : std::any_of(ids.begin(), ids.end(), isIn);
+          in = good ? 1 : 0;
+        }
+      }
+    });
+  }
+  const CellEntities entities = throughPoints() ? cellPoints_ : numbered_.cells();
+  labels_ = {};
+  labels_ = labelMesh(entities, inRange, values_.empty() ? nullptr : values_.data(), smpFor);
+  return labels_.sets;
+}
+
+std::vector<std::uint32_t> MeshPiece::setsOfConnections() const {
+  if (throughPoints() && !rules_.withLabels) {
+    std::vector<std::uint32_t> sets(shared_.size(), NoSet);
+    if (shared_.empty()) return sets;
+    for (std::int64_t c = 0; c < count_; ++c) {
+      if (setOfCell(c) == NoSet) continue;
+      for (const std::int64_t p : pointsOf(c)) {
+        const std::int64_t at = sharedIndex(p);
+        if (at >= 0) sets[index(at)] = setOfCell(c);
+      }
+    }
+    return sets;
+  }
+  std::vector<std::uint32_t> sets(connections_.size(), NoSet);
+  if (connections_.empty()) return sets;
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet) continue;
+    const std::int64_t value = rules_.withLabels ? values_[index(c)] : 0;
+    for (const std::int64_t e : entitiesOf(c)) {
+      const auto at =
+          std::lower_bound(connections_.begin(), connections_.end(), Connection{e, value},
+                           [](const Connection& a, const Connection& b) {
+                             return a.entity != b.entity ? a.entity < b.entity : a.value < b.value;
+                           });
+      if (at != connections_.end() && at->entity == e && at->value == value)
+        sets[static_cast<std::size_t>(at - connections_.begin())] = setOfCell(c);
+    }
+  }
+  return sets;
+}
+
+std::vector<SetAtPoint> MeshPiece::setsAtShared() const {
+  std::vector<SetAtPoint> list;
+  if (shared_.empty()) return list;
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet) continue;
+    for (const std::int64_t p : pointsOf(c)) {
+      const std::int64_t at = sharedIndex(p);
+      if (at >= 0) list.push_back({at, setOfCell(c)});
+    }
+  }
+  std::sort(list.begin(), list.end(), [](const SetAtPoint& a, const SetAtPoint& b) {
+    return a.shared != b.shared ? a.shared < b.shared : a.set < b.set;
+  });
+  list.erase(std::unique(list.begin(), list.end(),
+                         [](const SetAtPoint& a, const SetAtPoint& b) {
+                           return a.shared == b.shared && a.set == b.set;
+                         }),
+             list.end());
+  return list;
+}
+
+RegionKey MeshPiece::keyOf(std::int64_t cell, const RegionKey& known) const {
+  if (rules_.cells == DomainRules::Cells::Ids)
+    return {static_cast<std::uint64_t>(cellIds_[index(cell)]), 0, 0, 0};
+  const auto ids = pointsOf(cell);
+  if (ids.empty()) return known;
+  std::array<double, 3> least = coordinates_[ids[0]];
+  for (const std::int64_t p : ids) least = std::min(least, coordinates_[p]);
+  if (placeKey(least, {0, 0}) > known) return known;
+  std::vector<EntityKey> corners;
+  for (const std::int64_t p : ids) corners.push_back(keyOfPoint(coordinates_[p].data()));
+  EntityKey all = keyOfEntity(corners);
+  if (rules_.withLabels) all = withValue(all, values_[index(cell)]);
+  return placeKey(least, all);
+}
+
+BlockFacts MeshPiece::facts(const FactScales& scales,
+                            const std::vector<MeasuredValues>& arrays) const {
+  BlockFacts facts;
+  facts.sets.resize(labels_.sets);
+  facts.values.resize(labels_.sets * arrays.size());
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet || isGhost(c)) continue;
+    RegionFacts& set = facts.sets[setOfCell(c)];
+    ++set.cells;
+    set.key = std::min(set.key, keyOf(c, set.key));
+    const CellSize size = sizeOf(c);
+    const double weight = scales.hasMeasure ? size.measure : 1;
+    if (std::isfinite(size.measure)) set.measure += scales.measure.fixed(size.measure);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double moment = weight * size.centroid[a];
+      if (std::isfinite(moment)) set.moment[a] += scales.moment.fixed(moment);
+    }
+    const auto ids = pointsOf(c);
+    for (const std::int64_t p : ids) {
+      const std::array<double, 3> here = coordinates_[p];
+      for (std::size_t a = 0; a < 3; ++a) {
+        set.lo[a] = std::min(set.lo[a], here[a]);
+        set.hi[a] = std::max(set.hi[a], here[a]);
+      }
+    }
+    const auto own = between({lists_.offsets, lists_.connectivity, 0}, c);
+    for (std::size_t v = 0; v < arrays.size(); ++v)
+      addValues(arrays[v], c, static_cast<std::int64_t>(own.size()), own.data(), weight,
+                scales.integrals[v], facts.values[setOfCell(c) * arrays.size() + v]);
+  }
+  return facts;
+}
+
+template <class Visit>
+void MeshPiece::visitPoints(Visit&& visit) const {
+  // Most points have one set; of the others the rest is kept until the end.
+  std::vector<std::uint32_t> firstSet(index(points()), NoSet);
+  using More = std::pair<std::int64_t, std::uint32_t>;
+  std::vector<More> more;
+  for (std::int64_t c = 0; c < count_; ++c) {
+    const std::uint32_t set = setOfCell(c);
+    if (set == NoSet) continue;
+    for (const std::int64_t p : pointsOf(c)) {
+      std::uint32_t& known = firstSet[index(p)];
+      if (known == set) continue;
+      if (known == NoSet) {
+        known = set;
+        visit(p, set);
+      } else {
+        more.emplace_back(p, set);
+      }
+    }
+  }
+  std::sort(more.begin(), more.end());
+  more.erase(std::unique(more.begin(), more.end()), more.end());
+  for (const More& one : more) visit(one.first, one.second);
+}
+
+void MeshPiece::write(RegionOutput& output) const {
+  if (output.cells) {
+    smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t c = begin; c < end; ++c)
+        output.cells[c] = setOfCell(c) == NoSet ? -1 : output.shownOf[setOfCell(c)];
+    });
+  }
+  if (output.points) std::fill_n(output.points, points(), vtkIdType(-1));
+  output.pointsOfSet.assign(labels_.sets, 0);
+  visitPoints([&](std::int64_t point, std::uint32_t set) {
+    if (shared_.empty() || !isShared(point)) ++output.pointsOfSet[set];
+    const std::int64_t shown = output.shownOf[set];
+    if (!output.points || shown < 0) return;
+    vtkIdType& out = output.points[point];
+    if (out < 0 || shown < out) out = shown;
+  });
+  if (output.points && !first_.empty())
+    for (std::int64_t p = 0; p < points(); ++p) output.points[p] = output.points[firstOf(p)];
+}
+
+void MeshPiece::showAt(std::int64_t shared, vtkIdType region, vtkIdType* points) const {
+  const std::int64_t point = shared_[index(shared)];
+  points[point] = region;
+  const auto before = [](const std::pair<std::int64_t, std::int64_t>& copy, std::int64_t p) {
+    return copy.first < p;
+  };
+  for (auto copy = std::lower_bound(copies_.begin(), copies_.end(), point, before);
+       copy != copies_.end() && copy->first == point; ++copy)
+    points[copy->second] = region;
+}
+
+std::vector<std::uint32_t> MeshPiece::setsAt(const std::vector<std::int64_t>& wanted) const {
+  std::vector<char> isWanted(index(points()), 0);
+  for (const std::int64_t p : wanted) isWanted[index(firstOf(p))] = 1;
+  std::vector<std::uint32_t> sets;
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet) continue;
+    for (const std::int64_t p : pointsOf(c)) {
+      if (isWanted[index(p)] == 0) continue;
+      sets.push_back(setOfCell(c));
+      break;
+    }
+  }
+  return sets;
+}
+
+ComponentPiece::Nearest MeshPiece::nearest(const std::array<double, 3>& where) const {
+  Nearest nearest;
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet) continue;
+    for (const std::int64_t p : pointsOf(c)) nearest.add(where, coordinates_[p], setOfCell(c));
+  }
+  return nearest;
+}
+
+}  // namespace
+
+std::unique_ptr<ComponentPiece> makeMeshPiece(const Leaf& leaf, const DomainRules& rules,
+                                              std::vector<std::uint8_t> flags,
+                                              std::vector<std::int64_t> labels) {
+  return std::make_unique<MeshPiece>(leaf, rules, std::move(flags), std::move(labels));
+}
+
+}  // namespace tributary

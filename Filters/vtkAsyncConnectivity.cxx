@@ -1,0 +1,868 @@
+#include "vtkAsyncConnectivity.h"
+
+#include "Private/ComponentDomain.h"
+#include "Private/ExtractedCells.h"
+#include "Private/FreshArray.h"
+#include "Private/Leaves.h"
+#include "Private/RegionSelection.h"
+#include "Private/Require.h"
+#include "Private/RunStatistics.h"
+#include "Private/Together.h"
+
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
+
+#include <vtkCellData.h>
+#include <vtkDataObjectTree.h>
+#include <vtkDataObjectTreeIterator.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkDoubleArray.h>
+#include <vtkFieldData.h>
+#include <vtkIdTypeArray.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkIntArray.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+#include <vtkPointData.h>
+#include <vtkPolyData.h>
+#include <vtkTable.h>
+#include <vtkUniformGridAMR.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <utility>
+
+vtkStandardNewMacro(vtkAsyncConnectivity);
+
+namespace
+{
+using tributary::Error;
+using tributary::require;
+
+/// Share of the progress bar when all data sets are known.
+constexpr double SETUP_DONE = 0.1;
+
+/// An array that the table tells of, by component.
+struct Measured
+{
+  std::string Name;
+  std::string Column;
+  int Component;
+};
+
+std::string numbered(const char* name, std::size_t range)
+{
+  return range == 0 ? name : name + ("_" + std::to_string(range));
+}
+} // anonymous namespace
+
+//------------------------------------------------------------------------------
+/// One execution on one rank. Every member function is collective.
+class vtkAsyncConnectivity::vtkRun
+{
+public:
+  vtkRun(vtkAsyncConnectivity* self, tributary::Transport& transport)
+    : Self(self)
+    , Transport(transport)
+  {
+  }
+
+  /// Leaves the outputs empty after an abort.
+  void Execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
+
+private:
+  /// What is known of one range at the end.
+  struct Range
+  {
+    tributary::RangeRegions Regions;
+    tributary::RegionSelection Selection;
+    std::vector<vtkSmartPointer<vtkIdTypeArray>> Cells, Points; // for each piece
+  };
+
+  void CheckProperties();
+  void AgreeOnProperties();
+  std::vector<vtkDataArray*> FindLabels();
+  std::vector<tributary::RangeTest> FindScalars();
+  void FindMeasured();
+  tributary::RegionSelection Select(const tributary::RangeRegions& regions);
+  bool LabelRange(const tributary::FactScales& scales, std::size_t range);
+  void Write(vtkDataObject* input, vtkDataObject* output);
+  void Extract(vtkDataObject* input, vtkDataObject* output);
+  void WriteTable(const tributary::FactScales& scales, vtkTable* table);
+
+  vtkAsyncConnectivity* Self;
+  tributary::Transport& Transport;
+  std::vector<tributary::Leaf> Leaves;
+  std::unique_ptr<tributary::ComponentDomain> Domain;
+  std::vector<tributary::RangeTest> Tests;
+  std::vector<Measured> Columns;
+  std::vector<std::vector<tributary::MeasuredValues>> Arrays; // for each piece
+  std::vector<Range> Ranges;
+};
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::vtkRun::CheckProperties()
+{
+  auto* self = this->Self;
+  tributary::together(this->Transport,
+    [&]
+    {
+      if (self->ScalarConnectivity)
+      {
+        require(!self->ScalarRanges.empty(), "ScalarRange", "empty", "set it to one range or more");
+        for (const auto& range : self->ScalarRanges)
+        {
+          require(!std::isnan(range[0]) && !std::isnan(range[1]), "ScalarRange", "not a number",
+            "set it to two numbers");
+          require(range[0] <= range[1], "ScalarRange", range[0],
+            ("its end, " + std::to_string(range[1]) + ", must not be below its beginning").c_str());
+        }
+      }
+      require(self->Tolerance >= 0 && self->Tolerance <= 0.5, "Tolerance", self->Tolerance,
+        "set it to a share of a cell's diagonal from 0 to 0.5");
+      for (const double x : self->ClosestPoint)
+      {
+        require(self->ExtractionMode != CLOSEST_POINT || std::isfinite(x), "ClosestPoint", x,
+          "set it to finite coordinates");
+      }
+      require(self->ExtractionMode != SIZE_RANGE || self->SizeRange[0] <= self->SizeRange[1],
+        "SizeRange", self->SizeRange[0],
+        ("its end, " + std::to_string(self->SizeRange[1]) + ", must not be below its beginning")
+          .c_str());
+      require(self->ExtractionMode != SPECIFIED || !self->SpecifiedRegionIds.empty(),
+        "SpecifiedRegionIds", "empty", "name the regions, or choose another ExtractionMode");
+      require((self->ExtractionMode != POINT_SEEDED && self->ExtractionMode != CELL_SEEDED) ||
+          !self->SeedIds.empty(),
+        "SeedIds", "empty", "name the seeds, or choose another ExtractionMode");
+      self->CheckExchangeProperties();
+    });
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::vtkRun::AgreeOnProperties()
+{
+  auto* self = this->Self;
+  std::vector<std::pair<const char*, double>> properties{
+    { "ExtractionMode", self->ExtractionMode },
+    { "ExtractRegions", self->ExtractRegions },
+    { "ColorRegions", self->ColorRegions },
+    { "RegionIdAssignmentMode", self->RegionIdAssignmentMode },
+    { "number of SeedIds", static_cast<double>(self->SeedIds.size()) },
+    { "number of SpecifiedRegionIds", static_cast<double>(self->SpecifiedRegionIds.size()) },
+    { "ClosestPoint", self->ClosestPoint[0] },
+    { "ClosestPoint", self->ClosestPoint[1] },
+    { "ClosestPoint", self->ClosestPoint[2] },
+    { "SizeRange", static_cast<double>(self->SizeRange[0]) },
+    { "SizeRange", static_cast<double>(self->SizeRange[1]) },
+    { "ScalarConnectivity", self->ScalarConnectivity },
+    { "FullScalarConnectivity", self->FullScalarConnectivity },
+    { "number of ScalarRanges", static_cast<double>(self->ScalarRanges.size()) },
+    { "ConnectThrough", self->ConnectThrough },
+    { "LabelConnectivity", self->LabelConnectivity },
+    { "number of StatisticsArrays", static_cast<double>(self->StatisticsArrays.size()) },
+    { "Tolerance", self->Tolerance },
+    { "Method", self->Method },
+  };
+  for (const auto& property : self->ExchangeProperties())
+  {
+    properties.push_back(property);
+  }
+  vtkAsyncAlgorithm::AgreeOn(this->Transport, properties);
+  properties.clear();
+  for (const vtkIdType id : self->SeedIds)
+  {
+    properties.emplace_back("SeedIds", static_cast<double>(id));
+  }
+  for (const vtkIdType id : self->SpecifiedRegionIds)
+  {
+    properties.emplace_back("SpecifiedRegionIds", static_cast<double>(id));
+  }
+  for (const auto& range : self->ScalarRanges)
+  {
+    properties.emplace_back("ScalarRange", range[0]);
+    properties.emplace_back("ScalarRange", range[1]);
+  }
+  vtkAsyncAlgorithm::AgreeOn(this->Transport, properties);
+
+  std::string arrays;
+  for (const std::string& name : self->StatisticsArrays)
+  {
+    arrays += name + '\n';
+  }
+  const auto nameOf = [&](bool isUsed, int index)
+  {
+    vtkInformation* info = self->GetInputArrayInformation(index);
+    const char* name = info->Get(vtkDataObject::FIELD_NAME());
+    return isUsed
+      ? std::to_string(info->Get(vtkDataObject::FIELD_ASSOCIATION())) + (name ? name : "")
+      : std::string();
+  };
+  for (const auto& [property, names] : { std::make_pair("StatisticsArrays", arrays),
+         std::make_pair("SelectInputScalars", nameOf(self->ScalarConnectivity, 0)),
+         std::make_pair("SelectLabels", nameOf(self->LabelConnectivity, 1)) })
+  {
+    const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(names));
+    if (tributary::allreduce(this->Transport, tributary::ReduceOp::Min, hash) !=
+      tributary::allreduce(this->Transport, tributary::ReduceOp::Max, hash))
+    {
+      throw Error(std::string(property) +
+        " names other arrays on other ranks; set it to the same on all ranks");
+    }
+  }
+}
+
+//------------------------------------------------------------------------------
+/// The array of labels of each leaf, null if labels do not count.
+std::vector<vtkDataArray*> vtkAsyncConnectivity::vtkRun::FindLabels()
+{
+  std::vector<vtkDataArray*> labels(this->Leaves.size(), nullptr);
+  tributary::together(this->Transport,
+    [&]
+    {
+      for (std::size_t n = 0; this->Self->LabelConnectivity && n < labels.size(); ++n)
+      {
+        vtkDataSet* dataSet = this->Leaves[n].dataSet;
+        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+        labels[n] = this->Self->GetInputArrayToProcess(1, dataSet, association);
+        if (labels[n] && association != vtkDataObject::FIELD_ASSOCIATION_CELLS)
+        {
+          throw Error("SelectLabels is an array of points; choose an array of cells, or convert it "
+                      "with Point Data to Cell Data first");
+        }
+        if (!labels[n] && dataSet->GetNumberOfCells() > 0)
+        {
+          throw Error("a data set has not the array to compare with LabelConnectivity; choose an "
+                      "array of cells that all have with SelectLabels "
+                      "(SetInputArrayToProcess(1, ...))");
+        }
+      }
+    });
+  return labels;
+}
+
+//------------------------------------------------------------------------------
+/// The array of scalars of each leaf, with the range left open.
+std::vector<tributary::RangeTest> vtkAsyncConnectivity::vtkRun::FindScalars()
+{
+  std::vector<tributary::RangeTest> tests(this->Leaves.size());
+  tributary::together(this->Transport,
+    [&]
+    {
+      for (std::size_t n = 0; this->Self->ScalarConnectivity && n < tests.size(); ++n)
+      {
+        vtkDataSet* dataSet = this->Leaves[n].dataSet;
+        if (dataSet->GetNumberOfCells() < 1)
+        {
+          continue;
+        }
+        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+        vtkDataArray* scalars = this->Self->GetInputArrayToProcess(0, dataSet, association);
+        const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+        if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+        {
+          throw Error("a data set has not the scalars of ScalarConnectivity; choose an array of "
+                      "points or cells that all have with SelectInputScalars "
+                      "(SetInputArrayToProcess(0, ...)), or turn ScalarConnectivity off");
+        }
+        const vtkIdType count =
+          atCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints();
+        if (scalars->GetNumberOfComponents() != 1 || scalars->GetNumberOfTuples() != count)
+        {
+          throw Error(std::string("the scalars \"") +
+            (scalars->GetName() ? scalars->GetName() : "") + "\" have " +
+            std::to_string(scalars->GetNumberOfComponents()) + " components and " +
+            std::to_string(scalars->GetNumberOfTuples()) + " tuples for " + std::to_string(count) +
+            (atCells ? " cells" : " points") +
+            "; choose one of one component with "
+            "SelectInputScalars");
+        }
+        tests[n].scalars = scalars;
+        tests[n].atCells = atCells;
+        tests[n].allPoints = this->Self->FullScalarConnectivity;
+      }
+    });
+  return tests;
+}
+
+//------------------------------------------------------------------------------
+/// The columns that StatisticsArrays asks for, the same on all ranks, and each leaf's arrays.
+void vtkAsyncConnectivity::vtkRun::FindMeasured()
+{
+  this->Arrays.resize(this->Leaves.size());
+  for (const std::string& name : this->Self->StatisticsArrays)
+  {
+    std::vector<std::pair<vtkDataArray*, bool>> found(this->Leaves.size());
+    std::int64_t components = 0;
+    tributary::together(this->Transport,
+      [&]
+      {
+        for (std::size_t n = 0; n < this->Leaves.size(); ++n)
+        {
+          vtkDataSet* dataSet = this->Leaves[n].dataSet;
+          vtkDataArray* array = dataSet->GetCellData()->GetArray(name.c_str());
+          const bool atCells = array != nullptr;
+          const vtkIdType count =
+            atCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints();
+          array = atCells ? array : dataSet->GetPointData()->GetArray(name.c_str());
+          if (dataSet->GetNumberOfCells() < 1)
+          {
+            continue;
+          }
+          if (!array || array->GetNumberOfTuples() != count)
+          {
+            throw Error("a data set has not the array \"" + name +
+              "\" of StatisticsArrays at its cells or points; choose arrays that all have");
+          }
+          if (components != 0 && components != array->GetNumberOfComponents())
+          {
+            throw Error("the array \"" + name +
+              "\" of StatisticsArrays has another number of components in other data sets");
+          }
+          components = array->GetNumberOfComponents();
+          found[n] = { array, atCells };
+        }
+      });
+    const std::int64_t most =
+      tributary::allreduce(this->Transport, tributary::ReduceOp::Max, components);
+    tributary::together(this->Transport,
+      [&]
+      {
+        if (components != 0 && components != most)
+        {
+          throw Error("the array \"" + name +
+            "\" of StatisticsArrays has another number of components on other ranks");
+        }
+      });
+    for (int component = 0; component < most; ++component)
+    {
+      this->Columns.push_back(
+        { name, most > 1 ? name + "_" + std::to_string(component) : name, component });
+      for (std::size_t n = 0; n < found.size(); ++n)
+      {
+        this->Arrays[n].push_back(found[n].first
+            ? tributary::MeasuredValues(found[n].first, component, found[n].second)
+            : tributary::MeasuredValues());
+      }
+    }
+  }
+}
+
+//------------------------------------------------------------------------------
+tributary::RegionSelection vtkAsyncConnectivity::vtkRun::Select(
+  const tributary::RangeRegions& regions)
+{
+  auto* self = this->Self;
+  const std::vector<std::int64_t> seeds(self->SeedIds.begin(), self->SeedIds.end());
+  switch (self->ExtractionMode)
+  {
+    case POINT_SEEDED:
+      return tributary::selectAtPoints(this->Transport, *this->Domain, regions, seeds);
+    case CELL_SEEDED:
+      return tributary::selectAtCells(this->Transport, *this->Domain, regions, seeds);
+    case SPECIFIED:
+      return tributary::selectSpecified(regions.numbered.table,
+        std::vector<std::int64_t>(
+          self->SpecifiedRegionIds.begin(), self->SpecifiedRegionIds.end()));
+    case LARGEST:
+      return tributary::selectLargest(this->Transport, regions.numbered.table);
+    case CLOSEST_POINT:
+      return tributary::selectNearest(this->Transport, *this->Domain, regions,
+        { self->ClosestPoint[0], self->ClosestPoint[1], self->ClosestPoint[2] });
+    case SIZE_RANGE:
+      return tributary::selectBySize(self->SizeRange[0], self->SizeRange[1]);
+    default:
+      break;
+  }
+  tributary::RegionSelection all;
+  all.all = true;
+  return all;
+}
+
+//------------------------------------------------------------------------------
+/// @return false after an abort
+bool vtkAsyncConnectivity::vtkRun::LabelRange(
+  const tributary::FactScales& scales, std::size_t number)
+{
+  auto* self = this->Self;
+  const double step = (1 - SETUP_DONE) / static_cast<double>(this->Ranges.size());
+  const double done = SETUP_DONE + step * static_cast<double>(number);
+  Range& range = this->Ranges[number];
+  for (tributary::RangeTest& test : this->Tests)
+  {
+    test.lo = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][0];
+    test.hi = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][1];
+  }
+  tributary::UnionOptions options;
+  options.method = self->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
+                                              : tributary::UnionMethod::LabelPropagation;
+  options.exchange = self->MakeExchangeOptions();
+  options.monitor = [&] { return self->Monitor(this->Transport, done + 0.5 * step); };
+  constexpr tributary::RegionOrder orders[] = { tributary::RegionOrder::LeastKey,
+    tributary::RegionOrder::MostCells, tributary::RegionOrder::FewestCells };
+  range.Regions = tributary::findRegions(this->Transport, *this->Domain, this->Tests, this->Arrays,
+    scales, orders[self->RegionIdAssignmentMode], options);
+  if (self->AbortedTogether(this->Transport, range.Regions.aborted))
+  {
+    return false;
+  }
+
+  range.Selection = this->Select(range.Regions);
+  std::vector<std::vector<char>> isSelected;
+  std::vector<vtkIdType*> cells, points;
+  tributary::together(this->Transport,
+    [&]
+    {
+      for (std::size_t n = 0; n < this->Leaves.size(); ++n)
+      {
+        auto& selected = isSelected.emplace_back();
+        for (const auto& region : range.Regions.numbered.ofSet[n])
+        {
+          selected.push_back(range.Selection.has(region.number, region.cells) ? 1 : 0);
+        }
+        vtkDataSet* dataSet = this->Leaves[n].dataSet;
+        const std::string name = numbered("RegionId", number);
+        range.Cells.push_back(self->ColorRegions || self->ExtractRegions
+            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, dataSet->GetNumberOfCells())
+            : nullptr);
+        range.Points.push_back(self->ColorRegions
+            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, dataSet->GetNumberOfPoints())
+            : nullptr);
+        cells.push_back(range.Cells.back() ? range.Cells.back()->GetPointer(0) : nullptr);
+        points.push_back(range.Points.back() ? range.Points.back()->GetPointer(0) : nullptr);
+      }
+    });
+  tributary::writeRegions(this->Transport, *this->Domain, range.Regions, isSelected, cells, points);
+  self->UpdateProgress(done + step);
+  return true;
+}
+
+//------------------------------------------------------------------------------
+/// The input with the new arrays, or what is extracted of it.
+void vtkAsyncConnectivity::vtkRun::Write(vtkDataObject* input, vtkDataObject* output)
+{
+  auto* self = this->Self;
+  // Extraction copies the arrays with the cells: it works on a copy of the input that has them.
+  auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
+  whole->ShallowCopy(input);
+  const std::vector<tributary::Leaf> leaves = tributary::leavesOf(whole);
+  for (std::size_t n = 0; self->ColorRegions && n < leaves.size(); ++n)
+  {
+    for (const Range& range : this->Ranges)
+    {
+      leaves[n].dataSet->GetCellData()->AddArray(range.Cells[n]);
+      leaves[n].dataSet->GetPointData()->AddArray(range.Points[n]);
+    }
+  }
+  if (self->ExtractRegions)
+  {
+    this->Extract(whole, output);
+  }
+  else
+  {
+    output->ShallowCopy(whole);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::vtkRun::Extract(vtkDataObject* input, vtkDataObject* output)
+{
+  std::map<vtkDataObject*, vtkSmartPointer<vtkDataSet>> extracted;
+  const std::vector<tributary::Leaf> leaves = tributary::leavesOf(input);
+  for (std::size_t n = 0; n < leaves.size(); ++n)
+  {
+    std::vector<vtkIdType> ids;
+    const vtkIdType count = leaves[n].dataSet->GetNumberOfCells();
+    for (vtkIdType c = 0; c < count; ++c)
+    {
+      for (const Range& range : this->Ranges)
+      {
+        if (range.Cells[n]->GetValue(c) >= 0)
+        {
+          ids.push_back(c);
+          break;
+        }
+      }
+    }
+    extracted[leaves[n].dataSet] = tributary::extractCells(leaves[n].dataSet, ids);
+  }
+  auto* tree = vtkDataObjectTree::SafeDownCast(input);
+  auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
+  if (vtkDataSet::SafeDownCast(input))
+  {
+    if (extracted.count(input) != 0)
+    {
+      output->ShallowCopy(extracted[input]);
+    }
+  }
+  else if (tree && outputTree)
+  {
+    outputTree->CopyStructure(tree);
+    auto iterator = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+    for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
+    {
+      const auto leaf = extracted.find(iterator->GetCurrentDataObject());
+      if (leaf != extracted.end())
+      {
+        outputTree->SetDataSet(iterator, leaf->second);
+      }
+    }
+  }
+  else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(output))
+  {
+    unsigned int block = 0; // a hierarchy's data sets, which must be images there
+    for (const tributary::Leaf& leaf : leaves)
+    {
+      blocks->SetBlock(block++, extracted[leaf.dataSet]);
+    }
+  }
+  output->GetFieldData()->PassData(input->GetFieldData());
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::vtkRun::WriteTable(const tributary::FactScales& scales, vtkTable* table)
+{
+  vtkNew<vtkIdTypeArray> id, cells, points;
+  vtkNew<vtkIntArray> range;
+  vtkNew<vtkDoubleArray> measure, centroid, bounds;
+  id->SetName("RegionId");
+  range->SetName("Range");
+  cells->SetName("Cells");
+  points->SetName("Points");
+  measure->SetName("Measure");
+  centroid->SetName("Centroid");
+  centroid->SetNumberOfComponents(3);
+  bounds->SetName("Bounds");
+  bounds->SetNumberOfComponents(6);
+  std::vector<vtkSmartPointer<vtkDoubleArray>> columns;
+  for (const Measured& measured : this->Columns)
+  {
+    for (const char* what : { " Minimum", " Maximum", " Mean", " Integral" })
+    {
+      columns.push_back(vtkSmartPointer<vtkDoubleArray>::New());
+      columns.back()->SetName((measured.Column + what).c_str());
+    }
+  }
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t r = 0; r < this->Ranges.size(); ++r)
+  {
+    const tributary::RegionTable& regions = this->Ranges[r].Regions.numbered.table;
+    for (std::size_t i = 0; i < regions.regions.size(); ++i)
+    {
+      const tributary::RegionFacts& facts = regions.regions[i];
+      const std::int64_t number = regions.first + static_cast<std::int64_t>(i);
+      if (!this->Ranges[r].Selection.has(number, facts.cells))
+      {
+        continue;
+      }
+      id->InsertNextValue(number);
+      range->InsertNextValue(static_cast<int>(r));
+      cells->InsertNextValue(facts.cells);
+      points->InsertNextValue(facts.points);
+      const double size = scales.hasMeasure ? scales.measure.value(facts.measure) : 0;
+      const double weight = scales.hasMeasure ? size : static_cast<double>(facts.cells);
+      measure->InsertNextValue(size);
+      double center[3], box[6];
+      for (std::size_t a = 0; a < 3; ++a)
+      {
+        center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
+                               : 0.5 * (facts.lo[a] + facts.hi[a]);
+        box[2 * a] = facts.lo[a];
+        box[2 * a + 1] = facts.hi[a];
+      }
+      centroid->InsertNextTuple(center);
+      bounds->InsertNextTuple(box);
+      for (std::size_t v = 0; v < this->Columns.size(); ++v)
+      {
+        const tributary::ValueFacts& values = regions.values[i * this->Columns.size() + v];
+        const bool good = values.notFinite == 0;
+        const double integral = scales.integrals[v].value(values.integral);
+        columns[4 * v]->InsertNextValue(good ? values.least : nan);
+        columns[4 * v + 1]->InsertNextValue(good ? values.most : nan);
+        columns[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : nan);
+        columns[4 * v + 3]->InsertNextValue(good ? integral : nan);
+      }
+    }
+  }
+  table->AddColumn(id);
+  if (this->Ranges.size() > 1)
+  {
+    table->AddColumn(range);
+  }
+  table->AddColumn(cells);
+  table->AddColumn(points);
+  table->AddColumn(measure);
+  table->AddColumn(centroid);
+  table->AddColumn(bounds);
+  for (const auto& column : columns)
+  {
+    table->AddColumn(column);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::vtkRun::Execute(
+  vtkDataObject* input, vtkDataObject* output, vtkTable* table)
+{
+  auto* self = this->Self;
+  const double start = this->Transport.now();
+  this->CheckProperties();
+  this->AgreeOnProperties();
+  this->Leaves = tributary::leavesOf(input);
+  const auto labels = this->FindLabels();
+  this->Tests = this->FindScalars();
+  this->FindMeasured();
+  constexpr tributary::Through throughs[] = { tributary::Through::Faces, tributary::Through::Edges,
+    tributary::Through::Points };
+  this->Domain = tributary::makeComponentDomain(this->Transport, this->Leaves, labels,
+    self->LabelConnectivity, throughs[self->ConnectThrough], self->Tolerance);
+  const auto scales =
+    tributary::agreeOnScales(this->Transport, *this->Domain, this->Arrays, this->Columns.size());
+  const double setupDone = this->Transport.now();
+  self->UpdateProgress(SETUP_DONE);
+
+  this->Ranges.resize(self->ScalarConnectivity ? self->ScalarRanges.size() : 1);
+  for (std::size_t r = 0; r < this->Ranges.size(); ++r)
+  {
+    if (!this->LabelRange(scales, r))
+    {
+      return;
+    }
+  }
+
+  const double labelled = this->Transport.now();
+  if (input && output)
+  {
+    this->Write(input, output);
+  }
+  this->WriteTable(scales, table);
+  vtkNew<vtkIdTypeArray> total;
+  total->SetName("NumberOfRegions");
+  tributary::ExchangeStatistics exchange;
+  for (const Range& range : this->Ranges)
+  {
+    total->InsertNextValue(range.Regions.numbered.table.total);
+    exchange.add(range.Regions.statistics);
+  }
+  std::vector<tributary::Statistic> statistics{ { "Blocks",
+    static_cast<std::int64_t>(this->Leaves.size()) } };
+  for (const auto& statistic : tributary::statisticsOf(exchange))
+  {
+    statistics.push_back(statistic);
+  }
+  statistics.push_back({ "SetupSeconds", setupDone - start });
+  statistics.push_back({ "LabellingSeconds", labelled - setupDone });
+  vtkNew<vtkFieldData> fieldData;
+  fieldData->AddArray(total);
+  tributary::addStatistics(this->Transport, statistics, fieldData);
+  for (int i = 0; output && i < fieldData->GetNumberOfArrays(); ++i)
+  {
+    output->GetFieldData()->AddArray(fieldData->GetAbstractArray(i));
+  }
+}
+
+//------------------------------------------------------------------------------
+vtkAsyncConnectivity::vtkAsyncConnectivity()
+{
+  this->SetNumberOfOutputPorts(2);
+  this->SetInputArrayToProcess(
+    0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS, vtkDataSetAttributes::SCALARS);
+  this->SetInputArrayToProcess(
+    1, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, vtkDataSetAttributes::SCALARS);
+}
+
+//------------------------------------------------------------------------------
+vtkAsyncConnectivity::~vtkAsyncConnectivity() = default;
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::AddSeed(vtkIdType id)
+{
+  this->SeedIds.push_back(id);
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::DeleteSeed(vtkIdType id)
+{
+  this->SeedIds.erase(
+    std::remove(this->SeedIds.begin(), this->SeedIds.end(), id), this->SeedIds.end());
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::InitializeSeedList()
+{
+  this->SeedIds.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::AddSpecifiedRegion(vtkIdType id)
+{
+  this->SpecifiedRegionIds.push_back(id);
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::DeleteSpecifiedRegion(vtkIdType id)
+{
+  auto& ids = this->SpecifiedRegionIds;
+  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::InitializeSpecifiedRegionList()
+{
+  this->SpecifiedRegionIds.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::SetScalarRange(double lo, double hi)
+{
+  this->SetNumberOfScalarRanges(1);
+  this->SetScalarRange(0, lo, hi);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::SetScalarRange(int index, double lo, double hi)
+{
+  if (index < 0)
+  {
+    return;
+  }
+  if (index >= this->GetNumberOfScalarRanges())
+  {
+    this->ScalarRanges.resize(static_cast<std::size_t>(index) + 1);
+  }
+  this->ScalarRanges[static_cast<std::size_t>(index)] = { { lo, hi } };
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::SetNumberOfScalarRanges(int count)
+{
+  this->ScalarRanges.resize(static_cast<std::size_t>(std::max(count, 0)));
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::AddStatisticsArray(const char* name)
+{
+  if (name)
+  {
+    this->StatisticsArrays.emplace_back(name);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::ClearStatisticsArrays()
+{
+  this->StatisticsArrays.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+vtkTable* vtkAsyncConnectivity::GetRegionTable()
+{
+  return vtkTable::SafeDownCast(this->GetOutputDataObject(1));
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncConnectivity::FillOutputPortInformation(int port, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), port == 0 ? "vtkDataObject" : "vtkTable");
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncConnectivity::RequestDataObject(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
+  vtkSmartPointer<vtkDataObject> output;
+  if (!input)
+  {
+    return 0;
+  }
+  if (!this->ExtractRegions || vtkDataObjectTree::SafeDownCast(input) ||
+    vtkPolyData::SafeDownCast(input))
+  {
+    output.TakeReference(input->NewInstance());
+  }
+  else if (vtkDataSet::SafeDownCast(input))
+  {
+    output = vtkSmartPointer<vtkUnstructuredGrid>::New();
+  }
+  else
+  {
+    output = vtkSmartPointer<vtkMultiBlockDataSet>::New();
+  }
+  vtkInformation* info = outputVector->GetInformationObject(0);
+  vtkDataObject* old = vtkDataObject::GetData(info);
+  if (!old || old->GetDataObjectType() != output->GetDataObjectType())
+  {
+    info->Set(vtkDataObject::DATA_OBJECT(), output);
+  }
+  if (!vtkTable::GetData(outputVector, 1))
+  {
+    vtkNew<vtkTable> table;
+    outputVector->GetInformationObject(1)->Set(vtkDataObject::DATA_OBJECT(), table);
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncConnectivity::RequestData(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
+  vtkDataObject* output = vtkDataObject::GetData(outputVector, 0);
+  vtkTable* table = vtkTable::GetData(outputVector, 1);
+  this->Collectively([&](tributary::Transport& transport)
+    { vtkRun(this, transport).Execute(input, output, table); },
+    "No regions", outputVector);
+  // The executive would add an error on every rank if one were not called a success.
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  const auto list = [&](const char* name, const auto& values)
+  {
+    os << indent << name << ":";
+    for (const auto& value : values)
+    {
+      os << " " << value;
+    }
+    os << "\n";
+  };
+  os << indent << "ExtractionMode: " << this->ExtractionMode << "\n"
+     << indent << "ExtractRegions: " << this->ExtractRegions << "\n"
+     << indent << "ColorRegions: " << this->ColorRegions << "\n"
+     << indent << "RegionIdAssignmentMode: " << this->RegionIdAssignmentMode << "\n";
+  list("SeedIds", this->SeedIds);
+  list("SpecifiedRegionIds", this->SpecifiedRegionIds);
+  list("ClosestPoint", this->ClosestPoint);
+  list("SizeRange", this->SizeRange);
+  os << indent << "ScalarConnectivity: " << this->ScalarConnectivity << "\n"
+     << indent << "FullScalarConnectivity: " << this->FullScalarConnectivity << "\n";
+  for (const auto& range : this->ScalarRanges)
+  {
+    list("ScalarRange", range);
+  }
+  os << indent << "ConnectThrough: " << this->ConnectThrough << "\n"
+     << indent << "LabelConnectivity: " << this->LabelConnectivity << "\n";
+  list("StatisticsArrays", this->StatisticsArrays);
+  os << indent << "Tolerance: " << this->Tolerance << "\n"
+     << indent << "Method: " << this->Method << "\n";
+}
