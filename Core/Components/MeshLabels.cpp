@@ -1,8 +1,11 @@
 #include "Tributary/Components/MeshLabels.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "Tributary/Components/UnionFind.h"
 #include "Tributary/Error.h"
@@ -12,50 +15,45 @@ namespace {
 
 constexpr std::uint32_t kNone = MeshLabels::NoSet;
 
+using Unions = UnionFind<std::uint32_t>;
+
 /// What the loops over cells share.
 struct Labelling {
   CellEntities cells;
-  Span<const std::uint8_t> inRange;
   const std::int64_t* values;
-  std::uint32_t* parent;  ///< Union-find of the cells.
+  std::uint32_t* parent;  ///< Union-find of the cells; kNone out of range.
   std::uint32_t* first;   ///< Per entity: the cell that came first, or kNone.
   std::uint8_t* mixed;    ///< Per entity: whether cells of different values meet there.
-
-  bool takesPart(std::int64_t cell) const {
-    return inRange.empty() || inRange[std::size_t(cell)] != 0;
-  }
 };
 
 /// Unites the cells [begin, end) with what came before. @return whether all entities are in range
 /// @tparam Alone  no other thread does so
 template <bool Alone, bool Valued>
 bool uniteCells(const Labelling& all, std::int64_t begin, std::int64_t end) {
-  using Unions = UnionFind<std::uint32_t>;
   const std::int64_t* const entities = all.cells.entities.data();
   const auto entityCount = static_cast<std::uint64_t>(all.cells.entityCount);
   bool good = true;
   for (std::int64_t c = begin; c < end; ++c) {
-    if (!all.takesPart(c)) continue;
+    // No other thread makes it kNone or takes kNone away.
+    if (__atomic_load_n(all.parent + c, __ATOMIC_RELAXED) == kNone) continue;
     const auto cell = static_cast<std::uint32_t>(c);
-    for (std::int64_t k = all.cells.offsets[std::size_t(c)];
-         k < all.cells.offsets[std::size_t(c) + 1]; ++k) {
+    const std::int64_t last = all.cells.offsets[std::size_t(c) + 1];
+    for (std::int64_t k = all.cells.offsets[std::size_t(c)]; k < last; ++k) {
       const auto entity = static_cast<std::uint64_t>(entities[k]);
       if (entity >= entityCount) {
         good = false;
         continue;
       }
-      std::uint32_t other = kNone;
-      if constexpr (Alone) {
-        other = all.first[entity];
-        if (other == kNone) all.first[entity] = cell;
-      } else {
-        other = __atomic_load_n(all.first + entity, __ATOMIC_RELAXED);
-        // On failure the other thread's cell is in `other`.
-        if (other == kNone)
-          __atomic_compare_exchange_n(all.first + entity, &other, cell, false, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED);
+      std::uint32_t other = __atomic_load_n(all.first + entity, __ATOMIC_RELAXED);
+      if (other == kNone) {
+        if constexpr (Alone) {
+          all.first[entity] = cell;
+          continue;
+        } else if (__atomic_compare_exchange_n(all.first + entity, &other, cell, false,
+                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+          continue;
+        }  // else another thread's cell came first, which `other` is now
       }
-      if (other == kNone) continue;
       if (Valued && all.values[other] != all.values[cell])
         __atomic_store_n(all.mixed + entity, std::uint8_t(1), __ATOMIC_RELAXED);
       else if constexpr (Alone)
@@ -77,7 +75,7 @@ bool uniteCells(const Labelling& all, std::int64_t begin, std::int64_t end) {
 void uniteMixed(const Labelling& all, std::int64_t cellCount) {
   std::vector<std::tuple<std::int64_t, std::int64_t, std::uint32_t>> met;  // entity, value, cell
   for (std::int64_t c = 0; c < cellCount; ++c) {
-    if (!all.takesPart(c)) continue;
+    if (all.parent[c] == kNone) continue;
     for (std::int64_t k = all.cells.offsets[std::size_t(c)];
          k < all.cells.offsets[std::size_t(c) + 1]; ++k) {
       const std::int64_t entity = all.cells.entities[std::size_t(k)];
@@ -88,7 +86,7 @@ void uniteMixed(const Labelling& all, std::int64_t cellCount) {
   for (std::size_t i = 1; i < met.size(); ++i)
     if (std::get<0>(met[i]) == std::get<0>(met[i - 1]) &&
         std::get<1>(met[i]) == std::get<1>(met[i - 1]))
-      UnionFind<std::uint32_t>::unite(all.parent, std::get<2>(met[i]), std::get<2>(met[i - 1]));
+      Unions::unite(all.parent, std::get<2>(met[i]), std::get<2>(met[i - 1]));
 }
 
 void check(const CellEntities& cells, Span<const std::uint8_t> inRange) {
@@ -119,14 +117,27 @@ MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange
   MeshLabels labels;
   if (cells.offsets.empty()) return labels;
   const auto count = static_cast<std::int64_t>(cells.offsets.size()) - 1;
-  UnionFind<std::uint32_t> unions(static_cast<std::size_t>(count));
-  std::vector<std::uint32_t> first(static_cast<std::size_t>(cells.entityCount), kNone);
-  std::vector<std::uint8_t> mixed(values ? first.size() : 0);
-  const Labelling all{cells, inRange, values, unions.parents(), first.data(), mixed.data()};
-  bool bad = false;
+  // Not zeroed: the threads touch the memory first.
+  const std::unique_ptr<std::uint32_t[]> parents(new std::uint32_t[std::size_t(count)]);
+  const std::unique_ptr<std::uint32_t[]> first(
+      new std::uint32_t[static_cast<std::size_t>(cells.entityCount)]);
+  std::vector<std::uint8_t> mixed(values ? static_cast<std::size_t>(cells.entityCount) : 0);
+  std::uint32_t* const parent = parents.get();
+  const Labelling all{cells, values, parent, first.get(), mixed.data()};
   parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
-    const bool alone = begin == 0 && end == count;
-    if (!(alone ? uniteCells<true>(all, begin, end) : uniteCells<false>(all, begin, end)))
+    const std::uint8_t* const in = inRange.empty() ? nullptr : inRange.data();
+    for (std::int64_t c = begin; c < end; ++c)
+      parent[c] = !in || in[c] ? static_cast<std::uint32_t>(c) : kNone;
+  });
+  parallelFor(cells.entityCount, [&](std::int64_t begin, std::int64_t end) {
+    std::fill(all.first + begin, all.first + end, kNone);
+  });
+
+  bool bad = false, alone = false;
+  parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
+    const bool whole = begin == 0 && end == count;
+    if (whole) alone = true;
+    if (!(whole ? uniteCells<true>(all, begin, end) : uniteCells<false>(all, begin, end)))
       __atomic_store_n(&bad, true, __ATOMIC_RELAXED);
   });
   if (bad)
@@ -134,16 +145,46 @@ MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange
                 " that the mesh has");
   if (values) uniteMixed(all, count);
 
-  // In place: what is below a cell in the order has its number already.
-  labels.setOfCell = std::move(unions).takeParents();
+  labels.setOfCell.resize(std::size_t(count));
   std::uint32_t* const set = labels.setOfCell.data();
-  for (std::int64_t c = 0; c < count; ++c) {
-    const std::uint32_t parent = set[c];
-    if (parent != c)
-      set[c] = set[parent];
-    else
-      set[c] = all.takesPart(c) ? labels.sets++ : kNone;
+  if (alone) {
+    for (std::int64_t c = 0; c < count; ++c) {
+      const std::uint32_t p = parent[c];
+      set[c] = p == c ? labels.sets++ : p == kNone ? kNone : set[p];
+    }
+    return labels;
   }
+  // Roots first, which must be counted for that, then the others.
+  constexpr std::int64_t kChunks = 64;
+  const auto firstOf = [&](std::int64_t chunk) { return count * chunk / kChunks; };
+  std::array<std::uint32_t, kChunks> number{};  // of each chunk's next root
+  const auto forRoots = [&](const auto& visit) {
+    parallelFor(kChunks, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+        std::uint32_t next = number[std::size_t(chunk)];
+        for (std::int64_t c = firstOf(chunk); c < firstOf(chunk + 1); ++c)
+          if (parent[c] == c) visit(c, next);
+        number[std::size_t(chunk)] = next;
+      }
+    });
+  };
+  forRoots([](std::int64_t, std::uint32_t& next) { ++next; });
+  for (auto& n : number) labels.sets += std::exchange(n, labels.sets);
+  forRoots([&](std::int64_t c, std::uint32_t& next) { set[c] = next++; });
+  parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      std::uint32_t root = __atomic_load_n(parent + c, __ATOMIC_RELAXED);
+      if (root == c) continue;
+      if (root == kNone) {
+        set[c] = kNone;
+        continue;
+      }
+      for (std::uint32_t p; (p = __atomic_load_n(parent + root, __ATOMIC_RELAXED)) != root;)
+        root = p;
+      __atomic_store_n(parent + c, root, __ATOMIC_RELAXED);  // shortens others' ways
+      set[c] = set[root];
+    }
+  });
   return labels;
 }
 

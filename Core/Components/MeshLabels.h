@@ -23,7 +23,8 @@ struct MeshLabels {
   std::uint32_t sets = 0;
 };
 
-/// Labels the cells that share entities. Memory: 4 bytes per cell and 4 per entity (5 with values).
+/// Labels the cells that share entities. Memory: 8 bytes per cell and 4 per entity (5
+/// with values).
 /// @param inRange  empty: all cells; else cells with 0 belong to no set and connect nothing
 /// @param values   null, or one per cell: only cells of equal value are connected
 /// Throws Error if sizes are off, an entity is out of range, or there are 2^32 - 1 cells or more.

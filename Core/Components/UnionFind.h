@@ -29,7 +29,6 @@ class UnionFind {
 
   /// Per element its parent, for the static functions.
   Index* parents() { return parent_.data(); }
-  std::vector<Index> takeParents() && { return std::move(parent_); }
 
   /// The least element of the set, with path halving.
   Index find(Index i) {
@@ -59,29 +58,32 @@ class UnionFind {
     }
   }
 
-  /// unite() for several threads at once, without locks (Patwary, Refsnes, Manne: Multi-core
-  /// spanning forest algorithms using the disjoint-set data structure, IPDPS 2012, with
-  /// compare-and-swap for locks). Nothing but uniteConcurrently() may run meanwhile.
+  /// unite() for several threads at once, without locks (after Patwary, Refsnes, Manne: Multi-core
+  /// spanning forest algorithms using the disjoint-set data structure, IPDPS 2012). Nothing but
+  /// uniteConcurrently() may run meanwhile.
+  ///
+  /// A root must be won by compare-and-swap. A splice is an ordinary store: whoever overwrites
+  /// another thread's splice of `a` takes a link from a away, but every thread that splices goes on
+  /// to unite the parent that it saw with the one that it wrote, so all parents that a ever had end
+  /// up in one set, and what connects them lies below a and needs no link of it.
   bool uniteConcurrently(Index a, Index b) { return uniteConcurrently(parent_.data(), a, b); }
   __attribute__((always_inline)) static bool uniteConcurrently(Index* parent, Index a, Index b) {
     while (true) {
-      // Parents only fall, so a value read before is at worst a larger ancestor.
-      Index pa = __atomic_load_n(parent + a, __ATOMIC_RELAXED);
-      Index pb = __atomic_load_n(parent + b, __ATOMIC_RELAXED);
+      const Index pa = __atomic_load_n(parent + a, __ATOMIC_RELAXED);
+      const Index pb = __atomic_load_n(parent + b, __ATOMIC_RELAXED);
       if (pa == pb) return false;
-      if (pa < pb) {
-        const Index i = a, p = pa;
-        a = b, pa = pb;
-        b = i, pb = p;
+      const bool first = pa > pb;
+      const Index upper = first ? a : b, above = first ? pa : pb, below = first ? pb : pa;
+      if (above != upper) {
+        __atomic_store_n(parent + upper, below, __ATOMIC_RELAXED);
+      } else {
+        Index seen = above;
+        if (__atomic_compare_exchange_n(parent + upper, &seen, below, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+          return true;
+        continue;  // no root any more
       }
-      // A root must be won. A splice that fails is left out: the other thread's was as good.
-      Index seen = pa;
-      const bool won = __atomic_compare_exchange_n(parent + a, &seen, pb, false, __ATOMIC_RELAXED,
-                                                   __ATOMIC_RELAXED);
-      if (pa != a)
-        a = pa;
-      else if (won)
-        return true;
+      (first ? a : b) = above;
     }
   }
 
