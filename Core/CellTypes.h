@@ -33,7 +33,9 @@ int dimensionOf(std::uint8_t type);
 /// types without corners of a known order (convex point sets, parametric ones).
 std::uint8_t linearType(std::uint8_t type);
 
-/// Edges and faces of a 3-D linear cell, by its points in VTK's order.
+/// Edges and faces of a 3-D linear cell, by its points in VTK's order. The faces come in the order
+/// of the parametric coordinates that they bound (see Advection/MeshKernel.h): a tetrahedron's face
+/// i is opposite to its point i, a hexahedron's are r = 0, r = 1, s = 0 and so on.
 struct CellTopology {
   int points;
   int edges;

@@ -3,23 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
 #include <unordered_map>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include "Tributary/Advection/MeshCell.inl"
 #include "Tributary/Advection/MeshKernel.h"
 #include "Tributary/Advection/MeshLinks.h"
 #include "Tributary/Advection/Morton.h"
 #include "Tributary/Agree.h"
+#include "Tributary/CellTypes.h"
 #include "Tributary/Error.h"
+#include "Tributary/HugePages.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -30,94 +27,20 @@ constexpr double kApex = 1e-6;
 
 constexpr std::uint8_t kLeftOut = 1 | 32;  // duplicate and hidden cells of vtkGhostType
 
-/// Cell types as VTK numbers them.
-enum VtkType : std::uint8_t {
-  kTriangle = 5,
-  kStrip = 6,
-  kPixel = 8,
-  kQuad = 9,
-  kTetra = 10,
-  kVoxel = 11,
-  kHexahedron = 12,
-  kWedge = 13,
-  kPyramid = 14
-};
-
-/// Dimension of a cell type, as far as needed to leave out cells of lower dimension: foreign types
-/// are told apart by VTK's numbering of vertices, lines and 2-D cells.
-int dimensionOf(std::uint8_t type) {
-  switch (type) {
-    case 0:
-    case 1:
-    case 2:
-      return 0;
-    case 3:
-    case 4:
-    case 21:
-    case 35:
-    case 51:
-    case 60:
-    case 68:
-    case 75:
-      return 1;
-    case kTriangle:
-    case kStrip:
-    case 7:
-    case kPixel:
-    case kQuad:
-    case 22:
-    case 23:
-    case 28:
-    case 30:
-    case 34:
-    case 36:
-    case 52:
-    case 56:
-    case 61:
-    case 62:
-    case 63:
-    case 69:
-    case 70:
-    case 76:
-    case 77:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
-/// Shape, number of points and, per face, its points.
-struct Topology {
-  CellShape shape;
-  int points;
-  int faces;
-  int faceSize[6];
-  int face[6][4];
-};
-
-constexpr Topology kTopologies[] = {
-    {CellShape::Tetra, 4, 4, {3, 3, 3, 3}, {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}}},
-    {CellShape::Box,
-     8,
-     6,
-     {4, 4, 4, 4, 4, 4},
-     {{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}}},
-    {CellShape::Wedge,
-     6,
-     5,
-     {4, 4, 4, 3, 3},
-     {{0, 2, 5, 3}, {0, 1, 4, 3}, {1, 2, 5, 4}, {0, 1, 2}, {3, 4, 5}}},
-    {CellShape::Pyramid,
-     5,
-     5,
-     {3, 3, 3, 3, 4},
-     {{0, 3, 4}, {1, 2, 4}, {0, 1, 4}, {3, 2, 4}, {0, 1, 2, 3}}},
-    {CellShape::Triangle, 3, 3, {2, 2, 2}, {{0, 2}, {0, 1}, {1, 2}}},
-    {CellShape::Quad, 4, 4, {2, 2, 2, 2}, {{0, 3}, {1, 2}, {0, 1}, {3, 2}}},
-    {CellShape::Foreign, 0, 0, {}, {}},
-};
-const Topology& topologyOf(CellShape shape) {
-  return kTopologies[static_cast<int>(shape)];
+/// Points and faces of a shape; a 2-D cell has its edges as faces.
+const CellTopology& topologyOf(CellShape shape) {
+  static constexpr CellTopology triangle{3, 0, {}, 3, {2, 2, 2}, {{0, 2}, {0, 1}, {1, 2}}},
+      quad{4, 0, {}, 4, {2, 2, 2, 2}, {{0, 3}, {1, 2}, {0, 1}, {3, 2}}}, foreign{};
+  static const CellTopology* const ofShape[] = {
+      tributary::topologyOf(kTetra),
+      tributary::topologyOf(kHexahedron),
+      tributary::topologyOf(kWedge),
+      tributary::topologyOf(kPyramid),
+      &triangle,
+      &quad,
+      &foreign,
+  };
+  return *ofShape[static_cast<int>(shape)];
 }
 
 CellShape shapeOf(std::uint8_t type) {
@@ -329,31 +252,6 @@ void shapeFunctions(CellShape shape, V4 at, double* n, double (*d)[3]) {
   }
 }
 
-/// Memory for the records: aligned, and on huge pages where there are any.
-class Records {
- public:
-  explicit Records(std::size_t bytes) {
-    constexpr std::size_t huge = std::size_t(1) << 21;
-    const std::size_t alignment = bytes >= huge ? huge : 64;
-    bytes = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-    bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
-    if (!bytes_) throw std::bad_alloc();
-#ifdef __linux__
-    if (bytes >= huge) madvise(bytes_.get(), bytes, MADV_HUGEPAGE);  // a wish
-#endif
-    std::memset(bytes_.get(), 0, bytes);
-  }
-  std::byte* data() const {
-    return bytes_.get();
-  }
-
- private:
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
-  std::unique_ptr<std::byte, Free> bytes_;
-};
-
 /// What identifies the points of a piece on all ranks.
 struct PointNames {
   std::vector<std::uint64_t> hashes;
@@ -410,7 +308,7 @@ class MeshBlock : public FieldBlock {
   MeshPiece piece_;
   std::vector<std::int64_t> cells_;    // in the piece, by index
   std::vector<std::int32_t> numbers_;  // of the records, ascending, by index
-  Records records_;
+  HugePages records_;
   std::vector<RemoteLink> remote_;
   MeshView view_;
   Box bounds_;
@@ -452,6 +350,7 @@ MeshBlock::MeshBlock(BlockId id, const MeshPiece& piece, std::vector<std::int64_
       cells_(std::move(cells)),
       numbers_(numberCells(piece, cells_)),
       records_(std::size_t(numbers_.back()) * MeshView::kUnit) {
+  std::memset(records_.data(), 0, std::size_t(numbers_.back()) * MeshView::kUnit);
   numbers_.pop_back();
   for (std::size_t i = 0; i < cells_.size(); ++i) fill(i);
   view_.records = records_.data();
@@ -577,7 +476,7 @@ void MeshBlock::fill(std::size_t index) {
 
 void MeshBlock::listFaces(const PointNames& names, int dimension, FaceLists& faces) const {
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const Topology& topology = topologyOf(record(i).shape);
+    const CellTopology& topology = topologyOf(record(i).shape);
     const CellPoints points = pointsOf(piece_, cells_[i]);
     for (int f = 0; f < topology.faces; ++f) {
       std::uint64_t h[4];
@@ -784,7 +683,7 @@ void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> poin
       out.count[p] = piece_.foreign->evaluate(cells_[index], x, ids, weight, gradient, violation);
       continue;
     }
-    const Topology& topology = topologyOf(cell.shape);
+    const CellTopology& topology = topologyOf(cell.shape);
     const CellPoints nodes = pointsOf(piece_, cells_[index]);
     out.count[p] = topology.points;
     for (int i = 0; i < topology.points; ++i) ids[i] = nodes[i];

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "Tributary/Error.h"
+#include "Tributary/HugePages.h"
 
 namespace tributary {
 namespace {
@@ -53,8 +54,12 @@ std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const Paralle
     throw Error("a block has " + std::to_string(count) +
                 " points, too many to compare; cut it into smaller blocks");
   std::size_t size = 16;
-  while (size < 2 * std::size_t(count)) size *= 2;
-  std::vector<Slot> table(size);
+  while (size < std::size_t(count) + std::size_t(count) / 2) size *= 2;
+  const HugePages memory(size * sizeof(Slot));
+  Slot* const table = reinterpret_cast<Slot*>(memory.data());
+  parallelFor(std::int64_t(size), [&](std::int64_t begin, std::int64_t end) {
+    std::fill(table + begin, table + end, Slot(0));
+  });
   std::vector<std::int64_t> slotOf(static_cast<std::size_t>(count));
   parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
     // Hashes of some points first, so that their slots are on their way from memory.
@@ -65,7 +70,13 @@ std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const Paralle
       for (std::int64_t i = block; i < blockEnd; ++i) {
         const std::uint64_t hash = hashOf(bitsOf(points.data() + 3 * i));
         hashes[std::size_t(i - block)] = hash;
-        __builtin_prefetch(table.data() + (hash & (size - 1)), 1);
+        __builtin_prefetch(table + (hash & (size - 1)), 1);
+      }
+      // Then the points that these name, which are to be compared.
+      for (std::int64_t i = block; i < blockEnd; ++i) {
+        const Slot seen =
+            __atomic_load_n(&table[hashes[std::size_t(i - block)] & (size - 1)], __ATOMIC_RELAXED);
+        if (seen != 0) __builtin_prefetch(points.data() + 3 * std::int64_t((seen & kLower) - 1));
       }
       for (std::int64_t i = block; i < blockEnd; ++i) {
         const std::uint64_t hash = hashes[std::size_t(i - block)];
@@ -91,9 +102,8 @@ std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const Paralle
   });
   parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      if (i + 16 < end) __builtin_prefetch(&table[std::size_t(slotOf[std::size_t(i) + 16])]);
-      slotOf[std::size_t(i)] =
-          std::int64_t(table[std::size_t(slotOf[std::size_t(i)])] & kLower) - 1;
+      if (i + 16 < end) __builtin_prefetch(table + slotOf[std::size_t(i) + 16]);
+      slotOf[std::size_t(i)] = std::int64_t(table[slotOf[std::size_t(i)]] & kLower) - 1;
     }
   });
   return slotOf;
