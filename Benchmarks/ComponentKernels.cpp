@@ -184,8 +184,8 @@ void measureComponentKernels(const ComponentKernelsOptions& options) {
        {"repetitions", options.repeat}});
 
   const auto wanted = [&](const std::string& name) {
-    return options.only.empty() ||
-           std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+    return options.cases.empty() ||
+           std::find(options.cases.begin(), options.cases.end(), name) != options.cases.end();
   };
   // One row: millions of `unit` a second for each number of threads.
   // `prepare` is not timed; `action` returns what to print as the number of sets.
@@ -258,19 +258,7 @@ void measureComponentKernels(const ComponentKernelsOptions& options) {
     measure(
         name, "unite", "edges", double(graph.edges.size()), [&] { unions.emplace(graph.vertices); },
         [&](Team& team) {
-          std::int64_t merges = 0;
-          const auto count = static_cast<std::int64_t>(graph.edges.size());
-          team.loop(count, [&](std::int64_t begin, std::int64_t end) {
-            std::int64_t mine = 0;
-            const auto* const edges = graph.edges.data();
-            if (end - begin == count)
-              for (auto i = begin; i < end; ++i)
-                mine += unions->unite(edges[i].first, edges[i].second);
-            else
-              for (auto i = begin; i < end; ++i)
-                mine += unions->uniteConcurrently(edges[i].first, edges[i].second);
-            __atomic_fetch_add(&merges, mine, __ATOMIC_RELAXED);
-          });
+          const auto merges = unions->uniteAll(graph.edges, team.parallelFor());
           return std::int64_t(graph.vertices) - merges;
         });
   }

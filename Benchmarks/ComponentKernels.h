@@ -13,7 +13,7 @@ struct ComponentKernelsOptions {
   int meshCubes = 80;                  ///< Cubes per axis of the mesh, six tetrahedra each.
   int points = 5000000;                ///< To merge.
   int repeat = 5;
-  std::vector<std::string> only;  ///< Names of rows, or empty: all.
+  std::vector<std::string> cases;  ///< Names of rows, or empty: all.
   std::string json;
 };
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iostream>
 
+#include "ComponentKernels.h"
 #include "Kernels.h"
 #include "Neighborhood.h"
 #include "Particles.h"
@@ -128,6 +129,39 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
       ->check(CLI::IsMember({"RK2", "RK4", "RK45"}))
       ->capture_default_str();
   command->add_option("--json", options.json, "Also write the results to this file");
+}
+
+void addComponents(CLI::App& app, std::string& part, bench::ComponentKernelsOptions& kernels) {
+  auto* command = app.add_subcommand("components", "Connected components");
+  command->add_option("--part", part, "What to measure; kernels: labelling on one rank")
+      ->check(CLI::IsMember({"kernels"}))
+      ->capture_default_str();
+  command->add_option("--voxels", kernels.voxels, "Voxels per axis")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--threads", kernels.threads, "Numbers of threads, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--neighbours", kernels.neighbours, "Of a voxel, a list")
+      ->delimiter(',')
+      ->check(CLI::IsMember({6, 18, 26}))
+      ->capture_default_str();
+  command->add_option("--vertices", kernels.vertices, "Of graphs with twice as many edges")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command->add_option("--mesh-cubes", kernels.meshCubes, "Cubes of six tetrahedra per axis")
+      ->check(CLI::Range(1, 400))
+      ->capture_default_str();
+  command->add_option("--points", kernels.points, "Points to merge")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command->add_option("--cases", kernels.cases, "Only these, by the names in the table")
+      ->delimiter(',');
+  command->add_option("--repeat", kernels.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--json", kernels.json, "Also write the results to this file");
 }
 
 void addTermination(CLI::App& app, bench::TerminationOptions& options) {
@@ -294,12 +328,15 @@ int run(int argc, char** argv, int rank, int size) {
   bench::WalksOptions walks;
   bench::NeighborhoodOptions neighborhood;
   bench::ReductionOptions reduction;
+  std::string componentsPart = "kernels";
+  bench::ComponentKernelsOptions componentKernels;
   addParticles(app, particles);
   addWalks(app, walks);
   addKernels(app, kernels);
   addTermination(app, termination);
   addReduction(app, reduction);
   addNeighborhood(app, neighborhood);
+  addComponents(app, componentsPart, componentKernels);
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);
@@ -316,6 +353,9 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureWalks(walks);
   } else if (app.got_subcommand("neighborhood")) {
     bench::measureNeighborhood(neighborhood);
+  } else if (app.got_subcommand("components")) {
+    if (size > 1) throw tributary::Error("components --part kernels runs on one rank");
+    bench::measureComponentKernels(componentKernels);
   } else {
     if (size > 1) throw tributary::Error("kernels measures one core: run it on one rank");
     bench::measureKernels(kernels);

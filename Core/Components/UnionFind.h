@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/ParallelFor.h"
+#include "Tributary/Span.h"
+
 namespace tributary {
 
 /// Disjoint sets of the elements 0 .. size() - 1 in one flat array: parent[i] <= i, so that the
@@ -87,6 +90,22 @@ class UnionFind {
     }
   }
 
+  using Edge = std::pair<Index, Index>;
+  /// Unites the ends of all edges; `parallelFor` may use several threads. Faster than one by one if
+  /// the edges are in random order: what the next ones need is on its way from memory.
+  /// @return how many sets less there are
+  std::int64_t uniteAll(Span<const Edge> edges, const ParallelFor& parallelFor) {
+    const auto count = static_cast<std::int64_t>(edges.size());
+    std::int64_t merged = 0;
+    parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
+      const bool alone = begin == 0 && end == count;
+      const std::int64_t mine = alone ? uniteRange<true>(edges.data(), begin, end)
+                                      : uniteRange<false>(edges.data(), begin, end);
+      __atomic_fetch_add(&merged, mine, __ATOMIC_RELAXED);
+    });
+    return merged;
+  }
+
   /// Makes the sets' numbers of the elements, dense and in the order of the sets' first elements;
   /// the union-find is used up.
   /// @param sets  set to the number of sets
@@ -101,6 +120,24 @@ class UnionFind {
   }
 
  private:
+  template <bool Alone>
+  std::int64_t uniteRange(const Edge* edges, std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t kAhead = 16;  // and the grandparents half as far as the parents
+    Index* const parent = parent_.data();
+    std::int64_t merged = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Edge& later = edges[i + 2 * kAhead < end ? i + 2 * kAhead : end - 1];
+      __builtin_prefetch(parent + later.first);
+      __builtin_prefetch(parent + later.second);
+      const Edge& next = edges[i + kAhead < end ? i + kAhead : end - 1];
+      __builtin_prefetch(parent + __atomic_load_n(parent + next.first, __ATOMIC_RELAXED));
+      __builtin_prefetch(parent + __atomic_load_n(parent + next.second, __ATOMIC_RELAXED));
+      merged += Alone ? unite(parent, edges[i].first, edges[i].second)
+                      : uniteConcurrently(parent, edges[i].first, edges[i].second);
+    }
+    return merged;
+  }
+
   std::vector<Index> parent_;
 };
 

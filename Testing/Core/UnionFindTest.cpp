@@ -97,6 +97,23 @@ TEST(UnionFind, EqualsLabelSweeps64) {
   testAll<std::int64_t>();
 }
 
+TEST(UnionFind, UnitesAllEdges) {
+  for (const int n : {2, 3000})
+    for (const Edges& edges : graphs(n)) {
+      std::vector<UnionFind<std::uint32_t>::Edge> all(edges.begin(), edges.end());
+      const auto want = expected(n, edges);
+      for (const auto& loop : {ParallelFor(serialFor), onThreads(4, 4), onThreads(3, 100)}) {
+        UnionFind<std::uint32_t> unions(static_cast<std::size_t>(n));
+        const auto merged = unions.uniteAll(all, loop);
+        std::size_t sets = 0;
+        const auto number = std::move(unions).number(sets);
+        EXPECT_EQ(merged + std::int64_t(sets), n);
+        EXPECT_TRUE(std::equal(want.begin(), want.end(), number.begin(), number.end(),
+                               [](int a, std::uint32_t b) { return std::uint32_t(a) == b; }));
+      }
+    }
+}
+
 /// Many threads on the same few sets: every union must be counted once.
 TEST(UnionFind, CountsEachMergeOnceUnderContention) {
   for (int round = 0; round < 50; ++round) {
