@@ -572,8 +572,8 @@ void vtkAsyncConnectivity::vtkRun::WriteTable(const tributary::FactScales& scale
       {
         center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
                                : 0.5 * (facts.lo[a] + facts.hi[a]);
-        box[2 * a] = facts.lo[a];
-        box[2 * a + 1] = facts.hi[a];
+        box[2 * a] = facts.lo[a] + 0.0; // -0 is 0
+        box[2 * a + 1] = facts.hi[a] + 0.0;
       }
       centroid->InsertNextTuple(center);
       bounds->InsertNextTuple(box);

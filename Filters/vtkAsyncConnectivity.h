@@ -14,7 +14,8 @@
  * over the ranks in any way. All its blocks on all ranks are one domain. Cells are connected if they
  * share a point (or an edge, or a face: see ConnectThrough). Points of different data sets are the
  * same, and so are points of one data set, if
- * - all data sets are pieces of one extent: by their place in it; else
+ * - all data sets are pieces of one extent (images of one lattice, or one data set that is not
+ *   composite) or of one AMR hierarchy: by their place in it; else
  * - the input is not composite and has global point ids: by those (for cracks, whose two sides must
  *   not join); else
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
@@ -41,8 +42,9 @@
  * **The same bits.** Both outputs, as sets of cells, points and rows, do not depend on the number of
  * ranks, on how the input is cut, on ghost cells, on threads, on Method, on the schedule or on the
  * timing of messages; sums are exact in fixed point. Statistics are outside this promise. Regions
- * are numbered by their first cell: by least global cell id if there are such, else by place in the
- * extent that all data sets are pieces of, else by the least point in the order of x, y, z. Or by
+ * are numbered by their first cell: by least global cell id if there are such (and the input is not
+ * composite), else by place in the extent that all data sets are pieces of, else by the least point
+ * in the order of x, y, z. Or by
  * their number of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a table of
  * all regions.
  *
@@ -219,7 +221,8 @@ public:
   ///@{
   /**
    * What cells must share to be connected: FACES (what bounds a cell: edges of cells in 2-D, points
-   * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbours. Default: POINTS.
+   * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbours, in 2-D 4, 4 and 8. Cells of
+   * different AMR levels share what the finer ones have. Default: POINTS.
    */
   vtkSetClampMacro(ConnectThrough, int, FACES, POINTS);
   vtkGetMacro(ConnectThrough, int);

@@ -16,6 +16,7 @@
 #include <vtkStructuredGrid.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
+#include <vtkVariant.h>
 
 #include <algorithm>
 #include <array>
@@ -179,12 +180,17 @@ vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
 
 std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
   std::vector<std::int64_t> copy(static_cast<std::size_t>(ids->GetNumberOfTuples()));
-  if (auto* exact = vtkIdTypeArray::SafeDownCast(ids)) {
-    std::copy_n(exact->GetPointer(0), copy.size(), copy.begin());
-  } else {
-    for (std::size_t i = 0; i < copy.size(); ++i)
-      copy[i] = static_cast<std::int64_t>(ids->GetTuple1(static_cast<vtkIdType>(i)));
+  if (ids->HasStandardMemoryLayout() && ids->GetNumberOfComponents() == 1) {
+    switch (ids->GetDataType()) {
+      vtkTemplateMacro(
+          std::transform(static_cast<const VTK_TT*>(ids->GetVoidPointer(0)),
+                         static_cast<const VTK_TT*>(ids->GetVoidPointer(0)) + copy.size(),
+                         copy.begin(), [](VTK_TT id) { return static_cast<std::int64_t>(id); }));
+    }
+    return copy;
   }
+  for (std::size_t i = 0; i < copy.size(); ++i)
+    copy[i] = ids->GetVariantValue(static_cast<vtkIdType>(i)).ToLongLong();
   return copy;
 }
 

@@ -39,7 +39,7 @@ vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet);
 /// The array if its values are contiguous tuples of float or double, else a copy that is so.
 vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array);
 
-/// Ids as they are; a vtkIdTypeArray's are not rounded to doubles.
+/// Ids of any integer type, none rounded to a double on its way.
 std::vector<std::int64_t> exactIds(vtkDataArray* ids);
 
 /// Ghost flags per cell, or none. Cells that are left out for another reason than a HIDDENCELL flag

@@ -17,7 +17,6 @@
 #include <vtkWedge.h>
 
 #include <cmath>
-#include <utility>
 
 namespace tributary {
 namespace {
@@ -146,6 +145,30 @@ Coordinates::Coordinates(vtkDataArray* array) {
     floats_ = static_cast<const float*>(array->GetVoidPointer(0));
 }
 
+bool isMeasuredByPoints(int type) {
+  switch (type) {
+    case VTK_VERTEX:
+    case VTK_POLY_VERTEX:
+    case VTK_LINE:
+    case VTK_POLY_LINE:
+    case VTK_TRIANGLE:
+    case VTK_TRIANGLE_STRIP:
+    case VTK_PIXEL:
+    case VTK_QUAD:
+    case VTK_POLYGON:
+    case VTK_TETRA:
+    case VTK_VOXEL:
+    case VTK_HEXAHEDRON:
+    case VTK_WEDGE:
+    case VTK_PYRAMID:
+    case VTK_PENTAGONAL_PRISM:
+    case VTK_HEXAGONAL_PRISM:
+      return true;
+    default:
+      return false;
+  }
+}
+
 CellSize sizeOfCell(int type, std::int64_t count, const std::int64_t* ids, const Coordinates& at,
                     vtkDataSet* dataSet, std::int64_t cell) {
   if (count < 1) return {};
@@ -184,11 +207,8 @@ CellSize sizeOfCell(int type, std::int64_t count, const std::int64_t* ids, const
     case VTK_TETRA:
       sum.tetrahedron(p[0], p[1], p[2], p[3]);
       break;
-    case VTK_VOXEL:
-      std::swap(p[2], p[3]);
-      std::swap(p[6], p[7]);
-      addFaces<vtkHexahedron>(sum, p.data(), 6, mean);
-      break;
+    case VTK_VOXEL:  // along the axes
+      return {std::abs((p[7][0] - p[0][0]) * (p[7][1] - p[0][1]) * (p[7][2] - p[0][2])), mean};
     case VTK_HEXAHEDRON:
       addFaces<vtkHexahedron>(sum, p.data(), 6, mean);
       break;

@@ -33,6 +33,9 @@ struct CellSize {
   std::array<double, 3> centroid{};
 };
 
+/// Whether a cell's points are enough to measure it.
+bool isMeasuredByPoints(int type);
+
 /// Linear cells by their own points; others as VTK divides them into simplices. Faces that are not
 /// plane count as fans around the mean of their points, so that cells fill what is between them.
 /// @param dataSet, cell  used for cells that are not linear; one thread at a time

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -38,6 +39,8 @@ struct Traits {
   bool hasPointIds;
   bool hasCellIds;
   int type;
+  int level;
+  std::uint64_t hierarchy;
   std::array<int, 6> extent;
   std::array<double, 15> lattice;  // origin, spacing, direction
 };
@@ -50,6 +53,8 @@ Traits traitsOf(const Leaf& leaf) {
   traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
   traits.hasCellIds = dataSet->GetCellData()->GetGlobalIds() != nullptr;
   traits.type = dataSet->GetDataObjectType();
+  traits.level = leaf.level;
+  traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
   if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
     traits.type = VTK_IMAGE_DATA;  // of whatever kind
     traits.isStructured = traits.isUniform = true;
@@ -65,6 +70,34 @@ Traits traitsOf(const Leaf& leaf) {
     curvilinear->GetExtent(traits.extent.data());
   }
   return traits;
+}
+
+/// Whether all data sets lie in the lattices of one AMR hierarchy, each level's a whole number of
+/// times finer than the last; the finest is noted in the rules.
+bool isOneHierarchy(const std::vector<Traits>& all, DomainRules& rules) {
+  const auto spacing = [](const Traits& one, std::size_t a) { return one.lattice[3 + a]; };
+  const auto begin = [&](const Traits& one, std::size_t a) {
+    return one.lattice[a] + one.extent[2 * a] * spacing(one, a);
+  };
+  const auto isWhole = [](double x) { return std::abs(x - std::round(x)) < 1e-3; };
+  rules.origin.fill(std::numeric_limits<double>::infinity());
+  rules.finest = rules.origin;
+  for (const Traits& one : all) {
+    if (one.level < 0 || !one.isUniform || one.hierarchy != all.front().hierarchy) return false;
+    for (std::size_t a = 0; a < 3; ++a) {
+      rules.origin[a] = std::min(rules.origin[a], begin(one, a));
+      rules.finest[a] = std::min(rules.finest[a], spacing(one, a));
+    }
+  }
+  for (const Traits& one : all) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (one.extent[2 * a] == one.extent[2 * a + 1]) continue;
+      if (!(rules.finest[a] > 0) || !isWhole(spacing(one, a) / rules.finest[a]) ||
+          !isWhole((begin(one, a) - rules.origin[a]) / rules.finest[a]))
+        return false;
+    }
+  }
+  return !all.empty();
 }
 
 /// Collective. The same on all ranks.
@@ -94,12 +127,13 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
     }
   }
   if (!first) oneGrid = pointIds = cellIds = false;
-  rules.points = oneGrid    ? DomainRules::Points::Structured
-                 : pointIds ? DomainRules::Points::Ids
-                            : DomainRules::Points::Places;
-  rules.cells = cellIds   ? DomainRules::Cells::Ids
-                : oneGrid ? DomainRules::Cells::Structured
-                          : DomainRules::Cells::Places;
+  rules.points = isOneHierarchy(all, rules) ? DomainRules::Points::Hierarchy
+                 : oneGrid                  ? DomainRules::Points::Structured
+                 : pointIds                 ? DomainRules::Points::Ids
+                                            : DomainRules::Points::Places;
+  rules.cells = cellIds                                           ? DomainRules::Cells::Ids
+                : rules.points == DomainRules::Points::Structured ? DomainRules::Cells::Structured
+                                                                  : DomainRules::Cells::Places;
   return rules;
 }
 
@@ -121,22 +155,13 @@ std::vector<std::int64_t> valuesOf(vtkDataArray* labels, vtkDataSet* dataSet) {
 }
 
 /// @param margin  by which points may be apart and the same
-Box boxOf(const ComponentPiece& piece, const DomainRules& rules, double margin) {
-  Box box;
-  if (rules.points == DomainRules::Points::Structured) {
-    const std::array<int, 6> extent = piece.extent();
-    for (std::size_t a = 0; a < 3; ++a) {
-      box.lo[a] = extent[2 * a];
-      box.hi[a] = extent[2 * a + 1];
-    }
-    return box;
-  }
-  box = piece.box();
+Neighbour neighbourOf(const ComponentPiece& piece, double margin) {
+  Box box = piece.box();
   for (std::size_t a = 0; a < 3 && !box.empty(); ++a) {
     box.lo[a] -= margin;
     box.hi[a] += margin;
   }
-  return box;
+  return {box, piece.leaf().level, piece.stride()};
 }
 
 bool touch(const Box& a, const Box& b) {
@@ -152,12 +177,12 @@ std::vector<EntityKey> keysOf(const ComponentPiece& piece, const DomainRules& ru
                               const std::vector<SetName>& clusters) {
   std::vector<EntityKey> keys;
   keys.reserve(points.size());
-  if (rules.points == DomainRules::Points::Structured) {
-    const std::array<int, 6> e = piece.extent();
-    const std::int64_t nx = std::int64_t(e[1]) - e[0] + 1, ny = std::int64_t(e[3]) - e[2] + 1;
-    for (const std::int64_t p : points)
-      keys.push_back(
-          keyOfStructured(0, p % nx + e[0], p / nx % ny + e[2], p / (nx * ny) + e[4], 0));
+  if (rules.points == DomainRules::Points::Structured ||
+      rules.points == DomainRules::Points::Hierarchy) {
+    for (const std::int64_t p : points) {
+      const std::array<std::int64_t, 3> at = piece.indexOf(p);
+      keys.push_back(keyOfStructured(0, at[0], at[1], at[2], 0));
+    }
   } else if (rules.points == DomainRules::Points::Clusters) {
     for (const std::int64_t p : points)
       keys.push_back(keyOfStructured(0, clusters[index(p)].block, clusters[index(p)].set, 0, 0));
@@ -218,26 +243,27 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
     });
   }
 
-  std::vector<Box> mine;
-  for (const auto& piece : domain->pieces) mine.push_back(boxOf(*piece, rules, margin));
-  const std::vector<Box> boxes = allgatherv(transport, mine);
+  std::vector<Neighbour> mine;
+  for (const auto& piece : domain->pieces) mine.push_back(neighbourOf(*piece, margin));
+  const std::vector<Neighbour> all = allgatherv(transport, mine);
   const auto first = index(domain->assignment.first(transport.rank()));
+  domain->throughPoints =
+      through == Through::Points && !withLabels && rules.points != DomainRules::Points::Hierarchy;
   std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;
   together(transport, [&] {
     for (std::size_t n = 0; n < domain->pieces.size(); ++n) {
-      std::vector<Box> others;
-      for (std::size_t b = 0; b < boxes.size(); ++b)
-        if (b != first + n && touch(boxes[b], mine[n])) others.push_back(boxes[b]);
+      std::vector<Neighbour> others;
+      for (std::size_t b = 0; b < all.size(); ++b)
+        if (b != first + n && touch(all[b].box, mine[n].box)) others.push_back(all[b]);
       ComponentPiece& piece = *domain->pieces[n];
       auto points = piece.pointsIn(others);
       auto keys = keysOf(piece, rules, points, clusters[n]);
       pointKeys.push_back(keys);
       piece.share(std::move(points), std::move(keys));
-      connectionKeys.push_back(piece.connectionKeys());
+      if (!domain->throughPoints) connectionKeys.push_back(piece.connectionKeys(others));
     }
   });
   domain->points = matchEntities(transport, domain->assignment, pointKeys);
-  domain->throughPoints = through == Through::Points && !withLabels;
   if (!domain->throughPoints)
     domain->connections = matchEntities(transport, domain->assignment, connectionKeys);
   return domain;
@@ -279,7 +305,8 @@ RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
   together(transport, [&] {
     for (std::size_t n = 0; n < count; ++n) {
       sets[n] = domain.pieces[n]->label(tests[n]);
-      setOfEntity[n] = domain.pieces[n]->setsOfConnections();
+      setOfEntity[n] = domain.throughPoints ? domain.pieces[n]->setsOfShared()
+                                            : domain.pieces[n]->setsOfConnections();
     }
   });
   const std::vector<Span<const std::uint32_t>> views(setOfEntity.begin(), setOfEntity.end());

@@ -46,6 +46,10 @@ std::vector<LoosePoint> ComponentPiece::loosePoints(double) const {
 
 void ComponentPiece::identify(const std::vector<SetName>&) {}
 
+std::array<std::int64_t, 3> ComponentPiece::indexOf(std::int64_t) const {
+  return {};
+}
+
 void ComponentPiece::share(std::vector<std::int64_t> points, std::vector<EntityKey> keys) {
   shared_ = std::move(points);
   sharedKeys_ = std::move(keys);

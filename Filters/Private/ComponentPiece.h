@@ -35,14 +35,24 @@ struct DomainRules {
   enum class Points {
     Ids,         ///< Global ids.
     Structured,  ///< Their place in the extent.
+    Hierarchy,   ///< Their place in the finest lattice of the one AMR hierarchy.
     Places,      ///< Their coordinates.
     Clusters     ///< Whatever lies close to them: see Tolerance.
   };
   Cells cells = Cells::Places;
   Points points = Points::Places;
   Through through = Through::Points;
-  bool withLabels = false;     ///< Cells connect only within equal values.
-  std::array<int, 6> whole{};  ///< The one extent.
+  bool withLabels = false;         ///< Cells connect only within equal values.
+  std::array<int, 6> whole{};      ///< The one extent.
+  std::array<double, 3> origin{};  ///< Of the hierarchy\'s finest lattice.
+  std::array<double, 3> finest{};  ///< Its spacing.
+};
+
+/// Where another data set lies: its bounds, or indices where those tell points apart.
+struct Neighbour {
+  Box box;
+  int level;                           ///< In the hierarchy, or -1.
+  std::array<std::int64_t, 3> stride;  ///< Of the points of its level in the finest lattice.
 };
 
 /// Which cells of a data set take part.
@@ -129,11 +139,13 @@ class ComponentPiece {
   /// Coordinates of a point.
   virtual std::array<double, 3> place(std::int64_t point) const = 0;
   virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
-  /// Of its points.
+  /// Of its points; their indices, where those tell points apart.
   virtual Box box() const = 0;
-  /// The points that may be points of another data set too, because they lie in one of the boxes
-  /// (extents, if points are told apart by those), ascending.
-  virtual std::vector<std::int64_t> pointsIn(Span<const Box> boxes) const = 0;
+  /// The points that may be points of other data sets too, ascending.
+  virtual std::vector<std::int64_t> pointsIn(Span<const Neighbour> others) const = 0;
+  virtual std::array<std::int64_t, 3> stride() const { return {1, 1, 1}; }
+  /// Index of a point of a lattice in the extent or in the hierarchy's finest lattice.
+  virtual std::array<std::int64_t, 3> indexOf(std::int64_t point) const;
 
   /// Only where points are told apart by clusters: the points with how far they reach, before
   /// anything else is called, and then what they are.
@@ -144,14 +156,16 @@ class ComponentPiece {
   virtual void share(std::vector<std::int64_t> points, std::vector<EntityKey> keys);
   Span<const std::int64_t> shared() const { return shared_; }
   Span<const EntityKey> sharedKeys() const { return sharedKeys_; }
-  /// Keys of what connects cells and others may have. Empty if that is the shared points.
-  virtual std::vector<EntityKey> connectionKeys() = 0;
+  /// Keys of what connects cells and others may have; not asked for if that is the shared points.
+  virtual std::vector<EntityKey> connectionKeys(Span<const Neighbour> others) = 0;
 
   /// Labels the cells in range. @return the number of sets
   virtual std::uint32_t label(const RangeTest& test) = 0;
   virtual std::uint32_t setOfCell(std::int64_t cell) const = 0;
-  /// The sets of what connectionKeys() named, or of the shared points.
+  /// The sets of what connectionKeys() named.
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
+  /// The sets of the shared points, where cells are connected through points whatever their labels.
+  virtual std::vector<std::uint32_t> setsOfShared() const = 0;
   virtual std::vector<SetAtPoint> setsAtShared() const = 0;
   /// What is known of each set. Ghost cells do not count.
   virtual BlockFacts facts(const FactScales& scales,

@@ -25,15 +25,26 @@ namespace {
 
 using Index3 = std::array<std::int64_t, 3>;
 
-/// A point, edge or face of the lattice: it goes from a point one step along each axis in `span`.
+/// A point, edge or face of the lattice, or of a finer one: from `at`, in the finest lattice
+/// counted from the first point, it goes along each axis in `span`.
 struct LatticeEntity {
-  std::int64_t point;
+  Index3 at;
   unsigned span;       // a bit per axis
   std::int64_t value;  // of the cells that it connects, if they are told apart by values
 };
 
 std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
+}
+
+/// Whether an entity lies in a face of a box of indices.
+bool isOnSurface(const Index3& at, unsigned span, const Box& box) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto place = static_cast<double>(at[a]);
+    if ((span >> a & 1) == 0 && box.lo[a] < box.hi[a] && (place == box.lo[a] || place == box.hi[a]))
+      return true;
+  }
+  return false;
 }
 
 class LatticePiece : public ComponentPiece {
@@ -44,13 +55,16 @@ class LatticePiece : public ComponentPiece {
   std::array<double, 3> place(std::int64_t point) const override;
   Extremes extremes(const std::vector<MeasuredValues>& arrays) const override;
   Box box() const override;
-  std::vector<std::int64_t> pointsIn(Span<const Box> boxes) const override;
-  std::vector<EntityKey> connectionKeys() override;
+  std::vector<std::int64_t> pointsIn(Span<const Neighbour> others) const override;
+  Index3 indexOf(std::int64_t point) const override;
+  Index3 stride() const override { return stride_; }
+  std::vector<EntityKey> connectionKeys(Span<const Neighbour> others) override;
   std::uint32_t label(const RangeTest& test) override;
   std::uint32_t setOfCell(std::int64_t cell) const override {
     return setAt(cell % cells_[0], cell / cells_[0]);
   }
   std::vector<std::uint32_t> setsOfConnections() const override;
+  std::vector<std::uint32_t> setsOfShared() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   BlockFacts facts(const FactScales& scales,
                    const std::vector<MeasuredValues>& arrays) const override;
@@ -59,7 +73,7 @@ class LatticePiece : public ComponentPiece {
   Nearest nearest(const std::array<double, 3>& place) const override;
 
  private:
-  Index3 indexOf(std::int64_t point) const {
+  Index3 localIndexOf(std::int64_t point) const {
     return {point % points_[0], point / points_[0] % points_[1], point / (points_[0] * points_[1])};
   }
   std::int64_t pointAt(std::int64_t i, std::int64_t j, std::int64_t k) const {
@@ -80,9 +94,21 @@ class LatticePiece : public ComponentPiece {
 
   /// The set of a cell in a row of cells.
   std::uint32_t setAt(std::int64_t i, std::int64_t row) const;
+  /// Whether points are told apart by indices.
+  bool hasIndices() const {
+    return rules_.points == DomainRules::Points::Structured ||
+           rules_.points == DomainRules::Points::Hierarchy;
+  }
+  Index3 finestIndexOf(std::int64_t point) const;
   /// Calls `visit(cell)` for all cells that have the entity.
   template <class Visit>
-  void cellsAt(const Index3& point, unsigned span, Visit&& visit) const;
+  void cellsAt(const Index3& at, unsigned span, Visit&& visit) const;
+  /// Calls `visit(at, key)` for what connects its cells with those of another data set.
+  template <class Visit>
+  void visitOwnEntities(unsigned span, Visit&& visit) const;
+  /// The same for what cells of a finer level connect to.
+  template <class Visit>
+  void visitFinerEntities(const Neighbour& finer, unsigned span, Visit&& visit) const;
   /// Calls `visit(row)` for the rows of cells beside a row of points.
   template <class Visit>
   void cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) const;
@@ -96,6 +122,8 @@ class LatticePiece : public ComponentPiece {
                 std::vector<std::vector<std::uint32_t>>& sets) const;
 
   std::array<int, 6> extent_;
+  Index3 start_{};          // in the extent or the finest lattice
+  Index3 stride_{1, 1, 1};  // of its points there
   LatticeSize points_{};
   LatticeSize cells_{};
   bool straight_ = false;  // along the axes, with increasing coordinates
@@ -124,6 +152,15 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
     cells_[a] = std::max<std::int64_t>(points_[a] - 1, 1);
   }
   straight_ = isLattice(leaf.dataSet);
+  auto* amr = vtkImageData::SafeDownCast(leaf.dataSet);
+  for (std::size_t a = 0; a < 3; ++a) {
+    start_[a] = extent_[2 * a];
+    if (rules_.points != DomainRules::Points::Hierarchy || isFlat(a)) continue;
+    const double spacing = amr->GetSpacing()[a];
+    stride_[a] = std::llround(spacing / rules_.finest[a]);
+    start_[a] = std::llround((amr->GetOrigin()[a] + extent_[2 * a] * spacing - rules_.origin[a]) /
+                             rules_.finest[a]);
+  }
   if (auto* image = vtkImageData::SafeDownCast(leaf.dataSet); image && straight_) {
     uniform_ = true;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -150,7 +187,7 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
 }
 
 std::array<double, 3> LatticePiece::place(std::int64_t point) const {
-  const Index3 p = indexOf(point);
+  const Index3 p = localIndexOf(point);
   return at(p[0], p[1], p[2]);
 }
 
@@ -174,7 +211,7 @@ CellSize LatticePiece::sizeOf(std::int64_t cell) const {
   std::int64_t ids[8];
   const int count = cornersOf(cell, ids);
   if (straight_) {
-    const Index3 first = indexOf(ids[0]);
+    const Index3 first = localIndexOf(ids[0]);
     CellSize size;
     size.measure = count > 1 ? 1 : 0;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -205,44 +242,69 @@ Extremes LatticePiece::extremes(const std::vector<MeasuredValues>& arrays) const
   return extremes;
 }
 
+Index3 LatticePiece::finestIndexOf(std::int64_t point) const {
+  Index3 at = localIndexOf(point);
+  for (std::size_t a = 0; a < 3; ++a) at[a] *= stride_[a];
+  return at;
+}
+
+Index3 LatticePiece::indexOf(std::int64_t point) const {
+  Index3 at = finestIndexOf(point);
+  for (std::size_t a = 0; a < 3; ++a) at[a] += start_[a];
+  return at;
+}
+
 Box LatticePiece::box() const {
   Box box;
   double bounds[6];
   leaf_.dataSet->GetBounds(bounds);
   for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] = straight_ ? axes_[a].front() : bounds[2 * a];
-    box.hi[a] = straight_ ? axes_[a].back() : bounds[2 * a + 1];
+    if (hasIndices()) {
+      box.lo[a] = static_cast<double>(start_[a]);
+      box.hi[a] = static_cast<double>(start_[a] + (points_[a] - 1) * stride_[a]);
+    } else {
+      box.lo[a] = straight_ ? axes_[a].front() : bounds[2 * a];
+      box.hi[a] = straight_ ? axes_[a].back() : bounds[2 * a + 1];
+    }
   }
   return box;
 }
 
-std::vector<std::int64_t> LatticePiece::pointsIn(Span<const Box> boxes) const {
-  const std::int64_t all = points_[0] * points_[1] * points_[2];
+std::vector<std::int64_t> LatticePiece::pointsIn(Span<const Neighbour> others) const {
   std::vector<std::int64_t> found;
-  if (!straight_ && rules_.points != DomainRules::Points::Structured) {
-    for (std::int64_t p = 0; p < all; ++p) {
+  if (!straight_ && !hasIndices()) {
+    for (std::int64_t p = 0; p < points(); ++p) {
       const std::array<double, 3> here = coordinates_[p];
-      if (std::any_of(boxes.begin(), boxes.end(),
-                      [&](const Box& box) { return box.contains(here.data()); }))
+      if (std::any_of(others.begin(), others.end(),
+                      [&](const Neighbour& other) { return other.box.contains(here.data()); }))
         found.push_back(p);
     }
     return found;
   }
-  for (const Box& box : boxes) {
+  for (const Neighbour& other : others) {
+    const Box& box = other.box;
     Index3 first{}, end{};
     for (std::size_t a = 0; a < 3; ++a) {
-      if (rules_.points == DomainRules::Points::Structured) {
-        first[a] = std::max<std::int64_t>(static_cast<std::int64_t>(box.lo[a]) - extent_[2 * a], 0);
-        end[a] = std::min(static_cast<std::int64_t>(box.hi[a]) - extent_[2 * a] + 1, points_[a]);
+      if (hasIndices()) {
+        const std::int64_t lo = static_cast<std::int64_t>(box.lo[a]) - start_[a];
+        const std::int64_t hi = static_cast<std::int64_t>(box.hi[a]) - start_[a];
+        first[a] = lo <= 0 ? 0 : (lo + stride_[a] - 1) / stride_[a];
+        end[a] = hi < 0 ? 0 : std::min(hi / stride_[a] + 1, points_[a]);
       } else {
         const auto& axis = axes_[a];
         first[a] = std::lower_bound(axis.begin(), axis.end(), box.lo[a]) - axis.begin();
         end[a] = std::upper_bound(axis.begin(), axis.end(), box.hi[a]) - axis.begin();
       }
     }
+    // Between levels only what lies on the finer data set's surface is of interest.
+    const Box surface = other.level > leaf_.level ? box : this->box();
     for (std::int64_t k = first[2]; k < end[2]; ++k)
       for (std::int64_t j = first[1]; j < end[1]; ++j)
-        for (std::int64_t i = first[0]; i < end[0]; ++i) found.push_back(pointAt(i, j, k));
+        for (std::int64_t i = first[0]; i < end[0]; ++i) {
+          const std::int64_t point = pointAt(i, j, k);
+          if (other.level == leaf_.level || isOnSurface(indexOf(point), 0, surface))
+            found.push_back(point);
+        }
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -250,19 +312,73 @@ std::vector<std::int64_t> LatticePiece::pointsIn(Span<const Box> boxes) const {
 }
 
 template <class Visit>
-void LatticePiece::cellsAt(const Index3& point, unsigned span, Visit&& visit) const {
+void LatticePiece::cellsAt(const Index3& at, unsigned span, Visit&& visit) const {
   Index3 first{}, end{};
   for (std::size_t a = 0; a < 3; ++a) {
-    const bool spans = (span >> a & 1) != 0;
-    first[a] = spans ? point[a] : std::max<std::int64_t>(point[a] - 1, 0);
-    end[a] = std::min(point[a] + 1, cells_[a]);
+    const bool inside = (span >> a & 1) != 0 || at[a] % stride_[a] != 0;
+    const std::int64_t cell = at[a] / stride_[a];
+    first[a] = inside ? cell : std::max<std::int64_t>(cell - 1, 0);
+    end[a] = std::min(cell + 1, cells_[a]);
   }
   for (std::int64_t k = first[2]; k < end[2]; ++k)
     for (std::int64_t j = first[1]; j < end[1]; ++j)
       for (std::int64_t i = first[0]; i < end[0]; ++i) visit(cellAt(i, j, k));
 }
 
-std::vector<EntityKey> LatticePiece::connectionKeys() {
+template <class Visit>
+void LatticePiece::visitOwnEntities(unsigned span, Visit&& visit) const {
+  const Index3 strides = {1, points_[0], points_[0] * points_[1]};
+  for (const std::int64_t point : shared_) {
+    const Index3 p = localIndexOf(point);
+    std::array<EntityKey, 8> corners;
+    std::size_t count = 0;
+    bool isShared = true;
+    for (unsigned part = 0; part < 8 && isShared; ++part) {
+      if ((part & ~span) != 0) continue;
+      std::int64_t corner = point;
+      for (std::size_t a = 0; a < 3; ++a) {
+        if ((part >> a & 1) == 0) continue;
+        isShared = isShared && p[a] + 1 < points_[a];
+        corner += strides[a];
+      }
+      const std::int64_t at = isShared ? sharedIndex(corner) : -1;
+      isShared = at >= 0;
+      if (isShared) corners[count++] = sharedKeys_[index(at)];
+    }
+    if (!isShared) continue;
+    if (rules_.points == DomainRules::Points::Hierarchy) {
+      const Index3 at = indexOf(point);
+      visit(finestIndexOf(point),
+            keyOfStructured(1, at[0], at[1], at[2], std::int64_t(span) + 8 * leaf_.level));
+    } else {
+      visit(finestIndexOf(point), count == 1 ? corners[0] : keyOfEntity({corners.data(), count}));
+    }
+  }
+}
+
+template <class Visit>
+void LatticePiece::visitFinerEntities(const Neighbour& finer, unsigned span, Visit&& visit) const {
+  const Box mine = box();
+  Index3 lo, hi, step;
+  for (std::size_t a = 0; a < 3; ++a) {
+    lo[a] = static_cast<std::int64_t>(finer.box.lo[a]);
+    hi[a] = static_cast<std::int64_t>(std::min(finer.box.hi[a], mine.hi[a]));
+    step[a] = isFlat(a) ? 1 : finer.stride[a];
+    const std::int64_t below = static_cast<std::int64_t>(mine.lo[a]) - lo[a];
+    if (below > 0) lo[a] += (below + step[a] - 1) / step[a] * step[a];
+    if ((span >> a & 1) != 0) hi[a] -= step[a];
+  }
+  Index3 at;
+  for (at[2] = lo[2]; at[2] <= hi[2]; at[2] += step[2])
+    for (at[1] = lo[1]; at[1] <= hi[1]; at[1] += step[1])
+      for (at[0] = lo[0]; at[0] <= hi[0]; at[0] += step[0]) {
+        if (!isOnSurface(at, span, finer.box)) continue;
+        visit(Index3{at[0] - start_[0], at[1] - start_[1], at[2] - start_[2]},
+              keyOfStructured(1, at[0], at[1], at[2], std::int64_t(span) + 8 * finer.level));
+      }
+}
+
+std::vector<EntityKey> LatticePiece::connectionKeys(Span<const Neighbour> others) {
   connections_.clear();
   unsigned notFlat = 0;
   int dimension = 0;
@@ -274,49 +390,29 @@ std::vector<EntityKey> LatticePiece::connectionKeys() {
   const int spans = rules_.through == Through::Points  ? 0
                     : rules_.through == Through::Edges ? std::min(1, std::max(dimension - 1, 0))
                                                        : std::max(dimension - 1, 0);
-  if (spans == 0 && !rules_.withLabels) return {};
-  const std::array<std::int64_t, 3> strides = {1, points_[0], points_[0] * points_[1]};
   std::vector<EntityKey> keys;
-  std::vector<std::int64_t> valuesHere;
+  std::vector<std::int64_t> values;
   for (unsigned span = 0; span < 8; ++span) {
     if ((span & ~notFlat) != 0 || __builtin_popcount(span) != spans) continue;
-    for (const std::int64_t point : shared_) {
-      const Index3 p = indexOf(point);
-      std::array<EntityKey, 8> corners;
-      std::size_t count = 0;
-      bool isInside = true;
-      for (unsigned part = 0; part < 8 && isInside; ++part) {
-        if ((part & ~span) != 0) continue;
-        std::int64_t corner = point;
-        for (std::size_t a = 0; a < 3; ++a) {
-          if ((part >> a & 1) == 0) continue;
-          if (p[a] + 1 >= points_[a]) isInside = false;
-          corner += strides[a];
-        }
-        const std::int64_t at = isInside ? sharedIndex(corner) : -1;
-        if (at < 0)
-          isInside = false;
-        else
-          corners[count++] = sharedKeys_[index(at)];
-      }
-      if (!isInside) continue;
-      const EntityKey key = spans == 0 ? corners[0] : keyOfEntity({corners.data(), count});
+    const auto add = [&](const Index3& at, const EntityKey& key) {
       if (!rules_.withLabels) {
         keys.push_back(key);
-        connections_.push_back({point, span, 0});
-        continue;
+        connections_.push_back({at, span, 0});
+        return;
       }
-      valuesHere.clear();
-      cellsAt(p, span, [&](std::int64_t cell) {
+      values.clear();
+      cellsAt(at, span, [&](std::int64_t cell) {
         const std::int64_t value = values_[index(cell)];
-        if (std::find(valuesHere.begin(), valuesHere.end(), value) == valuesHere.end())
-          valuesHere.push_back(value);
+        if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
       });
-      for (const std::int64_t value : valuesHere) {
+      for (const std::int64_t value : values) {
         keys.push_back(withValue(key, value));
-        connections_.push_back({point, span, value});
+        connections_.push_back({at, span, value});
       }
-    }
+    };
+    visitOwnEntities(span, add);
+    for (const Neighbour& other : others)
+      if (other.level > leaf_.level) visitFinerEntities(other, span, add);
   }
   return keys;
 }
@@ -362,21 +458,28 @@ std::uint32_t LatticePiece::setAt(std::int64_t i, std::int64_t row) const {
 
 std::vector<std::uint32_t> LatticePiece::setsOfConnections() const {
   std::vector<std::uint32_t> sets;
-  const auto setOf = [&](std::int64_t point, unsigned span, const std::int64_t* value) {
-    std::uint32_t set = NoSet;
-    cellsAt(indexOf(point), span, [&](std::int64_t cell) {
-      if (set == NoSet && (!value || values_[index(cell)] == *value)) set = setOfCell(cell);
-    });
-    return set;
-  };
-  if (connections_.empty() && !rules_.withLabels && rules_.through == Through::Points) {
-    sets.reserve(shared_.size());
-    for (const std::int64_t point : shared_) sets.push_back(setOf(point, 0, nullptr));
-    return sets;
-  }
   sets.reserve(connections_.size());
-  for (const LatticeEntity& entity : connections_)
-    sets.push_back(setOf(entity.point, entity.span, rules_.withLabels ? &entity.value : nullptr));
+  for (const LatticeEntity& entity : connections_) {
+    std::uint32_t set = NoSet;
+    cellsAt(entity.at, entity.span, [&](std::int64_t cell) {
+      if (set == NoSet && (!rules_.withLabels || values_[index(cell)] == entity.value))
+        set = setOfCell(cell);
+    });
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+std::vector<std::uint32_t> LatticePiece::setsOfShared() const {
+  std::vector<std::uint32_t> sets;
+  sets.reserve(shared_.size());
+  for (const std::int64_t point : shared_) {
+    std::uint32_t set = NoSet;
+    cellsAt(finestIndexOf(point), 0, [&](std::int64_t cell) {
+      if (set == NoSet) set = setOfCell(cell);
+    });
+    sets.push_back(set);
+  }
   return sets;
 }
 
@@ -384,7 +487,7 @@ std::vector<SetAtPoint> LatticePiece::setsAtShared() const {
   std::vector<SetAtPoint> list;
   for (std::size_t s = 0; s < shared_.size(); ++s) {
     const std::size_t first = list.size();
-    cellsAt(indexOf(shared_[s]), 0, [&](std::int64_t cell) {
+    cellsAt(finestIndexOf(shared_[s]), 0, [&](std::int64_t cell) {
       const std::uint32_t set = setOfCell(cell);
       if (set == NoSet) return;
       for (std::size_t i = first; i < list.size(); ++i)
@@ -533,7 +636,10 @@ void LatticePiece::cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) con
 
 void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output, bool isConcurrent,
                             std::vector<std::vector<std::uint32_t>>& sets) const {
-  // sets[n][i]: the n-th different set at point i of the row.
+  // sets[n][i]: a set of the n-th different region at point i of the row.
+  const auto same = [&](std::uint32_t a, std::uint32_t b) {
+    return a == b || output.numberOf[a] == output.numberOf[b];
+  };
   const std::size_t length = index(points_[0]);
   std::size_t depth = 1;
   sets[0].assign(length, NoSet);
@@ -549,12 +655,12 @@ void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output
       }
       for (std::size_t i = index(run.begin); i < end; ++i) {
         std::size_t n = 0;
-        while (n < depth && sets[n][i] != NoSet && sets[n][i] != run.set) ++n;
+        while (n < depth && sets[n][i] != NoSet && !same(sets[n][i], run.set)) ++n;
         if (n == depth) {
           if (sets.size() == depth) sets.emplace_back();
           sets[depth++].assign(length, NoSet);
         }
-        sets[n][i] = run.set;
+        if (sets[n][i] == NoSet) sets[n][i] = run.set;
       }
     }
   });
@@ -607,7 +713,7 @@ void LatticePiece::write(RegionOutput& output) const {
 std::vector<std::uint32_t> LatticePiece::setsAt(const std::vector<std::int64_t>& points) const {
   std::vector<std::uint32_t> sets;
   for (const std::int64_t point : points) {
-    cellsAt(indexOf(point), 0, [&](std::int64_t cell) {
+    cellsAt(finestIndexOf(point), 0, [&](std::int64_t cell) {
       const std::uint32_t set = setOfCell(cell);
       if (set != NoSet) sets.push_back(set);
     });

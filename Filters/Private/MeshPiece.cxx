@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "CellLists.h"
@@ -34,15 +35,16 @@ class MeshPiece : public ComponentPiece {
   std::array<double, 3> place(std::int64_t point) const override { return coordinates_[point]; }
   Extremes extremes(const std::vector<MeasuredValues>& arrays) const override;
   Box box() const override;
-  std::vector<std::int64_t> pointsIn(Span<const Box> boxes) const override;
+  std::vector<std::int64_t> pointsIn(Span<const Neighbour> others) const override;
   std::vector<LoosePoint> loosePoints(double tolerance) const override;
   void identify(const std::vector<SetName>& names) override;
-  std::vector<EntityKey> connectionKeys() override;
+  std::vector<EntityKey> connectionKeys(Span<const Neighbour> others) override;
   std::uint32_t label(const RangeTest& test) override;
   std::uint32_t setOfCell(std::int64_t cell) const override {
     return labels_.setOfCell[index(cell)];
   }
   std::vector<std::uint32_t> setsOfConnections() const override;
+  std::vector<std::uint32_t> setsOfShared() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   BlockFacts facts(const FactScales& scales,
                    const std::vector<MeasuredValues>& arrays) const override;
@@ -65,25 +67,27 @@ class MeshPiece : public ComponentPiece {
   std::int64_t firstOf(std::int64_t point) const {
     return first_.empty() ? point : first_[index(point)];
   }
-  CellSize sizeOf(std::int64_t cell) const {
-    const auto ids = between({lists_.offsets, lists_.connectivity, 0}, cell);
-    return sizeOfCell(lists_.types[index(cell)], static_cast<std::int64_t>(ids.size()), ids.data(),
-                      coordinates_, leaf_.dataSet, cell);
+  Span<const std::int64_t> ownPointsOf(std::int64_t cell) const {
+    return between({lists_.offsets, lists_.connectivity, 0}, cell);
   }
+  void measureCells();
   bool isGhost(std::int64_t cell) const {
     return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
   /// @param names  of clusters, or null
   void mergePoints(const std::vector<SetName>* names);
-  RegionKey keyOf(std::int64_t cell, const RegionKey& known) const;
-  /// Calls `visit(point, set)` once for each point and each set that has a cell there.
+  /// @param least  of its points
+  RegionKey keyOf(std::int64_t cell, const std::array<double, 3>& least) const;
+  /// Calls `visit(point, set)` once for each point and each region that has a cell there, with one
+  /// of its sets.
   template <class Visit>
-  void visitPoints(Visit&& visit) const;
+  void visitPoints(Span<const std::int64_t> numberOf, Visit&& visit) const;
 
   CellLists lists_;
   std::int64_t count_;  // cells
   vtkSmartPointer<vtkDataArray> coordinatesArray_;
   Coordinates coordinates_;
+  std::vector<CellSize> sizes_;      // of cells
   std::vector<std::int64_t> first_;  // of the points that are the same as a point, or none
   std::vector<std::pair<std::int64_t, std::int64_t>> copies_;  // (first, other), sorted
   std::vector<std::int64_t> mergedPoints_;                     // the connectivity with those
@@ -111,20 +115,41 @@ MeshPiece::MeshPiece(const Leaf& leaf, const DomainRules& rules, std::vector<std
       flags_(std::move(flags)),
       values_(std::move(labels)) {
   const std::int64_t pointCount = points();
-  for (const std::int64_t p : lists_.connectivity)
-    if (p < 0 || p >= pointCount)
-      throw Error("a cell has point " + std::to_string(p) + " of a data set with " +
-                  std::to_string(pointCount) + " points");
+  smpFor(static_cast<std::int64_t>(lists_.connectivity.size()),
+         [&](std::int64_t begin, std::int64_t end) {
+           for (std::int64_t i = begin; i < end; ++i) {
+             const std::int64_t p = lists_.connectivity[index(i)];
+             if (p < 0 || p >= pointCount)
+               throw Error("a cell has point " + std::to_string(p) + " of a data set with " +
+                           std::to_string(pointCount) + " points");
+           }
+         });
+  measureCells();
   if (rules_.points != DomainRules::Points::Clusters) mergePoints(nullptr);
   if (rules_.cells == DomainRules::Cells::Ids)
     cellIds_ = exactIds(leaf.dataSet->GetCellData()->GetGlobalIds());
+}
+
+void MeshPiece::measureCells() {
+  sizes_.resize(index(count_));
+  const auto measure = [&](std::int64_t c) {
+    const auto ids = ownPointsOf(c);
+    sizes_[index(c)] = sizeOfCell(lists_.types[index(c)], static_cast<std::int64_t>(ids.size()),
+                                  ids.data(), coordinates_, leaf_.dataSet, c);
+  };
+  smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c)
+      if (isMeasuredByPoints(lists_.types[index(c)])) measure(c);
+  });
+  for (std::int64_t c = 0; c < count_; ++c)  // VTK's cells are for one thread at a time
+    if (!isMeasuredByPoints(lists_.types[index(c)])) measure(c);
 }
 
 std::vector<LoosePoint> MeshPiece::loosePoints(double tolerance) const {
   std::vector<LoosePoint> loose;
   for (std::int64_t p = 0; p < points(); ++p) loose.push_back({coordinates_[p], 0});
   for (std::int64_t c = 0; c < count_; ++c) {
-    const auto ids = between({lists_.offsets, lists_.connectivity, 0}, c);
+    const auto ids = ownPointsOf(c);
     std::array<double, 3> lo, hi;
     lo.fill(RegionFacts::Infinity);
     hi.fill(-RegionFacts::Infinity);
@@ -202,10 +227,8 @@ Extremes MeshPiece::extremes(const std::vector<MeasuredValues>& arrays) const {
   for (const double bound : bounds)
     if (std::isfinite(bound) && points() > 0)
       extremes.coordinate = std::max(extremes.coordinate, std::abs(bound));
-  for (std::int64_t c = 0; c < count_; ++c) {
-    const double measure = sizeOf(c).measure;
-    if (std::isfinite(measure)) extremes.measure = std::max(extremes.measure, measure);
-  }
+  for (const CellSize& size : sizes_)
+    if (std::isfinite(size.measure)) extremes.measure = std::max(extremes.measure, size.measure);
   for (const MeasuredValues& values : arrays) extremes.values.push_back(values.largest());
   return extremes;
 }
@@ -222,22 +245,21 @@ Box MeshPiece::box() const {
   return box;
 }
 
-std::vector<std::int64_t> MeshPiece::pointsIn(Span<const Box> boxes) const {
+std::vector<std::int64_t> MeshPiece::pointsIn(Span<const Neighbour> others) const {
   std::vector<std::int64_t> found;
-  if (boxes.empty()) return found;
+  if (others.empty()) return found;
   for (std::int64_t p = 0; p < points(); ++p) {
     if (firstOf(p) != p) continue;
     const std::array<double, 3> here = coordinates_[p];
-    if (std::any_of(boxes.begin(), boxes.end(),
-                    [&](const Box& box) { return box.contains(here.data()); }))
+    if (std::any_of(others.begin(), others.end(),
+                    [&](const Neighbour& other) { return other.box.contains(here.data()); }))
       found.push_back(p);
   }
   return found;
 }
 
-std::vector<EntityKey> MeshPiece::connectionKeys() {
+std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
   connections_.clear();
-  if (throughPoints() && !rules_.withLabels) return {};
   std::vector<EntityKey> keys;
   if (shared_.empty()) return keys;
   // The entities all of whose points are shared, each with the values of its cells.
@@ -310,7 +332,7 @@ std::uint32_t MeshPiece::label(const RangeTest& test) {
         } else if (test.scalars && test.atCells) {
           in = isIn(c) ? 1 : 0;
         } else if (test.scalars) {
-          const auto ids = between({lists_.offsets, lists_.connectivity, 0}, c);
+          const auto ids = ownPointsOf(c);
           const bool good = test.allPoints
                                 ? !ids.empty() && std::all_of(ids.begin(), ids.end(), isIn)
                                 : std::any_of(ids.begin(), ids.end(), isIn);
@@ -325,19 +347,20 @@ std::uint32_t MeshPiece::label(const RangeTest& test) {
   return labels_.sets;
 }
 
-std::vector<std::uint32_t> MeshPiece::setsOfConnections() const {
-  if (throughPoints() && !rules_.withLabels) {
-    std::vector<std::uint32_t> sets(shared_.size(), NoSet);
-    if (shared_.empty()) return sets;
-    for (std::int64_t c = 0; c < count_; ++c) {
-      if (setOfCell(c) == NoSet) continue;
-      for (const std::int64_t p : pointsOf(c)) {
-        const std::int64_t at = sharedIndex(p);
-        if (at >= 0) sets[index(at)] = setOfCell(c);
-      }
+std::vector<std::uint32_t> MeshPiece::setsOfShared() const {
+  std::vector<std::uint32_t> sets(shared_.size(), NoSet);
+  if (shared_.empty()) return sets;
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet) continue;
+    for (const std::int64_t p : pointsOf(c)) {
+      const std::int64_t at = sharedIndex(p);
+      if (at >= 0) sets[index(at)] = setOfCell(c);
     }
-    return sets;
   }
+  return sets;
+}
+
+std::vector<std::uint32_t> MeshPiece::setsOfConnections() const {
   std::vector<std::uint32_t> sets(connections_.size(), NoSet);
   if (connections_.empty()) return sets;
   for (std::int64_t c = 0; c < count_; ++c) {
@@ -377,16 +400,9 @@ std::vector<SetAtPoint> MeshPiece::setsAtShared() const {
   return list;
 }
 
-RegionKey MeshPiece::keyOf(std::int64_t cell, const RegionKey& known) const {
-  if (rules_.cells == DomainRules::Cells::Ids)
-    return {static_cast<std::uint64_t>(cellIds_[index(cell)]), 0, 0, 0};
-  const auto ids = pointsOf(cell);
-  if (ids.empty()) return known;
-  std::array<double, 3> least = coordinates_[ids[0]];
-  for (const std::int64_t p : ids) least = std::min(least, coordinates_[p]);
-  if (placeKey(least, {0, 0}) > known) return known;
+RegionKey MeshPiece::keyOf(std::int64_t cell, const std::array<double, 3>& least) const {
   std::vector<EntityKey> corners;
-  for (const std::int64_t p : ids) corners.push_back(keyOfPoint(coordinates_[p].data()));
+  for (const std::int64_t p : pointsOf(cell)) corners.push_back(keyOfPoint(coordinates_[p].data()));
   EntityKey all = keyOfEntity(corners);
   if (rules_.withLabels) all = withValue(all, values_[index(cell)]);
   return placeKey(least, all);
@@ -397,27 +413,36 @@ BlockFacts MeshPiece::facts(const FactScales& scales,
   BlockFacts facts;
   facts.sets.resize(labels_.sets);
   facts.values.resize(labels_.sets * arrays.size());
+  constexpr double far = RegionFacts::Infinity;
+  std::vector<std::array<double, 3>> leastOfSet(labels_.sets, {far, far, far});
   for (std::int64_t c = 0; c < count_; ++c) {
     if (setOfCell(c) == NoSet || isGhost(c)) continue;
     RegionFacts& set = facts.sets[setOfCell(c)];
     ++set.cells;
-    set.key = std::min(set.key, keyOf(c, set.key));
-    const CellSize size = sizeOf(c);
+    const CellSize& size = sizes_[index(c)];
     const double weight = scales.hasMeasure ? size.measure : 1;
     if (std::isfinite(size.measure)) set.measure += scales.measure.fixed(size.measure);
     for (std::size_t a = 0; a < 3; ++a) {
       const double moment = weight * size.centroid[a];
       if (std::isfinite(moment)) set.moment[a] += scales.moment.fixed(moment);
     }
-    const auto ids = pointsOf(c);
-    for (const std::int64_t p : ids) {
+    std::array<double, 3> least = {far, far, far};
+    for (const std::int64_t p : pointsOf(c)) {
       const std::array<double, 3> here = coordinates_[p];
+      least = std::min(least, here);
       for (std::size_t a = 0; a < 3; ++a) {
         set.lo[a] = std::min(set.lo[a], here[a]);
         set.hi[a] = std::max(set.hi[a], here[a]);
       }
     }
-    const auto own = between({lists_.offsets, lists_.connectivity, 0}, c);
+    if (rules_.cells == DomainRules::Cells::Ids) {
+      set.key =
+          std::min(set.key, RegionKey{static_cast<std::uint64_t>(cellIds_[index(c)]), 0, 0, 0});
+    } else if (least <= leastOfSet[setOfCell(c)]) {
+      leastOfSet[setOfCell(c)] = least;
+      set.key = std::min(set.key, keyOf(c, least));
+    }
+    const auto own = ownPointsOf(c);
     for (std::size_t v = 0; v < arrays.size(); ++v)
       addValues(arrays[v], c, static_cast<std::int64_t>(own.size()), own.data(), weight,
                 scales.integrals[v], facts.values[setOfCell(c) * arrays.size() + v]);
@@ -426,28 +451,30 @@ BlockFacts MeshPiece::facts(const FactScales& scales,
 }
 
 template <class Visit>
-void MeshPiece::visitPoints(Visit&& visit) const {
-  // Most points have one set; of the others the rest is kept until the end.
+void MeshPiece::visitPoints(Span<const std::int64_t> numberOf, Visit&& visit) const {
+  // Most points have one region; of the others the rest is kept until the end.
   std::vector<std::uint32_t> firstSet(index(points()), NoSet);
-  using More = std::pair<std::int64_t, std::uint32_t>;
+  using More = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;  // point, region, set
   std::vector<More> more;
   for (std::int64_t c = 0; c < count_; ++c) {
     const std::uint32_t set = setOfCell(c);
     if (set == NoSet) continue;
     for (const std::int64_t p : pointsOf(c)) {
       std::uint32_t& known = firstSet[index(p)];
-      if (known == set) continue;
       if (known == NoSet) {
         known = set;
         visit(p, set);
-      } else {
-        more.emplace_back(p, set);
+      } else if (known != set && numberOf[known] != numberOf[set]) {
+        more.emplace_back(p, numberOf[set], set);
       }
     }
   }
   std::sort(more.begin(), more.end());
-  more.erase(std::unique(more.begin(), more.end()), more.end());
-  for (const More& one : more) visit(one.first, one.second);
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    const auto [point, region, set] = more[i];
+    if (i == 0 || std::get<0>(more[i - 1]) != point || std::get<1>(more[i - 1]) != region)
+      visit(point, set);
+  }
 }
 
 void MeshPiece::write(RegionOutput& output) const {
@@ -459,7 +486,7 @@ void MeshPiece::write(RegionOutput& output) const {
   }
   if (output.points) std::fill_n(output.points, points(), vtkIdType(-1));
   output.pointsOfSet.assign(labels_.sets, 0);
-  visitPoints([&](std::int64_t point, std::uint32_t set) {
+  visitPoints(output.numberOf, [&](std::int64_t point, std::uint32_t set) {
     if (shared_.empty() || !isShared(point)) ++output.pointsOfSet[set];
     const std::int64_t shown = output.shownOf[set];
     if (!output.points || shown < 0) return;
