@@ -6,6 +6,7 @@
 
 #include "Tributary/CellTypes.h"
 #include "Tributary/Error.h"
+#include "Tributary/HugePages.h"
 
 namespace tributary {
 namespace {
@@ -83,8 +84,11 @@ class CellVisitor {
   }
 
  private:
+  bool isPoint(std::int64_t point) const {
+    return std::uint64_t(point) < std::uint64_t(mesh_.pointCount);
+  }
   bool add(std::int64_t point) {
-    if (std::uint64_t(point) >= std::uint64_t(mesh_.pointCount)) return false;
+    if (!isPoint(point)) return false;
     points_.add(mesh_.canonical.empty() ? point : mesh_.canonical[std::size_t(point)]);
     return true;
   }
@@ -99,6 +103,31 @@ class CellVisitor {
   template <class Visit>
   bool entity(const Visit& visit, const std::int64_t* ids, const std::int8_t* corners, int count,
               int least) {
+    std::int64_t few[4];
+    if (count <= 4) {  // most are, and without branches to be guessed
+      bool good = true;
+      for (int i = 0; i < count; ++i) {
+        few[i] = ids[corners[i]];
+        if (!mesh_.canonical.empty() && isPoint(few[i]))
+          few[i] = mesh_.canonical[std::size_t(few[i])];
+        good &= isPoint(few[i]);
+      }
+      if (!good) return false;
+      const auto order = [&few](int i, int k) {
+        const std::int64_t lower = std::min(few[i], few[k]);
+        few[k] = std::max(few[i], few[k]);
+        few[i] = lower;
+      };
+      order(0, 1);
+      if (count == 3) order(1, 2), order(0, 1);
+      if (count == 4) order(2, 3), order(0, 2), order(1, 3), order(1, 2);
+      bool different = true;
+      for (int i = 1; i < count; ++i) different &= few[i - 1] != few[i];
+      if (different) {
+        visit(few, count);
+        return true;
+      }
+    }
     points_.clear();
     for (int i = 0; i < count; ++i)
       if (!add(ids[corners[i]])) return false;
@@ -183,10 +212,12 @@ class CellVisitor {
   std::vector<std::pair<std::int64_t, std::int64_t>> edges_;  // of a polyhedron
 };
 
-/// What tells entities with the same least point apart: an edge's other point, or a hash of the
-/// other points (the mixing of Steele's SplitMix64).
+/// What tells entities with the same least point apart: the other points of an edge or a triangle
+/// as they are, or a hash of them (the mixing of Steele's SplitMix64).
 std::uint64_t restOf(const std::int64_t* points, int count) {
   if (count <= 2) return count == 2 ? static_cast<std::uint64_t>(points[1]) : 0;
+  if (count == 3 && points[2] < std::int64_t(1) << 32)
+    return static_cast<std::uint64_t>(points[1]) << 32 | static_cast<std::uint64_t>(points[2]);
   auto x = static_cast<std::uint64_t>(count);
   for (int i = 1; i < count; ++i) {
     x = (x ^ static_cast<std::uint64_t>(points[i])) + 0x9e3779b97f4a7c15u;
@@ -217,6 +248,11 @@ void sortListed(Listed* begin, Listed* end) {
     for (; to > begin && moved < to[-1]; --to) *to = to[-1];
     *to = moved;
   }
+}
+
+/// counter++, for several threads or for one.
+std::int64_t next(std::int64_t& counter, bool alone) {
+  return alone ? counter++ : __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
 }
 
 void check(const MeshCells& mesh, Span<const std::uint8_t> inRange) {
@@ -291,13 +327,14 @@ MeshEntities numberEntities(const MeshCells& mesh, Through through,
   std::vector<std::int64_t> begin(pointCount + 1, 0);  // of each point's list
   std::int64_t bad = cellCount;                        // the first that is
   parallelFor(cellCount, [&](std::int64_t first, std::int64_t last) {
+    const bool alone = first == 0 && last == cellCount;
     CellVisitor visitCell(mesh, through);
     for (std::int64_t cell = first; cell < last; ++cell) {
       if (!inRange.empty() && !inRange[std::size_t(cell)]) continue;
       std::int64_t count = 0;
       const Fault fault = visitCell(cell, [&](const std::int64_t* points, int) {
         ++count;
-        __atomic_fetch_add(&begin[std::size_t(points[0])], 1, __ATOMIC_RELAXED);
+        next(begin[std::size_t(points[0])], alone);
       });
       out.offsets_[std::size_t(cell) + 1] = count;
       if (fault == Fault::None) continue;
@@ -339,22 +376,24 @@ MeshEntities numberEntities(const MeshCells& mesh, Through through,
   // Lists of the entities by their least points: equal ones end up beside each other.
   std::int64_t sum = 0;
   for (auto& b : begin) sum += std::exchange(b, sum);
-  std::vector<Listed> listed(slots);
+  const HugePages memory(slots * sizeof(Listed));
+  auto* const listed = reinterpret_cast<Listed*>(memory.data());
   parallelFor(cellCount, [&](std::int64_t first, std::int64_t last) {
+    const bool alone = first == 0 && last == cellCount;
     CellVisitor visitCell(mesh, through);
     for (std::int64_t cell = first; cell < last; ++cell) {
       if (!inRange.empty() && !inRange[std::size_t(cell)]) continue;
       std::int64_t slot = out.offsets_[std::size_t(cell)];
       visitCell(cell, [&](const std::int64_t* points, int count) {
-        const auto at = __atomic_fetch_add(&begin[std::size_t(points[0])], 1, __ATOMIC_RELAXED);
-        listed[std::size_t(at)] = {restOf(points, count), slot++};
+        const auto at = next(begin[std::size_t(points[0])], alone);
+        listed[at] = {restOf(points, count), slot++};
       });
     }
   });
   // Now begin[p] is the end of p's list, and so the beginning of the next one's.
   const auto listOf = [&](std::int64_t p) {
-    return std::pair<Listed*, Listed*>(listed.data() + (p == 0 ? 0 : begin[std::size_t(p) - 1]),
-                                       listed.data() + begin[std::size_t(p)]);
+    return std::pair<Listed*, Listed*>(listed + (p == 0 ? 0 : begin[std::size_t(p) - 1]),
+                                       listed + begin[std::size_t(p)]);
   };
   std::vector<std::int64_t> number(pointCount + 1, 0);  // of the first entity of each list
   parallelFor(mesh.pointCount, [&](std::int64_t first, std::int64_t last) {

@@ -52,8 +52,8 @@ class MeshEntities {
 };
 
 /// Numbers the entities of the cells in range; others get none. The numbers do not depend on
-/// threads. Faces and edges are told apart by 64 bits of hash beside their least point: among 10^9
-/// a false match has a chance of 10^-9.
+/// threads. Edges and (below 2^32 points) triangles are told apart by their points, other faces by
+/// the least point and 64 bits of hash: among 10^9 a false match has a chance of 10^-9.
 /// @param inRange  empty: all cells
 /// Throws Error if sizes are off, a cell refers to a point that is not there, or its type has no
 /// known faces or edges.
