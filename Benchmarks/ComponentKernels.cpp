@@ -216,7 +216,7 @@ void measureComponentKernels(const ComponentKernelsOptions& options) {
     double lo, hi;
   };
   for (const Field& field :
-       {Field{"noise 0.3116", 0, 0.3116}, Field{"noise 0.5", 0, 0.5}, Field{"blobs", 0, 1e30}}) {
+       {Field{"noise 0.3116", 0, 0.3116}, Field{"noise 0.5", 0, 0.5}, Field{"blobs", 3, 1e30}}) {
     if (!wanted(field.name)) continue;
     std::cerr << "measuring " << field.name << " ..." << std::endl;
     const auto values = field.hi > 1 ? smooth(n) : noise(std::int64_t(voxels));

@@ -8,6 +8,7 @@
 
 #include "Sanitized.h"
 #include "Threads.h"
+#include "Tributary/Components/LatticeKernel.h"
 #include "Tributary/Error.h"
 #include "World.h"
 
@@ -194,6 +195,56 @@ TEST(LatticeLabels, AreWrittenAsAnyType) {
   same(std::int64_t(-1));
   same(-1.0f);
   same(-1.0);
+}
+
+/// The kernel for any processor against the one that was chosen for this.
+TEST(LatticeLabels, AreTheSameByTheBaselineKernel) {
+  for (const auto& size : kSizes)
+    for (const int values : {0, 2})
+      for (const Through through : kAll) {
+        const Lattice lattice = randomLattice(size, 0.5, values, 12);
+        const auto expected = label(lattice, through, serialFor);
+        const auto mask = lattice.mask();
+        std::vector<std::uint64_t> starts(mask.size());
+        const std::int64_t count = size[1] * size[2];
+        std::vector<std::int64_t> rowBegin(std::size_t(count) + 1);
+        LatticeRows rows;
+        rows.length = size[0];
+        rows.words = maskWords(size[0]);
+        rows.rowsPerSlice = size[1];
+        rows.through = through;
+        rows.mask = mask.data();
+        rows.values = values ? lattice.values.data() : nullptr;
+        rows.starts = starts.data();
+        rows.rowBegin = rowBegin.data();
+        latticeKernelBaseline.countRuns(rows, 0, count);
+        for (std::size_t i = 0; i < std::size_t(count); ++i) rowBegin[i + 1] += rowBegin[i];
+        ASSERT_EQ(rowBegin, expected.rowBegin);
+        std::vector<tributary::Run> runs(expected.runs.size());
+        rows.runs = runs.data();
+        std::vector<std::uint32_t> parent(runs.size());
+        EXPECT_EQ(latticeKernelBaseline.labelRows(rows, 0, count, parent.data()), expected.sets);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+          EXPECT_EQ(runs[i].begin, expected.runs[i].begin);
+          EXPECT_EQ(runs[i].end, expected.runs[i].end);
+          EXPECT_EQ(runs[i].set, expected.runs[i].set);
+        }
+        std::vector<std::int64_t> names, out(lattice.in.size());
+        for (std::uint32_t i = 0; i < expected.sets; ++i) names.push_back(i);
+        const std::int64_t background = -1;
+        latticeKernelBaseline.writeRows(rows, 3, names.data(), &background, out.data(), 0, count);
+        EXPECT_EQ(out, flood(lattice, through));
+      }
+}
+
+/// 2^32 runs of one element, which takes a mask of 1 GB.
+TEST(LatticeLabels, RefuseMoreRunsThan32BitsNumber) {
+  if (Sanitized) GTEST_SKIP() << "takes minutes with sanitizers";
+  const std::vector<std::uint64_t> mask(std::size_t(1) << 27, 0x5555555555555555u);
+  const std::string error = errorOf([&] {
+    labelLattice({1 << 20, 1 << 13, 1}, mask, Through::Faces, nullptr, serialFor);
+  });
+  EXPECT_NE(error.find("smaller blocks"), std::string::npos) << error;
 }
 
 TEST(LatticeLabels, RefuseWrongSizes) {
