@@ -103,7 +103,7 @@ class CellVisitor {
   template <class Visit>
   bool entity(const Visit& visit, const std::int64_t* ids, const std::int8_t* corners, int count,
               int least) {
-    std::int64_t few[4];
+    std::int64_t few[4] = {};
     if (count <= 4) {  // most are, and without branches to be guessed
       bool good = true;
       for (int i = 0; i < count; ++i) {
