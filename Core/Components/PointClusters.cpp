@@ -34,6 +34,11 @@ bool isFinite(const LoosePoint& point) {
          std::isfinite(point.place[1]) && std::isfinite(point.place[2]);
 }
 
+/// Along an axis; what is too far away for an integer shares the last bin.
+std::int64_t binOf(double place) {
+  return static_cast<std::int64_t>(std::clamp(std::floor(place), -4e18, 4e18));
+}
+
 bool areSame(const LoosePoint& a, const LoosePoint& b) {
   double squares = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -75,6 +80,7 @@ std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assi
     for (const LoosePoint& point : block)
       if (isFinite(point)) width = std::max(width, point.reach);
   width = allreduce(transport, ReduceOp::Max, width);
+  if (width == 0) width = 1;  // only those in the same place are the same
 
   // A point visits all bins that it reaches, so that two points that are the same meet in the bins
   // of both.
@@ -86,11 +92,11 @@ std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assi
     counts.push_back(static_cast<std::int64_t>(points[b].size()));
     for (std::size_t i = 0; i < points[b].size(); ++i) {
       const LoosePoint& point = points[b][i];
-      if (!isFinite(point) || width == 0) continue;
+      if (!isFinite(point)) continue;
       Bin lo, hi;
       for (std::size_t a = 0; a < 3; ++a) {
-        lo[a] = static_cast<std::int64_t>(std::floor((point.place[a] - point.reach) / width));
-        hi[a] = static_cast<std::int64_t>(std::floor((point.place[a] + point.reach) / width));
+        lo[a] = binOf((point.place[a] - point.reach) / width);
+        hi[a] = binOf((point.place[a] + point.reach) / width);
       }
       Bin bin;
       for (bin[2] = lo[2]; bin[2] <= hi[2]; ++bin[2])

@@ -220,8 +220,10 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
                     std::to_string(dataSet->GetNumberOfCells()) + " cells");
       std::vector<std::uint8_t> own(flags.begin(), flags.end());
       auto values = valuesOf(labels[n], dataSet);
-      const bool lattice = traitsOf(leaves[n]).isStructured && tolerance == 0 &&
-                           (rules.points == DomainRules::Points::Structured || isLattice(dataSet));
+      const bool lattice = traitsOf(leaves[n]).isStructured &&
+                           (rules.points == DomainRules::Points::Structured ||
+                            rules.points == DomainRules::Points::Hierarchy ||
+                            (rules.points == DomainRules::Points::Places && isLattice(dataSet)));
       domain->pieces.push_back(
           lattice ? makeLatticePiece(leaves[n], rules, std::move(own), std::move(values))
                   : makeMeshPiece(leaves[n], rules, std::move(own), std::move(values)));

@@ -139,7 +139,7 @@ class ComponentPiece {
   /// Coordinates of a point.
   virtual std::array<double, 3> place(std::int64_t point) const = 0;
   virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
-  /// Of its points; their indices, where those tell points apart.
+  /// Of its points; of their indices or ids, where those tell points apart.
   virtual Box box() const = 0;
   /// The points that may be points of other data sets too, ascending.
   virtual std::vector<std::int64_t> pointsIn(Span<const Neighbour> others) const = 0;

@@ -71,6 +71,8 @@ class MeshPiece : public ComponentPiece {
     return between({lists_.offsets, lists_.connectivity, 0}, cell);
   }
   void measureCells();
+  /// What tells where the same point may be: its coordinates, or its id as if it were one.
+  std::array<double, 3> whereToLook(std::int64_t point) const;
   bool isGhost(std::int64_t cell) const {
     return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
@@ -95,7 +97,7 @@ class MeshPiece : public ComponentPiece {
   MeshEntities numbered_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::int64_t> values_;
-  std::vector<std::int64_t> cellIds_;
+  std::vector<std::int64_t> cellIds_, pointIds_;
 
   struct Connection {
     std::int64_t entity;
@@ -125,6 +127,8 @@ MeshPiece::MeshPiece(const Leaf& leaf, const DomainRules& rules, std::vector<std
            }
          });
   measureCells();
+  if (rules_.points == DomainRules::Points::Ids)
+    pointIds_ = exactIds(leaf.dataSet->GetPointData()->GetGlobalIds());
   if (rules_.points != DomainRules::Points::Clusters) mergePoints(nullptr);
   if (rules_.cells == DomainRules::Cells::Ids)
     cellIds_ = exactIds(leaf.dataSet->GetCellData()->GetGlobalIds());
@@ -185,8 +189,7 @@ void MeshPiece::mergePoints(const std::vector<SetName>* names) {
     if (names) {
       for (const SetName& name : *names) add(name.block, name.set);
     } else {
-      for (const std::int64_t id : exactIds(leaf_.dataSet->GetPointData()->GetGlobalIds()))
-        add(0, id);
+      for (const std::int64_t id : pointIds_) add(0, id);
     }
     first_ = mergeCoincident(Span<const double>(places), smpFor);
   } else if (coordinates_.doubles()) {
@@ -233,14 +236,21 @@ Extremes MeshPiece::extremes(const std::vector<MeasuredValues>& arrays) const {
   return extremes;
 }
 
+std::array<double, 3> MeshPiece::whereToLook(std::int64_t point) const {
+  if (rules_.points != DomainRules::Points::Ids) return coordinates_[point];
+  return {static_cast<double>(pointIds_[index(point)]), 0, 0};
+}
+
 Box MeshPiece::box() const {
   Box box;
-  if (points() == 0) return box;
-  double bounds[6];
-  leaf_.dataSet->GetBounds(bounds);
-  for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] = bounds[2 * a];
-    box.hi[a] = bounds[2 * a + 1];
+  box.lo.fill(RegionFacts::Infinity);
+  box.hi.fill(-RegionFacts::Infinity);
+  for (std::int64_t p = 0; p < points(); ++p) {
+    const std::array<double, 3> here = whereToLook(p);
+    for (std::size_t a = 0; a < 3; ++a) {
+      box.lo[a] = std::min(box.lo[a], here[a]);
+      box.hi[a] = std::max(box.hi[a], here[a]);
+    }
   }
   return box;
 }
@@ -250,7 +260,7 @@ std::vector<std::int64_t> MeshPiece::pointsIn(Span<const Neighbour> others) cons
   if (others.empty()) return found;
   for (std::int64_t p = 0; p < points(); ++p) {
     if (firstOf(p) != p) continue;
-    const std::array<double, 3> here = coordinates_[p];
+    const std::array<double, 3> here = whereToLook(p);
     if (std::any_of(others.begin(), others.end(),
                     [&](const Neighbour& other) { return other.box.contains(here.data()); }))
       found.push_back(p);
