@@ -148,10 +148,16 @@ MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange
   labels.setOfCell.resize(std::size_t(count));
   std::uint32_t* const set = labels.setOfCell.data();
   if (alone) {
+    // Without branches: which cells are in range, and which are roots, cannot be guessed.
+    std::uint32_t next = 0;
     for (std::int64_t c = 0; c < count; ++c) {
       const std::uint32_t p = parent[c];
-      set[c] = p == c ? labels.sets++ : p == kNone ? kNone : set[p];
+      const bool in = p != kNone, root = p == c;
+      const std::uint32_t above = set[in ? p : c];
+      set[c] = !in ? kNone : root ? next : above;
+      next += root;
     }
+    labels.sets = next;
     return labels;
   }
   // Roots first, which must be counted for that, then the others.
@@ -171,17 +177,21 @@ MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange
   forRoots([](std::int64_t, std::uint32_t& next) { ++next; });
   for (auto& n : number) labels.sets += std::exchange(n, labels.sets);
   forRoots([&](std::int64_t c, std::uint32_t& next) { set[c] = next++; });
+  const auto at = [parent](std::uint32_t c) {
+    return __atomic_load_n(parent + c, __ATOMIC_RELAXED);
+  };
   parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t c = begin; c < end; ++c) {
-      std::uint32_t root = __atomic_load_n(parent + c, __ATOMIC_RELAXED);
-      if (root == c) continue;
-      if (root == kNone) {
+      const std::uint32_t p = at(static_cast<std::uint32_t>(c));
+      if (p == c) continue;
+      if (p == kNone) {
         set[c] = kNone;
         continue;
       }
-      for (std::uint32_t p; (p = __atomic_load_n(parent + root, __ATOMIC_RELAXED)) != root;)
-        root = p;
-      __atomic_store_n(parent + c, root, __ATOMIC_RELAXED);  // shortens others' ways
+      // Two steps without asking: more are rare, as the cells before this one point to their roots.
+      std::uint32_t root = at(at(p));
+      for (std::uint32_t q; (q = at(root)) != root;) root = q;
+      __atomic_store_n(parent + c, root, __ATOMIC_RELAXED);
       set[c] = set[root];
     }
   });
