@@ -150,7 +150,9 @@ void numberAndCompare(Transport& transport, std::int64_t blocks, std::uint64_t r
       const auto known = numberOf.find(regionOf[s]);
       const std::int64_t number = known == numberOf.end() ? -1 : known->second;
       EXPECT_EQ(numbered.ofSet[b][s].number, number);
-      if (number >= 0) EXPECT_EQ(numbered.ofSet[b][s].cells, expected[index(number)].facts.cells);
+      if (number >= 0) {
+        EXPECT_EQ(numbered.ofSet[b][s].cells, expected[index(number)].facts.cells);
+      }
     }
   }
 
