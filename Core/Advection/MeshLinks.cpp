@@ -3,70 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "Tributary/Bytes.h"
-#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Hash.h"
+#include "Tributary/Rendezvous.h"
 
 namespace tributary {
-namespace {
-
-/// Steele, Lea and Flood's SplitMix64 finaliser: every input bit moves every output bit.
-std::uint64_t scramble(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-/// Open-addressing table from keys to the sides that have them.
-class SideTable {
- public:
-  explicit SideTable(const std::vector<FaceSide>& sides) : sides_(sides) {
-    std::size_t size = 16;
-    while (size < 2 * sides.size()) size *= 2;
-    slots_.resize(size);
-    for (std::size_t i = 0; i < sides.size(); ++i) insert(static_cast<std::int64_t>(i));
-  }
-
-  /// Calls pair(first, second) for keys with exactly two sides.
-  template <class Pair>
-  void forEachPair(Pair&& pair) const {
-    for (const Slot& slot : slots_)
-      if (slot.count == 2) pair(sides_[std::size_t(slot.first)], sides_[std::size_t(slot.second)]);
-  }
-
- private:
-  struct Slot {
-    std::int64_t first = -1, second = -1;
-    std::int32_t count = 0;
-  };
-
-  void insert(std::int64_t i) {
-    const FaceKey& key = sides_[std::size_t(i)].key;
-    for (std::size_t at = key.a & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[at];
-      if (slot.count == 0) {
-        slot = {i, -1, 1};
-        return;
-      }
-      if (!(sides_[std::size_t(slot.first)].key == key)) continue;
-      if (slot.count == 1) slot.second = i;
-      ++slot.count;
-      return;
-    }
-  }
-
-  const std::vector<FaceSide>& sides_;
-  std::vector<Slot> slots_;
-};
-
-template <class T>
-std::vector<Bytes> packed(const std::vector<std::vector<T>>& lists) {
-  std::vector<Bytes> messages;
-  for (const auto& list : lists) messages.push_back(Writer().range(list).take());
-  return messages;
-}
-
-}  // namespace
 
 std::uint64_t pointHash(std::int64_t globalId) {
   return scramble(static_cast<std::uint64_t>(globalId));
@@ -99,58 +39,36 @@ std::vector<std::uint64_t> heldElsewhere(Transport& transport, std::vector<std::
   if (transport.size() == 1) return {};
   std::sort(mine.begin(), mine.end());
   mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-  const auto ranks = static_cast<std::size_t>(transport.size());
-  std::vector<std::vector<std::uint64_t>> toRank(ranks);
-  for (const auto hash : mine) toRank[hash % ranks].push_back(hash);
-  mine = {};
-
-  struct Asked {
-    std::uint64_t hash;
-    std::size_t asker;
-  };
-  std::vector<Asked> asked;
-  const auto questions = exchangeBytes(transport, packed(toRank));
-  toRank.assign(ranks, {});
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    for (const auto hash : Reader(questions[rank]).range<std::uint64_t>())
-      asked.push_back({hash, rank});
-  std::sort(asked.begin(), asked.end(),
-            [](const Asked& a, const Asked& b) { return a.hash < b.hash; });
-  for (std::size_t i = 0; i < asked.size(); ++i)
-    if ((i > 0 && asked[i - 1].hash == asked[i].hash) ||
-        (i + 1 < asked.size() && asked[i + 1].hash == asked[i].hash))
-      toRank[asked[i].asker].push_back(asked[i].hash);
-  for (const Bytes& bytes : exchangeBytes(transport, packed(toRank))) Reader(bytes).rangeInto(mine);
+  mine = rendezvous<std::uint64_t>(
+      transport, std::move(mine), [](std::uint64_t hash) { return hash; },
+      [](std::uint64_t a, std::uint64_t b) { return a < b; },
+      [](std::uint64_t a, std::uint64_t b) { return a == b; },
+      [](Span<Met<std::uint64_t>> group, auto&& send) {
+        if (group.size() < 2) return;
+        for (const auto& met : group) send(met.rank, met.record);
+      });
   std::sort(mine.begin(), mine.end());
   return mine;
 }
 
 std::vector<FacePair> matchFaces(Transport& transport, const std::vector<FaceSide>& inner,
                                  std::vector<FaceSide> outer) {
-  std::vector<FacePair> pairs;
-  SideTable(inner).forEachPair([&](const FaceSide& a, const FaceSide& b) {
-    pairs.push_back({a, b});
-    pairs.push_back({b, a});
+  const auto hashOf = [](const FaceSide& side) { return side.key.a; };
+  const auto less = [](const FaceSide& a, const FaceSide& b) {
+    return a.key.a != b.key.a ? a.key.a < b.key.a : a.key.b < b.key.b;
+  };
+  const auto same = [](const FaceSide& a, const FaceSide& b) { return a.key == b.key; };
+  std::vector<FacePair> pairs = rendezvous<FacePair>(
+      transport, std::move(outer), hashOf, less, same, [](Span<Met<FaceSide>> group, auto&& send) {
+        if (group.size() != 2) return;
+        send(group[0].rank, {group[0].record, group[1].record});
+        send(group[1].rank, {group[1].record, group[0].record});
+      });
+  forEachGroup(inner, hashOf, less, same, [&](Span<FaceSide> group) {
+    if (group.size() != 2) return;
+    pairs.push_back({group[0], group[1]});
+    pairs.push_back({group[1], group[0]});
   });
-
-  const auto ranks = static_cast<std::size_t>(transport.size());
-  std::vector<std::vector<FaceSide>> toRank(ranks);
-  for (const FaceSide& side : outer) toRank[side.key.b % ranks].push_back(side);
-  outer = {};
-  std::vector<FaceSide> asked;
-  std::vector<std::size_t> asker;
-  const auto questions = exchangeBytes(transport, packed(toRank));
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    Reader(questions[rank]).rangeInto(asked);
-    asker.resize(asked.size(), rank);
-  }
-  std::vector<std::vector<FacePair>> answers(ranks);
-  SideTable(asked).forEachPair([&](const FaceSide& a, const FaceSide& b) {
-    answers[asker[std::size_t(&a - asked.data())]].push_back({a, b});
-    answers[asker[std::size_t(&b - asked.data())]].push_back({b, a});
-  });
-  for (const Bytes& bytes : exchangeBytes(transport, packed(answers)))
-    Reader(bytes).rangeInto(pairs);
   return pairs;
 }
 
