@@ -10,126 +10,15 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
+#include "Tributary/Components/LabelPropagation.h"
+#include "Tributary/Components/SetForest.h"
 #include "Tributary/Error.h"
-#include "Tributary/Hash.h"
 
 namespace tributary {
 namespace {
 
-using Node = std::uint32_t;
-constexpr Node None = 0xffffffffu;
-
-std::string textOf(const SetName& name) {
-  return "set " + std::to_string(name.set) + " of block " + std::to_string(name.block);
-}
-
-/// The names that some blocks know, as nodes of a forest in which parents have lower names: what is
-/// in one tree is in one region. Nodes are the blocks' own sets that have links, and sets of other
-/// blocks as they become known.
-class Forest {
- public:
-  Forest(BlockId firstBlock, Span<const std::int64_t> setsOfBlock)
-      : first_(firstBlock), nodeOfSet_(setsOfBlock.size()), slots_(16, None) {
-    for (std::size_t b = 0; b < setsOfBlock.size(); ++b) {
-      nodeOfSet_[b].assign(static_cast<std::size_t>(setsOfBlock[b]), None);
-    }
-  }
-
-  bool owns(BlockId block) const {
-    return static_cast<std::uint64_t>(block - first_) < nodeOfSet_.size();
-  }
-  bool owns(Node node) const { return owns(names_[node].block); }
-  const SetName& name(Node node) const { return names_[node]; }
-  std::size_t size() const { return names_.size(); }
-
-  /// @return None if there is none yet
-  Node lookUp(const SetName& name) const {
-    return owns(name.block) ? own(name) : slots_[slotOf(name)];
-  }
-  /// Makes one if there is none. @pre the blocks have such a set, if it is one of theirs
-  Node add(const SetName& name) {
-    if (owns(name.block)) {
-      Node& node = nodeOfSet_[static_cast<std::size_t>(name.block - first_)]
-                             [static_cast<std::size_t>(name.set)];
-      if (node == None) node = append(name);
-      return node;
-    }
-    if (slots_.size() < 2 * (foreign_ + 1)) grow();
-    const std::size_t slot = slotOf(name);
-    if (slots_[slot] == None) {
-      slots_[slot] = append(name);
-      ++foreign_;
-    }
-    return slots_[slot];
-  }
-  /// The node of a name in a message. Throws Error if it cannot be right.
-  Node received(const SetName& name) {
-    if (!owns(name.block)) return add(name);
-    const Node node = own(name);
-    if (node == None) throw Error("malformed message: " + textOf(name) + " has no links");
-    return node;
-  }
-
-  Node find(Node node) {
-    while (parent_[node] != node) {
-      parent_[node] = parent_[parent_[node]];
-      node = parent_[node];
-    }
-    return node;
-  }
-  /// @param root, parent  roots, the first with the larger name
-  void link(Node root, Node parent) { parent_[root] = parent; }
-
-  /// The roots of the blocks' sets.
-  std::vector<SetName> roots(BlockId block) {
-    const auto& nodes = nodeOfSet_[static_cast<std::size_t>(block - first_)];
-    std::vector<SetName> result;
-    result.reserve(nodes.size());
-    for (std::size_t set = 0; set < nodes.size(); ++set) {
-      result.push_back(nodes[set] == None ? SetName{block, static_cast<std::int64_t>(set)}
-                                          : names_[find(nodes[set])]);
-    }
-    return result;
-  }
-
- private:
-  Node own(const SetName& name) const {
-    const auto& nodes = nodeOfSet_[static_cast<std::size_t>(name.block - first_)];
-    return static_cast<std::uint64_t>(name.set) < nodes.size()
-               ? nodes[static_cast<std::size_t>(name.set)]
-               : None;
-  }
-  Node append(const SetName& name) {
-    if (names_.size() >= None) throw Error("distributed union: too many linked sets on a rank");
-    names_.push_back(name);
-    parent_.push_back(static_cast<Node>(names_.size() - 1));
-    return parent_.back();
-  }
-  /// Where a set of another block is or should be.
-  std::size_t slotOf(const SetName& name) const {
-    const std::size_t mask = slots_.size() - 1;
-    auto slot = static_cast<std::size_t>(
-        scramble(static_cast<std::uint64_t>(name.set) +
-                 static_cast<std::uint64_t>(name.block) * 0x9e3779b97f4a7c15ull));
-    for (slot &= mask; slots_[slot] != None && names_[slots_[slot]] != name;) {
-      slot = (slot + 1) & mask;
-    }
-    return slot;
-  }
-  void grow() {
-    slots_.assign(4 * slots_.size(), None);
-    for (Node node = 0; node < names_.size(); ++node) {
-      if (!owns(node)) slots_[slotOf(names_[node])] = node;
-    }
-  }
-
-  BlockId first_;
-  std::vector<std::vector<Node>> nodeOfSet_;  // by local block and set
-  std::vector<SetName> names_;
-  std::vector<Node> parent_;
-  std::vector<Node> slots_;  // of sets of other blocks: open addressing
-  std::size_t foreign_ = 0;
-};
+using Node = SetForest::Node;
+constexpr Node None = SetForest::None;
 
 /// What a rank needs for one of the methods.
 class Method {
@@ -146,12 +35,6 @@ struct Inputs {
   const std::vector<std::vector<SetLink>>& links;
 };
 
-/// Throws Error unless `lower` can be a set that a larger one is told of.
-void checkLower(const Assignment& assignment, const SetName& name, const SetName& lower) {
-  if (assignment.exists(lower.block) && lower.set >= 0 && lower < name) return;
-  throw Error("malformed message: " + textOf(name) + " is to be united with " + textOf(lower));
-}
-
 template <class Message>
 Message readMessage(const MessageView& view) {
   Reader reader(view.payload);
@@ -163,111 +46,33 @@ Message readMessage(const MessageView& view) {
   return message;
 }
 
-/// Algorithm 8. A block's forest holds its own sets, those of others that they are linked with, and
-/// the labels that it was told of; the label of a set is its root.
-class LabelPropagation : public Method {
+/// The blocks of a rank under Algorithm 8.
+class LabelledBlocks : public Method {
  public:
-  explicit LabelPropagation(const Inputs& inputs)
+  explicit LabelledBlocks(const Inputs& inputs)
       : assignment_(inputs.assignment), first_(assignment_.first(inputs.transport.rank())) {
     for (std::size_t b = 0; b < inputs.links.size(); ++b) {
-      blocks_.emplace_back(first_ + static_cast<BlockId>(b),
-                           Span<const std::int64_t>(&inputs.setsOfBlock[b], 1), inputs.links[b]);
+      blocks_.emplace_back(first_ + static_cast<BlockId>(b), inputs.setsOfBlock[b],
+                           inputs.links[b]);
     }
   }
 
   void step(BlockId block, Mailbox& mailbox) override {
-    Block& here = blocks_[static_cast<std::size_t>(block - first_)];
+    LabelPropagation& here = blocks_[static_cast<std::size_t>(block - first_)];
     while (auto view = mailbox.dequeueView()) {
-      const auto label = readMessage<Label>(*view);
-      const SetName name{view->from, label.set};
-      const Node node = here.forest.lookUp(name);
-      if (node == None) throw Error("malformed message: " + textOf(name) + " has no link here");
-      checkLower(assignment_, name, label.label);
-      here.unite(node, here.forest.received(label.label));
+      here.receive(assignment_, view->from, readMessage<SetLabel>(*view));
     }
-    for (const Node node : here.changed) {
-      here.waiting[node] = false;
-      const Label label{here.forest.name(node).set, here.forest.name(here.forest.find(node))};
-      const auto known = static_cast<std::size_t>(node);
-      for (std::size_t i = here.begin[known]; i < here.begin[known + 1]; ++i) {
-        mailbox.enqueue(here.neighbours[i], label);
-      }
-    }
-    here.changed.clear();
+    here.sendChanged([&](BlockId to, const SetLabel& label) { mailbox.enqueue(to, label); });
   }
 
   std::vector<SetName> roots(BlockId block) override {
-    return blocks_[static_cast<std::size_t>(block - first_)].forest.roots(block);
+    return blocks_[static_cast<std::size_t>(block - first_)].roots();
   }
 
  private:
-  /// The new label of a set of the sender.
-  struct Label {
-    std::int64_t set;
-    SetName label;
-  };
-
-  struct Block {
-    Block(BlockId block, Span<const std::int64_t> sets, const std::vector<SetLink>& links)
-        : forest(block, sets) {
-      // The block's own sets come first among the nodes.
-      for (const SetLink& link : links) forest.add({block, link.local});
-      const std::size_t own = forest.size();
-      waiting.assign(own, false);
-      for (Node node = 0; node < own; ++node) next.push_back(node);
-      member = next;
-      std::vector<std::pair<Node, BlockId>> edges;
-      for (const SetLink& link : links) {
-        const Node node = forest.add({block, link.local});
-        if (link.block != block) edges.emplace_back(node, link.block);
-        unite(node, forest.add({link.block, link.remote}));
-      }
-      std::sort(edges.begin(), edges.end());
-      edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-      begin.assign(own + 1, 0);
-      for (const auto& [node, to] : edges) {
-        ++begin[std::size_t(node) + 1];
-        neighbours.push_back(to);
-      }
-      for (std::size_t i = 0; i < own; ++i) begin[i + 1] += begin[i];
-    }
-
-    void unite(Node a, Node b) {
-      a = forest.find(a);
-      b = forest.find(b);
-      if (a == b) return;
-      if (forest.name(a) < forest.name(b)) std::swap(a, b);
-      member.resize(forest.size(), None);
-      forest.link(a, b);
-      const Node first = member[a];
-      if (first == None) return;
-      Node node = first;
-      do {
-        if (!waiting[node]) changed.push_back(node);
-        waiting[node] = true;
-        node = next[node];
-      } while (node != first);
-      if (member[b] == None) {
-        member[b] = first;
-      } else {
-        std::swap(next[first], next[member[b]]);
-      }
-    }
-
-    Forest forest;
-    // The own sets of a tree are a ring.
-    std::vector<Node> next;    // by own set
-    std::vector<Node> member;  // by root: one of its ring, or None
-    std::vector<Node> changed;
-    std::vector<bool> waiting;  // in `changed`
-    // Whom to tell of an own set's label.
-    std::vector<std::size_t> begin;
-    std::vector<BlockId> neighbours;
-  };
-
   const Assignment& assignment_;
   BlockId first_;
-  std::vector<Block> blocks_;
+  std::vector<LabelPropagation> blocks_;
 };
 
 /// One forest for all blocks of a rank. Its roots that other ranks own are asked for: their owners
@@ -452,7 +257,7 @@ class TreeUnion : public Method {
   const Assignment& assignment_;
   const std::int32_t rank_;
   const BlockId first_;
-  Forest forest_;
+  SetForest forest_;
   std::vector<bool> asked_;                          // by node of another rank: its owner was asked
   std::vector<std::vector<std::int32_t>> watchers_;  // by own root: ranks that asked, ascending
   // What flush() has to send.
@@ -504,7 +309,7 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
     if (error.empty()) {
       switch (options.method) {
         case UnionMethod::LabelPropagation:
-          method = std::make_unique<LabelPropagation>(inputs);
+          method = std::make_unique<LabelledBlocks>(inputs);
           break;
         case UnionMethod::TreeUnion:
           method = std::make_unique<TreeUnion>(inputs);
