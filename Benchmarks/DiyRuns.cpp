@@ -31,7 +31,11 @@ std::vector<BlockId> linksOf(const RandomWalks&, const Assignment& assignment, B
   return links;
 }
 
-/// Some work on its blocks, run by DIY. `Work` is a SlowBlockFlow or RandomWalks.
+std::vector<BlockId> linksOf(const LabelWork& labels, const Assignment&, BlockId block) {
+  return labels.links(block);
+}
+
+/// Some work on its blocks, run by DIY. `Work` is a SlowBlockFlow, RandomWalks or LabelWork.
 template <class Work, class Block, class Message>
 class DiyRun {
  public:
@@ -109,6 +113,7 @@ class DiyRun {
 
 using FlowRun = DiyRun<SlowBlockFlow, FlowBlock, Tracer>;
 using WalkRun = DiyRun<RandomWalks, WalkBlock, Walker>;
+using LabelRun = DiyRun<LabelWork, LabelBlock, LabelMessage>;
 
 struct DiyImage {
   Pixel* pixels = nullptr;
@@ -245,6 +250,16 @@ double runDiyExchange(const SlowBlockFlow& flow, const Assignment& assignment,
 double runDiyExchange(const RandomWalks& walks, const Assignment& assignment,
                       std::vector<WalkBlock>& blocks) {
   return WalkRun(walks, assignment, blocks).exchange();
+}
+
+double runDiyIexchange(const LabelWork& labels, const Assignment& assignment,
+                       std::vector<LabelBlock>& blocks, const DiyOptions& options) {
+  return LabelRun(labels, assignment, blocks).iexchange(options);
+}
+
+double runDiyExchange(const LabelWork& labels, const Assignment& assignment,
+                      std::vector<LabelBlock>& blocks) {
+  return LabelRun(labels, assignment, blocks).exchange();
 }
 
 }  // namespace bench

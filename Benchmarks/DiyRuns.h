@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "ComponentProblems.h"
 #include "Images.h"
 #include "RandomWalks.h"
 #include "SlowBlockFlow.h"
@@ -25,12 +26,16 @@ double runDiyIexchange(const SlowBlockFlow& flow, const tributary::Assignment& a
                        std::vector<FlowBlock>& blocks, const DiyOptions& options);
 double runDiyIexchange(const RandomWalks& walks, const tributary::Assignment& assignment,
                        std::vector<WalkBlock>& blocks, const DiyOptions& options);
+double runDiyIexchange(const LabelWork& labels, const tributary::Assignment& assignment,
+                       std::vector<LabelBlock>& blocks, const DiyOptions& options);
 
 /// The same in rounds of DIY's exchange, ended by its all-reduce of the messages under way.
 double runDiyExchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
                       std::vector<FlowBlock>& blocks);
 double runDiyExchange(const RandomWalks& walks, const tributary::Assignment& assignment,
                       std::vector<WalkBlock>& blocks);
+double runDiyExchange(const LabelWork& labels, const tributary::Assignment& assignment,
+                      std::vector<LabelBlock>& blocks);
 
 /// DIY's merge or swap reduction of images, as often as wanted with the same master and buffers.
 class DiyReduction {

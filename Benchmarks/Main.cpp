@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "ComponentKernels.h"
+#include "Components.h"
 #include "Kernels.h"
 #include "Neighborhood.h"
 #include "Particles.h"
@@ -131,37 +132,66 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
-void addComponents(CLI::App& app, std::string& part, bench::ComponentKernelsOptions& kernels) {
+void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& options,
+                   bench::ComponentKernelsOptions& kernels) {
   auto* command = app.add_subcommand("components", "Connected components");
-  command->add_option("--part", part, "What to measure; kernels: labelling on one rank")
-      ->check(CLI::IsMember({"kernels"}))
+  command
+      ->add_option("--part", part,
+                   "union: the distributed union-find; kernels: labelling on one rank")
+      ->check(CLI::IsMember({"union", "kernels"}))
       ->capture_default_str();
-  command->add_option("--voxels", kernels.voxels, "Voxels per axis")
+  command->add_option("--voxels", kernels.voxels, "kernels: voxels per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--threads", kernels.threads, "Numbers of threads, a list")
+  command->add_option("--threads", kernels.threads, "kernels: numbers of threads, a list")
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--neighbours", kernels.neighbours, "Of a voxel, a list")
+  command->add_option("--neighbours", kernels.neighbours, "kernels: of a voxel, a list")
       ->delimiter(',')
       ->check(CLI::IsMember({6, 18, 26}))
       ->capture_default_str();
-  command->add_option("--vertices", kernels.vertices, "Of graphs with twice as many edges")
+  command->add_option("--vertices", kernels.vertices, "kernels: of graphs with twice as many edges")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--mesh-cubes", kernels.meshCubes, "Cubes of six tetrahedra per axis")
+  command
+      ->add_option("--mesh-cubes", kernels.meshCubes, "kernels: cubes of six tetrahedra per axis")
       ->check(CLI::Range(1, 400))
       ->capture_default_str();
-  command->add_option("--points", kernels.points, "Points to merge")
+  command->add_option("--points", kernels.points, "kernels: points to merge")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--cases", kernels.cases, "Only these, by the names in the table")
+  command->add_option("--cases", kernels.cases, "kernels: only these, by the names in the table")
       ->delimiter(',');
-  command->add_option("--repeat", kernels.repeat, "Repetitions")
+  command
+      ->add_option("--problems", options.problems, "union: what is connected, a list; default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(bench::componentProblems()));
+  command->add_option("--size", options.size, "union: voxels per axis; 0: what suits the problem")
+      ->check(CLI::Range(0, 512))
+      ->capture_default_str();
+  command->add_option("--blocks", options.blocksPerRank, "union: blocks per rank, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--unions", options.unions, "union: unions in a row, for each time")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--simulate", options.simulate, "union: simulate so many ranks, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 14));
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--json", kernels.json, "Also write the results to this file");
+  command
+      ->add_option("--variants", options.variants, "union: only these, by the names in the table")
+      ->delimiter(',');
+  command->add_option("--detector", options.detector, "union: termination detector")
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
 }
 
 void addTermination(CLI::App& app, bench::TerminationOptions& options) {
@@ -328,7 +358,8 @@ int run(int argc, char** argv, int rank, int size) {
   bench::WalksOptions walks;
   bench::NeighborhoodOptions neighborhood;
   bench::ReductionOptions reduction;
-  std::string componentsPart = "kernels";
+  std::string componentsPart = "union";
+  bench::ComponentsOptions components;
   bench::ComponentKernelsOptions componentKernels;
   addParticles(app, particles);
   addWalks(app, walks);
@@ -336,7 +367,7 @@ int run(int argc, char** argv, int rank, int size) {
   addTermination(app, termination);
   addReduction(app, reduction);
   addNeighborhood(app, neighborhood);
-  addComponents(app, componentsPart, componentKernels);
+  addComponents(app, componentsPart, components, componentKernels);
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);
@@ -354,7 +385,13 @@ int run(int argc, char** argv, int rank, int size) {
   } else if (app.got_subcommand("neighborhood")) {
     bench::measureNeighborhood(neighborhood);
   } else if (app.got_subcommand("components")) {
+    if (componentsPart == "union") {
+      bench::measureComponents(components);
+      return 0;
+    }
     if (size > 1) throw tributary::Error("components --part kernels runs on one rank");
+    componentKernels.repeat = components.repeat;
+    componentKernels.json = components.json;
     bench::measureComponentKernels(componentKernels);
   } else {
     if (size > 1) throw tributary::Error("kernels measures one core: run it on one rank");
