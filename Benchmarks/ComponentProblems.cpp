@@ -112,10 +112,10 @@ Volume critical(int n) {
     const auto draw = [&](int k) { return random(std::uint64_t(i) * 16 + std::uint64_t(k)); };
     const double cx = (i % PerRow + 0.5) * spacing, cy = (i / PerRow + 0.5) * spacing;
     const double radius = spacing * (0.15 + 0.2 * draw(0));
-    const double phase = 6.283185307179586 * draw(1), turns = 6 + 10 * draw(2);
+    const double phase = 6.283185307179586 * draw(1), turns = 8 + 18 * draw(2);
     // Most live from the first to the last time step; a few are short.
-    const double begin = draw(3) < 0.75 ? 0 : draw(4) * n;
-    const double life = i == 0 ? Shortest : draw(5) < 0.1 ? draw(6) * n : n;
+    const double begin = draw(3) < 0.8 ? 0 : draw(4) * 0.8 * n;
+    const double life = i == 0 ? Shortest : draw(5) < 0.1 ? (0.1 + 0.9 * draw(6)) * n : n;
     const auto type = std::uint8_t(1 + i % 3);
     int last[3] = {-1, -1, -1}, length = 0;
     constexpr int Samples = 256;
