@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <utility>
 
-#include "Tributary/Agree.h"
-#include "Tributary/Bytes.h"
 #include "Tributary/Components/Matching.h"
-#include "Tributary/Error.h"
+#include "Tributary/Rendezvous.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -49,27 +46,6 @@ bool areSame(const LoosePoint& a, const LoosePoint& b) {
   return squares <= reach * reach;
 }
 
-template <class T>
-std::vector<T> deliver(Transport& transport, const std::vector<std::vector<T>>& toRank) {
-  std::vector<Bytes> bytes(toRank.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r)
-    if (!toRank[r].empty()) bytes[r] = Writer().range(toRank[r]).take();
-  std::vector<T> all;
-  std::string error;
-  try {
-    for (const Bytes& part : exchangeBytes(transport, std::move(bytes))) {
-      for (Reader reader(part); !reader.atEnd();) {
-        const auto some = reader.range<T>();
-        all.insert(all.end(), some.begin(), some.end());
-      }
-    }
-  } catch (const Error& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
-  return all;
-}
-
 }  // namespace
 
 std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assignment& assignment,
@@ -84,9 +60,8 @@ std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assi
 
   // A point visits all bins that it reaches, so that two points that are the same meet in the bins
   // of both.
-  const auto ranks = static_cast<std::size_t>(transport.size());
   const BlockId first = assignment.first(transport.rank());
-  std::vector<std::vector<Visitor>> visitors(ranks);
+  std::vector<Visitor> visitors;
   std::vector<std::int64_t> counts;
   for (std::size_t b = 0; b < points.size(); ++b) {
     counts.push_back(static_cast<std::int64_t>(points[b].size()));
@@ -102,37 +77,33 @@ std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assi
       for (bin[2] = lo[2]; bin[2] <= hi[2]; ++bin[2])
         for (bin[1] = lo[1]; bin[1] <= hi[1]; ++bin[1])
           for (bin[0] = lo[0]; bin[0] <= hi[0]; ++bin[0]) {
-            const std::uint64_t hash = keyOfStructured(0, bin[0], bin[1], bin[2], 0).low;
-            visitors[hash % ranks].push_back(
+            visitors.push_back(
                 {bin, point, {first + static_cast<BlockId>(b), static_cast<std::int64_t>(i)}});
           }
     }
   }
-  std::vector<Visitor> here = deliver(transport, visitors);
-  std::sort(here.begin(), here.end(), [](const Visitor& a, const Visitor& b) {
-    return a.bin != b.bin ? a.bin < b.bin : a.point.place[0] < b.point.place[0];
-  });
-
-  std::vector<std::vector<Pair>> pairs(ranks);
-  const auto tell = [&](const SetName& to, const SetName& of) {
-    pairs[static_cast<std::size_t>(assignment.rankOf(to.block))].push_back(
-        {to.block, {to.set, of.block, of.set}});
-  };
-  for (std::size_t i = 0; i < here.size(); ++i) {
-    const Visitor& a = here[i];
-    for (std::size_t j = i + 1; j < here.size() && here[j].bin == a.bin &&
-                                here[j].point.place[0] - a.point.place[0] <= a.point.reach;
-         ++j) {
-      if (!areSame(a.point, here[j].point)) continue;
-      tell(a.name, here[j].name);
-      tell(here[j].name, a.name);
-    }
-  }
+  const auto pairs = rendezvous<Pair>(
+      transport, std::move(visitors),
+      [](const Visitor& v) { return keyOfStructured(0, v.bin[0], v.bin[1], v.bin[2], 0).high; },
+      [](const Visitor& a, const Visitor& b) {
+        return a.bin != b.bin ? a.bin < b.bin : a.point.place[0] < b.point.place[0];
+      },
+      [](const Visitor& a, const Visitor& b) { return a.bin == b.bin; },
+      [](Span<Met<Visitor>> group, auto&& send) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          const Visitor& a = group[i].record;
+          for (std::size_t j = i + 1; j < group.size(); ++j) {
+            const Visitor& b = group[j].record;
+            if (b.point.place[0] - a.point.place[0] > a.point.reach) break;
+            if (!areSame(a.point, b.point)) continue;
+            send(group[i].rank, Pair{a.name.block, {a.name.set, b.name.block, b.name.set}});
+            send(group[j].rank, Pair{b.name.block, {b.name.set, a.name.block, a.name.set}});
+          }
+        }
+      });
   std::vector<std::vector<SetLink>> links(points.size());
-  for (const Pair& pair : deliver(transport, pairs)) {
-    if (pair.to >= first && pair.to < first + static_cast<BlockId>(points.size()))
-      links[static_cast<std::size_t>(pair.to - first)].push_back(pair.link);
-  }
+  for (const Pair& pair : pairs)
+    links[static_cast<std::size_t>(pair.to - first)].push_back(pair.link);
   return uniteSets(transport, assignment, counts, links, options).root;
 }
 
