@@ -44,6 +44,50 @@ std::uint64_t hashOf(const std::array<Bits, 3>& bits) {
 using Slot = std::uint64_t;
 constexpr std::uint64_t kLower = 0xffffffffu;
 
+/// Enters points [begin, end) in the table.
+/// @tparam Alone  no other thread does so. Then `found` is set to the first equal points, as those
+///                come in order; otherwise to their slots, which have them when all have finished.
+template <bool Alone, class Real>
+void enterPoints(const Real* points, std::int64_t begin, std::int64_t end, Slot* table,
+                 std::size_t size, std::int64_t* found) {
+  // Hashes of some points first, so that their slots are on their way from memory.
+  constexpr std::int64_t kAhead = 32;
+  std::array<std::uint64_t, kAhead> hashes;
+  for (std::int64_t block = begin; block < end; block += kAhead) {
+    const std::int64_t blockEnd = std::min(block + kAhead, end);
+    for (std::int64_t i = block; i < blockEnd; ++i) {
+      const std::uint64_t hash = hashOf(bitsOf(points + 3 * i));
+      hashes[std::size_t(i - block)] = hash;
+      __builtin_prefetch(table + (hash & (size - 1)), 1);
+    }
+    for (std::int64_t i = block; i < blockEnd; ++i) {
+      const std::uint64_t hash = hashes[std::size_t(i - block)];
+      const Slot mine = (hash & ~kLower) | std::uint64_t(i + 1);
+      for (std::size_t at = hash & (size - 1);; at = (at + 1) & (size - 1)) {
+        Slot seen = __atomic_load_n(table + at, __ATOMIC_RELAXED);
+        if (seen == 0) {
+          if constexpr (Alone) {
+            table[at] = seen = mine;
+          } else if (__atomic_compare_exchange_n(table + at, &seen, mine, false, __ATOMIC_RELAXED,
+                                                 __ATOMIC_RELAXED)) {
+            seen = mine;
+          }
+        }
+        if ((seen ^ mine) & ~kLower) continue;
+        const auto other = std::int64_t(seen & kLower) - 1;
+        if (other != i && bitsOf(points + 3 * other) != bitsOf(points + 3 * i)) continue;
+        // The same point. The slot keeps the first.
+        while (!Alone && seen > mine &&
+               !__atomic_compare_exchange_n(table + at, &seen, mine, false, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED)) {
+        }
+        found[i] = Alone ? other : std::int64_t(at);
+        break;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -61,45 +105,16 @@ std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const Paralle
     std::fill(table + begin, table + end, Slot(0));
   });
   std::vector<std::int64_t> slotOf(static_cast<std::size_t>(count));
+  bool alone = false;
   parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
-    // Hashes of some points first, so that their slots are on their way from memory.
-    constexpr std::int64_t kAhead = 32;
-    std::array<std::uint64_t, kAhead> hashes;
-    for (std::int64_t block = begin; block < end; block += kAhead) {
-      const std::int64_t blockEnd = std::min(block + kAhead, end);
-      for (std::int64_t i = block; i < blockEnd; ++i) {
-        const std::uint64_t hash = hashOf(bitsOf(points.data() + 3 * i));
-        hashes[std::size_t(i - block)] = hash;
-        __builtin_prefetch(table + (hash & (size - 1)), 1);
-      }
-      // Then the points that these name, which are to be compared.
-      for (std::int64_t i = block; i < blockEnd; ++i) {
-        const Slot seen =
-            __atomic_load_n(&table[hashes[std::size_t(i - block)] & (size - 1)], __ATOMIC_RELAXED);
-        if (seen != 0) __builtin_prefetch(points.data() + 3 * std::int64_t((seen & kLower) - 1));
-      }
-      for (std::int64_t i = block; i < blockEnd; ++i) {
-        const std::uint64_t hash = hashes[std::size_t(i - block)];
-        const Slot mine = (hash & ~kLower) | std::uint64_t(i + 1);
-        for (std::size_t at = hash & (size - 1);; at = (at + 1) & (size - 1)) {
-          Slot seen = __atomic_load_n(&table[at], __ATOMIC_RELAXED);
-          if (seen == 0 && __atomic_compare_exchange_n(&table[at], &seen, mine, false,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            seen = mine;
-          if ((seen ^ mine) & ~kLower) continue;
-          if (seen != mine && bitsOf(points.data() + 3 * std::int64_t((seen & kLower) - 1)) !=
-                                  bitsOf(points.data() + 3 * i))
-            continue;
-          // The same point. The slot keeps the first.
-          while (seen > mine && !__atomic_compare_exchange_n(&table[at], &seen, mine, false,
-                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-          }
-          slotOf[std::size_t(i)] = std::int64_t(at);
-          break;
-        }
-      }
+    if (begin == 0 && end == count) {
+      alone = true;
+      enterPoints<true>(points.data(), begin, end, table, size, slotOf.data());
+    } else {
+      enterPoints<false>(points.data(), begin, end, table, size, slotOf.data());
     }
   });
+  if (alone) return slotOf;
   parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       if (i + 16 < end) __builtin_prefetch(table + slotOf[std::size_t(i) + 16]);
