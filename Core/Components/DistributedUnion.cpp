@@ -25,7 +25,7 @@ class Method {
  public:
   virtual ~Method() = default;
   virtual void step(BlockId block, Mailbox& mailbox) = 0;
-  virtual std::vector<SetName> roots(BlockId block) = 0;
+  virtual std::vector<std::vector<SetName>> roots() = 0;
 };
 
 struct Inputs {
@@ -65,8 +65,10 @@ class LabelledBlocks : public Method {
     here.sendChanged([&](BlockId to, const SetLabel& label) { mailbox.enqueue(to, label); });
   }
 
-  std::vector<SetName> roots(BlockId block) override {
-    return blocks_[static_cast<std::size_t>(block - first_)].roots();
+  std::vector<std::vector<SetName>> roots() override {
+    std::vector<std::vector<SetName>> all;
+    for (LabelPropagation& block : blocks_) all.push_back(block.roots());
+    return all;
   }
 
  private:
@@ -125,7 +127,7 @@ class TreeUnion : public Method {
     flush(mailbox);
   }
 
-  std::vector<SetName> roots(BlockId block) override { return forest_.roots(block); }
+  std::vector<std::vector<SetName>> roots() override { return forest_.roots(); }
 
  private:
   enum class Kind : std::int32_t {
@@ -337,10 +339,7 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
                     });
   exchange.run(options.monitor);
   UnionResult result;
-  const BlockId first = assignment.first(transport.rank());
-  for (std::size_t b = 0; b < links.size(); ++b) {
-    result.root.push_back(method->roots(first + static_cast<BlockId>(b)));
-  }
+  result.root = method->roots();
   result.aborted = exchange.aborted();
   result.statistics = exchange.statistics();
   return result;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Assignment.h"
@@ -39,7 +40,7 @@ class LabelPropagation {
     }
     changed_.clear();
   }
-  std::vector<SetName> roots() { return forest_.roots(block_); }
+  std::vector<SetName> roots() { return std::move(forest_.roots().front()); }
 
  private:
   using Node = SetForest::Node;
@@ -47,7 +48,6 @@ class LabelPropagation {
 
   void unite(Node a, Node b);
 
-  BlockId block_;
   SetForest forest_;
   // The own sets of a tree are a ring.
   std::vector<Node> next_;    // by own set

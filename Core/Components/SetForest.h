@@ -77,14 +77,20 @@ class SetForest {
   /// @param root, parent  roots, the first with the larger name
   void link(Node root, Node parent) { parent_[root] = parent; }
 
-  /// The roots of the blocks' sets.
-  std::vector<SetName> roots(BlockId block) {
-    const auto& nodes = nodeOfSet_[static_cast<std::size_t>(block - first_)];
-    std::vector<SetName> result;
-    result.reserve(nodes.size());
-    for (std::size_t set = 0; set < nodes.size(); ++set) {
-      result.push_back(nodes[set] == None ? SetName{block, static_cast<std::int64_t>(set)}
-                                          : names_[find(nodes[set])]);
+  /// The root of each set of each block.
+  std::vector<std::vector<SetName>> roots() {
+    std::vector<std::vector<SetName>> result(nodeOfSet_.size());
+    for (std::size_t b = 0; b < result.size(); ++b) {
+      result[b].resize(nodeOfSet_[b].size());
+      for (std::size_t set = 0; set < result[b].size(); ++set) {
+        result[b][set] = {first_ + static_cast<BlockId>(b), static_cast<std::int64_t>(set)};
+      }
+    }
+    for (Node node = 0; node < names_.size(); ++node) {
+      const SetName& name = names_[node];
+      if (!owns(name.block)) continue;
+      result[static_cast<std::size_t>(name.block - first_)][static_cast<std::size_t>(name.set)] =
+          names_[find(node)];
     }
     return result;
   }
