@@ -174,7 +174,8 @@ void vtkAsyncAlgorithm::AgreeOn(
   const auto most = tributary::allreduce(transport, tributary::ReduceOp::Max, values);
   for (std::size_t i = 0; i < properties.size(); ++i)
   {
-    if (least[i] != most[i])
+    const bool isNumber = !std::isnan(least[i]) || !std::isnan(most[i]);
+    if (isNumber && least[i] != most[i])
     {
       std::ostringstream text;
       text << properties[i].first << " is " << least[i] << " on one rank and " << most[i]
