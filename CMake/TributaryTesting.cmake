@@ -84,13 +84,14 @@ function (tributary_add_core_test name)
 endfunction ()
 
 # tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [ARGUMENTS <arg>...] [TIMEOUT <s>]
-#                            [LABELS <label>...] [RENDER])
+#                            [LABELS <label>...] [RENDER] [SYMMETRIC])
 #
 # A Python script in pvbatch. It finds the plugin's file in the environment variable
 # TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder to write to in TRIBUTARY_OUTPUT,
-# and Testing/Plugin on the module path. RENDER runs it under a virtual X server.
+# and Testing/Plugin on the module path. RENDER runs it under a virtual X server. SYMMETRIC: every rank
+# runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
-  cmake_parse_arguments(arg "RENDER" "SCRIPT;TIMEOUT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT;TIMEOUT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT arg_RANKS)
     message(FATAL_ERROR "tributary_add_pvbatch_test(${name}): give SCRIPT and RANKS")
   endif ()
@@ -107,12 +108,16 @@ function (tributary_add_pvbatch_test name)
       message(FATAL_ERROR "${name} renders and needs xvfb-run (Debian: xvfb xauth)")
     endif ()
   endif ()
+  set(symmetric)
+  if (arg_SYMMETRIC)
+    set(symmetric --sym)
+  endif ()
   get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${name}.output")
   file(MAKE_DIRECTORY "${output}")
   foreach (ranks IN LISTS arg_RANKS)
     _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}" ${render}
-      COMMAND "${TRIBUTARY_PVBATCH}" "${script}" ${arg_ARGUMENTS}
+      COMMAND "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}
       LABELS Plugin ${arg_LABELS}
       ENVIRONMENT
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"

@@ -630,6 +630,11 @@ def build(
         leaves = {p: _unstructured_piece(whole, owner, p, options) for p in mine}
     if container == "none":
         return _single(leaves, mesh)
+    return contain(leaves, container, pieces)
+
+
+def contain(leaves, container, pieces):
+    """Data sets, by their number, as some of the leaves of a multiblock or partitioned data set."""
     if container == "multiblock":
         result = vtkMultiBlockDataSet()
         result.SetNumberOfBlocks(pieces)

@@ -28,6 +28,9 @@ VTK_UNSTRUCTURED_GRID = 4
 VTK_OVERLAPPING_AMR = 31
 VTK_XYZ_GRID = 8
 
+# Where the modules are that make data, for the path of Python on the ranks.
+FOLDERS = [os.path.dirname(os.path.abspath(module)) for module in (flows.__file__, __file__)]
+
 SIDE = 8.0  # of all these domains, from the origin
 
 # Boxes of cells, per level, of a hierarchy of cells 1, 1/2 and 1/4 long: lo and hi of each axis.
@@ -102,7 +105,7 @@ def build_hierarchy(rank, ranks, flow="abc", placing="cyclic"):
     return data
 
 
-def _whole(cell_type, size):
+def whole(cell_type, size):
     """A mesh of cells of a type over [0, SIDE]^3, or its square z = 0."""
     if cell_type in (VTK_VOXEL, VTK_PIXEL):
         image = vtkImageData()
@@ -129,7 +132,7 @@ def build_cells(rank, ranks, cell_type=12, flow="abc", size=5, cut="slices"):
 
     cut  slices: consecutive cells for each rank; cyclic: cells are dealt out in turn
     """
-    mesh = _whole(cell_type, size)
+    mesh = whole(cell_type, size)
     for data in (mesh.GetPointData(), mesh.GetCellData()):
         while data.GetNumberOfArrays():
             data.RemoveArray(0)
@@ -158,35 +161,47 @@ import sys
 for folder in {folders!r}:
     if folder not in sys.path:
         sys.path.insert(0, folder)
-import meshes
+import {module}
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 controller = vtkMultiProcessController.GetGlobalController()
 rank = controller.GetLocalProcessId() if controller else 0
 ranks = controller.GetNumberOfProcesses() if controller else 1
-self.GetOutputDataObject(0).ShallowCopy(meshes.{function}(rank, ranks, **{arguments!r}))
+self.GetOutputDataObject(0).ShallowCopy({module}.{function}(rank, ranks, **{arguments!r}))
+"""
+
+_INFORMATION_SCRIPT = """
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
+information = self.GetExecutive().GetOutputInformation(0)
+information.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
+extent = {extent!r}
+if extent:
+    information.Set(vtkStreamingDemandDrivenPipeline.WHOLE_EXTENT(), extent, 6)
 """
 
 
-def _source(data_type, function, arguments):
+def source(data_type, module, function, arguments, extent=None):
+    """A proxy whose data a function(rank, ranks, **arguments) of a module beside this one makes.
+
+    data_type  a number of vtkType.h
+    extent     of the whole, for structured data
+    """
     from paraview.simple import ProgrammableSource
 
-    folders = [os.path.dirname(os.path.abspath(module)) for module in (flows.__file__, __file__)]
-    source = ProgrammableSource()
-    source.SMProxy.GetProperty("OutputDataSetType").SetElement(0, data_type)
-    source.SMProxy.UpdateVTKObjects()
-    source.Script = _SCRIPT.format(folders=folders, function=function, arguments=arguments)
-    source.ScriptRequestInformation = """
-from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm
-self.GetExecutive().GetOutputInformation(0).Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
-"""
-    return source
+    proxy = ProgrammableSource()
+    proxy.SMProxy.GetProperty("OutputDataSetType").SetElement(0, data_type)
+    proxy.SMProxy.UpdateVTKObjects()
+    proxy.Script = _SCRIPT.format(
+        folders=FOLDERS, module=module, function=function, arguments=arguments
+    )
+    proxy.ScriptRequestInformation = _INFORMATION_SCRIPT.format(extent=extent)
+    return proxy
 
 
 def hierarchy(**arguments):
     """A proxy; arguments as for build_hierarchy."""
-    return _source(VTK_OVERLAPPING_AMR, "build_hierarchy", arguments)
+    return source(VTK_OVERLAPPING_AMR, "meshes", "build_hierarchy", arguments)
 
 
 def cells(**arguments):
     """A proxy; arguments as for build_cells."""
-    return _source(VTK_UNSTRUCTURED_GRID, "build_cells", arguments)
+    return source(VTK_UNSTRUCTURED_GRID, "meshes", "build_cells", arguments)
