@@ -1,4 +1,4 @@
-"""python3 CompareHashes.py FILE...: do all runs of Invariance.py have the same hashes?"""
+"""python3 CompareHashes.py FILE...: do all runs of a test have the same hashes?"""
 
 import json
 import sys

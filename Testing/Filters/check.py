@@ -63,7 +63,7 @@ def load_plugin():
     simple.LoadPlugin(path, remote=True, ns=_created)
     if servermanager.ActiveConnection.IsRemote():
         simple.LoadPlugin(path, remote=False, ns=_created)
-    for name in ("AsyncStreamTracer", "AsyncStreamTracerWithCustomSource"):
+    for name in ("AsyncStreamTracer", "AsyncStreamTracerWithCustomSource", "AsyncConnectivity"):
         if name not in _created:
             assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
             _created[name] = getattr(simple, name)
@@ -86,6 +86,13 @@ def cloud_tracer(data, **properties):
     return _configured(_created["AsyncStreamTracer"](Input=data), properties)
 
 
+def connectivity(data, **properties):
+    """Async Connectivity on a proxy of data."""
+    load_plugin()
+    data.UpdatePipeline()
+    return _created["AsyncConnectivity"](Input=data, **properties)
+
+
 def paraview_tracer(data, seeds, **properties):
     """ParaView's own Stream Tracer With Custom Source, with its more robust interpolator."""
     data.UpdatePipeline()
@@ -101,6 +108,19 @@ def _configured(proxy, properties):
     for name, value in properties.items():
         setattr(proxy, name, value)
     return proxy
+
+
+def held(data, extent=None):
+    """A proxy of data that this rank has, where every rank runs the script (pvbatch --sym).
+
+    extent  of the whole, for structured data
+    """
+    producer = simple.TrivialProducer()
+    producer.GetClientSideObject().SetOutput(data)
+    if extent is not None:
+        producer.GetClientSideObject().SetWholeExtent(*extent)
+    producer.UpdatePipeline()
+    return producer
 
 
 def ranks():
