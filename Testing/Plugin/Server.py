@@ -1,4 +1,4 @@
-"""The client of Server.sh: connects, loads the plugin on both sides, traces on the server."""
+"""The client of Server.sh: connects, loads the plugin on both sides, works on the server."""
 import sys
 import time
 
@@ -23,6 +23,10 @@ tracer.SeedType.Point1 = [2, 0, 0]
 tracer.SeedType.Point2 = [15, 0, 0]
 tracer.SeedType.Resolution = 12
 check_swirl(fetch(tracer), 13)
+
+blob = names["AsyncConnectivity"](Input=Wavelet(), ScalarConnectivity=1, ScalarRange=[200, 1000],
+                                  Scalars=["POINTS", "RTData"])
+check_blob(blob)
 
 Show(tracer)
 Render()

@@ -1,4 +1,5 @@
-"""The plugin in pvbatch: both proxies trace, also after a change and after their state was saved."""
+"""The plugin in pvbatch: proxies trace and find regions, also after a change and after their state was
+saved."""
 import os
 
 from checks import *
@@ -45,6 +46,17 @@ custom.ReportRejectedSeeds = 1
 lines = fetch(custom)
 expect(set(cell_values(lines, "SeedIds")) == {0, 1}, "the seed outside has no line")
 
+# Regions, also after a change of the range.
+blob = names["AsyncConnectivity"](Input=Wavelet(), ScalarConnectivity=1, ScalarRange=[200, 1000],
+                                  Scalars=["POINTS", "RTData"])
+check_blob(blob)
+blob.ScalarRange = [1000, 2000]
+blob.UpdatePipeline()
+expect(blob.CellData["RegionId"].GetRange() == (-1.0, -1.0), "no region out of all values")
+blob.ScalarRange = [200, 1000]
+check_blob(blob)
+RenameSource("blob", blob)
+
 # Saved and loaded again, everything is as it was.
 state = os.path.join(os.environ["TRIBUTARY_OUTPUT"], "trace-%d.pvsm" % os.getpid())
 tracer.StallTimeout = 77
@@ -59,6 +71,7 @@ again = FindSource("kept")
 expect(again is not None and again.StallTimeout == 77, "the state keeps properties")
 after = fetch(again)
 check_swirl(after, 13)
+check_blob(FindSource("blob"))
 for i in range(before.GetNumberOfPoints()):
     expect(before.GetPoint(i) == after.GetPoint(i), "point %d is the same after loading" % i)
 print("passed")

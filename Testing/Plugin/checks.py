@@ -56,6 +56,19 @@ def check_swirl(lines, seeds):
            "all %d points belong to lines and are many" % points)
 
 
+def check_blob(connectivity):
+    """The one region of a Wavelet's cells with a point of 200 or more: 2362 of 8000 cells."""
+    connectivity.UpdatePipeline()
+    information = connectivity.GetDataInformation(0)
+    expect(information.GetNumberOfCells() >= 8000, "the input is kept")
+    ids = connectivity.CellData["RegionId"]
+    expect(ids is not None and ids.GetRange() == (-1.0, 0.0), "one region and the rest")
+    table = connectivity.GetDataInformation(1)
+    expect(table.GetNumberOfRows() == 1, "one row in the table, not %d" % table.GetNumberOfRows())
+    cells = table.GetRowDataInformation().GetArrayInformation("Cells").GetComponentRange(0)
+    expect(cells == (2362.0, 2362.0), "cells of the region: %s" % (cells,))
+
+
 def expect(condition, what):
     if not condition:
         sys.exit("NOT TRUE: " + what)
