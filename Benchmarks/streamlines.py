@@ -120,7 +120,9 @@ COLUMNS = (
 )
 
 
-def table(rows):
+def table(rows, columns=COLUMNS):
+    """Rows, dictionaries, as text. columns: title, key, and the key within that value or None."""
+
     def text(row, key, inner):
         value = row.get(key)
         if inner is not None:
@@ -133,9 +135,9 @@ def table(rows):
             return f"{value:.1e}" if inner == "shift" else f"{value:.3f}" if value < 10 else f"{value:.1f}"
         return str(value)
 
-    lines = [[title for title, _, _ in COLUMNS]]
-    lines += [[text(row, key, inner) for _, key, inner in COLUMNS] for row in rows]
-    widths = [max(len(line[c]) for line in lines) for c in range(len(COLUMNS))]
+    lines = [[title for title, _, _ in columns]]
+    lines += [[text(row, key, inner) for _, key, inner in columns] for row in rows]
+    widths = [max(len(line[c]) for line in lines) for c in range(len(columns))]
     return "\n".join("  ".join(v.rjust(w) for v, w in zip(line, widths)) for line in lines)
 
 
