@@ -28,6 +28,7 @@
 #include <vtkPointData.h>
 #include <vtkPolyData.h>
 #include <vtkTable.h>
+#include <vtkUniformGrid.h>
 #include <vtkUniformGridAMR.h>
 #include <vtkUnstructuredGrid.h>
 
@@ -48,14 +49,6 @@ using tributary::require;
 /// Share of the progress bar when all data sets are known.
 constexpr double SETUP_DONE = 0.1;
 
-/// An array that the table tells of, by component.
-struct Measured
-{
-  std::string Name;
-  std::string Column;
-  int Component;
-};
-
 std::string numbered(const char* name, std::size_t range)
 {
   return range == 0 ? name : name + ("_" + std::to_string(range));
@@ -63,7 +56,7 @@ std::string numbered(const char* name, std::size_t range)
 } // anonymous namespace
 
 //------------------------------------------------------------------------------
-/// One execution on one rank. Every member function is collective.
+/// One execution on one rank. Every member function is collective, but those that make the outputs.
 class vtkAsyncConnectivity::vtkRun
 {
 public:
@@ -91,17 +84,18 @@ private:
   std::vector<tributary::RangeTest> FindScalars();
   void FindMeasured();
   tributary::RegionSelection Select(const tributary::RangeRegions& regions);
-  bool LabelRange(const tributary::FactScales& scales, std::size_t range);
+  bool LabelRange(std::size_t range);
+  tributary::UnionOptions MakeUnionOptions(double progress);
   void Write(vtkDataObject* input, vtkDataObject* output);
   void Extract(vtkDataObject* input, vtkDataObject* output);
-  void WriteTable(const tributary::FactScales& scales, vtkTable* table);
+  void WriteTable(vtkTable* table);
 
   vtkAsyncConnectivity* Self;
   tributary::Transport& Transport;
   std::vector<tributary::Leaf> Leaves;
   std::unique_ptr<tributary::ComponentDomain> Domain;
   std::vector<tributary::RangeTest> Tests;
-  std::vector<Measured> Columns;
+  std::vector<std::string> Columns;                           // a component of an array each
   std::vector<std::vector<tributary::MeasuredValues>> Arrays; // for each piece
   std::vector<Range> Ranges;
 };
@@ -183,8 +177,9 @@ void vtkAsyncConnectivity::vtkRun::AgreeOnProperties()
   {
     properties.emplace_back("SpecifiedRegionIds", static_cast<double>(id));
   }
-  for (const auto& range : self->ScalarRanges)
+  for (std::size_t r = 0; self->ScalarConnectivity && r < self->ScalarRanges.size(); ++r)
   {
+    const auto& range = self->ScalarRanges[r];
     properties.emplace_back("ScalarRange", range[0]);
     properties.emplace_back("ScalarRange", range[1]);
   }
@@ -339,17 +334,20 @@ void vtkAsyncConnectivity::vtkRun::FindMeasured()
             "\" of StatisticsArrays has another number of components on other ranks");
         }
       });
-    for (int component = 0; component < most; ++component)
-    {
-      this->Columns.push_back(
-        { name, most > 1 ? name + "_" + std::to_string(component) : name, component });
-      for (std::size_t n = 0; n < found.size(); ++n)
+    tributary::together(this->Transport,
+      [&]
       {
-        this->Arrays[n].push_back(found[n].first
-            ? tributary::MeasuredValues(found[n].first, component, found[n].second)
-            : tributary::MeasuredValues());
-      }
-    }
+        for (int component = 0; component < most; ++component)
+        {
+          this->Columns.push_back(most > 1 ? name + "_" + std::to_string(component) : name);
+          for (std::size_t n = 0; n < found.size(); ++n)
+          {
+            this->Arrays[n].push_back(found[n].first
+                ? tributary::MeasuredValues(found[n].first, component, found[n].second)
+                : tributary::MeasuredValues()); // there are no cells to look at
+          }
+        }
+      });
   }
 }
 
@@ -385,9 +383,19 @@ tributary::RegionSelection vtkAsyncConnectivity::vtkRun::Select(
 }
 
 //------------------------------------------------------------------------------
+tributary::UnionOptions vtkAsyncConnectivity::vtkRun::MakeUnionOptions(double progress)
+{
+  tributary::UnionOptions options;
+  options.method = this->Self->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
+                                                    : tributary::UnionMethod::LabelPropagation;
+  options.exchange = this->Self->MakeExchangeOptions();
+  options.monitor = [this, progress] { return this->Self->Monitor(this->Transport, progress); };
+  return options;
+}
+
+//------------------------------------------------------------------------------
 /// @return false after an abort
-bool vtkAsyncConnectivity::vtkRun::LabelRange(
-  const tributary::FactScales& scales, std::size_t number)
+bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
 {
   auto* self = this->Self;
   const double step = (1 - SETUP_DONE) / static_cast<double>(this->Ranges.size());
@@ -398,15 +406,11 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(
     test.lo = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][0];
     test.hi = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][1];
   }
-  tributary::UnionOptions options;
-  options.method = self->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
-                                              : tributary::UnionMethod::LabelPropagation;
-  options.exchange = self->MakeExchangeOptions();
-  options.monitor = [&] { return self->Monitor(this->Transport, done + 0.5 * step); };
   constexpr tributary::RegionOrder orders[] = { tributary::RegionOrder::LeastKey,
     tributary::RegionOrder::MostCells, tributary::RegionOrder::FewestCells };
   range.Regions = tributary::findRegions(this->Transport, *this->Domain, this->Tests, this->Arrays,
-    scales, orders[self->RegionIdAssignmentMode], options);
+    this->Columns.size(), orders[self->RegionIdAssignmentMode],
+    this->MakeUnionOptions(done + 0.5 * step));
   if (self->AbortedTogether(this->Transport, range.Regions.aborted))
   {
     return false;
@@ -459,6 +463,23 @@ void vtkAsyncConnectivity::vtkRun::Write(vtkDataObject* input, vtkDataObject* ou
       leaves[n].dataSet->GetPointData()->AddArray(range.Points[n]);
     }
   }
+  // Data sets without points are no leaves, but should have the arrays that others have.
+  tributary::forEachDataSet(whole,
+    [&](vtkDataSet* dataSet)
+    {
+      for (std::size_t r = 0;
+           self->ColorRegions && dataSet->GetNumberOfPoints() == 0 && r < this->Ranges.size(); ++r)
+      {
+        for (vtkDataSetAttributes* attributes :
+          { static_cast<vtkDataSetAttributes*>(dataSet->GetCellData()),
+            static_cast<vtkDataSetAttributes*>(dataSet->GetPointData()) })
+        {
+          vtkNew<vtkIdTypeArray> none;
+          none->SetName(numbered("RegionId", r).c_str());
+          attributes->AddArray(none);
+        }
+      }
+    });
   if (self->ExtractRegions)
   {
     this->Extract(whole, output);
@@ -515,17 +536,24 @@ void vtkAsyncConnectivity::vtkRun::Extract(vtkDataObject* input, vtkDataObject* 
   }
   else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(output))
   {
-    unsigned int block = 0; // a hierarchy's data sets, which must be images there
-    for (const tributary::Leaf& leaf : leaves)
+    // A hierarchy's data sets must be images there: here its levels are put one after the other,
+    // with places for the data sets of other ranks.
+    auto* hierarchy = vtkUniformGridAMR::SafeDownCast(input);
+    unsigned int block = 0;
+    for (unsigned int level = 0; hierarchy && level < hierarchy->GetNumberOfLevels(); ++level)
     {
-      blocks->SetBlock(block++, extracted[leaf.dataSet]);
+      for (unsigned int i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i, ++block)
+      {
+        const auto leaf = extracted.find(hierarchy->GetDataSet(level, i));
+        blocks->SetBlock(block, leaf != extracted.end() ? leaf->second : nullptr);
+      }
     }
   }
   output->GetFieldData()->PassData(input->GetFieldData());
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConnectivity::vtkRun::WriteTable(const tributary::FactScales& scales, vtkTable* table)
+void vtkAsyncConnectivity::vtkRun::WriteTable(vtkTable* table)
 {
   vtkNew<vtkIdTypeArray> id, cells, points;
   vtkNew<vtkIntArray> range;
@@ -540,18 +568,19 @@ void vtkAsyncConnectivity::vtkRun::WriteTable(const tributary::FactScales& scale
   bounds->SetName("Bounds");
   bounds->SetNumberOfComponents(6);
   std::vector<vtkSmartPointer<vtkDoubleArray>> columns;
-  for (const Measured& measured : this->Columns)
+  for (const std::string& column : this->Columns)
   {
     for (const char* what : { " Minimum", " Maximum", " Mean", " Integral" })
     {
       columns.push_back(vtkSmartPointer<vtkDoubleArray>::New());
-      columns.back()->SetName((measured.Column + what).c_str());
+      columns.back()->SetName((column + what).c_str());
     }
   }
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t r = 0; r < this->Ranges.size(); ++r)
   {
     const tributary::RegionTable& regions = this->Ranges[r].Regions.numbered.table;
+    const tributary::FactScales& scales = this->Ranges[r].Regions.scales;
     for (std::size_t i = 0; i < regions.regions.size(); ++i)
     {
       const tributary::RegionFacts& facts = regions.regions[i];
@@ -619,28 +648,35 @@ void vtkAsyncConnectivity::vtkRun::Execute(
   this->FindMeasured();
   constexpr tributary::Through throughs[] = { tributary::Through::Faces, tributary::Through::Edges,
     tributary::Through::Points };
-  this->Domain = tributary::makeComponentDomain(this->Transport, this->Leaves, labels,
-    self->LabelConnectivity, throughs[self->ConnectThrough], self->Tolerance);
-  const auto scales =
-    tributary::agreeOnScales(this->Transport, *this->Domain, this->Arrays, this->Columns.size());
+  this->Domain =
+    tributary::makeComponentDomain(this->Transport, this->Leaves, labels, self->LabelConnectivity,
+      throughs[self->ConnectThrough], self->Tolerance, this->MakeUnionOptions(0.5 * SETUP_DONE));
+  if (self->AbortedTogether(this->Transport, this->Domain->aborted))
+  {
+    return;
+  }
   const double setupDone = this->Transport.now();
   self->UpdateProgress(SETUP_DONE);
 
   this->Ranges.resize(self->ScalarConnectivity ? self->ScalarRanges.size() : 1);
   for (std::size_t r = 0; r < this->Ranges.size(); ++r)
   {
-    if (!this->LabelRange(scales, r))
+    if (!this->LabelRange(r))
     {
       return;
     }
   }
 
   const double labelled = this->Transport.now();
-  if (input && output)
-  {
-    this->Write(input, output);
-  }
-  this->WriteTable(scales, table);
+  tributary::together(this->Transport,
+    [&]
+    {
+      if (input && output)
+      {
+        this->Write(input, output);
+      }
+      this->WriteTable(table);
+    });
   vtkNew<vtkIdTypeArray> total;
   total->SetName("NumberOfRegions");
   tributary::ExchangeStatistics exchange;

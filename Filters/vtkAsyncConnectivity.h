@@ -21,8 +21,8 @@
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
  *
  * Cells on AMR levels that a finer level covers and hidden cells are left out. Ghost cells are
- * neither needed nor asked for; where there are some, they get the region of their originals and do
- * not count. Ranks may be empty.
+ * neither needed nor asked for; where there are some, they must be copies of cells of the input, get
+ * the region of their originals and do not count. Ranks may be empty.
  *
  * **Output 0.** The input with the array RegionId (vtkIdType) on cells and points: the number of the
  * cell's region; -1 out of range and in regions that are not selected. At a point: the least of the
@@ -34,7 +34,7 @@
  * **Output 1.** A vtkTable of the selected regions, distributed: of N regions rank r of P has those
  * from N r / P on. Columns: RegionId, Range (with several ranges), Cells, Points, Measure (the sum
  * of its cells' lengths, areas and volumes), Centroid (the cells' centroids weighted by measure; the
- * middle of the bounds if the region has no measure), Bounds; and for each of StatisticsArrays A
+ * middle of the bounds if the region has no measure but others have), Bounds; and for each of StatisticsArrays A
  * (A_0, A_1 ... if it has components) "A Minimum", "A Maximum", "A Integral" (a cell's measure times
  * its value, or the mean of its points' values, added up) and "A Mean" (the integral over the
  * measure); NaN where the array has such in the region.
@@ -162,7 +162,7 @@ public:
 
   ///@{
   /**
-   * The regions of the mode SPECIFIED; each must exist.
+   * The regions of the mode SPECIFIED; each must exist, in every range if there are several.
    */
   void AddSpecifiedRegion(vtkIdType id);
   void DeleteSpecifiedRegion(vtkIdType id);
@@ -251,7 +251,9 @@ public:
   /**
    * Points of two cells that are not further apart than this share of the smaller one's diagonal
    * are the same point, and so on from point to point. 0 to 0.5; 0, the default: only points with
-   * exactly the same coordinates. If it is not 0 neither extents nor global ids decide.
+   * exactly the same coordinates. If it is not 0 neither extents nor global ids of points decide, and
+   * regions without global cell ids are numbered by place in space. Cells should not differ in size
+   * by orders of magnitude then: memory follows the number of points that the largest reaches.
    */
   vtkSetMacro(Tolerance, double);
   vtkGetMacro(Tolerance, double);

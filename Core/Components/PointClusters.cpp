@@ -48,15 +48,16 @@ bool areSame(const LoosePoint& a, const LoosePoint& b) {
 
 }  // namespace
 
-std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assignment& assignment,
-                                                const std::vector<std::vector<LoosePoint>>& points,
-                                                const UnionOptions& options) {
+UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
+                          const std::vector<std::vector<LoosePoint>>& points,
+                          const UnionOptions& options) {
   double width = 0;
   for (const auto& block : points)
     for (const LoosePoint& point : block)
       if (isFinite(point)) width = std::max(width, point.reach);
   width = allreduce(transport, ReduceOp::Max, width);
-  if (width == 0) width = 1;  // only those in the same place are the same
+  // Wide enough for most points to visit one bin only.
+  width = width > 0 ? 4 * width : 1;
 
   // A point visits all bins that it reaches, so that two points that are the same meet in the bins
   // of both.
@@ -104,7 +105,7 @@ std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assi
   std::vector<std::vector<SetLink>> links(points.size());
   for (const Pair& pair : pairs)
     links[static_cast<std::size_t>(pair.to - first)].push_back(pair.link);
-  return uniteSets(transport, assignment, counts, links, options).root;
+  return uniteSets(transport, assignment, counts, links, options);
 }
 
 }  // namespace tributary

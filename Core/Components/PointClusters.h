@@ -20,10 +20,10 @@ struct LoosePoint {
 /// largest reach: reaches should not differ by orders of magnitude.
 /// @param points  of each block of this rank. Those with a place or a reach that is not finite are
 ///                alone.
-/// @return for each block of this rank, for each point, the least of the points that it is the same
-///         as, by block and number
-std::vector<std::vector<SetName>> clusterPoints(Transport& transport, const Assignment& assignment,
-                                                const std::vector<std::vector<LoosePoint>>& points,
-                                                const UnionOptions& options);
+/// @return as uniteSets(), with points for sets: for each block of this rank, for each point, the
+///         least of the points that it is the same as
+UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
+                          const std::vector<std::vector<LoosePoint>>& points,
+                          const UnionOptions& options);
 
 }  // namespace tributary

@@ -145,6 +145,30 @@ Coordinates::Coordinates(vtkDataArray* array) {
     floats_ = static_cast<const float*>(array->GetVoidPointer(0));
 }
 
+int leastPointsOf(int type) {
+  switch (type) {
+    case VTK_TRIANGLE:
+      return 3;
+    case VTK_QUAD:
+    case VTK_PIXEL:
+    case VTK_TETRA:
+      return 4;
+    case VTK_PYRAMID:
+      return 5;
+    case VTK_WEDGE:
+      return 6;
+    case VTK_VOXEL:
+    case VTK_HEXAHEDRON:
+      return 8;
+    case VTK_PENTAGONAL_PRISM:
+      return 10;
+    case VTK_HEXAGONAL_PRISM:
+      return 12;
+    default:
+      return 0;
+  }
+}
+
 bool isMeasuredByPoints(int type) {
   switch (type) {
     case VTK_VERTEX:

@@ -36,6 +36,9 @@ struct CellSize {
 /// Whether a cell's points are enough to measure it.
 bool isMeasuredByPoints(int type);
 
+/// How many points a cell of a type has at least; 0 if it is not told.
+int leastPointsOf(int type);
+
 /// Linear cells by their own points; others as VTK divides them into simplices. Faces that are not
 /// plane count as fans around the mean of their points, so that cells fill what is between them.
 /// @param dataSet, cell  used for cells that are not linear; one thread at a time

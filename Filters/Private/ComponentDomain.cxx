@@ -127,6 +127,9 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
     }
   }
   if (!first) oneGrid = pointIds = cellIds = false;
+  rules.hasPointIds = pointIds;
+  rules.hasCellIds = cellIds;
+  rules.isOneExtent = oneGrid;
   rules.points = isOneHierarchy(all, rules) ? DomainRules::Points::Hierarchy
                  : oneGrid                  ? DomainRules::Points::Structured
                  : pointIds                 ? DomainRules::Points::Ids
@@ -138,14 +141,13 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
 }
 
 /// A value per cell that is equal where labels are.
-std::vector<std::int64_t> valuesOf(vtkDataArray* labels, vtkDataSet* dataSet) {
+std::vector<std::int64_t> valuesOf(vtkDataArray* labels, bool asDoubles, vtkDataSet* dataSet) {
   if (!labels) return {};
   if (labels->GetNumberOfTuples() != dataSet->GetNumberOfCells() ||
       labels->GetNumberOfComponents() != 1)
     throw Error(std::string("the labels \"") + (labels->GetName() ? labels->GetName() : "") +
                 "\" are not one value per cell; choose another array with SelectLabels");
-  if (labels->GetDataType() != VTK_FLOAT && labels->GetDataType() != VTK_DOUBLE)
-    return exactIds(labels);
+  if (!asDoubles) return exactIds(labels);
   std::vector<std::int64_t> values(index(labels->GetNumberOfTuples()));
   for (std::size_t c = 0; c < values.size(); ++c) {
     const double value = labels->GetTuple1(static_cast<vtkIdType>(c)) + 0.0;  // -0 is 0
@@ -186,7 +188,7 @@ std::vector<EntityKey> keysOf(const ComponentPiece& piece, const DomainRules& ru
   } else if (rules.points == DomainRules::Points::Clusters) {
     for (const std::int64_t p : points)
       keys.push_back(keyOfStructured(0, clusters[index(p)].block, clusters[index(p)].set, 0, 0));
-  } else if (rules.points == DomainRules::Points::Ids) {
+  } else if (rules.points == DomainRules::Points::Ids && !points.empty()) {
     const auto ids = exactIds(piece.dataSet()->GetPointData()->GetGlobalIds());
     for (const std::int64_t p : points) keys.push_back(keyOfPoint(ids[index(p)]));
   } else {
@@ -197,11 +199,9 @@ std::vector<EntityKey> keysOf(const ComponentPiece& piece, const DomainRules& ru
 
 }  // namespace
 
-std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
-                                                     const std::vector<Leaf>& leaves,
-                                                     const std::vector<vtkDataArray*>& labels,
-                                                     bool withLabels, Through through,
-                                                     double tolerance) {
+std::unique_ptr<ComponentDomain> makeComponentDomain(
+    Transport& transport, const std::vector<Leaf>& leaves, const std::vector<vtkDataArray*>& labels,
+    bool withLabels, Through through, double tolerance, const UnionOptions& options) {
   auto domain = std::make_unique<ComponentDomain>();
   DomainRules& rules = domain->rules;
   rules = agreeOnRules(transport, leaves);
@@ -210,16 +210,28 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
   rules.withLabels = withLabels;
   domain->assignment = Assignment::gather(transport, static_cast<std::int64_t>(leaves.size()));
   const auto covered = findRefinedCells(transport, leaves);
+  // Labels of different types are compared as doubles.
+  const bool hasReals = std::any_of(labels.begin(), labels.end(), [](vtkDataArray* array) {
+    return array && (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
+  });
+  const bool asDoubles = allreduce(transport, ReduceOp::Or, std::int64_t(hasReals)) != 0;
   together(transport, [&] {
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       vtkDataSet* dataSet = leaves[n].dataSet;
+      const auto checkIds = [](vtkDataArray* ids, vtkIdType count, const char* of) {
+        if (ids && ids->GetNumberOfTuples() != count)
+          throw Error("a data set has " + std::to_string(ids->GetNumberOfTuples()) +
+                      " global ids for " + std::to_string(count) + of);
+      };
+      checkIds(dataSet->GetPointData()->GetGlobalIds(), dataSet->GetNumberOfPoints(), " points");
+      checkIds(dataSet->GetCellData()->GetGlobalIds(), dataSet->GetNumberOfCells(), " cells");
       std::vector<std::uint8_t> copy;
       const Span<const std::uint8_t> flags = cellFlagsOf(dataSet, covered[n], copy);
       if (!flags.empty() && flags.size() != index(dataSet->GetNumberOfCells()))
         throw Error("a data set has " + std::to_string(flags.size()) + " ghost flags for " +
                     std::to_string(dataSet->GetNumberOfCells()) + " cells");
       std::vector<std::uint8_t> own(flags.begin(), flags.end());
-      auto values = valuesOf(labels[n], dataSet);
+      auto values = valuesOf(labels[n], asDoubles, dataSet);
       const bool lattice = traitsOf(leaves[n]).isStructured &&
                            (rules.points == DomainRules::Points::Structured ||
                             rules.points == DomainRules::Points::Hierarchy ||
@@ -234,12 +246,17 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
   double margin = 0;
   if (tolerance > 0) {
     std::vector<std::vector<LoosePoint>> loose;
-    for (const auto& piece : domain->pieces) {
-      loose.push_back(piece->loosePoints(tolerance));
-      for (const LoosePoint& point : loose.back()) margin = std::max(margin, point.reach);
-    }
+    together(transport, [&] {
+      for (const auto& piece : domain->pieces) {
+        loose.push_back(piece->loosePoints(tolerance));
+        for (const LoosePoint& point : loose.back()) margin = std::max(margin, point.reach);
+      }
+    });
     margin = allreduce(transport, ReduceOp::Max, margin);
-    clusters = clusterPoints(transport, domain->assignment, loose, {});
+    UnionResult united = clusterPoints(transport, domain->assignment, loose, options);
+    domain->aborted = united.aborted;
+    if (united.aborted) return domain;
+    clusters = std::move(united.root);
     together(transport, [&] {
       for (std::size_t n = 0; n < clusters.size(); ++n) domain->pieces[n]->identify(clusters[n]);
     });
@@ -271,6 +288,9 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
   return domain;
 }
 
+namespace {
+
+/// Collective. Scales that hold the sums over all ranks.
 FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
                          const std::vector<std::vector<MeasuredValues>>& arrays,
                          std::size_t values) {
@@ -296,10 +316,12 @@ FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
   return scales;
 }
 
+}  // namespace
+
 RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
                          const std::vector<RangeTest>& tests,
-                         const std::vector<std::vector<MeasuredValues>>& arrays,
-                         const FactScales& scales, RegionOrder order, const UnionOptions& options) {
+                         const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,
+                         RegionOrder order, const UnionOptions& options) {
   RangeRegions regions;
   const std::size_t count = domain.pieces.size();
   std::vector<std::int64_t> sets(count);
@@ -319,12 +341,12 @@ RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
   regions.aborted = united.aborted;
   if (united.aborted) return regions;
 
+  regions.scales = agreeOnScales(transport, domain, arrays, values);
   std::vector<BlockFacts> facts(count);
-  std::size_t values = 0;
   together(transport, [&] {
-    for (std::size_t n = 0; n < count; ++n) facts[n] = domain.pieces[n]->facts(scales, arrays[n]);
+    for (std::size_t n = 0; n < count; ++n)
+      facts[n] = domain.pieces[n]->facts(regions.scales, arrays[n]);
   });
-  values = scales.integrals.size();
   regions.numbered =
       numberRegions(transport, domain.assignment, united.root, std::move(facts), values, order);
   return regions;
@@ -357,30 +379,31 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
         if (ofSet[at.set].number >= 0)
           shared[n].push_back({at.shared, ofSet[at.set].number, isSelected[n][at.set]});
     }
-  });
-  // A point in another's box need not be another's point.
-  const auto byPoint = [](const RegionAtPoint& a, const RegionAtPoint& b) {
-    return a.point < b.point;
-  };
-  for (std::size_t n = 0; n < count; ++n) {
-    std::vector<char> isMatched(domain.pieces[n]->shared().size(), 0);
-    for (const Match& match : domain.points[n]) isMatched[index(match.local)] = 1;
-    std::map<std::int64_t, std::int64_t> alone;
-    std::vector<RegionAtPoint> matched;
-    std::sort(shared[n].begin(), shared[n].end(), [](const auto& a, const auto& b) {
-      return a.point != b.point ? a.point < b.point : a.region < b.region;
-    });
-    for (std::size_t i = 0; i < shared[n].size(); ++i) {
-      const RegionAtPoint& at = shared[n][i];
-      if (isMatched[index(at.point)] != 0) {
-        matched.push_back(at);
-      } else if (i == 0 || byPoint(shared[n][i - 1], at) || shared[n][i - 1].region != at.region) {
-        ++alone[at.region];
+    // A point in another's box need not be another's point.
+    const auto byPoint = [](const RegionAtPoint& a, const RegionAtPoint& b) {
+      return a.point < b.point;
+    };
+    for (std::size_t n = 0; n < count; ++n) {
+      std::vector<char> isMatched(domain.pieces[n]->shared().size(), 0);
+      for (const Match& match : domain.points[n]) isMatched[index(match.local)] = 1;
+      std::map<std::int64_t, std::int64_t> alone;
+      std::vector<RegionAtPoint> matched;
+      std::sort(shared[n].begin(), shared[n].end(), [](const auto& a, const auto& b) {
+        return a.point != b.point ? a.point < b.point : a.region < b.region;
+      });
+      for (std::size_t i = 0; i < shared[n].size(); ++i) {
+        const RegionAtPoint& at = shared[n][i];
+        if (isMatched[index(at.point)] != 0) {
+          matched.push_back(at);
+        } else if (i == 0 || byPoint(shared[n][i - 1], at) ||
+                   shared[n][i - 1].region != at.region) {
+          ++alone[at.region];
+        }
       }
+      for (const auto& [region, number] : alone) counts.push_back({region, number});
+      shared[n] = std::move(matched);
     }
-    for (const auto& [region, number] : alone) counts.push_back({region, number});
-    shared[n] = std::move(matched);
-  }
+  });
   const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);
   counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
   for (std::size_t n = 0; n < count; ++n) {

@@ -25,6 +25,7 @@ struct ComponentDomain {
   /// What else connects cells of different data sets; empty if points do.
   std::vector<std::vector<Match>> connections;
   bool throughPoints = true;
+  bool aborted = false;  ///< And of no use.
 };
 
 /// Collective. Finds out what the data sets share, for any range.
@@ -32,31 +33,28 @@ struct ComponentDomain {
 /// @param labels  null for each leaf, or its array of labels per cell
 /// @param tolerance  points of two cells that are not further apart than this share of the smaller
 ///                   cell's diagonal are one; 0: only those with the same coordinates
+/// @param options  of the union that joins those
 std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
                                                      const std::vector<Leaf>& leaves,
                                                      const std::vector<vtkDataArray*>& labels,
                                                      bool withLabels, Through through,
-                                                     double tolerance);
+                                                     double tolerance, const UnionOptions& options);
 
 /// The regions of one range, on one rank.
 struct RangeRegions {
   NumberedRegions numbered;
+  FactScales scales;  ///< The same on all ranks.
   ExchangeStatistics statistics;
   bool aborted = false;
 };
 
 /// Collective. Labels the cells in range and numbers their regions.
 /// @param tests   for each piece
-/// @param arrays  for each piece, equally many on all
+/// @param arrays  for each piece so many values
 RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
                          const std::vector<RangeTest>& tests,
-                         const std::vector<std::vector<MeasuredValues>>& arrays,
-                         const FactScales& scales, RegionOrder order, const UnionOptions& options);
-
-/// Collective. Scales that hold the sums over all ranks.
-FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
-                         const std::vector<std::vector<MeasuredValues>>& arrays,
-                         std::size_t values);
+                         const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,
+                         RegionOrder order, const UnionOptions& options);
 
 /// Collective. Writes what is shown of the regions to the arrays of each piece and completes the
 /// table's numbers of points.

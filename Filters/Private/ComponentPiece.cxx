@@ -23,15 +23,6 @@ MeasuredValues::MeasuredValues(vtkDataArray* array, int component, bool atCells)
     floats_ = static_cast<const float*>(array_->GetVoidPointer(0));
 }
 
-double MeasuredValues::largest() const {
-  double most = 0;
-  for (std::int64_t i = 0; i < array_->GetNumberOfTuples(); ++i) {
-    const double value = std::abs(at(i));
-    if (std::isfinite(value)) most = std::max(most, value);
-  }
-  return most;
-}
-
 std::array<int, 6> ComponentPiece::extent() const {
   std::array<int, 6> extent = {0, -1, 0, -1, 0, -1};
   if (auto* image = vtkImageData::SafeDownCast(leaf_.dataSet)) image->GetExtent(extent.data());
@@ -108,6 +99,18 @@ void addValues(const MeasuredValues& array, std::int64_t cell, std::int64_t coun
     facts.integral += scale.fixed(product);
   else
     ++facts.notFinite;
+}
+
+void considerValues(const MeasuredValues& array, std::int64_t cell, Span<const std::int64_t> points,
+                    double& largest) {
+  const auto consider = [&](double value) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  };
+  if (array.atCells()) {
+    consider(array.at(cell));
+  } else {
+    for (const std::int64_t point : points) consider(array.at(point));
+  }
 }
 
 EntityKey withValue(const EntityKey& key, std::int64_t value) {

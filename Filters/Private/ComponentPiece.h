@@ -43,8 +43,11 @@ struct DomainRules {
   Points points = Points::Places;
   Through through = Through::Points;
   bool withLabels = false;         ///< Cells connect only within equal values.
+  bool hasPointIds = false;        ///< Whether all data sets have global ids of points ...
+  bool hasCellIds = false;         ///< ... and of cells,
+  bool isOneExtent = false;        ///< or are pieces of one extent.
   std::array<int, 6> whole{};      ///< The one extent.
-  std::array<double, 3> origin{};  ///< Of the hierarchy\'s finest lattice.
+  std::array<double, 3> origin{};  ///< Of the hierarchy's finest lattice.
   std::array<double, 3> finest{};  ///< Its spacing.
 };
 
@@ -75,8 +78,6 @@ class MeasuredValues {
     const std::int64_t place = i * stride_ + component_;
     return doubles_ ? doubles_[place] : static_cast<double>(floats_[place]);
   }
-  /// Of the finite values, by magnitude.
-  double largest() const;
 
  private:
   vtkSmartPointer<vtkDataArray> array_;  // of floats or doubles
@@ -124,7 +125,9 @@ struct SetAtPoint {
 /// label() and what follows from it.
 class ComponentPiece {
  public:
-  ComponentPiece(const Leaf& leaf, const DomainRules& rules) : leaf_(leaf), rules_(rules) {}
+  ComponentPiece(const Leaf& leaf, const DomainRules& rules) : leaf_(leaf), rules_(rules) {
+    if (rules.points != DomainRules::Points::Hierarchy) leaf_.level = -1;  // levels have no lattice
+  }
   virtual ~ComponentPiece() = default;
   ComponentPiece(const ComponentPiece&) = delete;
   void operator=(const ComponentPiece&) = delete;
@@ -138,7 +141,6 @@ class ComponentPiece {
   std::array<int, 6> extent() const;
   /// Coordinates of a point.
   virtual std::array<double, 3> place(std::int64_t point) const = 0;
-  virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
   /// Of its points; of their indices or ids, where those tell points apart.
   virtual Box box() const = 0;
   /// The points that may be points of other data sets too, ascending.
@@ -167,6 +169,8 @@ class ComponentPiece {
   /// The sets of the shared points, where cells are connected through points whatever their labels.
   virtual std::vector<std::uint32_t> setsOfShared() const = 0;
   virtual std::vector<SetAtPoint> setsAtShared() const = 0;
+  /// Of the cells in range that are no ghosts, so that it does not depend on what else there is.
+  virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
   /// What is known of each set. Ghost cells do not count.
   virtual BlockFacts facts(const FactScales& scales,
                            const std::vector<MeasuredValues>& arrays) const = 0;
@@ -224,6 +228,11 @@ std::unique_ptr<ComponentPiece> makeMeshPiece(const Leaf& leaf, const DomainRule
 void addValues(const MeasuredValues& array, std::int64_t cell, std::int64_t count,
                const std::int64_t* points, double weight, const FixedScale& scale,
                ValueFacts& facts);
+
+/// Makes the largest magnitude of an array's finite values in a cell count. @param points  of the
+/// cell
+void considerValues(const MeasuredValues& array, std::int64_t cell, Span<const std::int64_t> points,
+                    double& largest);
 
 /// A cell's entity told apart by a value too.
 EntityKey withValue(const EntityKey& key, std::int64_t value);

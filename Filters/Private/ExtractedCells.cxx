@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+#include "CellLists.h"
+
 namespace tributary {
 namespace {
 
@@ -60,10 +62,21 @@ void extractPoly(vtkPolyData* from, const std::vector<vtkIdType>& ids, vtkPolyDa
   to->SetFieldData(from->GetFieldData());
 }
 
+/// Whether no point is left over when all cells are taken.
+bool usesAllPoints(vtkDataSet* dataSet) {
+  if (!vtkUnstructuredGrid::SafeDownCast(dataSet) && !vtkPolyData::SafeDownCast(dataSet))
+    return false;
+  std::vector<char> isUsed(static_cast<std::size_t>(dataSet->GetNumberOfPoints()), 0);
+  const CellLists lists = cellListsOf(dataSet);
+  for (const std::int64_t p : lists.connectivity) isUsed[static_cast<std::size_t>(p)] = 1;
+  return std::find(isUsed.begin(), isUsed.end(), 0) == isUsed.end();
+}
+
 }  // namespace
 
 vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<vtkIdType>& ids) {
-  const bool all = static_cast<vtkIdType>(ids.size()) == dataSet->GetNumberOfCells();
+  const bool all =
+      static_cast<vtkIdType>(ids.size()) == dataSet->GetNumberOfCells() && usesAllPoints(dataSet);
   if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
     auto output = vtkSmartPointer<vtkPolyData>::New();
     if (all)
@@ -75,6 +88,15 @@ vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<
   auto output = vtkSmartPointer<vtkUnstructuredGrid>::New();
   if (all && vtkUnstructuredGrid::SafeDownCast(dataSet)) {
     output->ShallowCopy(dataSet);
+    return output;
+  }
+  if (ids.empty()) {
+    vtkNew<vtkPoints> none;
+    output->SetPoints(none);
+    output->GetPointData()->CopyAllOn();
+    output->GetPointData()->CopyAllocate(dataSet->GetPointData());
+    output->GetCellData()->CopyAllOn();
+    output->GetCellData()->CopyAllocate(dataSet->GetCellData());
     return output;
   }
   vtkNew<vtkExtractCells> extract;

@@ -136,6 +136,7 @@ class LatticePiece : public ComponentPiece {
   bool hasGhosts_ = false;
   std::vector<std::int64_t> values_;  // per cell, or none
   std::vector<std::int64_t> cellIds_;
+  std::vector<CellSize> sizes_;  // of cells that are not straight
 
   std::vector<LatticeEntity> connections_;
   LatticeLabels labels_;
@@ -178,6 +179,11 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
   } else {
     coordinatesArray_ = coordinatesOf(leaf.dataSet);
     coordinates_ = Coordinates(coordinatesArray_);
+    std::vector<CellSize> sizes(index(cells()));
+    smpFor(cells(), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t c = begin; c < end; ++c) sizes[index(c)] = sizeOf(c);
+    });
+    sizes_ = std::move(sizes);
   }
   hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
     return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
@@ -210,6 +216,7 @@ int LatticePiece::cornersOf(std::int64_t cell, std::int64_t* ids) const {
 CellSize LatticePiece::sizeOf(std::int64_t cell) const {
   std::int64_t ids[8];
   const int count = cornersOf(cell, ids);
+  if (!sizes_.empty()) return sizes_[index(cell)];
   if (straight_) {
     const Index3 first = localIndexOf(ids[0]);
     CellSize size;
@@ -233,12 +240,24 @@ Extremes LatticePiece::extremes(const std::vector<MeasuredValues>& arrays) const
   leaf_.dataSet->GetBounds(bounds);
   for (const double bound : bounds)
     if (std::isfinite(bound)) extremes.coordinate = std::max(extremes.coordinate, std::abs(bound));
-  const std::int64_t cells = cells_[0] * cells_[1] * cells_[2];
-  for (std::int64_t c = 0; c < (uniform_ ? 1 : cells); ++c) {
-    const double measure = sizeOf(c).measure;
-    if (std::isfinite(measure)) extremes.measure = std::max(extremes.measure, measure);
+  extremes.values.resize(arrays.size(), 0);
+  if (uniform_) extremes.measure = sizeOf(0).measure;
+  if (uniform_ && arrays.empty()) return extremes;
+  std::int64_t ids[8];
+  for (std::int64_t row = 0; row < cells_[1] * cells_[2]; ++row) {
+    for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
+      ownCells(labels_.runs[index(r)], row, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t cell = row * cells_[0] + i;
+          const double measure = sizeOf(cell).measure;
+          if (std::isfinite(measure)) extremes.measure = std::max(extremes.measure, measure);
+          const Span<const std::int64_t> corners(ids, index(cornersOf(cell, ids)));
+          for (std::size_t v = 0; v < arrays.size(); ++v)
+            considerValues(arrays[v], cell, corners, extremes.values[v]);
+        }
+      });
+    }
   }
-  for (const MeasuredValues& values : arrays) extremes.values.push_back(values.largest());
   return extremes;
 }
 
@@ -256,15 +275,13 @@ Index3 LatticePiece::indexOf(std::int64_t point) const {
 
 Box LatticePiece::box() const {
   Box box;
-  double bounds[6];
-  leaf_.dataSet->GetBounds(bounds);
   for (std::size_t a = 0; a < 3; ++a) {
     if (hasIndices()) {
       box.lo[a] = static_cast<double>(start_[a]);
       box.hi[a] = static_cast<double>(start_[a] + (points_[a] - 1) * stride_[a]);
     } else {
-      box.lo[a] = straight_ ? axes_[a].front() : bounds[2 * a];
-      box.hi[a] = straight_ ? axes_[a].back() : bounds[2 * a + 1];
+      box.lo[a] = axes_[a].front();
+      box.hi[a] = axes_[a].back();
     }
   }
   return box;
@@ -272,15 +289,6 @@ Box LatticePiece::box() const {
 
 std::vector<std::int64_t> LatticePiece::pointsIn(Span<const Neighbour> others) const {
   std::vector<std::int64_t> found;
-  if (!straight_ && !hasIndices()) {
-    for (std::int64_t p = 0; p < points(); ++p) {
-      const std::array<double, 3> here = coordinates_[p];
-      if (std::any_of(others.begin(), others.end(),
-                      [&](const Neighbour& other) { return other.box.contains(here.data()); }))
-        found.push_back(p);
-    }
-    return found;
-  }
   for (const Neighbour& other : others) {
     const Box& box = other.box;
     Index3 first{}, end{};
@@ -511,7 +519,9 @@ RegionKey LatticePiece::keyOf(std::int64_t i, std::int64_t row, const RegionKey&
       number = number * static_cast<std::uint64_t>(size) +
                static_cast<std::uint64_t>(local[a] + extent_[2 * a] - rules_.whole[2 * a]);
     }
-    return {number, 0, 0, 0};
+    std::uint64_t flat = 0;  // cells of other planes may begin at the same point
+    for (std::size_t a = 0; a < 3; ++a) flat |= std::uint64_t(isFlat(a) ? 1 : 0) << a;
+    return {number, flat, 0, 0};
   }
   std::int64_t ids[8];
   const int count = cornersOf(cell, ids);
@@ -521,7 +531,9 @@ RegionKey LatticePiece::keyOf(std::int64_t i, std::int64_t row, const RegionKey&
   if (placeKey(least, {0, 0}) > known) return known;
   for (int c = 0; c < count; ++c)
     corners[static_cast<std::size_t>(c)] = keyOfPoint(place(ids[c]).data());
-  EntityKey all = keyOfEntity({corners.data(), static_cast<std::size_t>(count)});
+  constexpr int types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, 0, VTK_HEXAHEDRON};
+  EntityKey all =
+      withValue(keyOfEntity({corners.data(), static_cast<std::size_t>(count)}), types[count / 2]);
   if (rules_.withLabels) all = withValue(all, values_[index(cell)]);
   return placeKey(least, all);
 }

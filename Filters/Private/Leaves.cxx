@@ -70,6 +70,15 @@ std::vector<Leaf> leavesOf(vtkDataObject* input) {
   return leaves;
 }
 
+void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataSet*)>& visit) {
+  if (auto* dataSet = vtkDataSet::SafeDownCast(object)) visit(dataSet);
+  auto* composite = vtkCompositeDataSet::SafeDownCast(object);
+  if (!composite) return;
+  auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
+  for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
+    if (auto* dataSet = vtkDataSet::SafeDownCast(iterator->GetCurrentDataObject())) visit(dataSet);
+}
+
 int dimensionOf(vtkDataSet* dataSet) {
   if (dataSet->GetNumberOfCells() < 1) return -1;
   if (auto* image = vtkImageData::SafeDownCast(dataSet))

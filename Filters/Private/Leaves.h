@@ -2,6 +2,7 @@
 
 #include <vtkDataSet.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Leaf {
 /// The data sets with at least one point in `input`, a data set or any composite of them, in the
 /// order of the composite's own indices; none if `input` is null.
 std::vector<Leaf> leavesOf(vtkDataObject* input);
+
+/// Calls `visit` for every data set in `object`, also for those without points.
+void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataSet*)>& visit);
 
 /// Highest dimension of the data set's cells, -1 if it has none.
 int dimensionOf(vtkDataSet* dataSet);

@@ -1,8 +1,10 @@
 #include "ComponentPiece.h"
 
 #include <vtkCellData.h>
+#include <vtkCellType.h>
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
+#include <vtkDoubleArray.h>
 #include <vtkPointData.h>
 #include <vtkUnstructuredGrid.h>
 
@@ -16,6 +18,7 @@
 #include "SmpFor.h"
 
 #include "Tributary/Components/CoincidentPoints.h"
+#include "Tributary/Components/LatticeMask.h"
 #include "Tributary/Components/MeshEntities.h"
 #include "Tributary/Components/MeshLabels.h"
 #include "Tributary/Error.h"
@@ -70,7 +73,10 @@ class MeshPiece : public ComponentPiece {
   Span<const std::int64_t> ownPointsOf(std::int64_t cell) const {
     return between({lists_.offsets, lists_.connectivity, 0}, cell);
   }
+  void checkCells() const;
   void measureCells();
+  /// A bit per value, set if it is in range.
+  std::vector<std::uint64_t> maskOf(const RangeTest& test) const;
   /// What tells where the same point may be: its coordinates, or its id as if it were one.
   std::array<double, 3> whereToLook(std::int64_t point) const;
   bool isGhost(std::int64_t cell) const {
@@ -103,7 +109,8 @@ class MeshPiece : public ComponentPiece {
     std::int64_t entity;
     std::int64_t value;
   };
-  std::vector<Connection> connections_;  // sorted
+  std::vector<Connection> connections_;    // sorted
+  std::vector<std::int64_t> borderCells_;  // that have shared points
   MeshLabels labels_;
 };
 
@@ -116,22 +123,43 @@ MeshPiece::MeshPiece(const Leaf& leaf, const DomainRules& rules, std::vector<std
       coordinates_(coordinatesArray_),
       flags_(std::move(flags)),
       values_(std::move(labels)) {
-  const std::int64_t pointCount = points();
-  smpFor(static_cast<std::int64_t>(lists_.connectivity.size()),
-         [&](std::int64_t begin, std::int64_t end) {
-           for (std::int64_t i = begin; i < end; ++i) {
-             const std::int64_t p = lists_.connectivity[index(i)];
-             if (p < 0 || p >= pointCount)
-               throw Error("a cell has point " + std::to_string(p) + " of a data set with " +
-                           std::to_string(pointCount) + " points");
-           }
-         });
+  checkCells();
   measureCells();
-  if (rules_.points == DomainRules::Points::Ids)
+  if (rules_.points == DomainRules::Points::Ids && count_ > 0)
     pointIds_ = exactIds(leaf.dataSet->GetPointData()->GetGlobalIds());
   if (rules_.points != DomainRules::Points::Clusters) mergePoints(nullptr);
-  if (rules_.cells == DomainRules::Cells::Ids)
+  if (rules_.cells == DomainRules::Cells::Ids && count_ > 0)
     cellIds_ = exactIds(leaf.dataSet->GetCellData()->GetGlobalIds());
+}
+
+void MeshPiece::checkCells() const {
+  const std::int64_t pointCount = points();
+  const auto check = [&](std::int64_t cell, std::int64_t point) {
+    if (point < 0 || point >= pointCount)
+      throw Error("cell " + std::to_string(cell) + " has point " + std::to_string(point) +
+                  " of a data set with " + std::to_string(pointCount) + " points");
+  };
+  smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      const auto ids = ownPointsOf(c);
+      for (const std::int64_t p : ids) check(c, p);
+      const int type = lists_.types[index(c)];
+      if (static_cast<std::int64_t>(ids.size()) < leastPointsOf(type))
+        throw Error("cell " + std::to_string(c) + " of type " + std::to_string(type) + " has " +
+                    std::to_string(ids.size()) + " points");
+      if (type != VTK_POLYHEDRON) continue;
+      const auto size = static_cast<std::int64_t>(lists_.faces.size());
+      std::int64_t at =
+          index(c) < lists_.faceLocations.size() ? lists_.faceLocations[index(c)] : -1;
+      const auto next = [&] {
+        if (at < 0 || at >= size)
+          throw Error("polyhedron " + std::to_string(c) + " has not the faces that it should");
+        return lists_.faces[index(at++)];
+      };
+      for (std::int64_t faces = next(); faces > 0; --faces)
+        for (std::int64_t corners = next(); corners > 0; --corners) check(c, next());
+    }
+  });
 }
 
 void MeshPiece::measureCells() {
@@ -176,7 +204,9 @@ void MeshPiece::identify(const std::vector<SetName>& names) {
 }
 
 void MeshPiece::mergePoints(const std::vector<SetName>* names) {
-  if (names || rules_.points == DomainRules::Points::Ids) {
+  if (count_ == 0) {
+    first_ = {};
+  } else if (names || rules_.points == DomainRules::Points::Ids) {
     // As points in space, to be merged like those: a block's number and the halves of an id are
     // exact as doubles.
     std::vector<double> places;
@@ -225,14 +255,17 @@ void MeshPiece::mergePoints(const std::vector<SetName>* names) {
 
 Extremes MeshPiece::extremes(const std::vector<MeasuredValues>& arrays) const {
   Extremes extremes;
-  double bounds[6];
-  leaf_.dataSet->GetBounds(bounds);
-  for (const double bound : bounds)
-    if (std::isfinite(bound) && points() > 0)
-      extremes.coordinate = std::max(extremes.coordinate, std::abs(bound));
-  for (const CellSize& size : sizes_)
-    if (std::isfinite(size.measure)) extremes.measure = std::max(extremes.measure, size.measure);
-  for (const MeasuredValues& values : arrays) extremes.values.push_back(values.largest());
+  extremes.values.resize(arrays.size(), 0);
+  const auto consider = [](double value, double& largest) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  };
+  for (std::int64_t c = 0; c < count_; ++c) {
+    if (setOfCell(c) == NoSet || isGhost(c)) continue;
+    consider(sizes_[index(c)].measure, extremes.measure);
+    for (const double x : sizes_[index(c)].centroid) consider(x, extremes.coordinate);
+    for (std::size_t v = 0; v < arrays.size(); ++v)
+      considerValues(arrays[v], c, ownPointsOf(c), extremes.values[v]);
+  }
   return extremes;
 }
 
@@ -257,14 +290,15 @@ Box MeshPiece::box() const {
 
 std::vector<std::int64_t> MeshPiece::pointsIn(Span<const Neighbour> others) const {
   std::vector<std::int64_t> found;
-  if (others.empty()) return found;
+  if (others.empty() || count_ == 0) return found;
   for (std::int64_t p = 0; p < points(); ++p) {
-    if (firstOf(p) != p) continue;
     const std::array<double, 3> here = whereToLook(p);
     if (std::any_of(others.begin(), others.end(),
                     [&](const Neighbour& other) { return other.box.contains(here.data()); }))
-      found.push_back(p);
+      found.push_back(firstOf(p));
   }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
@@ -272,7 +306,6 @@ std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
   connections_.clear();
   std::vector<EntityKey> keys;
   if (shared_.empty()) return keys;
-  // The entities all of whose points are shared, each with the values of its cells.
   std::vector<EntityKey> corners;
   std::vector<std::int64_t> points;
   const auto keyOfNumbered = [&](std::int64_t entity, EntityKey& key) {
@@ -292,20 +325,15 @@ std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
     key = corners.size() == 1 ? corners[0] : keyOfEntity(corners);
     return true;
   };
-  if (!rules_.withLabels) {
-    for (std::int64_t e = 0; e < numbered_.count(); ++e) {
-      EntityKey key;
-      if (!keyOfNumbered(e, key)) continue;
-      keys.push_back(key);
-      connections_.push_back({e, 0});
-    }
-    return keys;
+  borderCells_.clear();
+  for (std::int64_t c = 0; c < count_; ++c) {
+    const auto ids = pointsOf(c);
+    if (std::any_of(ids.begin(), ids.end(), [&](std::int64_t p) { return isShared(p); }))
+      borderCells_.push_back(c);
   }
-  for (std::int64_t c = 0; c < count_; ++c)
-    for (const std::int64_t e : entitiesOf(c)) {
-      EntityKey key;
-      if (keyOfNumbered(e, key)) connections_.push_back({e, values_[index(c)]});
-    }
+  for (const std::int64_t c : borderCells_)
+    for (const std::int64_t e : entitiesOf(c))
+      connections_.push_back({e, rules_.withLabels ? values_[index(c)] : 0});
   const auto before = [](const Connection& a, const Connection& b) {
     return a.entity != b.entity ? a.entity < b.entity : a.value < b.value;
   };
@@ -315,26 +343,46 @@ std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
                                    return a.entity == b.entity && a.value == b.value;
                                  }),
                      connections_.end());
+  std::vector<Connection> shared;
   for (const Connection& connection : connections_) {
     EntityKey key;
-    keyOfNumbered(connection.entity, key);
-    keys.push_back(withValue(key, connection.value));
+    if (!keyOfNumbered(connection.entity, key)) continue;
+    shared.push_back(connection);
+    keys.push_back(rules_.withLabels ? withValue(key, connection.value) : key);
   }
+  connections_ = std::move(shared);
   return keys;
+}
+
+std::vector<std::uint64_t> MeshPiece::maskOf(const RangeTest& test) const {
+  if (!test.scalars) return {};
+  vtkSmartPointer<vtkDataArray> array = test.scalars;
+  if (!array->HasStandardMemoryLayout()) {
+    array = vtkSmartPointer<vtkDoubleArray>::New();
+    array->DeepCopy(test.scalars);
+  }
+  // As rows of a word each, and a shorter one.
+  const std::int64_t count = array->GetNumberOfTuples();
+  const std::int64_t rows = count / 64;
+  std::vector<std::uint64_t> mask(index(rows + 1));
+  switch (array->GetDataType()) {
+    vtkTemplateMacro({
+      const auto* values = static_cast<const VTK_TT*>(array->GetVoidPointer(0));
+      rangeMask(values, 64, rows, test.lo, test.hi, mask.data(), smpFor);
+      if (count % 64 != 0)
+        rangeMask(values + 64 * rows, count % 64, 1, test.lo, test.hi, &mask[index(rows)], smpFor);
+    });
+  }
+  return mask;
 }
 
 std::uint32_t MeshPiece::label(const RangeTest& test) {
   std::vector<std::uint8_t> inRange;
   if (test.scalars || !flags_.empty()) {
     inRange.assign(index(count_), 1);
-    vtkSmartPointer<vtkDataArray> array;
-    MeasuredValues scalars;
-    if (test.scalars) scalars = MeasuredValues(test.scalars, 0, test.atCells);
+    const std::vector<std::uint64_t> mask = maskOf(test);
+    const auto isIn = [&](std::int64_t i) { return (mask[index(i >> 6)] >> (i & 63) & 1) != 0; };
     smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
-      const auto isIn = [&](std::int64_t i) {
-        const double value = scalars.at(i);
-        return value >= test.lo && value <= test.hi;
-      };
       for (std::int64_t c = begin; c < end; ++c) {
         std::uint8_t& in = inRange[index(c)];
         if (!flags_.empty() && (flags_[index(c)] & vtkDataSetAttributes::HIDDENCELL) != 0) {
@@ -372,8 +420,7 @@ std::vector<std::uint32_t> MeshPiece::setsOfShared() const {
 
 std::vector<std::uint32_t> MeshPiece::setsOfConnections() const {
   std::vector<std::uint32_t> sets(connections_.size(), NoSet);
-  if (connections_.empty()) return sets;
-  for (std::int64_t c = 0; c < count_; ++c) {
+  for (const std::int64_t c : borderCells_) {
     if (setOfCell(c) == NoSet) continue;
     const std::int64_t value = rules_.withLabels ? values_[index(c)] : 0;
     for (const std::int64_t e : entitiesOf(c)) {
@@ -412,8 +459,9 @@ std::vector<SetAtPoint> MeshPiece::setsAtShared() const {
 
 RegionKey MeshPiece::keyOf(std::int64_t cell, const std::array<double, 3>& least) const {
   std::vector<EntityKey> corners;
-  for (const std::int64_t p : pointsOf(cell)) corners.push_back(keyOfPoint(coordinates_[p].data()));
-  EntityKey all = keyOfEntity(corners);
+  for (const std::int64_t p : ownPointsOf(cell))
+    corners.push_back(keyOfPoint(coordinates_[p].data()));
+  EntityKey all = withValue(keyOfEntity(corners), lists_.types[index(cell)]);
   if (rules_.withLabels) all = withValue(all, values_[index(cell)]);
   return placeKey(least, all);
 }
@@ -437,7 +485,7 @@ BlockFacts MeshPiece::facts(const FactScales& scales,
       if (std::isfinite(moment)) set.moment[a] += scales.moment.fixed(moment);
     }
     std::array<double, 3> least = {far, far, far};
-    for (const std::int64_t p : pointsOf(c)) {
+    for (const std::int64_t p : ownPointsOf(c)) {
       const std::array<double, 3> here = coordinates_[p];
       least = std::min(least, here);
       for (std::size_t a = 0; a < 3; ++a) {
@@ -537,7 +585,7 @@ ComponentPiece::Nearest MeshPiece::nearest(const std::array<double, 3>& where) c
   Nearest nearest;
   for (std::int64_t c = 0; c < count_; ++c) {
     if (setOfCell(c) == NoSet) continue;
-    for (const std::int64_t p : pointsOf(c)) nearest.add(where, coordinates_[p], setOfCell(c));
+    for (const std::int64_t p : ownPointsOf(c)) nearest.add(where, coordinates_[p], setOfCell(c));
   }
   return nearest;
 }

@@ -43,7 +43,7 @@ void requireAll(Transport& transport, const std::vector<std::int64_t>& ids,
 }
 
 /// For each piece the local numbers of the elements with the given ids.
-/// @param extentOf  elements along an axis, of how many points
+/// @param lessAlongAxis  by how many elements are fewer than points along an axis
 template <class Count, class GlobalIds>
 std::vector<std::vector<std::int64_t>> locate(Transport& transport, const ComponentDomain& domain,
                                               const std::vector<std::int64_t>& ids, bool byIds,
@@ -62,7 +62,7 @@ std::vector<std::vector<std::int64_t>> locate(Transport& transport, const Compon
         places[n].push_back(local);
         found[i] = 1;
       };
-      if (byIds) {
+      if (byIds && count > 0 && globalIdsOf(piece)) {
         const auto global = exactIds(globalIdsOf(piece));
         std::vector<std::pair<std::int64_t, std::size_t>> wanted;
         for (std::size_t i = 0; i < ids.size(); ++i) wanted.emplace_back(ids[i], i);
@@ -72,7 +72,7 @@ std::vector<std::vector<std::int64_t>> locate(Transport& transport, const Compon
                                            std::make_pair(global[index(p)], std::size_t(0)));
           if (at != wanted.end() && at->first == global[index(p)]) take(at->second, p);
         }
-      } else if (byExtent) {
+      } else if (byExtent && !byIds) {
         const std::array<int, 6> whole = domain.rules.whole;
         const std::array<int, 6> own = piece.extent();
         for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -92,7 +92,7 @@ std::vector<std::vector<std::int64_t>> locate(Transport& transport, const Compon
           }
           if (isHere) take(i, local);
         }
-      } else {
+      } else if (!byIds) {
         for (std::size_t i = 0; i < ids.size(); ++i)
           if (ids[i] >= before && ids[i] < before + count) take(i, ids[i] - before);
       }
@@ -177,8 +177,7 @@ RegionSelection selectNearest(Transport& transport, const ComponentDomain& domai
 RegionSelection selectAtPoints(Transport& transport, const ComponentDomain& domain,
                                const RangeRegions& regions, const std::vector<std::int64_t>& ids) {
   const auto places = locate(
-      transport, domain, ids, domain.rules.points == DomainRules::Points::Ids,
-      domain.rules.points == DomainRules::Points::Structured, 0,
+      transport, domain, ids, domain.rules.hasPointIds, domain.rules.isOneExtent, 0,
       [](const ComponentPiece& piece) { return piece.points(); },
       [](const ComponentPiece& piece) { return piece.dataSet()->GetPointData()->GetGlobalIds(); },
       "point");
@@ -193,8 +192,7 @@ RegionSelection selectAtPoints(Transport& transport, const ComponentDomain& doma
 RegionSelection selectAtCells(Transport& transport, const ComponentDomain& domain,
                               const RangeRegions& regions, const std::vector<std::int64_t>& ids) {
   const auto places = locate(
-      transport, domain, ids, domain.rules.cells == DomainRules::Cells::Ids,
-      domain.rules.cells == DomainRules::Cells::Structured, 1,
+      transport, domain, ids, domain.rules.hasCellIds, domain.rules.isOneExtent, 1,
       [](const ComponentPiece& piece) { return piece.cells(); },
       [](const ComponentPiece& piece) { return piece.dataSet()->GetCellData()->GetGlobalIds(); },
       "cell");

@@ -84,7 +84,7 @@ void clusterAndCompare(Transport& transport, const Points& points, std::uint64_t
   const std::int64_t first = assignment.first(transport.rank());
   const auto begin = points.begin() + first;
   const Points mine(begin, begin + assignment.count(transport.rank()));
-  const auto clusters = clusterPoints(transport, assignment, mine, {});
+  const auto clusters = clusterPoints(transport, assignment, mine, {}).root;
   const auto expected = byPairs(points);
   ASSERT_EQ(clusters.size(), mine.size());
   for (std::size_t b = 0; b < mine.size(); ++b)
