@@ -125,7 +125,8 @@ void vtkAsyncConnectivity::vtkRun::CheckProperties()
         require(self->ExtractionMode != CLOSEST_POINT || std::isfinite(x), "ClosestPoint", x,
           "set it to finite coordinates");
       }
-      require(self->ExtractionMode != SIZE_RANGE || self->SizeRange[0] <= self->SizeRange[1],
+      require(self->ExtractionMode != SIZE_RANGE || self->SizeRange[1] == 0 ||
+          self->SizeRange[0] <= self->SizeRange[1],
         "SizeRange", self->SizeRange[0],
         ("its end, " + std::to_string(self->SizeRange[1]) + ", must not be below its beginning")
           .c_str());
@@ -373,7 +374,8 @@ tributary::RegionSelection vtkAsyncConnectivity::vtkRun::Select(
       return tributary::selectNearest(this->Transport, *this->Domain, regions,
         { self->ClosestPoint[0], self->ClosestPoint[1], self->ClosestPoint[2] });
     case SIZE_RANGE:
-      return tributary::selectBySize(self->SizeRange[0], self->SizeRange[1]);
+      return tributary::selectBySize(
+        self->SizeRange[0], self->SizeRange[1] == 0 ? VTK_ID_MAX : self->SizeRange[1]);
     default:
       break;
   }

@@ -179,7 +179,8 @@ public:
 
   ///@{
   /**
-   * The least and the greatest number of cells of the mode SIZE_RANGE. Default: 1 to all.
+   * The least and the greatest number of cells of the mode SIZE_RANGE; 0 for the greatest: no limit.
+   * Default: 1, 0.
    */
   vtkSetVector2Macro(SizeRange, vtkIdType);
   vtkGetVector2Macro(SizeRange, vtkIdType);
@@ -292,7 +293,7 @@ protected:
   std::vector<vtkIdType> SeedIds;
   std::vector<vtkIdType> SpecifiedRegionIds;
   double ClosestPoint[3] = { 0, 0, 0 };
-  vtkIdType SizeRange[2] = { 1, VTK_ID_MAX };
+  vtkIdType SizeRange[2] = { 1, 0 };
   bool ScalarConnectivity = false;
   bool FullScalarConnectivity = false;
   std::vector<std::array<double, 2>> ScalarRanges{ { { 0.0, 1.0 } } };

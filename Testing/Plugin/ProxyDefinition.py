@@ -55,8 +55,7 @@ for ours, theirs in pairs:
                "%s.%s has ParaView's default %s, not %s"
                % (ours, name, defaults(property_), defaults(mine[name])))
 
-# SizeRange ends with the greatest id there is, which the XML cannot hold.
-UNLIKE = {"Input", "Source", "SizeRange"}
+UNLIKE = {"Input", "Source"}
 
 # Proxies of the bare classes, to which no default of the XML is sent.
 BARE = ("AsyncStreamTracer", "AsyncConnectivity")
