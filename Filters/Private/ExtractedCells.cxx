@@ -8,6 +8,7 @@
 #include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
+#include <vtkRemoveUnusedPoints.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
@@ -106,6 +107,13 @@ vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<
   extract->PassThroughCellIdsOff();
   extract->Update();
   output->ShallowCopy(extract->GetOutput());
+  if (static_cast<vtkIdType>(ids.size()) < dataSet->GetNumberOfCells()) return output;
+  // When all cells are named, all points come along.
+  vtkNew<vtkRemoveUnusedPoints> remove;
+  remove->SetInputData(output);
+  remove->SetGenerateOriginalPointIds(false);
+  remove->Update();
+  output->ShallowCopy(remove->GetOutput());
   return output;
 }
 

@@ -276,6 +276,7 @@ std::array<double, 3> MeshPiece::whereToLook(std::int64_t point) const {
 
 Box MeshPiece::box() const {
   Box box;
+  if (count_ == 0) return box;  // empty
   box.lo.fill(RegionFacts::Infinity);
   box.hi.fill(-RegionFacts::Infinity);
   for (std::int64_t p = 0; p < points(); ++p) {
