@@ -138,6 +138,15 @@ def main():
         for array, word in (("value", "value"), ("vtkGhostType", "ghost flags")):
             proxy.Input = spoiled(whole, SHORT.format(name=array, components=1, place="cells"))
             cases.refused(f"{mesh}, too short {array}", (word,), proxy, take_good)
+    for mesh, word, how in (
+        # A hexahedron's points for a hexagonal prism, and more faces than there are.
+        ("hexahedra", "cell", "data.GetCellTypesArray().SetValue(0, 16)"),
+        ("polyhedra", "faces", "data.GetFaces().SetValue(0, 1000000)"),
+    ):
+        whole = regions.source({**WHOLE, "size": (4, 4, 4), "mesh": mesh})
+        whole.UpdatePipeline()
+        proxy.Input = spoiled(whole, f"if last: {how}")
+        cases.refused(f"wrong {mesh}", (word,), proxy, take_good)
     if check.ranks() > 1:
         proxy.Input = spoiled(data, "if last: cells.RemoveArray('value')")
         cases.refused("no array on the last rank", ("SelectInputScalars",), proxy, take_good)

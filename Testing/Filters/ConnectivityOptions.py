@@ -1,16 +1,25 @@
 """Async Connectivity's options, against brute force: which regions are taken, how they are numbered,
-tolerance, kinds of data sets and of cells. Every rank runs this script (pvbatch --sym).
+tolerance, kinds of data sets and of cells. Every rank runs this script (pvbatch --sym). Arguments, if
+any, are the names of the tests to run.
 """
+
+import sys
 
 import numpy as np
 from mpi4py import MPI
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (
+    VTK_QUAD,
+    VTK_TETRA,
+    VTK_TRIANGLE,
+    vtkAMRBox,
     vtkCellArray,
     vtkImageData,
     vtkMultiBlockDataSet,
+    vtkOverlappingAMR,
     vtkPolyData,
+    vtkUniformGrid,
     vtkUnstructuredGrid,
 )
 from vtkmodules.vtkFiltersCore import vtkAppendFilter
@@ -514,6 +523,213 @@ def many():
     check.delete(proxy, part)
 
 
+# --- Odd data -------------------------------------------------------------------------------------
+
+
+def grid(coordinates, cells, first=0, **arrays):
+    """An unstructured grid of cells (type, points); arrays of cells; numbers from `first` on."""
+    data = vtkUnstructuredGrid()
+    points = vtkPoints()
+    points.SetDataTypeToDouble()
+    for place in coordinates:
+        points.InsertNextPoint(*place)
+    data.SetPoints(points)
+    for cell_type, ids in cells:
+        data.InsertNextCell(cell_type, len(ids), ids)
+    arrays["number"] = np.arange(len(cells)) + first
+    for name, values in arrays.items():
+        regions._add(data.GetCellData(), name, values)
+    regions._add(data.GetPointData(), "number", np.arange(len(coordinates)) + first)
+    return data
+
+
+def blocks(*leaves):
+    """A proxy of a multiblock data set, block by block on the ranks in turn."""
+    data = vtkMultiBlockDataSet()
+    data.SetNumberOfBlocks(len(leaves))
+    for index, leaf in enumerate(leaves):
+        if index % RANKS == RANK:
+            data.SetBlock(index, leaf)
+    return check.held(data)
+
+
+def counted(what, part, counts, **options):
+    """Regions are as many as they should be; returns what was found."""
+    proxy = check.connectivity(part, **options)
+    found = Found(proxy, points=False)
+    on_first(what, lambda: expect(found.counts == counts, f"{found.counts} regions, not {counts}"))
+    check.delete(proxy)
+    return found
+
+
+SQUARE = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0))
+
+
+def square(x, first, y=0.0, **arrays):
+    return grid([(a + x, b + y, c) for a, b, c in SQUARE], [(VTK_QUAD, [0, 1, 2, 3])], first, **arrays)
+
+
+def points_alone():
+    """Data sets with points, but no cells and no arrays, among others."""
+    loose = grid([(0, 0, 0), (5, 5, 5)], [], 900)
+    noise = np.array([0.5])
+    counted("a block of points", blocks(square(0, 0, noise=noise), loose, square(1, 100, noise=noise)), [1],
+            StatisticsArrays=["noise"])
+    if RANKS > 1:
+        whole = {"mesh": "hexahedra", "size": (4, 4, 4), "pattern": "noise 0.3"}
+        data = loose
+        if RANK < RANKS - 1:
+            data = regions.build(RANK, RANKS - 1, whole, cut="random", ids=True)
+        reference = regions.reference(**whole)
+        wanted = reference.regions(reference.in_range(VALUE, *PATTERN[0]), FACES)
+        part = check.held(data)
+        counted("a rank with points alone", part, [wanted.max() + 1], **usual(StatisticsArrays=["noise"]))
+        check.delete(part)
+
+
+def fill_values():
+    """What is out of range does not spoil the sums of what is in range."""
+    for mesh in ("image", "hexahedra"):
+        whole = {"mesh": mesh, "size": (6, 5, 4), "pattern": "noise 0.3"}
+        data = regions.build(RANK, RANKS, whole)
+        if data.GetNumberOfCells():
+            values, noise = (vtk_to_numpy(data.GetCellData().GetArray(n)) for n in ("value", "noise"))
+            regions._add(data.GetCellData(), "filled", np.where(values > 0.5, noise, 9.97e36))
+        part = check.held(data, regions.extent(whole))
+        found = counted(f"fill values of {mesh}", part, [len(wanted_table(whole)["Cells"])],
+                        **usual(StatisticsArrays=["filled"]))
+
+        def judge():
+            for column in ("Mean", "Integral"):
+                wanted = np.sort(wanted_table(whole)[f"noise {column}"])
+                mine = np.sort(found.table[f"filled {column}"])
+                expect(np.allclose(mine, wanted, rtol=1e-9, atol=0), f"{column}: {mine}, not {wanted}")
+
+        on_first(f"sums beside fill values of {mesh}", judge)
+        check.delete(part)
+
+
+def wanted_table(whole):
+    reference = regions.reference(**whole)
+    wanted = reference.regions(reference.in_range(VALUE, *PATTERN[0]), FACES)
+    return reference.table(wanted, (("CELLS", "noise"),))
+
+
+def shifted_hierarchy():
+    """Grids of a hierarchy that do not lie where its boxes say: joined where points coincide."""
+    data = vtkOverlappingAMR()
+    data.Initialize(1, [2])
+    data.SetOrigin([0.0, 0.0, 0.0])
+    data.SetGridDescription(meshes.VTK_XYZ_GRID)
+    data.SetSpacing(0, [1.0] * 3)
+    data.SetRefinementRatio(0, 2)
+    for index in range(2):
+        data.SetAMRBox(0, index, vtkAMRBox([4 * index, 0, 0], [4 * index + 3, 3, 3]))
+        if index % RANKS == RANK:
+            leaf = vtkUniformGrid()
+            leaf.SetOrigin(4.0 * index + 0.25, 0, 0)
+            leaf.SetDimensions(5, 5, 5)
+            add_fields(leaf, 1000 * index, 1000 * index, 1.0)
+            data.SetDataSet(0, index, leaf)
+    part = check.held(data)
+    counted("a hierarchy off its lattice", part, [1])
+    check.delete(part)
+
+
+def chains():
+    """Points within tolerance of each other one by one: near, nearer, and bounds as they are."""
+    for count in (2, 3):
+        # Corners at (1, 1), each 1.2e-3 further than the one before; a diagonal is 1.4 long.
+        step = 1.2e-3
+        leaves = [
+            grid([(1 + n * step, 1, 0), (1 + n * step + dx, 1 + dy, 0), (1 + n * step + ex, 1 + ey, 0)],
+                 [(VTK_TRIANGLE, [0, 1, 2])], 10 * n)
+            for n, (dx, dy, ex, ey) in enumerate(((1, 0, 1, 1), (-1, 1, -1, 0), (-1, -1, 0, -1))[:count])
+        ]
+        part = blocks(*leaves)
+        counted(f"{count} in a chain, apart", part, [count])
+        counted(f"{count} in a chain, too far", part, [count], Tolerance=0.0005)
+        found = counted(f"{count} in a chain", part, [1], Tolerance=0.001)
+
+        def judge():
+            places = np.concatenate([regions._coordinates(leaf) for leaf in leaves])
+            wanted = np.stack([places.min(axis=0), places.max(axis=0)], axis=-1).ravel()
+            expect(np.abs(found.table["Bounds"][0] - wanted).max() <= 2 * step, f"{found.table['Bounds']}")
+            expect(found.table["Points"].tolist() == [2 * count + 1], f"{found.table['Points']} points")
+
+        on_first(f"table of {count} in a chain", judge)
+        check.delete(part)
+
+
+def seeds_of_image():
+    """Global ids of a grid's points and cells say what seeds are, not places in the extent."""
+    whole = {"size": (6, 5, 4), "pattern": "noise 0.3"}
+    data = regions.build(RANK, RANKS, whole)
+    for attributes, name in (
+        (data.GetPointData(), "GlobalPointIds"), (data.GetCellData(), "GlobalCellIds"),
+    ):
+        regions._add(attributes, name, regions.global_ids(vtk_to_numpy(attributes.GetArray("number"))))
+        attributes.SetGlobalIds(attributes.GetArray(name))
+    part = check.held(data, regions.extent(whole))
+    reference = regions.reference(**whole)
+    wanted = reference.regions(reference.in_range(VALUE, *PATTERN[0]), FACES)
+    cell = int(np.flatnonzero(wanted >= 0)[-1])
+    proxy = check.connectivity(part, **usual(
+        ExtractionMode=CELL_SEEDED, SeedIds=[int(regions.global_ids(cell))]))
+    found = Found(proxy)
+    on_first("a seed of an image with ids", lambda: expect(
+        np.array_equal(found.cells["RegionId"] >= 0, wanted == wanted[cell]), "another region"))
+    check.delete(proxy, part)
+
+
+def unused_points():
+    """Points that no cell uses are not extracted, on no cut."""
+    places = list(SQUARE) + [(7, 7, 7)]
+    part = blocks(grid(places, [(VTK_QUAD, [0, 1, 2, 3])], 0), square(3, 100))
+    proxy = check.connectivity(part, ExtractRegions=1)
+    found = Found(proxy)
+    on_first("points without cells", lambda: expect(
+        found.points["number"].tolist() == [0, 1, 2, 3, 100, 101, 102, 103], f"{found.points['number']}"))
+    check.delete(proxy, part)
+
+
+def large_integers():
+    """Values that are the same as doubles, and a range that only some of them are in."""
+    for mesh in ("image", "hexahedra"):
+        whole = {"mesh": mesh, "size": (6, 5, 4), "pattern": "noise 0.3"}
+        data = regions.build(RANK, RANKS, whole)
+        if data.GetNumberOfCells():
+            values = vtk_to_numpy(data.GetCellData().GetArray("value")).astype(np.int64)
+            regions._add(data.GetCellData(), "large", 2**53 + 1 - values)
+        part = check.held(data, regions.extent(whole))
+        options = usual(Scalars=["CELLS", "large"], ScalarRange=[2.0**53, 2.0**53])
+        counted(f"large integers of {mesh}", part, [len(wanted_table(whole)["Cells"])], **options)
+        check.delete(part)
+
+
+def same_corners():
+    """A quadrilateral and a tetrahedron of the same points have no face in common."""
+    places = ((0, 0, 0), (1, 0, 0), (1, 1, 0.5), (0, 1, 0))
+    flat, solid = (VTK_QUAD, [0, 1, 2, 3]), (VTK_TETRA, [0, 1, 3, 2])
+    for what, leaves in (
+        ("one block", [grid(places, [flat, solid])]),
+        ("two blocks", [grid(places, [flat]), grid(places, [solid], 10)]),
+    ):
+        part = blocks(*leaves)
+        counted(f"same corners, {what}, faces", part, [2], ConnectThrough=FACES)
+        counted(f"same corners, {what}, points", part, [1], ConnectThrough=POINTS)
+        check.delete(part)
+
+
+def kinds_of_labels():
+    """Labels are equal if their values are, whatever their types."""
+    for second, count in ((np.array([1.0]), 1), (np.array([1.5]), 2), (np.array([1], np.int64), 1)):
+        part = blocks(square(0, 0, kind=np.array([1], np.int32)), square(1, 100, kind=second))
+        counted(f"labels 1 and {second.dtype} {second[0]}", part, [count], LabelConnectivity=1,
+                Labels=["CELLS", "kind"], ConnectThrough=FACES)
+        check.delete(part)
+
+
 def disagreeing():
     """Ranks with different properties: nothing on all of them, and all is well when they agree."""
     if RANKS == 1:
@@ -541,9 +757,17 @@ def disagreeing():
     check.delete(proxy, part)
 
 
+TESTS = (
+    modes, assignment, coloring, tolerance, side_by_side, hidden, thin, strips, crack, nothing,
+    points_alone, fill_values, shifted_hierarchy, chains, seeds_of_image, unused_points,
+    large_integers, same_corners, kinds_of_labels, disagreeing, hierarchy, many,
+)
+
+
 def main():
-    for test in (modes, assignment, coloring, tolerance, side_by_side, hidden, thin, strips, crack, nothing,
-                 disagreeing, hierarchy, many):
+    for test in TESTS:
+        if sys.argv[1:] and test.__name__ not in sys.argv[1:]:
+            continue
         test()
         if RANK == 0:
             print(test.__name__, flush=True)

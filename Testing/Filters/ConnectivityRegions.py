@@ -275,7 +275,8 @@ def compare(found, reference, expected, statistics, loose, order=None, table=Tru
     if not sum(counts):
         return
     expect(sorted(found.table) == sorted(wanted_table), f"columns {sorted(found.table)}")
-    expect(np.array_equal(found.holders, np.concatenate(holders)), f"{np.bincount(found.holders)} rows on ranks")
+    held = np.bincount(found.holders)
+    expect(np.array_equal(found.holders, np.concatenate(holders)), f"{held} rows on ranks")
     scale = np.ptp(reference.coordinates, axis=0).max()
     for column, values in wanted_table.items():
         mine = found.table[column]
