@@ -12,9 +12,9 @@ namespace tributary {
 /// at least 2 ("mixed radix"): 4, 2 reduces eight blocks in two rounds.
 using KValues = std::vector<int>;
 
-/// For those who do not tune: the best k of merges of items and of swaps, or within an eighth of it,
-/// on 1,024 simulated ranks from 4 KB to 1 MB a block (`tributary-bench reduction --simulate 1024`),
-/// and mostly on 4 and 8 ranks of MPI on two cores. More in Benchmarks/README.md.
+/// For those who do not tune: the best k of merges of items and of swaps, or within an eighth of
+/// it, on 1,024 simulated ranks from 4 KB to 1 MB a block (`tributary-bench reduction --simulate
+/// 1024`), and mostly on 4 and 8 ranks of MPI on two cores. More in Benchmarks/README.md.
 constexpr int DefaultK = 4;
 
 /// Elements [begin, end) of a block's buffer.
