@@ -73,20 +73,14 @@ SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
     const BlockId mine = first + static_cast<BlockId>(b);
     std::sort(known[b].begin(), known[b].end(), byPoint);
     std::vector<RegionAtPoint> owned;
-    std::size_t at = 0;
-    std::int64_t last = -1;
-    for (const Match& match : matches[b]) {
-      if (match.local == last) continue;  // an owner has many matches, all others have one
-      last = match.local;
-      while (at < known[b].size() && known[b][at].point < match.local) ++at;
-      for (; at < known[b].size() && known[b][at].point == match.local; ++at) {
-        RegionAtPoint said = known[b][at];
-        if (isOwner(match, mine)) {
-          owned.push_back(said);
-        } else {
-          said.point = match.remote;
-          toOwners.push_back({match.block, said});
-        }
+    auto match = matches[b].begin();
+    for (RegionAtPoint said : known[b]) {
+      while (match != matches[b].end() && match->local < said.point) ++match;
+      if (match == matches[b].end() || match->local != said.point || isOwner(*match, mine)) {
+        owned.push_back(said);
+      } else {  // the owner has many matches, all others have one
+        said.point = match->remote;
+        toOwners.push_back({match->block, said});
       }
     }
     known[b] = std::move(owned);

@@ -32,8 +32,8 @@ struct SettledPoints {
 /// Blocks that share a point find out together which regions it belongs to, so that all show the
 /// same one and it is counted once. Collective.
 /// @param matches  of the points, as matchEntities() gave them
-/// @param regions  for each local block, of the points with matches, in any order: those of the
-///                 block's own cells
+/// @param regions  for each local block, of any of these points, in any order: those of the block's
+///                 own cells; a point without matches is the block's alone
 SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
                            const std::vector<std::vector<Match>>& matches,
                            const std::vector<std::vector<RegionAtPoint>>& regions);

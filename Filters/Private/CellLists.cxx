@@ -7,13 +7,10 @@
 #include <vtkFloatArray.h>
 #include <vtkIdList.h>
 #include <vtkIdTypeArray.h>
-#include <vtkImageData.h>
 #include <vtkNew.h>
 #include <vtkPointSet.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
-#include <vtkRectilinearGrid.h>
-#include <vtkStructuredGrid.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
 #include <vtkVariant.h>
@@ -126,6 +123,7 @@ void genericCells(vtkDataSet* dataSet, CellLists& lists) {
 
 CellLists cellListsOf(vtkDataSet* dataSet) {
   CellLists lists;
+  int extent[6];
   if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
     if (grid->GetNumberOfCells() < 1) {
       CellWriter none(lists);
@@ -142,12 +140,8 @@ CellLists cellListsOf(vtkDataSet* dataSet) {
     };
     lists.faceLocations = view(grid->GetFaceLocations());
     lists.faces = view(grid->GetFaces());
-  } else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet)) {
-    structuredCells(curvilinear->GetExtent(), lists);
-  } else if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
-    structuredCells(image->GetExtent(), lists);
-  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet)) {
-    structuredCells(rectilinear->GetExtent(), lists);
+  } else if (extentOf(dataSet, extent)) {
+    structuredCells(extent, lists);
   } else if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
     polyCells(poly, lists);
   } else {
@@ -174,6 +168,13 @@ vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
     copy = vtkSmartPointer<vtkFloatArray>::New();
   else
     copy = vtkSmartPointer<vtkDoubleArray>::New();
+  copy->DeepCopy(array);
+  return copy;
+}
+
+vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
+  if (array->HasStandardMemoryLayout()) return array;
+  auto copy = vtkSmartPointer<vtkDoubleArray>::New();
   copy->DeepCopy(array);
   return copy;
 }

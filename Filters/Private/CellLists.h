@@ -39,6 +39,9 @@ vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet);
 /// The array if its values are contiguous tuples of float or double, else a copy that is so.
 vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array);
 
+/// The array if its values lie in memory one after the other, else a copy that does.
+vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array);
+
 /// Ids of any integer type, none rounded to a double on its way.
 std::vector<std::int64_t> exactIds(vtkDataArray* ids);
 

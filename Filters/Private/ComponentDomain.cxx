@@ -5,15 +5,12 @@
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
 #include <vtkPointData.h>
-#include <vtkRectilinearGrid.h>
-#include <vtkStructuredGrid.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "CellLists.h"
@@ -55,19 +52,13 @@ Traits traitsOf(const Leaf& leaf) {
   traits.type = dataSet->GetDataObjectType();
   traits.level = leaf.level;
   traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
+  traits.isStructured = extentOf(dataSet, traits.extent.data());
   if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
     traits.type = VTK_IMAGE_DATA;  // of whatever kind
-    traits.isStructured = traits.isUniform = true;
-    image->GetExtent(traits.extent.data());
+    traits.isUniform = true;
     std::copy_n(image->GetOrigin(), 3, traits.lattice.begin());
     std::copy_n(image->GetSpacing(), 3, traits.lattice.begin() + 3);
     std::copy_n(image->GetDirectionMatrix()->GetData(), 9, traits.lattice.begin() + 6);
-  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet)) {
-    traits.isStructured = true;
-    rectilinear->GetExtent(traits.extent.data());
-  } else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet)) {
-    traits.isStructured = true;
-    curvilinear->GetExtent(traits.extent.data());
   }
   return traits;
 }
@@ -378,30 +369,6 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
       for (const SetAtPoint& at : domain.pieces[n]->setsAtShared())
         if (ofSet[at.set].number >= 0)
           shared[n].push_back({at.shared, ofSet[at.set].number, isSelected[n][at.set]});
-    }
-    // A point in another's box need not be another's point.
-    const auto byPoint = [](const RegionAtPoint& a, const RegionAtPoint& b) {
-      return a.point < b.point;
-    };
-    for (std::size_t n = 0; n < count; ++n) {
-      std::vector<char> isMatched(domain.pieces[n]->shared().size(), 0);
-      for (const Match& match : domain.points[n]) isMatched[index(match.local)] = 1;
-      std::map<std::int64_t, std::int64_t> alone;
-      std::vector<RegionAtPoint> matched;
-      std::sort(shared[n].begin(), shared[n].end(), [](const auto& a, const auto& b) {
-        return a.point != b.point ? a.point < b.point : a.region < b.region;
-      });
-      for (std::size_t i = 0; i < shared[n].size(); ++i) {
-        const RegionAtPoint& at = shared[n][i];
-        if (isMatched[index(at.point)] != 0) {
-          matched.push_back(at);
-        } else if (i == 0 || byPoint(shared[n][i - 1], at) ||
-                   shared[n][i - 1].region != at.region) {
-          ++alone[at.region];
-        }
-      }
-      for (const auto& [region, number] : alone) counts.push_back({region, number});
-      shared[n] = std::move(matched);
     }
   });
   const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);

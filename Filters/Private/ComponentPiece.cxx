@@ -1,9 +1,5 @@
 #include "ComponentPiece.h"
 
-#include <vtkImageData.h>
-#include <vtkRectilinearGrid.h>
-#include <vtkStructuredGrid.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -25,9 +21,7 @@ MeasuredValues::MeasuredValues(vtkDataArray* array, int component, bool atCells)
 
 std::array<int, 6> ComponentPiece::extent() const {
   std::array<int, 6> extent = {0, -1, 0, -1, 0, -1};
-  if (auto* image = vtkImageData::SafeDownCast(leaf_.dataSet)) image->GetExtent(extent.data());
-  if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf_.dataSet)) grid->GetExtent(extent.data());
-  if (auto* grid = vtkStructuredGrid::SafeDownCast(leaf_.dataSet)) grid->GetExtent(extent.data());
+  extentOf(leaf_.dataSet, extent.data());
   return extent;
 }
 
@@ -63,6 +57,12 @@ std::int64_t ComponentPiece::sharedIndex(std::int64_t point) const {
   const auto word = static_cast<std::size_t>(point >> 6);
   const std::uint64_t below = sharedBits_[word] & ((std::uint64_t(1) << (point & 63)) - 1);
   return sharedBefore_[word] + __builtin_popcountll(below);
+}
+
+std::vector<std::uint32_t> ComponentPiece::setsOfShared() const {
+  std::vector<std::uint32_t> sets(shared_.size(), NoSet);
+  for (const SetAtPoint& at : setsAtShared()) sets[static_cast<std::size_t>(at.shared)] = at.set;
+  return sets;
 }
 
 void ComponentPiece::Nearest::add(const std::array<double, 3>& where,

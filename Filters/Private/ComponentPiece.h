@@ -167,7 +167,8 @@ class ComponentPiece {
   /// The sets of what connectionKeys() named.
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
   /// The sets of the shared points, where cells are connected through points whatever their labels.
-  virtual std::vector<std::uint32_t> setsOfShared() const = 0;
+  std::vector<std::uint32_t> setsOfShared() const;
+  /// All sets at the shared points, each once.
   virtual std::vector<SetAtPoint> setsAtShared() const = 0;
   /// Of the cells in range that are no ghosts, so that it does not depend on what else there is.
   virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
@@ -214,8 +215,9 @@ class ComponentPiece {
   std::vector<std::uint32_t> sharedBefore_;  // shared points before each word
 };
 
-/// A lattice of points with all its cells. @param flags  ghost flags per cell, or none
-/// @param labels  null, or a value per cell; outlive the piece
+/// A lattice of points with all its cells.
+/// @param flags   ghost flags per cell, or none
+/// @param labels  a value per cell, or none
 std::unique_ptr<ComponentPiece> makeLatticePiece(const Leaf& leaf, const DomainRules& rules,
                                                  std::vector<std::uint8_t> flags,
                                                  std::vector<std::int64_t> labels);

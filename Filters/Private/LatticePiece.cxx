@@ -4,7 +4,6 @@
 #include <vtkCellType.h>
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkDoubleArray.h>
 #include <vtkImageData.h>
 #include <vtkRectilinearGrid.h>
 
@@ -64,7 +63,6 @@ class LatticePiece : public ComponentPiece {
     return setAt(cell % cells_[0], cell / cells_[0]);
   }
   std::vector<std::uint32_t> setsOfConnections() const override;
-  std::vector<std::uint32_t> setsOfShared() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   BlockFacts facts(const FactScales& scales,
                    const std::vector<MeasuredValues>& arrays) const override;
@@ -430,11 +428,7 @@ std::uint32_t LatticePiece::label(const RangeTest& test) {
   if (!test.scalars) {
     mask.assign(index(maskWords(cells_)), ~std::uint64_t(0));
   } else {
-    vtkSmartPointer<vtkDataArray> array = test.scalars;
-    if (!array->HasStandardMemoryLayout()) {
-      array = vtkSmartPointer<vtkDoubleArray>::New();
-      array->DeepCopy(test.scalars);
-    }
+    const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
     const LatticeSize& size = test.atCells ? cells_ : points_;
     mask.resize(index(maskWords(size)));
     switch (array->GetDataType()) {
@@ -472,19 +466,6 @@ std::vector<std::uint32_t> LatticePiece::setsOfConnections() const {
     cellsAt(entity.at, entity.span, [&](std::int64_t cell) {
       if (set == NoSet && (!rules_.withLabels || values_[index(cell)] == entity.value))
         set = setOfCell(cell);
-    });
-    sets.push_back(set);
-  }
-  return sets;
-}
-
-std::vector<std::uint32_t> LatticePiece::setsOfShared() const {
-  std::vector<std::uint32_t> sets;
-  sets.reserve(shared_.size());
-  for (const std::int64_t point : shared_) {
-    std::uint32_t set = NoSet;
-    cellsAt(finestIndexOf(point), 0, [&](std::int64_t cell) {
-      if (set == NoSet) set = setOfCell(cell);
     });
     sets.push_back(set);
   }

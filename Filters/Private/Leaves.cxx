@@ -79,14 +79,22 @@ void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataSet*)
     if (auto* dataSet = vtkDataSet::SafeDownCast(iterator->GetCurrentDataObject())) visit(dataSet);
 }
 
+bool extentOf(vtkDataSet* dataSet, int extent[6]) {
+  if (auto* image = vtkImageData::SafeDownCast(dataSet))
+    image->GetExtent(extent);
+  else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet))
+    rectilinear->GetExtent(extent);
+  else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet))
+    curvilinear->GetExtent(extent);
+  else
+    return false;
+  return true;
+}
+
 int dimensionOf(vtkDataSet* dataSet) {
   if (dataSet->GetNumberOfCells() < 1) return -1;
-  if (auto* image = vtkImageData::SafeDownCast(dataSet))
-    return dimensionOfExtent(image->GetExtent());
-  if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet))
-    return dimensionOfExtent(rectilinear->GetExtent());
-  if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet))
-    return dimensionOfExtent(curvilinear->GetExtent());
+  int extent[6];
+  if (extentOf(dataSet, extent)) return dimensionOfExtent(extent);
   if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
     if (poly->GetNumberOfPolys() + poly->GetNumberOfStrips() > 0) return 2;
     return poly->GetNumberOfLines() > 0 ? 1 : 0;

@@ -29,6 +29,9 @@ std::vector<Leaf> leavesOf(vtkDataObject* input);
 /// Calls `visit` for every data set in `object`, also for those without points.
 void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataSet*)>& visit);
 
+/// The extent of a structured data set. @return false if it is not one; `extent` is left alone then
+bool extentOf(vtkDataSet* dataSet, int extent[6]);
+
 /// Highest dimension of the data set's cells, -1 if it has none.
 int dimensionOf(vtkDataSet* dataSet);
 

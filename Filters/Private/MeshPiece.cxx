@@ -4,7 +4,6 @@
 #include <vtkCellType.h>
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkDoubleArray.h>
 #include <vtkPointData.h>
 #include <vtkUnstructuredGrid.h>
 
@@ -47,7 +46,6 @@ class MeshPiece : public ComponentPiece {
     return labels_.setOfCell[index(cell)];
   }
   std::vector<std::uint32_t> setsOfConnections() const override;
-  std::vector<std::uint32_t> setsOfShared() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   BlockFacts facts(const FactScales& scales,
                    const std::vector<MeasuredValues>& arrays) const override;
@@ -105,12 +103,9 @@ class MeshPiece : public ComponentPiece {
   std::vector<std::int64_t> values_;
   std::vector<std::int64_t> cellIds_, pointIds_;
 
-  struct Connection {
-    std::int64_t entity;
-    std::int64_t value;
-  };
-  std::vector<Connection> connections_;    // sorted
-  std::vector<std::int64_t> borderCells_;  // that have shared points
+  using Connection = std::pair<std::int64_t, std::int64_t>;  // an entity, and a value of its cells
+  std::vector<Connection> connections_;                      // sorted
+  std::vector<std::int64_t> borderCells_;                    // that have shared points
   MeshLabels labels_;
 };
 
@@ -334,22 +329,15 @@ std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
   }
   for (const std::int64_t c : borderCells_)
     for (const std::int64_t e : entitiesOf(c))
-      connections_.push_back({e, rules_.withLabels ? values_[index(c)] : 0});
-  const auto before = [](const Connection& a, const Connection& b) {
-    return a.entity != b.entity ? a.entity < b.entity : a.value < b.value;
-  };
-  std::sort(connections_.begin(), connections_.end(), before);
-  connections_.erase(std::unique(connections_.begin(), connections_.end(),
-                                 [](const Connection& a, const Connection& b) {
-                                   return a.entity == b.entity && a.value == b.value;
-                                 }),
-                     connections_.end());
+      connections_.emplace_back(e, rules_.withLabels ? values_[index(c)] : 0);
+  std::sort(connections_.begin(), connections_.end());
+  connections_.erase(std::unique(connections_.begin(), connections_.end()), connections_.end());
   std::vector<Connection> shared;
   for (const Connection& connection : connections_) {
     EntityKey key;
-    if (!keyOfNumbered(connection.entity, key)) continue;
+    if (!keyOfNumbered(connection.first, key)) continue;
     shared.push_back(connection);
-    keys.push_back(rules_.withLabels ? withValue(key, connection.value) : key);
+    keys.push_back(rules_.withLabels ? withValue(key, connection.second) : key);
   }
   connections_ = std::move(shared);
   return keys;
@@ -357,11 +345,7 @@ std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
 
 std::vector<std::uint64_t> MeshPiece::maskOf(const RangeTest& test) const {
   if (!test.scalars) return {};
-  vtkSmartPointer<vtkDataArray> array = test.scalars;
-  if (!array->HasStandardMemoryLayout()) {
-    array = vtkSmartPointer<vtkDoubleArray>::New();
-    array->DeepCopy(test.scalars);
-  }
+  const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
   // As rows of a word each, and a shorter one.
   const std::int64_t count = array->GetNumberOfTuples();
   const std::int64_t rows = count / 64;
@@ -406,31 +390,15 @@ std::uint32_t MeshPiece::label(const RangeTest& test) {
   return labels_.sets;
 }
 
-std::vector<std::uint32_t> MeshPiece::setsOfShared() const {
-  std::vector<std::uint32_t> sets(shared_.size(), NoSet);
-  if (shared_.empty()) return sets;
-  for (std::int64_t c = 0; c < count_; ++c) {
-    if (setOfCell(c) == NoSet) continue;
-    for (const std::int64_t p : pointsOf(c)) {
-      const std::int64_t at = sharedIndex(p);
-      if (at >= 0) sets[index(at)] = setOfCell(c);
-    }
-  }
-  return sets;
-}
-
 std::vector<std::uint32_t> MeshPiece::setsOfConnections() const {
   std::vector<std::uint32_t> sets(connections_.size(), NoSet);
   for (const std::int64_t c : borderCells_) {
     if (setOfCell(c) == NoSet) continue;
     const std::int64_t value = rules_.withLabels ? values_[index(c)] : 0;
     for (const std::int64_t e : entitiesOf(c)) {
-      const auto at =
-          std::lower_bound(connections_.begin(), connections_.end(), Connection{e, value},
-                           [](const Connection& a, const Connection& b) {
-                             return a.entity != b.entity ? a.entity < b.entity : a.value < b.value;
-                           });
-      if (at != connections_.end() && at->entity == e && at->value == value)
+      const Connection connection(e, value);
+      const auto at = std::lower_bound(connections_.begin(), connections_.end(), connection);
+      if (at != connections_.end() && *at == connection)
         sets[static_cast<std::size_t>(at - connections_.begin())] = setOfCell(c);
     }
   }
