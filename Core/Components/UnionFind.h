@@ -23,6 +23,17 @@ template <class Index>
 class UnionFind {
   static_assert(std::is_integral_v<Index>);
 
+  struct Atomics {
+    __attribute__((always_inline)) static Index load(const Index* at) {
+      return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    }
+    /// @return whether `at` held `old`, and holds `young` now
+    __attribute__((always_inline)) static bool replace(Index* at, Index old, Index young) {
+      return __atomic_compare_exchange_n(at, &old, young, false, __ATOMIC_SEQ_CST,
+                                         __ATOMIC_SEQ_CST);
+    }
+  };
+
  public:
   explicit UnionFind(std::size_t size) : parent_(size) {
     for (std::size_t i = 0; i < size; ++i) parent_[i] = static_cast<Index>(i);
@@ -61,31 +72,32 @@ class UnionFind {
     }
   }
 
-  /// unite() for several threads at once, without locks (after Patwary, Refsnes, Manne: Multi-core
-  /// spanning forest algorithms using the disjoint-set data structure, IPDPS 2012). Nothing but
+  /// unite() for several threads at once, without locks (Rem's algorithm with splices by
+  /// compare-and-swap; compare Dhulipala, Hong, Shun: ConnectIt, VLDB 2020). Nothing but
   /// uniteConcurrently() may run meanwhile.
   ///
-  /// A root must be won by compare-and-swap. A splice is an ordinary store: whoever overwrites
-  /// another thread's splice of `a` takes a link from a away, but every thread that splices goes on
-  /// to unite the parent that it saw with the one that it wrote, so all parents that a ever had end
-  /// up in one set, and what connects them lies below a and needs no link of it.
+  /// Why no union is lost: a thread that replaces x's parent v by q has read q as the parent of
+  /// another element y, and from then on owes the union of v and y. Claim: x and every parent that
+  /// it ever had end up in one set. Take the parents in ascending order, and the replacements of
+  /// one parent the latest first. x and q as well as y and q are together, since q < v. The owed
+  /// union goes on by reading the parents of v and y: those below v put v and y together by the
+  /// claim for them; if v is a root still and y's parent, then y is below v, unless that link was
+  /// replaced, which came later. All this needs is that a replacement takes away just the link that
+  /// was read (hence compare-and-swap: a plain store may take away another thread's, with what
+  /// hangs on it), and one order of all accesses (hence sequential consistency, which costs nothing
+  /// on x86: the loads are plain ones).
   bool uniteConcurrently(Index a, Index b) { return uniteConcurrently(parent_.data(), a, b); }
+  /// @tparam Access  how the parents are read and replaced; tests decide there whose turn it is
+  template <class Access = Atomics>
   __attribute__((always_inline)) static bool uniteConcurrently(Index* parent, Index a, Index b) {
     while (true) {
-      const Index pa = __atomic_load_n(parent + a, __ATOMIC_RELAXED);
-      const Index pb = __atomic_load_n(parent + b, __ATOMIC_RELAXED);
+      const Index pa = Access::load(parent + a);
+      const Index pb = Access::load(parent + b);
       if (pa == pb) return false;
       const bool first = pa > pb;
       const Index upper = first ? a : b, above = first ? pa : pb, below = first ? pb : pa;
-      if (above != upper) {
-        __atomic_store_n(parent + upper, below, __ATOMIC_RELAXED);
-      } else {
-        Index seen = above;
-        if (__atomic_compare_exchange_n(parent + upper, &seen, below, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
-          return true;
-        continue;  // no root any more
-      }
+      if (!Access::replace(parent + upper, above, below)) continue;  // somebody else was faster
+      if (above == upper) return true;
       (first ? a : b) = above;
     }
   }

@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "Threads.h"
+#include "Tributary/Transport/Fiber.h"
 #include "World.h"
 
 namespace tributary::testing {
@@ -130,6 +136,111 @@ TEST(UnionFind, CountsEachMergeOnceUnderContention) {
     });
     EXPECT_EQ(merges, kElements - 1);
     for (std::uint32_t i = 0; i < kElements; ++i) EXPECT_EQ(unions.find(i), 0u);
+  }
+}
+
+/// Two threads that take turns at every access to memory, as a schedule says.
+class TurnTaking {
+ public:
+  using Pairs = std::vector<std::pair<int, int>>;
+
+  struct Access {
+    static int load(const int* at) {
+      waitForTurn();
+      return *at;
+    }
+    static bool replace(int* at, int old, int young) {
+      waitForTurn();
+      if (*at != old) return false;
+      *at = young;
+      return true;
+    }
+  };
+
+  TurnTaking() {
+    for (int t = 0; t < 2; ++t)
+      threads_.push_back(std::make_unique<Fiber>([this, t] { work(t); }, 64 << 10));
+  }
+  ~TurnTaking() {
+    stopped_ = true;
+    for (auto& thread : threads_)
+      while (!thread->finished()) thread->resume();
+  }
+
+  /// Unites the pairs of both threads; `next` says which thread makes the next access (0 or 1) as
+  /// long as both have some to make.
+  template <class Next>
+  void unite(std::vector<int>& parents, const std::array<Pairs, 2>& pairs, Next&& next) {
+    parents_ = parents.data();
+    pairs_ = &pairs;
+    busy_ = {true, true};
+    current = this;
+    while (busy_[0] || busy_[1]) {
+      running_ = busy_[0] && busy_[1] ? next() : busy_[1];
+      threads_[std::size_t(running_)]->resume();
+    }
+  }
+
+ private:
+  static void waitForTurn() { current->threads_[std::size_t(current->running_)]->yield(); }
+
+  void work(int t) {
+    while (!stopped_) {
+      for (const auto& [a, b] : (*pairs_)[std::size_t(t)])
+        UnionFind<int>::uniteConcurrently<Access>(parents_, a, b);
+      busy_[std::size_t(t)] = false;
+      threads_[std::size_t(t)]->yield();
+    }
+  }
+
+  static TurnTaking* current;
+  std::vector<std::unique_ptr<Fiber>> threads_;
+  int* parents_ = nullptr;
+  const std::array<Pairs, 2>* pairs_ = nullptr;
+  std::array<bool, 2> busy_{};
+  int running_ = 0;
+  bool stopped_ = false;
+};
+
+TurnTaking* TurnTaking::current = nullptr;
+
+/// The roots after uniting everything one after the other, which no schedule may change.
+std::vector<int> rootsOf(std::vector<int> parents, const std::array<TurnTaking::Pairs, 2>& pairs) {
+  for (const auto& list : pairs)
+    for (const auto& [a, b] : list) UnionFind<int>::unite(parents.data(), a, b);
+  for (int& parent : parents) parent = parents[std::size_t(parent)];
+  return parents;
+}
+
+/// Thread 1 reads that 4 is the parent of 6, thread 0 lays 6 below 0, and thread 1 must not lay it
+/// below 1 then: 1 and 6 would be cut off from 0.
+TEST(UnionFind, ASpliceTakesNoOtherThreadsLinkAway) {
+  TurnTaking turns;
+  const std::array<TurnTaking::Pairs, 2> pairs{{{{6, 0}, {5, 6}}, {{6, 4}, {6, 5}}}};
+  std::vector<int> parents{0, 1, 2, 3, 4, 1, 6};
+  const auto want = rootsOf(parents, pairs);
+  const std::string schedule = "1110010000001001011";
+  // Each thread begins with a turn that brings it to its first access.
+  const std::string begun = "01" + schedule;
+  std::size_t turn = 0;
+  turns.unite(parents, pairs, [&] { return turn < begun.size() ? begun[turn++] - '0' : 0; });
+  EXPECT_EQ(rootsOf(parents, {}), want);
+}
+
+TEST(UnionFind, NoScheduleOfTwoThreadsLosesAUnion) {
+  TurnTaking turns;
+  std::uint64_t seed = 0;
+  const auto random = [&](int below) { return int(mix(++seed) % std::uint64_t(below)); };
+  for (int round = 0; round < 20000; ++round) {
+    const int n = 4 + random(4);
+    std::vector<int> parents(std::size_t(n), 0);
+    for (int i = 0; i < n; ++i) parents[std::size_t(i)] = random(3) ? i : random(i + 1);
+    std::array<TurnTaking::Pairs, 2> pairs;
+    for (auto& list : pairs)
+      for (int k = 0; k < 3; ++k) list.emplace_back(random(n), random(n));
+    const auto want = rootsOf(parents, pairs);
+    turns.unite(parents, pairs, [&] { return random(2); });
+    ASSERT_EQ(rootsOf(parents, {}), want) << "round " << round;
   }
 }
 
