@@ -7,8 +7,8 @@
 #include "Private/RegionSelection.h"
 #include "Private/Require.h"
 #include "Private/RunStatistics.h"
-#include "Private/Together.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

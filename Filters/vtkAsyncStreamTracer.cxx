@@ -9,9 +9,9 @@
 #include "Private/RunStatistics.h"
 #include "Private/SeedsFromVTK.h"
 #include "Private/SmpFor.h"
-#include "Private/Together.h"
 
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

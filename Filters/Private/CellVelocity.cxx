@@ -11,8 +11,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "Together.h"
-
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

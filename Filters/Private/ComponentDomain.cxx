@@ -15,8 +15,8 @@
 
 #include "CellLists.h"
 #include "Refinement.h"
-#include "Together.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

@@ -12,8 +12,8 @@
 #include <tuple>
 
 #include "Refinement.h"
-#include "Together.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

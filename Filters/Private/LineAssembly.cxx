@@ -19,8 +19,8 @@
 #include "FreshArray.h"
 #include "LineFrames.h"
 #include "PointEvaluator.h"
-#include "Together.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Reduction/AllToAll.h"
 

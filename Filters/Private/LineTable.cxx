@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "Together.h"
-
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Reduction/AllToAll.h"
 

@@ -8,8 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "Together.h"
-
+#include "Tributary/Agree.h"
 #include "Tributary/Box.h"
 #include "Tributary/Transport/Collectives.h"
 

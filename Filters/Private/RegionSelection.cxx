@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "CellLists.h"
-#include "Together.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

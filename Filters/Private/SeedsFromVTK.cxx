@@ -15,8 +15,8 @@
 #include <string>
 
 #include "Leaves.h"
-#include "Together.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Reduction/AllToAll.h"
 #include "Tributary/Transport/Collectives.h"

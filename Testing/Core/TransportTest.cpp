@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
@@ -229,6 +231,25 @@ TEST(Agree, AllRanksLeaveTogether) {
                         : "rank " + std::to_string(bad) + ": no vectors on " + std::to_string(bad);
     EXPECT_EQ(errorOf([&] { agreeOnError(t, mine); }), expected);
   }
+}
+
+TEST(Agree, NoRankIsLeftWaitingForOneThatThrows) {
+  Transport& t = world();
+  EXPECT_EQ(errorOf([&] { together(t, [] {}); }), "");
+  const int last = t.size() - 1;
+  const auto expected = [&](const std::string& text) {
+    return t.rank() == last ? text : "rank " + std::to_string(last) + ": " + text;
+  };
+  const auto errorOfLast = [&](auto&& thrown) {
+    return errorOf([&] {
+      together(t, [&] {
+        if (t.rank() == last) throw thrown;
+      });
+    });
+  };
+  EXPECT_EQ(errorOfLast(Error("no vectors")), expected("no vectors"));
+  EXPECT_EQ(errorOfLast(std::runtime_error("")), expected("an error without a text"));
+  EXPECT_EQ(errorOfLast(17), expected("an error of an unknown kind"));
 }
 
 TEST(Transport, ASharedIntegerIsChangedAtOneMomentForAll) {
