@@ -1,5 +1,6 @@
-# Links in all pages lead to files and headings that exist; so do the paths that Docs/ names in code
-# type, such as `Core/Exchange/Schedule.*` and `Testing/Core/<Name>Test.cpp`.
+# Links in all pages lead to files and headings that exist. What Docs/ names in code type is there: paths,
+# such as `Core/Exchange/Schedule.*` and `Testing/Core/<Name>Test.cpp`, functions, such as `trace()`, and
+# members, such as `ExchangeOptions::inFlightBytes`.
 # cmake -DROOT=<repository> -P Links.cmake
 cmake_minimum_required(VERSION 3.22)
 
@@ -28,6 +29,17 @@ function (anchors_of file result)
   endforeach ()
   set("${result}" "${anchors}" PARENT_SCOPE)
 endfunction ()
+
+set(code)
+foreach (folder Core Filters Testing Benchmarks Examples CMake)
+  file(GLOB_RECURSE files "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.inl" "${ROOT}/${folder}/*.cpp"
+    "${ROOT}/${folder}/*.cxx" "${ROOT}/${folder}/*.py" "${ROOT}/${folder}/*.cmake")
+  list(FILTER files EXCLUDE REGEX "/Testing/Docs/")
+  foreach (file IN LISTS files)
+    file(READ "${file}" text)
+    string(APPEND code "${text}")
+  endforeach ()
+endforeach ()
 
 set(errors)
 set(count 0)
@@ -76,12 +88,24 @@ foreach (page IN LISTS pages)
       list(APPEND errors "${name} names ${path}, which does not exist")
     endif ()
   endforeach ()
+  string(REGEX MATCHALL "`[A-Za-z_]+(::[A-Za-z_]+)*\\(\\)`|`[A-Za-z_]+(::[A-Za-z_]+)+`" names "${text}")
+  foreach (span IN LISTS names)
+    math(EXPR count "${count} + 1")
+    string(REGEX MATCH "([A-Za-z_]+)([(]?)[)]?`$" matched "${span}")
+    set(wanted "${CMAKE_MATCH_1}[(]")
+    if (NOT CMAKE_MATCH_2)
+      set(wanted "${CMAKE_MATCH_1}[^A-Za-z_]")
+    endif ()
+    if (NOT code MATCHES "[^A-Za-z_]${wanted}")
+      list(APPEND errors "${name} names ${span}, which is nowhere in the code")
+    endif ()
+  endforeach ()
 endforeach ()
-if (count LESS 20)
-  list(APPEND errors "only ${count} links and paths found: where are the pages?")
+if (count LESS 50)
+  list(APPEND errors "only ${count} links and names found: where are the pages?")
 endif ()
 if (errors)
   list(JOIN errors "\n" errors)
   message(FATAL_ERROR "${errors}")
 endif ()
-message("${count} links and paths lead to what exists")
+message("${count} links and names lead to what exists")
