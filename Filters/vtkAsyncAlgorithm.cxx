@@ -60,34 +60,17 @@ int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info)
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncAlgorithm::RequestInformation(
-  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
-{
-  // Every rank executes, also one whose input gives it nothing: the others would wait for it.
-  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
-  {
-    outputVector->GetInformationObject(port)->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::RequestUpdateExtent(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  // All inputs alike: each rank its piece, no ghost cells.
+  // The executive passed on what the output port was asked for, its extent too, which is that of
+  // another input.
   for (int port = 0; port < this->GetNumberOfInputPorts(); ++port)
   {
     for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i)
     {
       vtkInformation* info = inputVector[port]->GetInformationObject(i);
-      info->Set(Pipeline::UPDATE_PIECE_NUMBER(), outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()));
-      info->Set(
-        Pipeline::UPDATE_NUMBER_OF_PIECES(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()));
-      info->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-      // The extent that comes along by default is one of another input.
       if (info->Has(Pipeline::WHOLE_EXTENT()))
       {
         info->Set(Pipeline::UPDATE_EXTENT(), info->Get(Pipeline::WHOLE_EXTENT()), 6);

@@ -111,8 +111,6 @@ protected:
   ~vtkAsyncAlgorithm() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
-  int RequestInformation(
-    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
 

@@ -20,9 +20,10 @@
  *   not join); else
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
  *
- * Cells on AMR levels that a finer level covers and hidden cells are left out. Ghost cells are
- * neither needed nor asked for; where there are some, they must be copies of cells of the input, get
- * the region of their originals and do not count. Ranks may be empty.
+ * Cells on AMR levels that a finer level covers and hidden cells are left out. Ghost cells are not
+ * needed; those that are asked of the output are asked of the input. Where there are some, they must
+ * be copies of cells of the input, get the region of their originals and do not count. Ranks may be
+ * empty.
  *
  * **Output 0.** The input with the array RegionId (vtkIdType) on cells and points: the number of the
  * cell's region; -1 out of range and in regions that are not selected. At a point: the least of the

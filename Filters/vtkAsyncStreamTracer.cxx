@@ -25,6 +25,7 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
+#include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
 #include <cmath>
@@ -385,6 +386,22 @@ int vtkAsyncStreamTracer::RequestDataObject(
     outputVector->GetInformationObject(0)->Set(vtkDataObject::DATA_OBJECT(), output);
   }
   return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncStreamTracer::RequestUpdateExtent(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  // Lines have no ghosts, and the cells next to a rank's are asked for where they are.
+  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port)
+  {
+    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i)
+    {
+      inputVector[port]->GetInformationObject(i)->Set(
+        vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
+    }
+  }
+  return this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
 }
 
 //------------------------------------------------------------------------------

@@ -46,6 +46,18 @@ custom.ReportRejectedSeeds = 1
 lines = fetch(custom)
 expect(set(cell_values(lines, "SeedIds")) == {0, 1}, "the seed outside has no line")
 
+# The table alone is asked for: every rank still has its piece of the input only.
+data = Wavelet()
+table = ProgrammableFilter(
+    Input=OutputPort(names["AsyncConnectivity"](Input=data, ScalarConnectivity=1,
+                                                ScalarRange=[200, 1000],
+                                                Scalars=["POINTS", "RTData"]), 1),
+    OutputDataSetType="vtkTable", Script="output.ShallowCopy(inputs[0].VTKObject)")
+table.UpdatePipeline()
+cells = table.GetDataInformation().GetRowDataInformation().GetArrayInformation("Cells")
+expect(cells.GetComponentRange(0) == (2362.0, 2362.0),
+       "cells of a table asked for by itself: %s" % (cells.GetComponentRange(0),))
+
 # Regions, also after a change of the range.
 blob = names["AsyncConnectivity"](Input=Wavelet(), ScalarConnectivity=1, ScalarRange=[200, 1000],
                                   Scalars=["POINTS", "RTData"])
