@@ -5,12 +5,10 @@
 #include <vtkRectilinearGrid.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <map>
 #include <set>
-#include <tuple>
 
+#include "GridParts.h"
 #include "Refinement.h"
 
 #include "Tributary/Agree.h"
@@ -76,111 +74,6 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
   flow.cells.push_back(std::make_unique<VTKCells>(from.dataSet));
   piece.foreign = flow.cells.back().get();
   return piece;
-}
-
-/// What decides whether two pieces are parts of one grid.
-struct GridPart {
-  bool uniform = true;
-  std::array<int, 6> extent{};
-  std::array<double, 6> lattice{};  // origin and spacing
-  std::string group;
-  std::array<std::vector<double>, 3> coordinates;
-};
-
-Bytes pack(const std::vector<GridPart>& parts) {
-  Writer writer;
-  writer.value(static_cast<std::uint64_t>(parts.size()));
-  for (const GridPart& part : parts) {
-    writer.value(part.uniform).value(part.extent).value(part.lattice).text(part.group);
-    for (const auto& axis : part.coordinates) writer.range(axis);
-  }
-  return writer.take();
-}
-
-std::vector<GridPart> unpack(const std::vector<Bytes>& all) {
-  std::vector<GridPart> parts;
-  for (const Bytes& bytes : all) {
-    Reader reader(bytes);
-    for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
-      GridPart& part = parts.emplace_back();
-      part.uniform = reader.value<bool>();
-      part.extent = reader.value<std::array<int, 6>>();
-      part.lattice = reader.value<std::array<double, 6>>();
-      part.group = reader.text();
-      for (auto& axis : part.coordinates) axis = reader.range<double>();
-    }
-  }
-  return parts;
-}
-
-/// Whether the coordinates of all parts of a group are those of one index space.
-bool haveCommonCoordinates(const std::vector<const GridPart*>& parts) {
-  for (std::size_t a = 0; a < 3; ++a) {
-    std::map<int, double> known;
-    for (const GridPart* part : parts) {
-      for (std::size_t i = 0; i < part->coordinates[a].size(); ++i) {
-        const auto [at, isNew] =
-            known.emplace(part->extent[2 * a] + static_cast<int>(i), part->coordinates[a][i]);
-        if (!isNew && at->second != part->coordinates[a][i]) return false;
-      }
-    }
-    double last = -std::numeric_limits<double>::infinity();
-    for (const auto& [index, coordinate] : known) {
-      if (!(coordinate > last)) return false;
-      last = coordinate;
-    }
-  }
-  return true;
-}
-
-/// Collective. Numbers the grids: uniform pieces on one lattice are one grid, rectilinear pieces of
-/// one composite group if their coordinates agree. Flat pieces join only pieces in the same plane.
-void numberGrids(Transport& transport, FlowDomain& flow) {
-  std::vector<GridPart> mine;
-  for (const StructuredPiece& piece : flow.structured) {
-    GridPart& part = mine.emplace_back();
-    part.uniform = piece.uniform;
-    part.extent = piece.extent;
-    for (std::size_t a = 0; a < 3; ++a) {
-      part.lattice[a] = piece.origin[a];
-      part.lattice[3 + a] = piece.spacing[a];
-    }
-    part.group = flow.pieces[static_cast<std::size_t>(piece.piece)].group;
-    part.coordinates = piece.coordinates;
-  }
-  const std::vector<Bytes> all = allgatherBytes(transport, pack(mine));
-  std::size_t first = 0;  // of this rank's parts
-  for (int r = 0; r < transport.rank(); ++r)
-    first += Reader(all[static_cast<std::size_t>(r)]).value<std::uint64_t>();
-  const std::vector<GridPart> parts = unpack(all);
-
-  using Plane = std::array<int, 3>;
-  using Key = std::tuple<bool, std::array<double, 6>, std::string, Plane>;
-  std::map<Key, std::vector<std::size_t>> groups;
-  for (std::size_t n = 0; n < parts.size(); ++n) {
-    const GridPart& part = parts[n];
-    Plane plane;
-    for (std::size_t a = 0; a < 3; ++a)
-      plane[a] = part.extent[2 * a] == part.extent[2 * a + 1] ? part.extent[2 * a]
-                                                              : std::numeric_limits<int>::min();
-    groups[{part.uniform, part.uniform ? part.lattice : std::array<double, 6>{},
-            part.uniform ? std::string() : part.group, plane}]
-        .push_back(n);
-  }
-  std::vector<int> number(parts.size());
-  int next = 0;
-  for (const auto& [key, members] : groups) {
-    std::vector<const GridPart*> list;
-    for (const std::size_t n : members) list.push_back(&parts[n]);
-    const bool one = std::get<0>(key) || haveCommonCoordinates(list);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (i > 0 && !one) ++next;
-      number[members[i]] = next;
-    }
-    ++next;
-  }
-  for (std::size_t n = 0; n < flow.structured.size(); ++n)
-    flow.structured[n].grid = number[first + n];
 }
 
 /// Collective. Name and place of the vectors, the same on all ranks.
@@ -270,7 +163,11 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
     flow->bounds.lo[a] = -box[a];
     flow->bounds.hi[a] = box[3 + a];
   }
-  numberGrids(transport, *flow);
+  std::vector<Leaf> lattices;
+  for (const StructuredPiece& piece : flow->structured)
+    lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
+  const std::vector<int> grids = numberGrids(transport, lattices);
+  for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
 
   // Blocks are numbered as the calls below return them: grids first, then meshes.
   const auto pieceCount = static_cast<std::int64_t>(flow->structured.size() + flow->meshes.size());

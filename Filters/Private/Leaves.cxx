@@ -38,7 +38,7 @@ void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& le
       collect(collection->GetPartitionedDataSet(i), path + "/" + std::to_string(i), leaves);
   } else if (auto* pieces = vtkPartitionedDataSet::SafeDownCast(node)) {
     for (unsigned i = 0; i < pieces->GetNumberOfPartitions(); ++i)
-      collect(pieces->GetPartitionAsDataObject(i), path, leaves);
+      collect(pieces->GetPartitionAsDataObject(i), path.empty() ? "/" : path, leaves);
   } else if (auto* hierarchy = vtkUniformGridAMR::SafeDownCast(node)) {
     for (unsigned level = 0; level < hierarchy->GetNumberOfLevels(); ++level)
       for (unsigned i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i) {

@@ -2,11 +2,7 @@
 
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkIdTypeArray.h>
-#include <vtkImageData.h>
 #include <vtkPointData.h>
-#include <vtkRectilinearGrid.h>
-#include <vtkStructuredGrid.h>
 #include <vtkUnsignedCharArray.h>
 
 #include <algorithm>
@@ -14,6 +10,8 @@
 #include <limits>
 #include <string>
 
+#include "CellLists.h"
+#include "GridParts.h"
 #include "Leaves.h"
 
 #include "Tributary/Agree.h"
@@ -24,24 +22,16 @@
 namespace tributary {
 namespace {
 
-/// What ids the sources of this rank can give; the largest over the ranks is what all can give.
+/// What ids the sources of this rank can give; only what all ranks can give is used.
 enum IdKind : std::int64_t { kNothing = 0, kGlobalIds = 1, kExtent = 2, kCounted = 4 };
 
-const int* extentOf(vtkDataSet* dataSet) {
-  if (auto* image = vtkImageData::SafeDownCast(dataSet)) return image->GetExtent();
-  if (auto* grid = vtkRectilinearGrid::SafeDownCast(dataSet)) return grid->GetExtent();
-  if (auto* grid = vtkStructuredGrid::SafeDownCast(dataSet)) return grid->GetExtent();
-  return nullptr;
-}
-
-IdKind idKind(const std::vector<Leaf>& leaves) {
+IdKind idKind(const std::vector<Leaf>& leaves, int grid) {
   if (leaves.empty()) return kNothing;
   const auto hasIds = [](const Leaf& leaf) {
     return leaf.dataSet->GetPointData()->GetGlobalIds() != nullptr;
   };
   if (std::all_of(leaves.begin(), leaves.end(), hasIds)) return kGlobalIds;
-  return leaves.size() == 1 && leaves[0].group.empty() && extentOf(leaves[0].dataSet) ? kExtent
-                                                                                      : kCounted;
+  return leaves.size() == 1 && leaves[0].group.empty() && grid >= 0 ? kExtent : kCounted;
 }
 
 /// Number of a point of `extent` within `whole`.
@@ -65,8 +55,17 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
   for (const Leaf& leaf : leaves) {
     vtkDataSet* dataSet = leaf.dataSet;
     vtkUnsignedCharArray* ghosts = pointGhosts(dataSet);
-    vtkDataArray* ids = dataSet->GetPointData()->GetGlobalIds();
-    auto* exactIds = vtkIdTypeArray::SafeDownCast(ids);
+    std::vector<std::int64_t> ids;
+    if (kind == kGlobalIds) {
+      vtkDataArray* given = dataSet->GetPointData()->GetGlobalIds();
+      if (given->GetNumberOfValues() != dataSet->GetNumberOfPoints())
+        throw Error("the seed source has " + std::to_string(given->GetNumberOfValues()) +
+                    " global ids for " + std::to_string(dataSet->GetNumberOfPoints()) +
+                    " points; remove its GlobalIds");
+      ids = exactIds(given);
+    }
+    int extent[6];
+    extentOf(dataSet, extent);
     for (vtkIdType i = 0; i < dataSet->GetNumberOfPoints(); ++i) {
       if (ghosts && (ghosts->GetValue(i) &
                      (vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT)))
@@ -74,9 +73,9 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
       Seed& seed = seeds.emplace_back();
       dataSet->GetPoint(i, seed.x);
       if (kind == kGlobalIds)
-        seed.id = exactIds ? exactIds->GetValue(i) : static_cast<std::int64_t>(ids->GetTuple1(i));
+        seed.id = ids[static_cast<std::size_t>(i)];
       else if (kind == kExtent)
-        seed.id = numberInWhole(i, extentOf(dataSet), whole);
+        seed.id = numberInWhole(i, extent, whole);
       if (kind == kGlobalIds &&
           (seed.id < 0 || seed.id == std::numeric_limits<std::int64_t>::max()))
         throw Error("the seed source has the global point id " + std::to_string(seed.id) +
@@ -111,14 +110,16 @@ void orderById(Transport& transport, SeedList& list) {
   std::vector<Entry> entries;
   std::vector<std::vector<std::int64_t>> answers(ranks);
   const std::vector<Bytes> questionsToMe = allToAll(transport, std::move(questions));
-  for (std::size_t r = 0; r < ranks; ++r) {
-    if (questionsToMe[r].empty()) continue;
-    const auto ids = Reader(questionsToMe[r]).range<std::int64_t>();
-    answers[r].resize(ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) entries.push_back({ids[i], r, i});
-  }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.id < b.id; });
+  together(transport, [&] {
+    for (std::size_t r = 0; r < ranks; ++r) {
+      if (questionsToMe[r].empty()) continue;
+      const auto ids = Reader(questionsToMe[r]).range<std::int64_t>();
+      answers[r].resize(ids.size());
+      for (std::size_t i = 0; i < ids.size(); ++i) entries.push_back({ids[i], r, i});
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.id < b.id; });
+  });
   std::int64_t distinct = 0;
   for (std::size_t e = 0; e < entries.size(); ++e)
     if (e == 0 || entries[e].id != entries[e - 1].id) ++distinct;
@@ -131,59 +132,64 @@ void orderById(Transport& transport, SeedList& list) {
   for (const auto& places : answers) replies.push_back(Writer().range(places).take());
   const std::vector<Bytes> repliesToMe = allToAll(transport, std::move(replies));
 
-  std::vector<std::vector<std::int64_t>> places(ranks);
-  for (std::size_t r = 0; r < ranks; ++r)
-    if (!repliesToMe[r].empty()) places[r] = Reader(repliesToMe[r]).range<std::int64_t>();
   list.shares = {allreduce(transport, ReduceOp::Sum, distinct), transport.size()};
   list.largestShown = largest;
-
-  // Seeds were asked for in order, so the answers come in order.
-  std::vector<std::size_t> cursor(ranks, 0);
   std::vector<std::vector<std::array<std::int64_t, 2>>> shown(ranks);  // place, id
   std::vector<Seed> kept;
-  for (Seed seed : list.seeds) {
-    const auto keeper = static_cast<std::size_t>(ranges.ownerOf(seed.id));
-    const std::int64_t at = places[keeper].at(cursor[keeper]++);
-    if (at == kTakenByAnother) continue;
-    shown[static_cast<std::size_t>(list.shares.ownerOf(at))].push_back({at, seed.id});
-    seed.id = at;
-    kept.push_back(seed);
-  }
+  together(transport, [&] {
+    std::vector<std::vector<std::int64_t>> places(ranks);
+    for (std::size_t r = 0; r < ranks; ++r)
+      if (!repliesToMe[r].empty()) places[r] = Reader(repliesToMe[r]).range<std::int64_t>();
+    // Seeds were asked for in order, so the answers come in order.
+    std::vector<std::size_t> cursor(ranks, 0);
+    for (Seed seed : list.seeds) {
+      const auto keeper = static_cast<std::size_t>(ranges.ownerOf(seed.id));
+      const std::int64_t at = places[keeper].at(cursor[keeper]++);
+      if (at == kTakenByAnother) continue;
+      shown[static_cast<std::size_t>(list.shares.ownerOf(at))].push_back({at, seed.id});
+      seed.id = at;
+      kept.push_back(seed);
+    }
+  });
   list.seeds = std::move(kept);
   if (largest + 1 == list.shares.total) return;  // every id occurs: places are ids
   std::vector<Bytes> names;
   for (const auto& pairs : shown) names.push_back(Writer().range(pairs).take());
   const std::int64_t first = list.shares.first(transport.rank());
   list.shown.resize(static_cast<std::size_t>(list.shares.count(transport.rank())));
-  for (const Bytes& bytes : allToAll(transport, std::move(names))) {
-    if (bytes.empty()) continue;
-    for (const auto& [at, id] : Reader(bytes).range<std::array<std::int64_t, 2>>())
-      list.shown.at(static_cast<std::size_t>(at - first)) = id;
-  }
+  const std::vector<Bytes> namesToMe = allToAll(transport, std::move(names));
+  together(transport, [&] {
+    for (const Bytes& bytes : namesToMe) {
+      if (bytes.empty()) continue;
+      for (const auto& [at, id] : Reader(bytes).range<std::array<std::int64_t, 2>>())
+        list.shown.at(static_cast<std::size_t>(at - first)) = id;
+    }
+  });
 }
 
 }  // namespace
 
 SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
   const std::vector<Leaf> leaves = leavesOf(source);
-  IdKind kind = idKind(leaves);
-  std::vector<std::int64_t> whole(6);  // -lo, hi
-  std::vector<std::int64_t> agreed(7, std::numeric_limits<std::int64_t>::min());
-  agreed[0] = kind;
-  if (kind == kExtent) {
-    const int* extent = extentOf(leaves[0].dataSet);
+  const std::vector<int> grids = numberGrids(transport, leaves);
+  const IdKind mine = idKind(leaves, leaves.empty() ? -1 : grids[0]);
+  // The whole extent and the numbers of grids, as -lo, hi.
+  std::vector<std::int64_t> hull(8, -std::numeric_limits<std::int64_t>::max());
+  int extent[6];
+  if (mine == kExtent && extentOf(leaves[0].dataSet, extent)) {
     for (std::size_t a = 0; a < 3; ++a) {
-      agreed[1 + 2 * a] = -std::int64_t(extent[2 * a]);
-      agreed[2 + 2 * a] = extent[2 * a + 1];
+      hull[2 * a] = -std::int64_t(extent[2 * a]);
+      hull[2 * a + 1] = extent[2 * a + 1];
     }
+    hull[6] = -std::int64_t(grids[0]);
+    hull[7] = grids[0];
   }
-  const std::int64_t kinds = allreduce(transport, ReduceOp::Or, std::int64_t(kind));
-  agreed = allreduce(transport, ReduceOp::Max, agreed);
-  kind = kinds == kGlobalIds || kinds == kExtent ? static_cast<IdKind>(kinds) : kCounted;
-  for (std::size_t a = 0; a < 3; ++a) {
-    whole[2 * a] = -agreed[1 + 2 * a];
-    whole[2 * a + 1] = agreed[2 + 2 * a];
-  }
+  const std::int64_t kinds = allreduce(transport, ReduceOp::Or, std::int64_t(mine));
+  hull = allreduce(transport, ReduceOp::Max, hull);
+  const bool isOneGrid = kinds == kExtent && -hull[6] == hull[7];
+  const IdKind kind = kinds == kGlobalIds ? kGlobalIds : isOneGrid ? kExtent : kCounted;
+  std::vector<std::int64_t> whole = hull;
+  for (std::size_t a = 0; a < 3; ++a) whole[2 * a] = -hull[2 * a];
 
   SeedList list;
   together(transport, [&] { list.seeds = pointsOf(leaves, kind, whole); });

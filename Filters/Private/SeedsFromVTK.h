@@ -23,8 +23,9 @@ struct SeedList {
 
 /// Collective. The points of `source`, a data set or a composite of them, each rank giving its
 /// part. Ids: global point ids if all data sets have them; else the point's number in the whole
-/// extent for structured data sets (so ids do not depend on the cut, and points that several ranks
-/// have are taken once); else the points are counted rank by rank. Ghost points are left out.
+/// extent for data sets that are parts of one grid (so ids do not depend on the cut, and points
+/// that several ranks have are taken once); else the points are counted rank by rank. Ghost points
+/// are left out.
 SeedList makeSeedList(Transport& transport, vtkDataObject* source);
 
 }  // namespace tributary
