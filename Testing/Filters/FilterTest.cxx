@@ -1,5 +1,6 @@
-// The filter as a C++ program uses it: what a script of ParaView cannot reach, because there all
-// ranks have the same properties and the global controller.
+// The filters as a C++ program uses them: what a script of ParaView cannot reach, because there all
+// ranks have the same properties and the global controller. "Filter" is what both promise.
+#include "vtkAsyncConnectivity.h"
 #include "vtkAsyncStreamTracer.h"
 
 #include <vtkCallbackCommand.h>
@@ -10,13 +11,22 @@
 #include <vtkDoubleArray.h>
 #include <vtkErrorCode.h>
 #include <vtkExecutive.h>
+#include <vtkIdTypeArray.h>
 #include <vtkImageData.h>
 #include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkIntArray.h>
+#include <vtkLongLongArray.h>
 #include <vtkMPIController.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPolyData.h>
+#include <vtkRectilinearGrid.h>
 #include <vtkSmartPointer.h>
+#include <vtkStreamingDemandDrivenPipeline.h>
+#include <vtkStructuredGrid.h>
+#include <vtkTable.h>
+#include <vtkTrivialProducer.h>
 
 #include <gtest/gtest.h>
 
@@ -88,31 +98,24 @@ vtkSmartPointer<vtkPolyData> seeds(int part, int parts) {
 }
 
 /// A filter whose error messages are kept instead of shown.
-class Tracing {
+template <class Filter>
+class Run {
  public:
-  Tracing(vtkMultiProcessController* controller, vtkImageData* data, vtkPolyData* from) {
+  explicit Run(vtkMultiProcessController* controller) {
     filter->SetController(controller);
-    filter->SetInputData(0, data);
-    filter->SetInputData(1, from);
-    filter->SetMaximumPropagation(40);
     vtkNew<vtkCallbackCommand> listener;
     listener->SetClientData(this);
     listener->SetCallback([](vtkObject*, unsigned long, void* self, void* text) {
-      static_cast<Tracing*>(self)->errors.emplace_back(static_cast<const char*>(text));
+      static_cast<Run*>(self)->errors.emplace_back(static_cast<const char*>(text));
     });
     filter->AddObserver(vtkCommand::ErrorEvent, listener);
     filter->GetExecutive()->AddObserver(vtkCommand::ErrorEvent, listener);
   }
 
-  vtkPolyData* lines() {
+  void update() {
     errors.clear();
     filter->Modified();  // also on ranks where nothing was changed
     filter->Update();
-    return filter->GetOutput();
-  }
-  /// Of all ranks.
-  std::int64_t count() {
-    return tributary::allreduce(world(), ReduceOp::Sum, std::int64_t(lines()->GetNumberOfCells()));
   }
 
   /// Rank 0 has one message with the word, the others have none.
@@ -121,9 +124,144 @@ class Tracing {
     for (const std::string& error : errors) EXPECT_NE(error.find(word), std::string::npos) << error;
   }
 
-  vtkNew<vtkAsyncStreamTracer> filter;
+  vtkNew<Filter> filter;
   std::vector<std::string> errors;
 };
+
+class Tracing : public Run<vtkAsyncStreamTracer> {
+ public:
+  static constexpr vtkIdType kAll = 2 * (kSeeds - 1);
+  static constexpr bool kPassesGhostsOn = false;
+  using Change = std::function<void(vtkAsyncStreamTracer*, bool odd)>;
+
+  Tracing(vtkMultiProcessController* controller, vtkImageData* data, vtkPolyData* from)
+      : Run(controller) {
+    filter->SetInputData(0, data);
+    filter->SetInputData(1, from);
+    filter->SetMaximumPropagation(40);
+  }
+  /// With a part of the data.
+  Tracing(vtkMultiProcessController* controller, int part, int parts)
+      : Tracing(controller, slab(part, parts), seeds(part, parts)) {}
+  /// With all data or none.
+  Tracing(vtkMultiProcessController* controller, bool hasData)
+      : Tracing(controller, hasData ? slab(0, 1) : vtkSmartPointer<vtkImageData>::New(),
+                hasData ? seeds(0, 1) : vtkSmartPointer<vtkPolyData>::New()) {}
+
+  vtkPolyData* lines() {
+    update();
+    return filter->GetOutput();
+  }
+  /// Of this rank.
+  vtkIdType results() { return lines()->GetNumberOfCells(); }
+
+  static std::vector<std::pair<std::string, Change>> changes() {
+    return {
+        {"ComputeVorticity", [](auto* f, bool odd) { f->SetComputeVorticity(!odd); }},
+        {"ReportRejectedSeeds", [](auto* f, bool odd) { f->SetReportRejectedSeeds(odd); }},
+        {"IntegrationDirection",
+         [](auto* f, bool odd) {
+           f->SetIntegrationDirection(odd ? vtkAsyncStreamTracer::FORWARD
+                                          : vtkAsyncStreamTracer::BOTH);
+         }},
+        {"Periodic", [](auto* f, bool odd) { f->SetPeriodic(0, odd, 0); }},
+        {"MaximumPropagation", [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
+    };
+  }
+  /// What each rank may decide for itself.
+  void setOwn() { filter->SetBlocksPerRank(1 + world().rank()); }
+};
+
+class Connecting : public Run<vtkAsyncConnectivity> {
+ public:
+  /// Cubes of 4 cells a side, every second one in range.
+  static constexpr bool kPassesGhostsOn = true;  // its output is the input
+  static constexpr vtkIdType kAll = kCells / 4 * (kCells / 4) * (kCells / 4) / 2;
+  using Change = std::function<void(vtkAsyncConnectivity*, bool odd)>;
+
+  Connecting(vtkMultiProcessController* controller, vtkImageData* data) : Run(controller) {
+    filter->SetInputData(data);
+    filter->SetConnectThrough(vtkAsyncConnectivity::FACES);
+    filter->SetScalarConnectivity(true);
+    filter->SetScalarRange(1, 1);
+    filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, "cube");
+    filter->SetInputArrayToProcess(1, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, "cube");
+    filter->AddStatisticsArray("cube");
+    filter->AddSeed(kFar);
+    filter->AddSpecifiedRegion(kFar);
+  }
+  Connecting(vtkMultiProcessController* controller, int part, int parts)
+      : Connecting(controller, cubes(part, parts)) {}
+  Connecting(vtkMultiProcessController* controller, bool hasData)
+      : Connecting(controller, hasData ? cubes(0, 1) : vtkSmartPointer<vtkImageData>::New()) {}
+
+  static vtkSmartPointer<vtkImageData> cubes(int part, int parts) {
+    auto image = slab(part, parts, false);
+    for (const char* name : {"cube", "same"}) {
+      vtkNew<vtkIntArray> values;
+      values->SetName(name);
+      for (vtkIdType i = 0; i < image->GetNumberOfCells(); ++i) {
+        double b[6];
+        image->GetCellBounds(i, b);
+        values->InsertNextValue((int(b[0]) / 4 + int(b[2]) / 4 + int(b[4]) / 4) % 2);
+      }
+      image->GetCellData()->AddArray(values);
+    }
+    return image;
+  }
+
+  /// Of this rank.
+  vtkIdType results() {
+    update();
+    return filter->GetRegionTable()->GetNumberOfRows();
+  }
+
+  static std::vector<std::pair<std::string, Change>> changes() {
+    constexpr auto cells = vtkDataObject::FIELD_ASSOCIATION_CELLS;
+    return {
+        {"ExtractRegions", [](auto* f, bool odd) { f->SetExtractRegions(odd); }},
+        {"Method", [](auto* f, bool odd) { f->SetMethod(!odd); }},
+        {"Tolerance", [](auto* f, bool odd) { f->SetTolerance(odd ? 1e-9 : 0); }},
+        {"ScalarRange", [](auto* f, bool odd) { f->SetScalarRange(0, 1, odd ? 2 : 1); }},
+        {"ScalarRange", [](auto* f, bool odd) { f->SetNumberOfScalarRanges(odd ? 2 : 1); }},
+        {"SelectInputScalars",
+         [](auto* f, bool odd) {
+           f->SetInputArrayToProcess(0, 0, 0, cells, odd ? "same" : "cube");
+         }},
+        {"SelectLabels",
+         [](auto* f, bool odd) {
+           f->SetLabelConnectivity(true);
+           f->SetInputArrayToProcess(1, 0, 0, cells, odd ? "same" : "cube");
+         }},
+        {"StatisticsArrays",
+         [](auto* f, bool odd) {
+           f->ClearStatisticsArrays();
+           f->AddStatisticsArray(odd ? "same" : "cube");
+         }},
+        {"SeedIds",
+         [](auto* f, bool odd) {
+           f->InitializeSeedList();
+           f->AddSeed(kFar + odd);
+         }},
+        {"SpecifiedRegionIds",
+         [](auto* f, bool odd) {
+           f->InitializeSpecifiedRegionList();
+           f->AddSpecifiedRegion(kFar + odd);
+         }},
+        {"SizeRange", [](auto* f, bool odd) { f->SetSizeRange(1, kFar + odd); }},
+    };
+  }
+  void setOwn() {}
+
+  /// No seed, no region.
+  static constexpr vtkIdType kFar = 1000;
+};
+
+/// Of all ranks.
+template <class Case>
+std::int64_t resultsOf(Case& run) {
+  return tributary::allreduce(world(), ReduceOp::Sum, std::int64_t(run.results()));
+}
 
 /// All bits of the lines first ... end - 1.
 std::string bitsOf(vtkPolyData* lines, vtkIdType first, vtkIdType end) {
@@ -156,65 +294,117 @@ void onProgress(vtkAlgorithm* filter, std::function<void(vtkAlgorithm*)>* action
   filter->AddObserver(vtkCommand::ProgressEvent, command);
 }
 
-TEST(Filter, TracesAmongTheRanksOfItsController) {
-  Tracing alone(nullptr, slab(0, 1), seeds(0, 1));
-  const vtkIdType all = alone.lines()->GetNumberOfCells();
-  ASSERT_EQ(all, 2 * (kSeeds - 1));
+template <class Case>
+class Filter : public ::testing::Test {};
+using Cases = ::testing::Types<Tracing, Connecting>;
+TYPED_TEST_SUITE(Filter, Cases);
 
-  // Two groups of ranks that trace at the same time, and do not know of each other.
+TYPED_TEST(Filter, WorksAmongTheRanksOfItsController) {
+  TypeParam alone(nullptr, 0, 1);
+  ASSERT_EQ(alone.results(), TypeParam::kAll);
+  EXPECT_TRUE(alone.errors.empty());
+
+  // Two groups of ranks that work at the same time, and do not know of each other.
   const auto group = vtkSmartPointer<vtkMultiProcessController>::Take(
       everybody()->PartitionController(world().rank() % 2, world().rank()));
-  const int rank = group->GetLocalProcessId(), ranks = group->GetNumberOfProcesses();
-  Tracing part(group, slab(rank, ranks), seeds(rank, ranks));
-  vtkPolyData* mine = part.lines();
-  const vtkIdType first = std::min<vtkIdType>(all, 2 * (kSeeds * rank / ranks));
-  const vtkIdType end = std::min<vtkIdType>(all, 2 * (kSeeds * (rank + 1) / ranks));
-  ASSERT_EQ(mine->GetNumberOfCells(), end - first);
-  EXPECT_EQ(bitsOf(mine, 0, end - first), bitsOf(alone.filter->GetOutput(), first, end));
-  EXPECT_EQ(mine->GetFieldData()->GetArray("Seeds")->GetNumberOfTuples(), ranks);
+  const int ranks = group->GetNumberOfProcesses();
+  TypeParam part(group, group->GetLocalProcessId(), ranks);
+  vtkIdType mine = part.results(), all = 0;
+  group->AllReduce(&mine, &all, 1, vtkCommunicator::SUM_OP);
+  EXPECT_EQ(all, TypeParam::kAll);
+  vtkFieldData* fields = part.filter->GetOutputDataObject(0)->GetFieldData();
+  EXPECT_EQ(fields->GetArray("Blocks")->GetNumberOfTuples(), ranks);
 }
 
-TEST(Filter, RefusesPropertiesThatDifferBetweenRanks) {
+TYPED_TEST(Filter, RefusesPropertiesThatDifferBetweenRanks) {
   if (world().size() == 1) GTEST_SKIP() << "needs two ranks";
-  Tracing tracing(everybody(), slab(world().rank(), world().size()),
-                  seeds(world().rank(), world().size()));
+  TypeParam run(everybody(), world().rank(), world().size());
   const bool last = world().rank() == world().size() - 1;
-  using Change = std::function<void(vtkAsyncStreamTracer*, bool odd)>;
-  const std::vector<std::pair<std::string, Change>> changes{
-      {"ComputeVorticity", [](auto* f, bool odd) { f->SetComputeVorticity(!odd); }},
-      {"ReportRejectedSeeds", [](auto* f, bool odd) { f->SetReportRejectedSeeds(odd); }},
-      {"IntegrationDirection",
-       [](auto* f, bool odd) {
-         f->SetIntegrationDirection(odd ? vtkAsyncStreamTracer::FORWARD
-                                        : vtkAsyncStreamTracer::BOTH);
-       }},
-      {"Schedule",
-       [](auto* f, bool odd) {
-         f->SetSchedule(odd ? vtkAsyncStreamTracer::SYNCHRONOUS
-                            : vtkAsyncStreamTracer::ASYNCHRONOUS);
-       }},
-      {"Periodic", [](auto* f, bool odd) { f->SetPeriodic(0, odd, 0); }},
-      {"MaximumPropagation", [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
-  };
+  auto changes = TypeParam::changes();
+  changes.push_back({"Schedule", [](vtkAsyncAlgorithm* f, bool odd) {
+                       f->SetSchedule(odd ? vtkAsyncAlgorithm::SYNCHRONOUS
+                                          : vtkAsyncAlgorithm::ASYNCHRONOUS);
+                     }});
+  changes.push_back({"Detector", [](vtkAsyncAlgorithm* f, bool odd) {
+                       f->SetDetector(odd ? "tree-counter" : "default");
+                     }});
   for (const auto& [name, change] : changes) {
     SCOPED_TRACE(name);
-    change(tracing.filter, last);
-    EXPECT_EQ(tracing.count(), 0);
-    EXPECT_NE(tracing.filter->GetErrorCode(), vtkErrorCode::NoError);
-    tracing.expectOneError(name);
-    change(tracing.filter, false);
-    EXPECT_EQ(tracing.count(), 2 * (kSeeds - 1));
-    EXPECT_TRUE(tracing.errors.empty());
-    EXPECT_EQ(tracing.filter->GetErrorCode(), vtkErrorCode::NoError);
+    change(run.filter, last);
+    EXPECT_EQ(resultsOf(run), 0);
+    EXPECT_NE(run.filter->GetErrorCode(), vtkErrorCode::NoError);
+    run.expectOneError(name);
+    change(run.filter, false);
+    EXPECT_EQ(resultsOf(run), TypeParam::kAll);
+    EXPECT_TRUE(run.errors.empty());
+    EXPECT_EQ(run.filter->GetErrorCode(), vtkErrorCode::NoError);
   }
   // These may differ.
-  tracing.filter->SetBlocksPerRank(1 + world().rank());
-  tracing.filter->SetBatchBytes(1000 * (1 + world().rank()));
-  tracing.filter->SetHoldTime(world().rank());
-  EXPECT_EQ(tracing.count(), 2 * (kSeeds - 1));
+  run.setOwn();
+  run.filter->SetBatchBytes(1000 * (1 + world().rank()));
+  run.filter->SetHoldTime(world().rank());
+  EXPECT_EQ(resultsOf(run), TypeParam::kAll);
 }
 
-TEST(Filter, ObeysAnAbortOnOneRankEverywhere) {
+TYPED_TEST(Filter, ObeysAnAbortOnOneRankEverywhere) {
+  TypeParam run(everybody(), world().rank(), world().size());
+  std::function<void(vtkAlgorithm*)> abort = [&](vtkAlgorithm* filter) {
+    // Not the executive's, which it sends whatever happened.
+    if (filter->GetProgress() > 0 && filter->GetProgress() < 1) filter->SetAbortExecute(1);
+  };
+  if (world().rank() == world().size() - 1) onProgress(run.filter, &abort);
+  EXPECT_EQ(resultsOf(run), 0);
+  EXPECT_TRUE(run.errors.empty());
+
+  run.filter->RemoveObservers(vtkCommand::ProgressEvent);
+  run.filter->SetAbortExecute(0);
+  EXPECT_EQ(resultsOf(run), TypeParam::kAll);
+}
+
+TYPED_TEST(Filter, RunsWithoutDataOnSomeRanks) {
+  TypeParam run(everybody(), world().rank() == world().size() - 1);
+  EXPECT_EQ(resultsOf(run), TypeParam::kAll);
+}
+
+TYPED_TEST(Filter, PassesOnWhatAnyOfItsOutputsIsAskedFor) {
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  TypeParam run(nullptr, 0, 1);
+  for (int port = 0; port < run.filter->GetNumberOfOutputPorts(); ++port) {
+    SCOPED_TRACE(port);
+    vtkNew<vtkTrivialProducer> source;
+    source->SetOutput(slab(0, 1));
+    source->SetWholeExtent(0, kCells, 0, kCells, 0, kCells);
+    run.filter->SetInputConnection(0, source->GetOutputPort());
+    run.filter->UpdateInformation();
+    for (int other = 0; other < run.filter->GetNumberOfOutputPorts(); ++other) {
+      vtkInformation* request = run.filter->GetOutputInformation(other);
+      request->Set(Pipeline::UPDATE_PIECE_NUMBER(), other == port ? 1 : 0);
+      request->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), other == port ? 3 : 1);
+      request->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), other == port ? 2 : 0);
+    }
+    ASSERT_TRUE(Pipeline::SafeDownCast(run.filter->GetExecutive())->PropagateUpdateExtent(port));
+    vtkInformation* asked = source->GetOutputInformation(0);
+    EXPECT_EQ(Pipeline::GetUpdatePiece(asked), 1);
+    EXPECT_EQ(Pipeline::GetUpdateNumberOfPieces(asked), 3);
+    EXPECT_EQ(Pipeline::GetUpdateGhostLevel(asked), TypeParam::kPassesGhostsOn ? 2 : 0);
+  }
+}
+
+// The tracer alone.
+
+TEST(Tracer, GivesTheSameLinesOnAnyNumberOfRanks) {
+  Tracing alone(nullptr, 0, 1);
+  alone.update();
+  const int rank = world().rank(), ranks = world().size();
+  Tracing part(everybody(), rank, ranks);
+  vtkPolyData* mine = part.lines();
+  const vtkIdType first = std::min<vtkIdType>(Tracing::kAll, 2 * (kSeeds * rank / ranks));
+  const vtkIdType end = std::min<vtkIdType>(Tracing::kAll, 2 * (kSeeds * (rank + 1) / ranks));
+  ASSERT_EQ(mine->GetNumberOfCells(), end - first);
+  EXPECT_EQ(bitsOf(mine, 0, end - first), bitsOf(alone.filter->GetOutput(), first, end));
+}
+
+TEST(Tracer, IsInterruptedAmongLines) {
   // Many seeds, as what a rank does in one go is not interrupted.
   const auto cloud = seeds(world().rank(), world().size());
   for (int i = 0; i < 40000; ++i)
@@ -231,20 +421,20 @@ TEST(Filter, ObeysAnAbortOnOneRankEverywhere) {
     if (progress > 0.1 && ++seen == 2) filter->SetAbortExecute(1);
   };
   if (world().rank() == world().size() - 1) onProgress(tracing.filter, &abort);
-  EXPECT_EQ(tracing.count(), 0);
+  EXPECT_EQ(resultsOf(tracing), 0);
   EXPECT_TRUE(tracing.errors.empty());
   EXPECT_LT(progress, 0.8) << "the lines were traced to their ends";
 
   tracing.filter->RemoveObservers(vtkCommand::ProgressEvent);
   tracing.filter->SetAbortExecute(0);
   tracing.filter->SetInputData(1, seeds(world().rank(), world().size()));
-  EXPECT_EQ(tracing.count(), 2 * kSeeds);  // the seed outside has an image inside
+  EXPECT_EQ(resultsOf(tracing), 2 * kSeeds);  // the seed outside has an image inside
 }
 
-TEST(Filter, TakesTheActiveVectorsByDefault) {
+TEST(Tracer, TakesTheActiveVectorsByDefault) {
   const int rank = world().rank(), ranks = world().size();
   Tracing cells(everybody(), slab(rank, ranks, false, true), seeds(rank, ranks));
-  EXPECT_EQ(cells.count(), 2 * (kSeeds - 1));
+  EXPECT_EQ(resultsOf(cells), 2 * (kSeeds - 1));
   // As vtkStreamTracer: those at points first.
   Tracing points(everybody(), slab(rank, ranks), seeds(rank, ranks));
   Tracing both(everybody(), slab(rank, ranks, true, true), seeds(rank, ranks));
@@ -256,22 +446,87 @@ TEST(Filter, TakesTheActiveVectorsByDefault) {
   }
 }
 
-TEST(Filter, RefusesVectorsOfSeveralNames) {
+TEST(Tracer, RefusesVectorsOfSeveralNames) {
   const int rank = world().rank(), ranks = world().size();
   const auto data = slab(rank, ranks);
   if (rank == ranks - 1) data->GetPointData()->GetVectors()->SetName("other");
   Tracing tracing(everybody(), data, seeds(rank, ranks));
-  EXPECT_EQ(tracing.count(), ranks > 1 ? 0 : 2 * (kSeeds - 1));
+  EXPECT_EQ(resultsOf(tracing), ranks > 1 ? 0 : 2 * (kSeeds - 1));
   if (ranks > 1) tracing.expectOneError("\"other\"");
 }
 
-TEST(Filter, RunsWithoutDataOnSomeRanks) {
-  const bool first = world().rank() == 0, last = world().rank() == world().size() - 1;
-  vtkNew<vtkImageData> nothing;
-  vtkNew<vtkPolyData> nowhere;
-  Tracing tracing(everybody(), last ? slab(0, 1).Get() : nothing.Get(),
-                  first ? seeds(0, 1).Get() : nowhere.Get());
-  EXPECT_EQ(tracing.count(), 2 * (kSeeds - 1));
+/// Seeds of one rank, a row of 4 points along x: a curvilinear or a rectilinear grid.
+vtkSmartPointer<vtkDataSet> row(bool curvilinear, int firstIndex, double x) {
+  const int extent[6] = {firstIndex, firstIndex + 3, 0, 0, 0, 0};
+  if (curvilinear) {
+    vtkNew<vtkPoints> points;
+    for (int i = 0; i < 4; ++i) points->InsertNextPoint(x + i, 11.3, 10.7);
+    auto grid = vtkSmartPointer<vtkStructuredGrid>::New();
+    grid->SetExtent(const_cast<int*>(extent));
+    grid->SetPoints(points);
+    return grid;
+  }
+  auto grid = vtkSmartPointer<vtkRectilinearGrid>::New();
+  grid->SetExtent(const_cast<int*>(extent));
+  vtkNew<vtkDoubleArray> axes[3];
+  for (int i = 0; i < 4; ++i) axes[0]->InsertNextValue(x + i);
+  axes[1]->InsertNextValue(11.3);
+  axes[2]->InsertNextValue(10.7);
+  grid->SetXCoordinates(axes[0]);
+  grid->SetYCoordinates(axes[1]);
+  grid->SetZCoordinates(axes[2]);
+  return grid;
+}
+
+TEST(Tracer, TakesSeedsOfOneGridOnceAndOfSeveralAll) {
+  const int rank = world().rank(), ranks = world().size();
+  for (const bool curvilinear : {false, true}) {
+    SCOPED_TRACE(curvilinear ? "curvilinear" : "rectilinear");
+    Tracing tracing(everybody(), rank, ranks);
+    // The last point of a rank is the first one of the next.
+    tracing.filter->SetInputData(1, row(curvilinear, 3 * rank, 0.6 + 3 * rank % 21));
+    if (ranks <= 7) {
+      EXPECT_EQ(resultsOf(tracing), 2 * (3 * ranks + 1));
+    }
+    // Extents that all begin at 0.
+    tracing.filter->SetInputData(1, row(curvilinear, 0, 0.6 + 2 * rank));
+    EXPECT_EQ(resultsOf(tracing), 2 * 4 * ranks);
+    // Extents that go on, with points that do not.
+    tracing.filter->SetInputData(1, row(curvilinear, 3 * rank, 0.6 + 2.5 * rank));
+    EXPECT_EQ(resultsOf(tracing), 2 * 4 * ranks);
+  }
+}
+
+TEST(Tracer, TakesSeedsOfImagesWithOtherOrigins) {
+  vtkNew<vtkImageData> image;
+  image->SetDimensions(4, 1, 1);
+  image->SetOrigin(0.6 + 2 * world().rank(), 11.3, 10.7);
+  Tracing tracing(everybody(), world().rank(), world().size());
+  tracing.filter->SetInputData(1, image);
+  EXPECT_EQ(resultsOf(tracing), 2 * 4 * world().size());
+}
+
+TEST(Tracer, RoundsNoIdOfASeed) {
+  const int rank = world().rank(), ranks = world().size();
+  constexpr long long far = (1ll << 53) + 1;
+  const auto from = seeds(rank, ranks);
+  vtkNew<vtkLongLongArray> ids;
+  for (int i = kSeeds * rank / ranks; i < kSeeds * (rank + 1) / ranks; ++i)
+    ids->InsertNextValue(far + i);
+  from->GetPointData()->SetGlobalIds(ids);
+  Tracing tracing(everybody(), slab(rank, ranks), from);
+  EXPECT_EQ(resultsOf(tracing), Tracing::kAll);
+  auto* shown =
+      vtkIdTypeArray::SafeDownCast(tracing.filter->GetOutput()->GetCellData()->GetArray("SeedIds"));
+  vtkIdType sum = 0;
+  for (vtkIdType i = 0; shown && i < shown->GetNumberOfValues(); ++i)
+    sum += shown->GetValue(i) - far;
+  EXPECT_EQ(tributary::allreduce(world(), ReduceOp::Sum, std::int64_t(sum)),
+            (kSeeds - 1) * (kSeeds - 2));
+
+  ids->InsertNextValue(far + kSeeds * 2 + rank);
+  EXPECT_EQ(resultsOf(tracing), 0);
+  tracing.expectOneError("global ids for");
 }
 
 }  // namespace
