@@ -13,6 +13,7 @@
 #include "Tributary/Components/LabelPropagation.h"
 #include "Tributary/Components/SetForest.h"
 #include "Tributary/Error.h"
+#include "Tributary/Hash.h"
 
 namespace tributary {
 namespace {
@@ -77,9 +78,127 @@ class LabelledBlocks : public Method {
   std::vector<LabelPropagation> blocks_;
 };
 
-/// One forest for all blocks of a rank. Its roots that other ranks own are asked for: their owners
-/// tell of a lower set at once, or as soon as they know one. See README.md in this folder for why
-/// all ranks have the same roots in the end.
+/// Which ranks are to be told of a lower name than a node's. Each is noted once for each node.
+class Watchers {
+ public:
+  using Node = SetForest::Node;
+
+  void reserve(std::size_t count) {
+    entries_.reserve(count);
+    std::size_t slots = slots_.size();
+    while (slots < 2 * count) slots *= 2;
+    slots_.assign(slots, None);
+  }
+
+  /// @return false if the rank was noted before
+  bool add(Node node, std::int32_t rank) {
+    const std::size_t before = entries_.size();
+    return note(node, rank) == before;
+  }
+  /// @return the entry's number
+  std::uint32_t note(Node node, std::int32_t rank) {
+    if (slots_.size() < 2 * (entries_.size() + 1)) grow();
+    std::uint32_t& slot = slots_[slotOf(node, rank)];
+    if (slot == None) {
+      if (last_.size() <= node) last_.resize(std::size_t(node) + 1, None);
+      slot = static_cast<std::uint32_t>(entries_.size());
+      entries_.push_back({node, rank, last_[node], false});
+      last_[node] = slot;
+    }
+    return slot;
+  }
+  /// The rank need not be told, now or later.
+  void settle(std::uint32_t entry) { entries_[entry].settled = true; }
+  std::size_t size() const { return entries_.size(); }
+  Node node(std::uint32_t entry) const { return entries_[entry].node; }
+  /// Calls `action(rank)` for those that are to be told of a node; it may add to other nodes.
+  template <class Action>
+  void forEach(Node node, Action&& action) const {
+    if (node >= last_.size()) return;
+    for (std::uint32_t i = last_[node]; i != None; i = entries_[i].before) {
+      if (!entries_[i].settled) action(entries_[i].rank);
+    }
+  }
+
+ private:
+  struct Entry {
+    Node node;
+    std::int32_t rank;
+    std::uint32_t before;  // another one of the node, or None
+    bool settled;
+  };
+
+  std::size_t slotOf(Node node, std::int32_t rank) const {
+    const std::size_t mask = slots_.size() - 1;
+    auto slot = static_cast<std::size_t>(
+        scramble(static_cast<std::uint64_t>(node) << 32 | static_cast<std::uint32_t>(rank)));
+    for (slot &= mask; slots_[slot] != None; slot = (slot + 1) & mask) {
+      const Entry& entry = entries_[slots_[slot]];
+      if (entry.node == node && entry.rank == rank) break;
+    }
+    return slot;
+  }
+  void grow() {
+    if (entries_.size() >= None / 2) throw Error("distributed union: too many ranks in regions");
+    slots_.assign(2 * slots_.size(), None);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      slots_[slotOf(entries_[i].node, entries_[i].rank)] = static_cast<std::uint32_t>(i);
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> last_;  // by node, as far as used: its latest entry
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(16, None);  // open addressing
+};
+
+/// What two ranks both know from the beginning: the links between them. Who else is not the least
+/// of the sets that these connect has a parent on both ranks, and neither need tell the other.
+class Shared {
+ public:
+  using Node = SetForest::Node;
+
+  Shared(const SetForest& forest, Watchers& watchers, std::size_t links)
+      : forest_(forest), watchers_(watchers) {
+    parent_.reserve(2 * links);
+  }
+
+  /// A link of an own set with a set of another rank, which is one of those to be told of the
+  /// former.
+  void add(Node mine, Node other, std::int32_t rank) {
+    // Own sets are here once for each rank, as watchers have them; those of others once.
+    const std::uint32_t entry = watchers_.note(mine, rank);
+    const std::size_t size = 2 * std::size_t(std::max(entry, other) + 1);
+    while (parent_.size() < size) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
+    std::uint32_t a = find(2 * entry), b = find(2 * other + 1);
+    if (a == b) return;
+    if (nameOf(a) < nameOf(b)) std::swap(a, b);
+    parent_[a] = b;
+  }
+  void settle() {
+    for (std::uint32_t entry = 0; entry < watchers_.size(); ++entry) {
+      if (parent_[2 * entry] != 2 * entry) watchers_.settle(entry);
+    }
+  }
+  /// @param other  of another rank
+  bool least(Node other) const { return parent_[2 * other + 1] == 2 * other + 1; }
+
+ private:
+  const SetName& nameOf(std::uint32_t i) const {
+    return forest_.name(i % 2 == 0 ? watchers_.node(i / 2) : i / 2);
+  }
+  std::uint32_t find(std::uint32_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+
+  const SetForest& forest_;
+  Watchers& watchers_;
+  std::vector<std::uint32_t> parent_;
+};
+
+/// One forest for all blocks of a rank. Whoever has a lower name for a set that another rank knows
+/// tells that rank, and sees to it that the lower name's owner will tell it of more. See README.md
+/// in this folder for why all ranks have the same roots in the end.
 class TreeUnion : public Method {
  public:
   explicit TreeUnion(const Inputs& inputs)
@@ -87,38 +206,42 @@ class TreeUnion : public Method {
         rank_(inputs.transport.rank()),
         first_(assignment_.first(rank_)),
         forest_(first_, inputs.setsOfBlock) {
-    std::vector<bool> known;  // by node: its owner knows of a lower set by a link
+    std::size_t count = 0;
+    for (const auto& links : inputs.links) count += links.size();
+    forest_.reserve(count);
+    watchers_.reserve(count);
+    Shared shared(forest_, watchers_, count);
     for (std::size_t b = 0; b < inputs.links.size(); ++b) {
       const BlockId block = first_ + static_cast<BlockId>(b);
       for (const SetLink& link : inputs.links[b]) {
-        const SetName mine{block, link.local}, other{link.block, link.remote};
-        const Node a = forest_.add(mine), o = forest_.add(other);
-        known.resize(forest_.size(), false);
-        if (mine < other) known[o] = true;
-        uniteRoots(forest_.find(a), forest_.find(o));
+        const Node mine = forest_.add({block, link.local});
+        const Node other = forest_.add({link.block, link.remote});
+        uniteRoots(forest_.find(mine), forest_.find(other));
+        if (!forest_.owns(other)) shared.add(mine, other, ownerOf(other));
       }
     }
-    asked_.assign(forest_.size(), false);
-    watchers_.resize(forest_.size());
+    shared.settle();
     for (Node node = 0; node < forest_.size(); ++node) {
-      if (forest_.owns(node)) continue;
-      if (forest_.find(node) == node) {
-        wanted_.push_back(node);
-      } else if (!known[node]) {
+      if (forest_.find(node) != node && (forest_.owns(node) || shared.least(node))) {
         fallen_.push_back(node);
       }
     }
   }
 
-  void step(BlockId block, Mailbox& mailbox) override {
+  void step(BlockId, Mailbox& mailbox) override {
     while (auto view = mailbox.dequeueView()) {
       const auto message = readMessage<Message>(*view);
+      if (message.rank < 0 || message.rank >= assignment_.ranks() || message.rank == rank_ ||
+          assignment_.count(message.rank) == 0) {
+        throw Error("malformed message: about " + textOf(message.name) + " and rank " +
+                    std::to_string(message.rank));
+      }
       switch (message.kind) {
         case Kind::Same:
-          receiveSame(block, message);
+          receiveSame(message);
           break;
         case Kind::Ask:
-          receiveAsk(block, message);
+          receiveAsk(message);
           break;
         default:
           throw Error("malformed message from block " + std::to_string(view->from));
@@ -131,8 +254,8 @@ class TreeUnion : public Method {
 
  private:
   enum class Kind : std::int32_t {
-    Same,  ///< `name` and `lower` are in one region: to the owner of `name`, or to who asked for it
-    Ask    ///< `rank` asks for sets below `name`
+    Same,  ///< `name` and `lower` are in one region, says `rank`
+    Ask    ///< `rank` is to be told of sets below `name`
   };
   struct Message {
     Kind kind;
@@ -153,120 +276,73 @@ class TreeUnion : public Method {
     return a;
   }
 
-  Node received(const SetName& name) {
-    const Node node = forest_.received(name);
-    asked_.resize(forest_.size(), false);
-    watchers_.resize(forest_.size());
-    return node;
-  }
-
-  void receiveSame(BlockId block, const Message& message) {
+  void receiveSame(const Message& message) {
     checkLower(assignment_, message.name, message.lower);
-    if (forest_.owns(message.name.block)) {
-      checkOwner(block, message.name);
-      const Node name = forest_.find(received(message.name));
-      const Node lower = forest_.find(received(message.lower));
-      const Node fallen = uniteRoots(name, lower);
-      if (fallen == None) return;
-      if (!forest_.owns(fallen) || !watchers_[fallen].empty()) fallen_.push_back(fallen);
-      const Node root = fallen == name ? lower : name;
-      if (!forest_.owns(root) && !asked_[root]) wanted_.push_back(root);
-      return;
+    const Node name = forest_.received(message.name);
+    const Node lower = forest_.received(message.lower);
+    if (forest_.owns(name)) {
+      watchers_.settle(watchers_.note(name, message.rank));
+      const Node fallen = uniteRoots(forest_.find(name), forest_.find(lower));
+      if (fallen != None) fallen_.push_back(fallen);
+    } else if (forest_.find(name) == name) {
+      uniteRoots(name, forest_.find(lower));
     }
-    // An answer; whoever gave it has asked for `lower` on behalf of this rank. That one's answer
-    // may have come first: then the name is new here. If it has another parent here, its owner was
-    // told of that one, or knows it by a link.
-    const Node name = received(message.name);
-    const Node lower = received(message.lower);
-    asked_[lower] = true;
-    if (forest_.find(name) == name) uniteRoots(name, forest_.find(lower));
+    // Else the name has another parent here, and its owner was told of that one or has a link.
   }
 
-  void receiveAsk(BlockId block, const Message& message) {
-    checkOwner(block, message.name);
-    if (message.rank < 0 || message.rank >= assignment_.ranks() || message.rank == rank_ ||
-        assignment_.count(message.rank) == 0) {
-      throw Error("malformed message: rank " + std::to_string(message.rank) + " asks for " +
+  void receiveAsk(const Message& message) {
+    if (!forest_.owns(message.name.block)) {
+      throw Error("malformed message: rank " + std::to_string(rank_) + " was asked for " +
                   textOf(message.name));
     }
-    asks_.push_back({received(message.name), message.rank});
-  }
-
-  static void checkOwner(BlockId block, const SetName& name) {
-    if (name.block == block) return;
-    throw Error("malformed message: block " + std::to_string(block) + " was asked for " +
-                textOf(name));
+    const Node node = forest_.received(message.name);
+    if (watchers_.add(node, message.rank) && forest_.find(node) != node) {
+      asked_.push_back({node, message.rank});
+    }
   }
 
   /// Sends what follows from all that has come.
   void flush(Mailbox& mailbox) {
     for (const Node node : fallen_) {
       if (forest_.owns(node)) {
-        for (const std::int32_t rank : watchers_[node]) asks_.push_back({node, rank});
-        watchers_[node] = {};
+        watchers_.forEach(node, [&](std::int32_t rank) { tell(rank, node, mailbox); });
       } else {
-        const SetName& name = forest_.name(node);
-        mailbox.enqueue(name.block, Message{Kind::Same, rank_, name, rootName(node)});
+        tell(ownerOf(node), node, mailbox);
       }
     }
     fallen_.clear();
-    for (const Asked& ask : asks_) answer(ask, mailbox);
-    asks_.clear();
-    const auto key = [](const Asked& ask) { return std::make_tuple(ask.node, ask.rank); };
-    std::sort(forwards_.begin(), forwards_.end(),
-              [&](const Asked& a, const Asked& b) { return key(a) < key(b); });
-    for (std::size_t i = 0; i < forwards_.size(); ++i) {
-      if (i == 0 || key(forwards_[i]) != key(forwards_[i - 1])) {
-        ask(forwards_[i].node, forwards_[i].rank, mailbox);
-      }
-    }
-    forwards_.clear();
-    for (const Node node : wanted_) {
-      if (asked_[node] || forest_.find(node) != node) continue;
-      asked_[node] = true;
-      ask(node, rank_, mailbox);
-    }
-    wanted_.clear();
+    for (const Asked& asked : asked_) tell(asked.rank, asked.node, mailbox);
+    asked_.clear();
   }
 
-  /// Tells of a lower set, if one is known, and sees to it that its owner will tell of more.
-  void answer(const Asked& ask, Mailbox& mailbox) {
-    const Node root = forest_.find(ask.node);
-    if (root != ask.node) {
-      mailbox.enqueue(assignment_.first(ask.rank),
-                      Message{Kind::Same, rank_, forest_.name(ask.node), forest_.name(root)});
-    }
-    if (forest_.owns(root)) {
-      watch(root, ask.rank);
-    } else if (assignment_.rankOf(forest_.name(root).block) != ask.rank) {
-      forwards_.push_back({root, ask.rank});
-    }
+  /// Tells a rank of the root of a name that it knows, and sees to it that it will hear of more.
+  void tell(std::int32_t rank, Node node, Mailbox& mailbox) {
+    const Node root = forest_.find(node);
+    send(rank, {Kind::Same, rank_, forest_.name(node), forest_.name(root)}, mailbox);
+    const std::int32_t owner = ownerOf(root);
+    if (owner == rank || !watchers_.add(root, rank) || owner == rank_) return;
+    send(owner, {Kind::Ask, rank, forest_.name(root), {}}, mailbox);
   }
 
-  void ask(Node node, std::int32_t rank, Mailbox& mailbox) {
-    const SetName& name = forest_.name(node);
-    mailbox.enqueue(name.block, Message{Kind::Ask, rank, name, {}});
+  /// All messages of a rank go to one block, so that they are dealt with together.
+  void send(std::int32_t rank, const Message& message, Mailbox& mailbox) {
+    mailbox.enqueue(assignment_.first(rank), message);
   }
 
-  void watch(Node node, std::int32_t rank) {
-    auto& ranks = watchers_[node];
-    const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
-    if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
+  std::int32_t ownerOf(Node node) const {
+    if (forest_.owns(node)) return rank_;
+    return static_cast<std::int32_t>(assignment_.rankOf(forest_.name(node).block));
   }
-
-  const SetName& rootName(Node node) { return forest_.name(forest_.find(node)); }
 
   const Assignment& assignment_;
   const std::int32_t rank_;
   const BlockId first_;
   SetForest forest_;
-  std::vector<bool> asked_;                          // by node of another rank: its owner was asked
-  std::vector<std::vector<std::int32_t>> watchers_;  // by own root: ranks that asked, ascending
+  // Of own nodes, the ranks that are told by this one, and of others those that it has asked for.
+  Watchers watchers_;
   // What flush() has to send.
-  std::vector<Node> fallen_;     // roots that have got a parent
-  std::vector<Node> wanted_;     // roots of other ranks to ask for
-  std::vector<Asked> asks_;      // own sets that were asked for
-  std::vector<Asked> forwards_;  // other ranks' that are to be asked for on behalf of a rank
+  std::vector<Node> fallen_;  // roots that have got a parent
+  std::vector<Asked> asked_;  // own sets that are no roots
 };
 
 std::string argumentError(const Inputs& inputs) {
@@ -297,6 +373,32 @@ std::string argumentError(const Inputs& inputs) {
   return {};
 }
 
+std::unique_ptr<Method> makeMethod(UnionMethod method, const Inputs& inputs) {
+  switch (method) {
+    case UnionMethod::LabelPropagation:
+      return std::make_unique<LabelledBlocks>(inputs);
+    case UnionMethod::TreeUnion:
+      return std::make_unique<TreeUnion>(inputs);
+  }
+  throw Error("distributed union: unknown method");
+}
+
+/// @param right  the links are
+std::vector<std::vector<BlockId>> neighboursOf(const Inputs& inputs, bool right) {
+  std::vector<std::vector<BlockId>> neighbours(
+      static_cast<std::size_t>(inputs.assignment.count(inputs.transport.rank())));
+  if (!right) return neighbours;
+  for (std::size_t b = 0; b < inputs.links.size(); ++b) {
+    auto& blocks = neighbours[b];
+    for (const SetLink& link : inputs.links[b]) {
+      if (blocks.empty() || blocks.back() != link.block) blocks.push_back(link.block);
+    }
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  }
+  return neighbours;
+}
+
 }  // namespace
 
 UnionResult uniteSets(Transport& transport, const Assignment& assignment,
@@ -304,39 +406,18 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
                       const std::vector<std::vector<SetLink>>& links, const UnionOptions& options) {
   const Inputs inputs{transport, assignment, setsOfBlock, links};
   std::unique_ptr<Method> method;
-  std::vector<std::vector<BlockId>> neighbours(links.size());
-  std::string error;
-  try {
-    error = argumentError(inputs);
-    if (error.empty()) {
-      switch (options.method) {
-        case UnionMethod::LabelPropagation:
-          method = std::make_unique<LabelledBlocks>(inputs);
-          break;
-        case UnionMethod::TreeUnion:
-          method = std::make_unique<TreeUnion>(inputs);
-          break;
-      }
-      if (!method) throw Error("distributed union: unknown method");
-    }
-  } catch (const std::exception& thrown) {
-    error = thrown.what();
-  }
-  agreeOnError(transport, error);
-  for (std::size_t b = 0; b < links.size(); ++b) {
-    auto& blocks = neighbours[b];
-    for (const SetLink& link : links[b]) {
-      if (blocks.empty() || blocks.back() != link.block) blocks.push_back(link.block);
-    }
-    std::sort(blocks.begin(), blocks.end());
-    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  }
-
-  Exchange exchange(transport, assignment, std::move(neighbours), options.exchange,
+  std::string error = argumentError(inputs);
+  Exchange exchange(transport, assignment, neighboursOf(inputs, error.empty()), options.exchange,
                     [&](BlockId block, Mailbox& mailbox) {
                       method->step(block, mailbox);
                       return false;
                     });
+  try {
+    if (error.empty()) method = makeMethod(options.method, inputs);
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
+  }
+  if (!error.empty()) exchange.fail(error);
   exchange.run(options.monitor);
   UnionResult result;
   result.root = method->roots();

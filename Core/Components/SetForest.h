@@ -32,6 +32,13 @@ class SetForest {
     }
   }
 
+  /// For so many names of other blocks.
+  void reserve(std::size_t count) {
+    while (slots_.size() < 2 * (count + 1)) grow();
+    names_.reserve(count);
+    parent_.reserve(count);
+  }
+
   bool owns(BlockId block) const {
     return static_cast<std::uint64_t>(block - first_) < nodeOfSet_.size();
   }

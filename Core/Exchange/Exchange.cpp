@@ -58,20 +58,32 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
   return {};
 }
 
-/// Ranks under different schedules or detectors would wait for each other for ever.
-std::string disagreement(Transport& transport, const ExchangeOptions& options) {
-  const std::string detector = checkDetector(options.detector, options.detection).name;
-  std::int64_t detectorHash = 0;
-  for (const char letter : detector) detectorHash = detectorHash * 31 % 1000003 + letter;
-  const std::vector<std::int64_t> mine = {static_cast<std::int64_t>(options.schedule), detectorHash,
-                                          options.detection.arity, options.detection.controlLevel,
-                                          options.detection.initiators};
-  if (allreduce(transport, ReduceOp::Min, mine) == allreduce(transport, ReduceOp::Max, mine)) {
-    return {};
+/// Throws on all ranks if an argument is wrong on one, or if schedules or detectors differ, under
+/// which ranks would wait for each other for ever. One reduction, as an exchange may be short.
+void agreeOnArguments(Transport& transport, const std::string& error,
+                      const ExchangeOptions& options) {
+  std::string detector;
+  std::vector<std::int64_t> mine(5, 0);
+  if (error.empty()) {
+    detector = checkDetector(options.detector, options.detection).name;
+    std::int64_t hash = 0;
+    for (const char letter : detector) hash = hash * 31 % 1000003 + letter;
+    mine = {static_cast<std::int64_t>(options.schedule), hash, options.detection.arity,
+            options.detection.controlLevel, options.detection.initiators};
   }
-  return "exchange: ranks were given different schedules, detectors or detectors' parameters; this "
-         "rank has the detector '" +
-         detector + "' (does TRIBUTARY_DETECTOR differ among ranks?)";
+  // The largest is the least negated.
+  for (std::size_t i = 0; i < 5; ++i) mine.push_back(-mine[i]);
+  mine.push_back(error.empty() ? 0 : -1);
+  const auto least = allreduce(transport, ReduceOp::Min, mine);
+  if (least.back() < 0) agreeOnError(transport, error);
+  if (std::equal(least.begin(), least.begin() + 5, least.begin() + 5,
+                 [](std::int64_t low, std::int64_t high) { return low == -high; })) {
+    return;
+  }
+  throw Error(
+      "exchange: ranks were given different schedules, detectors or detectors' parameters; this "
+      "rank has the detector '" +
+      detector + "' (does TRIBUTARY_DETECTOR differ among ranks?)");
 }
 
 }  // namespace
@@ -93,8 +105,8 @@ class Exchange::Engine {
         step_(std::move(step)),
         begin_(transport.now()),
         progressAt_(begin_) {
-    agreeOnError(transport_, argumentError(transport_, assignment_, links_, options_, step_));
-    agreeOnError(transport_, disagreement(transport_, options_));
+    agreeOnArguments(transport_,
+                     argumentError(transport_, assignment_, links_, options_, step_), options_);
     session_ = transport_.openSession();
     // A rank that was taken for stalled says that it moves before a call that may last long.
     step_ = [this, step = std::move(step_)](BlockId block, Mailbox& mailbox) {
@@ -357,6 +369,10 @@ void Exchange::run(const std::function<bool()>& monitor) {
   }
   // Thrown too late to be told to the others: the exchange had ended well.
   if (!error.empty()) throw Error(error);
+}
+
+void Exchange::fail(const std::string& error) {
+  engine_->fail(error);
 }
 
 void Exchange::abort(const std::string& why) {

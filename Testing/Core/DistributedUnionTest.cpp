@@ -10,7 +10,6 @@
 
 #include "Assignments.h"
 #include "Sanitized.h"
-#include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
@@ -345,6 +344,12 @@ TEST(DistributedUnion, WrongArgumentsAreRefusedOnAllRanks) {
   EXPECT_TRUE(has(error(1, {{{0, own + 1, 0}}}), "there is no such set"));
   EXPECT_TRUE(has(error(1, {{{0, 0, -1}}}), "there is no such set"));
   EXPECT_TRUE(has(error(1, {{}}, static_cast<UnionMethod>(7)), "unknown method"));
+  // A rank without blocks, of which none is called.
+  std::vector<std::int64_t> counts(std::size_t(transport.size()), 1);
+  counts.back() = 0;
+  const std::vector<std::int64_t> sets(1, 1);
+  EXPECT_TRUE(has(errorOf([&] { uniteSets(transport, Assignment(counts), sets, {{}}, {}); }),
+                  "of 1 blocks given for 0 local blocks"));
 }
 
 // ---- Malformed messages: the last rank runs a program of its own ----
@@ -362,7 +367,6 @@ std::string errorWithStranger(Transport& transport, UnionMethod method,
     return errorOf([&] { unite(transport, assignment, graph, options); });
   }
   return errorOf([&] {
-    agreeOnError(transport, {});
     bool sent = false;
     Exchange exchange(transport, assignment, {{}}, options.exchange,
                       [&](BlockId, Mailbox& mailbox) {
