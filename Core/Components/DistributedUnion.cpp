@@ -100,6 +100,7 @@ class Watchers {
     if (slots_.size() < 2 * (entries_.size() + 1)) grow();
     std::uint32_t& slot = slots_[slotOf(node, rank)];
     if (slot == None) {
+      if (entries_.size() >= Most) throw Error("distributed union: too many ranks to be told");
       if (last_.size() <= node) last_.resize(std::size_t(node) + 1, None);
       slot = static_cast<std::uint32_t>(entries_.size());
       entries_.push_back({node, rank, last_[node], false});
@@ -128,6 +129,8 @@ class Watchers {
     bool settled;
   };
 
+  static constexpr std::size_t Most = None / 2;
+
   std::size_t slotOf(Node node, std::int32_t rank) const {
     const std::size_t mask = slots_.size() - 1;
     auto slot = static_cast<std::size_t>(
@@ -139,7 +142,6 @@ class Watchers {
     return slot;
   }
   void grow() {
-    if (entries_.size() >= None / 2) throw Error("distributed union: too many ranks in regions");
     slots_.assign(2 * slots_.size(), None);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       slots_[slotOf(entries_[i].node, entries_[i].rank)] = static_cast<std::uint32_t>(i);

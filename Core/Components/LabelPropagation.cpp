@@ -16,6 +16,7 @@ void checkLower(const Assignment& assignment, const SetName& name, const SetName
 LabelPropagation::LabelPropagation(BlockId block, std::int64_t sets,
                                    const std::vector<SetLink>& links)
     : forest_(block, Span<const std::int64_t>(&sets, 1)) {
+  forest_.reserve(links.size());
   // The block's own sets come first among the nodes.
   for (const SetLink& link : links) forest_.add({block, link.local});
   const std::size_t own = forest_.size();

@@ -32,7 +32,7 @@ class SetForest {
     }
   }
 
-  /// For so many names of other blocks.
+  /// Makes room for so many names, all of other blocks.
   void reserve(std::size_t count) {
     while (slots_.size() < 2 * (count + 1)) grow();
     names_.reserve(count);
@@ -88,9 +88,9 @@ class SetForest {
   std::vector<std::vector<SetName>> roots() {
     std::vector<std::vector<SetName>> result(nodeOfSet_.size());
     for (std::size_t b = 0; b < result.size(); ++b) {
-      result[b].resize(nodeOfSet_[b].size());
-      for (std::size_t set = 0; set < result[b].size(); ++set) {
-        result[b][set] = {first_ + static_cast<BlockId>(b), static_cast<std::int64_t>(set)};
+      result[b].reserve(nodeOfSet_[b].size());
+      for (std::size_t set = 0; set < nodeOfSet_[b].size(); ++set) {
+        result[b].push_back({first_ + static_cast<BlockId>(b), static_cast<std::int64_t>(set)});
       }
     }
     for (Node node = 0; node < names_.size(); ++node) {
@@ -110,7 +110,7 @@ class SetForest {
                : None;
   }
   Node append(const SetName& name) {
-    if (names_.size() >= None) throw Error("distributed union: too many linked sets on a rank");
+    if (names_.size() >= None / 2) throw Error("distributed union: too many linked sets on a rank");
     names_.push_back(name);
     parent_.push_back(static_cast<Node>(names_.size() - 1));
     return parent_.back();

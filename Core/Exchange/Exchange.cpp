@@ -105,8 +105,8 @@ class Exchange::Engine {
         step_(std::move(step)),
         begin_(transport.now()),
         progressAt_(begin_) {
-    agreeOnArguments(transport_,
-                     argumentError(transport_, assignment_, links_, options_, step_), options_);
+    agreeOnArguments(transport_, argumentError(transport_, assignment_, links_, options_, step_),
+                     options_);
     session_ = transport_.openSession();
     // A rank that was taken for stalled says that it moves before a call that may last long.
     step_ = [this, step = std::move(step_)](BlockId block, Mailbox& mailbox) {
