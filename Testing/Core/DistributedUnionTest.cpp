@@ -288,6 +288,22 @@ TEST(DistributedUnion, TreeUnionTakesTheLogarithmOfALongPath) {
   }
 }
 
+TEST(DistributedUnion, TwoBlocksOnTwoRanksNeedNoMessage) {
+  if (testing::world().size() > 1) GTEST_SKIP() << "simulated ranks need one process";
+  TimedNetworkOptions network;
+  network.ranks = 2;
+  // Both know all links.
+  Graph graph;
+  graph.sets = {200, 300};
+  for (std::uint64_t e = 0; e < 250; ++e)
+    graph.add({0, std::int64_t(mix(e) % 200)}, {1, std::int64_t(mix(e + 1000) % 300)});
+  makeTimedNetwork(network)->run([&](Transport& transport) {
+    const Assignment assignment({1, 1});
+    expectRight(transport, assignment, graph, {});
+    EXPECT_EQ(unite(transport, assignment, graph, {}).statistics.messages, 0);
+  });
+}
+
 TEST(DistributedUnion, SetsWithoutLinksCostNoMessages) {
   for (const UnionOptions& options : allOptions()) {
     onRanks(3, [&](Transport& transport) {
