@@ -25,6 +25,10 @@ enum CellType : std::uint8_t {
   kPolyhedron = 42
 };
 
+/// Bits of vtkGhostType: a copy of another piece's cell, and a cell that is not there.
+constexpr std::uint8_t kDuplicateCell = 1;
+constexpr std::uint8_t kHiddenCell = 32;
+
 /// Dimension of a cell type; types that VTK does not have count as 3-D.
 int dimensionOf(std::uint8_t type);
 

@@ -8,6 +8,7 @@
 
 #include "Tributary/Advection/Lanes.h"
 #include "Tributary/Advection/StructuredKernel.h"
+#include "Tributary/CellTypes.h"
 
 namespace tributary {
 namespace {
@@ -95,7 +96,6 @@ bool isHere(const StructuredView& view, const std::int32_t cell[3]) {
 }
 
 bool isHidden(const StructuredView& view, const std::int32_t cell[3]) {
-  constexpr std::uint8_t kHiddenCell = 32;
   return view.hidden && (view.hidden[(cell[0] - view.storedLo[0]) * view.cellStride[0] +
                                      (cell[1] - view.storedLo[1]) * view.cellStride[1] +
                                      (cell[2] - view.storedLo[2]) * view.cellStride[2]] &
