@@ -34,7 +34,11 @@ constexpr LaneSet kAllLanes = (1u << kWidth) - 1;
 /// x, y, z and an unused lane in one vector.
 typedef double V4 __attribute__((vector_size(32)));
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TRIBUTARY_INLINE inline  // functions full of checks in one another take minutes to compile
+#else
 #define TRIBUTARY_INLINE inline __attribute__((always_inline))
+#endif
 
 TRIBUTARY_INLINE V4 load(const double* p) {
   V4 v;

@@ -178,6 +178,9 @@ TEST(AllToAll, OfRanksIsEveryRanksBytes) {
   EXPECT_TRUE(Rounds(1000, AllToAll::defaultKValues(1000)).isFull());
 }
 
+/// One type for all comparisons, as a sort takes long to compile.
+using Less = std::function<bool(int, int)>;
+
 // Only one rank's arguments are wrong, and all leave.
 TEST(BlockCollectives, AnErrorOfOneRankEndsThemOnAllRanks) {
   const int ranks = world().size();
@@ -200,11 +203,11 @@ TEST(BlockCollectives, AnErrorOfOneRankEndsThemOnAllRanks) {
   EXPECT_NE(errorOf([&] { allToAll.run(std::move(parcels)); }), "");
   EXPECT_EQ(allToAll.run(std::vector<std::vector<Parcel>>(1)).size(), 1u);
   bool angry = true;
-  const auto less = [&](int a, int b) {
-    if (angry && last) throw 5;
-    return a < b;
-  };
-  SampleSort<int, decltype(less)> sort(world(), assignment, AllToAll::defaultKValues(ranks), less);
+  SampleSort<int, Less> sort(world(), assignment, AllToAll::defaultKValues(ranks),
+                             [&](int a, int b) {
+                               if (angry && last) throw 5;
+                               return a < b;
+                             });
   EXPECT_NE(errorOf([&] { sort.run({{3, 2, 1}}); }), "");
   angry = false;
   EXPECT_EQ(sort.run({{3, 2, 1}}).size(), 1u);
@@ -367,12 +370,13 @@ TEST(SampleSort, AComparisonThatThrowsEndsItOnAllRanks) {
   const Assignment assignment(
       std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), 2));
   bool angry = true;
-  const auto less = [&](int a, int b) {
-    if (angry && world().rank() == world().size() - 1) throw Error("no more");
-    return a < b;
-  };
-  SampleSort<int, decltype(less)> sort(world(), assignment, Rounds::full(assignment.total(), 2),
-                                       less);
+  SampleSort<int, Less> sort(world(), assignment, Rounds::full(assignment.total(), 2),
+                             [&](int a, int b) {
+                               if (angry && world().rank() == world().size() - 1) {
+                                 throw Error("no more");
+                               }
+                               return a < b;
+                             });
   EXPECT_NE(errorOf([&] { sort.run({{3, 2, 1}, {6, 5, 4}}); }).find("no more"), std::string::npos);
   angry = false;
   const auto sorted = sort.run({{3, 2, 1}, {6, 5, 4}});
