@@ -15,13 +15,9 @@ set(TRIBUTARY_MPI_ENVIRONMENT
   OMPI_MCA_btl_vader_single_copy_mechanism=none)
 
 # What MPI keeps until the end comes from modules that are unloaded by then, so that leaks are looked
-# for in the build without MPI only.
-set(leaks 1)
-if (TRIBUTARY_WITH_MPI)
-  set(leaks 0)
-endif ()
+# for in runs without MPI only.
 set(TRIBUTARY_SANITIZER_ENVIRONMENT
-  "ASAN_OPTIONS=detect_leaks=${leaks}"
+  "ASAN_OPTIONS=detect_leaks=0"
   "TSAN_OPTIONS=halt_on_error=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
 
@@ -46,10 +42,11 @@ endfunction ()
 # tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [TIMEOUT <s>] [MPI_ONLY]
 #                         [LIBRARIES <target>...] [LABEL <label>])
 #
-# A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of Testing/Core/Main.cpp, run once
-# on each number of ranks. Without MPI it runs on one rank, or not at all with MPI_ONLY. In a build
+# A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of Testing/Core/Main.cpp
+# (the target TributaryTestMain), run once on each number of ranks. Without MPI it runs on one rank, or not at all with MPI_ONLY. In a build
 # with sanitizers the larger numbers of ranks are left to the ordinary build: above 2 with address
-# sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented).
+# sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented). With address sanitizer
+# one rank is Loopback's, as <Name>.loopback, and is looked at for leaks.
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT;LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
@@ -71,10 +68,18 @@ function (tributary_add_core_test name)
     set(most 2)
   endif ()
 
-  add_executable("${name}" ${arg_SOURCES} "${PROJECT_SOURCE_DIR}/Testing/Core/Main.cpp")
+  add_executable("${name}" ${arg_SOURCES} $<TARGET_OBJECTS:TributaryTestMain>)
   tributary_target("${name}")
   target_include_directories("${name}" PRIVATE "${PROJECT_SOURCE_DIR}/Testing/Core")
   target_link_libraries("${name}" PRIVATE Tributary::Core GTest::gtest ${arg_LIBRARIES})
+  if (TRIBUTARY_SANITIZE MATCHES "address" AND 1 IN_LIST arg_RANKS)
+    list(REMOVE_ITEM arg_RANKS 1)
+    add_test(NAME "${name}.loopback" COMMAND "${name}" --loopback)
+    set_tests_properties("${name}.loopback" PROPERTIES
+      TIMEOUT "${arg_TIMEOUT}"
+      LABELS "${arg_LABEL}"
+      ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1;UBSAN_OPTIONS=print_stacktrace=1")
+  endif ()
   foreach (ranks IN LISTS arg_RANKS)
     if (ranks LESS_EQUAL most)
       _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}"

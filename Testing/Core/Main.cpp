@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string>
 
 #include "Tributary/Transport/Collectives.h"
+#include "Tributary/Transport/Loopback.h"
 #include "World.h"
 
 #ifdef TRIBUTARY_WITH_MPI
 #include "Tributary/Transport/Mpi.h"
-#else
-#include "Tributary/Transport/Loopback.h"
 #endif
 
 namespace tributary::testing {
@@ -19,6 +19,10 @@ std::unique_ptr<Transport>& owner() {
   static std::unique_ptr<Transport> transport;
   return transport;
 }
+
+#ifdef TRIBUTARY_WITH_MPI
+bool withMpi = true;
+#endif
 
 /// Prints the failures of ranks other than 0, where GoogleTest's own printer is switched off.
 class RankPrinter : public ::testing::EmptyTestEventListener {
@@ -47,19 +51,20 @@ Transport& world() {
 
 std::unique_ptr<Transport> makeWorld(std::size_t largestPart) {
 #ifdef TRIBUTARY_WITH_MPI
-  return makeMpiTransport(MPI_COMM_WORLD, largestPart);
-#else
+  if (withMpi) return makeMpiTransport(MPI_COMM_WORLD, largestPart);
+#endif
   static_cast<void>(largestPart);
   return makeLoopbackTransport();
-#endif
 }
 
 }  // namespace tributary::testing
 
+/// `--loopback`: one rank without MPI, in a build with MPI too.
 int main(int argc, char** argv) {
   using namespace tributary::testing;
 #ifdef TRIBUTARY_WITH_MPI
-  MPI_Init(&argc, &argv);
+  for (int i = 1; i < argc; ++i) withMpi = withMpi && argv[i] != std::string("--loopback");
+  if (withMpi) MPI_Init(&argc, &argv);
 #endif
   ::testing::InitGoogleTest(&argc, argv);
   owner() = makeWorld();
@@ -74,7 +79,7 @@ int main(int argc, char** argv) {
       static_cast<int>(tributary::allreduce(world(), tributary::ReduceOp::Max, here));
   owner().reset();
 #ifdef TRIBUTARY_WITH_MPI
-  MPI_Finalize();
+  if (withMpi) MPI_Finalize();
 #endif
   return result;
 }

@@ -12,7 +12,7 @@
 namespace tributary::testing {
 
 /// The transport that a test program keeps from its beginning to its end: all ranks of MPI, or
-/// Loopback in a build without MPI.
+/// Loopback in a build without MPI and with the argument `--loopback`.
 Transport& world();
 
 /// One more over the same ranks. Collective to make and to destroy.
