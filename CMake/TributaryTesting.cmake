@@ -46,7 +46,8 @@ endfunction ()
 # (the target TributaryTestMain), run once on each number of ranks. Without MPI it runs on one rank, or not at all with MPI_ONLY. In a build
 # with sanitizers the larger numbers of ranks are left to the ordinary build: above 2 with address
 # sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented). With address sanitizer
-# one rank is Loopback's, as <Name>.loopback, and is looked at for leaks.
+# one rank is Loopback's, as <Name>.loopback, and is looked at for leaks. With thread sanitizer only
+# programs that start threads are built, those with Threads.h: it has nothing to see in the others.
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT;LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
@@ -54,6 +55,16 @@ function (tributary_add_core_test name)
   endif ()
   if (arg_MPI_ONLY AND NOT TRIBUTARY_WITH_MPI)
     return ()
+  endif ()
+  if (TRIBUTARY_SANITIZE MATCHES "thread")
+    set(threads)
+    foreach (source IN LISTS arg_SOURCES)
+      file(STRINGS "${source}" found REGEX "^#include (\"Threads\\.h\"|<(thread|future)>)")
+      list(APPEND threads ${found})
+    endforeach ()
+    if (NOT threads)
+      return ()
+    endif ()
   endif ()
   if (NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
