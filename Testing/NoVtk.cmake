@@ -1,5 +1,5 @@
 # Core stands without VTK: no file of it includes a VTK header, and every header compiles by itself
-# with nothing but Core's and MPI's folders on the include path.
+# with nothing but Core's folder on the include path, and MPI's for those named after it.
 # cmake -DCORE=<Core's folder> -DINCLUDE=<folder with the link Tributary> -DCXX=<compiler>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")
@@ -17,20 +17,22 @@ endforeach ()
 
 # Vector types in a header are the kernels' own business: no note about their ABI.
 set(flags -std=c++17 -Wall -Wextra -Werror -Wno-psabi -fsyntax-only -x c++)
+set(mpi_flags -DTRIBUTARY_WITH_MPI)
 foreach (folder IN LISTS MPI_INCLUDES)
-  list(APPEND flags -isystem "${folder}")
+  list(APPEND mpi_flags -isystem "${folder}")
 endforeach ()
-if (WITH_MPI)
-  list(APPEND flags -DTRIBUTARY_WITH_MPI)
-endif ()
 file(GLOB_RECURSE headers RELATIVE "${CORE}" "${CORE}/*.h")
 file(MAKE_DIRECTORY "${WORK_DIR}")
 foreach (header IN LISTS headers)
-  if (NOT WITH_MPI AND header MATCHES "(^|/)Mpi")
-    continue ()
+  set(more)
+  if (header MATCHES "(^|/)Mpi")
+    if (NOT WITH_MPI)
+      continue ()
+    endif ()
+    set(more ${mpi_flags})
   endif ()
   file(WRITE "${WORK_DIR}/header.cpp" "#include \"Tributary/${header}\"\n")
-  execute_process(COMMAND "${CXX}" ${flags} "-I${INCLUDE}" "${WORK_DIR}/header.cpp"
+  execute_process(COMMAND "${CXX}" ${flags} ${more} "-I${INCLUDE}" "${WORK_DIR}/header.cpp"
     RESULT_VARIABLE result ERROR_VARIABLE errors)
   if (NOT result EQUAL 0)
     message("Core/${header} does not compile by itself:\n${errors}")
