@@ -12,7 +12,8 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 started=$(date +%s)
-elapsed() { printf '%d:%02d' $((($(date +%s) - started) / 60)) $((($(date +%s) - started) % 60)); }
+minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+elapsed() { minutes $(($(date +%s) - started)); }
 say() { printf '\n[%s] %s\n' "$(elapsed)" "$*"; }
 
 # quietly <name> <command...>: output goes to build/logs/<name>.log and is shown if it fails.
