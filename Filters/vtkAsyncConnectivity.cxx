@@ -3,6 +3,7 @@
 #include "Private/ComponentDomain.h"
 #include "Private/ExtractedCells.h"
 #include "Private/FreshArray.h"
+#include "Private/HyperTrees.h"
 #include "Private/Leaves.h"
 #include "Private/RegionSelection.h"
 #include "Private/Require.h"
@@ -18,6 +19,7 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkDoubleArray.h>
 #include <vtkFieldData.h>
+#include <vtkHyperTreeGrid.h>
 #include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
@@ -80,6 +82,7 @@ private:
 
   void CheckProperties();
   void AgreeOnProperties();
+  vtkDataArray* FindInputArray(int index, const tributary::Leaf& leaf, int& association);
   std::vector<vtkDataArray*> FindLabels();
   std::vector<tributary::RangeTest> FindScalars();
   void FindMeasured();
@@ -214,6 +217,22 @@ void vtkAsyncConnectivity::vtkRun::AgreeOnProperties()
 }
 
 //------------------------------------------------------------------------------
+/// The array of SetInputArrayToProcess(index, ...), null if the leaf has it not. Local.
+vtkDataArray* vtkAsyncConnectivity::vtkRun::FindInputArray(
+  int index, const tributary::Leaf& leaf, int& association)
+{
+  if (leaf.trees &&
+    this->Self->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
+      vtkDataObject::FIELD_ASSOCIATION_POINTS)
+  {
+    throw Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
+      " names an array of points, but hyper tree grids have arrays of cells only; choose one of "
+      "these");
+  }
+  return this->Self->GetInputArrayToProcess(index, leaf.object(), association);
+}
+
+//------------------------------------------------------------------------------
 /// The array of labels of each leaf, null if labels do not count.
 std::vector<vtkDataArray*> vtkAsyncConnectivity::vtkRun::FindLabels()
 {
@@ -223,15 +242,15 @@ std::vector<vtkDataArray*> vtkAsyncConnectivity::vtkRun::FindLabels()
     {
       for (std::size_t n = 0; this->Self->LabelConnectivity && n < labels.size(); ++n)
       {
-        vtkDataSet* dataSet = this->Leaves[n].dataSet;
+        const tributary::Leaf& leaf = this->Leaves[n];
         int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        labels[n] = this->Self->GetInputArrayToProcess(1, dataSet, association);
+        labels[n] = this->FindInputArray(1, leaf, association);
         if (labels[n] && association != vtkDataObject::FIELD_ASSOCIATION_CELLS)
         {
           throw Error("SelectLabels is an array of points; choose an array of cells, or convert it "
                       "with Point Data to Cell Data first");
         }
-        if (!labels[n] && dataSet->GetNumberOfCells() > 0)
+        if (!labels[n] && leaf.cells() > 0)
         {
           throw Error("a data set has not the array to compare with LabelConnectivity; choose an "
                       "array of cells that all have with SelectLabels "
@@ -252,13 +271,13 @@ std::vector<tributary::RangeTest> vtkAsyncConnectivity::vtkRun::FindScalars()
     {
       for (std::size_t n = 0; this->Self->ScalarConnectivity && n < tests.size(); ++n)
       {
-        vtkDataSet* dataSet = this->Leaves[n].dataSet;
-        if (dataSet->GetNumberOfCells() < 1)
+        const tributary::Leaf& leaf = this->Leaves[n];
+        if (leaf.cells() < 1)
         {
           continue;
         }
         int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        vtkDataArray* scalars = this->Self->GetInputArrayToProcess(0, dataSet, association);
+        vtkDataArray* scalars = this->FindInputArray(0, leaf, association);
         const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
         if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
         {
@@ -266,9 +285,10 @@ std::vector<tributary::RangeTest> vtkAsyncConnectivity::vtkRun::FindScalars()
                       "points or cells that all have with SelectInputScalars "
                       "(SetInputArrayToProcess(0, ...)), or turn ScalarConnectivity off");
         }
-        const vtkIdType count =
-          atCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints();
-        if (scalars->GetNumberOfComponents() != 1 || scalars->GetNumberOfTuples() != count)
+        const vtkIdType count = atCells ? leaf.cells() : leaf.points();
+        const bool isComplete = atCells ? tributary::hasValuePerCell(scalars, leaf)
+                                        : scalars->GetNumberOfTuples() == count;
+        if (scalars->GetNumberOfComponents() != 1 || !isComplete)
         {
           throw Error(std::string("the scalars \"") +
             (scalars->GetName() ? scalars->GetName() : "") + "\" have " +
@@ -300,17 +320,20 @@ void vtkAsyncConnectivity::vtkRun::FindMeasured()
       {
         for (std::size_t n = 0; n < this->Leaves.size(); ++n)
         {
-          vtkDataSet* dataSet = this->Leaves[n].dataSet;
-          vtkDataArray* array = dataSet->GetCellData()->GetArray(name.c_str());
+          const tributary::Leaf& leaf = this->Leaves[n];
+          vtkDataArray* array = leaf.cellData()->GetArray(name.c_str());
           const bool atCells = array != nullptr;
-          const vtkIdType count =
-            atCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints();
-          array = atCells ? array : dataSet->GetPointData()->GetArray(name.c_str());
-          if (dataSet->GetNumberOfCells() < 1)
+          if (!atCells && leaf.dataSet)
+          {
+            array = leaf.dataSet->GetPointData()->GetArray(name.c_str());
+          }
+          if (leaf.cells() < 1)
           {
             continue;
           }
-          if (!array || array->GetNumberOfTuples() != count)
+          if (!array ||
+            !(atCells ? tributary::hasValuePerCell(array, leaf)
+                      : array->GetNumberOfTuples() == leaf.points()))
           {
             throw Error("a data set has not the array \"" + name +
               "\" of StatisticsArrays at its cells or points; choose arrays that all have");
@@ -431,13 +454,13 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
         {
           selected.push_back(range.Selection.has(region.number, region.cells) ? 1 : 0);
         }
-        vtkDataSet* dataSet = this->Leaves[n].dataSet;
+        const tributary::Leaf& leaf = this->Leaves[n];
         const std::string name = numbered("RegionId", number);
         range.Cells.push_back(self->ColorRegions || self->ExtractRegions
-            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, dataSet->GetNumberOfCells())
+            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, leaf.cells())
             : nullptr);
-        range.Points.push_back(self->ColorRegions
-            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, dataSet->GetNumberOfPoints())
+        range.Points.push_back(self->ColorRegions && leaf.dataSet
+            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, leaf.points())
             : nullptr);
         cells.push_back(range.Cells.back() ? range.Cells.back()->GetPointer(0) : nullptr);
         points.push_back(range.Points.back() ? range.Points.back()->GetPointer(0) : nullptr);
@@ -456,29 +479,34 @@ void vtkAsyncConnectivity::vtkRun::Write(vtkDataObject* input, vtkDataObject* ou
   // Extraction copies the arrays with the cells: it works on a copy of the input that has them.
   auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
   whole->ShallowCopy(input);
-  const std::vector<tributary::Leaf> leaves = tributary::leavesOf(whole);
+  const std::vector<tributary::Leaf> leaves = tributary::leavesAndTreesOf(whole);
   for (std::size_t n = 0; self->ColorRegions && n < leaves.size(); ++n)
   {
     for (const Range& range : this->Ranges)
     {
-      leaves[n].dataSet->GetCellData()->AddArray(range.Cells[n]);
-      leaves[n].dataSet->GetPointData()->AddArray(range.Points[n]);
+      leaves[n].cellData()->AddArray(range.Cells[n]);
+      if (leaves[n].dataSet)
+      {
+        leaves[n].dataSet->GetPointData()->AddArray(range.Points[n]);
+      }
     }
   }
   // Data sets without points are no leaves, but should have the arrays that others have.
   tributary::forEachDataSet(whole,
-    [&](vtkDataSet* dataSet)
+    [&](vtkDataObject* object)
     {
-      for (std::size_t r = 0;
-           self->ColorRegions && dataSet->GetNumberOfPoints() == 0 && r < this->Ranges.size(); ++r)
+      const bool isLeaf = std::any_of(leaves.begin(), leaves.end(),
+        [&](const tributary::Leaf& leaf) { return leaf.object() == object; });
+      for (std::size_t r = 0; self->ColorRegions && !isLeaf && r < this->Ranges.size(); ++r)
       {
-        for (vtkDataSetAttributes* attributes :
-          { static_cast<vtkDataSetAttributes*>(dataSet->GetCellData()),
-            static_cast<vtkDataSetAttributes*>(dataSet->GetPointData()) })
+        for (const int type : { vtkDataObject::CELL, vtkDataObject::POINT })
         {
           vtkNew<vtkIdTypeArray> none;
           none->SetName(numbered("RegionId", r).c_str());
-          attributes->AddArray(none);
+          if (vtkDataSetAttributes* attributes = object->GetAttributes(type))
+          {
+            attributes->AddArray(none);
+          }
         }
       }
     });
@@ -495,12 +523,12 @@ void vtkAsyncConnectivity::vtkRun::Write(vtkDataObject* input, vtkDataObject* ou
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::vtkRun::Extract(vtkDataObject* input, vtkDataObject* output)
 {
-  std::map<vtkDataObject*, vtkSmartPointer<vtkDataSet>> extracted;
-  const std::vector<tributary::Leaf> leaves = tributary::leavesOf(input);
+  std::map<vtkDataObject*, vtkSmartPointer<vtkDataObject>> extracted;
+  const std::vector<tributary::Leaf> leaves = tributary::leavesAndTreesOf(input);
   for (std::size_t n = 0; n < leaves.size(); ++n)
   {
     std::vector<vtkIdType> ids;
-    const vtkIdType count = leaves[n].dataSet->GetNumberOfCells();
+    const vtkIdType count = leaves[n].cells();
     for (vtkIdType c = 0; c < count; ++c)
     {
       for (const Range& range : this->Ranges)
@@ -512,11 +540,18 @@ void vtkAsyncConnectivity::vtkRun::Extract(vtkDataObject* input, vtkDataObject* 
         }
       }
     }
-    extracted[leaves[n].dataSet] = tributary::extractCells(leaves[n].dataSet, ids);
+    if (leaves[n].trees)
+    {
+      extracted[leaves[n].trees] = tributary::maskOthers(leaves[n].trees, ids);
+    }
+    else
+    {
+      extracted[leaves[n].dataSet] = tributary::extractCells(leaves[n].dataSet, ids);
+    }
   }
   auto* tree = vtkDataObjectTree::SafeDownCast(input);
   auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
-  if (vtkDataSet::SafeDownCast(input))
+  if (vtkDataSet::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input))
   {
     if (extracted.count(input) != 0)
     {
@@ -644,7 +679,7 @@ void vtkAsyncConnectivity::vtkRun::Execute(
   const double start = this->Transport.now();
   this->CheckProperties();
   this->AgreeOnProperties();
-  this->Leaves = tributary::leavesOf(input);
+  this->Leaves = tributary::leavesAndTreesOf(input);
   const auto labels = this->FindLabels();
   this->Tests = this->FindScalars();
   this->FindMeasured();
@@ -814,6 +849,14 @@ vtkTable* vtkAsyncConnectivity::GetRegionTable()
 }
 
 //------------------------------------------------------------------------------
+int vtkAsyncConnectivity::FillInputPortInformation(int port, vtkInformation* info)
+{
+  this->Superclass::FillInputPortInformation(port, info);
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkHyperTreeGrid");
+  return 1;
+}
+
+//------------------------------------------------------------------------------
 int vtkAsyncConnectivity::FillOutputPortInformation(int port, vtkInformation* info)
 {
   info->Set(vtkDataObject::DATA_TYPE_NAME(), port == 0 ? "vtkDataObject" : "vtkTable");
@@ -831,7 +874,7 @@ int vtkAsyncConnectivity::RequestDataObject(
     return 0;
   }
   if (!this->ExtractRegions || vtkDataObjectTree::SafeDownCast(input) ||
-    vtkPolyData::SafeDownCast(input))
+    vtkPolyData::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input))
   {
     output.TakeReference(input->NewInstance());
   }

@@ -20,6 +20,13 @@
  *   not join); else
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
  *
+ * Or a vtkHyperTreeGrid, or a composite of nothing but those, whose trees lie on the ranks in any way:
+ * all must have the same root cells, and a tree must be on one rank and in one block, but for ghosts.
+ * Its cells are the leaves (to where the grid's DepthLimiter cuts trees off) that are not masked, nor
+ * in a masked cell. Leaves are neighbours by their place in the trees, whatever their levels.
+ * Material interfaces do not divide them. It has arrays of cells only, so that scalars cannot be of
+ * points, and POINT_SEEDED is an error.
+ *
  * Cells on AMR levels that a finer level covers and hidden cells are left out. Ghost cells are not
  * needed; those that are asked of the output are asked of the input. Where there are some, they must
  * be copies of cells of the input, get the region of their originals and do not count. Ranks may be
@@ -29,25 +36,29 @@
  * cell's region; -1 out of range and in regions that are not selected. At a point: the least of the
  * RegionIds of its cells, on whichever rank they are. With several ranges the arrays of the second
  * and further ones are called RegionId_1, RegionId_2 ... With ExtractRegions: the cells of the
- * selected regions only, as vtkUnstructuredGrid, or vtkPolyData for poly data. Field data: that of
- * the input, NumberOfRegions (of all, one tuple per range) and statistics with one tuple per rank.
+ * selected regions only, as vtkUnstructuredGrid, or vtkPolyData for poly data; of a hyper tree grid
+ * the same trees with all other leaves masked, as vtkHyperTreeGridThreshold gives them. In a hyper
+ * tree grid cells that are divided or masked have -1, and so have ghosts that are no copies of leaves
+ * (vtkHyperTreeGridGhostCellsGenerator makes such of trees that a rank does not need in full). Field
+ * data: that of the input, NumberOfRegions (of all, one tuple per range) and statistics with one
+ * tuple per rank.
  *
  * **Output 1.** A vtkTable of the selected regions, distributed: of N regions rank r of P has those
- * from N r / P on. Columns: RegionId, Range (with several ranges), Cells, Points, Measure (the sum
- * of its cells' lengths, areas and volumes), Centroid (the cells' centroids weighted by measure; the
- * middle of the bounds if the region has no measure but others have), Bounds; and for each of StatisticsArrays A
- * (A_0, A_1 ... if it has components) "A Minimum", "A Maximum", "A Integral" (a cell's measure times
- * its value, or the mean of its points' values, added up) and "A Mean" (the integral over the
- * measure); NaN where the array has such in the region.
+ * from N r / P on. Columns: RegionId, Range (with several ranges), Cells, Points (of hyper trees the
+ * corners of leaves), Measure (the sum of its cells' lengths, areas and volumes), Centroid (the
+ * cells' centroids weighted by measure; the middle of the bounds if the region has no measure but
+ * others have), Bounds; and for each of StatisticsArrays A (A_0, A_1 ... if it has components)
+ * "A Minimum", "A Maximum", "A Integral" (a cell's measure times its value, or the mean of its
+ * points' values, added up) and "A Mean" (the integral over the measure); NaN where the array has
+ * such in the region.
  *
  * **The same bits.** Both outputs, as sets of cells, points and rows, do not depend on the number of
  * ranks, on how the input is cut, on ghost cells, on threads, on Method, on the schedule or on the
  * timing of messages; sums are exact in fixed point. Statistics are outside this promise. Regions
  * are numbered by their first cell: by least global cell id if there are such (and the input is not
  * composite), else by place in the extent that all data sets are pieces of, else by the least point
- * in the order of x, y, z. Or by
- * their number of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a table of
- * all regions.
+ * in the order of x, y, z (of hyper trees by place in the lattice in that order). Or by their number
+ * of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a table of all regions.
  *
  * **Collective.** All ranks of the controller must execute the filter together, with the same
  * properties (see vtkAsyncAlgorithm). If anything is wrong on one rank, one error is reported on
@@ -56,7 +67,9 @@
  *
  * Labelling the cells of one rank is parallel through vtkSMPTools.
  *
- * **Not supported:** hyper tree grids.
+ * **Not supported:** data sets of other kinds beside hyper tree grids. vtkUniformHyperTreeGrid works,
+ * but not within ParaView 5.11, which asks every data set for its size:
+ * vtkUniformHyperTreeGrid::GetActualMemorySizeBytes() calls itself there until the stack ends.
  *
  * @sa
  * vtkAsyncAlgorithm vtkConnectivityFilter vtkPConnectivityFilter
@@ -118,7 +131,8 @@ public:
   ///@{
   /**
    * Which regions are selected. The ids of seeds are global ids if the input has such, else places
-   * in the whole extent, else cells or points are counted rank by rank. Default: ALL.
+   * in the whole extent, else cells (of hyper trees those that are divided too) or points are
+   * counted rank by rank. Default: ALL.
    */
   vtkSetClampMacro(ExtractionMode, int, POINT_SEEDED, SIZE_RANGE);
   vtkGetMacro(ExtractionMode, int);
@@ -224,7 +238,8 @@ public:
   /**
    * What cells must share to be connected: FACES (what bounds a cell: edges of cells in 2-D, points
    * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbours, in 2-D 4, 4 and 8. Cells of
-   * different AMR levels share what the finer ones have. Default: POINTS.
+   * different levels of an AMR hierarchy or a hyper tree grid share what the finer ones have.
+   * Default: POINTS.
    */
   vtkSetClampMacro(ConnectThrough, int, FACES, POINTS);
   vtkGetMacro(ConnectThrough, int);
@@ -255,7 +270,8 @@ public:
    * are the same point, and so on from point to point. 0 to 0.5; 0, the default: only points with
    * exactly the same coordinates. If it is not 0 neither extents nor global ids of points decide, and
    * regions without global cell ids are numbered by place in space. Cells should not differ in size
-   * by orders of magnitude then: memory follows the number of points that the largest reaches.
+   * by orders of magnitude then: memory follows the number of points that the largest reaches. Hyper
+   * trees have no use for it: their leaves meet exactly.
    */
   vtkSetMacro(Tolerance, double);
   vtkGetMacro(Tolerance, double);
@@ -281,6 +297,7 @@ protected:
   vtkAsyncConnectivity();
   ~vtkAsyncConnectivity() override;
 
+  int FillInputPortInformation(int port, vtkInformation* info) override;
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "CellLists.h"
+#include "HyperTrees.h"
 #include "Refinement.h"
 
 #include "Tributary/Agree.h"
@@ -35,9 +36,12 @@ struct Traits {
   bool isComposite;
   bool hasPointIds;
   bool hasCellIds;
+  bool isTrees;
   int type;
   int level;
   std::uint64_t hierarchy;
+  std::uint64_t roots;  // of trees
+  TreeLattice trees;
   std::array<int, 6> extent;
   std::array<double, 15> lattice;  // origin, spacing, direction
 };
@@ -45,10 +49,17 @@ struct Traits {
 Traits traitsOf(const Leaf& leaf) {
   Traits traits{};
   vtkDataSet* dataSet = leaf.dataSet;
-  traits.hasCells = dataSet->GetNumberOfCells() > 0;
+  traits.hasCells = leaf.cells() > 0;
   traits.isComposite = !leaf.group.empty();
+  traits.hasCellIds = leaf.cellData()->GetGlobalIds() != nullptr;
+  if (leaf.trees) {
+    traits.isTrees = true;
+    traits.roots = hashOfRoots(leaf.trees);
+    traits.trees = latticeOf(leaf.trees);
+    traits.level = -1;
+    return traits;
+  }
   traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
-  traits.hasCellIds = dataSet->GetCellData()->GetGlobalIds() != nullptr;
   traits.type = dataSet->GetDataObjectType();
   traits.level = leaf.level;
   traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
@@ -91,10 +102,39 @@ bool isOneHierarchy(const std::vector<Traits>& all, DomainRules& rules) {
   return !all.empty();
 }
 
+/// Whether all data sets are hyper tree grids; their lattice is noted in the rules. Throws Error if
+/// only some are, or if they do not fit together.
+bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
+  const Traits* first = nullptr;
+  bool hasOthers = false;
+  for (const Traits& one : all) {
+    if (!one.hasCells) continue;
+    hasOthers = hasOthers || !one.isTrees;
+    if (!one.isTrees) continue;
+    if (!first) first = &one;
+    if (one.roots != first->roots)
+      throw Error(
+          "the hyper tree grids have not all the same root cells and branch factor, so "
+          "that it is not known which of their cells touch; run the filter on each");
+    const std::int32_t depth = std::max(rules.trees.depth, one.trees.depth);
+    rules.trees = one.trees;
+    rules.trees.depth = depth;
+  }
+  if (first && hasOthers)
+    throw Error(
+        "the input has hyper tree grids and other data sets, whose cells cannot be "
+        "connected; run the filter on each, or convert the former with Hyper Tree Grid To "
+        "Unstructured Grid");
+  rules.trees.check();
+  return first != nullptr;
+}
+
 /// Collective. The same on all ranks.
 DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) {
   std::vector<Traits> mine;
-  for (const Leaf& leaf : leaves) mine.push_back(traitsOf(leaf));
+  together(transport, [&] {
+    for (const Leaf& leaf : leaves) mine.push_back(traitsOf(leaf));
+  });
   const std::vector<Traits> all = allgatherv(transport, mine);
   DomainRules rules;
   bool oneGrid = true, pointIds = true, cellIds = true;
@@ -121,10 +161,11 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
   rules.hasPointIds = pointIds;
   rules.hasCellIds = cellIds;
   rules.isOneExtent = oneGrid;
-  rules.points = isOneHierarchy(all, rules) ? DomainRules::Points::Hierarchy
-                 : oneGrid                  ? DomainRules::Points::Structured
-                 : pointIds                 ? DomainRules::Points::Ids
-                                            : DomainRules::Points::Places;
+  rules.points = areTrees(all, rules)         ? DomainRules::Points::Trees
+                 : isOneHierarchy(all, rules) ? DomainRules::Points::Hierarchy
+                 : oneGrid                    ? DomainRules::Points::Structured
+                 : pointIds                   ? DomainRules::Points::Ids
+                                              : DomainRules::Points::Places;
   rules.cells = cellIds                                           ? DomainRules::Cells::Ids
                 : rules.points == DomainRules::Points::Structured ? DomainRules::Cells::Structured
                                                                   : DomainRules::Cells::Places;
@@ -132,10 +173,9 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
 }
 
 /// A value per cell that is equal where labels are.
-std::vector<std::int64_t> valuesOf(vtkDataArray* labels, bool asDoubles, vtkDataSet* dataSet) {
+std::vector<std::int64_t> valuesOf(vtkDataArray* labels, bool asDoubles, const Leaf& leaf) {
   if (!labels) return {};
-  if (labels->GetNumberOfTuples() != dataSet->GetNumberOfCells() ||
-      labels->GetNumberOfComponents() != 1)
+  if (!hasValuePerCell(labels, leaf) || labels->GetNumberOfComponents() != 1)
     throw Error(std::string("the labels \"") + (labels->GetName() ? labels->GetName() : "") +
                 "\" are not one value per cell; choose another array with SelectLabels");
   if (!asDoubles) return exactIds(labels);
@@ -171,7 +211,8 @@ std::vector<EntityKey> keysOf(const ComponentPiece& piece, const DomainRules& ru
   std::vector<EntityKey> keys;
   keys.reserve(points.size());
   if (rules.points == DomainRules::Points::Structured ||
-      rules.points == DomainRules::Points::Hierarchy) {
+      rules.points == DomainRules::Points::Hierarchy ||
+      rules.points == DomainRules::Points::Trees) {
     for (const std::int64_t p : points) {
       const std::array<std::int64_t, 3> at = piece.indexOf(p);
       keys.push_back(keyOfStructured(0, at[0], at[1], at[2], 0));
@@ -196,7 +237,9 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(
   auto domain = std::make_unique<ComponentDomain>();
   DomainRules& rules = domain->rules;
   rules = agreeOnRules(transport, leaves);
-  if (tolerance > 0) rules.points = DomainRules::Points::Clusters;
+  const bool areTrees = rules.points == DomainRules::Points::Trees;
+  const bool areClusters = tolerance > 0 && !areTrees;  // leaves of trees meet exactly
+  if (areClusters) rules.points = DomainRules::Points::Clusters;
   rules.through = through;
   rules.withLabels = withLabels;
   domain->assignment = Assignment::gather(transport, static_cast<std::int64_t>(leaves.size()));
@@ -208,21 +251,29 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(
   const bool asDoubles = allreduce(transport, ReduceOp::Or, std::int64_t(hasReals)) != 0;
   together(transport, [&] {
     for (std::size_t n = 0; n < leaves.size(); ++n) {
-      vtkDataSet* dataSet = leaves[n].dataSet;
-      const auto checkIds = [](vtkDataArray* ids, vtkIdType count, const char* of) {
-        if (ids && ids->GetNumberOfTuples() != count)
+      auto values = valuesOf(labels[n], asDoubles, leaves[n]);
+      const auto checkIds = [](vtkDataArray* ids, bool areAll, vtkIdType count, const char* of) {
+        if (ids && !areAll)
           throw Error("a data set has " + std::to_string(ids->GetNumberOfTuples()) +
                       " global ids for " + std::to_string(count) + of);
       };
-      checkIds(dataSet->GetPointData()->GetGlobalIds(), dataSet->GetNumberOfPoints(), " points");
-      checkIds(dataSet->GetCellData()->GetGlobalIds(), dataSet->GetNumberOfCells(), " cells");
+      vtkDataArray* cellIds = leaves[n].cellData()->GetGlobalIds();
+      checkIds(cellIds, cellIds && hasValuePerCell(cellIds, leaves[n]), leaves[n].cells(),
+               " cells");
+      if (areTrees) {
+        domain->pieces.push_back(makeTreePiece(leaves[n], rules, std::move(values)));
+        continue;
+      }
+      vtkDataSet* dataSet = leaves[n].dataSet;
+      vtkDataArray* pointIds = dataSet->GetPointData()->GetGlobalIds();
+      checkIds(pointIds, pointIds && pointIds->GetNumberOfTuples() == leaves[n].points(),
+               leaves[n].points(), " points");
       std::vector<std::uint8_t> copy;
       const Span<const std::uint8_t> flags = cellFlagsOf(dataSet, covered[n], copy);
       if (!flags.empty() && flags.size() != index(dataSet->GetNumberOfCells()))
         throw Error("a data set has " + std::to_string(flags.size()) + " ghost flags for " +
                     std::to_string(dataSet->GetNumberOfCells()) + " cells");
       std::vector<std::uint8_t> own(flags.begin(), flags.end());
-      auto values = valuesOf(labels[n], asDoubles, dataSet);
       const bool lattice = traitsOf(leaves[n]).isStructured &&
                            (rules.points == DomainRules::Points::Structured ||
                             rules.points == DomainRules::Points::Hierarchy ||
@@ -235,7 +286,7 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(
 
   std::vector<std::vector<SetName>> clusters(domain->pieces.size());
   double margin = 0;
-  if (tolerance > 0) {
+  if (areClusters) {
     std::vector<std::vector<LoosePoint>> loose;
     together(transport, [&] {
       for (const auto& piece : domain->pieces) {
@@ -253,12 +304,20 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(
     });
   }
 
+  if (areTrees) {
+    std::vector<const TreeLeaves*> trees;
+    for (const auto& piece : domain->pieces) trees.push_back(piece->treeLeaves());
+    auto contacts = matchLeaves(transport, domain->assignment, trees, through);
+    for (std::size_t n = 0; n < contacts.size(); ++n)
+      domain->pieces[n]->meet(std::move(contacts[n]));
+  }
+
   std::vector<Neighbour> mine;
   for (const auto& piece : domain->pieces) mine.push_back(neighbourOf(*piece, margin));
   const std::vector<Neighbour> all = allgatherv(transport, mine);
   const auto first = index(domain->assignment.first(transport.rank()));
-  domain->throughPoints =
-      through == Through::Points && !withLabels && rules.points != DomainRules::Points::Hierarchy;
+  domain->throughPoints = through == Through::Points && !withLabels && !areTrees &&
+                          rules.points != DomainRules::Points::Hierarchy;
   std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;
   together(transport, [&] {
     for (std::size_t n = 0; n < domain->pieces.size(); ++n) {

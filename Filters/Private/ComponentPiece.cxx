@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "CellLists.h"
+#include "SmpFor.h"
+
+#include "Tributary/Components/LatticeMask.h"
 
 namespace tributary {
 
@@ -111,6 +114,25 @@ void considerValues(const MeasuredValues& array, std::int64_t cell, Span<const s
   } else {
     for (const std::int64_t point : points) consider(array.at(point));
   }
+}
+
+std::vector<std::uint64_t> rangeBits(const RangeTest& test) {
+  if (!test.scalars) return {};
+  const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
+  // As rows of a word each, and a shorter one.
+  const std::int64_t count = array->GetNumberOfTuples();
+  const std::int64_t rows = count / 64;
+  std::vector<std::uint64_t> mask(static_cast<std::size_t>(rows + 1));
+  switch (array->GetDataType()) {
+    vtkTemplateMacro({
+      const auto* values = static_cast<const VTK_TT*>(array->GetVoidPointer(0));
+      rangeMask(values, 64, rows, test.lo, test.hi, mask.data(), smpFor);
+      if (count % 64 != 0)
+        rangeMask(values + 64 * rows, count % 64, 1, test.lo, test.hi,
+                  &mask[static_cast<std::size_t>(rows)], smpFor);
+    });
+  }
+  return mask;
 }
 
 EntityKey withValue(const EntityKey& key, std::int64_t value) {

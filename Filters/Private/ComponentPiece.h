@@ -19,6 +19,7 @@
 #include "Tributary/Components/Matching.h"
 #include "Tributary/Components/PointClusters.h"
 #include "Tributary/Components/Regions.h"
+#include "Tributary/Components/TreeLeaves.h"
 #include "Tributary/Span.h"
 
 namespace tributary {
@@ -30,14 +31,15 @@ struct DomainRules {
   enum class Cells {
     Ids,         ///< Global ids.
     Structured,  ///< Their place in the one extent that all data sets are pieces of.
-    Places       ///< Their least point and the coordinates of all.
+    Places       ///< Their least point and the coordinates of all; of trees, the least corner.
   };
   enum class Points {
     Ids,         ///< Global ids.
     Structured,  ///< Their place in the extent.
     Hierarchy,   ///< Their place in the finest lattice of the one AMR hierarchy.
     Places,      ///< Their coordinates.
-    Clusters     ///< Whatever lies close to them: see Tolerance.
+    Clusters,    ///< Whatever lies close to them: see Tolerance.
+    Trees        ///< Their place in the finest level of the one lattice of hyper trees.
   };
   Cells cells = Cells::Places;
   Points points = Points::Places;
@@ -49,6 +51,7 @@ struct DomainRules {
   std::array<int, 6> whole{};      ///< The one extent.
   std::array<double, 3> origin{};  ///< Of the hierarchy's finest lattice.
   std::array<double, 3> finest{};  ///< Its spacing.
+  TreeLattice trees;               ///< Of hyper trees.
 };
 
 /// Where another data set lies: its bounds, or indices where those tell points apart.
@@ -121,8 +124,8 @@ struct SetAtPoint {
 
 /// One data set of this rank, as a block of the distributed union. Local.
 ///
-/// Order of calls: identify() if points are told apart by clusters, share(), then for each range
-/// label() and what follows from it.
+/// Order of calls: identify() if points are told apart by clusters, meet() of trees, share(), then
+/// for each range label() and what follows from it.
 class ComponentPiece {
  public:
   ComponentPiece(const Leaf& leaf, const DomainRules& rules) : leaf_(leaf), rules_(rules) {
@@ -134,8 +137,8 @@ class ComponentPiece {
 
   vtkDataSet* dataSet() const { return leaf_.dataSet; }
   const Leaf& leaf() const { return leaf_; }
-  std::int64_t cells() const { return leaf_.dataSet->GetNumberOfCells(); }
-  std::int64_t points() const { return leaf_.dataSet->GetNumberOfPoints(); }
+  std::int64_t cells() const { return leaf_.cells(); }
+  virtual std::int64_t points() const { return leaf_.points(); }
 
   /// Of a structured data set.
   std::array<int, 6> extent() const;
@@ -153,6 +156,10 @@ class ComponentPiece {
   /// anything else is called, and then what they are.
   virtual std::vector<LoosePoint> loosePoints(double tolerance) const;
   virtual void identify(const std::vector<SetName>& names);
+
+  /// Only of hyper trees: their leaves, and then what those have in common with leaves of others.
+  virtual const TreeLeaves* treeLeaves() const { return nullptr; }
+  virtual void meet(std::vector<LeafContact>) {}
 
   /// Says which points others may have, by what keys. @param points  ascending
   virtual void share(std::vector<std::int64_t> points, std::vector<EntityKey> keys);
@@ -180,8 +187,8 @@ class ComponentPiece {
   virtual void showAt(std::int64_t shared, vtkIdType region, vtkIdType* points) const {
     points[shared_[static_cast<std::size_t>(shared)]] = region;
   }
-  /// The sets that have a cell at one of the points.
-  virtual std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const = 0;
+  /// The sets that have a cell at one of the points; not asked of hyper trees.
+  virtual std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>&) const { return {}; }
   /// The points of cells in range that are the nearest to a place, and the square of their
   /// distance; none if no cell is in range.
   struct Nearest {
@@ -225,6 +232,13 @@ std::unique_ptr<ComponentPiece> makeLatticePiece(const Leaf& leaf, const DomainR
 std::unique_ptr<ComponentPiece> makeMeshPiece(const Leaf& leaf, const DomainRules& rules,
                                               std::vector<std::uint8_t> flags,
                                               std::vector<std::int64_t> labels);
+
+/// The leaves of hyper trees.
+std::unique_ptr<ComponentPiece> makeTreePiece(const Leaf& leaf, const DomainRules& rules,
+                                              std::vector<std::int64_t> labels);
+
+/// A bit per value, set if it is in range; none if there is no array to test.
+std::vector<std::uint64_t> rangeBits(const RangeTest& test);
 
 /// Adds what a cell has of an array. @param points  of the cell
 void addValues(const MeasuredValues& array, std::int64_t cell, std::int64_t count,

@@ -1,9 +1,12 @@
 #include "Leaves.h"
 
+#include <vtkCellData.h>
 #include <vtkCellTypes.h>
 #include <vtkCompositeDataIterator.h>
 #include <vtkCompositeDataSet.h>
+#include <vtkDataArray.h>
 #include <vtkGenericCell.h>
+#include <vtkHyperTreeGrid.h>
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
 #include <vtkMultiBlockDataSet.h>
@@ -29,7 +32,9 @@ namespace {
 void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& leaves) {
   if (!node) return;
   if (auto* dataSet = vtkDataSet::SafeDownCast(node)) {
-    if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path, {}, -1});
+    if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path, {}, -1, nullptr});
+  } else if (auto* trees = vtkHyperTreeGrid::SafeDownCast(node)) {
+    if (trees->GetNumberOfCells() > 0) leaves.push_back({nullptr, path, {}, -1, trees});
   } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(node)) {
     for (unsigned i = 0; i < blocks->GetNumberOfBlocks(); ++i)
       collect(blocks->GetBlock(i), path + "/" + std::to_string(i), leaves);
@@ -45,7 +50,7 @@ void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& le
         vtkUniformGrid* grid = hierarchy->GetDataSet(level, i);
         if (!grid || grid->GetNumberOfPoints() < 1) continue;
         const std::string place = path + "/" + std::to_string(level) + "." + std::to_string(i);
-        leaves.push_back({grid, place, path + "/amr", static_cast<int>(level)});
+        leaves.push_back({grid, place, path + "/amr", static_cast<int>(level), nullptr});
       }
   } else if (auto* composite = vtkCompositeDataSet::SafeDownCast(node)) {
     auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
@@ -64,19 +69,52 @@ int dimensionOfExtent(const int extent[6]) {
 
 }  // namespace
 
+vtkDataObject* Leaf::object() const {
+  return trees ? static_cast<vtkDataObject*>(trees) : dataSet;
+}
+
+vtkCellData* Leaf::cellData() const {
+  return trees ? trees->GetCellData() : dataSet->GetCellData();
+}
+
+vtkIdType Leaf::cells() const {
+  // Trees may number their cells with gaps.
+  return trees ? std::max(trees->GetNumberOfCells(), trees->GetGlobalNodeIndexMax() + 1)
+               : dataSet->GetNumberOfCells();
+}
+
+vtkIdType Leaf::points() const {
+  return trees ? 0 : dataSet->GetNumberOfPoints();
+}
+
+bool hasValuePerCell(vtkDataArray* array, const Leaf& leaf) {
+  const vtkIdType count = array->GetNumberOfTuples();
+  return leaf.trees ? count >= leaf.cells() : count == leaf.cells();
+}
+
 std::vector<Leaf> leavesOf(vtkDataObject* input) {
+  std::vector<Leaf> leaves = leavesAndTreesOf(input);
+  const auto isTrees = [](const Leaf& leaf) { return leaf.trees != nullptr; };
+  leaves.erase(std::remove_if(leaves.begin(), leaves.end(), isTrees), leaves.end());
+  return leaves;
+}
+
+std::vector<Leaf> leavesAndTreesOf(vtkDataObject* input) {
   std::vector<Leaf> leaves;
   collect(input, "", leaves);
   return leaves;
 }
 
-void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataSet*)>& visit) {
-  if (auto* dataSet = vtkDataSet::SafeDownCast(object)) visit(dataSet);
+void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataObject*)>& visit) {
+  const auto isOne = [](vtkDataObject* some) {
+    return vtkDataSet::SafeDownCast(some) || vtkHyperTreeGrid::SafeDownCast(some);
+  };
+  if (isOne(object)) visit(object);
   auto* composite = vtkCompositeDataSet::SafeDownCast(object);
   if (!composite) return;
   auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
   for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
-    if (auto* dataSet = vtkDataSet::SafeDownCast(iterator->GetCurrentDataObject())) visit(dataSet);
+    if (isOne(iterator->GetCurrentDataObject())) visit(iterator->GetCurrentDataObject());
 }
 
 bool extentOf(vtkDataSet* dataSet, int extent[6]) {

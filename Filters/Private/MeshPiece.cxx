@@ -9,15 +9,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "CellLists.h"
 #include "CellSize.h"
+#include "PointVisits.h"
 #include "SmpFor.h"
 
 #include "Tributary/Components/CoincidentPoints.h"
-#include "Tributary/Components/LatticeMask.h"
 #include "Tributary/Components/MeshEntities.h"
 #include "Tributary/Components/MeshLabels.h"
 #include "Tributary/Error.h"
@@ -73,8 +72,6 @@ class MeshPiece : public ComponentPiece {
   }
   void checkCells() const;
   void measureCells();
-  /// A bit per value, set if it is in range.
-  std::vector<std::uint64_t> maskOf(const RangeTest& test) const;
   /// What tells where the same point may be: its coordinates, or its id as if it were one.
   std::array<double, 3> whereToLook(std::int64_t point) const;
   bool isGhost(std::int64_t cell) const {
@@ -84,10 +81,6 @@ class MeshPiece : public ComponentPiece {
   void mergePoints(const std::vector<SetName>* names);
   /// @param least  of its points
   RegionKey keyOf(std::int64_t cell, const std::array<double, 3>& least) const;
-  /// Calls `visit(point, set)` once for each point and each region that has a cell there, with one
-  /// of its sets.
-  template <class Visit>
-  void visitPoints(Span<const std::int64_t> numberOf, Visit&& visit) const;
 
   CellLists lists_;
   std::int64_t count_;  // cells
@@ -343,29 +336,11 @@ std::vector<EntityKey> MeshPiece::connectionKeys(Span<const Neighbour>) {
   return keys;
 }
 
-std::vector<std::uint64_t> MeshPiece::maskOf(const RangeTest& test) const {
-  if (!test.scalars) return {};
-  const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
-  // As rows of a word each, and a shorter one.
-  const std::int64_t count = array->GetNumberOfTuples();
-  const std::int64_t rows = count / 64;
-  std::vector<std::uint64_t> mask(index(rows + 1));
-  switch (array->GetDataType()) {
-    vtkTemplateMacro({
-      const auto* values = static_cast<const VTK_TT*>(array->GetVoidPointer(0));
-      rangeMask(values, 64, rows, test.lo, test.hi, mask.data(), smpFor);
-      if (count % 64 != 0)
-        rangeMask(values + 64 * rows, count % 64, 1, test.lo, test.hi, &mask[index(rows)], smpFor);
-    });
-  }
-  return mask;
-}
-
 std::uint32_t MeshPiece::label(const RangeTest& test) {
   std::vector<std::uint8_t> inRange;
   if (test.scalars || !flags_.empty()) {
     inRange.assign(index(count_), 1);
-    const std::vector<std::uint64_t> mask = maskOf(test);
+    const std::vector<std::uint64_t> mask = rangeBits(test);
     const auto isIn = [&](std::int64_t i) { return (mask[index(i >> 6)] >> (i & 63) & 1) != 0; };
     smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t c = begin; c < end; ++c) {
@@ -406,24 +381,10 @@ std::vector<std::uint32_t> MeshPiece::setsOfConnections() const {
 }
 
 std::vector<SetAtPoint> MeshPiece::setsAtShared() const {
-  std::vector<SetAtPoint> list;
-  if (shared_.empty()) return list;
-  for (std::int64_t c = 0; c < count_; ++c) {
-    if (setOfCell(c) == NoSet) continue;
-    for (const std::int64_t p : pointsOf(c)) {
-      const std::int64_t at = sharedIndex(p);
-      if (at >= 0) list.push_back({at, setOfCell(c)});
-    }
-  }
-  std::sort(list.begin(), list.end(), [](const SetAtPoint& a, const SetAtPoint& b) {
-    return a.shared != b.shared ? a.shared < b.shared : a.set < b.set;
-  });
-  list.erase(std::unique(list.begin(), list.end(),
-                         [](const SetAtPoint& a, const SetAtPoint& b) {
-                           return a.shared == b.shared && a.set == b.set;
-                         }),
-             list.end());
-  return list;
+  if (shared_.empty()) return {};
+  return setsAtPoints(
+      count_, [&](std::int64_t c) { return setOfCell(c); },
+      [&](std::int64_t c) { return pointsOf(c); }, [&](std::int64_t p) { return sharedIndex(p); });
 }
 
 RegionKey MeshPiece::keyOf(std::int64_t cell, const std::array<double, 3>& least) const {
@@ -477,33 +438,6 @@ BlockFacts MeshPiece::facts(const FactScales& scales,
   return facts;
 }
 
-template <class Visit>
-void MeshPiece::visitPoints(Span<const std::int64_t> numberOf, Visit&& visit) const {
-  // Most points have one region; of the others the rest is kept until the end.
-  std::vector<std::uint32_t> firstSet(index(points()), NoSet);
-  using More = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;  // point, region, set
-  std::vector<More> more;
-  for (std::int64_t c = 0; c < count_; ++c) {
-    const std::uint32_t set = setOfCell(c);
-    if (set == NoSet) continue;
-    for (const std::int64_t p : pointsOf(c)) {
-      std::uint32_t& known = firstSet[index(p)];
-      if (known == NoSet) {
-        known = set;
-        visit(p, set);
-      } else if (known != set && numberOf[known] != numberOf[set]) {
-        more.emplace_back(p, numberOf[set], set);
-      }
-    }
-  }
-  std::sort(more.begin(), more.end());
-  for (std::size_t i = 0; i < more.size(); ++i) {
-    const auto [point, region, set] = more[i];
-    if (i == 0 || std::get<0>(more[i - 1]) != point || std::get<1>(more[i - 1]) != region)
-      visit(point, set);
-  }
-}
-
 void MeshPiece::write(RegionOutput& output) const {
   if (output.cells) {
     smpFor(count_, [&](std::int64_t begin, std::int64_t end) {
@@ -513,13 +447,16 @@ void MeshPiece::write(RegionOutput& output) const {
   }
   if (output.points) std::fill_n(output.points, points(), vtkIdType(-1));
   output.pointsOfSet.assign(labels_.sets, 0);
-  visitPoints(output.numberOf, [&](std::int64_t point, std::uint32_t set) {
-    if (shared_.empty() || !isShared(point)) ++output.pointsOfSet[set];
-    const std::int64_t shown = output.shownOf[set];
-    if (!output.points || shown < 0) return;
-    vtkIdType& out = output.points[point];
-    if (out < 0 || shown < out) out = shown;
-  });
+  visitRegionsAtPoints(
+      points(), count_, [&](std::int64_t c) { return setOfCell(c); },
+      [&](std::int64_t c) { return pointsOf(c); }, output.numberOf,
+      [&](std::int64_t point, std::uint32_t set) {
+        if (shared_.empty() || !isShared(point)) ++output.pointsOfSet[set];
+        const std::int64_t shown = output.shownOf[set];
+        if (!output.points || shown < 0) return;
+        vtkIdType& out = output.points[point];
+        if (out < 0 || shown < out) out = shown;
+      });
   if (output.points && !first_.empty())
     for (std::int64_t p = 0; p < points(); ++p) output.points[p] = output.points[firstOf(p)];
 }

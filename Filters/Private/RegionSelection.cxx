@@ -176,6 +176,10 @@ RegionSelection selectNearest(Transport& transport, const ComponentDomain& domai
 
 RegionSelection selectAtPoints(Transport& transport, const ComponentDomain& domain,
                                const RangeRegions& regions, const std::vector<std::int64_t>& ids) {
+  if (domain.rules.points == DomainRules::Points::Trees)
+    throw Error(
+        "SeedIds are points, but hyper tree grids have no points; name cells with another "
+        "ExtractionMode, or choose that of the closest point");
   const auto places = locate(
       transport, domain, ids, domain.rules.hasPointIds, domain.rules.isOneExtent, 0,
       [](const ComponentPiece& piece) { return piece.points(); },
@@ -194,8 +198,7 @@ RegionSelection selectAtCells(Transport& transport, const ComponentDomain& domai
   const auto places = locate(
       transport, domain, ids, domain.rules.hasCellIds, domain.rules.isOneExtent, 1,
       [](const ComponentPiece& piece) { return piece.cells(); },
-      [](const ComponentPiece& piece) { return piece.dataSet()->GetCellData()->GetGlobalIds(); },
-      "cell");
+      [](const ComponentPiece& piece) { return piece.leaf().cellData()->GetGlobalIds(); }, "cell");
   std::vector<std::int64_t> mine;
   for (std::size_t n = 0; n < places.size(); ++n) {
     for (const std::int64_t cell : places[n]) {

@@ -4,6 +4,7 @@ pipeline that works again. (Ranks that disagree are in ConnectivityOptions.py.)
 
 import check
 import regions
+import trees
 from BadInput import SHORT, spoiled
 
 WHOLE = {"size": (8, 7, 6), "pattern": "noise 0.3"}
@@ -85,6 +86,44 @@ class Cases:
         print(name, flush=True)
 
 
+def hyper_trees(cases, data):
+    whole = {"mesh": trees.MESH, "missing": 0.0}
+    proxy = check.connectivity(data, **GOOD)
+
+    def take_good(p):
+        p.Input = data
+        p.Scalars = ["CELLS", "value"]
+        p.Labels = ["CELLS", "value"]
+        p.LabelConnectivity = 0
+        p.StatisticsArrays = []
+        p.ExtractionMode = 5
+
+    good = trees.source(whole)
+    good.UpdatePipeline()
+    for name, how, words in (
+        ("points of hyper trees", {"Scalars": ["POINTS", "value"]}, ("SelectInputScalars", "arrays of cells")),
+        ("labels of points of hyper trees", {"LabelConnectivity": 1, "Labels": ["POINTS", "value"]},
+         ("SelectLabels", "arrays of cells")),
+        ("no array of hyper trees", {"Scalars": ["CELLS", "no such array"]}, ("SelectInputScalars",)),
+        ("no array of hyper trees to measure", {"StatisticsArrays": ["no such array"]}, ("no such array",)),
+        ("seeds at points of hyper trees", {"ExtractionMode": 1, "SeedIds": [0]}, ("SeedIds", "no points")),
+    ):
+        proxy.Input = good
+        for key, value in how.items():
+            setattr(proxy, key, value)
+        cases.refused(name, words, proxy, take_good)
+    several = {"container": "multiblock", "pieces": 2 * check.ranks()}
+    for fault, words in (("twice", ("tree 0", "ghost")), ("roots", ("same root cells",)),
+                         ("ghosts", ("ghost flags",)), ("other", ("other data sets",))):
+        bad = trees.source(whole, fault=fault, **several)
+        bad.UpdatePipeline()
+        proxy.Input = bad
+        cases.refused(f"hyper trees, {fault}", words, proxy, take_good)
+    check.delete(proxy)
+    # Their leaves meet exactly.
+    cases.works("hyper trees with a tolerance", good, 1, ScalarConnectivity=0, Tolerance=0.1)
+
+
 def main():
     cases = Cases()
     data = cases.data
@@ -151,6 +190,7 @@ def main():
         proxy.Input = spoiled(data, "if last: cells.RemoveArray('value')")
         cases.refused("no array on the last rank", ("SelectInputScalars",), proxy, take_good)
     check.delete(proxy)
+    hyper_trees(cases, data)
 
     cases.works("no scalar range", data, 1, ScalarConnectivity=0)
     cases.works("a range of all numbers", data, 1, ScalarRange=[-INFINITE, INFINITE])

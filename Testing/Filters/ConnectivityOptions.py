@@ -23,10 +23,12 @@ from vtkmodules.vtkCommonDataModel import (
     vtkUnstructuredGrid,
 )
 from vtkmodules.vtkFiltersCore import vtkAppendFilter
+from vtkmodules.vtkFiltersHyperTree import vtkHyperTreeGridToUnstructuredGrid
 
 import check
 import meshes
 import regions
+import trees
 from ConnectivityRegions import PATTERN, VALUE, Found, Wrong, expect, properties
 from check import flows
 from regions import FACES, POINTS
@@ -40,7 +42,8 @@ failures = []
 
 
 def held(whole, **how):
-    return check.held(regions.build(RANK, RANKS, whole, **how), regions.extent(whole, **how))
+    maker = trees if whole.get("mesh") == trees.MESH else regions
+    return check.held(maker.build(RANK, RANKS, whole, **how), maker.extent(whole, **how))
 
 
 def on_first(what, judge):
@@ -91,15 +94,33 @@ def selected(reference, expected, mode):
     return {"ClosestPoint": place.tolist()}, {int(expected[reference.cell_of[used][nearest]])}
 
 
+def leaves_left(grid):
+    """How many leaves of a hyper tree grid are not masked and no ghosts, on all ranks, says VTK."""
+    ghosts = grid.GetCellData().GetArray("vtkGhostType")
+    assert ghosts is not None
+    convert = vtkHyperTreeGridToUnstructuredGrid()
+    convert.SetInputData(grid)
+    convert.Update()
+    cells = convert.GetOutput()
+    copies = cells.GetCellData().GetArray("vtkGhostType")
+    mine = cells.GetNumberOfCells()
+    if copies is not None:
+        mine -= sum(copies.GetValue(cell) != 0 for cell in range(mine))
+    return COMM.allreduce(mine)
+
+
 def modes():
     for whole, how in (
         ({"size": (9, 8, 7), "pattern": "noise 0.3"}, {}),
         ({"size": (9, 8, 7), "pattern": "noise 0.3"}, {"ghosts": 1}),
         ({"mesh": "hexahedra", "size": (8, 7, 6), "pattern": "noise 0.3"}, {"cut": "random", "ids": True}),
         ({"mesh": "surface", "size": (12, 12, 0), "pattern": "noise 0.4"}, {"cut": "bricks", "ids": True}),
+        ({"mesh": trees.MESH, "masked": 0.05}, {"cut": "random", "ghosts": 1, "ids": True}),
     ):
         data = held(whole, **how)
-        reference = regions.Reference(regions.make(**whole))
+        are_trees = whole.get("mesh") == trees.MESH
+        maker = trees if are_trees else regions
+        reference = maker.Reference(maker.make(**whole))
         expected = reference.regions(reference.in_range(VALUE, *PATTERN[0]), FACES)
         ids = how.get("ids")
         # Regions are numbered by their least global id.
@@ -108,7 +129,7 @@ def modes():
         np.minimum.at(first, expected[expected >= 0], order[expected >= 0])
         rank_of = np.argsort(np.argsort(first))
         expected = np.where(expected >= 0, rank_of[expected], -1)
-        for mode in range(POINT_SEEDED, SIZE + 1):
+        for mode in range(CELL_SEEDED if are_trees else POINT_SEEDED, SIZE + 1):
             more, taken = selected(reference, expected, mode)
             if ids and "SeedIds" in more:
                 more["SeedIds"] = [int(regions.global_ids(n)) for n in more["SeedIds"]]
@@ -117,13 +138,20 @@ def modes():
                 proxy = check.connectivity(data, **options)
                 found = Found(proxy)
                 chosen = np.isin(expected, sorted(taken))
+                output = proxy.GetClientSideObject().GetOutputDataObject(0)
+                if are_trees:
+                    expect(output.IsA("vtkHyperTreeGrid"), "no hyper tree grid")
+                    left = leaves_left(output)
 
                 def judge():
                     wanted = np.where(chosen, expected, -1)
                     if extract:
                         expect(np.array_equal(found.cells["number"], np.flatnonzero(chosen)), "other cells")
-                        used = np.unique(reference.connectivity[chosen[reference.cell_of]])
-                        expect(np.array_equal(found.points["number"], used), "other points")
+                        if are_trees:
+                            expect(left == chosen.sum(), f"{left} cells are left for a user of the mask")
+                        else:
+                            used = np.unique(reference.connectivity[chosen[reference.cell_of]])
+                            expect(np.array_equal(found.points["number"], used), "other points")
                         wanted = wanted[chosen]
                     else:
                         expect(len(found.cells["number"]) == reference.count, "cells are missing")

@@ -11,11 +11,13 @@ import json
 import os
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 
 import check
 import regions
+import trees
 from check import flows
 from mpi4py import MPI
 from paraview import simple
@@ -133,6 +135,50 @@ case("empty ranks", {"mesh": "tetrahedra", "size": (5, 5, 5), "pattern": "noise 
 case("two spheres", {"mesh": "spheres"}, ({},), ranges=None, count=2, statistics=(NOISE,))
 case("a range of two spheres", {"mesh": "spheres"}, ({},), NOISE, ((0.3, 0.8),), through=FACES)
 
+
+TREES = (
+    {},
+    {"cut": "random", "ghosts": 1},
+    {"cut": "cyclic"},
+    {"cut": "random", "container": "multiblock", "pieces": 5, "placing": "cyclic"},
+    {"cut": "slices", "container": "partitioned", "pieces": 4, "ghosts": 1},
+)
+
+
+def tree_case(name, variants=TREES, whole=(), **more):
+    case(f"hyper trees, {name}", {"mesh": trees.MESH, **dict(whole)}, variants, **more)
+
+
+for through, share in ((FACES, 0.4), (EDGES, 0.25), (POINTS, 0.15)):
+    for factor, size in ((2, (4, 3, 2)), (3, (3, 2, 2))):
+        whole = {"size": size, "factor": factor, "pattern": f"noise {share}", "masked": 0.05}
+        tree_case(f"{factor} parts, through {through}", TREES if factor == 2 else TREES[:3], whole,
+                  through=through, statistics=(NOISE, LEVEL))
+    for axis in range(3):
+        size = [5, 5, 5]
+        size[axis] = 0
+        whole = {"size": tuple(size), "depth": 3, "factor": 2 + axis % 2, "pattern": "noise 0.5"}
+        tree_case(f"a plane across {'xyz'[axis]}, through {through}", TREES[1:3], whole,
+                  through=through, statistics=(NOISE,))
+for axis in range(3):
+    size = [0, 0, 0]
+    size[axis] = 12
+    tree_case(f"a row along {'xyz'[axis]}", TREES[:3], {"size": tuple(size), "depth": 4, "pattern": "noise 0.8"})
+tree_case("transposed", TREES[:2], {"transposed": True}, statistics=(NOISE,))
+tree_case("without coarse levels", TREES[:2], {"refined": 1.0, "depth": 2, "pattern": "noise 0.3"}, through=FACES)
+tree_case("of a deep level", TREES[:2], {"size": (3, 2, 0), "depth": 9, "refined": 0.3})
+tree_case("with a limit of depth", TREES[:3], {"limit": 2, "refined": 0.6, "masked": 0.1}, through=FACES)
+tree_case("everything", TREES + EMPTY[1:], {"missing": 0.0}, ranges=None, through=FACES, count=1,
+          statistics=(NOISE,))
+tree_case("nothing in range", TREES[:2], {"pattern": "nothing"}, count=0)
+tree_case("two sides", TREES, {"missing": 0.0, "size": (5, 3, 2), "pattern": "coarse and fine"},
+          through=FACES, count=2)
+tree_case("three ranges", TREES[:2], array=NOISE, ranges=((0.0, 0.1), (0.05, 0.4), (2.0, 3.0)),
+          through=FACES, statistics=(LEVEL,))
+tree_case("labels", TREES, {"pattern": "noise 0.6"}, labels=True)
+tree_case("global ids", tuple({"ids": True, **variant} for variant in TREES[:2]), through=FACES)
+tree_case("empty ranks", EMPTY + ({"empty": 1, "ghosts": 1},), {"masked": 0.1}, statistics=(NOISE,))
+
 REAL = {
     "dambreak.pvtu": ("alpha.water", (0.05, 0.9)),
     "tjunction.pvtu": ("p", (5.0, 12.0)),
@@ -185,7 +231,7 @@ class Found:
         self.ids = sorted(key for key in self.cells if key.startswith("RegionId"))
         self.original = self.cells["number"][self.cells["vtkGhostType"] == 0]
         self.cells = once(self.cells, self.ids)
-        self.points = once(self.points, self.ids) if points else None
+        self.points = once(self.points, self.ids) if points and self.points else None
         # Of several ranges, each rank has a share of each.
         if "Range" in self.table:
             order = np.argsort(self.table["Range"], kind="stable")
@@ -253,10 +299,11 @@ def compare(found, reference, expected, statistics, loose, order=None, table=Tru
             np.minimum.at(first, ids[ids >= 0], order[ids >= 0])
             expect((first[1:] > first[:-1]).all(), f"{name}: regions are not in order")
         id_of = np.append(np.argsort(same), -1)
-        # The least id, not the least number.
-        points = reference.point_regions(np.where(wanted >= 0, id_of[wanted], -1))
-        there = found.points["number"]
-        expect(np.array_equal(found.points[name], points[there]), f"{name}: other ids of points")
+        if reference.point:  # hyper trees have none
+            # The least id, not the least number.
+            points = reference.point_regions(np.where(wanted >= 0, id_of[wanted], -1))
+            there = found.points["number"]
+            expect(np.array_equal(found.points[name], points[there]), f"{name}: other ids of points")
         if not table:
             continue
         part = reference.table(wanted, statistics)
@@ -302,8 +349,10 @@ class Run:
         self.failures = []
         self.runs = 0
 
-    def look(self, name, label, proxy, judge, whole=None):
-        """Remember the first answer and hold the others to it; judge(found) compares with brute force."""
+    def look(self, name, label, proxy, judge, whole=None, make=Found):
+        """Remember the first answer and hold the others to it; judge(found) compares with brute force.
+
+        make  of the proxy, and of a whole if there is one: what the filter says"""
         # One schedule, detector and method after the other.
         detectors = proxy.GetProperty("Detector").Available
         proxy.Schedule = (2, 0, 2, 1, 2)[self.runs % 5]
@@ -313,7 +362,7 @@ class Run:
         how = f"{name}: {label}, schedule {proxy.Schedule}, {proxy.Detector}, method {proxy.Method}"
         self.runs += 1
         try:
-            found = Found(proxy, whole)
+            found = make(proxy) if whole is None else make(proxy, whole)
             if RANK:
                 return
             judge(found)
@@ -343,15 +392,16 @@ def properties(array, ranges, full, through, labels, statistics):
 
 def run_case(run, name):
     whole, variants, array, ranges, full, through, labels, statistics, count = CASES[name]
-    data = regions.make(**whole)
+    mesh = whole.get("mesh", "image")
+    maker = trees if mesh == trees.MESH else regions
+    maker.make(**whole)
     if RANK == 0:
-        reference = regions.reference(**whole)
+        reference = maker.reference(**whole)
         inside = [reference.in_range(array, *pair, full) for pair in ranges] if ranges else [None]
         label = reference.cell["label"] if labels else None
         expected = [reference.regions(i, through, label) for i in inside]
         if count is not None:
             assert expected[0].max(initial=-1) + 1 == count, "brute force is wrong"
-    mesh = whole.get("mesh", "image")
     loose = 0.1 if mesh.startswith("quadratic") else 1e-9
     # Cells do not stay where they are, so that what the table says of them depends on the cut.
     nudged = any(variant.get("nudge") for variant in variants)
@@ -359,12 +409,15 @@ def run_case(run, name):
         variants = variants[:1] + variants[1:][run.runs % max(len(variants) - 1, 1) :][:1]
     for variant in variants:
         order = None
-        if mesh == "image" or mesh in flows.STRUCTURED_MESHES and "container" not in variant:
-            order = np.arange(data.GetNumberOfCells())
-        elif variant.get("ids"):
-            order = regions.global_ids(np.arange(data.GetNumberOfCells()))
+        numbers = np.arange(reference.count if RANK == 0 else 0)
+        if variant.get("ids"):
+            order = regions.global_ids(numbers)
+        elif mesh in ("image", trees.MESH) or (
+            mesh in flows.STRUCTURED_MESHES and "container" not in variant
+        ):
+            order = numbers
         part = check.held(
-            regions.build(RANK, check.ranks(), whole, **variant), regions.extent(whole, **variant)
+            maker.build(RANK, check.ranks(), whole, **variant), maker.extent(whole, **variant)
         )
         proxy = check.connectivity(
             part, **properties(array, ranges, full, through, labels, statistics)
@@ -422,8 +475,68 @@ def run_other(run, name, makers, source, array, pair, full, measured):
         check.delete(proxy, data, *inputs)
 
 
+class Leaves:
+    """Leaves of hyper trees of all ranks as ParaView converts them, with their regions, in the order of
+    their places: what Run.look needs. Collective; its members are on rank 0 alone."""
+
+    points = None
+
+    def __init__(self, proxy):
+        convert = simple.HyperTreeGridToUnstructuredGrid(Input=proxy)
+        convert.UpdatePipeline()
+        cells = convert.GetClientSideObject().GetOutputDataObject(0)
+        arrays = check.arrays(cells.GetCellData())
+        bounds = np.array([cells.GetCell(n).GetBounds() for n in range(cells.GetNumberOfCells())])
+        own = np.flatnonzero(arrays.get("vtkGhostType", np.zeros(len(bounds))) == 0)
+        parts = MPI.COMM_WORLD.gather(
+            (bounds.reshape(-1, 6)[own], arrays["RegionId"][own], arrays["Depth"][own])
+        )
+        self.table = regions.gathered(proxy.GetClientSideObject().GetOutputDataObject(1), "table")
+        check.delete(convert)
+        if RANK:
+            return
+        self.table.pop("rank", None)
+        bounds, ids, depth = (np.concatenate(part) for part in zip(*parts))
+        order = np.lexsort(bounds.T[::-1])
+        self.cells = {"bounds": bounds[order], "RegionId": ids[order], "Depth": depth[order]}
+
+    digest = Found.digest
+
+
+def run_random_trees(run):
+    """ParaView's own source of hyper trees, with and without its ghost cells."""
+    size, depth = (5, 4, 3), 3
+    for ghosts in (False, True):
+        source = simple.HyperTreeGridRandom(Dimensions=[n + 1 for n in size], MaxDepth=depth)
+        data = simple.HyperTreeGridGhostCellsGenerator(Input=source) if ghosts else source
+        proxy = check.connectivity(
+            data, **properties(("CELLS", "Depth"), ((2.0, 9.0),), 0, FACES, False, (("CELLS", "Depth"),))
+        )
+
+        def judge(found):
+            bounds, ids = found.cells["bounds"], found.cells["RegionId"]
+            # In cells of the finest level.
+            low, high = bounds[:, ::2].min(axis=0), bounds[:, 1::2].max(axis=0)
+            scale = np.array(size) * 2**depth / (high - low)
+            places = [np.rint((bounds[:, end::2] - low) * scale).astype(int) for end in (0, 1)]
+            whole = SimpleNamespace(
+                arrays={}, at=places[0], flat=[False] * 3, places=lambda end: places[end]
+            )
+            inside = found.cells["Depth"] >= 2
+            expected = trees.Reference(whole, corners=False).regions(inside, FACES)
+            expect(inside.any() and not inside.all(), "an empty test")
+            expect(regions.same_partition(ids, expected), "other regions")
+            count = expected.max() + 1
+            expect(np.array_equal(found.table["Cells"], np.bincount(ids[inside], minlength=count)), "sizes")
+
+        run.look("hyper trees, random", f"ghosts {ghosts}", proxy, judge, make=Leaves)
+        check.delete(proxy, data, *([source] if ghosts else []))
+
+
 def main():
     run = Run()
+    if chosen("hyper trees, random"):
+        run_random_trees(run)
     for name, *how in others():
         if chosen(name):
             start = time.time()

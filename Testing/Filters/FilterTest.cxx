@@ -11,6 +11,9 @@
 #include <vtkDoubleArray.h>
 #include <vtkErrorCode.h>
 #include <vtkExecutive.h>
+#include <vtkFieldData.h>
+#include <vtkHyperTree.h>
+#include <vtkHyperTreeGridNonOrientedCursor.h>
 #include <vtkIdTypeArray.h>
 #include <vtkImageData.h>
 #include <vtkInformation.h>
@@ -27,6 +30,7 @@
 #include <vtkStructuredGrid.h>
 #include <vtkTable.h>
 #include <vtkTrivialProducer.h>
+#include <vtkUniformHyperTreeGrid.h>
 
 #include <gtest/gtest.h>
 
@@ -527,6 +531,41 @@ TEST(Tracer, RoundsNoIdOfASeed) {
   ids->InsertNextValue(far + kSeeds * 2 + rank);
   EXPECT_EQ(resultsOf(tracing), 0);
   tracing.expectOneError("global ids for");
+}
+
+// In ParaView 5.11 a pipeline with one ends the program.
+TEST(Connectivity, TakesUniformHyperTreeGrids) {
+  vtkNew<vtkUniformHyperTreeGrid> grid;
+  grid->Initialize();
+  grid->SetDimensions(4, 3, 1);
+  grid->SetBranchFactor(3);
+  grid->SetOrigin(1, 2, 3);
+  grid->SetGridScale(0.5, 0.25, 1);
+  vtkIdType cells = 0;
+  for (vtkIdType tree = world().rank(); tree < 6; tree += world().size()) {
+    vtkNew<vtkHyperTreeGridNonOrientedCursor> cursor;
+    grid->InitializeNonOrientedCursor(cursor, tree, true);
+    cursor->SetGlobalIndexStart(cells);
+    if (tree % 2 == 0) cursor->SubdivideLeaf();
+    cells += cursor->GetTree()->GetNumberOfVertices();
+  }
+  vtkNew<vtkAsyncConnectivity> filter;
+  filter->SetController(everybody());
+  filter->SetInputDataObject(grid);
+  filter->SetConnectThrough(vtkAsyncConnectivity::FACES);
+  filter->Update();
+  vtkDataArray* regions =
+      filter->GetOutputDataObject(0)->GetFieldData()->GetArray("NumberOfRegions");
+  ASSERT_NE(regions, nullptr);
+  EXPECT_EQ(regions->GetTuple1(0), 1);
+  vtkTable* table = filter->GetRegionTable();
+  if (table->GetNumberOfRows() == 0) return;
+  EXPECT_EQ(table->GetValueByName(0, "Cells").ToInt(), 3 * 9 + 3);
+  EXPECT_NEAR(table->GetValueByName(0, "Measure").ToDouble(), 6 * 0.5 * 0.25, 1e-15);
+  double bounds[6];
+  vtkDataArray::SafeDownCast(table->GetColumnByName("Bounds"))->GetTuple(0, bounds);
+  const double expected[6] = {1, 2.5, 2, 2.5, 3, 3};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(bounds[i], expected[i]);
 }
 
 }  // namespace

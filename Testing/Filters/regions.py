@@ -753,6 +753,9 @@ def rows(data, what):
         } if data.GetNumberOfRows() else {}
     parts = []
     for leaf in leaves(data):
+        trees = leaf.IsA("vtkHyperTreeGrid")
+        if trees and what == "points":
+            continue
         attributes = leaf.GetCellData() if what == "cells" else leaf.GetPointData()
         count = leaf.GetNumberOfCells() if what == "cells" else leaf.GetNumberOfPoints()
         if not count:
@@ -764,6 +767,13 @@ def rows(data, what):
         if "number" not in part:
             part["place"] = _places(leaf, what)
         part.setdefault("vtkGhostType", np.zeros(count, np.uint8))
+        if trees:  # cells that are divided have no number; they and those that are masked, no region
+            there = part["number"] >= 0
+            if leaf.HasMask():
+                there &= np.array([leaf.GetMask().GetValue(cell) == 0 for cell in range(count)])
+            for name, values in part.items():
+                assert not name.startswith("RegionId") or (values[~there] == -1).all(), f"{name} of no leaf"
+            part = {name: values[there] for name, values in part.items()}
         parts.append(part)
     return joined(parts)
 
