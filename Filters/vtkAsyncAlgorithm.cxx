@@ -1,8 +1,11 @@
 #include "vtkAsyncAlgorithm.h"
 
 #include "Private/ControllerTransport.h"
+#include "Private/PropertyList.h"
 #include "Private/Require.h"
+#include "Private/RunStatistics.h"
 
+#include "Tributary/Agree.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Collectives.h"
@@ -17,7 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <sstream>
+#include <vector>
 
 namespace
 {
@@ -81,22 +84,8 @@ int vtkAsyncAlgorithm::RequestUpdateExtent(
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::Collectively(const std::function<void(tributary::Transport&)>& work,
-  const char* failure, vtkInformationVector* outputVector)
+void vtkAsyncAlgorithm::EmptyOutputs(vtkInformationVector* outputVector)
 {
-  this->SetErrorCode(vtkErrorCode::NoError);
-  this->LastLook = -1;
-  std::string error;
-  try
-  {
-    const auto transport = tributary::makeTransport(this->Controller);
-    work(*transport);
-    return;
-  }
-  catch (const std::exception& e)
-  {
-    error = e.what();
-  }
   for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
   {
     if (vtkDataObject* output = vtkDataObject::GetData(outputVector, port))
@@ -104,12 +93,59 @@ void vtkAsyncAlgorithm::Collectively(const std::function<void(tributary::Transpo
       output->Initialize();
     }
   }
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncAlgorithm::RequestData(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  this->SetErrorCode(vtkErrorCode::NoError);
+  this->LastLook = -1;
+  std::string error;
+  try
+  {
+    const auto owned = tributary::makeTransport(this->Controller);
+    tributary::Transport& transport = *owned;
+    tributary::RunStatistics statistics(transport);
+    tributary::PropertyList properties;
+    tributary::together(transport,
+      [&]
+      {
+        this->CheckProperties();
+        this->CheckExchangeProperties();
+        properties.add("Schedule", this->Schedule);
+        properties.add("Detector", this->Detector);
+        this->DescribeProperties(properties);
+      });
+    properties.agree(transport);
+    if (!this->Execute(transport, inputVector, outputVector, statistics))
+    {
+      this->EmptyOutputs(outputVector);
+    }
+    else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0))
+    {
+      // The class's name without "vtk".
+      statistics.write(std::string(this->GetClassName()).substr(3) + " ", output->GetFieldData());
+    }
+    return 1;
+  }
+  catch (const std::exception& e)
+  {
+    error = e.what();
+  }
+  catch (...)
+  {
+    error = "an error of an unknown kind";
+  }
+  this->EmptyOutputs(outputVector);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks are here with the same error: one message is enough.
   if (!this->Controller || this->Controller->GetLocalProcessId() == 0)
   {
-    vtkErrorMacro(<< failure << ": " << error << ".");
+    vtkErrorMacro(<< this->Failure() << ": " << error << ".");
   }
+  // The executive would add an error on every rank if this were not called a success.
+  return 1;
 }
 
 //------------------------------------------------------------------------------
@@ -131,41 +167,7 @@ void vtkAsyncAlgorithm::CheckExchangeProperties()
   }
   require(this->Detector == "default" ||
       std::find(known.begin(), known.end(), this->Detector) != known.end(),
-    "Detector", this->Detector, ("set it to one of " + choices).c_str());
-}
-
-//------------------------------------------------------------------------------
-std::vector<std::pair<const char*, double>> vtkAsyncAlgorithm::ExchangeProperties()
-{
-  const auto detectors = tributary::detectorNames();
-  const auto detector = std::find(detectors.begin(), detectors.end(), this->Detector);
-  return { { "Schedule", this->Schedule },
-    { "Detector", static_cast<double>(detector - detectors.begin()) } };
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::AgreeOn(
-  tributary::Transport& transport, const std::vector<std::pair<const char*, double>>& properties)
-{
-  std::vector<double> values;
-  values.reserve(properties.size());
-  for (const auto& property : properties)
-  {
-    values.push_back(property.second);
-  }
-  const auto least = tributary::allreduce(transport, tributary::ReduceOp::Min, values);
-  const auto most = tributary::allreduce(transport, tributary::ReduceOp::Max, values);
-  for (std::size_t i = 0; i < properties.size(); ++i)
-  {
-    const bool isNumber = !std::isnan(least[i]) || !std::isnan(most[i]);
-    if (isNumber && least[i] != most[i])
-    {
-      std::ostringstream text;
-      text << properties[i].first << " is " << least[i] << " on one rank and " << most[i]
-           << " on another; set it to the same on all ranks";
-      throw tributary::Error(text.str());
-    }
-  }
+    "Detector", this->Detector, "set it to one of ", choices);
 }
 
 //------------------------------------------------------------------------------

@@ -3,12 +3,22 @@
  * @brief   Superclass of filters whose ranks work together without waiting for each other
  *
  * vtkAsyncAlgorithm has what all filters on Tributary's exchange have in common: how work and
- * communication are interleaved, which ranks take part, progress and abort, and the way an error is
- * reported once and left by all ranks together.
+ * communication are interleaved, which ranks take part, progress and abort, statistics, and the way
+ * an error is reported once and left by all ranks together. A subclass says what its properties
+ * must be (CheckProperties), which of them all ranks must have alike (DescribeProperties) and does
+ * the work (Execute).
  *
- * All ranks of the controller must execute a filter together, with the same properties (those that
- * only say how a rank shares out its own work may differ: Arrivals, BatchBytes, HoldTime,
- * StallTimeout).
+ * **Collective.** All ranks of the controller must execute a filter together, with the same
+ * properties. Those that only say how a rank shares out its own work may differ: Arrivals,
+ * BatchBytes, HoldTime, StallTimeout, and those that say so. If anything is wrong on one rank, one
+ * error is reported on rank 0, ErrorCode is set and the outputs are empty on all ranks, and the
+ * pipeline can be used again. An abort on one rank is obeyed by all and leaves empty outputs; as
+ * with VTK's own filters, AbortExecute stays set until it is switched off. A rank that does not
+ * execute at all leaves the others waiting.
+ *
+ * **Statistics.** The field data of output 0 get numbers about the execution, arrays with one tuple
+ * per rank, the same table on every rank. Their names begin with the filter's, as in
+ * "AsyncStreamTracer Messages", so that those of several filters can be told apart.
  */
 
 #ifndef vtkAsyncAlgorithm_h
@@ -17,13 +27,12 @@
 #include "TributaryFiltersModule.h" // For export macro
 #include "vtkDataObjectAlgorithm.h"
 
-#include <functional> // For Collectively
-#include <string>     // For Detector
-#include <utility>    // For AgreeOn
-#include <vector>     // For AgreeOn
+#include <string> // For Detector
 
 namespace tributary
 {
+class PropertyList;
+class RunStatistics;
 class Transport;
 struct ExchangeOptions;
 }
@@ -90,8 +99,10 @@ public:
 
   ///@{
   /**
-   * When nothing moved for this time, in seconds, the filter ends on all ranks with a report of who
-   * is not done, instead of hanging. 0: wait for ever. Default: 120.
+   * When no rank got on and no message moved in the exchange for this time, in seconds, the filter
+   * ends on all ranks with a report of who is not done, instead of hanging. It is not looked at
+   * outside of the exchange: a rank that does not execute the filter is waited for without an end.
+   * 0: wait for ever. Default: 120.
    */
   vtkSetMacro(StallTimeout, double);
   vtkGetMacro(StallTimeout, double);
@@ -114,26 +125,29 @@ protected:
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
 
-  /// Collective. Does the work with the controller's ranks. If it throws, which it must on all
-  /// ranks, the outputs become empty, ErrorCode is set, and rank 0 reports the error after
-  /// `failure`.
-  void Collectively(const std::function<void(tributary::Transport&)>& work, const char* failure,
-    vtkInformationVector* outputVector);
+  int RequestData(
+    vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector) final;
 
-  /// Local. Throws Error if a property of this class has an impossible value.
-  void CheckExchangeProperties();
-  /// Properties of this class that must be the same on all ranks, for AgreeOn.
-  std::vector<std::pair<const char*, double>> ExchangeProperties();
-  /// Collective. Ranks with other properties would do other things, and wait for each other for
-  /// ever: throws Error on all of them, with the property's name.
-  static void AgreeOn(
-    tributary::Transport& transport, const std::vector<std::pair<const char*, double>>& properties);
+  /// Local. Throws tributary::Error if a property of the subclass has an impossible value.
+  virtual void CheckProperties() = 0;
+  /// Local. Adds the properties of the subclass that must be the same on all ranks.
+  virtual void DescribeProperties(tributary::PropertyList& list) = 0;
+  /// Collective. Does the work: the properties are good and the same on all ranks.
+  /// Throws on all ranks, or on none; then the outputs become empty, ErrorCode is set, and rank 0
+  /// reports the error.
+  /// @return false after an abort, which leaves empty outputs
+  virtual bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) = 0;
+  /// What there is not after an error, for its message.
+  virtual const char* Failure() const = 0;
+
   tributary::ExchangeOptions MakeExchangeOptions();
 
   /// Local. Shows progress, looks for an abort if the last look was a while ago.
   /// @return false if the user asked to abort
   bool Monitor(tributary::Transport& transport, double progress);
   /// Collective. Whether any rank was asked to abort; if so all are marked as aborted.
+  /// @param mine  whether the work of this rank was interrupted
   bool AbortedTogether(tributary::Transport& transport, bool mine);
 
   int Schedule = ASYNCHRONOUS;
@@ -145,6 +159,9 @@ protected:
   vtkMultiProcessController* Controller = nullptr;
 
 private:
+  void CheckExchangeProperties();
+  void EmptyOutputs(vtkInformationVector* outputVector);
+
   vtkAsyncAlgorithm(const vtkAsyncAlgorithm&) = delete;
   void operator=(const vtkAsyncAlgorithm&) = delete;
 

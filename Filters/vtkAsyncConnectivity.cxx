@@ -5,6 +5,7 @@
 #include "Private/FreshArray.h"
 #include "Private/HyperTrees.h"
 #include "Private/Leaves.h"
+#include "Private/PropertyList.h"
 #include "Private/RegionSelection.h"
 #include "Private/Require.h"
 #include "Private/RunStatistics.h"
@@ -68,8 +69,9 @@ public:
   {
   }
 
-  /// Leaves the outputs empty after an abort.
-  void Execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
+  /// @return false after an abort
+  bool Execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table,
+    tributary::RunStatistics& statistics);
 
 private:
   /// What is known of one range at the end.
@@ -80,8 +82,6 @@ private:
     std::vector<vtkSmartPointer<vtkIdTypeArray>> Cells, Points; // for each piece
   };
 
-  void CheckProperties();
-  void AgreeOnProperties();
   vtkDataArray* FindInputArray(int index, const tributary::Leaf& leaf, int& association);
   std::vector<vtkDataArray*> FindLabels();
   std::vector<tributary::RangeTest> FindScalars();
@@ -104,115 +104,81 @@ private:
 };
 
 //------------------------------------------------------------------------------
-void vtkAsyncConnectivity::vtkRun::CheckProperties()
+void vtkAsyncConnectivity::CheckProperties()
 {
-  auto* self = this->Self;
-  tributary::together(this->Transport,
-    [&]
+  if (this->ScalarConnectivity)
+  {
+    require(!this->ScalarRanges.empty(), "ScalarRange", "empty", "set it to one range or more");
+    for (const auto& range : this->ScalarRanges)
     {
-      if (self->ScalarConnectivity)
-      {
-        require(!self->ScalarRanges.empty(), "ScalarRange", "empty", "set it to one range or more");
-        for (const auto& range : self->ScalarRanges)
-        {
-          require(!std::isnan(range[0]) && !std::isnan(range[1]), "ScalarRange", "not a number",
-            "set it to two numbers");
-          require(range[0] <= range[1], "ScalarRange", range[0],
-            ("its end, " + std::to_string(range[1]) + ", must not be below its beginning").c_str());
-        }
-      }
-      require(self->Tolerance >= 0 && self->Tolerance <= 0.5, "Tolerance", self->Tolerance,
-        "set it to a share of a cell's diagonal from 0 to 0.5");
-      for (const double x : self->ClosestPoint)
-      {
-        require(self->ExtractionMode != CLOSEST_POINT || std::isfinite(x), "ClosestPoint", x,
-          "set it to finite coordinates");
-      }
-      require(self->ExtractionMode != SIZE_RANGE || self->SizeRange[1] == 0 ||
-          self->SizeRange[0] <= self->SizeRange[1],
-        "SizeRange", self->SizeRange[0],
-        ("its end, " + std::to_string(self->SizeRange[1]) + ", must not be below its beginning")
-          .c_str());
-      require(self->ExtractionMode != SPECIFIED || !self->SpecifiedRegionIds.empty(),
-        "SpecifiedRegionIds", "empty", "name the regions, or choose another ExtractionMode");
-      require((self->ExtractionMode != POINT_SEEDED && self->ExtractionMode != CELL_SEEDED) ||
-          !self->SeedIds.empty(),
-        "SeedIds", "empty", "name the seeds, or choose another ExtractionMode");
-      self->CheckExchangeProperties();
-    });
+      require(!std::isnan(range[0]) && !std::isnan(range[1]), "ScalarRange", "not a number",
+        "set it to two numbers");
+      require(range[0] <= range[1], "ScalarRange", range[0], "its end, ", range[1],
+        ", must not be below its beginning");
+    }
+  }
+  require(this->Tolerance >= 0 && this->Tolerance <= 0.5, "Tolerance", this->Tolerance,
+    "set it to a share of a cell's diagonal from 0 to 0.5");
+  if (this->ExtractionMode == CLOSEST_POINT)
+  {
+    for (const double x : this->ClosestPoint)
+    {
+      require(std::isfinite(x), "ClosestPoint", x, "set it to finite coordinates");
+    }
+  }
+  if (this->ExtractionMode == SIZE_RANGE)
+  {
+    const vtkIdType least = this->SizeRange[0], most = this->SizeRange[1];
+    require(least >= 0, "SizeRange", least, "set its beginning to 0 or more cells");
+    require(most >= 0, "SizeRange", most, "set its end to 0 for no limit, or to more cells");
+    require(most == 0 || least <= most, "SizeRange", least, "its end, ", most,
+      ", must not be below its beginning");
+  }
+  require(this->ExtractionMode != SPECIFIED || !this->SpecifiedRegionIds.empty(),
+    "SpecifiedRegionIds", "empty", "name the regions, or choose another ExtractionMode");
+  require((this->ExtractionMode != POINT_SEEDED && this->ExtractionMode != CELL_SEEDED) ||
+      !this->SeedIds.empty(),
+    "SeedIds", "empty", "name the seeds, or choose another ExtractionMode");
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConnectivity::vtkRun::AgreeOnProperties()
+void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list)
 {
-  auto* self = this->Self;
-  std::vector<std::pair<const char*, double>> properties{
-    { "ExtractionMode", self->ExtractionMode },
-    { "ExtractRegions", self->ExtractRegions },
-    { "ColorRegions", self->ColorRegions },
-    { "RegionIdAssignmentMode", self->RegionIdAssignmentMode },
-    { "number of SeedIds", static_cast<double>(self->SeedIds.size()) },
-    { "number of SpecifiedRegionIds", static_cast<double>(self->SpecifiedRegionIds.size()) },
-    { "ClosestPoint", self->ClosestPoint[0] },
-    { "ClosestPoint", self->ClosestPoint[1] },
-    { "ClosestPoint", self->ClosestPoint[2] },
-    { "SizeRange", static_cast<double>(self->SizeRange[0]) },
-    { "SizeRange", static_cast<double>(self->SizeRange[1]) },
-    { "ScalarConnectivity", self->ScalarConnectivity },
-    { "FullScalarConnectivity", self->FullScalarConnectivity },
-    { "number of ScalarRanges", static_cast<double>(self->ScalarRanges.size()) },
-    { "ConnectThrough", self->ConnectThrough },
-    { "LabelConnectivity", self->LabelConnectivity },
-    { "number of StatisticsArrays", static_cast<double>(self->StatisticsArrays.size()) },
-    { "Tolerance", self->Tolerance },
-    { "Method", self->Method },
+  list.add("ExtractionMode", this->ExtractionMode);
+  list.add("ExtractRegions", this->ExtractRegions);
+  list.add("ColorRegions", this->ColorRegions);
+  list.add("RegionIdAssignmentMode", this->RegionIdAssignmentMode);
+  list.addAll("SeedIds", this->SeedIds);
+  list.addAll("SpecifiedRegionIds", this->SpecifiedRegionIds);
+  list.addAll("ClosestPoint", this->ClosestPoint);
+  list.addAll("SizeRange", this->SizeRange);
+  list.add("ConnectThrough", this->ConnectThrough);
+  list.addAll("StatisticsArrays", this->StatisticsArrays);
+  list.add("Tolerance", this->Tolerance);
+  list.add("Method", this->Method);
+  const auto addArray = [&](const char* name, int index)
+  {
+    vtkInformation* info = this->GetInputArrayInformation(index);
+    const char* array = info->Get(vtkDataObject::FIELD_NAME());
+    list.add(name, info->Get(vtkDataObject::FIELD_ASSOCIATION()));
+    list.add(name, std::string(array ? array : ""));
   };
-  for (const auto& property : self->ExchangeProperties())
+  list.add("ScalarConnectivity", this->ScalarConnectivity);
+  if (this->ScalarConnectivity)
   {
-    properties.push_back(property);
-  }
-  vtkAsyncAlgorithm::AgreeOn(this->Transport, properties);
-  properties.clear();
-  for (const vtkIdType id : self->SeedIds)
-  {
-    properties.emplace_back("SeedIds", static_cast<double>(id));
-  }
-  for (const vtkIdType id : self->SpecifiedRegionIds)
-  {
-    properties.emplace_back("SpecifiedRegionIds", static_cast<double>(id));
-  }
-  for (std::size_t r = 0; self->ScalarConnectivity && r < self->ScalarRanges.size(); ++r)
-  {
-    const auto& range = self->ScalarRanges[r];
-    properties.emplace_back("ScalarRange", range[0]);
-    properties.emplace_back("ScalarRange", range[1]);
-  }
-  vtkAsyncAlgorithm::AgreeOn(this->Transport, properties);
-
-  std::string arrays;
-  for (const std::string& name : self->StatisticsArrays)
-  {
-    arrays += name + '\n';
-  }
-  const auto nameOf = [&](bool isUsed, int index)
-  {
-    vtkInformation* info = self->GetInputArrayInformation(index);
-    const char* name = info->Get(vtkDataObject::FIELD_NAME());
-    return isUsed
-      ? std::to_string(info->Get(vtkDataObject::FIELD_ASSOCIATION())) + (name ? name : "")
-      : std::string();
-  };
-  for (const auto& [property, names] : { std::make_pair("StatisticsArrays", arrays),
-         std::make_pair("SelectInputScalars", nameOf(self->ScalarConnectivity, 0)),
-         std::make_pair("SelectLabels", nameOf(self->LabelConnectivity, 1)) })
-  {
-    const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(names));
-    if (tributary::allreduce(this->Transport, tributary::ReduceOp::Min, hash) !=
-      tributary::allreduce(this->Transport, tributary::ReduceOp::Max, hash))
+    addArray("SelectInputScalars", 0);
+    list.add("FullScalarConnectivity", this->FullScalarConnectivity);
+    std::vector<double> bounds;
+    for (const auto& range : this->ScalarRanges)
     {
-      throw Error(std::string(property) +
-        " names other arrays on other ranks; set it to the same on all ranks");
+      bounds.insert(bounds.end(), range.begin(), range.end());
     }
+    list.addAll("ScalarRange", bounds);
+  }
+  list.add("LabelConnectivity", this->LabelConnectivity);
+  if (this->LabelConnectivity)
+  {
+    addArray("SelectLabels", 1);
   }
 }
 
@@ -672,13 +638,10 @@ void vtkAsyncConnectivity::vtkRun::WriteTable(vtkTable* table)
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConnectivity::vtkRun::Execute(
-  vtkDataObject* input, vtkDataObject* output, vtkTable* table)
+bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* output,
+  vtkTable* table, tributary::RunStatistics& statistics)
 {
   auto* self = this->Self;
-  const double start = this->Transport.now();
-  this->CheckProperties();
-  this->AgreeOnProperties();
   this->Leaves = tributary::leavesAndTreesOf(input);
   const auto labels = this->FindLabels();
   this->Tests = this->FindScalars();
@@ -690,9 +653,9 @@ void vtkAsyncConnectivity::vtkRun::Execute(
       throughs[self->ConnectThrough], self->Tolerance, this->MakeUnionOptions(0.5 * SETUP_DONE));
   if (self->AbortedTogether(this->Transport, this->Domain->aborted))
   {
-    return;
+    return false;
   }
-  const double setupDone = this->Transport.now();
+  statistics.phase("SetupSeconds");
   self->UpdateProgress(SETUP_DONE);
 
   this->Ranges.resize(self->ScalarConnectivity ? self->ScalarRanges.size() : 1);
@@ -700,18 +663,15 @@ void vtkAsyncConnectivity::vtkRun::Execute(
   {
     if (!this->LabelRange(r))
     {
-      return;
+      return false;
     }
   }
+  statistics.phase("LabellingSeconds");
 
-  const double labelled = this->Transport.now();
   tributary::together(this->Transport,
     [&]
     {
-      if (input && output)
-      {
-        this->Write(input, output);
-      }
+      this->Write(input, output);
       this->WriteTable(table);
     });
   vtkNew<vtkIdTypeArray> total;
@@ -722,21 +682,11 @@ void vtkAsyncConnectivity::vtkRun::Execute(
     total->InsertNextValue(range.Regions.numbered.table.total);
     exchange.add(range.Regions.statistics);
   }
-  std::vector<tributary::Statistic> statistics{ { "Blocks",
-    static_cast<std::int64_t>(this->Leaves.size()) } };
-  for (const auto& statistic : tributary::statisticsOf(exchange))
-  {
-    statistics.push_back(statistic);
-  }
-  statistics.push_back({ "SetupSeconds", setupDone - start });
-  statistics.push_back({ "LabellingSeconds", labelled - setupDone });
-  vtkNew<vtkFieldData> fieldData;
-  fieldData->AddArray(total);
-  tributary::addStatistics(this->Transport, statistics, fieldData);
-  for (int i = 0; output && i < fieldData->GetNumberOfArrays(); ++i)
-  {
-    output->GetFieldData()->AddArray(fieldData->GetAbstractArray(i));
-  }
+  output->GetFieldData()->AddArray(total);
+  statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
+  statistics.add(exchange);
+  statistics.phase("WritingSeconds");
+  return true;
 }
 
 //------------------------------------------------------------------------------
@@ -901,17 +851,13 @@ int vtkAsyncConnectivity::RequestDataObject(
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConnectivity::RequestData(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+bool vtkAsyncConnectivity::Execute(tributary::Transport& transport,
+  vtkInformationVector** inputVector, vtkInformationVector* outputVector,
+  tributary::RunStatistics& statistics)
 {
-  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  vtkDataObject* output = vtkDataObject::GetData(outputVector, 0);
-  vtkTable* table = vtkTable::GetData(outputVector, 1);
-  this->Collectively([&](tributary::Transport& transport)
-    { vtkRun(this, transport).Execute(input, output, table); },
-    "No regions", outputVector);
-  // The executive would add an error on every rank if one were not called a success.
-  return 1;
+  return vtkRun(this, transport)
+    .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
+      vtkTable::GetData(outputVector, 1), statistics);
 }
 
 //------------------------------------------------------------------------------

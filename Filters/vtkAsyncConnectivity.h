@@ -301,8 +301,11 @@ protected:
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
-  int RequestData(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+  void CheckProperties() override;
+  void DescribeProperties(tributary::PropertyList& list) override;
+  bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
+  const char* Failure() const override { return "No regions"; }
 
   int ExtractionMode = ALL;
   bool ExtractRegions = false;

@@ -5,6 +5,7 @@
 #include "Private/LineAssembly.h"
 #include "Private/LineTable.h"
 #include "Private/PointArrays.h"
+#include "Private/PropertyList.h"
 #include "Private/Require.h"
 #include "Private/RunStatistics.h"
 #include "Private/SeedsFromVTK.h"
@@ -55,12 +56,11 @@ public:
   {
   }
 
-  /// Traces and fills `output`; leaves it empty after an abort.
-  void Execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output);
+  /// Traces and fills `output`. @return false after an abort
+  bool Execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output,
+    tributary::RunStatistics& statistics);
 
 private:
-  void CheckProperties();
-  void AgreeOnProperties();
   std::vector<tributary::FlowPiece> PiecesOf(vtkDataObject* input, bool& cellCentred);
   tributary::TraceOptions MakeOptions(const tributary::FlowDomain& flow);
   void ReportRejected(
@@ -70,80 +70,6 @@ private:
   vtkAsyncStreamTracer* Self;
   tributary::Transport& Transport;
 };
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::vtkRun::CheckProperties()
-{
-  const auto finite = [](double value) { return std::isfinite(value); };
-  auto* self = this->Self;
-  tributary::together(this->Transport,
-    [&]
-    {
-      const double first = self->InitialIntegrationStep;
-      require(
-        first > 0 && finite(first), "InitialIntegrationStep", first, "set it to a positive length");
-      if (self->IntegratorType == RUNGE_KUTTA45)
-      {
-        const double shortest = self->MinimumIntegrationStep;
-        const double longest = self->MaximumIntegrationStep;
-        require(shortest >= 0 && finite(shortest), "MinimumIntegrationStep", shortest,
-          "set it to a positive length, or to 0 to use InitialIntegrationStep");
-        require(longest >= 0 && finite(longest), "MaximumIntegrationStep", longest,
-          "set it to a positive length, or to 0 to use InitialIntegrationStep");
-        require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
-          "MinimumIntegrationStep", shortest, "it must not be above MaximumIntegrationStep");
-        require(self->MaximumError > 0 && finite(self->MaximumError), "MaximumError",
-          self->MaximumError, "set it to a positive length");
-      }
-      require(self->MaximumNumberOfSteps >= 0 &&
-          self->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-        "MaximumNumberOfSteps", self->MaximumNumberOfSteps,
-        "set it to a number from 0 to 2147483645");
-      require(self->MaximumPropagation > 0, "MaximumPropagation", self->MaximumPropagation,
-        "set the maximum streamline length to a positive length");
-      require(self->MaximumIntegrationTime >= 0, "MaximumIntegrationTime",
-        self->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
-      require(self->TerminalSpeed >= 0, "TerminalSpeed", self->TerminalSpeed,
-        "set it to 0 or a positive speed");
-      require(finite(self->RotationScale), "RotationScale", self->RotationScale,
-        "set it to a finite number");
-      require(self->BlocksPerRank >= 1 && self->BlocksPerRank <= 1000000, "BlocksPerRank",
-        self->BlocksPerRank, "set it to a number from 1 to 1000000");
-      self->CheckExchangeProperties();
-    });
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::vtkRun::AgreeOnProperties()
-{
-  auto* self = this->Self;
-  std::vector<std::pair<const char*, double>> properties{
-    { "IntegrationDirection", self->IntegrationDirection },
-    { "JoinDirections", self->JoinDirections },
-    { "IntegratorType", self->IntegratorType },
-    { "IntegrationStepUnit", self->IntegrationStepUnit },
-    { "InitialIntegrationStep", self->InitialIntegrationStep },
-    { "MinimumIntegrationStep", self->MinimumIntegrationStep },
-    { "MaximumIntegrationStep", self->MaximumIntegrationStep },
-    { "MaximumError", self->MaximumError },
-    { "MaximumNumberOfSteps", static_cast<double>(self->MaximumNumberOfSteps) },
-    { "MaximumPropagation", self->MaximumPropagation },
-    { "MaximumIntegrationTime", self->MaximumIntegrationTime },
-    { "TerminalSpeed", self->TerminalSpeed },
-    { "ComputeVorticity", self->ComputeVorticity },
-    { "RotationScale", self->RotationScale },
-    { "SurfaceStreamlines", self->SurfaceStreamlines },
-    { "Periodic", self->Periodic[0] },
-    { "Periodic", self->Periodic[1] },
-    { "Periodic", self->Periodic[2] },
-    { "ReportRejectedSeeds", self->ReportRejectedSeeds },
-  };
-  for (const auto& property : self->ExchangeProperties())
-  {
-    properties.push_back(property);
-  }
-  vtkAsyncAlgorithm::AgreeOn(this->Transport, properties);
-}
 
 //------------------------------------------------------------------------------
 /// The leaves of this rank that have cells and the chosen vectors.
@@ -274,14 +200,10 @@ void vtkAsyncStreamTracer::vtkRun::Warn(
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::vtkRun::Execute(
-  vtkDataObject* input, vtkDataObject* source, vtkPolyData* output)
+bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* source,
+  vtkPolyData* output, tributary::RunStatistics& statistics)
 {
   auto* self = this->Self;
-  const double start = this->Transport.now();
-
-  this->CheckProperties();
-  this->AgreeOnProperties();
   bool cellCentred = false;
   auto pieces = this->PiecesOf(input, cellCentred);
   const auto flow =
@@ -289,18 +211,18 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   const auto arrays = tributary::agreeOnPointArrays(this->Transport, *flow);
   const auto seeds = tributary::makeSeedList(this->Transport, source);
   const auto options = this->MakeOptions(*flow);
-  const double setupDone = this->Transport.now();
+  statistics.phase("SetupSeconds");
   self->UpdateProgress(SETUP_DONE);
 
   const auto traced = tributary::trace(this->Transport, *flow->domain, seeds.seeds, options);
-  const double tracingDone = this->Transport.now();
+  statistics.phase("TracingSeconds");
   if (!traced.aborted)
   {
     self->UpdateProgress(TRACING_DONE);
   }
   if (self->AbortedTogether(this->Transport, traced.aborted))
   {
-    return;
+    return false;
   }
 
   auto table = tributary::makeLineTable(this->Transport, seeds.shares, traced.ends, options.forward,
@@ -318,26 +240,21 @@ void vtkAsyncStreamTracer::vtkRun::Execute(
   {
     output->GetFieldData()->PassData(input->GetFieldData());
   }
-  std::vector<tributary::Statistic> statistics{ { "Seeds",
-                                                  static_cast<std::int64_t>(seeds.seeds.size()) },
-    { "RejectedSeeds", static_cast<std::int64_t>(table.rejected.size()) },
-    { "Lines", static_cast<std::int64_t>(table.lines.size()) },
-    { "LinePoints", std::int64_t(table.points) }, { "PointsRecorded", std::int64_t(traced.points) },
-    { "Blocks", static_cast<std::int64_t>(flow->domain->blocks.size()) },
-    { "Handovers", std::int64_t(traced.handovers) } };
-  for (const auto& statistic : tributary::statisticsOf(traced.statistics))
-  {
-    statistics.push_back(statistic);
-  }
-  statistics.push_back({ "SetupSeconds", setupDone - start });
-  statistics.push_back({ "TracingSeconds", tracingDone - setupDone });
-  statistics.push_back({ "AssemblySeconds", this->Transport.now() - tracingDone });
-  tributary::addStatistics(this->Transport, statistics, output->GetFieldData());
+  statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));
+  statistics.count("RejectedSeeds", static_cast<std::int64_t>(table.rejected.size()));
+  statistics.count("Lines", static_cast<std::int64_t>(table.lines.size()));
+  statistics.count("LinePoints", table.points);
+  statistics.count("PointsRecorded", traced.points);
+  statistics.count("Blocks", static_cast<std::int64_t>(flow->domain->blocks.size()));
+  statistics.count("Handovers", traced.handovers);
+  statistics.add(traced.statistics);
+  statistics.phase("AssemblySeconds");
   if (self->ReportRejectedSeeds)
   {
     this->ReportRejected(seeds, table, output->GetFieldData());
   }
   this->Warn(arrays.dropped, table.unexpected);
+  return true;
 }
 
 //------------------------------------------------------------------------------
@@ -405,17 +322,69 @@ int vtkAsyncStreamTracer::RequestUpdateExtent(
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::RequestData(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+void vtkAsyncStreamTracer::CheckProperties()
 {
-  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  vtkDataObject* source = vtkDataObject::GetData(inputVector[1], 0);
-  vtkPolyData* output = vtkPolyData::GetData(outputVector, 0);
-  this->Collectively([&](tributary::Transport& transport)
-    { vtkRun(this, transport).Execute(input, source, output); },
-    "No streamlines", outputVector);
-  // The executive would add an error on every rank if one were not called a success.
-  return 1;
+  const double first = this->InitialIntegrationStep;
+  require(first > 0 && std::isfinite(first), "InitialIntegrationStep", first,
+    "set it to a positive length");
+  if (this->IntegratorType == RUNGE_KUTTA45)
+  {
+    const double shortest = this->MinimumIntegrationStep;
+    const double longest = this->MaximumIntegrationStep;
+    require(shortest >= 0 && std::isfinite(shortest), "MinimumIntegrationStep", shortest,
+      "set it to a positive length, or to 0 to use InitialIntegrationStep");
+    require(longest >= 0 && std::isfinite(longest), "MaximumIntegrationStep", longest,
+      "set it to a positive length, or to 0 to use InitialIntegrationStep");
+    require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
+      "MinimumIntegrationStep", shortest, "it must not be above MaximumIntegrationStep");
+    require(this->MaximumError > 0 && std::isfinite(this->MaximumError), "MaximumError",
+      this->MaximumError, "set it to a positive length");
+  }
+  require(this->MaximumNumberOfSteps >= 0 &&
+      this->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
+    "MaximumNumberOfSteps", this->MaximumNumberOfSteps, "set it to a number from 0 to 2147483645");
+  require(this->MaximumPropagation > 0, "MaximumPropagation", this->MaximumPropagation,
+    "set the maximum streamline length to a positive length");
+  require(this->MaximumIntegrationTime >= 0, "MaximumIntegrationTime", this->MaximumIntegrationTime,
+    "set it to a positive time, or to 0 for no limit");
+  require(this->TerminalSpeed >= 0, "TerminalSpeed", this->TerminalSpeed,
+    "set it to 0 or a positive speed");
+  require(std::isfinite(this->RotationScale), "RotationScale", this->RotationScale,
+    "set it to a finite number");
+  require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "BlocksPerRank",
+    this->BlocksPerRank, "set it to a number from 1 to 1000000");
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list)
+{
+  list.add("IntegrationDirection", this->IntegrationDirection);
+  list.add("JoinDirections", this->JoinDirections);
+  list.add("IntegratorType", this->IntegratorType);
+  list.add("IntegrationStepUnit", this->IntegrationStepUnit);
+  list.add("InitialIntegrationStep", this->InitialIntegrationStep);
+  list.add("MinimumIntegrationStep", this->MinimumIntegrationStep);
+  list.add("MaximumIntegrationStep", this->MaximumIntegrationStep);
+  list.add("MaximumError", this->MaximumError);
+  list.add("MaximumNumberOfSteps", this->MaximumNumberOfSteps);
+  list.add("MaximumPropagation", this->MaximumPropagation);
+  list.add("MaximumIntegrationTime", this->MaximumIntegrationTime);
+  list.add("TerminalSpeed", this->TerminalSpeed);
+  list.add("ComputeVorticity", this->ComputeVorticity);
+  list.add("RotationScale", this->RotationScale);
+  list.add("SurfaceStreamlines", this->SurfaceStreamlines);
+  list.addAll("Periodic", this->Periodic);
+  list.add("ReportRejectedSeeds", this->ReportRejectedSeeds);
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
+  vtkInformationVector** inputVector, vtkInformationVector* outputVector,
+  tributary::RunStatistics& statistics)
+{
+  return vtkRun(this, transport)
+    .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
+      vtkPolyData::GetData(outputVector, 0), statistics);
 }
 
 //------------------------------------------------------------------------------

@@ -297,8 +297,11 @@ protected:
     vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
-  int RequestData(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+  void CheckProperties() override;
+  void DescribeProperties(tributary::PropertyList& list) override;
+  bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
+  const char* Failure() const override { return "No streamlines"; }
 
   int IntegrationDirection = BOTH;
   bool JoinDirections = false;

@@ -7,11 +7,13 @@
 namespace tributary {
 
 /// Throws Error unless the value is good, naming the property, its value and what it should be.
-template <class T>
-void require(bool isGood, const char* property, const T& value, const char* cure) {
+/// @param cure  what is put together to a sentence
+template <class T, class... Cure>
+void require(bool isGood, const char* property, const T& value, const Cure&... cure) {
   if (isGood) return;
   std::ostringstream text;
-  text << property << " is " << value << "; " << cure;
+  text << property << " is " << value << "; ";
+  (text << ... << cure);
   throw Error(text.str());
 }
 

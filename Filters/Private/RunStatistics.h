@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -11,19 +12,31 @@ class vtkFieldData;
 
 namespace tributary {
 
-/// A number about one execution of a filter on one rank.
-struct Statistic {
-  const char* name;
-  std::variant<std::int64_t, double> value;
+/// Numbers about one execution of a filter on one rank: the same names in the same order on all.
+class RunStatistics {
+ public:
+  explicit RunStatistics(Transport& transport) : transport_(transport), last_(transport.now()) {}
+
+  void count(const char* name, std::int64_t count) { all_.push_back({name, count}); }
+  /// Local. The seconds since the last phase, or since the beginning.
+  void phase(const char* name);
+  /// What the exchange counted.
+  void add(const ExchangeStatistics& exchange);
+
+  /// Collective. Adds the statistics of all ranks to the field data, one array per number with one
+  /// tuple per rank; every rank gets the same table.
+  /// @param prefix  of the arrays' names
+  void write(const std::string& prefix, vtkFieldData* fieldData) const;
+
+ private:
+  struct Statistic {
+    std::string name;
+    std::variant<std::int64_t, double> value;
+  };
+
+  Transport& transport_;
+  double last_;
+  std::vector<Statistic> all_;
 };
-
-/// What the exchange counted.
-std::vector<Statistic> statisticsOf(const ExchangeStatistics& exchange);
-
-/// Collective. Adds the statistics of all ranks to the field data, one array per number with one
-/// tuple per rank; every rank gets the same table.
-/// @param mine  the same names and types on all ranks
-void addStatistics(Transport& transport, const std::vector<Statistic>& mine,
-                   vtkFieldData* fieldData);
 
 }  // namespace tributary
