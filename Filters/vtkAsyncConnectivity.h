@@ -60,10 +60,8 @@
  * in the order of x, y, z (of hyper trees by place in the lattice in that order). Or by their number
  * of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a table of all regions.
  *
- * **Collective.** All ranks of the controller must execute the filter together, with the same
- * properties (see vtkAsyncAlgorithm). If anything is wrong on one rank, one error is reported on
- * rank 0, ErrorCode is set and the outputs are empty on all ranks, and the pipeline can be used
- * again. An abort on one rank is obeyed by all and leaves empty outputs.
+ * **Collective**, see vtkAsyncAlgorithm. An abort is looked for before and while the sets of the
+ * ranks are united, and not while a rank works on its own cells.
  *
  * Labelling the cells of one rank is parallel through vtkSMPTools.
  *

@@ -231,7 +231,6 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   settings.rules = options.rules;
   settings.computeVorticity = self->ComputeVorticity;
   settings.rotationScale = self->RotationScale;
-  settings.parallelFor = tributary::smpFor;
   const auto lines =
     tributary::assembleLines(this->Transport, *flow, arrays, seeds, table, traced, settings);
 

@@ -28,13 +28,12 @@
  *   Vorticity (double, 3), Rotation (double, radians), AngularVelocity (double) and Normals
  *   (double, 3; the active vectors). An array of the input with the name of one of these gives way
  *   to it; one that has not a tuple for each point is left out.
- * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int; vtkIdType if an
- *   id needs it). Ids are the seeds' global point ids if the source has such; else the number of
+ * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int, as vtkStreamTracer's; vtkIdType if
+ *   the largest id of all ranks needs it). Ids are the seeds' global point ids if the source has such; else the number of
  *   the point in the whole extent, for a structured source; else points are counted rank by rank.
- * - Field data: that of the input, and statistics: arrays with one tuple per rank, the same table
- *   on every rank (Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks, Handovers,
- *   Messages, MessageBytes, Batches, Callbacks, Rounds, Waves and times in seconds);
- *   RejectedSeedIds on request.
+ * - Field data: that of the input; statistics (see vtkAsyncAlgorithm), of which the tracer's own are
+ *   Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and Handovers; RejectedSeedIds
+ *   on request.
  *
  * **The same bits.** Points, point data and cell data do not depend on the number of ranks, on how
  * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the
@@ -42,13 +41,8 @@
  * step too. (Ranks must be processors of one kind. SeedIds of a source without global ids or
  * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
  *
- * **Collective.** All ranks of the controller must execute the filter together, with the same
- * properties (those that only say how a rank shares out its own work may differ: Arrivals,
- * BatchBytes, HoldTime, BlocksPerRank, StallTimeout). If anything is wrong on one rank (no vectors,
- * wrong components, impossible properties, no seeds), one error is reported on rank 0, ErrorCode is
- * set and the output is empty on all ranks, and the pipeline can be used again. An abort on one
- * rank is obeyed by all and leaves an empty output; as with VTK's own filters, AbortExecute stays
- * set until it is switched off. It is looked at between groups of up to 2048 lines of a block.
+ * **Collective**, see vtkAsyncAlgorithm; BlocksPerRank may differ between ranks too. It is looked
+ * for an abort between groups of up to 2048 lines of a block.
  *
  * Work on the points of one rank is parallel through vtkSMPTools.
  *
@@ -281,8 +275,8 @@ public:
 
   ///@{
   /**
-   * Number of blocks into which a rank's data is cut, at least 1; a rank with more data sets has as
-   * many blocks as data sets. Default: 1.
+   * Number of blocks into which a rank's data is cut, 1 to 1000000; a rank with more data sets has
+   * as many blocks as data sets. It may differ between ranks. Default: 1.
    */
   vtkSetMacro(BlocksPerRank, int);
   vtkGetMacro(BlocksPerRank, int);

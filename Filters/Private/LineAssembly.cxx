@@ -19,6 +19,7 @@
 #include "FreshArray.h"
 #include "LineFrames.h"
 #include "PointEvaluator.h"
+#include "SmpFor.h"
 
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
@@ -119,7 +120,7 @@ struct Packing {
 
 /// Room for all points that belong to other ranks' lines.
 Packing planPacking(const std::vector<Batch>& batches, const Shares& shares, int rank,
-                    std::size_t bytesPerRecord, const ParallelFor& parallelFor) {
+                    std::size_t bytesPerRecord) {
   const auto ranks = static_cast<std::size_t>(shares.ranks);
   Packing packing;
   const std::size_t mostGroups = std::max(kGroups, kPlaces / ranks);
@@ -127,7 +128,7 @@ Packing planPacking(const std::vector<Batch>& batches, const Shares& shares, int
       std::max<std::size_t>(1, (batches.size() + mostGroups - 1) / mostGroups);
   const std::int64_t groups = packing.groups(batches.size());
   packing.first.assign(static_cast<std::size_t>(groups) * ranks, 0);
-  parallelFor(groups, [&](std::int64_t begin, std::int64_t end) {
+  smpFor(groups, [&](std::int64_t begin, std::int64_t end) {
     for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g) {
       const std::size_t stop = std::min(batches.size(), (g + 1) * packing.batchesPerGroup);
       for (std::size_t b = g * packing.batchesPerGroup; b < stop; ++b)
@@ -155,13 +156,13 @@ Packing planPacking(const std::vector<Batch>& batches, const Shares& shares, int
 /// the others into the messages. @return how many went to their places
 std::int64_t evaluatePoints(const PointEvaluator& evaluator, const std::vector<Batch>& batches,
                             const LineTable& table, const Shares& shares, int rank,
-                            Packing& packing, Output& output, const ParallelFor& parallelFor) {
+                            Packing& packing, Output& output) {
   const std::vector<PointField>& fields = evaluator.fields();
   const std::size_t bytesPerRecord = recordBytes(fields);
   const auto ranks = static_cast<std::size_t>(shares.ranks);
   std::atomic<std::int64_t> placed{0};
   const std::int64_t groups = packing.groups(batches.size());
-  parallelFor(groups, [&](std::int64_t begin, std::int64_t end) {
+  smpFor(groups, [&](std::int64_t begin, std::int64_t end) {
     PointEvaluator::Scratch scratch;
     std::int64_t placedHere = 0;
     std::vector<std::byte*> target(kBatch);  // a record, or null
@@ -213,13 +214,13 @@ std::int64_t evaluatePoints(const PointEvaluator& evaluator, const std::vector<B
 
 /// Writes the points of one message to their places. @return how many had one
 std::int64_t unpack(const Bytes& bytes, const std::vector<PointField>& fields,
-                    const LineTable& table, Output& output, const ParallelFor& parallelFor) {
+                    const LineTable& table, Output& output) {
   const std::size_t bytesPerRecord = recordBytes(fields);
   if (bytes.size() % bytesPerRecord != 0)
     throw Error("a rank sent points of another size; do all ranks run the same version?");
   const auto records = static_cast<std::int64_t>(bytes.size() / bytesPerRecord);
   std::atomic<std::int64_t> placed{0};
-  parallelFor(records, [&](std::int64_t begin, std::int64_t end) {
+  smpFor(records, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t placedHere = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::byte* record = bytes.data() + static_cast<std::size_t>(i) * bytesPerRecord;
@@ -255,18 +256,16 @@ bool isRepeated(const float* points, const OutputLine& line, std::int64_t i) {
   return samePosition(points, at, i > line.origin ? at - 1 : at + 1);
 }
 
-bool hasRepeatedPoints(const LineTable& table, const float* points,
-                       const ParallelFor& parallelFor) {
+bool hasRepeatedPoints(const LineTable& table, const float* points) {
   std::vector<char> found(table.lines.size(), 0);
-  parallelFor(static_cast<std::int64_t>(table.lines.size()),
-              [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t l = begin; l < end; ++l) {
-                  const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
-                  for (std::int64_t i = 1; i < line.points; ++i)
-                    if (samePosition(points, line.first + i - 1, line.first + i))
-                      found[static_cast<std::size_t>(l)] = 1;
-                }
-              });
+  smpFor(static_cast<std::int64_t>(table.lines.size()), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t l = begin; l < end; ++l) {
+      const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
+      for (std::int64_t i = 1; i < line.points; ++i)
+        if (samePosition(points, line.first + i - 1, line.first + i))
+          found[static_cast<std::size_t>(l)] = 1;
+    }
+  });
   return std::find(found.begin(), found.end(), 1) != found.end();
 }
 
@@ -301,14 +300,14 @@ void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& field
   table.points = static_cast<std::int64_t>(kept.size());
 }
 
-vtkSmartPointer<vtkCellArray> polylines(const LineTable& table, const ParallelFor& parallelFor) {
+vtkSmartPointer<vtkCellArray> polylines(const LineTable& table) {
   auto offsets = freshArray<vtkIdTypeArray>("", 1, static_cast<vtkIdType>(table.lines.size()) + 1);
   auto connectivity = freshArray<vtkIdTypeArray>("", 1, table.points);
   vtkIdType* first = offsets->GetPointer(0);
   for (std::size_t l = 0; l < table.lines.size(); ++l) first[l] = table.lines[l].first;
   first[table.lines.size()] = table.points;
   vtkIdType* ids = connectivity->GetPointer(0);
-  parallelFor(table.points, [&](std::int64_t begin, std::int64_t end) {
+  smpFor(table.points, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) ids[i] = i;
   });
   auto cells = vtkSmartPointer<vtkCellArray>::New();
@@ -342,7 +341,7 @@ void addCellData(vtkPolyData* lines, const LineTable& table, const SeedList& see
 
 /// Adds Rotation and Normals, which need whole lines.
 void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataArray> velocity,
-               const LineTable& table, const ParallelFor& parallelFor) {
+               const LineTable& table) {
   if (!vtkFloatArray::FastDownCast(velocity) && !vtkDoubleArray::FastDownCast(velocity)) {
     vtkNew<vtkDoubleArray> copy;
     copy->DeepCopy(velocity);
@@ -361,7 +360,7 @@ void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataA
     arrays.velocityDouble = vtkDoubleArray::FastDownCast(velocity)->GetPointer(0);
   arrays.rotation = rotation->GetPointer(0);
   arrays.normals = normals->GetPointer(0);
-  computeFrames(table.lines, arrays, parallelFor);
+  computeFrames(table.lines, arrays);
   // In the order of vtkStreamTracer's output.
   data->RemoveArray("AngularVelocity");
   data->AddArray(rotation);
@@ -372,13 +371,12 @@ void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataA
 vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
                                           const Output& output, const PointArrayList& arrays,
                                           vtkDataArray* velocity, const SeedList& seeds,
-                                          const LineTable& table, bool withFrames,
-                                          const ParallelFor& parallelFor) {
+                                          const LineTable& table, bool withFrames) {
   auto lines = vtkSmartPointer<vtkPolyData>::New();
   vtkNew<vtkPoints> points;
   points->SetData(output.arrays[0]);
   lines->SetPoints(points);
-  lines->SetLines(polylines(table, parallelFor));
+  lines->SetLines(polylines(table));
   vtkPointData* data = lines->GetPointData();
   const auto add = [&](bool interpolated) {
     for (std::size_t f = 1; f < fields.size(); ++f)
@@ -399,7 +397,7 @@ vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
     if (array.isVectors) data->SetActiveVectors(array.name.c_str());
   }
   if (withFrames) {
-    addFrames(data, reinterpret_cast<const float*>(output.data[0]), velocity, table, parallelFor);
+    addFrames(data, reinterpret_cast<const float*>(output.data[0]), velocity, table);
     data->SetActiveVectors("Normals");
   }
   addCellData(lines, table, seeds);
@@ -422,10 +420,9 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
     const std::vector<Batch> batches = makeBatches(flow, traced);
     output = std::make_unique<Output>(fields, table.points);
     if (transport.size() > 1)
-      packing = planPacking(batches, seeds.shares, transport.rank(), recordBytes(fields),
-                            settings.parallelFor);
-    placed = evaluatePoints(evaluator, batches, table, seeds.shares, transport.rank(), packing,
-                            *output, settings.parallelFor);
+      packing = planPacking(batches, seeds.shares, transport.rank(), recordBytes(fields));
+    placed =
+        evaluatePoints(evaluator, batches, table, seeds.shares, transport.rank(), packing, *output);
   });
   std::vector<Bytes> received;
   if (transport.size() > 1) {
@@ -434,17 +431,16 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
   vtkSmartPointer<vtkPolyData> lines;
   together(transport, [&] {
     for (Bytes& bytes : received) {
-      placed += unpack(bytes, fields, table, *output, settings.parallelFor);
+      placed += unpack(bytes, fields, table, *output);
       bytes = Bytes();
     }
     if (placed != table.points)
       throw Error(std::to_string(placed) + " points of lines arrived where " +
                   std::to_string(table.points) + " were recorded");
     const auto* points = reinterpret_cast<const float*>(output->data[0]);
-    if (hasRepeatedPoints(table, points, settings.parallelFor))
-      removeRepeatedPoints(table, fields, *output);
+    if (hasRepeatedPoints(table, points)) removeRepeatedPoints(table, fields, *output);
     lines = makePolyData(fields, *output, arrays, output->arrays[evaluator.velocityField()], seeds,
-                         table, settings.computeVorticity, settings.parallelFor);
+                         table, settings.computeVorticity);
   });
   return lines;
 }

@@ -12,7 +12,6 @@
 #include "SeedsFromVTK.h"
 
 #include "Tributary/Advection/Tracer.h"
-#include "Tributary/ParallelFor.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -21,7 +20,6 @@ struct AssemblySettings {
   StepRules rules;
   bool computeVorticity = true;
   double rotationScale = 1;
-  ParallelFor parallelFor = serialFor;
 };
 
 /// Collective. Makes this rank's lines: every recorded point is evaluated on the rank whose block

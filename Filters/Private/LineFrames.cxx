@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "SmpFor.h"
+
 namespace tributary {
 namespace {
 
@@ -115,9 +117,8 @@ void turnNormals(const T* velocity, const double* rotation, std::int64_t count, 
 
 }  // namespace
 
-void computeFrames(const std::vector<OutputLine>& lines, const FrameArrays& arrays,
-                   const ParallelFor& parallelFor) {
-  parallelFor(static_cast<std::int64_t>(lines.size()), [&](std::int64_t begin, std::int64_t end) {
+void computeFrames(const std::vector<OutputLine>& lines, const FrameArrays& arrays) {
+  smpFor(static_cast<std::int64_t>(lines.size()), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t l = begin; l < end; ++l) {
       const OutputLine& line = lines[static_cast<std::size_t>(l)];
       if (line.points < 2) continue;

@@ -5,8 +5,6 @@
 
 #include "LineTable.h"
 
-#include "Tributary/ParallelFor.h"
-
 namespace tributary {
 
 /// What the frames of lines are made from and where they go; arrays of all points of the output.
@@ -24,7 +22,6 @@ struct FrameArrays {
 /// time, from 0 at the seed. Normals: unit vectors that slide along the line with least turning,
 /// then turned about the velocity by the rotation, as vtkStreamTracer defines them for ribbons.
 /// Consecutive points of a line must differ. A line's result depends on that line alone.
-void computeFrames(const std::vector<OutputLine>& lines, const FrameArrays& arrays,
-                   const ParallelFor& parallelFor);
+void computeFrames(const std::vector<OutputLine>& lines, const FrameArrays& arrays);
 
 }  // namespace tributary

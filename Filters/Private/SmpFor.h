@@ -5,8 +5,8 @@
 
 namespace tributary {
 
-/// The core's parallel loop (see ParallelFor) on vtkSMPTools. An exception of a body is thrown by
-/// this call.
+/// The core's parallel loop (see ParallelFor) on vtkSMPTools. Of the bodies' exceptions
+/// the one of the lowest `begin` is thrown by this call.
 void smpFor(std::int64_t count,
             const std::function<void(std::int64_t begin, std::int64_t end)>& body);
 
