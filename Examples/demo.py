@@ -56,9 +56,9 @@ def statistics(lines):
     fields = lines.GetFieldData()
     rows = [["rank"] + [str(rank) for rank in range(ranks)]]
     for array in map(fields.GetArray, range(fields.GetNumberOfArrays())):
-        if array and array.GetNumberOfTuples() == ranks:
+        if array and array.GetName().startswith("AsyncStreamTracer "):
             form = "%.4f" if array.GetName().endswith("Seconds") else "%d"
-            rows.append([array.GetName()] +
+            rows.append([array.GetName().split()[1]] +
                         [form % array.GetTuple1(rank) for rank in range(ranks)])
     return rows
 

@@ -40,8 +40,8 @@
  * the same trees with all other leaves masked, as vtkHyperTreeGridThreshold gives them. In a hyper
  * tree grid cells that are divided or masked have -1, and so have ghosts that are no copies of leaves
  * (vtkHyperTreeGridGhostCellsGenerator makes such of trees that a rank does not need in full). Field
- * data: that of the input, NumberOfRegions (of all, one tuple per range) and statistics with one
- * tuple per rank.
+ * data: that of the input, NumberOfRegions (of all, one tuple per range) and statistics (see
+ * vtkAsyncAlgorithm).
  *
  * **Output 1.** A vtkTable of the selected regions, distributed: of N regions rank r of P has those
  * from N r / P on. Columns: RegionId, Range (with several ranges), Cells, Points (of hyper trees the

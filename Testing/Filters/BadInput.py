@@ -277,7 +277,7 @@ for i in range(data.GetNumberOfPoints()):
     outside = flows.seeds(20, flows.bounds("abc"), outside=20)
     lines = check.tracer(data, outside, ReportRejectedSeeds=1)
     out = check.fetch(lines)
-    count = out.GetFieldData().GetArray("RejectedSeeds")
+    count = out.GetFieldData().GetArray("AsyncStreamTracer RejectedSeeds")
     cases.expect("all seeds outside", check.Lines(out).count == 0, "lines")
     total = count and sum(count.GetValue(i) for i in range(count.GetNumberOfTuples()))
     cases.expect("all seeds outside", total == 20, f"{total} reported")

@@ -257,8 +257,8 @@ class Connecting : public Run<vtkAsyncConnectivity> {
   }
   void setOwn() {}
 
-  /// No seed, no region.
-  static constexpr vtkIdType kFar = 1000;
+  /// No seed, no region; as a double the same as the next number.
+  static constexpr vtkIdType kFar = vtkIdType(1) << 53;
 };
 
 /// Of all ranks.
@@ -317,7 +317,12 @@ TYPED_TEST(Filter, WorksAmongTheRanksOfItsController) {
   group->AllReduce(&mine, &all, 1, vtkCommunicator::SUM_OP);
   EXPECT_EQ(all, TypeParam::kAll);
   vtkFieldData* fields = part.filter->GetOutputDataObject(0)->GetFieldData();
-  EXPECT_EQ(fields->GetArray("Blocks")->GetNumberOfTuples(), ranks);
+  const std::string prefix = std::string(part.filter->GetClassName()).substr(3) + " ";
+  for (const char* name : {"Blocks", "Messages", "SetupSeconds"}) {
+    vtkDataArray* values = fields->GetArray((prefix + name).c_str());
+    ASSERT_TRUE(values) << name;
+    EXPECT_EQ(values->GetNumberOfTuples(), ranks) << name;
+  }
 }
 
 TYPED_TEST(Filter, RefusesPropertiesThatDifferBetweenRanks) {
