@@ -88,4 +88,25 @@ for name, least in zip(BARE, (24, 20)):
                % (member, bare[key], sent[key]))
         compared += 1
     expect(compared >= least, "defaults of %s were compared" % name)
+
+# The detectors that the XML offers are those that the filter takes, which it names when it gets
+# another one.
+detectors = manager.GetPrototypeProxy("internal_filters", "AsyncAlgorithm").GetProperty("Detector")
+offered = detectors.GetDomain("list")
+offered = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
+regions = load_plugin()["AsyncConnectivity"](Input=Wavelet(), Detector="none of these")
+said = []
+
+
+def keep(caller, event, text):
+    said.append(text)
+
+
+keep.CallDataType = "string0"
+regions.SMProxy.UpdateVTKObjects()
+regions.GetClientSideObject().AddObserver("ErrorEvent", keep)
+regions.UpdatePipeline()
+expect(len(said) == 1 and "Detector is none of these" in said[0], "the error: %s" % said)
+taken = set(re.findall('"([^"]*)"', said[0]))
+expect(taken == offered, "the XML offers %s, the filter takes %s" % (sorted(offered), sorted(taken)))
 print("passed")
