@@ -56,6 +56,15 @@ std::string numbered(const char* name, std::size_t range)
 {
   return range == 0 ? name : name + ("_" + std::to_string(range));
 }
+
+/// @return whether it was there
+bool removeFrom(std::vector<vtkIdType>& ids, vtkIdType id)
+{
+  const auto end = std::remove(ids.begin(), ids.end(), id);
+  const bool found = end != ids.end();
+  ids.erase(end, ids.end());
+  return found;
+}
 } // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -712,9 +721,10 @@ void vtkAsyncConnectivity::AddSeed(vtkIdType id)
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::DeleteSeed(vtkIdType id)
 {
-  this->SeedIds.erase(
-    std::remove(this->SeedIds.begin(), this->SeedIds.end(), id), this->SeedIds.end());
-  this->Modified();
+  if (removeFrom(this->SeedIds, id))
+  {
+    this->Modified();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -734,9 +744,10 @@ void vtkAsyncConnectivity::AddSpecifiedRegion(vtkIdType id)
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::DeleteSpecifiedRegion(vtkIdType id)
 {
-  auto& ids = this->SpecifiedRegionIds;
-  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
-  this->Modified();
+  if (removeFrom(this->SpecifiedRegionIds, id))
+  {
+    this->Modified();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -758,21 +769,36 @@ void vtkAsyncConnectivity::SetScalarRange(int index, double lo, double hi)
 {
   if (index < 0)
   {
+    vtkErrorMacro("There is no scalar range " << index << "; the first one is 0.");
     return;
   }
   if (index >= this->GetNumberOfScalarRanges())
   {
-    this->ScalarRanges.resize(static_cast<std::size_t>(index) + 1);
+    this->SetNumberOfScalarRanges(index + 1);
   }
-  this->ScalarRanges[static_cast<std::size_t>(index)] = { { lo, hi } };
-  this->Modified();
+  const std::array<double, 2> range{ lo, hi };
+  if (this->ScalarRanges[static_cast<std::size_t>(index)] != range)
+  {
+    this->ScalarRanges[static_cast<std::size_t>(index)] = range;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncConnectivity::GetScalarRange(int index, double range[2]) const
+{
+  const auto& kept = this->ScalarRanges.at(static_cast<std::size_t>(index));
+  std::copy(kept.begin(), kept.end(), range);
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::SetNumberOfScalarRanges(int count)
 {
-  this->ScalarRanges.resize(static_cast<std::size_t>(std::max(count, 0)));
-  this->Modified();
+  if (count != this->GetNumberOfScalarRanges())
+  {
+    this->ScalarRanges.resize(static_cast<std::size_t>(std::max(count, 0)), { 0.0, 1.0 });
+    this->Modified();
+  }
 }
 
 //------------------------------------------------------------------------------

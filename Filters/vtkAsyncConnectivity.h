@@ -102,7 +102,7 @@ public:
     SPECIFIED = 3,    ///< SpecifiedRegionIds.
     LARGEST = 4,      ///< The region of most cells, of such the one with the first cell.
     ALL = 5,
-    CLOSEST_POINT = 6, ///< The region with the point nearest to ClosestPoint.
+    CLOSEST_POINT = 6, ///< The region with the point nearest to ClosestPoint, of several the first.
     SIZE_RANGE = 7     ///< Regions of as many cells as SizeRange allows.
   };
 
@@ -166,20 +166,31 @@ public:
   ///@{
   /**
    * Points or cells that select regions, with the modes POINT_SEEDED and CELL_SEEDED. Each must
-   * exist on some rank.
+   * exist on some rank. Default: none.
    */
   void AddSeed(vtkIdType id);
   void DeleteSeed(vtkIdType id);
   void InitializeSeedList();
+  int GetNumberOfSeeds() const { return static_cast<int>(this->SeedIds.size()); }
+  vtkIdType GetSeed(int index) const { return this->SeedIds.at(static_cast<std::size_t>(index)); }
   ///@}
 
   ///@{
   /**
    * The regions of the mode SPECIFIED; each must exist, in every range if there are several.
+   * Default: none.
    */
   void AddSpecifiedRegion(vtkIdType id);
   void DeleteSpecifiedRegion(vtkIdType id);
   void InitializeSpecifiedRegionList();
+  int GetNumberOfSpecifiedRegions() const
+  {
+    return static_cast<int>(this->SpecifiedRegionIds.size());
+  }
+  vtkIdType GetSpecifiedRegion(int index) const
+  {
+    return this->SpecifiedRegionIds.at(static_cast<std::size_t>(index));
+  }
   ///@}
 
   ///@{
@@ -224,10 +235,11 @@ public:
   ///@{
   /**
    * The ranges of ScalarConnectivity; with more than one, each is looked at by itself. Default: one,
-   * 0 to 1.
+   * 0 to 1, which is what ranges are too that come to be because a later one is set.
    */
   void SetScalarRange(double lo, double hi);
   void SetScalarRange(int index, double lo, double hi);
+  void GetScalarRange(int index, double range[2]) const;
   void SetNumberOfScalarRanges(int count);
   int GetNumberOfScalarRanges() const { return static_cast<int>(this->ScalarRanges.size()); }
   ///@}
@@ -256,10 +268,18 @@ public:
   ///@{
   /**
    * Arrays that the table tells minimum, maximum, mean and integral of; an array of cells, or else
-   * of points. All data sets must have it.
+   * of points. All data sets must have it. Default: none.
    */
   void AddStatisticsArray(const char* name);
   void ClearStatisticsArrays();
+  int GetNumberOfStatisticsArrays() const
+  {
+    return static_cast<int>(this->StatisticsArrays.size());
+  }
+  const char* GetStatisticsArray(int index) const
+  {
+    return this->StatisticsArrays.at(static_cast<std::size_t>(index)).c_str();
+  }
   ///@}
 
   ///@{
@@ -287,7 +307,8 @@ public:
   ///@}
 
   /**
-   * The table of regions.
+   * The table of regions of this rank; owned by the filter, filled anew by each update, null before
+   * the first.
    */
   vtkTable* GetRegionTable();
 

@@ -12,7 +12,8 @@
 #include <unordered_map>
 
 #include "Tributary/Agree.h"
-#include "Tributary/Error.h"
+#include "Tributary/Hash.h"
+#include "Tributary/Rendezvous.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -37,8 +38,7 @@ struct PositionHash {
     for (const double x : p) {
       std::uint64_t bits;
       std::memcpy(&bits, &x, sizeof bits);
-      hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 32;
+      hash = scramble(hash ^ bits);
     }
     return hash;
   }
@@ -160,38 +160,36 @@ struct SharedPoint {
   Sum sum;
 };
 
-/// Collective. Adds up the sums at positions that other ranks may have too. Each position has one
-/// rank, chosen by its hash, where all contributions meet and from where the total goes back.
-void sumAcrossRanks(Transport& transport, std::vector<SharedPoint*>& shared) {
-  const auto ranks = static_cast<std::size_t>(transport.size());
-  std::vector<std::vector<SharedPoint>> toEach(ranks);
-  for (const SharedPoint* point : shared)
-    toEach[PositionHash()(point->position) % ranks].push_back(*point);
-  std::vector<Bytes> outgoing;
-  for (const auto& points : toEach) outgoing.push_back(Writer().range(points).take());
-  const std::vector<Bytes> incoming = exchangeBytes(transport, std::move(outgoing));
-
-  std::vector<std::vector<SharedPoint>> received(ranks);
-  std::unordered_map<Position, Sum, PositionHash> totals;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    if (!incoming[r].empty()) received[r] = Reader(incoming[r]).range<SharedPoint>();
-    for (const SharedPoint& point : received[r]) totals[point.position] += point.sum;
-  }
-  std::vector<Bytes> replies;
-  for (auto& points : received) {
-    for (SharedPoint& point : points) point.sum = totals.at(point.position);
-    replies.push_back(Writer().range(points).take());
-  }
-  // Answers come in the order of the questions.
-  const std::vector<Bytes> answers = exchangeBytes(transport, std::move(replies));
-  std::vector<std::vector<SharedPoint>> answered(ranks);
-  for (std::size_t r = 0; r < ranks; ++r)
-    if (!answers[r].empty()) answered[r] = Reader(answers[r]).range<SharedPoint>();
-  std::vector<std::size_t> cursor(ranks, 0);
-  for (SharedPoint* point : shared) {
-    const std::size_t r = PositionHash()(point->position) % ranks;
-    point->sum = answered[r].at(cursor[r]++).sum;
-  }
+/// Collective. Adds up the sums at positions that other ranks may have too.
+void sumAcrossRanks(Transport& transport, const std::vector<SharedPoint*>& shared) {
+  struct Contribution {
+    Position position;
+    Sum sum;
+    std::int64_t index;  // in `shared`
+  };
+  struct Total {
+    std::int64_t index;
+    Sum sum;
+  };
+  std::vector<Contribution> mine;
+  together(transport, [&] {
+    for (std::size_t i = 0; i < shared.size(); ++i)
+      mine.push_back({shared[i]->position, shared[i]->sum, static_cast<std::int64_t>(i)});
+  });
+  const std::vector<Total> totals = rendezvous<Total>(
+      transport, std::move(mine),
+      [](const Contribution& one) { return PositionHash()(one.position); },
+      [](const Contribution& a, const Contribution& b) { return a.position < b.position; },
+      [](const Contribution& a, const Contribution& b) { return a.position == b.position; },
+      [](Span<Met<Contribution>> group, auto&& send) {
+        Sum total;
+        for (const auto& one : group) total += one.record.sum;
+        for (const auto& one : group) send(one.rank, {one.record.index, total});
+      });
+  together(transport, [&] {
+    for (const Total& total : totals)
+      shared.at(static_cast<std::size_t>(total.index))->sum = total.sum;
+  });
 }
 
 }  // namespace
