@@ -17,9 +17,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "Leaves.h"
+
+#include "Tributary/Error.h"
 
 namespace tributary {
 namespace {
@@ -173,6 +176,16 @@ vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
 }
 
 vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
+  if (array->GetDataType() == VTK_BIT) {  // packed, whatever it says of its layout
+    auto bytes = vtkSmartPointer<vtkUnsignedCharArray>::New();
+    bytes->SetName(array->GetName());
+    bytes->SetNumberOfComponents(array->GetNumberOfComponents());
+    bytes->SetNumberOfTuples(array->GetNumberOfTuples());
+    for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+      for (int c = 0; c < array->GetNumberOfComponents(); ++c)
+        bytes->SetComponent(i, c, array->GetComponent(i, c));
+    return bytes;
+  }
   if (array->HasStandardMemoryLayout()) return array;
   auto copy = vtkSmartPointer<vtkDoubleArray>::New();
   copy->DeepCopy(array);
@@ -180,6 +193,7 @@ vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
 }
 
 std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
+  if (ids->GetDataType() == VTK_BIT) return exactIds(plain(ids));
   std::vector<std::int64_t> copy(static_cast<std::size_t>(ids->GetNumberOfTuples()));
   if (ids->HasStandardMemoryLayout() && ids->GetNumberOfComponents() == 1) {
     switch (ids->GetDataType()) {
@@ -187,6 +201,9 @@ std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
           std::transform(static_cast<const VTK_TT*>(ids->GetVoidPointer(0)),
                          static_cast<const VTK_TT*>(ids->GetVoidPointer(0)) + copy.size(),
                          copy.begin(), [](VTK_TT id) { return static_cast<std::int64_t>(id); }));
+      default:
+        throw Error(std::string("the array \"") + (ids->GetName() ? ids->GetName() : "") +
+                    "\" is of a type that has no whole numbers");
     }
     return copy;
   }

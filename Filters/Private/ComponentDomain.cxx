@@ -3,7 +3,6 @@
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkImageData.h>
-#include <vtkMatrix3x3.h>
 #include <vtkPointData.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "CellLists.h"
+#include "GridParts.h"
 #include "HyperTrees.h"
 #include "Refinement.h"
 
@@ -31,19 +31,18 @@ std::size_t index(std::int64_t i) {
 /// What decides how the data sets of all ranks are put together. Trivially copyable.
 struct Traits {
   bool hasCells;
-  bool isStructured;
   bool isUniform;
   bool isComposite;
   bool hasPointIds;
   bool hasCellIds;
   bool isTrees;
-  int type;
+  int grid;  // -1 if it is not structured
   int level;
   std::uint64_t hierarchy;
   std::uint64_t roots;  // of trees
   TreeLattice trees;
   std::array<int, 6> extent;
-  std::array<double, 15> lattice;  // origin, spacing, direction
+  std::array<double, 6> lattice;  // origin, spacing
 };
 
 Traits traitsOf(const Leaf& leaf) {
@@ -60,16 +59,13 @@ Traits traitsOf(const Leaf& leaf) {
     return traits;
   }
   traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
-  traits.type = dataSet->GetDataObjectType();
   traits.level = leaf.level;
   traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
-  traits.isStructured = extentOf(dataSet, traits.extent.data());
+  extentOf(dataSet, traits.extent.data());
   if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
-    traits.type = VTK_IMAGE_DATA;  // of whatever kind
     traits.isUniform = true;
     std::copy_n(image->GetOrigin(), 3, traits.lattice.begin());
     std::copy_n(image->GetSpacing(), 3, traits.lattice.begin() + 3);
-    std::copy_n(image->GetDirectionMatrix()->GetData(), 9, traits.lattice.begin() + 6);
   }
   return traits;
 }
@@ -131,9 +127,13 @@ bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
 
 /// Collective. The same on all ranks.
 DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) {
+  const std::vector<int> grids = numberGrids(transport, leaves);
   std::vector<Traits> mine;
   together(transport, [&] {
-    for (const Leaf& leaf : leaves) mine.push_back(traitsOf(leaf));
+    for (const Leaf& leaf : leaves) {
+      mine.push_back(traitsOf(leaf));
+      mine.back().grid = grids[mine.size() - 1];
+    }
   });
   const std::vector<Traits> all = allgatherv(transport, mine);
   DomainRules rules;
@@ -148,8 +148,8 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
     if (!first) first = &one;
     // Pieces of a composite data set may each count from the beginning, unless they say where they
     // lie.
-    oneGrid = oneGrid && one.isStructured && one.type == first->type &&
-              one.lattice == first->lattice && (one.isUniform || !one.isComposite);
+    oneGrid =
+        oneGrid && one.grid >= 0 && one.grid == first->grid && (one.isUniform || !one.isComposite);
     pointIds = pointIds && one.hasPointIds && !one.isComposite;
     cellIds = cellIds && one.hasCellIds && !one.isComposite;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -274,7 +274,8 @@ std::unique_ptr<ComponentDomain> makeComponentDomain(
         throw Error("a data set has " + std::to_string(flags.size()) + " ghost flags for " +
                     std::to_string(dataSet->GetNumberOfCells()) + " cells");
       std::vector<std::uint8_t> own(flags.begin(), flags.end());
-      const bool lattice = traitsOf(leaves[n]).isStructured &&
+      int extent[6];
+      const bool lattice = extentOf(dataSet, extent) &&
                            (rules.points == DomainRules::Points::Structured ||
                             rules.points == DomainRules::Points::Hierarchy ||
                             (rules.points == DomainRules::Points::Places && isLattice(dataSet)));

@@ -8,6 +8,7 @@
 #include "SmpFor.h"
 
 #include "Tributary/Components/LatticeMask.h"
+#include "Tributary/Error.h"
 
 namespace tributary {
 
@@ -131,6 +132,8 @@ std::vector<std::uint64_t> rangeBits(const RangeTest& test) {
         rangeMask(values + 64 * rows, count % 64, 1, test.lo, test.hi,
                   &mask[static_cast<std::size_t>(rows)], smpFor);
     });
+    default:
+      throw Error("the scalars are of a type that has no order");
   }
   return mask;
 }

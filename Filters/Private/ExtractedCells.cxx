@@ -3,6 +3,7 @@
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
 #include <vtkExtractCells.h>
+#include <vtkFieldData.h>
 #include <vtkIdList.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
@@ -60,7 +61,7 @@ void extractPoly(vtkPolyData* from, const std::vector<vtkIdType>& ids, vtkPolyDa
   to->GetCellData()->CopyAllOn();
   to->GetCellData()->CopyAllocate(from->GetCellData(), cellIds->GetNumberOfIds());
   to->GetCellData()->CopyData(from->GetCellData(), cellIds.Get());
-  to->SetFieldData(from->GetFieldData());
+  to->GetFieldData()->ShallowCopy(from->GetFieldData());
 }
 
 /// Whether no point is left over when all cells are taken.
@@ -98,6 +99,7 @@ vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<
     output->GetPointData()->CopyAllocate(dataSet->GetPointData());
     output->GetCellData()->CopyAllOn();
     output->GetCellData()->CopyAllocate(dataSet->GetCellData());
+    output->GetFieldData()->ShallowCopy(dataSet->GetFieldData());
     return output;
   }
   vtkNew<vtkExtractCells> extract;

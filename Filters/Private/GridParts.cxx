@@ -63,7 +63,7 @@ std::array<int, 3> cornerOf(const std::array<int, 6>& extent, unsigned corner) {
 
 GridPart partOf(const Leaf& leaf) {
   GridPart part;
-  if (!extentOf(leaf.dataSet, part.extent.data())) return part;
+  if (!leaf.dataSet || !extentOf(leaf.dataSet, part.extent.data())) return part;
   part.group = leaf.group;
   if (auto* image = vtkImageData::SafeDownCast(leaf.dataSet)) {
     part.kind = Kind::Uniform;

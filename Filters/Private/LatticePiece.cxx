@@ -434,6 +434,8 @@ std::uint32_t LatticePiece::label(const RangeTest& test) {
     switch (array->GetDataType()) {
       vtkTemplateMacro(rangeMask(static_cast<const VTK_TT*>(array->GetVoidPointer(0)), size[0],
                                  size[1] * size[2], test.lo, test.hi, mask.data(), smpFor));
+      default:
+        throw Error("the scalars are of a type that has no order");
     }
     if (!test.atCells) mask = cellMask(mask, points_, test.allPoints, smpFor);
   }

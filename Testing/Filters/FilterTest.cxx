@@ -3,6 +3,7 @@
 #include "vtkAsyncConnectivity.h"
 #include "vtkAsyncStreamTracer.h"
 
+#include <vtkBitArray.h>
 #include <vtkCallbackCommand.h>
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
@@ -22,6 +23,7 @@
 #include <vtkLongLongArray.h>
 #include <vtkMPIController.h>
 #include <vtkNew.h>
+#include <vtkPartitionedDataSet.h>
 #include <vtkPointData.h>
 #include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
@@ -103,14 +105,14 @@ vtkSmartPointer<vtkPolyData> seeds(int part, int parts) {
 
 /// A filter whose error messages are kept instead of shown.
 template <class Filter>
-class Run {
+class Running {
  public:
-  explicit Run(vtkMultiProcessController* controller) {
+  explicit Running(vtkMultiProcessController* controller) {
     filter->SetController(controller);
     vtkNew<vtkCallbackCommand> listener;
     listener->SetClientData(this);
     listener->SetCallback([](vtkObject*, unsigned long, void* self, void* text) {
-      static_cast<Run*>(self)->errors.emplace_back(static_cast<const char*>(text));
+      static_cast<Running*>(self)->errors.emplace_back(static_cast<const char*>(text));
     });
     filter->AddObserver(vtkCommand::ErrorEvent, listener);
     filter->GetExecutive()->AddObserver(vtkCommand::ErrorEvent, listener);
@@ -132,14 +134,14 @@ class Run {
   std::vector<std::string> errors;
 };
 
-class Tracing : public Run<vtkAsyncStreamTracer> {
+class Tracing : public Running<vtkAsyncStreamTracer> {
  public:
   static constexpr vtkIdType kAll = 2 * (kSeeds - 1);
   static constexpr bool kPassesGhostsOn = false;
   using Change = std::function<void(vtkAsyncStreamTracer*, bool odd)>;
 
   Tracing(vtkMultiProcessController* controller, vtkImageData* data, vtkPolyData* from)
-      : Run(controller) {
+      : Running(controller) {
     filter->SetInputData(0, data);
     filter->SetInputData(1, from);
     filter->SetMaximumPropagation(40);
@@ -176,14 +178,14 @@ class Tracing : public Run<vtkAsyncStreamTracer> {
   void setOwn() { filter->SetBlocksPerRank(1 + world().rank()); }
 };
 
-class Connecting : public Run<vtkAsyncConnectivity> {
+class Connecting : public Running<vtkAsyncConnectivity> {
  public:
   /// Cubes of 4 cells a side, every second one in range.
   static constexpr bool kPassesGhostsOn = true;  // its output is the input
   static constexpr vtkIdType kAll = kCells / 4 * (kCells / 4) * (kCells / 4) / 2;
   using Change = std::function<void(vtkAsyncConnectivity*, bool odd)>;
 
-  Connecting(vtkMultiProcessController* controller, vtkImageData* data) : Run(controller) {
+  Connecting(vtkMultiProcessController* controller, vtkImageData* data) : Running(controller) {
     filter->SetInputData(data);
     filter->SetConnectThrough(vtkAsyncConnectivity::FACES);
     filter->SetScalarConnectivity(true);
@@ -538,6 +540,8 @@ TEST(Tracer, RoundsNoIdOfASeed) {
   tracing.expectOneError("global ids for");
 }
 
+// The regions alone.
+
 // In ParaView 5.11 a pipeline with one ends the program.
 TEST(Connectivity, TakesUniformHyperTreeGrids) {
   vtkNew<vtkUniformHyperTreeGrid> grid;
@@ -571,6 +575,103 @@ TEST(Connectivity, TakesUniformHyperTreeGrids) {
   vtkDataArray::SafeDownCast(table->GetColumnByName("Bounds"))->GetTuple(0, bounds);
   const double expected[6] = {1, 2.5, 2, 2.5, 3, 3};
   for (int i = 0; i < 6; ++i) EXPECT_EQ(bounds[i], expected[i]);
+}
+
+TEST(Connectivity, TakesBitsAsScalarsAndLabels) {
+  const auto image = Connecting::cubes(world().rank(), world().size());
+  vtkDataArray* cube = image->GetCellData()->GetArray("cube");
+  vtkNew<vtkBitArray> bits;
+  bits->SetName("bits");
+  for (vtkIdType i = 0; i < cube->GetNumberOfTuples(); ++i)
+    bits->InsertNextValue(static_cast<int>(cube->GetTuple1(i)));
+  image->GetCellData()->AddArray(bits);
+  Connecting run(everybody(), image);
+  constexpr auto cells = vtkDataObject::FIELD_ASSOCIATION_CELLS;
+  run.filter->SetInputArrayToProcess(0, 0, 0, cells, "bits");
+  EXPECT_EQ(resultsOf(run), Connecting::kAll);
+  run.filter->SetScalarConnectivity(false);
+  run.filter->SetLabelConnectivity(true);
+  run.filter->SetInputArrayToProcess(1, 0, 0, cells, "bits");
+  EXPECT_EQ(resultsOf(run), 2 * Connecting::kAll);
+}
+
+/// A cube of 4 cells a side whose indices begin at (first, 0, 0) and whose points at (x, 0, 0).
+vtkSmartPointer<vtkDataSet> cube(bool curvilinear, int first, double x) {
+  vtkNew<vtkRectilinearGrid> grid;
+  grid->SetExtent(first, first + 4, 0, 4, 0, 4);
+  vtkNew<vtkDoubleArray> axes[3];
+  for (int a = 0; a < 3; ++a)
+    for (int i = 0; i < 5; ++i) axes[a]->InsertNextValue(a == 0 ? x + i : i);
+  grid->SetXCoordinates(axes[0]);
+  grid->SetYCoordinates(axes[1]);
+  grid->SetZCoordinates(axes[2]);
+  if (!curvilinear) return grid.Get();
+  vtkNew<vtkPoints> points;
+  grid->GetPoints(points);
+  auto other = vtkSmartPointer<vtkStructuredGrid>::New();
+  other->SetExtent(grid->GetExtent());
+  other->SetPoints(points);
+  return other;
+}
+
+TEST(Connectivity, JoinsDataSetsByIndexOnlyIfTheirPointsAgree) {
+  const int rank = world().rank(), ranks = world().size();
+  const auto regionsOf = [&](vtkDataObject* data) {
+    Running<vtkAsyncConnectivity> run(everybody());
+    run.filter->SetInputData(data);
+    run.update();
+    EXPECT_TRUE(run.errors.empty());
+    return tributary::allreduce(world(), ReduceOp::Sum,
+                                std::int64_t(run.filter->GetRegionTable()->GetNumberOfRows()));
+  };
+  for (const bool curvilinear : {false, true}) {
+    SCOPED_TRACE(curvilinear ? "curvilinear" : "rectilinear");
+    // The same indices at other places, as of a simulation that says nothing of its whole extent.
+    const auto apart = cube(curvilinear, 0, 100 * rank);
+    EXPECT_EQ(regionsOf(apart), ranks);
+    vtkNew<vtkPartitionedDataSet> partitions;
+    partitions->SetNumberOfPartitions(1);
+    partitions->SetPartition(0, apart);
+    EXPECT_EQ(regionsOf(partitions), ranks);
+    // Indices that go on where points do not.
+    EXPECT_EQ(regionsOf(cube(curvilinear, 4 * rank, 100 * rank)), ranks);
+    // One grid.
+    const auto part = cube(curvilinear, 4 * rank, 4 * rank);
+    EXPECT_EQ(regionsOf(part), 1);
+    partitions->SetPartition(0, part);
+    EXPECT_EQ(regionsOf(partitions), 1);
+  }
+}
+
+TEST(Connectivity, HasItsListsBackAndIsNotModifiedByEqualOnes) {
+  vtkNew<vtkAsyncConnectivity> filter;
+  filter->SetScalarRange(0.25, 0.5);
+  filter->SetScalarRange(2, 1, 3);
+  EXPECT_EQ(filter->GetNumberOfScalarRanges(), 3);
+  double range[2];
+  filter->GetScalarRange(2, range);
+  EXPECT_EQ(range[0], 1);
+  EXPECT_EQ(range[1], 3);
+  filter->GetScalarRange(1, range);  // between those that were given
+  EXPECT_EQ(range[0], 0);
+  EXPECT_EQ(range[1], 1);
+  filter->AddSeed(7);
+  filter->AddSpecifiedRegion(8);
+  filter->AddStatisticsArray("a");
+  EXPECT_EQ(filter->GetNumberOfSeeds(), 1);
+  EXPECT_EQ(filter->GetSeed(0), 7);
+  EXPECT_EQ(filter->GetNumberOfSpecifiedRegions(), 1);
+  EXPECT_EQ(filter->GetSpecifiedRegion(0), 8);
+  EXPECT_EQ(filter->GetNumberOfStatisticsArrays(), 1);
+  EXPECT_STREQ(filter->GetStatisticsArray(0), "a");
+  const vtkMTimeType before = filter->GetMTime();
+  filter->SetScalarRange(2, 1, 3);
+  filter->SetNumberOfScalarRanges(3);
+  filter->DeleteSeed(9);
+  filter->DeleteSpecifiedRegion(9);
+  EXPECT_EQ(filter->GetMTime(), before);
+  filter->SetScalarRange(2, 1, 4);
+  EXPECT_GT(filter->GetMTime(), before);
 }
 
 }  // namespace
