@@ -1,12 +1,12 @@
 #include "vtkAsyncConnectivity.h"
 
 #include "Private/ComponentDomain.h"
-#include "Private/ExtractedCells.h"
 #include "Private/FreshArray.h"
-#include "Private/HyperTrees.h"
 #include "Private/Leaves.h"
 #include "Private/PropertyList.h"
+#include "Private/RegionArrays.h"
 #include "Private/RegionSelection.h"
+#include "Private/RegionWriting.h"
 #include "Private/Require.h"
 #include "Private/RunStatistics.h"
 
@@ -14,33 +14,31 @@
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
-#include <vtkCellData.h>
+#include <vtkDataObject.h>
 #include <vtkDataObjectTree.h>
-#include <vtkDataObjectTreeIterator.h>
+#include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkDoubleArray.h>
 #include <vtkFieldData.h>
 #include <vtkHyperTreeGrid.h>
 #include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkIntArray.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
-#include <vtkPointData.h>
 #include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
 #include <vtkTable.h>
-#include <vtkUniformGrid.h>
-#include <vtkUniformGridAMR.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 vtkStandardNewMacro(vtkAsyncConnectivity);
 
@@ -51,11 +49,6 @@ using tributary::require;
 
 /// Share of the progress bar when all data sets are known.
 constexpr double SETUP_DONE = 0.1;
-
-std::string numbered(const char* name, std::size_t range)
-{
-  return range == 0 ? name : name + ("_" + std::to_string(range));
-}
 
 /// @return whether it was there
 bool removeFrom(std::vector<vtkIdType>& ids, vtkIdType id)
@@ -83,33 +76,18 @@ public:
     tributary::RunStatistics& statistics);
 
 private:
-  /// What is known of one range at the end.
-  struct Range
-  {
-    tributary::RangeRegions Regions;
-    tributary::RegionSelection Selection;
-    std::vector<vtkSmartPointer<vtkIdTypeArray>> Cells, Points; // for each piece
-  };
-
-  vtkDataArray* FindInputArray(int index, const tributary::Leaf& leaf, int& association);
-  std::vector<vtkDataArray*> FindLabels();
-  std::vector<tributary::RangeTest> FindScalars();
-  void FindMeasured();
+  tributary::FindArray Finder(int index);
   tributary::RegionSelection Select(const tributary::RangeRegions& regions);
   bool LabelRange(std::size_t range);
   tributary::UnionOptions MakeUnionOptions(double progress);
-  void Write(vtkDataObject* input, vtkDataObject* output);
-  void Extract(vtkDataObject* input, vtkDataObject* output);
-  void WriteTable(vtkTable* table);
 
   vtkAsyncConnectivity* Self;
   tributary::Transport& Transport;
   std::vector<tributary::Leaf> Leaves;
   std::unique_ptr<tributary::ComponentDomain> Domain;
   std::vector<tributary::RangeTest> Tests;
-  std::vector<std::string> Columns;                           // a component of an array each
-  std::vector<std::vector<tributary::MeasuredValues>> Arrays; // for each piece
-  std::vector<Range> Ranges;
+  tributary::MeasuredColumns Measured;
+  std::vector<tributary::ShownRange> Ranges;
 };
 
 //------------------------------------------------------------------------------
@@ -192,162 +170,21 @@ void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list)
 }
 
 //------------------------------------------------------------------------------
-/// The array of SetInputArrayToProcess(index, ...), null if the leaf has it not. Local.
-vtkDataArray* vtkAsyncConnectivity::vtkRun::FindInputArray(
-  int index, const tributary::Leaf& leaf, int& association)
+/// Finds the array of SetInputArrayToProcess(index, ...).
+tributary::FindArray vtkAsyncConnectivity::vtkRun::Finder(int index)
 {
-  if (leaf.trees &&
-    this->Self->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
-      vtkDataObject::FIELD_ASSOCIATION_POINTS)
+  return [this, index](const tributary::Leaf& leaf, int& association)
   {
-    throw Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
-      " names an array of points, but hyper tree grids have arrays of cells only; choose one of "
-      "these");
-  }
-  return this->Self->GetInputArrayToProcess(index, leaf.object(), association);
-}
-
-//------------------------------------------------------------------------------
-/// The array of labels of each leaf, null if labels do not count.
-std::vector<vtkDataArray*> vtkAsyncConnectivity::vtkRun::FindLabels()
-{
-  std::vector<vtkDataArray*> labels(this->Leaves.size(), nullptr);
-  tributary::together(this->Transport,
-    [&]
+    if (leaf.trees &&
+      this->Self->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
+        vtkDataObject::FIELD_ASSOCIATION_POINTS)
     {
-      for (std::size_t n = 0; this->Self->LabelConnectivity && n < labels.size(); ++n)
-      {
-        const tributary::Leaf& leaf = this->Leaves[n];
-        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        labels[n] = this->FindInputArray(1, leaf, association);
-        if (labels[n] && association != vtkDataObject::FIELD_ASSOCIATION_CELLS)
-        {
-          throw Error("SelectLabels is an array of points; choose an array of cells, or convert it "
-                      "with Point Data to Cell Data first");
-        }
-        if (!labels[n] && leaf.cells() > 0)
-        {
-          throw Error("a data set has not the array to compare with LabelConnectivity; choose an "
-                      "array of cells that all have with SelectLabels "
-                      "(SetInputArrayToProcess(1, ...))");
-        }
-      }
-    });
-  return labels;
-}
-
-//------------------------------------------------------------------------------
-/// The array of scalars of each leaf, with the range left open.
-std::vector<tributary::RangeTest> vtkAsyncConnectivity::vtkRun::FindScalars()
-{
-  std::vector<tributary::RangeTest> tests(this->Leaves.size());
-  tributary::together(this->Transport,
-    [&]
-    {
-      for (std::size_t n = 0; this->Self->ScalarConnectivity && n < tests.size(); ++n)
-      {
-        const tributary::Leaf& leaf = this->Leaves[n];
-        if (leaf.cells() < 1)
-        {
-          continue;
-        }
-        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        vtkDataArray* scalars = this->FindInputArray(0, leaf, association);
-        const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-        if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
-        {
-          throw Error("a data set has not the scalars of ScalarConnectivity; choose an array of "
-                      "points or cells that all have with SelectInputScalars "
-                      "(SetInputArrayToProcess(0, ...)), or turn ScalarConnectivity off");
-        }
-        const vtkIdType count = atCells ? leaf.cells() : leaf.points();
-        const bool isComplete = atCells ? tributary::hasValuePerCell(scalars, leaf)
-                                        : scalars->GetNumberOfTuples() == count;
-        if (scalars->GetNumberOfComponents() != 1 || !isComplete)
-        {
-          throw Error(std::string("the scalars \"") +
-            (scalars->GetName() ? scalars->GetName() : "") + "\" have " +
-            std::to_string(scalars->GetNumberOfComponents()) + " components and " +
-            std::to_string(scalars->GetNumberOfTuples()) + " tuples for " + std::to_string(count) +
-            (atCells ? " cells" : " points") +
-            "; choose one of one component with "
-            "SelectInputScalars");
-        }
-        tests[n].scalars = scalars;
-        tests[n].atCells = atCells;
-        tests[n].allPoints = this->Self->FullScalarConnectivity;
-      }
-    });
-  return tests;
-}
-
-//------------------------------------------------------------------------------
-/// The columns that StatisticsArrays asks for, the same on all ranks, and each leaf's arrays.
-void vtkAsyncConnectivity::vtkRun::FindMeasured()
-{
-  this->Arrays.resize(this->Leaves.size());
-  for (const std::string& name : this->Self->StatisticsArrays)
-  {
-    std::vector<std::pair<vtkDataArray*, bool>> found(this->Leaves.size());
-    std::int64_t components = 0;
-    tributary::together(this->Transport,
-      [&]
-      {
-        for (std::size_t n = 0; n < this->Leaves.size(); ++n)
-        {
-          const tributary::Leaf& leaf = this->Leaves[n];
-          vtkDataArray* array = leaf.cellData()->GetArray(name.c_str());
-          const bool atCells = array != nullptr;
-          if (!atCells && leaf.dataSet)
-          {
-            array = leaf.dataSet->GetPointData()->GetArray(name.c_str());
-          }
-          if (leaf.cells() < 1)
-          {
-            continue;
-          }
-          if (!array ||
-            !(atCells ? tributary::hasValuePerCell(array, leaf)
-                      : array->GetNumberOfTuples() == leaf.points()))
-          {
-            throw Error("a data set has not the array \"" + name +
-              "\" of StatisticsArrays at its cells or points; choose arrays that all have");
-          }
-          if (components != 0 && components != array->GetNumberOfComponents())
-          {
-            throw Error("the array \"" + name +
-              "\" of StatisticsArrays has another number of components in other data sets");
-          }
-          components = array->GetNumberOfComponents();
-          found[n] = { array, atCells };
-        }
-      });
-    const std::int64_t most =
-      tributary::allreduce(this->Transport, tributary::ReduceOp::Max, components);
-    tributary::together(this->Transport,
-      [&]
-      {
-        if (components != 0 && components != most)
-        {
-          throw Error("the array \"" + name +
-            "\" of StatisticsArrays has another number of components on other ranks");
-        }
-      });
-    tributary::together(this->Transport,
-      [&]
-      {
-        for (int component = 0; component < most; ++component)
-        {
-          this->Columns.push_back(most > 1 ? name + "_" + std::to_string(component) : name);
-          for (std::size_t n = 0; n < found.size(); ++n)
-          {
-            this->Arrays[n].push_back(found[n].first
-                ? tributary::MeasuredValues(found[n].first, component, found[n].second)
-                : tributary::MeasuredValues()); // there are no cells to look at
-          }
-        }
-      });
-  }
+      throw Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
+        " names an array of points, but hyper tree grids have arrays of cells only; choose one of "
+        "these");
+    }
+    return this->Self->GetInputArrayToProcess(index, leaf.object(), association);
+  };
 }
 
 //------------------------------------------------------------------------------
@@ -400,7 +237,7 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
   auto* self = this->Self;
   const double step = (1 - SETUP_DONE) / static_cast<double>(this->Ranges.size());
   const double done = SETUP_DONE + step * static_cast<double>(number);
-  Range& range = this->Ranges[number];
+  tributary::ShownRange& range = this->Ranges[number];
   for (tributary::RangeTest& test : this->Tests)
   {
     test.lo = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][0];
@@ -408,15 +245,15 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
   }
   constexpr tributary::RegionOrder orders[] = { tributary::RegionOrder::LeastKey,
     tributary::RegionOrder::MostCells, tributary::RegionOrder::FewestCells };
-  range.Regions = tributary::findRegions(this->Transport, *this->Domain, this->Tests, this->Arrays,
-    this->Columns.size(), orders[self->RegionIdAssignmentMode],
+  range.regions = tributary::findRegions(this->Transport, *this->Domain, this->Tests,
+    this->Measured.arrays, this->Measured.names.size(), orders[self->RegionIdAssignmentMode],
     this->MakeUnionOptions(done + 0.5 * step));
-  if (self->AbortedTogether(this->Transport, range.Regions.aborted))
+  if (self->AbortedTogether(this->Transport, range.regions.aborted))
   {
     return false;
   }
 
-  range.Selection = this->Select(range.Regions);
+  range.selection = this->Select(range.regions);
   std::vector<std::vector<char>> isSelected;
   std::vector<vtkIdType*> cells, points;
   tributary::together(this->Transport,
@@ -425,225 +262,25 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
       for (std::size_t n = 0; n < this->Leaves.size(); ++n)
       {
         auto& selected = isSelected.emplace_back();
-        for (const auto& region : range.Regions.numbered.ofSet[n])
+        for (const auto& region : range.regions.numbered.ofSet[n])
         {
-          selected.push_back(range.Selection.has(region.number, region.cells) ? 1 : 0);
+          selected.push_back(range.selection.has(region.number, region.cells) ? 1 : 0);
         }
         const tributary::Leaf& leaf = this->Leaves[n];
-        const std::string name = numbered("RegionId", number);
-        range.Cells.push_back(self->ColorRegions || self->ExtractRegions
+        const std::string name = tributary::nameOfRange(number);
+        range.cells.push_back(self->ColorRegions || self->ExtractRegions
             ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, leaf.cells())
             : nullptr);
-        range.Points.push_back(self->ColorRegions && leaf.dataSet
+        range.points.push_back(self->ColorRegions && leaf.dataSet
             ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, leaf.points())
             : nullptr);
-        cells.push_back(range.Cells.back() ? range.Cells.back()->GetPointer(0) : nullptr);
-        points.push_back(range.Points.back() ? range.Points.back()->GetPointer(0) : nullptr);
+        cells.push_back(range.cells.back() ? range.cells.back()->GetPointer(0) : nullptr);
+        points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
       }
     });
-  tributary::writeRegions(this->Transport, *this->Domain, range.Regions, isSelected, cells, points);
+  tributary::writeRegions(this->Transport, *this->Domain, range.regions, isSelected, cells, points);
   self->UpdateProgress(done + step);
   return true;
-}
-
-//------------------------------------------------------------------------------
-/// The input with the new arrays, or what is extracted of it.
-void vtkAsyncConnectivity::vtkRun::Write(vtkDataObject* input, vtkDataObject* output)
-{
-  auto* self = this->Self;
-  // Extraction copies the arrays with the cells: it works on a copy of the input that has them.
-  auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
-  whole->ShallowCopy(input);
-  const std::vector<tributary::Leaf> leaves = tributary::leavesAndTreesOf(whole);
-  for (std::size_t n = 0; self->ColorRegions && n < leaves.size(); ++n)
-  {
-    for (const Range& range : this->Ranges)
-    {
-      leaves[n].cellData()->AddArray(range.Cells[n]);
-      if (leaves[n].dataSet)
-      {
-        leaves[n].dataSet->GetPointData()->AddArray(range.Points[n]);
-      }
-    }
-  }
-  // Data sets without points are no leaves, but should have the arrays that others have.
-  tributary::forEachDataSet(whole,
-    [&](vtkDataObject* object)
-    {
-      const bool isLeaf = std::any_of(leaves.begin(), leaves.end(),
-        [&](const tributary::Leaf& leaf) { return leaf.object() == object; });
-      for (std::size_t r = 0; self->ColorRegions && !isLeaf && r < this->Ranges.size(); ++r)
-      {
-        for (const int type : { vtkDataObject::CELL, vtkDataObject::POINT })
-        {
-          vtkNew<vtkIdTypeArray> none;
-          none->SetName(numbered("RegionId", r).c_str());
-          if (vtkDataSetAttributes* attributes = object->GetAttributes(type))
-          {
-            attributes->AddArray(none);
-          }
-        }
-      }
-    });
-  if (self->ExtractRegions)
-  {
-    this->Extract(whole, output);
-  }
-  else
-  {
-    output->ShallowCopy(whole);
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncConnectivity::vtkRun::Extract(vtkDataObject* input, vtkDataObject* output)
-{
-  std::map<vtkDataObject*, vtkSmartPointer<vtkDataObject>> extracted;
-  const std::vector<tributary::Leaf> leaves = tributary::leavesAndTreesOf(input);
-  for (std::size_t n = 0; n < leaves.size(); ++n)
-  {
-    std::vector<vtkIdType> ids;
-    const vtkIdType count = leaves[n].cells();
-    for (vtkIdType c = 0; c < count; ++c)
-    {
-      for (const Range& range : this->Ranges)
-      {
-        if (range.Cells[n]->GetValue(c) >= 0)
-        {
-          ids.push_back(c);
-          break;
-        }
-      }
-    }
-    if (leaves[n].trees)
-    {
-      extracted[leaves[n].trees] = tributary::maskOthers(leaves[n].trees, ids);
-    }
-    else
-    {
-      extracted[leaves[n].dataSet] = tributary::extractCells(leaves[n].dataSet, ids);
-    }
-  }
-  auto* tree = vtkDataObjectTree::SafeDownCast(input);
-  auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
-  if (vtkDataSet::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input))
-  {
-    if (extracted.count(input) != 0)
-    {
-      output->ShallowCopy(extracted[input]);
-    }
-  }
-  else if (tree && outputTree)
-  {
-    outputTree->CopyStructure(tree);
-    auto iterator = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
-    for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
-    {
-      const auto leaf = extracted.find(iterator->GetCurrentDataObject());
-      if (leaf != extracted.end())
-      {
-        outputTree->SetDataSet(iterator, leaf->second);
-      }
-    }
-  }
-  else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(output))
-  {
-    // A hierarchy's data sets must be images there: here its levels are put one after the other,
-    // with places for the data sets of other ranks.
-    auto* hierarchy = vtkUniformGridAMR::SafeDownCast(input);
-    unsigned int block = 0;
-    for (unsigned int level = 0; hierarchy && level < hierarchy->GetNumberOfLevels(); ++level)
-    {
-      for (unsigned int i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i, ++block)
-      {
-        const auto leaf = extracted.find(hierarchy->GetDataSet(level, i));
-        blocks->SetBlock(block, leaf != extracted.end() ? leaf->second : nullptr);
-      }
-    }
-  }
-  output->GetFieldData()->PassData(input->GetFieldData());
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncConnectivity::vtkRun::WriteTable(vtkTable* table)
-{
-  vtkNew<vtkIdTypeArray> id, cells, points;
-  vtkNew<vtkIntArray> range;
-  vtkNew<vtkDoubleArray> measure, centroid, bounds;
-  id->SetName("RegionId");
-  range->SetName("Range");
-  cells->SetName("Cells");
-  points->SetName("Points");
-  measure->SetName("Measure");
-  centroid->SetName("Centroid");
-  centroid->SetNumberOfComponents(3);
-  bounds->SetName("Bounds");
-  bounds->SetNumberOfComponents(6);
-  std::vector<vtkSmartPointer<vtkDoubleArray>> columns;
-  for (const std::string& column : this->Columns)
-  {
-    for (const char* what : { " Minimum", " Maximum", " Mean", " Integral" })
-    {
-      columns.push_back(vtkSmartPointer<vtkDoubleArray>::New());
-      columns.back()->SetName((column + what).c_str());
-    }
-  }
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  for (std::size_t r = 0; r < this->Ranges.size(); ++r)
-  {
-    const tributary::RegionTable& regions = this->Ranges[r].Regions.numbered.table;
-    const tributary::FactScales& scales = this->Ranges[r].Regions.scales;
-    for (std::size_t i = 0; i < regions.regions.size(); ++i)
-    {
-      const tributary::RegionFacts& facts = regions.regions[i];
-      const std::int64_t number = regions.first + static_cast<std::int64_t>(i);
-      if (!this->Ranges[r].Selection.has(number, facts.cells))
-      {
-        continue;
-      }
-      id->InsertNextValue(number);
-      range->InsertNextValue(static_cast<int>(r));
-      cells->InsertNextValue(facts.cells);
-      points->InsertNextValue(facts.points);
-      const double size = scales.hasMeasure ? scales.measure.value(facts.measure) : 0;
-      const double weight = scales.hasMeasure ? size : static_cast<double>(facts.cells);
-      measure->InsertNextValue(size);
-      double center[3], box[6];
-      for (std::size_t a = 0; a < 3; ++a)
-      {
-        center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
-                               : 0.5 * (facts.lo[a] + facts.hi[a]);
-        box[2 * a] = facts.lo[a] + 0.0; // -0 is 0
-        box[2 * a + 1] = facts.hi[a] + 0.0;
-      }
-      centroid->InsertNextTuple(center);
-      bounds->InsertNextTuple(box);
-      for (std::size_t v = 0; v < this->Columns.size(); ++v)
-      {
-        const tributary::ValueFacts& values = regions.values[i * this->Columns.size() + v];
-        const bool good = values.notFinite == 0;
-        const double integral = scales.integrals[v].value(values.integral);
-        columns[4 * v]->InsertNextValue(good ? values.least : nan);
-        columns[4 * v + 1]->InsertNextValue(good ? values.most : nan);
-        columns[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : nan);
-        columns[4 * v + 3]->InsertNextValue(good ? integral : nan);
-      }
-    }
-  }
-  table->AddColumn(id);
-  if (this->Ranges.size() > 1)
-  {
-    table->AddColumn(range);
-  }
-  table->AddColumn(cells);
-  table->AddColumn(points);
-  table->AddColumn(measure);
-  table->AddColumn(centroid);
-  table->AddColumn(bounds);
-  for (const auto& column : columns)
-  {
-    table->AddColumn(column);
-  }
 }
 
 //------------------------------------------------------------------------------
@@ -652,9 +289,18 @@ bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
 {
   auto* self = this->Self;
   this->Leaves = tributary::leavesAndTreesOf(input);
-  const auto labels = this->FindLabels();
-  this->Tests = this->FindScalars();
-  this->FindMeasured();
+  std::vector<vtkDataArray*> labels(this->Leaves.size(), nullptr);
+  if (self->LabelConnectivity)
+  {
+    labels = tributary::findLabels(this->Transport, this->Leaves, this->Finder(1));
+  }
+  this->Tests.resize(this->Leaves.size());
+  if (self->ScalarConnectivity)
+  {
+    this->Tests = tributary::findScalars(
+      this->Transport, this->Leaves, this->Finder(0), self->FullScalarConnectivity);
+  }
+  this->Measured = tributary::findMeasured(this->Transport, this->Leaves, self->StatisticsArrays);
   constexpr tributary::Through throughs[] = { tributary::Through::Faces, tributary::Through::Edges,
     tributary::Through::Points };
   this->Domain =
@@ -680,16 +326,16 @@ bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   tributary::together(this->Transport,
     [&]
     {
-      this->Write(input, output);
-      this->WriteTable(table);
+      tributary::writeData(input, this->Ranges, self->ColorRegions, self->ExtractRegions, output);
+      tributary::writeTable(this->Ranges, this->Measured.names, table);
     });
   vtkNew<vtkIdTypeArray> total;
   total->SetName("NumberOfRegions");
   tributary::ExchangeStatistics exchange;
-  for (const Range& range : this->Ranges)
+  for (const tributary::ShownRange& range : this->Ranges)
   {
-    total->InsertNextValue(range.Regions.numbered.table.total);
-    exchange.add(range.Regions.statistics);
+    total->InsertNextValue(range.regions.numbered.table.total);
+    exchange.add(range.regions.statistics);
   }
   output->GetFieldData()->AddArray(total);
   statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
