@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "DomainRules.h"
 #include "Leaves.h"
 
 #include "Tributary/Box.h"
@@ -24,35 +25,11 @@
 
 namespace tributary {
 
-constexpr std::uint32_t NoSet = 0xffffffffu;
+inline std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
-/// What makes cells and points of different data sets the same; alike on all ranks.
-struct DomainRules {
-  enum class Cells {
-    Ids,         ///< Global ids.
-    Structured,  ///< Their place in the one extent that all data sets are pieces of.
-    Places       ///< Their least point and the coordinates of all; of trees, the least corner.
-  };
-  enum class Points {
-    Ids,         ///< Global ids.
-    Structured,  ///< Their place in the extent.
-    Hierarchy,   ///< Their place in the finest lattice of the one AMR hierarchy.
-    Places,      ///< Their coordinates.
-    Clusters,    ///< Whatever lies close to them: see Tolerance.
-    Trees        ///< Their place in the finest level of the one lattice of hyper trees.
-  };
-  Cells cells = Cells::Places;
-  Points points = Points::Places;
-  Through through = Through::Points;
-  bool withLabels = false;         ///< Cells connect only within equal values.
-  bool hasPointIds = false;        ///< Whether all data sets have global ids of points ...
-  bool hasCellIds = false;         ///< ... and of cells,
-  bool isOneExtent = false;        ///< or are pieces of one extent.
-  std::array<int, 6> whole{};      ///< The one extent.
-  std::array<double, 3> origin{};  ///< Of the hierarchy's finest lattice.
-  std::array<double, 3> finest{};  ///< Its spacing.
-  TreeLattice trees;               ///< Of hyper trees.
-};
+constexpr std::uint32_t NoSet = 0xffffffffu;
 
 /// Where another data set lies: its bounds, or indices where those tell points apart.
 struct Neighbour {

@@ -147,7 +147,7 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
       const auto& hidden = covered[static_cast<std::size_t>(n)];
-      if (isLattice(piece.dataSet))
+      if (isAlongAxes(piece.dataSet))
         flow->structured.push_back(structuredPiece(piece, n, hidden, *flow));
       else
         flow->meshes.push_back(meshPiece(piece, n, hidden, *flow));

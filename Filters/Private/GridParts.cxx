@@ -244,6 +244,7 @@ std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves) {
   });
 
   std::vector<char> isOne;
+  bool mayBeTorn = false;  // the same on all ranks, as all that is looked at here but `shared`
   together(transport, [&] {
     for (const auto& [key, members] : groups) {
       Parts group;
@@ -252,7 +253,8 @@ std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves) {
       isOne.push_back(kind == Kind::Rectilinear   ? haveCommonAxes(group)
                       : kind == Kind::Curvilinear ? haveCommonCorners(group)
                                                   : true);
-      if (kind != Kind::Curvilinear || !isOne.back()) continue;
+      if (kind != Kind::Curvilinear || !isOne.back() || members.size() < 2) continue;
+      mayBeTorn = true;
       for (const std::size_t n : members) {
         if (n < first || n >= first + leaves.size()) continue;
         const auto places = sharedPlaces(parts[n], group, leaves[n - first].dataSet,
@@ -261,8 +263,9 @@ std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves) {
       }
     }
   });
-  for (const std::int64_t group : findTornGroups(transport, std::move(shared)))
-    isOne[static_cast<std::size_t>(group)] = false;
+  if (mayBeTorn)
+    for (const std::int64_t group : findTornGroups(transport, std::move(shared)))
+      isOne[static_cast<std::size_t>(group)] = false;
 
   std::vector<int> number(parts.size(), -1);
   int next = 0;

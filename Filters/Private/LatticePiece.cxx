@@ -32,10 +32,6 @@ struct LatticeEntity {
   std::int64_t value;  // of the cells that it connects, if they are told apart by values
 };
 
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
-
 /// Whether an entity lies in a face of a box of indices.
 bool isOnSurface(const Index3& at, unsigned span, const Box& box) {
   for (std::size_t a = 0; a < 3; ++a) {
@@ -150,7 +146,7 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
     points_[a] = std::int64_t(extent_[2 * a + 1]) - extent_[2 * a] + 1;
     cells_[a] = std::max<std::int64_t>(points_[a] - 1, 1);
   }
-  straight_ = isLattice(leaf.dataSet);
+  straight_ = isAlongAxes(leaf.dataSet);
   auto* amr = vtkImageData::SafeDownCast(leaf.dataSet);
   for (std::size_t a = 0; a < 3; ++a) {
     start_[a] = extent_[2 * a];

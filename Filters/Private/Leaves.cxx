@@ -156,7 +156,7 @@ int dimensionOf(vtkDataSet* dataSet) {
   return dimension;
 }
 
-bool isLattice(vtkDataSet* dataSet) {
+bool isAlongAxes(vtkDataSet* dataSet) {
   if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
     const double* spacing = image->GetSpacing();
     return image->GetDirectionMatrix()->IsIdentity() && spacing[0] > 0 && spacing[1] > 0 &&

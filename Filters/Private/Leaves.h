@@ -53,8 +53,8 @@ bool extentOf(vtkDataSet* dataSet, int extent[6]);
 /// Highest dimension of the data set's cells, -1 if it has none.
 int dimensionOf(vtkDataSet* dataSet);
 
-/// Whether a data set is a grid along the axes with coordinates that increase; others are meshes.
-bool isLattice(vtkDataSet* dataSet);
+/// Whether a data set is a grid along the axes with coordinates that increase.
+bool isAlongAxes(vtkDataSet* dataSet);
 
 /// The data set's ghost flags of points, or null. Throws Error if they are not one for each point.
 vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet);

@@ -24,10 +24,6 @@
 namespace tributary {
 namespace {
 
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
-
 class MeshPiece : public ComponentPiece {
  public:
   MeshPiece(const Leaf& leaf, const DomainRules& rules, std::vector<std::uint8_t> flags,

@@ -16,10 +16,6 @@
 namespace tributary {
 namespace {
 
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
-
 /// The regions that any rank names, each once.
 RegionSelection selectionOf(Transport& transport, std::vector<std::int64_t> mine) {
   std::sort(mine.begin(), mine.end());

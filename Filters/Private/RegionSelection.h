@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ComponentDomain.h"
+#include "RangeRegions.h"
 
 namespace tributary {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ComponentDomain.h"
+#include "RangeRegions.h"
 #include "RegionSelection.h"
 
 class vtkDataObject;

@@ -19,10 +19,6 @@
 namespace tributary {
 namespace {
 
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
-
 /// Leaves of hyper trees. Ghosts take part in nothing, but are told the region of their original.
 ///
 /// A point is a corner of a leaf, by the number of the first corner at the same place: corner c of
