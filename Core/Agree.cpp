@@ -1,5 +1,7 @@
 #include "Tributary/Agree.h"
 
+#include <exception>
+
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
@@ -13,6 +15,18 @@ void agreeOnError(Transport& transport, const std::string& localError) {
   const std::string text = broadcast(transport, localError, static_cast<int>(lowest));
   if (!localError.empty()) throw Error(localError);
   throw Error("rank " + std::to_string(lowest) + ": " + text);
+}
+
+std::string currentExceptionText() {
+  std::string text;
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    return "an exception that is not a std::exception";
+  }
+  return text.empty() ? "an error without a text" : text;
 }
 
 }  // namespace tributary
