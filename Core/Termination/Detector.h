@@ -79,6 +79,10 @@ class Detector {
   /// same act the same from now on (apart from the counters above).
   virtual std::string state() const = 0;
 
+  /// Whether its turns enter collective operations: then a rank that stops early has to go on until
+  /// it fires, as the others wait for it there. Without, it may be left at any time.
+  virtual bool collective() const { return true; }
+
   /// Called for every work message, a send before it leaves, a receipt before it is acted on.
   virtual void sent(int destination) { static_cast<void>(destination); }
   virtual void received(int source) { static_cast<void>(source); }
