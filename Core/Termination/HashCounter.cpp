@@ -1,8 +1,10 @@
 #include "Tributary/Termination/HashCounter.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "Tributary/Hash.h"
 #include "Tributary/Termination/MessagingDetector.h"
 
 namespace tributary {
@@ -26,20 +28,12 @@ const DetectorTraits& hashCounterTraits() {
   return traits;
 }
 
-/// Steele, Lea and Flood's SplitMix64.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
 class HashCounter : public MessagingDetector {
  public:
   HashCounter(Transport& transport, Session session, const DetectorOptions& options)
       : MessagingDetector(hashCounterTraits(), transport, session, options),
         children_(tree().children(rank())),
-        seed_(mixed(static_cast<std::uint64_t>(session))),
+        seed_(scramble(static_cast<std::uint64_t>(session))),
         own_(coefficients(rank())) {}
 
   void sent(int destination) override { add(sums_, coefficients(destination)); }
@@ -54,13 +48,14 @@ class HashCounter : public MessagingDetector {
   void handle(int source, std::int64_t kind, Reader& body, bool) override {
     if (kind == Contribution) {
       const auto sums = body.value<Sums>();
-      if (heard_ == children_.size()) malformed(source, "a contribution too many");
+      const bool child = std::find(children_.begin(), children_.end(), source) != children_.end();
+      if (!child || heard_ == children_.size()) malformed(source, "a contribution too many");
       for (const std::int64_t sum : sums) {
         if (sum < 0 || sum >= Prime) malformed(source, "a contribution that is no residue");
       }
       add(gathered_, sums);
       ++heard_;
-    } else if (kind == NextWave && contributed_) {
+    } else if (kind == NextWave && contributed_ && source == tree().parent(rank())) {
       beginWave();
     } else {
       malformed(source, "a next wave before this one has ended");
@@ -103,9 +98,9 @@ class HashCounter : public MessagingDetector {
   using Sums = std::array<std::int64_t, 2>;
 
   Sums coefficients(int rank) const {
-    const std::uint64_t first = mixed(seed_ + static_cast<std::uint64_t>(rank));
+    const std::uint64_t first = scramble(seed_ + static_cast<std::uint64_t>(rank));
     return {static_cast<std::int64_t>(first % Prime),
-            static_cast<std::int64_t>(mixed(first) % Prime)};
+            static_cast<std::int64_t>(scramble(first) % Prime)};
   }
 
   static void add(Sums& sums, const Sums& more) {

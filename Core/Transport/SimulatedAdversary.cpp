@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "Tributary/Error.h"
+#include "Tributary/Hash.h"
 #include "Tributary/Transport/Simulated.h"
 #include "Tributary/Transport/SimulatedPrograms.h"
 
@@ -62,19 +63,14 @@ class RandomAdversary : public Adversary {
   }
 
   std::uint64_t next() {
-    std::uint64_t x = random_ += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
+    return scramble(std::exchange(random_, random_ + 0x9e3779b97f4a7c15ull));
   }
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   /// The same number for the same arguments in the same mood.
   double fixed(int a, int b) const {
-    std::uint64_t x = salt_ + static_cast<std::uint64_t>(a) * 0x100000001b3ull +
-                      static_cast<std::uint64_t>(b) * 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-53;
+    const std::uint64_t bits = scramble(salt_ + static_cast<std::uint64_t>(a) * 0x100000001b3ull +
+                                        static_cast<std::uint64_t>(b) * 0x9e3779b97f4a7c15ull);
+    return static_cast<double>(bits >> 11) * 0x1p-53;
   }
 
   std::size_t chooseRank(const std::vector<int>& options) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "Tributary/Error.h"
+#include "Tributary/Hash.h"
 #include "Tributary/Transport/Simulated.h"
 #include "Tributary/Transport/SimulatedPrograms.h"
 
@@ -25,10 +26,7 @@ constexpr double Never = std::numeric_limits<double>::infinity();
 
 /// Steele, Lea and Flood's SplitMix64: advances the state and returns the next number.
 std::uint64_t nextRandom(std::uint64_t& state) {
-  std::uint64_t x = state += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
+  return scramble(std::exchange(state, state + 0x9e3779b97f4a7c15ull));
 }
 
 class TimedNetwork;

@@ -11,6 +11,7 @@
 #include "Tributary/Error.h"
 #include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Collectives.h"
+#include "Tributary/Transport/Loopback.h"
 #include "Tributary/Transport/Simulated.h"
 #include "World.h"
 
@@ -45,8 +46,8 @@ std::vector<std::string> offered(const std::string& error) {
 
 TEST(Detector, Registry) {
   const std::vector<std::string> expected = {
-      "all-reduce", "consensus",      "nbx",      "ring-aps", "ring-counter",
-      "ring-flag",  "shared-counter", "tree-ack", "tree-aps", "tree-counter"};
+      "all-reduce",   "consensus", "four-counter",   "hash-counter", "nbx",      "ring-aps",
+      "ring-counter", "ring-flag", "shared-counter", "tree-ack",     "tree-aps", "tree-counter"};
   const auto names = detectorNames();
   EXPECT_TRUE(std::includes(names.begin(), names.end(), expected.begin(), expected.end()));
   const std::string error = errorOf([] { makeDetector("oracle", world(), 0); });
@@ -376,6 +377,11 @@ std::vector<Case> casesFor(WorkModel work) {
       options.arity = 1000000000;
       options.controlLevel = 1000000000;
       add(name, "_star", options);
+    } else if (name == "hash-counter") {
+      options.arity = 2;
+      add(name, "_arity_2", options);
+      options.arity = 1000000000;
+      add(name, "_star", options);
     } else if (name == "ring-flag") {
       options.initiators = 2;
       add(name, "_2_initiators", options);
@@ -388,10 +394,10 @@ std::vector<Case> casesFor(WorkModel work) {
 
 /// Those that send messages of their own, not collective operations only.
 std::vector<Case> casesWithMessages() {
+  const auto transport = makeLoopbackTransport();
   std::vector<Case> cases;
   for (const Case& c : casesFor(WorkModel::Monotone)) {
-    const std::string kind = c.label.substr(0, 4);
-    if (kind == "ring" || kind == "tree" || kind == "shar") cases.push_back(c);
+    if (!makeDetector(c.detector, *transport, 0, c.options)->collective()) cases.push_back(c);
   }
   return cases;
 }
