@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <list>
 #include <new>
 #include <string>
@@ -24,11 +25,17 @@ constexpr std::size_t LargestWhole = 256 << 10;
 // Up to here a copy costs less than an announcement.
 constexpr std::size_t LargestCopy = 64 << 10;
 
-/// Where a message's parts begin: data in parts of the largest size, then its tail.
+/// How a message's parts follow: data in parts of one size (the last may be smaller), then its
+/// tail.
 struct Lengths {
   std::uint64_t data;
   std::uint64_t tail;
+  std::uint64_t part;
 };
+constexpr std::size_t LargestPart = std::size_t(1) << 30;
+
+// Above, a receiver asks for no further messages until some of those under way have arrived.
+constexpr std::size_t MostArriving = std::size_t(256) << 20;
 
 // Above, MPI may need the sender's help to complete a receive, and the sender may be computing.
 constexpr int LargestBlockingReceive = 4 << 10;
@@ -90,13 +97,15 @@ class MpiInteger : public SharedInteger {
 class MpiTransport : public Transport {
  public:
   MpiTransport(MPI_Comm comm, std::size_t largestPart)
-      : largestPart_(std::clamp<std::size_t>(largestPart, 1, std::size_t(1) << 30)) {
+      : largestPart_(std::clamp<std::size_t>(largestPart, 1, LargestPart)) {
     check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     taggedSessions_ = tagged();
     sentTo_.assign(static_cast<std::size_t>(size_), 0);
+    arrivingFrom_.assign(static_cast<std::size_t>(size_), 0);
+    blockedBy_.assign(static_cast<std::size_t>(size_), 0);
   }
 
   MpiTransport(const MpiTransport&) = delete;
@@ -151,10 +160,11 @@ class MpiTransport : public Transport {
   }
 
   std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    std::size_t arriving = 0;
     if (!arrivals_.empty()) {
-      if (auto envelope = takeArrival(channel, session)) return envelope;
+      if (auto envelope = takeArrival(channel, session, arriving)) return envelope;
     }
-    while (true) {
+    while (arriving <= MostArriving) {
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;
@@ -163,8 +173,12 @@ class MpiTransport : public Transport {
             "MPI_Improbe");
       if (!found) return std::nullopt;
       if (auto envelope = receive(message, status, channel, session)) return envelope;
-      if (auto envelope = takeArrival(channel, session)) return envelope;
+      const auto arrival = std::prev(arrivals_.end());
+      arriving += arrival->bytes.size();
+      const bool isNext = arrivingFrom_[static_cast<std::size_t>(arrival->source)] == 1;
+      if (isNext && complete(*arrival)) return take(arrival);
     }
+    return std::nullopt;
   }
 
   bool receiving(Channel channel, Session session) const override {
@@ -177,30 +191,19 @@ class MpiTransport : public Transport {
     if (requests_.empty()) return;
     finished_.resize(requests_.size());
     int count = 0;
-    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                       finished_.data(), MPI_STATUSES_IGNORE),
-          "MPI_Testsome");
-    if (count <= 0) return;
-    for (int i = 0; i < count; ++i) finish(owners_[static_cast<std::size_t>(finished_[i])]);
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      if (requests_[i] == MPI_REQUEST_NULL) continue;
-      if (kept != i) {
-        requests_[kept] = requests_[i];
-        owners_[kept] = std::move(owners_[i]);
-      }
-      ++kept;
-    }
-    requests_.resize(kept);
-    owners_.resize(kept);
+    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                  finished_.data(), MPI_STATUSES_IGNORE);
+    // With an error in one of them, too, these are finished.
+    if (count > 0) removeFinished(count);
+    check(code, "MPI_Testsome");
   }
 
   PendingReduce barrier() override {
     auto state = std::make_shared<PendingReduce::State>();
+    makeRoom();
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
-    requests_.push_back(request);
-    owners_.push_back({nullptr, state});
+    record(request, {nullptr, state});
     return PendingReduce(std::move(state));
   }
 
@@ -208,13 +211,13 @@ class MpiTransport : public Transport {
     auto state = std::make_shared<PendingReduce::State>();
     state->values = std::move(values);
     state->result.resize(state->values.size());
+    makeRoom();
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallreduce(state->values.data(), state->result.data(),
                          static_cast<int>(state->values.size()), MPI_INT64_T, mpiOp(op), comm_,
                          &request),
           "MPI_Iallreduce");
-    requests_.push_back(request);
-    owners_.push_back({nullptr, state});
+    record(request, {nullptr, state});
     return PendingReduce(std::move(state));
   }
 
@@ -240,10 +243,38 @@ class MpiTransport : public Transport {
     bool trailer = false;
     Bytes bytes;
     std::vector<MPI_Request> requests;
+    std::string lost;  // why there are no bytes, and what comes is cut off
   };
 
   void check(int code, const char* function) const {
     if (code != MPI_SUCCESS) throwMpiError(code, function, rank_);
+  }
+
+  /// For one more request, before MPI knows of it: what MPI works on must not be lost for want of
+  /// memory.
+  void makeRoom() {
+    if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 16);
+    if (owners_.size() == owners_.capacity()) owners_.reserve(2 * owners_.size() + 16);
+  }
+  /// @pre makeRoom()
+  void record(MPI_Request request, Owner&& owner) noexcept {
+    requests_.push_back(request);
+    owners_.push_back(std::move(owner));
+  }
+
+  void removeFinished(int count) {
+    for (int i = 0; i < count; ++i) finish(owners_[static_cast<std::size_t>(finished_[i])]);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      if (kept != i) {
+        requests_[kept] = requests_[i];
+        owners_[kept] = std::move(owners_[i]);
+      }
+      ++kept;
+    }
+    requests_.resize(kept);
+    owners_.resize(kept);
   }
 
   static MPI_Op mpiOp(ReduceOp op) {
@@ -284,7 +315,7 @@ class MpiTransport : public Transport {
                   Session session, SendMode mode, Span<const std::byte> data) {
     const bool own = data.data() == operation->bytes.data();
     const Bytes& tail = operation->bytes;
-    const Lengths lengths = {data.size(), own ? 0 : tail.size()};
+    const Lengths lengths = {data.size(), own ? 0 : tail.size(), largestPart_};
     operation->unfinished = 1;
     append(operation->announcement, &lengths, sizeof lengths);
     operation->announcement.push_back(Announcement);
@@ -303,6 +334,7 @@ class MpiTransport : public Transport {
 
   void start(const std::shared_ptr<SendOperation>& operation, const std::byte* data,
              std::size_t size, int destination, int tag, SendMode mode) {
+    makeRoom();
     MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(size);
     if (mode == SendMode::Synchronous) {
@@ -321,8 +353,7 @@ class MpiTransport : public Transport {
         return;
       }
     }
-    requests_.push_back(request);
-    owners_.push_back({operation, nullptr});
+    record(request, {operation, nullptr});
   }
 
   static void finish(Owner& owner) {
@@ -340,16 +371,17 @@ class MpiTransport : public Transport {
     send.done = true;
   }
 
-  void allocate(Bytes& bytes, std::uint64_t size, int source) const {
+  /// Makes room for a message that begins to arrive, or notes that there is none.
+  void allocate(Arrival& arrival, std::uint64_t size) const {
     try {
-      bytes.resize(static_cast<std::size_t>(size));
+      arrival.bytes.resize(static_cast<std::size_t>(size));
     } catch (const std::exception&) {
-      throw Error("rank " + std::to_string(rank_) + " has no memory for a message of " +
-                  std::to_string(size) + " bytes from rank " + std::to_string(source));
+      arrival.lost = "rank " + std::to_string(rank_) + " has no memory for a message of " +
+                     std::to_string(size) + " bytes from rank " + std::to_string(arrival.source);
     }
   }
 
-  /// Receives a matched message; one that cannot be finished at once joins arrivals_.
+  /// Receives a matched message; one that cannot be finished at once becomes the last of arrivals_.
   std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status, Channel channel,
                                   Session session) {
     int count = 0;
@@ -357,75 +389,121 @@ class MpiTransport : public Transport {
     if (count < 1) throw Error("malformed message: empty on the transport's own communicator");
     const int source = status.MPI_SOURCE;
     ++received_;
-    Bytes bytes;
-    allocate(bytes, static_cast<std::uint64_t>(count), source);
     if (count > LargestBlockingReceive) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Imrecv(bytes.data(), count, MPI_BYTE, &message, &request), "MPI_Imrecv");
-      arrivals_.push_back({source, channel, session, true, std::move(bytes), {request}});
+      Arrival& arrival = addArrival(source, channel, session);
+      arrival.requests.push_back(MPI_REQUEST_NULL);
+      arrival.trailer = true;
+      allocate(arrival, static_cast<std::uint64_t>(count));
+      check(MPI_Imrecv(arrival.bytes.data(), static_cast<int>(arrival.bytes.size()), MPI_BYTE,
+                       &message, &arrival.requests.back()),
+            "MPI_Imrecv");
       return std::nullopt;
     }
+    Bytes bytes(static_cast<std::size_t>(count));
     check(MPI_Mrecv(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
     const std::byte kind = bytes.back();
     bytes.pop_back();
     if (kind == Announcement) {
-      arrivals_.push_back(receiveParts(bytes, source, channel, session));
+      receiveParts(bytes, source, channel, session);
       return std::nullopt;
     }
     if (kind != Whole) throw Error("malformed message: unknown kind");
-    const bool overtakes = std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& a) {
-      return a.source == source && a.channel == channel && a.session == session;
-    });
+    const bool overtakes =
+        arrivingFrom_[static_cast<std::size_t>(source)] > 0 &&
+        std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& a) {
+          return a.source == source && a.channel == channel && a.session == session;
+        });
     if (!overtakes) return Envelope{source, std::move(bytes)};
-    arrivals_.push_back({source, channel, session, false, std::move(bytes), {}});
+    addArrival(source, channel, session).bytes = std::move(bytes);
     return std::nullopt;
   }
 
-  Arrival receiveParts(const Bytes& announcement, int source, Channel channel, Session session) {
-    const auto lengths = Reader(announcement).value<Lengths>();
-    if (lengths.tail > largestPart_ || lengths.data > ~std::uint64_t(0) - lengths.tail) {
-      throw Error("malformed message: a tail of " + std::to_string(lengths.tail) + " bytes");
-    }
-    Arrival arrival{source, channel, session, false, {}, {}};
-    allocate(arrival.bytes, lengths.data + lengths.tail, source);
-    const int tag = tagOf(channel, session, true);
-    const auto receivePart = [&](std::uint64_t offset, std::uint64_t size) {
-      arrival.requests.push_back(MPI_REQUEST_NULL);
-      check(MPI_Irecv(arrival.bytes.data() + offset, static_cast<int>(size), MPI_BYTE, source, tag,
-                      comm_, &arrival.requests.back()),
-            "MPI_Irecv");
-      ++received_;
-    };
-    for (std::uint64_t offset = 0; offset < lengths.data; offset += largestPart_) {
-      receivePart(offset, std::min<std::uint64_t>(largestPart_, lengths.data - offset));
-    }
-    if (lengths.tail > 0) receivePart(lengths.data, lengths.tail);
+  Arrival& addArrival(int source, Channel channel, Session session) {
+    arrivals_.emplace_back();
+    Arrival& arrival = arrivals_.back();
+    arrival.source = source;
+    arrival.channel = channel;
+    arrival.session = session;
+    ++arrivingFrom_[static_cast<std::size_t>(source)];
     return arrival;
   }
 
+  void receiveParts(const Bytes& announcement, int source, Channel channel, Session session) {
+    const auto lengths = Reader(announcement).value<Lengths>();
+    if (lengths.part < 1 || lengths.part > LargestPart || lengths.tail > lengths.part ||
+        lengths.data > ~std::uint64_t(0) - lengths.tail) {
+      throw Error("malformed message: parts of " + std::to_string(lengths.part) +
+                  " bytes and a tail of " + std::to_string(lengths.tail));
+    }
+    Arrival& arrival = addArrival(source, channel, session);
+    arrival.requests.reserve(static_cast<std::size_t>(lengths.data / lengths.part) +
+                             std::size_t(2));
+    allocate(arrival, lengths.data + lengths.tail);
+    const int tag = tagOf(channel, session, true);
+    const auto receivePart = [&](std::uint64_t offset, std::uint64_t size) {
+      const bool lost = !arrival.lost.empty();
+      arrival.requests.push_back(MPI_REQUEST_NULL);
+      check(MPI_Irecv(lost ? nullptr : arrival.bytes.data() + offset,
+                      lost ? 0 : static_cast<int>(size), MPI_BYTE, source, tag, comm_,
+                      &arrival.requests.back()),
+            "MPI_Irecv");
+      ++received_;
+    };
+    for (std::uint64_t offset = 0; offset < lengths.data; offset += lengths.part) {
+      receivePart(offset, std::min(lengths.part, lengths.data - offset));
+    }
+    if (lengths.tail > 0) receivePart(lengths.data, lengths.tail);
+  }
+
   /// The oldest complete arrival that no incomplete one of the same source precedes.
-  std::optional<Envelope> takeArrival(Channel channel, Session session) {
+  /// @param arriving  becomes the bytes of those under way, if there is none
+  std::optional<Envelope> takeArrival(Channel channel, Session session, std::size_t& arriving) {
+    ++scans_;
+    arriving = 0;
     for (auto arrival = arrivals_.begin(); arrival != arrivals_.end(); ++arrival) {
       if (arrival->channel != channel || arrival->session != session) continue;
-      const bool waits = std::any_of(arrivals_.begin(), arrival, [&](const Arrival& earlier) {
-        return earlier.source == arrival->source && earlier.channel == channel &&
-               earlier.session == session;
-      });
-      if (waits || !complete(*arrival)) continue;
-      Envelope envelope{arrival->source, std::move(arrival->bytes)};
-      if (arrival->trailer) envelope.bytes.pop_back();
-      arrivals_.erase(arrival);
-      return envelope;
+      std::int64_t& blocked = blockedBy_[static_cast<std::size_t>(arrival->source)];
+      if (blocked != scans_ && complete(*arrival)) return take(arrival);
+      blocked = scans_;
+      arriving += arrival->bytes.size();
     }
     return std::nullopt;
   }
 
-  bool complete(Arrival& arrival) {
+  /// @pre complete
+  Envelope take(std::list<Arrival>::iterator place) {
+    Arrival arrival = std::move(*place);
+    arrivals_.erase(place);
+    --arrivingFrom_[static_cast<std::size_t>(arrival.source)];
+    if (!arrival.lost.empty()) throw LostMessage(arrival.source, arrival.lost);
+    if (arrival.trailer) {
+      if (arrival.bytes.back() != Whole) throw Error("malformed message: unknown kind");
+      arrival.bytes.pop_back();
+    }
+    return Envelope{arrival.source, std::move(arrival.bytes)};
+  }
+
+  bool complete(Arrival& arrival) const {
     if (arrival.requests.empty()) return true;
     int flag = 0;
-    check(MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(), &flag,
-                      MPI_STATUSES_IGNORE),
-          "MPI_Testall");
+    if (arrival.lost.empty()) {
+      check(MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(), &flag,
+                        MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+    } else {
+      flag = 1;
+      for (MPI_Request& request : arrival.requests) {
+        int finished = 0;
+        const int code = MPI_Test(&request, &finished, MPI_STATUS_IGNORE);
+        int kind = MPI_SUCCESS;
+        // More has come than there was room for: that is known.
+        if (code != MPI_SUCCESS &&
+            (MPI_Error_class(code, &kind) != MPI_SUCCESS || kind != MPI_ERR_TRUNCATE)) {
+          check(code, "MPI_Test");
+        }
+        if (request != MPI_REQUEST_NULL) flag = 0;
+      }
+    }
     if (flag) arrival.requests.clear();
     return flag != 0;
   }
@@ -437,7 +515,9 @@ class MpiTransport : public Transport {
           "MPI_Alltoall");
     std::int64_t expected = 0;
     for (const auto count : sentToMe) expected += count;
+    Patience patience;
     while (received_ < expected || !requests_.empty() || !arrivals_.empty()) {
+      patience.rest(*this);
       arrivals_.remove_if([&](Arrival& arrival) { return complete(arrival); });
       poll();
       int found = 0;
@@ -446,10 +526,10 @@ class MpiTransport : public Transport {
       check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &message, &status),
             "MPI_Improbe");
       if (!found) continue;
+      patience.reset();
       int count = 0;
       check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-      Bytes dropped;
-      allocate(dropped, static_cast<std::uint64_t>(count), status.MPI_SOURCE);
+      Bytes dropped(static_cast<std::size_t>(count));
       check(MPI_Mrecv(dropped.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
       ++received_;
     }
@@ -465,6 +545,9 @@ class MpiTransport : public Transport {
   std::vector<Owner> owners_;  // of requests_, one each
   std::vector<int> finished_;
   std::list<Arrival> arrivals_;
+  std::vector<std::int64_t> arrivingFrom_;  // how many of arrivals_, by source
+  std::vector<std::int64_t> blockedBy_;     // the last scan that met an incomplete one, by source
+  std::int64_t scans_ = 0;
   std::vector<std::int64_t> sentTo_;  // MPI messages, parts included
   std::int64_t received_ = 0;         // likewise
 };

@@ -16,10 +16,10 @@
 namespace tributary {
 
 /// The ranks of an MPI communicator. Collective over `comm`, which is duplicated, so that other
-/// users' messages are never matched; MPI must be initialised (MPI_THREAD_FUNNELED or less is
-/// enough) and outlive the transport. Errors are returned by MPI and thrown as Error with the
-/// function, MPI's code and text, and the rank. Messages larger than `largestPart` bytes travel in
-/// parts.
+/// users' messages are never matched; MPI must be initialised (MPI_THREAD_FUNNELED is enough,
+/// MPI_THREAD_SINGLE if the program has no other threads) and outlive the transport. Errors are
+/// returned by MPI and thrown as Error with the function, MPI's code and text, and the rank.
+/// Messages larger than `largestPart` bytes travel in parts.
 ///
 /// Destroying the transport is collective: it receives and drops what was sent and never asked for,
 /// and finishes all sends, so that nothing stays pending in MPI.

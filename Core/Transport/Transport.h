@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "Tributary/Bytes.h"
+#include "Tributary/Error.h"
 #include "Tributary/Span.h"
 
 namespace tributary {
@@ -34,6 +36,17 @@ using Session = std::int64_t;
 struct Envelope {
   int source = 0;
   Bytes bytes;
+};
+
+/// A message that had arrived and found no memory. It is gone; the sender's send is finished all
+/// the same.
+class LostMessage : public Error {
+ public:
+  LostMessage(int source, const std::string& text) : Error(text), source_(source) {}
+  int source() const { return source_; }
+
+ private:
+  int source_;
 };
 
 /// A send under way. Owns the buffer together with the transport: dropping the handle neither
@@ -86,7 +99,9 @@ class PendingReduce {
   std::shared_ptr<State> state_;
 };
 
-/// An integer in the memory of rank 0 that any rank changes without the help of rank 0.
+/// An integer in the memory of rank 0 that any rank changes without the help of rank 0, where the
+/// network can do that. MPI does not promise it: with some networks rank 0 has to call the
+/// transport, or MPI, for others to get on.
 class SharedInteger {
  public:
   virtual ~SharedInteger() = default;
@@ -132,7 +147,8 @@ class Transport {
     append(bytes, tail.data(), tail.size());
     return send(destination, channel, session, mode, std::move(bytes));
   }
-  /// The next message that has fully arrived, from any rank; nothing if there is none now.
+  /// The next message that has fully arrived, from any rank; nothing if there is none now. Throws
+  /// LostMessage, once for each, where there is no memory for it.
   virtual std::optional<Envelope> tryReceive(Channel channel, Session session) = 0;
   /// Whether messages of this channel and session have begun to arrive (their synchronous sends may
   /// be finished) but were not yet returned by tryReceive().

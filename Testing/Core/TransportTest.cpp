@@ -1,5 +1,12 @@
 #include <gtest/gtest.h>
 
+#if defined(TRIBUTARY_WITH_MPI) && defined(__linux__)
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "Sanitized.h"
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
@@ -221,6 +229,56 @@ TEST(Collectives, ExchangeBytesOfAllSizes) {
   EXPECT_THROW(exchangeBytes(t, std::vector<Bytes>(size + 1)), Error);
 }
 
+#if defined(TRIBUTARY_WITH_MPI) && defined(__linux__)
+/// Bytes of address space that this process has.
+std::size_t addressSpace() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  file >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Transport, AMessageWithoutMemoryIsLostAndKeepsNobody) {
+  if (world().size() == 1) GTEST_SKIP() << "needs two ranks";
+  if (testing::Sanitized) GTEST_SKIP() << "sanitizers need the address space";
+  const auto transport = makeWorld(std::size_t(4) << 20);
+  Transport& t = *transport;
+  const Session session = t.openSession();
+  const int last = t.size() - 1;
+  barrier(t);
+  if (t.rank() == 0) {
+    const PendingSend lost =
+        t.send(last, Channel::Work, session, SendMode::Synchronous, Bytes(std::size_t(30) << 20));
+    const PendingSend small = t.send(last, Channel::Work, session, SendMode::Synchronous, Bytes(5));
+    waitFor(t, [&] { return lost.done() && small.done(); });
+  } else if (t.rank() == last) {
+    rlimit limits{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &limits), 0);
+    rlimit low = limits;
+    low.rlim_cur = addressSpace() + (std::size_t(8) << 20);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &low), 0);
+    int source = -1;
+    std::string text;
+    std::optional<Envelope> next;
+    waitFor(t, [&] {
+      try {
+        next = t.tryReceive(Channel::Work, session);
+      } catch (const LostMessage& lost) {
+        source = lost.source();
+        text = lost.what();
+      }
+      return next.has_value();
+    });
+    setrlimit(RLIMIT_AS, &limits);
+    EXPECT_EQ(source, 0);
+    EXPECT_NE(text.find("no memory for a message of 31457280 bytes"), std::string::npos) << text;
+    EXPECT_EQ(next->bytes.size(), 5u);
+    EXPECT_FALSE(t.receiving(Channel::Work, session));
+  }
+  barrier(t);
+}
+#endif
+
 TEST(Agree, AllRanksLeaveTogether) {
   Transport& t = world();
   EXPECT_EQ(errorOf([&] { agreeOnError(t, ""); }), "");
@@ -249,7 +307,7 @@ TEST(Agree, NoRankIsLeftWaitingForOneThatThrows) {
   };
   EXPECT_EQ(errorOfLast(Error("no vectors")), expected("no vectors"));
   EXPECT_EQ(errorOfLast(std::runtime_error("")), expected("an error without a text"));
-  EXPECT_EQ(errorOfLast(17), expected("an error of an unknown kind"));
+  EXPECT_EQ(errorOfLast(17), expected("an exception that is not a std::exception"));
 }
 
 TEST(Transport, ASharedIntegerIsChangedAtOneMomentForAll) {
