@@ -1,4 +1,4 @@
-#include "Tributary/Exchange/Schedule.h"
+#include "Tributary/Exchange/ScheduleMachine.h"
 
 namespace tributary {
 

@@ -55,7 +55,9 @@ using Step = std::function<bool(BlockId block, Mailbox& mailbox)>;
 
 /// Runs a callback over the blocks of all ranks until every block is done and no message is in
 /// flight. Collective: constructed and run on all ranks of the transport, and not destroyed before
-/// the end; the transport can be used for the next exchange then, after an error or an abort too.
+/// the end; the transport can be used for the next exchange then, after an error or an abort too
+/// (which may leave messages in it that nobody asks for any more). What has arrived and waits for a
+/// callback takes as much memory as it needs.
 class Exchange {
  public:
   /// @param transport   outlives the exchange
@@ -73,11 +75,12 @@ class Exchange {
   bool advance();
 
   /// Spins advance() to the end; `monitor` is called between turns, and if it returns false the
-  /// exchange is aborted on all ranks. Throws Error (on the rank that saw it) when a callback
-  /// threw, a message was malformed or nothing moved on any rank for stallSeconds; the other ranks
-  /// leave too and throw an Error that names the rank. An exception of the monitor counts as one of
-  /// a callback; one that comes when the work has ended everywhere is thrown on its rank alone. A
-  /// callback that never returns cannot be interrupted.
+  /// exchange is aborted on all ranks. Throws Error (on the rank that saw it) when a callback or
+  /// the monitor threw, a message, the detector's included, was malformed or found no memory, or
+  /// nothing moved on any rank for stallSeconds; the other ranks leave too and throw an Error that
+  /// names the rank. The monitor is not called while the end is agreed on. A callback that never
+  /// returns cannot be interrupted. Callbacks and the monitor must not call collective operations
+  /// of the transport: the detector's are on their way there.
   void run(const std::function<bool()>& monitor = {});
 
   /// An error of this rank, to be thrown at the end as if a callback had thrown it: for what the
@@ -89,7 +92,8 @@ class Exchange {
   void abort(const std::string& why = {});
   /// Whether the exchange was aborted or failed; at the end the same on all ranks.
   bool aborted() const;
-  /// Why, as given to abort() on the lowest rank that called it, or the error's text.
+  /// Why, as given to abort() on the lowest rank that called it, or the error's text. "" before the
+  /// end.
   const std::string& reason() const;
 
   /// This rank's counters; times and waves are complete at the end.

@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "Tributary/Exchange/Schedule.h"
+#include "Tributary/Exchange/ScheduleMachine.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {

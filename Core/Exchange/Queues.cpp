@@ -272,14 +272,25 @@ bool Queues::retire() {
   return any;
 }
 
+void Queues::note(int source) {
+  touched_ = true;
+  if (detector_ != nullptr) detector_->received(source);
+}
+
 int Queues::receive(const BatchHook& hook) {
   int batches = 0;
   while (batches < BatchesPerTurn) {
-    auto envelope = transport_.tryReceive(Channel::Work, session_);
+    std::optional<Envelope> envelope;
+    try {
+      envelope = transport_.tryReceive(Channel::Work, session_);
+    } catch (const LostMessage& lost) {
+      // A detector that counts messages waits for it otherwise.
+      note(lost.source());
+      throw;
+    }
     if (!envelope) break;
     ++batches;
-    touched_ = true;
-    if (detector_ != nullptr) detector_->received(envelope->source);
+    note(envelope->source);
     if (dropping_) continue;
     const BatchReader batch(envelope->bytes, assignment_, envelope->source, transport_.rank());
     if (hook(envelope->source, batch.footer())) {

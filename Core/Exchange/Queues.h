@@ -152,6 +152,7 @@ class Queues {
   Stream& streamOf(BlockId to);
   void grown(Destination& destination);
 
+  void note(int source);
   Inbox& wake(BlockId block);
   void deliver(Bytes&& bytes, const BatchReader& batch);
   Destination& destinationOf(int rank);

@@ -1,5 +1,5 @@
 #include "Tributary/Error.h"
-#include "Tributary/Exchange/Schedule.h"
+#include "Tributary/Exchange/ScheduleMachine.h"
 
 namespace tributary {
 

@@ -548,34 +548,6 @@ TEST_P(EachSchedule, AStalledRankIsWokenByAMessage) {
   EXPECT_EQ(received, 2);
 }
 
-TEST_P(EachSchedule, AnExceptionOfTheMonitorAtTheEndIsThrownOnItsRankAlone) {
-  // It comes when the callbacks are done: on rank 0 in the turn in which the end is known there,
-  // which on one rank is the last of them all.
-  int done = 0;
-  Exchange* running = nullptr;
-  Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()), [&](BlockId, Mailbox&) {
-    ++done;
-    return false;
-  });
-  running = &exchange;
-  const std::string error = errorOf([&] {
-    exchange.run([&]() -> bool {
-      // Counted in the turn in which this rank knows the end.
-      if (world().rank() == 0 && running->statistics().waves > 0) {
-        throw Error("the picture could not be drawn");
-      }
-      return true;
-    });
-  });
-  EXPECT_EQ(error, world().rank() == 0 ? "the picture could not be drawn" : "");
-  EXPECT_EQ(done, 1);
-  EXPECT_FALSE(exchange.aborted());
-  // The transport is as good as new.
-  Workload workload;
-  workload.blocks = 2 * world().size();
-  play(world(), workload, uniform(2), optionsOf(GetParam()));
-}
-
 TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
   const auto step = [](BlockId, Mailbox&) { return false; };
   const auto error = [&](ExchangeOptions options, std::vector<std::vector<BlockId>> links,

@@ -1,9 +1,10 @@
-#include "Tributary/Exchange/Schedule.h"
+#include "Tributary/Exchange/ScheduleMachine.h"
 
 #include <algorithm>
-#include <exception>
 #include <numeric>
 #include <utility>
+
+#include "Tributary/Agree.h"
 
 namespace tributary {
 
@@ -44,10 +45,8 @@ template <class Action>
 void ScheduleMachine::guarded(Action&& action) {
   try {
     action();
-  } catch (const std::exception& error) {
-    inputs_.fail(error.what());
   } catch (...) {
-    inputs_.fail("an exception that is not a std::exception");
+    inputs_.fail(currentExceptionText());
   }
 }
 

@@ -42,6 +42,9 @@ class ScheduleMachine {
 
   /// Calls no block any more and drops all messages; advance() still leads to the common end.
   void stop();
+  /// Whether a rank that has stopped may leave without the others' knowledge: nothing collective is
+  /// under way.
+  bool mayLeave() const { return detector_ != nullptr && !detector_->collective(); }
 
   /// Changes whenever something moved: a message, or a block that was called.
   std::int64_t progress() const { return progress_ + queues_.traffic(); }

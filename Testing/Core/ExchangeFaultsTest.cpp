@@ -1,0 +1,267 @@
+// What goes wrong on one rank alone, in an exchange: all ranks have to leave it, with the reason.
+// On simulated ranks, where one that waits for ever is found out.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Error.h"
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Transport/Simulated.h"
+#include "World.h"
+
+namespace {
+
+using namespace tributary;
+using tributary::testing::errorOf;
+using tributary::testing::ForwardingTransport;
+
+struct Scheme {
+  Schedule schedule;
+  std::string detector;
+};
+
+std::vector<Scheme> schemes() {
+  std::vector<Scheme> all = {{Schedule::Synchronous, "default"}};
+  for (const std::string& name : detectorNames(WorkModel::AP)) {
+    all.push_back({Schedule::Asynchronous, name});
+    all.push_back({Schedule::Neighborhood, name});
+  }
+  return all;
+}
+
+std::string nameOf(const Scheme& scheme) {
+  return scheme.schedule == Schedule::Synchronous    ? "synchronous"
+         : scheme.schedule == Schedule::Asynchronous ? "asynchronous, " + scheme.detector
+                                                     : "neighborhood, " + scheme.detector;
+}
+
+/// Whether a detector with messages of its own finds the end in this scheme.
+bool ownMessages(const Scheme& scheme) {
+  if (scheme.schedule == Schedule::Synchronous) return false;
+  bool own = false;
+  const auto adversary = makeScriptedAdversary("");
+  const auto network = makeAdversaryNetwork(1, *adversary);
+  network->run([&](Transport& transport) {
+    own = !makeDetector(scheme.detector, transport, transport.openSession())->collective();
+  });
+  return own;
+}
+
+ExchangeOptions optionsOf(const Scheme& scheme) {
+  ExchangeOptions options;
+  options.schedule = scheme.schedule;
+  options.detector = scheme.detector;
+  return options;
+}
+
+Assignment oneBlockEach(const Transport& transport) {
+  return Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
+}
+
+/// Tokens that go around the ring of ranks for some hops. @return how many came by here
+int ring(Transport& transport, const Scheme& scheme, std::uint64_t hops,
+         const std::function<bool()>& monitor = {}) {
+  const BlockId total = transport.size();
+  bool begun = false;
+  int came = 0;
+  Exchange exchange(transport, oneBlockEach(transport), {{(transport.rank() + 1) % total}},
+                    optionsOf(scheme), [&](BlockId block, Mailbox& mailbox) {
+                      if (!begun) mailbox.enqueue((block + 1) % total, hops);
+                      begun = true;
+                      while (const auto message = mailbox.dequeueView()) {
+                        ++came;
+                        const auto left = Reader(message->payload).value<std::uint64_t>() - 1;
+                        if (left > 0) mailbox.enqueue((block + 1) % total, left);
+                      }
+                      return false;
+                    });
+  exchange.run(monitor);
+  return came;
+}
+
+/// Runs `body` on the ranks under several adversaries: it disturbs an exchange that must fail on
+/// all ranks, by rank `culprit`, with `text`; afterwards the transport is as good as new.
+void expectErrorOnAll(const Scheme& scheme, const std::string& text,
+                      const std::function<void(Transport&, int culprit)>& body) {
+  for (int seed = 0; seed < 3; ++seed) {
+    for (const int ranks : {2, 5}) {
+      const int culprit = seed % ranks;
+      SCOPED_TRACE(nameOf(scheme) + ", " + std::to_string(ranks) + " ranks, seed " +
+                   std::to_string(seed));
+      const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
+      const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0);
+      EXPECT_EQ(errorOf([&] {
+                  network->run([&](Transport& transport) {
+                    const std::string error = errorOf([&] { body(transport, culprit); });
+                    EXPECT_NE(error.find(text), std::string::npos) << error;
+                    const std::string begin = "rank " + std::to_string(culprit) + ": ";
+                    EXPECT_EQ(error.find(begin) == 0, transport.rank() != culprit) << error;
+                    EXPECT_EQ(ring(transport, scheme, 7), 7);
+                  });
+                }),
+                "");
+    }
+  }
+}
+
+/// Sends one rank a message of three bytes in the session of the next exchange.
+void sendNonsense(Transport& transport, Channel channel, int destination) {
+  const Session session = transport.openSession() + 1;
+  if (transport.rank() == (destination + 1) % transport.size()) {
+    transport.send(destination, channel, session, SendMode::Eager, Bytes(3));
+  }
+}
+
+/// Work that does not end by itself.
+void workForEver(Transport& transport, const Scheme& scheme) {
+  ring(transport, scheme, ~std::uint64_t(0));
+}
+
+TEST(ExchangeFaults, AMalformedMessageOfTheDetector) {
+  for (const Scheme& scheme : schemes()) {
+    if (!ownMessages(scheme)) continue;
+    expectErrorOnAll(scheme, "malformed message", [&](Transport& transport, int culprit) {
+      sendNonsense(transport, Channel::Detector, culprit);
+      workForEver(transport, scheme);
+    });
+  }
+}
+
+TEST(ExchangeFaults, AMalformedNotice) {
+  for (const Scheme& scheme : schemes()) {
+    expectErrorOnAll(scheme, "malformed message", [&](Transport& transport, int culprit) {
+      sendNonsense(transport, Channel::Control, culprit);
+      workForEver(transport, scheme);
+    });
+  }
+}
+
+/// Damages the first batch that it receives.
+class Damaging : public ForwardingTransport {
+ public:
+  Damaging(Transport& inner, bool active) : ForwardingTransport(inner), active_(active) {}
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    auto envelope = ForwardingTransport::tryReceive(channel, session);
+    if (envelope && channel == Channel::Work && std::exchange(active_, false)) {
+      envelope->bytes.pop_back();
+    }
+    return envelope;
+  }
+
+ private:
+  bool active_;
+};
+
+TEST(ExchangeFaults, ABatchDamagedOnItsWay) {
+  for (const Scheme& scheme : schemes()) {
+    expectErrorOnAll(scheme, "malformed batch", [&](Transport& transport, int culprit) {
+      Damaging damaging(transport, transport.rank() == culprit);
+      ring(damaging, scheme, 50);
+    });
+  }
+}
+
+/// Finds no memory for the second message of work.
+class Losing : public ForwardingTransport {
+ public:
+  Losing(Transport& inner, bool active) : ForwardingTransport(inner), active_(active) {}
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    auto envelope = ForwardingTransport::tryReceive(channel, session);
+    if (envelope && active_ && channel == Channel::Work && ++count_ == 2) {
+      throw LostMessage(envelope->source, "no memory for a message");
+    }
+    return envelope;
+  }
+
+ private:
+  bool active_;
+  int count_ = 0;
+};
+
+TEST(ExchangeFaults, NoMemoryForAMessage) {
+  for (const Scheme& scheme : schemes()) {
+    expectErrorOnAll(scheme, "no memory for a message", [&](Transport& transport, int culprit) {
+      Losing losing(transport, transport.rank() == culprit);
+      ring(losing, scheme, 50);
+    });
+  }
+}
+
+/// A poll that fails.
+class Failing : public ForwardingTransport {
+ public:
+  Failing(Transport& inner, bool active) : ForwardingTransport(inner), active_(active) {}
+  void poll() override {
+    ForwardingTransport::poll();
+    if (active_ && running_ && ++polls_ == 50) throw Error("the network is down");
+  }
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    if (channel == Channel::Work) running_ = true;
+    return ForwardingTransport::tryReceive(channel, session);
+  }
+
+ private:
+  bool active_;
+  bool running_ = false;  // the exchange was made
+  int polls_ = 0;
+};
+
+TEST(ExchangeFaults, APollThatFails) {
+  for (const Scheme& scheme : schemes()) {
+    expectErrorOnAll(scheme, "the network is down", [&](Transport& transport, int culprit) {
+      Failing failing(transport, transport.rank() == culprit);
+      workForEver(failing, scheme);
+    });
+  }
+}
+
+TEST(ExchangeFaults, TheMonitorIsNotAskedWhileTheEndIsAgreedOn) {
+  for (const Scheme& scheme : schemes()) {
+    for (int seed = 0; seed < 6; ++seed) {
+      SCOPED_TRACE(nameOf(scheme) + ", seed " + std::to_string(seed));
+      const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
+      const auto network = makeAdversaryNetwork(3, *adversary);
+      network->run([&](Transport& transport) {
+        const BlockId total = transport.size();
+        Exchange* running = nullptr;
+        Exchange exchange(transport, oneBlockEach(transport), {{(transport.rank() + 1) % total}},
+                          optionsOf(scheme), [](BlockId, Mailbox&) { return false; });
+        running = &exchange;
+        EXPECT_EQ(
+            errorOf([&] {
+              exchange.run([&] {
+                // Counted in the turn in which this rank knows the end.
+                if (running->statistics().waves > 0 && scheme.schedule != Schedule::Synchronous) {
+                  throw Error("too late");
+                }
+                return true;
+              });
+            }),
+            "");
+      });
+    }
+  }
+}
+
+TEST(ExchangeFaults, AStopIsToldInFewMessagesHoweverManyStop) {
+  for (const int ranks : {1, 2, 7, 64}) {
+    TimedNetworkOptions options;
+    options.ranks = ranks;
+    const auto network = makeTimedNetwork(options);
+    network->run([&](Transport& transport) {
+      Exchange exchange(transport, oneBlockEach(transport), {{}}, ExchangeOptions{},
+                        [](BlockId, Mailbox&) -> bool { throw Error("a wrong setting"); });
+      EXPECT_EQ(errorOf([&] { exchange.run(); }), "a wrong setting");
+    });
+    // Each rank tells its neighbours in a tree, and the reason comes down another.
+    EXPECT_EQ(network->traffic().control, 3 * (ranks - 1));
+  }
+}
+
+}  // namespace
