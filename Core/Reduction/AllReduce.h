@@ -33,6 +33,9 @@ class AllReduce {
 
   /// Begins with an item for each local block, in order. Collective, without communication.
   void start(std::vector<Item> items) {
+    // First what must be in step on all ranks: the items may be wrong here.
+    merge_.open();
+    if (hasBlocks_) broadcast_.open();
     merge_.start(std::move(items));
     merged_ = false;
     if (hasBlocks_) broadcast_.start(0);

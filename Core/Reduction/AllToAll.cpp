@@ -55,9 +55,7 @@ std::string AllToAll::parcelsError(const std::vector<std::vector<Parcel>>& parce
 }
 
 void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
-  const std::string wrong = parcelsError(parcels);
-  if (!wrong.empty()) throw Error(wrong);
-  begin(parcels.size());
+  begin(parcels.size(), parcelsError(parcels));
   blocks_.clear();
   blocks_.resize(parcels.size());
   unfinished_ = parcels.size();
@@ -69,10 +67,35 @@ void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
           {blocks_[i].id, parcel.block, number++, std::move(parcel.bytes)});
     }
   }
-  for (Block& block : blocks_) {
-    startRound(block);
-    proceed(block);
+  attempt([&] {
+    for (Block& block : blocks_) {
+      startRound(block);
+      proceed(block);
+    }
+    return true;
+  });
+}
+
+void AllToAll::giveUp() {
+  for (const Block& block : blocks_) {
+    for (int round = block.roundsSent; round < rounds().count(); ++round) {
+      for (const BlockId to : rounds().receivers(block.id, round, rounds().blocks())) {
+        if (!post().isLocal(to)) post().send({block.id, to, round, {}, true});
+      }
+    }
   }
+}
+
+std::int64_t AllToAll::expectedFromOthers() const {
+  std::int64_t messages = 0;
+  for (const Block& block : blocks_) {
+    for (int round = 0; round < rounds().count(); ++round) {
+      for (const BlockId from : rounds().senders(block.id, round, rounds().blocks())) {
+        if (!post().isLocal(from)) ++messages;
+      }
+    }
+  }
+  return messages;
 }
 
 bool AllToAll::turn() {
@@ -118,6 +141,7 @@ void AllToAll::startRound(Block& block) {
     post().send({block.id, to, round, packed(parcels), false});
   }
   block.parcels = std::move(staying);
+  ++block.roundsSent;
 
   // Who sends to this block: one of each group at least.
   const Interval after = rounds().part(block.id, round + 1, length);
@@ -155,7 +179,11 @@ void AllToAll::accept(BlockMessage&& message) {
                 " of an all-to-all");
   }
   --block.missing;
-  unpack(std::move(message), block);
+  if (message.failed) {
+    skip();
+  } else {
+    unpack(std::move(message), block);
+  }
 }
 
 Bytes AllToAll::packed(const std::vector<Travelling*>& parcels) {

@@ -49,6 +49,8 @@ class AllToAll : public ReductionMachine {
  protected:
   bool turn() override;
   bool turnsEnded() const override { return unfinished_ == 0; }
+  void giveUp() override;
+  std::int64_t expectedFromOthers() const override;
 
  private:
   struct Travelling {
@@ -60,6 +62,7 @@ class AllToAll : public ReductionMachine {
   struct Block {
     BlockId id = 0;
     int round = 0;
+    int roundsSent = 0;
     std::size_t missing = 0;  // messages in this round
     std::vector<Travelling> parcels;
     std::vector<BlockMessage> early;  // of later rounds

@@ -42,8 +42,11 @@ Interval ArrayMergeBytes::segment(std::int64_t number) const {
 
 void ArrayMergeBytes::start(const std::vector<std::byte*>& buffers) {
   begin(buffers.size());
+  meetings_.clear();
+  ready_.clear();
   buffers_ = buffers;
   begun_ = 0;
+  passedOn_.assign(buffers.size() * static_cast<std::size_t>(segments_), false);
   unfinished_ = static_cast<std::int64_t>(buffers.size()) * segments_;
 }
 
@@ -61,6 +64,28 @@ bool ArrayMergeBytes::turn() {
   }
 }
 
+void ArrayMergeBytes::giveUp() {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const BlockId block = post().first() + static_cast<BlockId>(i);
+    const int round = rounds().lastRound(block);
+    if (round == rounds().count()) continue;
+    const BlockId to = rounds().first(block, round + 1);
+    if (post().isLocal(to)) continue;
+    for (std::int64_t segment = 0; segment < segments_; ++segment) {
+      if (!passedOn(block, segment)) post().send({block, to, round, {}, true, segment});
+    }
+  }
+}
+
+std::int64_t ArrayMergeBytes::expectedFromOthers() const {
+  std::int64_t blocks = 0;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    blocks += rounds().merging(post().first() + static_cast<BlockId>(i),
+                               [&](BlockId from) { return !post().isLocal(from); });
+  }
+  return blocks * segments_;
+}
+
 void ArrayMergeBytes::beginSegment() {
   const std::size_t offset = bytes(segment(begun_).begin);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
@@ -76,12 +101,13 @@ void ArrayMergeBytes::accept(BlockMessage&& message) {
                       rounds().first(message.from, round) == message.from &&
                       rounds().first(message.from, round + 1) == message.to;
   if (!merges || message.segment < 0 || message.segment >= segments_ ||
-      message.payload.size() != bytes(segment(message.segment).size())) {
+      (!message.failed && message.payload.size() != bytes(segment(message.segment).size()))) {
     throw Error("malformed message: block " + std::to_string(message.from) + " sends block " +
                 std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
                 " bytes in round " + std::to_string(round) + ", segment " +
                 std::to_string(message.segment) + " of a merge reduction of arrays");
   }
+  if (message.failed) skip();
   std::byte* elements = message.payload.data();
   meet({message.to, round, message.segment}, message.from, elements, std::move(message.payload));
 }
@@ -96,6 +122,7 @@ void ArrayMergeBytes::promote(BlockId block, int round, std::int64_t segment, st
   if (post().isLocal(first)) {
     meet({first, round, segment}, block, elements, {});
   } else {
+    passedOn(block, segment) = true;
     post().sendFrom({block, first, round, {}, false, segment},
                     {elements, bytes(this->segment(segment).size())});
   }

@@ -57,6 +57,8 @@ class ArrayMergeBytes : public ArrayReduction {
  protected:
   bool turn() override;
   bool turnsEnded() const override { return unfinished_ == 0; }
+  void giveUp() override;
+  std::int64_t expectedFromOthers() const override;
 
  private:
   /// Where a block's array meets those of others: first block, round, segment.
@@ -74,6 +76,10 @@ class ArrayMergeBytes : public ArrayReduction {
   };
 
   Interval segment(std::int64_t number) const;
+  std::vector<bool>::reference passedOn(BlockId block, std::int64_t segment) {
+    return passedOn_[post().localIndex(block) * static_cast<std::size_t>(segments_) +
+                     static_cast<std::size_t>(segment)];
+  }
   /// All local blocks' next one.
   void beginSegment();
   void accept(BlockMessage&& message);
@@ -88,6 +94,7 @@ class ArrayMergeBytes : public ArrayReduction {
   std::map<Place, Meeting> meetings_;  // that have begun, of this rank's blocks
   std::vector<Ready> ready_;
   std::int64_t begun_ = 0;       // segments of this rank's blocks
+  std::vector<bool> passedOn_;   // by local block and segment, to another rank
   std::int64_t unfinished_ = 0;  // segments of local blocks that are neither sent nor results
 };
 

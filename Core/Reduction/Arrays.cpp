@@ -41,6 +41,7 @@ ArrayReduction::ArrayReduction(Transport& transport, const Assignment& assignmen
 }
 
 void ArrayReduction::combine(const std::vector<Pair>& pairs) {
+  if (failed()) return;  // there may be no arrays
   const auto most = static_cast<std::int64_t>(std::max<std::size_t>(ChunkBytes / elementBytes_, 1));
   std::vector<Pair> chunks;
   for (const Pair& pair : pairs) {

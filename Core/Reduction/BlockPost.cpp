@@ -60,7 +60,7 @@ std::optional<BlockMessage> BlockPost::receive() {
     handedOver_.pop_front();
     return message;
   }
-  auto envelope = transport_.tryReceive(Channel::Work, session_);
+  auto envelope = arrived();
   if (!envelope) return std::nullopt;
   Bytes& bytes = envelope->bytes;
   Footer footer{};
@@ -75,6 +75,29 @@ std::optional<BlockMessage> BlockPost::receive() {
   bytes.resize(bytes.size() - sizeof footer);
   return BlockMessage{footer.from,      footer.to,          footer.round,
                       std::move(bytes), footer.failed != 0, footer.segment};
+}
+
+bool BlockPost::discard() {
+  bool any = !handedOver_.empty();
+  handedOver_.clear();
+  while (true) {
+    try {
+      if (!arrived()) return any;
+    } catch (const LostMessage&) {
+    }
+    any = true;
+  }
+}
+
+std::optional<Envelope> BlockPost::arrived() {
+  try {
+    auto envelope = transport_.tryReceive(Channel::Work, session_);
+    if (envelope) ++received_;
+    return envelope;
+  } catch (const LostMessage&) {
+    ++received_;
+    throw;
+  }
 }
 
 bool BlockPost::sent() {

@@ -16,7 +16,7 @@ struct BlockMessage {
   BlockId to = 0;
   std::int64_t round = 0;
   Bytes payload;
-  bool failed = false;       ///< The payload is the text of an error instead.
+  bool failed = false;       ///< Worth nothing: the payload is the text of an error, or empty.
   std::int64_t segment = 0;  ///< For those who send their items in segments.
 };
 
@@ -44,6 +44,10 @@ class BlockPost {
   /// The next message for a block of this rank, if one has arrived. Throws Error if it is
   /// malformed.
   std::optional<BlockMessage> receive();
+  /// Drops what has arrived, malformed or not. @return whether there was anything
+  bool discard();
+  /// Messages of other ranks that have arrived so far, malformed ones and those without memory too.
+  std::int64_t received() const { return received_; }
   /// Messages that sent() has not seen leave.
   std::size_t underWay() const { return sends_.size(); }
   /// Makes progress. @return whether all that was sent has left
@@ -54,12 +58,15 @@ class BlockPost {
   }
 
  private:
+  std::optional<Envelope> arrived();
+
   Transport& transport_;
   Session session_;
   Assignment assignment_;
   BlockId first_;
   std::size_t localCount_;
   std::int64_t rounds_;
+  std::int64_t received_ = 0;
   std::deque<BlockMessage> handedOver_;
   std::vector<PendingSend> sends_;
 };

@@ -25,22 +25,21 @@ class Broadcast : public ReductionMachine {
   /// @param k          how many ranks have the item after a round for one that had it before
   Broadcast(Transport& transport, const Assignment& assignment, int k = DefaultK)
       : ReductionMachine(transport, owners(assignment),
-                         fullOrRefused(owners(assignment).total(), k), {}, 1),
+                         fullOrRefused(owners(assignment).total(), k)),
         blocks_(assignment) {}
 
   /// Begins. Collective, without communication; the root's rank gives the item now or later.
   /// @param root  the block whose item it is. Throws Error if there is no such block.
   void start(BlockId root) {
-    const std::string wrong = rootError(root);
-    if (!wrong.empty()) throw Error(wrong);
     const auto mine = static_cast<std::size_t>(assignment().count(transport().rank()));
-    begin(mine);
+    begin(mine, rootError(root));
     root_ = assignment().first(blocks_.rankOf(root));
     item_.reset();
     waiting_ = mine > 0;
   }
   /// The root's rank only, once.
   void give(Item item) {
+    if (gaveUp()) return;
     Bytes bytes;
     guarded([&] {
       bytes = packed(item, BlockPost::Tail);
@@ -49,7 +48,9 @@ class Broadcast : public ReductionMachine {
     pass(0, bytes, failed());
   }
   /// Instead of give(): no rank gets an item.
-  void giveNothing() { pass(0, Bytes(), true); }
+  void giveNothing() {
+    if (!gaveUp()) pass(0, Bytes(), true);
+  }
 
   /// What this rank got; nothing on a rank without blocks. @pre ended()
   const std::optional<Item>& item() const { return item_; }
@@ -77,13 +78,19 @@ class Broadcast : public ReductionMachine {
       moved = true;
       const std::int64_t place = placeOf(message->to);
       if (!waiting_ || place == 0) throw Error("malformed message: a broadcast's second item");
-      const bool nothing = message->round == rounds().count();
-      pass(place, message->payload, nothing);
-      if (!nothing) guarded([&] { item_ = unpacked<Item>(std::move(message->payload)); });
+      pass(place, message->payload, message->failed);
+      if (!message->failed) guarded([&] { item_ = unpacked<Item>(std::move(message->payload)); });
     }
     return moved;
   }
   bool turnsEnded() const override { return !waiting_; }
+  void giveUp() override {
+    item_.reset();
+    if (waiting_) pass(placeOf(post().first()), Bytes(), true);
+  }
+  std::int64_t expectedFromOthers() const override {
+    return post().localCount() > 0 && placeOf(post().first()) != 0 ? 1 : 0;
+  }
 
  private:
   std::string rootError(BlockId root) const {
@@ -104,7 +111,6 @@ class Broadcast : public ReductionMachine {
   }
 
   /// From here to those that this place merges in a merge reduction, the farthest first.
-  /// That there is nothing is said in the round after the last.
   void pass(std::int64_t place, const Bytes& bytes, bool nothing) {
     const BlockId self = (place + root_) % rounds().blocks();
     for (int round = rounds().count() - 1; round >= 0; --round) {
@@ -115,7 +121,7 @@ class Broadcast : public ReductionMachine {
         Bytes copy;
         copy.reserve(bytes.size() + BlockPost::Tail);
         append(copy, bytes.data(), bytes.size());
-        post().send({self, to, nothing ? rounds().count() : round, std::move(copy), false});
+        post().send({self, to, round, std::move(copy), nothing});
       }
     }
     waiting_ = false;

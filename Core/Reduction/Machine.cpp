@@ -4,45 +4,37 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
+#include "Tributary/Hash.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
 
 namespace {
 
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 29;
-}
-
 /// The rounds that all ranks were given, or an error on all of them.
 Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValues,
               std::vector<std::int64_t> same) {
-  std::string error;
+  Trouble trouble;
   if (assignment.ranks() != transport.size()) {
-    error = "reduction: the assignment is for " + std::to_string(assignment.ranks()) +
-            " ranks, the transport has " + std::to_string(transport.size());
+    trouble.note("reduction: the assignment is for " + std::to_string(assignment.ranks()) +
+                 " ranks, the transport has " + std::to_string(transport.size()));
   }
   std::uint64_t hash = kValues.size();
-  for (const int k : kValues) hash = mixed(hash, static_cast<std::uint64_t>(k));
+  for (const int k : kValues) hash = scramble(hash ^ static_cast<std::uint64_t>(k));
   for (int rank = 0; rank < assignment.ranks(); ++rank) {
-    hash = mixed(hash, static_cast<std::uint64_t>(assignment.count(rank)));
+    hash = scramble(hash ^ static_cast<std::uint64_t>(assignment.count(rank)));
   }
   same.push_back(static_cast<std::int64_t>(hash >> 1));
   std::optional<Rounds> rounds;
-  try {
-    rounds.emplace(assignment.total(), std::move(kValues));
-  } catch (const Error& invalid) {
-    error = invalid.what();
-  }
+  trouble.attempt([&] { rounds.emplace(assignment.total(), std::move(kValues)); });
   // One reduction tells whether all is well.
   const std::size_t count = same.size();
-  for (std::size_t i = 0; i < count; ++i) same.push_back(-same[i]);
-  same.push_back(error.empty() ? 1 : 0);
+  for (std::size_t i = 0; i < count; ++i) same.push_back(~same[i]);
+  same.push_back(trouble.any() ? 0 : 1);
   const std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, std::move(same));
-  if (least.back() == 0) agreeOnError(transport, error);
+  if (least.back() == 0) trouble.agree(transport);
   for (std::size_t i = 0; i < count; ++i) {
-    if (least[i] != -least[count + i]) {
+    if (least[i] != ~least[count + i]) {
       throw Error("reduction: ranks were given different k-values, assignments or sizes");
     }
   }
@@ -52,16 +44,14 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
 }  // namespace
 
 ReductionMachine::ReductionMachine(Transport& transport, const Assignment& assignment,
-                                   KValues kValues, const std::vector<std::int64_t>& same,
-                                   int furtherRounds)
+                                   KValues kValues, const std::vector<std::int64_t>& same)
     : transport_(transport),
       assignment_(assignment),
-      rounds_(agreed(transport, assignment, std::move(kValues), same)),
-      furtherRounds_(furtherRounds) {}
+      rounds_(agreed(transport, assignment, std::move(kValues), same)) {}
 
 void ReductionMachine::open() {
-  if (!ended_ || opened_) throw Error("reduction: opened again before its end");
-  post_.emplace(transport_, assignment_, rounds_.count() + furtherRounds_);
+  if (!ended_) throw Error("reduction: opened again before its end");
+  post_.emplace(transport_, assignment_, rounds_.count());
   opened_ = true;
 }
 
@@ -72,14 +62,16 @@ std::string ReductionMachine::itemsError(std::size_t items) const {
          " local blocks; give one for each";
 }
 
-void ReductionMachine::begin(std::size_t items) {
+void ReductionMachine::begin(std::size_t items, const std::string& wrong) {
   if (!ended_) throw Error("reduction: started again before its end");
-  const std::string wrong = itemsError(items);
-  if (!wrong.empty()) throw Error(wrong);
   if (!opened_) open();
   opened_ = false;
+  if (!wrong.empty()) throw Error(wrong);
+  const std::string wrongItems = itemsError(items);
+  if (!wrongItems.empty()) throw Error(wrongItems);
   error_.clear();
   failed_ = false;
+  gaveUp_ = false;
   ended_ = false;
 }
 
@@ -91,9 +83,9 @@ bool ReductionMachine::advance() {
   moved_ = false;
   std::size_t underWay = 0;
   do {
-    if (turn()) moved_ = true;
+    if (gaveUp_ ? post_->discard() : attempt([&] { return turn(); })) moved_ = true;
     underWay = post_->underWay();
-    ended_ = post_->sent() && turnsEnded();
+    ended_ = post_->sent() && (gaveUp_ ? post_->received() >= expectedFromOthers() : turnsEnded());
     // What has left may have made room for more: nothing is left undone while others are waited
     // for.
   } while (!ended_ && post_->underWay() < underWay);
@@ -111,9 +103,8 @@ void ReductionMachine::finish() {
 
 void ReductionMachine::fail(const std::string& text) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (failed_) return;
-  error_ = text;
   failed_ = true;
+  if (error_.empty()) error_ = text;
 }
 
 }  // namespace tributary

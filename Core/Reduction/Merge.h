@@ -62,13 +62,19 @@ class MergeReduction : public ReductionMachine {
   /// reduction before must have ended on this rank.
   void start(std::vector<Item> items) {
     begin(items.size());
+    groups_.clear();
+    ready_.clear();
     survivors_.clear();
     unfinished_ = items.size();
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      Slot slot;
-      slot.item = std::move(items[i]);
-      promote(post().first() + static_cast<BlockId>(i), 0, std::move(slot));
-    }
+    passedOn_.assign(items.size(), false);
+    attempt([&] {
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        Slot slot;
+        slot.item = std::move(items[i]);
+        promote(post().first() + static_cast<BlockId>(i), 0, std::move(slot));
+      }
+      return true;
+    });
   }
 
   /// The merged items of this rank's blocks that are left, in the order of blocks. @pre ended()
@@ -123,6 +129,30 @@ class MergeReduction : public ReductionMachine {
   }
   bool turnsEnded() const override { return unfinished_ == 0; }
 
+  void giveUp() override {
+    survivors_.clear();
+    for (std::size_t i = 0; i < passedOn_.size(); ++i) {
+      const BlockId block = post().first() + static_cast<BlockId>(i);
+      const int round = rounds().lastRound(block);
+      if (passedOn_[i] || round == rounds().count()) continue;
+      const BlockId to = rounds().first(block, round + 1);
+      if (!post().isLocal(to)) post().send({block, to, round, textOf(error()), true});
+    }
+  }
+  std::int64_t expectedFromOthers() const override {
+    std::int64_t messages = 0;
+    for (std::size_t i = 0; i < passedOn_.size(); ++i) {
+      messages += rounds().merging(post().first() + static_cast<BlockId>(i),
+                                   [&](BlockId from) { return !post().isLocal(from); });
+    }
+    return messages;
+  }
+  static Bytes textOf(const std::string& error) {
+    Bytes text;
+    append(text, error.data(), error.size());
+    return text;
+  }
+
   void accept(BlockMessage&& message) {
     const int round = static_cast<int>(message.round);
     const BlockId first = rounds().first(message.from, round + 1);
@@ -156,10 +186,8 @@ class MergeReduction : public ReductionMachine {
       if (slot.item) {
         guarded([&] { slot.bytes = packed(std::move(*slot.item), BlockPost::Tail); });
       }
-      if (failed()) {
-        slot.bytes.clear();
-        append(slot.bytes, error().data(), error().size());
-      }
+      if (failed()) slot.bytes = textOf(error());
+      passedOn_[post().localIndex(block)] = true;
       post().send({block, first, round, std::move(slot.bytes), failed()});
     }
   }
@@ -213,6 +241,7 @@ class MergeReduction : public ReductionMachine {
   std::map<Key, Group> groups_;  // that have items, of this rank's blocks
   std::vector<Pair> ready_;
   std::vector<Survivor> survivors_;
+  std::vector<bool> passedOn_;  // the local block's item, to another rank
   std::size_t unfinished_ = 0;  // local blocks whose item is neither sent nor a survivor
 };
 

@@ -74,6 +74,43 @@ Interval Rounds::part(BlockId block, int round, std::int64_t length) const {
   return {at * length / parts, (at + 1) * length / parts};
 }
 
+int Rounds::lastRound(BlockId block) const {
+  int round = 0;
+  while (round < count() && first(block, round + 1) == block) ++round;
+  return round;
+}
+
+std::vector<BlockId> Rounds::receivers(BlockId block, int round, std::int64_t length) const {
+  std::vector<BlockId> blocks;
+  const Interval own = part(block, round, length);
+  if (own.empty()) return blocks;
+  const BlockId start = first(block, round + 1);
+  const std::int64_t size = members(start, round + 1);
+  const std::int64_t last = placeOf(own.end - 1, size, length);
+  for (std::int64_t place = placeOf(own.begin, size, length); place <= last; ++place) {
+    const Interval theirs = {place * length / size, (place + 1) * length / size};
+    if (!theirs.empty()) blocks.push_back(blockAt(start, place, round + 1));
+  }
+  return blocks;
+}
+
+std::vector<BlockId> Rounds::senders(BlockId block, int round, std::int64_t length) const {
+  std::vector<BlockId> blocks;
+  const Interval own = part(block, round + 1, length);
+  if (own.empty()) return blocks;
+  const BlockId start = first(block, round + 1);
+  for (int group = 0; group < meeting(start, round); ++group) {
+    const BlockId begin = start + group * span(round);
+    const std::int64_t size = members(begin, round);
+    const std::int64_t last = placeOf(own.end - 1, size, length);
+    for (std::int64_t place = placeOf(own.begin, size, length); place <= last; ++place) {
+      const Interval theirs = {place * length / size, (place + 1) * length / size};
+      if (!theirs.empty()) blocks.push_back(blockAt(begin, place, round));
+    }
+  }
+  return blocks;
+}
+
 // The largest place with place * length / members <= element.
 std::int64_t Rounds::placeOf(std::int64_t element, std::int64_t members, std::int64_t length) {
   return ((element + 1) * members - 1) / length;

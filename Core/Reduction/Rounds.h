@@ -72,12 +72,32 @@ class Rounds {
     return static_cast<int>((members(first, round + 1) + size - 1) / size);
   }
 
+  /// The round in which a group that begins at `block` becomes part of one that begins earlier;
+  /// count() if that is in none.
+  int lastRound(BlockId block) const;
+  /// How many blocks merge their groups into that of `block`, in all rounds together, counting
+  /// those for which `counts` is true.
+  template <class Counts>
+  std::int64_t merging(BlockId block, Counts&& counts) const {
+    std::int64_t number = 0;
+    for (int round = 0; round < lastRound(block); ++round) {
+      for (int group = 1; group < meeting(block, round); ++group) {
+        if (counts(block + group * span(round))) ++number;
+      }
+    }
+    return number;
+  }
+
   /// A block's place in its group, from 0: its part of the buffer in a swap.
   std::int64_t place(BlockId block, int round) const;
   /// The block at a place of the group that begins at `first`.
   BlockId blockAt(BlockId first, std::int64_t place, int round) const;
   /// A block's part of a buffer of `length` elements.
   Interval part(BlockId block, int round, std::int64_t length) const;
+  /// The blocks whose part after `round` has elements of a block's part before it, and those whose
+  /// part before it has elements of the block's part after it; the block itself may be among them.
+  std::vector<BlockId> receivers(BlockId block, int round, std::int64_t length) const;
+  std::vector<BlockId> senders(BlockId block, int round, std::int64_t length) const;
   /// The place whose part of `length` elements, cut for `members` blocks, holds an element.
   static std::int64_t placeOf(std::int64_t element, std::int64_t members, std::int64_t length);
 

@@ -54,18 +54,21 @@ class SampleSort {
 
   /// Begins with the values of each local block, in order. Collective, without communication.
   void start(std::vector<std::vector<T>> values) {
+    // First what must be in step on all ranks: the values may be wrong here.
+    merge_.open();
+    if (assignment_.total() > 0) broadcast_.open();
+    allToAll_.open();
     values_ = std::move(values);
-    error_.clear();
+    trouble_ = Trouble();
     std::vector<std::vector<Sample>> samples(values_.size());
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      guarded([&] {
+      trouble_.attempt([&] {
         std::stable_sort(values_[i].begin(), values_[i].end(), less_);
         samples[i] = samplesOf(values_[i], blockOf(i));
       });
     }
     merge_.start(std::move(samples));
     if (assignment_.total() > 0) broadcast_.start(0);
-    allToAll_.open();
     phase_ = Phase::Merging;
   }
   /// One non-blocking turn. @return whether this rank has nothing more to do
@@ -76,13 +79,13 @@ class SampleSort {
     }
     if (phase_ == Phase::Cutting && broadcast_.advance()) {
       std::vector<std::vector<Parcel>> parcels(values_.size());
-      guarded([&] { parcels = parcelsOfAll(); });
+      trouble_.attempt([&] { parcels = parcelsOfAll(); });
       allToAll_.start(std::move(parcels));
       phase_ = Phase::Exchanging;
     }
     if (phase_ == Phase::Exchanging && allToAll_.advance()) {
       auto parcels = allToAll_.takeParcels();
-      guarded([&] { collect(std::move(parcels)); });
+      trouble_.attempt([&] { collect(std::move(parcels)); });
       phase_ = Phase::Ended;
     }
     return phase_ == Phase::Ended;
@@ -93,7 +96,10 @@ class SampleSort {
   std::vector<std::vector<T>> takeValues() { return std::exchange(values_, {}); }
   /// What went wrong on this rank since start(), or "".
   const std::string& error() const {
-    return !error_.empty() ? error_ : !merge_.error().empty() ? merge_.error() : broadcast_.error();
+    for (const std::string* text : {&trouble_.text(), &merge_.error(), &broadcast_.error()}) {
+      if (!text->empty()) return *text;
+    }
+    return allToAll_.error();
   }
 
   /// All of it. Collective; throws Error on all ranks if comparing or copying threw on any.
@@ -147,22 +153,29 @@ class SampleSort {
   /// On the rank of block 0: a block's last value at most is the cut after it.
   void giveCuts() {
     auto survivors = merge_.takeSurvivors();
-    if (survivors.empty()) {
+    std::vector<Sample> cuts;
+    const bool made = !survivors.empty() &&
+                      trouble_.attempt([&] { cuts = cutsOf(std::move(survivors.front().item)); });
+    if (made) {
+      broadcast_.give(std::move(cuts));
+    } else {
       broadcast_.giveNothing();
-      return;
     }
-    const std::vector<Sample>& samples = survivors.front().item;
+  }
+  std::vector<Sample> cutsOf(std::vector<Sample>&& samples) const {
     std::int64_t total = 0;
     for (const Sample& sample : samples) total += sample.second.weight;
     std::vector<Sample> cuts;
     std::int64_t passed = 0;
     const std::int64_t blocks = assignment_.total();
-    for (const Sample& sample : samples) {
+    for (Sample& sample : samples) {
       passed += sample.second.weight;
       const auto made = static_cast<std::int64_t>(cuts.size());
-      if (made + 1 < blocks && passed >= share(made + 1, blocks, total)) cuts.push_back(sample);
+      if (made + 1 < blocks && passed >= share(made + 1, blocks, total)) {
+        cuts.push_back(std::move(sample));
+      }
     }
-    broadcast_.give(std::move(cuts));
+    return cuts;
   }
   /// Of `total` values, those of the first `first` of `blocks`.
   static std::int64_t share(std::int64_t first, std::int64_t blocks, std::int64_t total) {
@@ -222,18 +235,6 @@ class SampleSort {
     }
   }
 
-  /// Notes the first error; communication goes on.
-  template <class Action>
-  void guarded(Action&& action) {
-    try {
-      action();
-    } catch (const std::exception& error) {
-      if (error_.empty()) error_ = error.what();
-    } catch (...) {
-      if (error_.empty()) error_ = "sample sort: an exception that is not a std::exception";
-    }
-  }
-
   Transport& transport_;
   Assignment assignment_;
   Less less_;
@@ -241,7 +242,7 @@ class SampleSort {
   Broadcast<std::vector<Sample>> broadcast_;
   AllToAll allToAll_;
   std::vector<std::vector<T>> values_;
-  std::string error_;
+  Trouble trouble_;  // communication goes on
   Phase phase_ = Phase::Ended;
 };
 

@@ -38,6 +38,8 @@ class SwapBytes : public ArrayReduction {
  protected:
   bool turn() override;
   bool turnsEnded() const override { return unfinished_ == 0; }
+  void giveUp() override;
+  std::int64_t expectedFromOthers() const override;
 
  private:
   /// Elements that every group has in one message each.
@@ -61,6 +63,7 @@ class SwapBytes : public ArrayReduction {
     std::byte* buffer = nullptr;
     bool nests = false;
     int round = 0;
+    int roundsSent = 0;
     Swap swap;                        // of this round
     std::vector<BlockMessage> early;  // of later rounds
   };

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 
 namespace tributary {
@@ -125,14 +126,20 @@ std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
   const int rank = transport.rank();
   const int size = transport.size();
   std::int64_t before = 0;
+  // A rank that got nonsense passes on nothing, and leaves when it owes nobody anything.
+  Trouble trouble;
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     if (rank + step < size) {
-      post.send(rank + step, SendMode::Eager, Writer().value(before + value).take());
+      post.send(rank + step, SendMode::Eager,
+                trouble.any() ? Bytes() : Writer().value(before + value).take());
     }
-    if (rank - step >= 0) before += Reader(post.receive(rank - step)).value<std::int64_t>();
+    if (rank - step < 0) continue;
+    const Bytes received = post.receive(rank - step);
+    trouble.attempt([&] { before += Reader(received).value<std::int64_t>(); });
   }
   post.waitSent();
+  if (trouble.any()) throw Error(trouble.text());
   return before;
 }
 
@@ -144,20 +151,24 @@ std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine) {
   const int size = transport.size();
   std::vector<Bytes> held;
   held.push_back(std::move(mine));
+  Trouble trouble;  // as in exclusivePrefix()
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     const auto count = static_cast<std::size_t>(std::min(step, size - step));
     Writer writer;
-    for (std::size_t i = 0; i < count; ++i) writer.range(held[i]);
+    for (std::size_t i = 0; i < count && !trouble.any(); ++i) writer.range(held[i]);
     post.send((rank - step + size) % size, SendMode::Eager, writer.take());
     const Bytes received = post.receive((rank + step) % size);
-    Reader reader(received);
-    for (std::size_t i = 0; i < count; ++i) {
-      held.emplace_back();
-      reader.rangeInto(held.back());
-    }
+    trouble.attempt([&] {
+      Reader reader(received);
+      for (std::size_t i = 0; i < count; ++i) {
+        held.emplace_back();
+        reader.rangeInto(held.back());
+      }
+    });
   }
   post.waitSent();
+  if (trouble.any()) throw Error(trouble.text());
   std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
   return held;
 }
@@ -181,13 +192,14 @@ Bytes broadcastBytes(Transport& transport, Bytes bytes, int root) {
 
 std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank) {
   const int size = transport.size();
+  // Before all else, so that sessions stay in step with the other ranks'.
+  Post post(transport);
   if (toEachRank.size() != static_cast<std::size_t>(size)) {
     throw Error("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
                 std::to_string(size) + " ranks");
   }
   // Hoefler, Siebert, Lumsdaine 2010: once a rank's synchronous sends are finished it enters a
   // barrier, and when that is complete, everything has begun to arrive.
-  Post post(transport);
   std::vector<Bytes> result(toEachRank.size());
   const auto self = static_cast<std::size_t>(transport.rank());
   result[self] = std::move(toEachRank[self]);
