@@ -110,7 +110,7 @@ enum class Decision {
   Rank,       ///< which rank goes on
   Message,    ///< which source's next message this rank sees, -1: none of those on their way
   Half,       ///< 1: that message begins to arrive only, and its synchronous send may be finished
-  Sends,      ///< 1: this rank sees that its received synchronous sends are finished
+  Sends,      ///< 1: this rank sees that its received sends are finished
   Collective  ///< 1: this rank sees that a barrier or all-reduce which all have entered is finished
 };
 
@@ -156,7 +156,9 @@ class ScheduleRecorder : public Adversary {
 /// A network in which nothing has a time: an adversary decides who goes on and what is seen when.
 /// Kept is only what MPI promises: messages of one rank to another, within channel and session, are
 /// seen in the order in which they were sent; a synchronous send is not finished before it has
-/// begun to be received, a collective operation not before all have entered it. now() moves a
+/// begun to be received, a collective operation not before all have entered it. Eager sends, of
+/// which MPI promises no more than that they are finished once they are received, are finished at
+/// once or like synchronous ones, as it is made. now() moves a
 /// little with every look.
 class AdversaryNetwork : public SimulatedNetwork {
  public:
@@ -168,7 +170,10 @@ class AdversaryNetwork : public SimulatedNetwork {
 /// @param ranks  1 or more
 /// @param adversary  outlives the network
 /// @param halfReceived  whether messages may begin to arrive before they are received
+/// @param eagerWaits  whether eager sends are finished like synchronous ones, after their messages
+///                    have begun to be received, as MPI does with large ones, instead of at once
 std::unique_ptr<AdversaryNetwork> makeAdversaryNetwork(int ranks, Adversary& adversary,
-                                                       bool halfReceived = false);
+                                                       bool halfReceived = false,
+                                                       bool eagerWaits = false);
 
 }  // namespace tributary

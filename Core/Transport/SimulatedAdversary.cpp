@@ -62,9 +62,7 @@ class RandomAdversary : public Adversary {
     lateCompletions_ = Lateness[next() % 4];
   }
 
-  std::uint64_t next() {
-    return scramble(std::exchange(random_, random_ + 0x9e3779b97f4a7c15ull));
-  }
+  std::uint64_t next() { return scramble(std::exchange(random_, random_ + 0x9e3779b97f4a7c15ull)); }
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   /// The same number for the same arguments in the same mood.
   double fixed(int a, int b) const {
@@ -178,7 +176,8 @@ class ChosenRank : public Transport {
 
   struct Letter {
     Bytes bytes;
-    std::shared_ptr<PendingSend::State> send;  // of a synchronous one that may not be finished yet
+    std::shared_ptr<PendingSend::State> send;  // one that may not be finished yet
+    bool synchronous = false;
     bool half = false;
   };
   /// The messages of one source, channel and session on their way to this rank.
@@ -197,6 +196,12 @@ class ChosenRank : public Transport {
   Flow& flow(Channel channel, Session session, int source);
   /// Whether there is anything that the adversary could let this rank see.
   bool hasNews() const;
+  /// Sends that could be seen to be finished, as their handles were not dropped.
+  std::size_t askedSends() const {
+    return static_cast<std::size_t>(
+        std::count_if(finishable.begin(), finishable.end(),
+                      [](const auto& state) { return state.use_count() > 1; }));
+  }
 
   double clock = 0;
   bool relaxed = false;
@@ -222,8 +227,8 @@ struct ChosenCollective {
 
 class ChosenNetwork : public AdversaryNetwork {
  public:
-  ChosenNetwork(int ranks, Adversary& adversary, bool halfReceived)
-      : adversary_(adversary), halfReceived_(halfReceived) {
+  ChosenNetwork(int ranks, Adversary& adversary, bool halfReceived, bool eagerWaits)
+      : adversary_(adversary), halfReceived_(halfReceived), eagerWaits_(eagerWaits) {
     for (int rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<ChosenRank>(*this, rank));
       transports_.push_back(ranks_.back().get());
@@ -297,6 +302,7 @@ class ChosenNetwork : public AdversaryNetwork {
   NetworkTraffic& counters() { return traffic_; }
   ChosenRank& rank(int number) { return *ranks_[static_cast<std::size_t>(number)]; }
   bool halfReceived() const { return halfReceived_; }
+  bool eagerWaits() const { return eagerWaits_; }
   int choose(Decision decision, int rank, const std::vector<int>& options) {
     const std::size_t index = adversary_.choose(decision, rank, options);
     if (index >= options.size()) throw Error("an adversary chose none of the options");
@@ -366,7 +372,7 @@ class ChosenNetwork : public AdversaryNetwork {
       if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
     };
     add(letters, " messages not received");
-    add(rank.finishable.size(), " synchronous sends not seen to be finished");
+    add(rank.askedSends(), " sends not seen to be finished");
     add(rank.pending.size(), " collective operations not ended");
     return text;
   }
@@ -386,6 +392,7 @@ class ChosenNetwork : public AdversaryNetwork {
 
   Adversary& adversary_;
   bool halfReceived_;
+  bool eagerWaits_;
   std::vector<std::unique_ptr<ChosenRank>> ranks_;
   std::vector<Transport*> transports_;
   SimulatedPrograms programs_;
@@ -429,7 +436,7 @@ ChosenRank::Flow& ChosenRank::flow(Channel channel, Session session, int source)
 }
 
 bool ChosenRank::hasNews() const {
-  return !flows.empty() || !finishable.empty() ||
+  return !flows.empty() || askedSends() > 0 ||
          std::any_of(pending.begin(), pending.end(),
                      [&](const Pending& p) { return network_.complete(p.number); });
 }
@@ -449,11 +456,11 @@ PendingSend ChosenRank::send(int destination, Channel channel, Session session, 
   network_.moved();
   network_.counters().add(channel, bytes.size());
   auto state = std::make_shared<PendingSend::State>();
-  state->done = mode == SendMode::Eager;
+  const bool synchronous = mode == SendMode::Synchronous;
+  state->done = !synchronous && !network_.eagerWaits();
   network_.rank(destination)
       .flow(channel, session, rank_)
-      .letters.push_back(
-          {std::move(bytes), mode == SendMode::Synchronous ? state : nullptr, false});
+      .letters.push_back({std::move(bytes), state->done ? nullptr : state, synchronous, false});
   return PendingSend(std::move(state));
 }
 
@@ -471,7 +478,7 @@ std::optional<Envelope> ChosenRank::tryReceive(Channel channel, Session session)
   Flow& from = flow(channel, session, source);
   Letter& letter = from.letters.front();
   if (letter.send) {
-    ++network_.counters().acknowledgements;
+    if (letter.synchronous) ++network_.counters().acknowledgements;
     network_.rank(source).finishable.push_back(std::move(letter.send));
     letter.send = nullptr;
   }
@@ -559,9 +566,9 @@ std::unique_ptr<Adversary> makeScriptedAdversary(const std::string& script) {
 }
 
 std::unique_ptr<AdversaryNetwork> makeAdversaryNetwork(int ranks, Adversary& adversary,
-                                                       bool halfReceived) {
+                                                       bool halfReceived, bool eagerWaits) {
   if (ranks < 1) throw Error("simulated network: there must be at least one rank");
-  return std::make_unique<ChosenNetwork>(ranks, adversary, halfReceived);
+  return std::make_unique<ChosenNetwork>(ranks, adversary, halfReceived, eagerWaits);
 }
 
 }  // namespace tributary

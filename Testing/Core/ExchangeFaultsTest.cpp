@@ -95,7 +95,7 @@ void expectErrorOnAll(const Scheme& scheme, const std::string& text,
       SCOPED_TRACE(nameOf(scheme) + ", " + std::to_string(ranks) + " ranks, seed " +
                    std::to_string(seed));
       const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
-      const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0);
+      const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0, seed % 3 == 1);
       EXPECT_EQ(errorOf([&] {
                   network->run([&](Transport& transport) {
                     const std::string error = errorOf([&] { body(transport, culprit); });

@@ -156,7 +156,8 @@ TEST(ReductionFaults, AMessageDamagedOnItsWay) {
           seed % 3 == 0 ? Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 1))
                         : spread(3 + seed % 7, ranks, static_cast<std::uint64_t>(seed));
       const auto adversary = tributary::makeRandomAdversary(static_cast<std::uint64_t>(seed));
-      const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0);
+      const auto network =
+          makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0, seed / 2 % 2 == 0);
       std::vector<std::string> errors(static_cast<std::size_t>(ranks));
       bool done = false;
       const std::string deadlock = errorOf([&] {

@@ -450,8 +450,8 @@ TEST(AdversaryNetwork, AScriptDecidesWhatIsSeen) {
   };
   // At the script's end everything is seen at once.
   EXPECT_EQ(play("r0 r1 r0 m- r2 r0 m2"),
-            "rank 1: 2 synchronous sends not seen to be finished; "
-            "rank 2: 2 synchronous sends not seen to be finished");
+            "rank 1: 2 sends not seen to be finished; "
+            "rank 2: 2 sends not seen to be finished");
   EXPECT_EQ(sources, (std::vector<int>{-1, -1, 20, 21, 10, 11}));
   EXPECT_NE(errorOf([&] { play("r0 m1"); }).find("word 2, 'm1'"), std::string::npos);
 }
@@ -542,7 +542,7 @@ TEST(AdversaryNetwork, ExchangeIsRightUnderRandomSchedules) {
     const int blocks = static_cast<int>(seed / 5 % 3);
     for (const Schedule schedule : schedules) {
       const auto adversary = makeRandomAdversary(seed);
-      const auto network = makeAdversaryNetwork(size, *adversary, seed % 2 == 1);
+      const auto network = makeAdversaryNetwork(size, *adversary, seed % 2 == 1, seed / 2 % 2 == 1);
       std::int64_t expected = 0;
       for (int block = 0; block < size * blocks; ++block) expected += 1 + block % 5;
       const Assignment assignment = evenly(size, blocks);
