@@ -17,8 +17,9 @@ class Asynchronous : public ScheduleMachine {
     receive();
     if (listDone()) nextList();
     callBlocks(true);
-    // Holding a batch back is for a rank that will add to it, not for one that has nothing to do.
-    if (!ready()) queues_.flushAll();
+    // Holding a batch back is for a rank that will add to it, not for one that has nothing to do or
+    // pauses until others have received.
+    if (!ready() || !queues_.mayProduce()) queues_.flushAll();
     poll();
     return detector_->advance(blocksDone() && queues_.quiet(), queues_.takeTouched());
   }

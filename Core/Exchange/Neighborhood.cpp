@@ -75,7 +75,7 @@ class Neighborhood : public ScheduleMachine {
 
   bool onBatch(int source, const BatchFooter& footer) override {
     if (footer.kind == BatchKind::Messages) {
-      latestRound_ = std::max(latestRound_, footer.round - 1);
+      if (footer.round > latestRound_) latestRound_ = footer.round - 1;
       return true;
     }
     latestRound_ = std::max(latestRound_, footer.round);
