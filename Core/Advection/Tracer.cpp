@@ -313,8 +313,9 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) 
 bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
   const FieldBlock& block = local(blockId);
   Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
-  const bool asynchronous = options_.exchange.schedule == Schedule::Asynchronous;
-  const std::size_t limit = asynchronous ? kBatch : std::numeric_limits<std::size_t>::max();
+  const std::size_t limit = calledOncePerRound(options_.exchange.schedule)
+                                ? std::numeric_limits<std::size_t>::max()
+                                : kBatch;
   receive(here, block, mailbox);
   while (!here.seeds.empty() && here.seeking.size() + here.active.size() < limit) {
     const Seed& seed = here.seeds.back();

@@ -27,6 +27,19 @@ enum class Schedule {
   Asynchronous  ///< iexchange: nobody waits (iexchange paper, Algorithm 2).
 };
 
+/// Whether a block is called once a round, and so has to do in a call all that it can do then.
+/// Otherwise messages are looked at between calls, and one call should not do too much.
+constexpr bool calledOncePerRound(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::Synchronous:
+    case Schedule::Neighborhood:
+      return true;
+    case Schedule::Asynchronous:
+      break;
+  }
+  return false;
+}
+
 struct ExchangeOptions {
   Schedule schedule = Schedule::Asynchronous;
   /// Neighborhood only: the share in [0, 1] of the expected messages that a round waits for.
