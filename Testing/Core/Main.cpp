@@ -36,11 +36,18 @@ class RankPrinter : public ::testing::EmptyTestEventListener {
 
 /// A test that fails on one rank fails on all; it also keeps the ranks in the same test.
 class Agreement : public ::testing::EmptyTestEventListener {
+ public:
+  /// @param transport  not the tests' own: a rank that left its test early owes operations there
+  explicit Agreement(Transport& transport) : transport_(transport) {}
+
+ private:
   void OnTestEnd(const ::testing::TestInfo& info) override {
     const bool failed = info.result()->Failed();
-    const std::int64_t ranks = allreduce(world(), ReduceOp::Sum, failed ? 1 : 0);
+    const std::int64_t ranks = allreduce(transport_, ReduceOp::Sum, failed ? 1 : 0);
     if (ranks > 0 && !failed) ADD_FAILURE() << "failed on " << ranks << " other ranks";
   }
+
+  Transport& transport_;
 };
 
 }  // namespace
@@ -73,10 +80,12 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new RankPrinter);
   }
-  listeners.Append(new Agreement);
+  auto forAgreement = makeWorld();
+  listeners.Append(new Agreement(*forAgreement));
   const std::int64_t here = RUN_ALL_TESTS();
   const auto result =
       static_cast<int>(tributary::allreduce(world(), tributary::ReduceOp::Max, here));
+  forAgreement.reset();
   owner().reset();
 #ifdef TRIBUTARY_WITH_MPI
   if (withMpi) MPI_Finalize();
