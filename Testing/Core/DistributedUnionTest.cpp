@@ -324,16 +324,19 @@ TEST(DistributedUnion, SetsWithoutLinksCostNoMessages) {
 
 TEST(DistributedUnion, AMonitorAborts) {
   for (const UnionOptions& each : allOptions()) {
-    onRanks(3, [&](Transport& transport) {
-      UnionOptions options = each;
-      const bool last = transport.rank() == transport.size() - 1;
-      options.monitor = [&] { return !last; };
-      const UnionResult result = unite(transport, Assignment::gather(transport, 2),
-                                       spiral(2 * transport.size(), 50), options);
-      EXPECT_TRUE(result.aborted);
-      expectRight(transport, Assignment::gather(transport, 2), spiral(2 * transport.size(), 3),
-                  each);
-    });
+    onRanks(
+        3,
+        [&](Transport& transport) {
+          UnionOptions options = each;
+          const bool last = transport.rank() == transport.size() - 1;
+          options.monitor = [&] { return !last; };
+          const UnionResult result = unite(transport, Assignment::gather(transport, 2),
+                                           spiral(2 * transport.size(), 50), options);
+          EXPECT_TRUE(result.aborted);
+          expectRight(transport, Assignment::gather(transport, 2), spiral(2 * transport.size(), 3),
+                      each);
+        },
+        testing::Left::Messages);
   }
 }
 
@@ -455,29 +458,32 @@ TEST(DistributedUnion, MalformedMessagesAreAnErrorOnAllRanks) {
 }
 
 TEST(DistributedUnion, RandomMessagesDoNoHarm) {
-  onRanks(3, [&](Transport& transport) {
-    for (std::uint64_t seed = 0; seed < (Sanitized ? 100 : 300); ++seed) {
-      auto random = [n = seed * 1000]() mutable { return mix(++n); };
-      const auto name = [&] {
-        return SetName{std::int64_t(random() % std::uint64_t(transport.size() + 1)),
-                       std::int64_t(random() % 4)};
-      };
-      std::vector<Bytes> tree, labels;
-      for (int i = 0; i < 6; ++i) {
-        // Mostly plausible, or nothing gets past the first check.
-        const SetName lower = random() % 4 ? SetName{0, 0} : name();
-        tree.push_back(treeMessage(std::int32_t(random() % 2), transport.size() - 1,
-                                   random() % 2 ? name() : SetName{0, 0}, lower));
-        labels.push_back(labelMessage(std::int64_t(random() % 2), lower));
-      }
-      const std::string errors[] = {
-          errorWithStranger(transport, UnionMethod::TreeUnion, tree),
-          errorWithStranger(transport, UnionMethod::LabelPropagation, labels)};
-      for (const std::string& error : errors) {
-        EXPECT_TRUE(error.empty() || error.find("malformed") != std::string::npos) << error;
-      }
-    }
-  });
+  onRanks(
+      3,
+      [&](Transport& transport) {
+        for (std::uint64_t seed = 0; seed < (Sanitized ? 100 : 300); ++seed) {
+          auto random = [n = seed * 1000]() mutable { return mix(++n); };
+          const auto name = [&] {
+            return SetName{std::int64_t(random() % std::uint64_t(transport.size() + 1)),
+                           std::int64_t(random() % 4)};
+          };
+          std::vector<Bytes> tree, labels;
+          for (int i = 0; i < 6; ++i) {
+            // Mostly plausible, or nothing gets past the first check.
+            const SetName lower = random() % 4 ? SetName{0, 0} : name();
+            tree.push_back(treeMessage(std::int32_t(random() % 2), transport.size() - 1,
+                                       random() % 2 ? name() : SetName{0, 0}, lower));
+            labels.push_back(labelMessage(std::int64_t(random() % 2), lower));
+          }
+          const std::string errors[] = {
+              errorWithStranger(transport, UnionMethod::TreeUnion, tree),
+              errorWithStranger(transport, UnionMethod::LabelPropagation, labels)};
+          for (const std::string& error : errors) {
+            EXPECT_TRUE(error.empty() || error.find("malformed") != std::string::npos) << error;
+          }
+        }
+      },
+      testing::Left::Messages);
 }
 
 }  // namespace
