@@ -21,6 +21,11 @@ struct PieceSummary {
   std::array<double, 3> origin, spacing;
 };
 
+[[noreturn]] void refuseGap(int grid) {
+  throw Error("the pieces of grid " + std::to_string(grid) +
+              " leave a gap along an axis, or their coordinates do not increase");
+}
+
 }  // namespace
 
 std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
@@ -35,6 +40,9 @@ std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
   }
   const auto summaries = allgatherv(transport, mine);
   const auto coordinateBytes = allgatherBytes(transport, writer.take());
+  std::int64_t coordinates = 0;  // and the ranges' lengths: no grid has so many along an axis
+  for (const auto& bytes : coordinateBytes)
+    coordinates += static_cast<std::int64_t>(bytes.size() / sizeof(double));
 
   std::map<int, std::array<int, 6>> whole;
   std::map<int, PieceSummary> model;
@@ -63,6 +71,7 @@ std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
       axis.inverse = 1 / m.spacing[a];
       axis.origin = m.origin[a] + m.spacing[a] * extent[2 * a];
       axis.slack = 1e-6 * m.spacing[a];
+      if (!axis.uniform && axis.cells >= coordinates) refuseGap(number);
       if (!axis.uniform)
         axis.coordinates.assign(static_cast<std::size_t>(axis.cells) + 1,
                                 std::numeric_limits<double>::quiet_NaN());
@@ -97,9 +106,7 @@ std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
       if (axis.uniform) continue;
       auto& c = axis.coordinates;
       for (std::size_t i = 0; i < c.size(); ++i)
-        if (!(c[i] == c[i]) || (i > 0 && !(c[i] > c[i - 1])))
-          throw Error("the pieces of grid " + std::to_string(number) +
-                      " leave a gap along an axis, or their coordinates do not increase");
+        if (!(c[i] == c[i]) || (i > 0 && !(c[i] > c[i - 1]))) refuseGap(number);
       axis.origin = c[0];
       if (axis.cells == 0) {
         axis.slack = 1e-6 * std::max(1.0, std::fabs(c[0]));

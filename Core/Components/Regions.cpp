@@ -187,10 +187,13 @@ class Gathering {
   std::vector<std::vector<SetName>> from_;  // roots here of sets that are there
 };
 
-/// Puts the regions of all ranks in order. @return the numbers of this rank's candidates
+/// Puts the regions of all ranks in order.
+/// @param total  of all ranks' candidates
+/// @return the numbers of this rank's candidates
 std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
                                                         const Assignment& assignment,
                                                         const Gathering& gathering,
+                                                        std::int64_t total,
                                                         std::vector<Candidate> candidates) {
   const std::size_t ranks = index(transport.size());
   if (ranks == 1) {
@@ -221,6 +224,7 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
     if (gotRoots.size() != gotNumbers.size()) refuse("regions without a number");
     for (std::size_t i = 0; i < gotRoots.size(); ++i) {
       if (!gathering.exists(gotRoots[i])) refuse("a set that does not exist");
+      if (gotNumbers[i] < 0 || gotNumbers[i] >= total) refuse("a number of no region");
       list.emplace_back(gotRoots[i], gotNumbers[i]);
     }
   });
@@ -262,12 +266,13 @@ NumberedRegions numberRegions(Transport& transport, const Assignment& assignment
                               RegionOrder order) {
   Gathering gathering(transport, assignment, roots, blocks, values);
   gathering.gather();
-  const auto numbers = numbersOf(transport, assignment, gathering, gathering.candidates(order));
-
+  auto candidates = gathering.candidates(order);
   NumberedRegions regions;
-  regions.ofSet = gathering.spread(numbers);
   RegionTable& table = regions.table;
-  table.total = allreduce(transport, ReduceOp::Sum, static_cast<std::int64_t>(numbers.size()));
+  table.total = allreduce(transport, ReduceOp::Sum, static_cast<std::int64_t>(candidates.size()));
+  const auto numbers =
+      numbersOf(transport, assignment, gathering, table.total, std::move(candidates));
+  regions.ofSet = gathering.spread(numbers);
   const Shares shares{table.total, transport.size()};
   table.first = shares.first(transport.rank());
   const std::size_t count = index(shares.count(transport.rank()));

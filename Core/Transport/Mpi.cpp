@@ -388,9 +388,9 @@ class MpiTransport : public Transport {
                                   Session session) {
     int count = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    ++received_;
     if (count < 1) throw Error("malformed message: empty on the transport's own communicator");
     const int source = status.MPI_SOURCE;
-    ++received_;
     if (count > LargestBlockingReceive) {
       Arrival& arrival = addArrival(source, channel, session);
       arrival.requests.push_back(MPI_REQUEST_NULL);

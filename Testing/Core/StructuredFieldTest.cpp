@@ -124,6 +124,61 @@ TEST(StructuredField, BadPiecesAreRefusedOnAllRanks) {
   EXPECT_NE(refused([&](auto& p) { axes(p, {0, 1}); }), "");
   EXPECT_NE(refused([&](auto& p) { axes(p, {0, 1, 1}); }), "");
   EXPECT_NE(refused([&](auto& p) { axes(p, {0, std::nan(""), 1}); }), "");
+  EXPECT_NE(
+      refused([](auto& p) { p.extent[1] = std::numeric_limits<int>::max() - 1; }).find("too many"),
+      std::string::npos);
+}
+
+TEST(StructuredField, PiecesThatDoNotFitTogetherAreRefused) {
+  // Two pieces side by side on rank 0; the second is spoilt.
+  const std::vector<float> values(3 * 27, 1.0f);
+  const auto refused = [&](bool uniform, const std::function<void(StructuredPiece&)>& spoil,
+                           int blocksPerPiece = 1, std::size_t ids = 2) {
+    std::vector<StructuredPiece> pieces;
+    for (int n = 0; world().rank() == 0 && n < 2; ++n) {
+      StructuredPiece piece;
+      piece.piece = n;
+      piece.extent = {2 * n, 2 * n + 2, 0, 2, 0, 2};
+      piece.spacing = {1, 1, 1};
+      piece.uniform = uniform;
+      const double x = 2 * n;
+      if (!uniform) piece.coordinates = {{{x, x + 1, x + 2}, {0, 1, 2}, {0, 1, 2}}};
+      piece.velocity = {values.data(), false, 27};
+      if (n == 1) spoil(piece);
+      pieces.push_back(piece);
+    }
+    std::vector<BlockId> first;
+    for (std::size_t i = 0; world().rank() == 0 && i < ids; ++i) first.push_back(BlockId(i));
+    return errorOf([&] { makeStructuredBlocks(world(), pieces, blocksPerPiece, first); });
+  };
+  const auto nothing = [](StructuredPiece&) {};
+  EXPECT_EQ(refused(true, nothing), "");
+  EXPECT_EQ(refused(false, nothing), "");
+  EXPECT_NE(refused(true, nothing, 0).find("at least one block"), std::string::npos);
+  EXPECT_NE(refused(true, nothing, 1, 1).find("needs a block id"), std::string::npos);
+  EXPECT_NE(refused(true, [](auto& p) { p.origin[1] = 0.5; }).find("disagree in origin"),
+            std::string::npos);
+  EXPECT_NE(refused(true,
+                    [](auto& p) {
+                      p.uniform = false, p.coordinates.fill({0, 1, 2});
+                    })
+                .find("disagree in origin"),
+            std::string::npos);
+  EXPECT_NE(refused(false, [](auto& p) { p.coordinates[1][1] = 1.5; }).find("in coordinates"),
+            std::string::npos);
+  EXPECT_NE(refused(false, [](auto& p) { p.extent[0] = 4, p.extent[1] = 6; }).find("a gap"),
+            std::string::npos);
+  EXPECT_NE(refused(false,
+                    [](auto& p) {
+                      p.extent[0] = 3, p.extent[1] = 5;
+                      p.coordinates[0] = {1.5, 2.5, 3.5};
+                    })
+                .find("do not increase"),
+            std::string::npos);
+  // So far apart that a list of all coordinates would not fit into any memory.
+  EXPECT_NE(refused(false, [](auto& p) { p.extent[0] = 2000000000, p.extent[1] = 2000000002; })
+                .find("a gap"),
+            std::string::npos);
 }
 
 TEST(StructuredField, AHiddenCellIsAHole) {
