@@ -159,6 +159,28 @@ TEST(AllToAll, OfAllKValuesDeliversEachParcelOnce) {
   }
 }
 
+TEST(AllToAll, ManyParcelsOfABlockKeepTheirOrder) {
+  const auto body = [](Transport& transport) {
+    constexpr std::int64_t Parcels = 100;
+    const Assignment assignment(
+        std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
+    AllToAll allToAll(transport, assignment, AllToAll::defaultKValues(transport.size()));
+    std::vector<std::vector<Parcel>> parcels(1);
+    for (std::int64_t i = 0; i < Parcels; ++i) {
+      parcels[0].push_back({i * i % transport.size(), Writer().value(i).take()});
+    }
+    parcels = allToAll.run(std::move(parcels));
+    std::map<BlockId, std::int64_t> last;
+    for (const Parcel& parcel : parcels.front()) {
+      const auto number = Reader(parcel.bytes).value<std::int64_t>();
+      const auto before = last.emplace(parcel.block, -1).first;
+      EXPECT_LT(before->second, number);
+      before->second = number;
+    }
+  };
+  testing::onRanks(3, body);
+}
+
 TEST(AllToAll, OfRanksIsEveryRanksBytes) {
   const int ranks = world().size();
   const auto bytesOf = [](int from, int to) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "Sanitized.h"
+#include "Tributary/HugePages.h"
 #include "World.h"
 
 namespace tributary {
@@ -78,6 +79,15 @@ TEST(Bytes, RangeIntoAppends) {
   std::vector<int> values{1, 2};
   Reader(bytes).rangeInto(values);
   EXPECT_EQ(values, (std::vector<int>{1, 2, 3, 4}));
+}
+
+TEST(Bytes, MemoryThatNobodyHasIsAnError) {
+  constexpr std::size_t Most = ~std::size_t(0);
+  EXPECT_THROW(largeBuffer(Most - 5), std::bad_alloc);
+  EXPECT_THROW(UninitializedAllocator<double>().allocate(Most / 4), std::bad_alloc);
+  if (!testing::Sanitized) {  // the address sanitizer ends the program instead
+    EXPECT_THROW(HugePages(std::size_t(1) << 62), std::bad_alloc);
+  }
 }
 
 TEST(Bytes, LargeMemoryIsUsedAgainByOneAtATime) {

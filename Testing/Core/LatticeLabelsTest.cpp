@@ -258,6 +258,19 @@ TEST(LatticeLabels, RefuseWrongSizes) {
   EXPECT_NE(error({std::int64_t(1) << 40, 1, 1}), "");
   EXPECT_NE(error({1 << 30, std::int64_t(1) << 40, std::int64_t(1) << 40}), "");
   EXPECT_EQ(errorOf([&] { labelLattice({0, 5, 5}, {}, Through::Faces, nullptr, serialFor); }), "");
+  EXPECT_NE(errorOf([&] { cellMask(mask, {65, 10, 1}, true, serialFor); }), "");
+  const LatticeSize size{64, 10, 1};
+  const std::vector<std::uint64_t> all(10, ~std::uint64_t(0));
+  const LatticeLabels labels = labelLattice(size, all, Through::Faces, nullptr, serialFor);
+  std::vector<std::int32_t> values(1), out(640);
+  const auto writing = [&](const LatticeSize& given, std::size_t count) {
+    values.resize(count);
+    return errorOf(
+        [&] { writeLabels<std::int32_t>(labels, given, values, 0, out.data(), serialFor); });
+  };
+  EXPECT_EQ(writing(size, 1), "");
+  EXPECT_NE(writing(size, 0).find("0 values for 1 sets"), std::string::npos);
+  EXPECT_NE(writing({64, 5, 1}, 1).find("another size"), std::string::npos);
 }
 
 template <class T>

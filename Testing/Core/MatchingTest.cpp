@@ -202,6 +202,11 @@ TEST(Matching, WrongArgumentsAreRefusedOnAllRanks) {
             }).find("keys of 2 blocks given for 1 local blocks"),
             std::string::npos);
   const std::vector<std::uint32_t> sets = {0};
+  EXPECT_NE(errorOf([&] {
+              linkSets(transport, assignment, Matches(last ? 2 : 1),
+                       {Span<const std::uint32_t>(sets)});
+            }).find("matches of 2"),
+            std::string::npos);
   const auto linking = [&](const Match& match) {
     return errorOf([&] {
       linkSets(transport, assignment, {last ? Matches::value_type{match} : Matches::value_type{}},

@@ -590,6 +590,25 @@ TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
   EXPECT_NE(refused([&](auto& p) { p.ghosts = ghosts; }), "");
   EXPECT_NE(refused([](auto& p) { p.velocity.tuples = 3; }), "");
   EXPECT_NE(refused([](auto& p) { p.cellCentred = true; }), "");
+  const std::vector<std::int64_t> ids{1, 2, 3}, below{-1, 3}, falling{0, 4, 3};
+  EXPECT_NE(refused([&](auto& p) { p.globalPointIds = ids; }).find("global ids"),
+            std::string::npos);
+  EXPECT_NE(refused([&](auto& p) { p.offsets = below; }).find("negative offset"),
+            std::string::npos);
+  EXPECT_NE(refused([&](auto& p) {
+              p.types = ghosts;
+              p.offsets = falling;
+            }).find("malformed offsets"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { makeMeshBlocks(world(), {}, 1, 3, {7}); }).find("needs a block id"),
+            std::string::npos);
+  MeshPiece empty;
+  const std::vector<std::int64_t> none{0};
+  empty.offsets = none;
+  EXPECT_NE(errorOf([&] { makeMeshBlocks(world(), {empty}, 0, 3, {0}); }).find("at least one"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { makeMeshBlocks(world(), {empty}, 1, 1, {0}); }).find("dimension"),
+            std::string::npos);
 }
 
 /// A cell type the library does not know: here boxes with trilinear interpolation, so that the

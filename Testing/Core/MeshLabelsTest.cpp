@@ -130,6 +130,11 @@ TEST(MeshLabels, RefuseMalformedMeshes) {
   EXPECT_NE(error({0, 2, 1}, {0, 1}, 2, 2), "");
   EXPECT_NE(error({-1, 2}, {0, 1}, 2, 1), "");
   EXPECT_NE(error({0, 2}, {0, 1}, 2, 3), "");
+  EXPECT_NE(error({}, {0}, 1, 0), "");
+  const std::int64_t first = 0;
+  const CellEntities tooMany{{&first, (std::size_t(1) << 32) + 1}, {}, 0};
+  EXPECT_NE(errorOf([&] { labelMesh(tooMany, {}, nullptr, serialFor); }).find("32 bits"),
+            std::string::npos);
 }
 
 using Vector3 = std::array<double, 3>;
@@ -411,6 +416,32 @@ TEST(MeshEntities, RefuseWhatTheyDoNotKnow) {
   mesh.add(kPolyhedron, {1, 2, 3, 4}, {{1, 2, 3}});
   mesh.faces[1] = 4;  // longer than the list
   EXPECT_NE(errorOf([&] { numberEntities(mesh.view(), Through::Faces, {}, serialFor); }), "");
+  // Arrays that do not fit together.
+  const auto misfit = [](const std::function<void(Mesh&)>& spoil,
+                         const std::vector<std::uint8_t>& inRange = {}) {
+    Mesh good;
+    good.points = 4;
+    good.add(kTetra, {0, 1, 2, 3});
+    spoil(good);
+    return errorOf([&] { numberEntities(good.view(), Through::Faces, inRange, serialFor); });
+  };
+  EXPECT_EQ(misfit([](Mesh&) {}), "");
+  EXPECT_NE(misfit([](Mesh& m) { m.offsets.pop_back(); }).find("1 offsets"), std::string::npos);
+  EXPECT_NE(misfit([](Mesh&) {}, {1, 1}).find("2 marks"), std::string::npos);
+  EXPECT_NE(misfit([](Mesh& m) {
+              m.faceLocations = {-1, -1};
+            }).find("positions of faces"),
+            std::string::npos);
+  EXPECT_NE(misfit([](Mesh& m) { m.canonical = {0}; }).find("1 canonical points"),
+            std::string::npos);
+  EXPECT_NE(misfit([](Mesh& m) {
+              m.canonical = {0, 1, 2, 4};
+            }).find("canonical point 4"),
+            std::string::npos);
+  EXPECT_NE(misfit([](Mesh& m) {
+              m.offsets = {0, 5};
+            }).find("malformed offsets"),
+            std::string::npos);
 }
 
 template <class Real>
@@ -442,6 +473,10 @@ void testCoincident() {
       EXPECT_EQ(mergeCoincident<Real>(points, loop), expected);
   }
   EXPECT_NE(errorOf([] { mergeCoincident<Real>(std::vector<Real>(4), serialFor); }), "");
+  // Refused before any of them is read.
+  const Span<const Real> tooMany(nullptr, std::size_t(3) << 31);
+  EXPECT_NE(errorOf([&] { mergeCoincident<Real>(tooMany, serialFor); }).find("too many"),
+            std::string::npos);
 }
 
 TEST(MergeCoincident, FindsTheFirst) {

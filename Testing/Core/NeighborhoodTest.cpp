@@ -312,6 +312,35 @@ TEST(Neighborhood, ARankThatWakesIsWaitedForAgain) {
 
 // ---- Without time ----
 
+TEST(Neighborhood, ARankThatIsWokenInARoundTakesPartInIt) {
+  // Block 0 works for some rounds; in one it begins with a large message, which leaves at once and
+  // wakes block 1. The answer is there in the next round, as the rank of block 1 is waited for.
+  TimedNetworkOptions options;
+  options.ranks = 2;
+  int answered = -1;
+  makeTimedNetwork(options)->run([&](Transport& transport) {
+    ExchangeOptions rounds;
+    rounds.schedule = Schedule::Neighborhood;
+    rounds.arrivals = 1;
+    int call = -1;
+    Exchange exchange(transport, Assignment({1, 1}), {{1 - transport.rank()}}, rounds,
+                      [&](BlockId block, Mailbox& mailbox) {
+                        ++call;
+                        const bool got = mailbox.dequeueView().has_value();
+                        if (block == 1) {
+                          if (got) mailbox.enqueue(0, 1);
+                          return false;
+                        }
+                        if (got) answered = call;
+                        if (call == 5) mailbox.enqueue(1, Bytes(200000));
+                        transport.spend(1e-3);
+                        return call < 10;
+                      });
+    exchange.run();
+  });
+  EXPECT_EQ(answered, 6);
+}
+
 TEST(Neighborhood, NothingIsLostUnderRandomSchedules) {
   const auto detectors = detectorNames(WorkModel::AP);
   for (std::uint64_t seed = 0; seed < (Sanitized ? 100 : 1000); ++seed) {

@@ -655,6 +655,18 @@ TEST(Reductions, AreRightInParts) {
   mergesArraysRight(*transport, assignment, {3, 2}, 100000, 70000);
 }
 
+TEST(Reductions, AreNotBegunTwiceAtATime) {
+  const Assignment assignment(
+      std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), 1));
+  MergeReduction<int> merge(world(), assignment, Rounds::full(assignment.total(), 2),
+                            [](int& lower, int&& upper) { lower += upper; });
+  merge.start({1});
+  EXPECT_NE(errorOf([&] { merge.start({1}); }).find("started again"), std::string::npos);
+  EXPECT_NE(errorOf([&] { merge.open(); }).find("opened again"), std::string::npos);
+  merge.wait();
+  for (const auto& survivor : merge.takeSurvivors()) EXPECT_EQ(survivor.item, world().size());
+}
+
 TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
   const int ranks = world().size();
   const bool last = world().rank() == ranks - 1;
@@ -688,6 +700,7 @@ TEST(Reductions, WrongArgumentsAreRefusedOnAllRanks) {
             "");
   EXPECT_NE(errorOf([&] { ArrayMergeReduction<Affine>(world(), assignment, {2}, -1, compose); }),
             "");
+  EXPECT_NE(errorOf([] { Rounds(-1, {}); }).find("negative"), std::string::npos);
   MergeReduction<int> merge(world(), assignment, {2}, add);
   EXPECT_NE(errorOf([&] { merge.start({1, 2, 3}); }), "");
   const auto survivors = merge.run({1, 2});
@@ -713,6 +726,8 @@ TEST(Reductions, AnOperatorThatThrowsEndsThemOnAllRanks) {
   std::vector<int> values(300, 1);
   const std::vector<int*> buffers = {&values[0], &values[100], &values[200]};
   EXPECT_NE(errorOf([&] { merge.run({1, 1, 1}); }).find("no more"), std::string::npos);
+  MergeReduction<int> odd(world(), assignment, kValues, [](int&, int&&) { throw 5; });
+  EXPECT_NE(errorOf([&] { odd.run({1, 1, 1}); }).find("not a std::exception"), std::string::npos);
   EXPECT_NE(errorOf([&] { swap.run(buffers); }).find("no more"), std::string::npos);
   EXPECT_NE(errorOf([&] { arrayMerge.run(buffers); }).find("no more"), std::string::npos);
   angry = false;

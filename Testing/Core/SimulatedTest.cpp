@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -345,6 +346,56 @@ TEST(TimedNetwork, RefusesOptionsWithoutSense) {
   EXPECT_THROW(makeTimedNetwork(options), Error);
   options.speeds = {1, 0};
   EXPECT_THROW(makeTimedNetwork(options), Error);
+  const auto refused = [](const std::function<void(TimedNetworkOptions&)>& spoil) {
+    TimedNetworkOptions bad = cluster(2, 1);
+    spoil(bad);
+    return errorOf([&] { makeTimedNetwork(bad); });
+  };
+  EXPECT_EQ(refused([](auto&) {}), "");
+  EXPECT_NE(refused([](auto& o) { o.between.latency = -1; }).find("costs"), std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.within.gapPerByte = -1; }).find("costs"), std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.lookSeconds = 0; }).find("lookSeconds"), std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.sharedSeconds = -1; }).find("sharedS"), std::string::npos);
+  EXPECT_NE(refused([](auto& o) { o.noise = 1.1; }).find("noise"), std::string::npos);
+}
+
+TEST(TimedNetwork, StacksThatFindNoRoomAreAnError) {
+  TimedNetworkOptions options = cluster(2, 1);
+  options.stackBytes = std::size_t(1) << 60;
+  const auto network = makeTimedNetwork(options);
+  EXPECT_NE(errorOf([&] { network->run([](Transport&) {}); }).find("no address space"),
+            std::string::npos);
+}
+
+TEST(SimulatedNetworks, RefuseWrongUse) {
+  const auto adversary = makeScriptedAdversary("");
+  EXPECT_NE(errorOf([&] { makeAdversaryNetwork(0, *adversary); }).find("at least one rank"),
+            std::string::npos);
+  const auto onBoth = [&](const std::function<void(Transport&)>& body, const char* expected) {
+    const auto timed = makeTimedNetwork(cluster(2, 1));
+    EXPECT_NE(errorOf([&] { timed->run(body); }).find(expected), std::string::npos);
+    const auto chosen = makeAdversaryNetwork(2, *adversary);
+    EXPECT_NE(errorOf([&] { chosen->run(body); }).find(expected), std::string::npos);
+  };
+  onBoth([](Transport& t) { t.send(2, Channel::Work, 0, SendMode::Eager, Bytes(1)); },
+         "send to rank 2: the simulated network has ranks 0 to 1");
+  onBoth([](Transport& t) { allreduce(t, t.rank() == 0 ? ReduceOp::Sum : ReduceOp::Max, 1); },
+         "ranks gave different operations");
+  onBoth(
+      [](Transport& t) {
+        allreduce(t, ReduceOp::Sum,
+                  std::vector<std::int64_t>(static_cast<std::size_t>(1 + t.rank())));
+      },
+      " values");
+  // An adversary without sense.
+  struct : Adversary {
+    std::size_t choose(Decision, int, const std::vector<int>& options) override {
+      return options.size();
+    }
+  } mad;
+  const auto network = makeAdversaryNetwork(2, mad);
+  EXPECT_NE(errorOf([&] { network->run([](Transport&) {}); }).find("none of the options"),
+            std::string::npos);
 }
 
 Assignment evenly(int ranks, int blocksPerRank) {

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <utility>
 
+#include "Assignments.h"
 #include "Sanitized.h"
 #include "Tributary/Error.h"
 #include "Tributary/Termination/Detector.h"
@@ -537,28 +538,32 @@ TEST_P(ForMonotone, WaitsForARequiredConditionOfOneRank) {
 }
 
 // What a rank of another program or version might send must not be believed.
+/// What a detector says of a message that its rank sends to itself; looks for it so many times.
+std::string saidOf(const Case& detected, Bytes bytes, int turns) {
+  Transport& transport = world();
+  const Session session = transport.openSession();
+  const auto detector = makeDetector(detected.detector, transport, session, detected.options);
+  transport.send(transport.rank(), Channel::Detector, session, SendMode::Eager, std::move(bytes));
+  const std::string error = errorOf([&] {
+    Patience patience;
+    for (int turn = 0; turn < turns; ++turn) {
+      detector->advance(false, false);
+      transport.poll();
+      patience.rest(transport);
+    }
+  });
+  barrier(transport);
+  return error;
+}
+
+Writer header(std::int64_t detection, std::int64_t kind) {
+  Writer writer;
+  writer.value(detection).value(kind);
+  return writer;
+}
+
 TEST_P(WithMessages, RefusesMalformedOnes) {
-  const auto lonely = [](Bytes bytes) {
-    Transport& transport = world();
-    const Session session = transport.openSession();
-    const auto detector = makeDetector(GetParam().detector, transport, session, GetParam().options);
-    transport.send(transport.rank(), Channel::Detector, session, SendMode::Eager, std::move(bytes));
-    const std::string error = errorOf([&] {
-      Patience patience;
-      for (int turn = 0; turn < 1000; ++turn) {
-        detector->advance(false, false);
-        transport.poll();
-        patience.rest(transport);
-      }
-    });
-    barrier(transport);
-    return error;
-  };
-  const auto header = [](std::int64_t detection, std::int64_t kind) {
-    Writer writer;
-    writer.value(detection).value(kind);
-    return writer;
-  };
+  const auto lonely = [](Bytes bytes) { return saidOf(GetParam(), std::move(bytes), 1000); };
   EXPECT_NE(lonely({}), "");
   EXPECT_NE(lonely(header(0, 99).take()), "");
   EXPECT_NE(lonely(header(2, 1).take()), "");
@@ -575,6 +580,23 @@ TEST_P(WithMessages, RefusesMalformedOnes) {
   }
 }
 
+TEST_P(WithMessages, UnderstandsOrRefusesAnyNumbers) {
+  std::string all;
+  for (std::int64_t kind = 1; kind <= 2; ++kind) {
+    for (const std::int64_t number : {0, -1, 1 << 30}) {
+      Writer message = header(0, kind);
+      for (int count = 1; count <= 6; ++count) {
+        message.value(number);
+        Writer copy = message;
+        const std::string said = saidOf(GetParam(), copy.take(), 40);
+        EXPECT_TRUE(said.empty() || said.find("malformed message") != std::string::npos) << said;
+        all += said;
+      }
+    }
+  }
+  EXPECT_NE(all, "");
+}
+
 const auto labelOf = [](const ::testing::TestParamInfo<Case>& test) { return test.param.label; };
 INSTANTIATE_TEST_SUITE_P(Termination, ForAP, ::testing::ValuesIn(casesFor(WorkModel::AP)), labelOf);
 INSTANTIATE_TEST_SUITE_P(Termination, ForAPS, ::testing::ValuesIn(casesFor(WorkModel::APS)),
@@ -586,6 +608,47 @@ INSTANTIATE_TEST_SUITE_P(Termination, WithMessages, ::testing::ValuesIn(casesWit
 
 // Each rank tells all others before it is passive for the first time, having heard from all: the
 // first reports already balance, and nobody reports again.
+TEST(Detectors, BeginTheNextDetectionWithNothingOfTheLast) {
+  // The second detection begins on some ranks while the first has not ended on others; in it the
+  // last rank sends one message to rank 0.
+  if (world().size() > 1) GTEST_SKIP() << "has ranks of its own";
+  for (const std::string& name : detectorNames(WorkModel::AP)) {
+    testing::underAdversaries(Sanitized ? 10 : 100, [&](std::uint64_t seed, Transport& transport) {
+      const Session session = transport.openSession();
+      const auto detector = makeDetector(name, transport, session);
+      const bool synchronous = detector->traits().synchronousSends;
+      int got = 0;
+      for (int detection = 0; detection < 2; ++detection) {
+        // Work of the next detection is not looked for in this one.
+        const Session work = transport.openSession();
+        PendingSend send;
+        bool sent = detection == 0 || transport.rank() + 1 < transport.size();
+        Patience patience;
+        while (true) {
+          bool touched = false;
+          if (!std::exchange(sent, true)) {
+            touched = true;
+            detector->sent(0);
+            send = transport.send(0, Channel::Work, work,
+                                  synchronous ? SendMode::Synchronous : SendMode::Eager, Bytes(8));
+          }
+          if (const auto envelope = transport.tryReceive(Channel::Work, work)) {
+            touched = true;
+            detector->received(envelope->source);
+            ++got;
+          }
+          transport.poll();
+          const bool passive = send.done() && !transport.receiving(Channel::Work, work);
+          if (detector->advance(passive, touched)) break;
+          patience.rest(transport);
+        }
+      }
+      EXPECT_EQ(got, transport.rank() == 0 ? 1 : 0) << name << ", seed " << seed;
+      barrier(transport);
+    });
+  }
+}
+
 TEST(Trees, ReportOnceInTheBestCase) {
   for (const char* name : {"tree-aps", "tree-counter"}) {
     Transport& transport = world();

@@ -291,6 +291,10 @@ TEST(Limits, EndALineForTheReasonGiven) {
   line = alongX(rules);
   EXPECT_EQ(line.reason, Reason::OutOfSteps);
   EXPECT_EQ(line.points.size(), 9u);
+  rules.maximumSteps = 0;
+  line = alongX(rules);
+  EXPECT_EQ(line.reason, Reason::OutOfSteps);
+  EXPECT_EQ(line.points.size(), 2u);
 
   rules = fixedStep(0.25);
   rules.terminalSpeed = 2.5;
@@ -302,6 +306,25 @@ TEST(Limits, EndALineForTheReasonGiven) {
   line = alongX(fixedStep(0.25), {0.5, 0.5, 1.5});
   EXPECT_EQ(line.reason, Reason::NotInitialized);
   EXPECT_TRUE(line.points.empty());
+}
+
+TEST(Tracer, TakesAsManySeedsAsThereAre) {
+  // More than are planted at a time, all of which end in the call in which they begin.
+  GridSetup setup;
+  setup.pieces = world().size();
+  const auto grid = makeGridDomain(world(), setup);
+  constexpr std::int64_t Seeds = 10000;
+  std::vector<Seed> seeds;
+  for (std::int64_t id = world().rank(); id < Seeds; id += world().size()) {
+    const double x = 0.1 + 6.0 * static_cast<double>(id) / Seeds;
+    seeds.push_back({{x, 3, 3}, id});
+  }
+  TraceOptions options;
+  options.rules.terminalSpeed = 1e6;
+  const TraceResult result = trace(world(), grid->domain, {seeds.data(), seeds.size()}, options);
+  const auto lines = static_cast<std::int64_t>(result.ends.size());
+  EXPECT_EQ(allreduce(world(), ReduceOp::Sum, lines),
+            Seeds * (int(options.forward) + int(options.backward)));
 }
 
 TEST(Limits, AZeroErrorEstimateTakesTheLargestStep) {
@@ -363,6 +386,49 @@ TEST(BadInput, RulesThatNoLineCanFollowAreRefusedOnAllRanks) {
   EXPECT_NE(refused([](auto& o) { o.rules.period[1] = -1; }), "");
   EXPECT_NE(refused([](auto& o) { o.forward = false; }), "");
   EXPECT_EQ(refused([](auto&) {}), "");
+  TraceOptions options;
+  const Seed seed{{1, 1, 1}, world().rank() == 0 ? -1 : 0};
+  EXPECT_NE(errorOf([&] {
+              trace(world(), grid->domain, {&seed, 1}, options);
+            }).find("seed ids"),
+            std::string::npos);
+  options.rules.integrator = static_cast<Integrator>(9);
+  EXPECT_NE(errorOf([&] { trace(world(), grid->domain, {}, options); }).find("integrator"),
+            std::string::npos);
+}
+
+/// Finds all points in its cell 0 and takes no particle any further.
+class IdleBlock : public FieldBlock {
+ public:
+  explicit IdleBlock(BlockId id) : FieldBlock(id, 0) {}
+  Box bounds() const override { return {{{0, 0, 0}}, {{1, 1, 1}}}; }
+  void advance(const StepRules&, Span<Particle>, TrajectoryLog&) const override {}
+  bool hasCell(std::int32_t cell) const override { return cell == 0; }
+  void find(const double*, CellMatch& best) const override {
+    best.violation = 0;
+    best.block = id();
+    best.cell = cell;
+  }
+  void weights(const StepRules&, Span<const TrajectoryPoint>, Weights&) const override {}
+  std::vector<BlockId> neighbours() const override { return {}; }
+  std::int32_t cell = 0;
+};
+
+TEST(BadInput, BlocksThatBreakTheirWordEndTheTracing) {
+  const auto error = [](std::int64_t assigned, std::int32_t cell) {
+    std::vector<std::unique_ptr<FieldBlock>> blocks;
+    auto block = std::make_unique<IdleBlock>(world().rank());
+    block->cell = cell;
+    blocks.push_back(std::move(block));
+    const Assignment assignment(
+        std::vector<std::int64_t>(static_cast<std::size_t>(world().size()), assigned));
+    const Domain domain = makeDomain(world(), assignment, std::move(blocks));
+    const Seed seed{{0.5, 0.5, 0.5}, world().rank()};
+    return errorOf([&] { trace(world(), domain, {&seed, 1}, {}); });
+  };
+  EXPECT_NE(error(2, 0).find("not those that its assignment gives"), std::string::npos);
+  EXPECT_NE(error(1, 0).find("left a particle half advanced"), std::string::npos);
+  EXPECT_NE(error(1, 5).find("in a cell that its block does not have"), std::string::npos);
 }
 
 // Every particle leaves at its first stage, all lanes of a kernel at once while others wait.

@@ -14,10 +14,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "Assignments.h"
 #include "Sanitized.h"
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
+#include "Tributary/Transport/Loopback.h"
 #include "World.h"
 
 namespace tributary {
@@ -59,7 +61,7 @@ void ring(Transport& transport, SendMode mode) {
   const int right = (transport.rank() + 1) % size;
   const int left = (transport.rank() + size - 1) % size;
   const std::vector<std::size_t> sizes = {
-      0, 1, 7, 8, 4095, 4096, 4097, 65536, 1 << 18, (1 << 18) + 1, 3000000, 2, 0};
+      0, 1, 7, 8, 4095, 4096, 4097, 65536, 66001, 1 << 18, (1 << 18) + 1, 3000000, 2, 0};
   std::vector<PendingSend> sends;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto seed = static_cast<std::uint64_t>(transport.rank()) * 1000 + i;
@@ -92,8 +94,7 @@ TEST(Transport, SplitMessagesArriveInOrder) {
   ring(*transport, SendMode::Synchronous);
 }
 
-TEST(Transport, ChannelsAndSessionsDoNotMix) {
-  Transport& transport = world();
+void sendToSelfOnSeveralChannels(Transport& transport) {
   const Session first = transport.openSession();
   const Session second = transport.openSession();
   EXPECT_NE(first, second);
@@ -101,14 +102,16 @@ TEST(Transport, ChannelsAndSessionsDoNotMix) {
   auto a = transport.send(self, Channel::Work, first, SendMode::Eager, pattern(1, 10));
   auto b = transport.send(self, Channel::Control, first, SendMode::Eager, pattern(2, 20));
   auto c = transport.send(self, Channel::Work, second, SendMode::Eager, pattern(3, 30));
+  auto d = transport.send(self, Channel::Work, second, SendMode::Eager, pattern(4, 40));
   EXPECT_EQ(receive(transport, Channel::Work, second).bytes.size(), 30u);
   EXPECT_EQ(receive(transport, Channel::Control, first).bytes.size(), 20u);
   EXPECT_EQ(receive(transport, Channel::Work, first).bytes.size(), 10u);
   EXPECT_FALSE(transport.tryReceive(Channel::Work, first));
+  EXPECT_EQ(receive(transport, Channel::Work, second).bytes.size(), 40u);
+  EXPECT_FALSE(transport.tryReceive(Channel::Work, second));
 }
 
-TEST(Transport, SynchronousSendsAreFinishedByTheReceiverOnly) {
-  Transport& transport = world();
+void sendSynchronously(Transport& transport) {
   const Session session = transport.openSession();
   const int right = (transport.rank() + 1) % transport.size();
   for (const std::size_t size : {1, 100000, 1000000}) {
@@ -123,6 +126,38 @@ TEST(Transport, SynchronousSendsAreFinishedByTheReceiverOnly) {
     waitFor(transport, [&] { return send.done(); });
     barrier(transport);
   }
+}
+
+TEST(Transport, ChannelsAndSessionsDoNotMix) {
+  sendToSelfOnSeveralChannels(world());
+}
+
+TEST(Transport, SynchronousSendsAreFinishedByTheReceiverOnly) {
+  sendSynchronously(world());
+  sendSynchronously(*makeWorld(1000));  // in parts, which are finished before they are received
+}
+
+// Also where the world is MPI.
+TEST(Loopback, IsATransport) {
+  const auto transport = makeLoopbackTransport();
+  EXPECT_EQ(transport->rank(), 0);
+  EXPECT_EQ(transport->size(), 1);
+  ring(*transport, SendMode::Eager);
+  ring(*transport, SendMode::Synchronous);
+  sendToSelfOnSeveralChannels(*transport);
+  sendSynchronously(*transport);
+  EXPECT_FALSE(transport->receiving(Channel::Work, 0));
+  EXPECT_EQ(allreduce(*transport, ReduceOp::Sum, std::int64_t(7)), 7);
+  const auto integer = transport->shareInteger(3);
+  EXPECT_EQ(integer->fetchAdd(2), 3);
+  EXPECT_EQ(integer->fetchAdd(0), 5);
+  const double before = transport->now();
+  transport->spend(1e3);
+  EXPECT_LT(transport->now() - before, 1e3);
+  EXPECT_NE(errorOf([&] {
+              transport->send(1, Channel::Work, 0, SendMode::Eager, Bytes(1));
+            }).find("rank 0 only"),
+            std::string::npos);
 }
 
 TEST(Transport, DroppedHandlesAndUnreceivedMessagesLeaveNothingPending) {
@@ -278,6 +313,29 @@ TEST(Transport, AMessageWithoutMemoryIsLostAndKeepsNobody) {
   barrier(t);
 }
 #endif
+
+TEST(Collectives, AreRightUnderAdversaries) {
+  if (world().size() > 1) GTEST_SKIP() << "has ranks of its own";
+  testing::underAdversaries(200, [](std::uint64_t seed, Transport& t) {
+    const auto self = static_cast<std::uint64_t>(t.rank());
+    const auto size = static_cast<std::uint64_t>(t.size());
+    const auto sizeOf = [&](std::uint64_t from, std::uint64_t to) {
+      return static_cast<std::size_t>(mix(seed * 1009 + from * 101 + to) % 4 * 100);
+    };
+    std::vector<Bytes> to;
+    for (std::uint64_t r = 0; r < size; ++r) to.push_back(pattern(self * 64 + r, sizeOf(self, r)));
+    const auto got = exchangeBytes(t, std::move(to));
+    for (std::uint64_t r = 0; r < size; ++r) {
+      EXPECT_TRUE(got[r] == pattern(r * 64 + self, sizeOf(r, self))) << "seed " << seed;
+    }
+    const auto all = allgatherBytes(t, pattern(self, sizeOf(self, 0)));
+    for (std::uint64_t r = 0; r < size; ++r) {
+      EXPECT_TRUE(all[r] == pattern(r, sizeOf(r, 0))) << "seed " << seed;
+    }
+    EXPECT_EQ(exclusivePrefix(t, t.rank() + 1), t.rank() * (t.rank() + 1) / 2);
+    EXPECT_EQ(broadcast(t, 100 + t.rank(), t.size() - 1), 99 + t.size());
+  });
+}
 
 TEST(Agree, AllRanksLeaveTogether) {
   Transport& t = world();
