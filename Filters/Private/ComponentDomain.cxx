@@ -106,7 +106,7 @@ std::unique_ptr<ComponentPiece> makePiece(const Leaf& leaf, const DomainRules& r
                         rules.points == DomainRules::Points::Hierarchy ||
                         (rules.points == DomainRules::Points::Places && isAlongAxes(dataSet)));
   return lattice ? makeLatticePiece(leaf, rules, std::move(own), std::move(labels))
-                 : makeMeshPiece(leaf, rules, std::move(own), std::move(labels));
+                 : makeUnstructuredPiece(leaf, rules, std::move(own), std::move(labels));
 }
 
 /// Collective. Joins points that are not further apart than the tolerance allows.

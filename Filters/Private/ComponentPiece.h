@@ -206,9 +206,9 @@ std::unique_ptr<ComponentPiece> makeLatticePiece(const Leaf& leaf, const DomainR
                                                  std::vector<std::uint8_t> flags,
                                                  std::vector<std::int64_t> labels);
 /// Cells of any kind.
-std::unique_ptr<ComponentPiece> makeMeshPiece(const Leaf& leaf, const DomainRules& rules,
-                                              std::vector<std::uint8_t> flags,
-                                              std::vector<std::int64_t> labels);
+std::unique_ptr<ComponentPiece> makeUnstructuredPiece(const Leaf& leaf, const DomainRules& rules,
+                                                      std::vector<std::uint8_t> flags,
+                                                      std::vector<std::int64_t> labels);
 
 /// The leaves of hyper trees.
 std::unique_ptr<ComponentPiece> makeTreePiece(const Leaf& leaf, const DomainRules& rules,
