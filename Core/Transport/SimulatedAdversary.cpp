@@ -21,6 +21,8 @@ constexpr double NapSeconds = 50e-6;
 
 // So many naps of all ranks with nothing to be seen between them: nobody will ever move again.
 constexpr int FruitlessNaps = 20000;
+/// So many turns without a message sent or received end all naps.
+constexpr int FruitlessTurns = 500;
 
 constexpr std::size_t StackBytes = std::size_t(256) << 10;
 
@@ -309,7 +311,7 @@ class ChosenNetwork : public AdversaryNetwork {
     return options[index];
   }
   /// Something is on its way, or was seen.
-  void moved() { naps_ = 0; }
+  void moved() { naps_ = turns_ = 0; }
   void pause() {
     if (programs_.bodies()) programs_.pause();
   }
@@ -350,7 +352,10 @@ class ChosenNetwork : public AdversaryNetwork {
           options.push_back(rank->rank());
         }
       }
-      if (options.empty()) {
+      // Naps end when nobody else can go on, and when those who can do not get anywhere: what has
+      // come for them may be of use only once somebody who naps has gone on.
+      if (options.empty() || ++turns_ > FruitlessTurns) {
+        turns_ = 0;
         if (++naps_ > FruitlessNaps) reportDeadlock();
         for (const auto& rank : ranks_) {
           rank->clock += NapSeconds;
@@ -400,7 +405,8 @@ class ChosenNetwork : public AdversaryNetwork {
   std::deque<ChosenCollective> collectives_;
   std::int64_t firstCollective_ = 0;
   std::vector<std::weak_ptr<std::int64_t>> places_;
-  int naps_ = 0;
+  int naps_ = 0;   // since something moved
+  int turns_ = 0;  // since then or the last nap
 };
 
 class ChosenInteger : public SharedInteger {
