@@ -63,14 +63,7 @@ std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, H
                                Less&& less, Same&& same, Reply&& reply) {
   static_assert(std::is_trivially_copyable_v<Record> && std::is_trivially_copyable_v<Answer>);
   const auto ranks = static_cast<std::size_t>(transport.size());
-  std::string error;
-  const auto guarded = [&error](auto&& action) {
-    try {
-      action();
-    } catch (const std::exception& thrown) {
-      error = thrown.what();
-    }
-  };
+  Trouble trouble;
   std::vector<Writer> outgoing(ranks);
   const auto exchange = [&] {
     std::vector<Bytes> messages;
@@ -81,7 +74,7 @@ std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, H
   mine = {};
 
   const std::vector<Bytes> questions = exchange();
-  guarded([&] {
+  trouble.attempt([&] {
     std::vector<Met<Record>> met;
     std::size_t bytes = 0;
     for (const Bytes& question : questions) bytes += question.size();
@@ -102,13 +95,13 @@ std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, H
   });
   const std::vector<Bytes> replies = exchange();
   std::vector<Answer> answers;
-  guarded([&] {
+  trouble.attempt([&] {
     for (const Bytes& bytes : replies) {
       Reader reader(bytes);
       while (!reader.atEnd()) answers.push_back(reader.value<Answer>());
     }
   });
-  agreeOnError(transport, error);
+  trouble.agree(transport);
   return answers;
 }
 

@@ -130,8 +130,7 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
   std::vector<std::unique_ptr<MeshBlock>> blocks;
   std::vector<std::vector<std::vector<std::int64_t>>> cut;  // of each piece, each block's cells
   bool ids = true;
-  std::string error;
-  try {
+  together(transport, [&] {
     if (firstBlock.size() != pieces.size()) throw Error("every mesh piece needs a block id");
     for (const auto& piece : pieces) {
       check(piece, blocksPerPiece, dimension);
@@ -139,15 +138,12 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
       const bool used = !cut.back().front().empty();  // the first block has the odd cells
       ids = ids && (!piece.globalPointIds.empty() || !used);
     }
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
   // Ids identify points across ranks only if all pieces have them.
   ids = allreduce(transport, ReduceOp::Min, std::int64_t(ids)) != 0;
   const auto names = namePoints(transport, pieces, cut, ids);
   FaceLists faces;
-  try {
+  together(transport, [&] {
     for (std::size_t n = 0; n < pieces.size(); ++n) {
       for (std::size_t b = 0; b < cut[n].size(); ++b) {
         blocks.push_back(std::make_unique<MeshBlock>(firstBlock[n] + BlockId(b), pieces[n],
@@ -155,12 +151,9 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
         blocks.back()->listFaces(names[n], dimension, faces);
       }
     }
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
   const auto pairs = matchFaces(transport, faces.inner, std::move(faces.outer));
-  try {
+  together(transport, [&] {
     std::unordered_map<BlockId, MeshBlock*> blockOf;
     for (const auto& block : blocks) blockOf[block->id()] = block.get();
     for (const FacePair& pair : pairs) {
@@ -168,10 +161,7 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
       if (block == blockOf.end()) throw Error("malformed message: a face of another rank's block");
       block->second->link(pair);
     }
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
   return {std::make_move_iterator(blocks.begin()), std::make_move_iterator(blocks.end())};
 }
 

@@ -101,15 +101,11 @@ struct PartOfGrid {
 std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
     const std::vector<BlockId>& firstBlock) {
-  std::string error;
-  try {
+  together(transport, [&] {
     if (blocksPerPiece < 1) throw Error("there must be at least one block per piece");
     if (firstBlock.size() != pieces.size()) throw Error("every structured piece needs a block id");
     for (const auto& piece : pieces) check(piece);
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
 
   std::map<int, std::array<int, 3>> firstIndex;
   const auto grids = assembleGrids(transport, pieces, firstIndex);

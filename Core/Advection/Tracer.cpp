@@ -377,8 +377,7 @@ void check(const StepRules& rules) {
 
 TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
                   const TraceOptions& options) {
-  std::string error;
-  try {
+  together(transport, [&] {
     check(options.rules);
     if (!options.forward && !options.backward) throw Error("no direction to trace in");
     for (const Seed& seed : seeds)
@@ -387,19 +386,11 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
       throw Error("the domain's blocks are not those that its assignment gives this rank");
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
 
   Tracer tracer(transport, domain, options);
   auto planted = tracer.plant(seeds);
-  try {
-    tracer.receiveSeeds(planted);
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  together(transport, [&] { tracer.receiveSeeds(planted); });
   std::vector<std::vector<BlockId>> links;
   for (const auto& block : domain.blocks) links.push_back(block->neighbours());
   Exchange exchange(transport, domain.assignment, std::move(links), options.exchange,

@@ -408,18 +408,15 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
                       const std::vector<std::vector<SetLink>>& links, const UnionOptions& options) {
   const Inputs inputs{transport, assignment, setsOfBlock, links};
   std::unique_ptr<Method> method;
-  std::string error = argumentError(inputs);
-  Exchange exchange(transport, assignment, neighboursOf(inputs, error.empty()), options.exchange,
+  Trouble trouble;
+  if (const std::string error = argumentError(inputs); !error.empty()) trouble.note(error);
+  Exchange exchange(transport, assignment, neighboursOf(inputs, !trouble.any()), options.exchange,
                     [&](BlockId block, Mailbox& mailbox) {
                       method->step(block, mailbox);
                       return false;
                     });
-  try {
-    if (error.empty()) method = makeMethod(options.method, inputs);
-  } catch (const std::exception& thrown) {
-    error = thrown.what();
-  }
-  if (!error.empty()) exchange.fail(error);
+  if (!trouble.any()) trouble.attempt([&] { method = makeMethod(options.method, inputs); });
+  if (trouble.any()) exchange.fail(trouble.text());
   exchange.run(options.monitor);
   UnionResult result;
   result.root = method->roots();

@@ -83,13 +83,13 @@ EntityKey keyOfEntity(Span<EntityKey> points) {
 
 std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assignment& assignment,
                                               const std::vector<std::vector<EntityKey>>& keys) {
-  std::string error;
   const BlockId first = assignment.first(transport.rank());
-  if (keys.size() != static_cast<std::size_t>(assignment.count(transport.rank()))) {
-    error = "matching: keys of " + std::to_string(keys.size()) + " blocks given for " +
-            std::to_string(assignment.count(transport.rank())) + " local blocks";
-  }
-  agreeOnError(transport, error);
+  together(transport, [&] {
+    if (keys.size() != static_cast<std::size_t>(assignment.count(transport.rank()))) {
+      throw Error("matching: keys of " + std::to_string(keys.size()) + " blocks given for " +
+                  std::to_string(assignment.count(transport.rank())) + " local blocks");
+    }
+  });
 
   std::vector<Holder> mine;
   std::size_t entities = 0;
@@ -124,7 +124,7 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
       });
 
   std::vector<std::vector<Match>> matches(keys.size());
-  try {
+  together(transport, [&] {
     for (const Found& answer : answers) {
       const auto b = static_cast<std::size_t>(answer.block - first);
       if (b >= keys.size() || answer.match.local < 0 ||
@@ -135,10 +135,7 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
       }
       matches[b].push_back(answer.match);
     }
-  } catch (const std::exception& thrown) {
-    error = thrown.what();
-  }
-  agreeOnError(transport, error);
+  });
   for (auto& block : matches) {
     std::sort(block.begin(), block.end(), [](const Match& a, const Match& b) {
       if (a.local != b.local) return a.local < b.local;

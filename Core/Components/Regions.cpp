@@ -40,14 +40,10 @@ std::vector<Bytes> scatter(Transport& transport, std::vector<Bytes> toRank) {
 /// Reads all bytes of all ranks; what one rank can't read, none can go on with.
 template <class Read>
 void readAll(Transport& transport, const std::vector<Bytes>& bytes, Read&& read) {
-  std::string error;
-  try {
+  together(transport, [&] {
     for (std::size_t r = 0; r < bytes.size(); ++r)
       for (Reader reader(bytes[r]); !reader.atEnd();) read(r, reader);
-  } catch (const Error& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
 }
 
 [[noreturn]] void refuse(const char* what) {

@@ -185,23 +185,15 @@ std::vector<std::vector<SetLink>> linkSets(
     const std::vector<std::vector<Match>>& matches,
     const std::vector<Span<const std::uint32_t>>& setOfEntity) {
   Linking linking(transport, assignment, matches, setOfEntity);
-  std::string error;
-  const auto guarded = [&error](auto&& action) {
-    try {
-      action();
-    } catch (const std::exception& thrown) {
-      error = thrown.what();
-    }
-  };
-  guarded([&] { linking.check(); });
-  agreeOnError(transport, error);
+  together(transport, [&] { linking.check(); });
+  Trouble trouble;
   linking.tell();
   std::vector<Bytes> messages = linking.exchange();
-  guarded([&] { linking.link(messages); });
+  trouble.attempt([&] { linking.link(messages); });
   messages = linking.exchange();
   std::vector<std::vector<SetLink>> links;
-  guarded([&] { links = linking.collect(messages); });
-  agreeOnError(transport, error);
+  trouble.attempt([&] { links = linking.collect(messages); });
+  trouble.agree(transport);
   return links;
 }
 

@@ -36,9 +36,9 @@ std::vector<std::vector<RegionAtPoint>> deliver(Transport& transport, const Assi
   const BlockId first = assignment.first(transport.rank());
   const std::int64_t count = assignment.count(transport.rank());
   std::vector<std::vector<RegionAtPoint>> got(index(count));
-  std::string error;
-  try {
-    for (const Bytes& part : exchangeBytes(transport, std::move(bytes))) {
+  bytes = exchangeBytes(transport, std::move(bytes));
+  together(transport, [&] {
+    for (const Bytes& part : bytes) {
       for (Reader reader(part); !reader.atEnd();) {
         for (const Said& said : reader.range<Said>()) {
           if (said.block < first || said.block >= first + count)
@@ -47,10 +47,7 @@ std::vector<std::vector<RegionAtPoint>> deliver(Transport& transport, const Assi
         }
       }
     }
-  } catch (const Error& e) {
-    error = e.what();
-  }
-  agreeOnError(transport, error);
+  });
   return got;
 }
 
