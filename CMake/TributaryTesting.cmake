@@ -42,12 +42,14 @@ endfunction ()
 # tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [TIMEOUT <s>] [MPI_ONLY]
 #                         [LIBRARIES <target>...] [LABEL <label>])
 #
-# A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of Testing/Core/Main.cpp
-# (the target TributaryTestMain), run once on each number of ranks. Without MPI it runs on one rank, or not at all with MPI_ONLY. In a build
-# with sanitizers the larger numbers of ranks are left to the ordinary build: above 2 with address
-# sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented). With address sanitizer
-# one rank is Loopback's, as <Name>.loopback, and is looked at for leaks. With thread sanitizer only
-# programs that start threads are built, those with Threads.h: it has nothing to see in the others.
+# A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
+# Testing/Core/Main.cpp (the target TributaryTestMain), run once on each number of ranks. Without MPI
+# it runs on one rank, or not at all with MPI_ONLY. In a build with sanitizers the larger numbers of
+# ranks are left to the ordinary build: above 2 with address sanitizer, above 1 with thread sanitizer
+# (MPI itself is not instrumented). With address sanitizer one rank is Loopback's, as
+# <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs, whose one rank is MPI's).
+# With thread sanitizer only programs that start threads are built, those with Threads.h: it has
+# nothing to see in the others.
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT;LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
@@ -86,7 +88,7 @@ function (tributary_add_core_test name)
   tributary_target("${name}")
   target_include_directories("${name}" PRIVATE "${PROJECT_SOURCE_DIR}/Testing/Core")
   target_link_libraries("${name}" PRIVATE Tributary::Core GTest::gtest ${arg_LIBRARIES})
-  if (TRIBUTARY_SANITIZE MATCHES "address" AND 1 IN_LIST arg_RANKS)
+  if (TRIBUTARY_SANITIZE MATCHES "address" AND 1 IN_LIST arg_RANKS AND NOT arg_MPI_ONLY)
     list(REMOVE_ITEM arg_RANKS 1)
     add_test(NAME "${name}.loopback" COMMAND "${name}" --loopback)
     set_tests_properties("${name}.loopback" PROPERTIES

@@ -63,7 +63,7 @@ EntityKey keyOfPair(const EntityKey& one, const EntityKey& other) {
 }  // namespace
 
 void TreeLattice::check() const {
-  if (factor < 2 || depth < 0)
+  if (factor < 2 || depth < 0 || (depth > 0 && dimension() == 0))
     throw Error("trees: a branch factor of " + std::to_string(factor) + " and " +
                 std::to_string(depth + 1) + " levels");
   for (std::size_t a = 0; a < 3; ++a) {

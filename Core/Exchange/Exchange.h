@@ -98,7 +98,7 @@ class Exchange {
 
   /// An error of this rank, to be thrown at the end as if a callback had thrown it: for what the
   /// caller finds wrong after the construction, without an agreement of its own. Local; before the
-  /// first turn or in a callback.
+  /// first turn.
   void fail(const std::string& error);
   /// Local call, obeyed by all ranks: queues are dropped, callbacks no longer called. May be called
   /// in a callback. Not an error: run() returns. Without effect once the end is being agreed on.

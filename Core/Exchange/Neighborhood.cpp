@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "Tributary/Error.h"
 #include "Tributary/Exchange/ScheduleMachine.h"
 #include "Tributary/Transport/Collectives.h"
 
@@ -74,6 +77,8 @@ class Neighborhood : public ScheduleMachine {
   }
 
   bool onBatch(int source, const BatchFooter& footer) override {
+    if (footer.round < 0 || footer.round > MostRounds)
+      throw Error("malformed message: round " + std::to_string(footer.round));
     if (footer.kind == BatchKind::Messages) {
       if (footer.round > latestRound_) latestRound_ = footer.round - 1;
       return true;

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "Tributary/Agree.h"
+#include "Tributary/Error.h"
 #include "Tributary/Reduction/AllToAll.h"
 #include "Tributary/Reduction/Broadcast.h"
 #include "Tributary/Reduction/Merge.h"
@@ -164,7 +166,14 @@ class SampleSort {
   }
   std::vector<Sample> cutsOf(std::vector<Sample>&& samples) const {
     std::int64_t total = 0;
-    for (const Sample& sample : samples) total += sample.second.weight;
+    for (const Sample& sample : samples) {
+      const std::int64_t weight = sample.second.weight;
+      if (weight < 1 || weight > std::numeric_limits<std::int64_t>::max() - total) {
+        throw Error("malformed message: a sample that stands for " + std::to_string(weight) +
+                    " values");
+      }
+      total += weight;
+    }
     std::vector<Sample> cuts;
     std::int64_t passed = 0;
     const std::int64_t blocks = assignment_.total();
@@ -186,6 +195,10 @@ class SampleSort {
     std::vector<std::vector<Parcel>> parcels(values_.size());
     if (!broadcast_.item()) return parcels;
     const std::vector<Sample>& cuts = *broadcast_.item();
+    if (static_cast<std::int64_t>(cuts.size()) >= assignment_.total()) {
+      throw Error("malformed message: " + std::to_string(cuts.size()) + " cuts for " +
+                  std::to_string(assignment_.total()) + " blocks");
+    }
     for (std::size_t i = 0; i < values_.size(); ++i) {
       std::vector<T>& values = values_[i];
       auto begin = values.begin();
@@ -209,6 +222,10 @@ class SampleSort {
     const Tag& tag = cut.second;
     if (block < tag.block) return std::upper_bound(begin, values.end(), cut.first, less_);
     if (block > tag.block) return std::lower_bound(begin, values.end(), cut.first, less_);
+    if (tag.number < 0 || tag.number >= static_cast<std::int64_t>(values.size())) {
+      throw Error("malformed message: a cut after value " + std::to_string(tag.number) +
+                  " of a block with " + std::to_string(values.size()));
+    }
     return std::max(begin, values.begin() + static_cast<std::ptrdiff_t>(tag.number) + 1);
   }
 
