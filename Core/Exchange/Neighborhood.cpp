@@ -13,6 +13,9 @@ namespace tributary {
 
 namespace {
 
+/// No exchange makes so many; numbers of rounds are added to.
+constexpr std::int64_t MostRounds = std::int64_t(1) << 62;
+
 /// Rounds without a global reduction: T. Peterka and R. Ross, "Versatile Communication Algorithms
 /// for Data Analysis", EuroMPI 2012, Algorithm 3. At the end of a round a rank tells those who wait
 /// for it (the owners of blocks linked to its own), and goes on when the chosen share of what it
