@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <string>
 #include <vector>
 
 namespace
@@ -146,6 +147,18 @@ int vtkAsyncAlgorithm::RequestData(
   }
   // The executive would add an error on every rank if this were not called a success.
   return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::DescribeArray(tributary::PropertyList& list, const char* name, int index)
+{
+  vtkInformation* info = this->GetInputArrayInformation(index);
+  const auto number = [&](vtkInformationIntegerKey* key)
+  { return info->Has(key) ? info->Get(key) : -1; };
+  const char* array = info->Get(vtkDataObject::FIELD_NAME());
+  list.add(name, number(vtkDataObject::FIELD_ASSOCIATION()));
+  list.add(name, number(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
+  list.add(name, std::string(array ? array : ""));
 }
 
 //------------------------------------------------------------------------------

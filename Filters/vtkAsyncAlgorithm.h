@@ -132,6 +132,8 @@ protected:
   virtual void CheckProperties() = 0;
   /// Local. Adds the properties of the subclass that must be the same on all ranks.
   virtual void DescribeProperties(tributary::PropertyList& list) = 0;
+  /// For DescribeProperties(): the array that SetInputArrayToProcess(index, ...) chose, if any.
+  void DescribeArray(tributary::PropertyList& list, const char* name, int index);
   /// Collective. Does the work: the properties are good and the same on all ranks.
   /// Throws on all ranks, or on none; then the outputs become empty, ErrorCode is set, and rank 0
   /// reports the error.

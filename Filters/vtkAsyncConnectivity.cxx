@@ -143,17 +143,10 @@ void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list)
   list.addAll("StatisticsArrays", this->StatisticsArrays);
   list.add("Tolerance", this->Tolerance);
   list.add("Method", this->Method);
-  const auto addArray = [&](const char* name, int index)
-  {
-    vtkInformation* info = this->GetInputArrayInformation(index);
-    const char* array = info->Get(vtkDataObject::FIELD_NAME());
-    list.add(name, info->Get(vtkDataObject::FIELD_ASSOCIATION()));
-    list.add(name, std::string(array ? array : ""));
-  };
   list.add("ScalarConnectivity", this->ScalarConnectivity);
   if (this->ScalarConnectivity)
   {
-    addArray("SelectInputScalars", 0);
+    this->DescribeArray(list, "SelectInputScalars", 0);
     list.add("FullScalarConnectivity", this->FullScalarConnectivity);
     std::vector<double> bounds;
     for (const auto& range : this->ScalarRanges)
@@ -165,7 +158,7 @@ void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list)
   list.add("LabelConnectivity", this->LabelConnectivity);
   if (this->LabelConnectivity)
   {
-    addArray("SelectLabels", 1);
+    this->DescribeArray(list, "SelectLabels", 1);
   }
 }
 
@@ -433,7 +426,12 @@ void vtkAsyncConnectivity::SetScalarRange(int index, double lo, double hi)
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::GetScalarRange(int index, double range[2]) const
 {
-  const auto& kept = this->ScalarRanges.at(static_cast<std::size_t>(index));
+  if (index < 0 || static_cast<std::size_t>(index) >= this->ScalarRanges.size())
+  {
+    vtkErrorMacro("There is no scalar range " << index << ".");
+    return;
+  }
+  const auto& kept = this->ScalarRanges[static_cast<std::size_t>(index)];
   std::copy(kept.begin(), kept.end(), range);
 }
 

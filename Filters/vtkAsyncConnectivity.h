@@ -15,7 +15,7 @@
  * share a point (or an edge, or a face: see ConnectThrough). Points of different data sets are the
  * same, and so are points of one data set, if
  * - all data sets are pieces of one extent (images of one lattice, or one data set that is not
- *   composite) or of one AMR hierarchy: by their place in it; else
+ *   composite and has the same points wherever it has the same indices) or of one AMR hierarchy: by their place in it; else
  * - the input is not composite and has global point ids: by those (for cracks, whose two sides must
  *   not join); else
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
@@ -172,7 +172,11 @@ public:
   void DeleteSeed(vtkIdType id);
   void InitializeSeedList();
   int GetNumberOfSeeds() const { return static_cast<int>(this->SeedIds.size()); }
-  vtkIdType GetSeed(int index) const { return this->SeedIds.at(static_cast<std::size_t>(index)); }
+  /// -1 if there is none.
+  vtkIdType GetSeed(int index) const
+  {
+    return index >= 0 && index < this->GetNumberOfSeeds() ? this->SeedIds[std::size_t(index)] : -1;
+  }
   ///@}
 
   ///@{
@@ -187,9 +191,12 @@ public:
   {
     return static_cast<int>(this->SpecifiedRegionIds.size());
   }
+  /// -1 if there is none.
   vtkIdType GetSpecifiedRegion(int index) const
   {
-    return this->SpecifiedRegionIds.at(static_cast<std::size_t>(index));
+    return index >= 0 && index < this->GetNumberOfSpecifiedRegions()
+      ? this->SpecifiedRegionIds[std::size_t(index)]
+      : -1;
   }
   ///@}
 
@@ -276,9 +283,12 @@ public:
   {
     return static_cast<int>(this->StatisticsArrays.size());
   }
+  /// Null if there is none.
   const char* GetStatisticsArray(int index) const
   {
-    return this->StatisticsArrays.at(static_cast<std::size_t>(index)).c_str();
+    return index >= 0 && index < this->GetNumberOfStatisticsArrays()
+      ? this->StatisticsArrays[std::size_t(index)].c_str()
+      : nullptr;
   }
   ///@}
 

@@ -357,6 +357,7 @@ void vtkAsyncStreamTracer::CheckProperties()
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list)
 {
+  this->DescribeArray(list, "Vectors", 0);
   list.add("IntegrationDirection", this->IntegrationDirection);
   list.add("JoinDirections", this->JoinDirections);
   list.add("IntegratorType", this->IntegratorType);

@@ -64,6 +64,12 @@ std::array<int, 3> cornerOf(const std::array<int, 6>& extent, unsigned corner) {
 GridPart partOf(const Leaf& leaf) {
   GridPart part;
   if (!leaf.dataSet || !extentOf(leaf.dataSet, part.extent.data())) return part;
+  // Points without an extent of that size are told apart like those of a mesh.
+  std::int64_t points = 1;
+  for (std::size_t a = 0; a < 3; ++a)
+    points *=
+        std::max<std::int64_t>(std::int64_t(part.extent[2 * a + 1]) - part.extent[2 * a] + 1, 0);
+  if (points == 0 || points != leaf.dataSet->GetNumberOfPoints()) return part;
   part.group = leaf.group;
   if (auto* image = vtkImageData::SafeDownCast(leaf.dataSet)) {
     part.kind = Kind::Uniform;

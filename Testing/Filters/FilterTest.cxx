@@ -664,6 +664,11 @@ TEST(Connectivity, HasItsListsBackAndIsNotModifiedByEqualOnes) {
   EXPECT_EQ(filter->GetSpecifiedRegion(0), 8);
   EXPECT_EQ(filter->GetNumberOfStatisticsArrays(), 1);
   EXPECT_STREQ(filter->GetStatisticsArray(0), "a");
+  for (const int none : {-1, 1}) {
+    EXPECT_EQ(filter->GetSeed(none), -1);
+    EXPECT_EQ(filter->GetSpecifiedRegion(none), -1);
+    EXPECT_EQ(filter->GetStatisticsArray(none), nullptr);
+  }
   const vtkMTimeType before = filter->GetMTime();
   filter->SetScalarRange(2, 1, 3);
   filter->SetNumberOfScalarRanges(3);
