@@ -1,6 +1,7 @@
 #include "Tributary/Advection/ParticleMessage.h"
 
 #include <cstring>
+#include <limits>
 
 #include "Tributary/Error.h"
 
@@ -63,7 +64,9 @@ void writeTraveller(Bytes& message, const Traveller& traveller, int stages) {
 
 Traveller readTraveller(Reader& reader, int stages) {
   const auto fixed = reader.value<Fixed>();
-  if (fixed.stage > stages || fixed.steps < 0 || fixed.crossings < 0 || fixed.line < 0 ||
+  if (fixed.stage > stages || fixed.steps < 0 ||
+      fixed.steps == std::numeric_limits<std::int32_t>::max() || fixed.crossings < 0 ||
+      fixed.line < 0 ||
       (fixed.status != static_cast<std::uint8_t>(Status::Active) &&
        fixed.status != static_cast<std::uint8_t>(Status::Seeking)))
     throw Error("malformed message: no particle can be in stage " + std::to_string(fixed.stage) +

@@ -21,6 +21,11 @@
 namespace tributary {
 namespace {
 
+/// Lines are numbered by twice the id of their seed.
+bool isSeedId(std::int64_t id) {
+  return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
+}
+
 /// Particles that one callback advances under the asynchronous schedule: enough to keep the lanes
 /// of the kernels full, few enough that others' messages do not wait long.
 constexpr std::size_t kBatch = 2048;
@@ -157,6 +162,8 @@ void Tracer::receiveSeeds(const std::vector<Bytes>& messages) {
       const auto planted = reader.value<Planted>();
       if (!isLocal(planted.block))
         throw Error("malformed message: a seed for another rank's block");
+      if (!isSeedId(planted.seed.id))
+        throw Error("malformed message: a seed of id " + std::to_string(planted.seed.id));
       waiting_[static_cast<std::size_t>(planted.block - first_)].seeds.push_back(planted.seed);
     }
   }
@@ -381,8 +388,7 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
     check(options.rules);
     if (!options.forward && !options.backward) throw Error("no direction to trace in");
     for (const Seed& seed : seeds)
-      if (seed.id < 0 || seed.id > std::numeric_limits<std::int64_t>::max() / 2)
-        throw Error("seed ids must not be negative");
+      if (!isSeedId(seed.id)) throw Error("seed ids must not be negative");
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
       throw Error("the domain's blocks are not those that its assignment gives this rank");
