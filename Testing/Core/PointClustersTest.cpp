@@ -114,14 +114,14 @@ TEST(PointClusters, ReachAsFarAsTheirReach) {
   Points points(3);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (std::size_t i = 0; i < 9; ++i) {
-      LoosePoint point;
+      LoosePoint point{};
       point.reach = 0.25;
       point.place[axis] = 10 + 0.25 * static_cast<double>(i);
       points[i % 3].push_back(point);
     }
   }
   for (std::size_t block = 0; block < 3; ++block) {
-    LoosePoint point;
+    LoosePoint point{};
     point.reach = 0;
     point.place = {-5, -5, -5};
     points[block].push_back(point);
