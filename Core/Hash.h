@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace tributary {
 
@@ -11,6 +12,14 @@ inline std::uint64_t scramble(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   return x ^ (x >> 31);
+}
+
+/// What is hashed of a coordinate: its bits, those of 0 for -0, which is the same place.
+inline std::uint64_t coordinateBits(double coordinate) {
+  const double value = coordinate + 0.0;
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
 }
 
 }  // namespace tributary

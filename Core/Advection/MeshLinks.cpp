@@ -1,7 +1,6 @@
 #include "Tributary/Advection/MeshLinks.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "Tributary/Hash.h"
 #include "Tributary/Rendezvous.h"
@@ -14,12 +13,7 @@ std::uint64_t pointHash(std::int64_t globalId) {
 
 std::uint64_t pointHash(const double coordinates[3]) {
   std::uint64_t hash = 0;
-  for (int a = 0; a < 3; ++a) {
-    const double c = coordinates[a] + 0.0;  // -0 becomes 0
-    std::uint64_t bits;
-    std::memcpy(&bits, &c, sizeof bits);
-    hash = scramble(hash ^ bits);
-  }
+  for (int a = 0; a < 3; ++a) hash = scramble(hash ^ coordinateBits(coordinates[a]));
   return hash;
 }
 

@@ -1,7 +1,6 @@
 #include "Tributary/Components/Matching.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -54,12 +53,7 @@ EntityKey keyOfPoint(std::int64_t globalId) {
 
 EntityKey keyOfPoint(const double coordinates[3]) {
   Mixer mixer(2);
-  for (int axis = 0; axis < 3; ++axis) {
-    const double c = coordinates[axis] + 0.0;  // -0 becomes 0
-    std::uint64_t bits;
-    std::memcpy(&bits, &c, sizeof bits);
-    mixer.add(bits);
-  }
+  for (int axis = 0; axis < 3; ++axis) mixer.add(coordinateBits(coordinates[axis]));
   return mixer.key();
 }
 

@@ -77,24 +77,12 @@ void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
 }
 
 void AllToAll::giveUp() {
-  for (const Block& block : blocks_) {
-    for (int round = block.roundsSent; round < rounds().count(); ++round) {
-      for (const BlockId to : rounds().receivers(block.id, round, rounds().blocks())) {
-        if (!post().isLocal(to)) post().send({block.id, to, round, {}, true});
-      }
-    }
-  }
+  for (const Block& block : blocks_) sendFailed(block.id, block.roundsSent, rounds().blocks());
 }
 
 std::int64_t AllToAll::expectedFromOthers() const {
   std::int64_t messages = 0;
-  for (const Block& block : blocks_) {
-    for (int round = 0; round < rounds().count(); ++round) {
-      for (const BlockId from : rounds().senders(block.id, round, rounds().blocks())) {
-        if (!post().isLocal(from)) ++messages;
-      }
-    }
-  }
+  for (const Block& block : blocks_) messages += comingFromOthers(block.id, rounds().blocks());
   return messages;
 }
 

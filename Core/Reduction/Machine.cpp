@@ -101,6 +101,24 @@ void ReductionMachine::finish() {
   agreeOnError(transport_, error());
 }
 
+void ReductionMachine::sendFailed(BlockId block, int firstRound, std::int64_t length) {
+  for (int round = firstRound; round < rounds_.count(); ++round) {
+    for (const BlockId to : rounds_.receivers(block, round, length)) {
+      if (!post_->isLocal(to)) post_->send({block, to, round, {}, true});
+    }
+  }
+}
+
+std::int64_t ReductionMachine::comingFromOthers(BlockId block, std::int64_t length) const {
+  std::int64_t messages = 0;
+  for (int round = 0; round < rounds_.count(); ++round) {
+    for (const BlockId from : rounds_.senders(block, round, length)) {
+      if (!post_->isLocal(from)) ++messages;
+    }
+  }
+  return messages;
+}
+
 void ReductionMachine::fail(const std::string& text) {
   const std::lock_guard<std::mutex> lock(mutex_);
   failed_ = true;

@@ -81,6 +81,11 @@ class ReductionMachine {
   bool gaveUp() const { return gaveUp_; }
   /// Messages that this rank gets from others in a run.
   virtual std::int64_t expectedFromOthers() const = 0;
+  /// For giveUp() and expectedFromOthers() where a block sends a message to each that needs a part
+  /// of its interval in each round: those of a block from a round on, as failed ones;
+  void sendFailed(BlockId block, int firstRound, std::int64_t length);
+  /// and how many come to a block from other ranks.
+  std::int64_t comingFromOthers(BlockId block, std::int64_t length) const;
 
   /// Notes the first error; by any thread.
   void fail(const std::string& text);

@@ -48,24 +48,12 @@ void SwapBytes::start(const std::vector<std::byte*>& buffers) {
 }
 
 void SwapBytes::giveUp() {
-  for (const Block& block : blocks_) {
-    for (int round = block.roundsSent; round < rounds().count(); ++round) {
-      for (const BlockId to : rounds().receivers(block.id, round, length())) {
-        if (!post().isLocal(to)) post().send({block.id, to, round, {}, true});
-      }
-    }
-  }
+  for (const Block& block : blocks_) sendFailed(block.id, block.roundsSent, length());
 }
 
 std::int64_t SwapBytes::expectedFromOthers() const {
   std::int64_t messages = 0;
-  for (const Block& block : blocks_) {
-    for (int round = 0; round < rounds().count(); ++round) {
-      for (const BlockId from : rounds().senders(block.id, round, length())) {
-        if (!post().isLocal(from)) ++messages;
-      }
-    }
-  }
+  for (const Block& block : blocks_) messages += comingFromOthers(block.id, length());
   return messages;
 }
 

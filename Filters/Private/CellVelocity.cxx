@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <unordered_map>
 
@@ -35,11 +34,7 @@ using Position = std::array<double, 3>;
 struct PositionHash {
   std::size_t operator()(const Position& p) const {
     std::uint64_t hash = 0;
-    for (const double x : p) {
-      std::uint64_t bits;
-      std::memcpy(&bits, &x, sizeof bits);
-      hash = scramble(hash ^ bits);
-    }
+    for (const double x : p) hash = scramble(hash ^ coordinateBits(x));
     return hash;
   }
 };

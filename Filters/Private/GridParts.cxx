@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
@@ -41,12 +40,7 @@ std::uint64_t hashOfPoint(vtkDataSet* dataSet, vtkIdType point) {
   double x[3];
   dataSet->GetPoint(point, x);
   std::uint64_t hash = 0;
-  for (const double coordinate : x) {
-    const double zero = coordinate + 0.0;  // -0 is 0
-    std::uint64_t bits;
-    std::memcpy(&bits, &zero, sizeof bits);
-    hash = scramble(hash ^ bits);
-  }
+  for (const double coordinate : x) hash = scramble(hash ^ coordinateBits(coordinate));
   return hash;
 }
 

@@ -12,7 +12,6 @@
 #include <vtkUnsignedCharArray.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "Leaves.h"
@@ -149,12 +148,7 @@ std::uint64_t hashOfRoots(vtkHyperTreeGrid* grid) {
   for (std::size_t a = 0; a < 3; ++a)
     hash = scramble(hash ^ static_cast<std::uint64_t>(2 * lattice.roots[a] + lattice.isFlat[a]));
   for (const std::vector<double>& axis : rootCoordinates(grid)) {
-    for (const double coordinate : axis) {
-      const double c = coordinate + 0.0;  // -0 is 0
-      std::uint64_t bits;
-      std::memcpy(&bits, &c, sizeof bits);
-      hash = scramble(hash ^ bits);
-    }
+    for (const double coordinate : axis) hash = scramble(hash ^ coordinateBits(coordinate));
   }
   return hash;
 }

@@ -3,6 +3,7 @@
 # members, such as `ExchangeOptions::inFlightBytes`.
 # cmake -DROOT=<repository> -P Links.cmake
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/Report.cmake")
 
 # A list's separator and brackets would change what CMake sees as elements. "[](" is a lambda's.
 function (read_page file result)
@@ -104,8 +105,4 @@ endforeach ()
 if (count LESS 50)
   list(APPEND errors "only ${count} links and names found: where are the pages?")
 endif ()
-if (errors)
-  list(JOIN errors "\n" errors)
-  message(FATAL_ERROR "${errors}")
-endif ()
-message("${count} links and names lead to what exists")
+report("${count} links and names lead to what exists")

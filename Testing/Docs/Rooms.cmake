@@ -3,6 +3,7 @@
 # is | `Transport` `Termination` |. Headers beside the rooms, such as Core/Bytes.h, are for all.
 # cmake -DROOT=<repository> -P Rooms.cmake
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/Report.cmake")
 set(guide "${ROOT}/Docs/DeveloperGuide.md")
 file(STRINGS "${guide}" rows REGEX "^[|] `(Core/[A-Za-z]+|Core|Filters)` [|]")
 set(errors)
@@ -57,8 +58,4 @@ endforeach ()
 if (count LESS 100)
   list(APPEND errors "only ${count} includes found: where is the code?")
 endif ()
-if (errors)
-  list(JOIN errors "\n" errors)
-  message(FATAL_ERROR "${errors}")
-endif ()
-message("${count} includes between rooms are as Docs/DeveloperGuide.md says")
+report("${count} includes between rooms are as Docs/DeveloperGuide.md says")
