@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,12 +27,15 @@ class UnionFind {
 
   struct Atomics {
     __attribute__((always_inline)) static Index load(const Index* at) {
-      return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+      return __atomic_load_n(at, __ATOMIC_RELAXED);
+    }
+    __attribute__((always_inline)) static void store(Index* at, Index value) {
+      __atomic_store_n(at, value, __ATOMIC_RELAXED);
     }
     /// @return whether `at` held `old`, and holds `young` now
     __attribute__((always_inline)) static bool replace(Index* at, Index old, Index young) {
-      return __atomic_compare_exchange_n(at, &old, young, false, __ATOMIC_SEQ_CST,
-                                         __ATOMIC_SEQ_CST);
+      return __atomic_compare_exchange_n(at, &old, young, false, __ATOMIC_RELAXED,
+                                         __ATOMIC_RELAXED);
     }
   };
 
@@ -57,63 +62,76 @@ class UnionFind {
   /// @return whether they were in different sets
   bool unite(Index a, Index b) { return unite(parent_.data(), a, b); }
   __attribute__((always_inline)) static bool unite(Index* parent, Index a, Index b) {
-    while (true) {
-      const Index pa = parent[a], pb = parent[b];
-      if (pa == pb) return false;
-      if (pa > pb) {
-        parent[a] = pb;
-        if (pa == a) return true;
-        a = pa;
-      } else {
-        parent[b] = pa;
-        if (pb == b) return true;
-        b = pb;
-      }
-    }
+    return uniteFrom(0, parent, a, b) == Outcome::Joined;
   }
 
-  /// unite() for several threads at once, without locks (Rem's algorithm with splices by
-  /// compare-and-swap; compare Dhulipala, Hong, Shun: ConnectIt, VLDB 2020). Nothing but
-  /// uniteConcurrently() may run meanwhile.
+  /// unite() for several threads at once, without locks: both elements climb in turns as in Rem's
+  /// algorithm, but their paths are split (each element on them comes to point to its grandparent)
+  /// instead of spliced, and only roots are linked by compare-and-swap (compare Dhulipala, Hong,
+  /// Shun: ConnectIt, VLDB 2020). Nothing but uniteConcurrently() may run meanwhile.
   ///
-  /// Why no union is lost: a thread that replaces x's parent v by q has read q as the parent of
-  /// another element y, and from then on owes the union of v and y. Claim: x and every parent that
-  /// it ever had end up in one set. Take the parents in ascending order, and the replacements of
-  /// one parent the latest first. x and q as well as y and q are together, since q < v. The owed
-  /// union goes on by reading the parents of v and y: those below v put v and y together by the
-  /// claim for them; if v is a root still and y's parent, then y is below v, unless that link was
-  /// replaced, which came later. All this needs is that a replacement takes away just the link that
-  /// was read (hence compare-and-swap: a plain store may take away another thread's, with what
-  /// hangs on it), and one order of all accesses (hence sequential consistency, which costs nothing
-  /// on x86: the loads are plain ones).
+  /// Why no union is lost, although a store may take back another thread's: all values that
+  /// parent[x] takes one after the other are in one set with x in the end. Take the elements in
+  /// ascending order. The first value but x itself links the root x and stays until another one is
+  /// stored; each later value is one that parent[v] has taken, where v is one that parent[x] has
+  /// taken before, and v < x. So elements that a thread climbs to belong to the sets it started in,
+  /// and it ends where both have the same parent or where it links the root of one to a parent of
+  /// the other. Nothing but the order of the values of each single element matters to this, hence
+  /// relaxed accesses.
   bool uniteConcurrently(Index a, Index b) { return uniteConcurrently(parent_.data(), a, b); }
-  /// @tparam Access  how the parents are read and replaced; tests decide there whose turn it is
+  /// @tparam Access  how the parents are read and written; tests decide there whose turn it is
   template <class Access = Atomics>
   __attribute__((always_inline)) static bool uniteConcurrently(Index* parent, Index a, Index b) {
-    while (true) {
-      const Index pa = Access::load(parent + a);
-      const Index pb = Access::load(parent + b);
-      if (pa == pb) return false;
-      const bool first = pa > pb;
-      const Index upper = first ? a : b, above = first ? pa : pb, below = first ? pb : pa;
-      if (!Access::replace(parent + upper, above, below)) continue;  // somebody else was faster
-      if (above == upper) return true;
-      (first ? a : b) = above;
+    Index pa = Access::load(parent + a), pb = Access::load(parent + b);
+    while (pa != pb) {
+      if (pa < pb) {
+        std::swap(a, b);
+        std::swap(pa, pb);
+      }
+      if (pa == a) {
+        if (Access::replace(parent + a, a, pb)) return true;
+        pa = Access::load(parent + a);  // another thread linked it
+        continue;
+      }
+      const Index next = Access::load(parent + pa);
+      if (next != pa) Access::store(parent + a, next);
+      a = pa;
+      pa = next;
     }
+    return false;
   }
 
   using Edge = std::pair<Index, Index>;
-  /// Unites the ends of all edges; `parallelFor` may use several threads. Faster than one by one if
-  /// the edges are in random order: what the next ones need is on its way from memory.
+  /// Unites the ends of all edges; `parallelFor` may use several threads, each of which has a range
+  /// of the elements to itself at first, so that edges in the order of a mesh need nothing atomic.
+  /// Faster than one by one if the edges are in random order: what the next ones need is on its way
+  /// from memory.
   /// @return how many sets less there are
   std::int64_t uniteAll(Span<const Edge> edges, const ParallelFor& parallelFor) {
     const auto count = static_cast<std::int64_t>(edges.size());
     std::int64_t merged = 0;
+    std::mutex adding;
+    std::vector<Rest> rests;
     parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
       const bool alone = begin == 0 && end == count;
-      const std::int64_t mine = alone ? uniteRange<true>(edges.data(), begin, end)
-                                      : uniteRange<false>(edges.data(), begin, end);
-      __atomic_fetch_add(&merged, mine, __ATOMIC_RELAXED);
+      Rest rest;
+      const std::int64_t mine = alone ? uniteRange(edges.data(), begin, end,
+                                                   [this](Index a, Index b) { return unite(a, b); })
+                                      : uniteOwn(edges, begin, end, rest);
+      const std::lock_guard<std::mutex> lock(adding);
+      merged += mine;
+      rests.push_back(std::move(rest));
+    });
+    parallelFor(static_cast<std::int64_t>(rests.size()), [&](std::int64_t begin, std::int64_t end) {
+      const auto together = [this](Index a, Index b) { return uniteConcurrently(a, b); };
+      std::int64_t mine = 0;
+      for (auto i = begin; i < end; ++i) {
+        const Rest& rest = rests[static_cast<std::size_t>(i)];
+        mine += uniteRange(rest.crossing.data(), 0, std::int64_t(rest.crossing.size()), together);
+        mine += uniteRange(edges.data(), rest.begin, rest.end, together);
+      }
+      const std::lock_guard<std::mutex> lock(adding);
+      merged += mine;
     });
     return merged;
   }
@@ -132,20 +150,77 @@ class UnionFind {
   }
 
  private:
-  template <bool Alone>
-  std::int64_t uniteRange(const Edge* edges, std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t kAhead = 16;  // and the grandparents half as far as the parents
+  /// What is left of a range of edges when its thread has united those within its own elements.
+  struct Rest {
+    std::vector<Edge> crossing;
+    std::int64_t begin = 0, end = 0;  ///< edges not looked at, as too many of them cross
+  };
+
+  enum class Outcome {
+    Joined,    ///< two sets
+    Together,  ///< they were
+    Outside    ///< the way leads below `least`: a and b are to be united still
+  };
+
+  /// unite() among the elements from `least` on; a and b climb.
+  __attribute__((always_inline)) static Outcome uniteFrom(Index least, Index* parent, Index& a,
+                                                          Index& b) {
+    while (true) {
+      const Index pa = parent[a], pb = parent[b];
+      if (pa == pb) return Outcome::Together;
+      if (pa > pb) {
+        if (pb < least) return Outcome::Outside;
+        parent[a] = pb;
+        if (pa == a) return Outcome::Joined;
+        a = pa;
+      } else {
+        if (pa < least) return Outcome::Outside;
+        parent[b] = pa;
+        if (pb == b) return Outcome::Joined;
+        b = pb;
+      }
+    }
+  }
+
+  static constexpr std::int64_t kAhead = 16;
+
+  /// Unites the edges of [begin, end) that lie within the elements of the same share of all, until
+  /// too many have not. No other thread touches these elements meanwhile.
+  std::int64_t uniteOwn(Span<const Edge> edges, std::int64_t begin, std::int64_t end, Rest& rest) {
+    const auto share = [&](std::int64_t edge) {
+      return static_cast<Index>(double(edge) / double(edges.size()) * double(parent_.size()));
+    };
+    const Index least = share(begin), past = share(end);
+    const auto tooMany = static_cast<std::size_t>(std::max<std::int64_t>((end - begin) / 32, 1024));
+    std::int64_t merged = 0;
+    for (; begin < end && rest.crossing.size() < tooMany; ++begin) {
+      const Edge& later = edges[static_cast<std::size_t>(std::min(begin + kAhead, end - 1))];
+      __builtin_prefetch(parent_.data() + later.first);
+      __builtin_prefetch(parent_.data() + later.second);
+      auto [a, b] = edges[static_cast<std::size_t>(begin)];
+      const bool own = std::min(a, b) >= least && std::max(a, b) < past;
+      const Outcome outcome = own ? uniteFrom(least, parent_.data(), a, b) : Outcome::Outside;
+      merged += outcome == Outcome::Joined;
+      if (outcome == Outcome::Outside) rest.crossing.emplace_back(a, b);
+    }
+    rest.begin = begin;
+    rest.end = end;
+    return merged;
+  }
+
+  template <class Unite>
+  std::int64_t uniteRange(const Edge* edges, std::int64_t begin, std::int64_t end, Unite&& unite) {
     Index* const parent = parent_.data();
     std::int64_t merged = 0;
     for (std::int64_t i = begin; i < end; ++i) {
-      const Edge& later = edges[i + 2 * kAhead < end ? i + 2 * kAhead : end - 1];
+      // The parents two steps ahead, the grandparents one.
+      const Edge& later = edges[std::min(i + 2 * kAhead, end - 1)];
       __builtin_prefetch(parent + later.first);
       __builtin_prefetch(parent + later.second);
-      const Edge& next = edges[i + kAhead < end ? i + kAhead : end - 1];
-      __builtin_prefetch(parent + __atomic_load_n(parent + next.first, __ATOMIC_RELAXED));
-      __builtin_prefetch(parent + __atomic_load_n(parent + next.second, __ATOMIC_RELAXED));
-      merged += Alone ? unite(parent, edges[i].first, edges[i].second)
-                      : uniteConcurrently(parent, edges[i].first, edges[i].second);
+      const Edge& next = edges[std::min(i + kAhead, end - 1)];
+      __builtin_prefetch(parent + Atomics::load(parent + next.first));
+      __builtin_prefetch(parent + Atomics::load(parent + next.second));
+      merged += unite(edges[i].first, edges[i].second);
     }
     return merged;
   }

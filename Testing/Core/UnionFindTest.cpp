@@ -108,15 +108,19 @@ TEST(UnionFind, UnitesAllEdges) {
     for (const Edges& edges : graphs(n)) {
       std::vector<UnionFind<std::uint32_t>::Edge> all(edges.begin(), edges.end());
       const auto want = expected(n, edges);
-      for (const auto& loop : {ParallelFor(serialFor), onThreads(4, 4), onThreads(3, 100)}) {
-        UnionFind<std::uint32_t> unions(static_cast<std::size_t>(n));
-        const auto merged = unions.uniteAll(all, loop);
-        std::size_t sets = 0;
-        const auto number = std::move(unions).number(sets);
-        EXPECT_EQ(merged + std::int64_t(sets), n);
-        EXPECT_TRUE(std::equal(want.begin(), want.end(), number.begin(), number.end(),
-                               [](int a, std::uint32_t b) { return std::uint32_t(a) == b; }));
-      }
+      // At once, and in two halves: the second one meets parents outside a thread's own elements.
+      for (const auto& loop : {ParallelFor(serialFor), onThreads(4, 4), onThreads(3, 100)})
+        for (const std::size_t cut : {std::size_t(0), all.size() / 2}) {
+          UnionFind<std::uint32_t> unions(static_cast<std::size_t>(n));
+          const Span<const UnionFind<std::uint32_t>::Edge> edgeSpan(all);
+          const auto merged = unions.uniteAll(edgeSpan.subspan(0, cut), loop) +
+                              unions.uniteAll(edgeSpan.subspan(cut, all.size() - cut), loop);
+          std::size_t sets = 0;
+          const auto number = std::move(unions).number(sets);
+          EXPECT_EQ(merged + std::int64_t(sets), n);
+          EXPECT_TRUE(std::equal(want.begin(), want.end(), number.begin(), number.end(),
+                                 [](int a, std::uint32_t b) { return std::uint32_t(a) == b; }));
+        }
     }
 }
 
@@ -148,6 +152,10 @@ class TurnTaking {
     static int load(const int* at) {
       waitForTurn();
       return *at;
+    }
+    static void store(int* at, int value) {
+      waitForTurn();
+      *at = value;
     }
     static bool replace(int* at, int old, int young) {
       waitForTurn();
@@ -212,19 +220,39 @@ std::vector<int> rootsOf(std::vector<int> parents, const std::array<TurnTaking::
   return parents;
 }
 
-/// Thread 1 reads that 4 is the parent of 6, thread 0 lays 6 below 0, and thread 1 must not lay it
-/// below 1 then: 1 and 6 would be cut off from 0.
-TEST(UnionFind, ASpliceTakesNoOtherThreadsLinkAway) {
+/// Both threads find 3 a root; thread 0 links it to 1, and thread 1 must not link it to 0 then: 1
+/// would be cut off.
+TEST(UnionFind, ARootIsLinkedOnce) {
   TurnTaking turns;
-  const std::array<TurnTaking::Pairs, 2> pairs{{{{6, 0}, {5, 6}}, {{6, 4}, {6, 5}}}};
-  std::vector<int> parents{0, 1, 2, 3, 4, 1, 6};
+  const std::array<TurnTaking::Pairs, 2> pairs{{{{3, 1}}, {{3, 0}}}};
+  std::vector<int> parents{0, 1, 2, 3};
   const auto want = rootsOf(parents, pairs);
-  const std::string schedule = "1110010000001001011";
-  // Each thread begins with a turn that brings it to its first access.
-  const std::string begun = "01" + schedule;
+  // Each thread begins with a turn that brings it to its first access, and reads two parents.
+  const std::string schedule =
+      "01"
+      "00"
+      "11"
+      "0"
+      "1";
   std::size_t turn = 0;
-  turns.unite(parents, pairs, [&] { return turn < begun.size() ? begun[turn++] - '0' : 0; });
+  turns.unite(parents, pairs, [&] { return turn < schedule.size() ? schedule[turn++] - '0' : 0; });
   EXPECT_EQ(rootsOf(parents, {}), want);
+}
+
+/// A path split by parents read long ago takes back what the other thread has done since.
+TEST(UnionFind, ASplitThatComesLateLosesNothing) {
+  TurnTaking turns;
+  const std::array<TurnTaking::Pairs, 2> pairs{{{{6, 0}}, {{6, 0}, {2, 0}, {6, 1}}}};
+  for (int late = 0; late < 40; ++late) {
+    std::vector<int> parents{0, 1, 2, 2, 3, 4, 5};
+    const auto want = rootsOf(parents, pairs);
+    int turn = 0;  // thread 0 reads 6 and 0, then splits in the midst of what thread 1 does
+    turns.unite(parents, pairs, [&] {
+      ++turn;
+      return turn <= 4 ? 0 : turn <= 4 + late ? 1 : 0;
+    });
+    EXPECT_EQ(rootsOf(parents, {}), want) << late;
+  }
 }
 
 TEST(UnionFind, NoScheduleOfTwoThreadsLosesAUnion) {
