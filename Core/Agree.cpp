@@ -12,9 +12,14 @@ void agreeOnError(Transport& transport, const std::string& localError) {
   const std::int64_t mine = localError.empty() ? none : transport.rank();
   const std::int64_t lowest = allreduce(transport, ReduceOp::Min, mine);
   if (lowest == none) return;
-  const std::string text = broadcast(transport, localError, static_cast<int>(lowest));
+  Trouble onTheWay;
+  const Bytes reason = broadcastBytes(transport, Writer().text(localError).take(),
+                                      static_cast<int>(lowest), onTheWay);
   if (!localError.empty()) throw Error(localError);
-  throw Error("rank " + std::to_string(lowest) + ": " + text);
+  std::string text;
+  onTheWay.attempt([&] { text = Reader(reason).text(); });
+  throw Error("rank " + std::to_string(lowest) + ": " +
+              (onTheWay.any() ? "an error, whose text is lost: " + onTheWay.text() : text));
 }
 
 std::string currentExceptionText() {

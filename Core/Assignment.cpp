@@ -1,8 +1,11 @@
 #include "Tributary/Assignment.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
@@ -21,7 +24,10 @@ Assignment::Assignment(const std::vector<std::int64_t>& counts) {
 }
 
 Assignment Assignment::gather(Transport& transport, std::int64_t localCount) {
-  return Assignment(allgather(transport, localCount));
+  const std::vector<std::int64_t> counts = allgather(transport, localCount);
+  std::optional<Assignment> assignment;
+  together(transport, [&] { assignment.emplace(counts); });
+  return *std::move(assignment);
 }
 
 int Assignment::rankOf(BlockId block) const {

@@ -68,7 +68,7 @@ std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, H
   const auto exchange = [&] {
     std::vector<Bytes> messages;
     for (Writer& writer : outgoing) messages.push_back(writer.take());
-    return exchangeBytes(transport, std::move(messages));
+    return exchangeBytes(transport, std::move(messages), trouble);
   };
   for (const Record& record : mine) outgoing[hashOf(record) % ranks].value(record);
   mine = {};

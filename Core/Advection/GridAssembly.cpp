@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
@@ -26,20 +27,11 @@ struct PieceSummary {
               " leave a gap along an axis, or their coordinates do not increase");
 }
 
-}  // namespace
-
-std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
-    Transport& transport, const std::vector<StructuredPiece>& pieces,
+/// @param summaries  of the pieces of all ranks
+/// @param coordinateBytes  by rank, those of its pieces that are not uniform
+std::map<int, std::shared_ptr<StructuredGrid>> assemble(
+    const std::vector<PieceSummary>& summaries, const std::vector<Bytes>& coordinateBytes,
     std::map<int, std::array<int, 3>>& firstIndex) {
-  std::vector<PieceSummary> mine;
-  Writer writer;
-  for (const auto& piece : pieces) {
-    mine.push_back({piece.grid, piece.extent, piece.uniform, piece.origin, piece.spacing});
-    if (!piece.uniform)
-      for (const auto& c : piece.coordinates) writer.range(c);
-  }
-  const auto summaries = allgatherv(transport, mine);
-  const auto coordinateBytes = allgatherBytes(transport, writer.take());
   std::int64_t coordinates = 0;  // and the ranges' lengths: no grid has so many along an axis
   for (const auto& bytes : coordinateBytes)
     coordinates += static_cast<std::int64_t>(bytes.size() / sizeof(double));
@@ -131,6 +123,25 @@ std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
         }
       }
     }
+  return grids;
+}
+
+}  // namespace
+
+std::map<int, std::shared_ptr<StructuredGrid>> assembleGrids(
+    Transport& transport, const std::vector<StructuredPiece>& pieces,
+    std::map<int, std::array<int, 3>>& firstIndex) {
+  std::vector<PieceSummary> mine;
+  Writer writer;
+  for (const auto& piece : pieces) {
+    mine.push_back({piece.grid, piece.extent, piece.uniform, piece.origin, piece.spacing});
+    if (!piece.uniform)
+      for (const auto& c : piece.coordinates) writer.range(c);
+  }
+  const auto summaries = allgatherv(transport, mine);
+  const auto coordinateBytes = allgatherBytes(transport, writer.take());
+  std::map<int, std::shared_ptr<StructuredGrid>> grids;
+  together(transport, [&] { grids = assemble(summaries, coordinateBytes, firstIndex); });
   return grids;
 }
 

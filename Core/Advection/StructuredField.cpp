@@ -132,7 +132,15 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
   std::map<int, std::vector<StructuredGrid::Part>> parts;
   for (const auto& p : allgatherv(transport, mine))
     if (!CellBox{p.part.lo, p.part.hi}.empty()) parts[p.grid].push_back(p.part);
-  for (auto& [number, list] : parts) grids.at(number)->setParts(list);
+  together(transport, [&] {
+    for (auto& [number, list] : parts) {
+      const auto grid = grids.find(number);
+      if (grid == grids.end())
+        throw Error("malformed message: a part of grid " + std::to_string(number) +
+                    ", which has no piece");
+      grid->second->setParts(list);
+    }
+  });
 
   std::vector<std::unique_ptr<FieldBlock>> blocks;
   for (std::size_t n = 0; n < mine.size(); ++n) {

@@ -38,12 +38,15 @@ std::vector<Bytes> scatter(Transport& transport, std::vector<Bytes> toRank) {
 }
 
 /// Reads all bytes of all ranks; what one rank can't read, none can go on with.
+/// @param trouble  that this rank has had so far
 template <class Read>
-void readAll(Transport& transport, const std::vector<Bytes>& bytes, Read&& read) {
-  together(transport, [&] {
+void readAll(Transport& transport, const std::vector<Bytes>& bytes, Read&& read,
+             Trouble trouble = {}) {
+  trouble.attempt([&] {
     for (std::size_t r = 0; r < bytes.size(); ++r)
       for (Reader reader(bytes[r]); !reader.atEnd();) read(r, reader);
   });
+  trouble.agree(transport);
 }
 
 [[noreturn]] void refuse(const char* what) {
@@ -205,25 +208,31 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
   using Numbered = std::pair<SetName, std::int64_t>;
   std::vector<std::vector<SetName>> roots(ranks);
   std::vector<std::vector<std::int64_t>> numbers(ranks);
-  for (const Candidate& candidate : candidates) {
-    const std::size_t rank = index(assignment.rankOf(candidate.root.block));
-    roots[rank].push_back(candidate.root);
-    numbers[rank].push_back(next++);
-  }
+  Trouble trouble;
+  trouble.attempt([&] {
+    for (const Candidate& candidate : candidates) {
+      const std::size_t rank = index(assignment.rankOf(candidate.root.block));
+      roots[rank].push_back(candidate.root);
+      numbers[rank].push_back(next++);
+    }
+  });
   std::vector<Bytes> bytes(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
     if (!roots[r].empty()) bytes[r] = Writer().range(roots[r]).range(numbers[r]).take();
   std::vector<Numbered> list;
-  readAll(transport, scatter(transport, std::move(bytes)), [&](std::size_t, Reader& reader) {
-    const auto gotRoots = reader.range<SetName>();
-    const auto gotNumbers = reader.range<std::int64_t>();
-    if (gotRoots.size() != gotNumbers.size()) refuse("regions without a number");
-    for (std::size_t i = 0; i < gotRoots.size(); ++i) {
-      if (!gathering.exists(gotRoots[i])) refuse("a set that does not exist");
-      if (gotNumbers[i] < 0 || gotNumbers[i] >= total) refuse("a number of no region");
-      list.emplace_back(gotRoots[i], gotNumbers[i]);
-    }
-  });
+  readAll(
+      transport, scatter(transport, std::move(bytes)),
+      [&](std::size_t, Reader& reader) {
+        const auto gotRoots = reader.range<SetName>();
+        const auto gotNumbers = reader.range<std::int64_t>();
+        if (gotRoots.size() != gotNumbers.size()) refuse("regions without a number");
+        for (std::size_t i = 0; i < gotRoots.size(); ++i) {
+          if (!gathering.exists(gotRoots[i])) refuse("a set that does not exist");
+          if (gotNumbers[i] < 0 || gotNumbers[i] >= total) refuse("a number of no region");
+          list.emplace_back(gotRoots[i], gotNumbers[i]);
+        }
+      },
+      trouble);
   return list;
 }
 

@@ -121,10 +121,10 @@ class Linking {
   }
 
   /// Sends what the last step has for other ranks. Collective.
-  std::vector<Bytes> exchange() {
+  std::vector<Bytes> exchange(Trouble& trouble) {
     std::vector<Bytes> messages;
     for (Writer& writer : outgoing_) messages.push_back(writer.take());
-    return exchangeBytes(transport_, std::move(messages));
+    return exchangeBytes(transport_, std::move(messages), trouble);
   }
 
   std::vector<std::vector<SetLink>> collect(const std::vector<Bytes>& messages) {
@@ -188,9 +188,9 @@ std::vector<std::vector<SetLink>> linkSets(
   together(transport, [&] { linking.check(); });
   Trouble trouble;
   linking.tell();
-  std::vector<Bytes> messages = linking.exchange();
+  std::vector<Bytes> messages = linking.exchange(trouble);
   trouble.attempt([&] { linking.link(messages); });
-  messages = linking.exchange();
+  messages = linking.exchange(trouble);
   std::vector<std::vector<SetLink>> links;
   trouble.attempt([&] { links = linking.collect(messages); });
   trouble.agree(transport);

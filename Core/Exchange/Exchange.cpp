@@ -140,18 +140,21 @@ class Exchange::Engine {
   }
 
   void receiveNotices() {
-    while (true) {
-      try {
-        const auto notice = notices_.receive();
-        if (!notice) return;
-        if (notice->kind == Notice::Kind::Stop || notice->kind == Notice::Kind::Reason) {
+    while (const auto notice = notices_.receive()) {
+      switch (notice->kind) {
+        case Notice::Kind::Unreadable:
+          fail(notice->text);
+          stop_.receive(*notice);
+          break;
+        case Notice::Kind::Stop:
+        case Notice::Kind::Reason:
           stop_.receive(*notice);
           obey();
-        } else {
+          break;
+        case Notice::Kind::Stalled:
+        case Notice::Kind::Moving:
           stalls_.receive(*notice);
-        }
-      } catch (...) {
-        fail(currentExceptionText());
+          break;
       }
     }
   }

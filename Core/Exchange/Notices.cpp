@@ -10,17 +10,23 @@ void Notices::send(int destination, Notice::Kind kind, const std::string& text) 
 }
 
 std::optional<Notice> Notices::receive() {
-  const auto envelope = transport_.tryReceive(Channel::Control, session_);
-  if (!envelope) return std::nullopt;
-  Reader reader(envelope->bytes);
   Notice notice;
-  notice.source = envelope->source;
-  notice.kind = reader.value<Notice::Kind>();
-  notice.text = reader.text();
-  if (notice.kind < Notice::Kind::Stop || notice.kind > Notice::Kind::Moving || !reader.atEnd()) {
-    throw Error("malformed message: no notice of an exchange, from rank " +
-                std::to_string(notice.source) +
-                "; do all ranks run the same version of the program?");
+  try {
+    const auto envelope = transport_.tryReceive(Channel::Control, session_);
+    if (!envelope) return std::nullopt;
+    notice.source = envelope->source;
+    Reader reader(envelope->bytes);
+    notice.kind = reader.value<Notice::Kind>();
+    notice.text = reader.text();
+    if (notice.kind < Notice::Kind::Stop || notice.kind > Notice::Kind::Moving || !reader.atEnd()) {
+      throw Error("malformed message: no notice of an exchange");
+    }
+  } catch (const LostMessage& lost) {
+    notice = {lost.source(), Notice::Kind::Unreadable, lost.what()};
+  } catch (const Error& error) {
+    notice.kind = Notice::Kind::Unreadable;
+    notice.text = error.what() + (", from rank " + std::to_string(notice.source)) +
+                  "; do all ranks run the same version of the program?";
   }
   return notice;
 }

@@ -14,7 +14,9 @@ struct Notice {
     Stop,     ///< a rank has aborted or failed: see Stop
     Reason,   ///< why: see Stop
     Stalled,  ///< nothing moves on the sender, with a report: see StallWatch
-    Moving    ///< something does again
+    Moving,   ///< something does again
+    /// Not sent: one that is malformed or found no memory. The text says so.
+    Unreadable
   };
   int source = 0;
   Kind kind = Kind::Stop;
@@ -28,7 +30,7 @@ class Notices {
   Notices(Transport& transport, Session session) : transport_(transport), session_(session) {}
 
   void send(int destination, Notice::Kind kind, const std::string& text = {});
-  /// The next one that has arrived. Throws Error for a malformed one, which is gone then.
+  /// The next one that has arrived.
   std::optional<Notice> receive();
 
  private:

@@ -1,5 +1,7 @@
 #include "Tributary/Exchange/Stop.h"
 
+#include <algorithm>
+
 namespace tributary {
 
 namespace {
@@ -12,7 +14,7 @@ Stop::Stop(Transport& transport, Notices& notices)
     : transport_(transport),
       notices_(notices),
       tree_(transport.size(), Arity),
-      stopsToCome_(static_cast<std::int64_t>(tree_.neighbours(transport.rank()).size())) {}
+      silent_(tree_.neighbours(transport.rank())) {}
 
 void Stop::stop(Kind kind, const std::string& text) {
   if (phase_ != Phase::Spreading || own_ != Kind::None) return;
@@ -30,11 +32,14 @@ void Stop::spread() {
 }
 
 void Stop::receive(const Notice& notice) {
-  if (notice.kind == Notice::Kind::Stop) {
-    --stopsToCome_;
-    spread();
-  } else {
+  const auto silent = std::find(silent_.begin(), silent_.end(), notice.source);
+  if (notice.kind == Notice::Kind::Reason) {
     text_ = notice.text;
+  } else if (silent != silent_.end()) {
+    silent_.erase(silent);
+    spread();
+  } else if (notice.kind == Notice::Kind::Unreadable) {
+    unreadable_.push_back(notice.source);
   }
 }
 
@@ -48,7 +53,8 @@ void Stop::close() {
 
 bool Stop::closed() {
   if (phase_ == Phase::Agreeing && agreement_.done()) readOutcome();
-  if (phase_ == Phase::Telling && text_ && stopsToCome_ <= 0) tell();
+  if (phase_ == Phase::Telling && !text_ && reasonLost()) text_ = "its text is lost";
+  if (phase_ == Phase::Telling && text_ && silent_.empty()) tell();
   return phase_ == Phase::Closed;
 }
 
@@ -65,6 +71,14 @@ void Stop::readOutcome() {
   teller_ = static_cast<int>(failed < none ? failed : aborted);
   if (teller_ == transport_.rank()) text_ = ownText_;
   phase_ = Phase::Telling;
+}
+
+bool Stop::reasonLost() const {
+  const int size = transport_.size();
+  const int place = (transport_.rank() - teller_ + size) % size;
+  if (place == 0) return false;
+  const int sender = (tree_.parent(place) + teller_) % size;
+  return std::find(unreadable_.begin(), unreadable_.end(), sender) != unreadable_.end();
 }
 
 void Stop::tell() {

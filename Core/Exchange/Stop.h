@@ -31,7 +31,8 @@ class Stop {
   void stop(Kind kind, const std::string& text);
   /// Whether this rank knows of a stop, its own or another's.
   bool known() const { return known_; }
-  /// A notice of the kinds Stop and Reason.
+  /// A notice of the kinds Stop and Reason; or Unreadable, which may have been one of these, and
+  /// counts as what is missing from its sender.
   void receive(const Notice& notice);
 
   /// Collective: no rank works any more.
@@ -49,6 +50,8 @@ class Stop {
 
   void spread();
   void readOutcome();
+  /// Whether the reason was on its way here and could not be read.
+  bool reasonLost() const;
   void tell();
 
   Transport& transport_;
@@ -58,9 +61,10 @@ class Stop {
   bool known_ = false;
   Kind own_ = Kind::None;
   std::string ownText_;
-  std::int64_t stopsToCome_;  // from neighbours
+  std::vector<int> silent_;  // neighbours that have not told a stop
   PendingReduce agreement_;
   int teller_ = 0;                   // whose text is told
+  std::vector<int> unreadable_;      // senders of what may have been it
   std::optional<std::string> text_;  // once it is here
   Kind outcome_ = Kind::None;
   std::string reason_;

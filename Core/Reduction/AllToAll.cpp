@@ -119,6 +119,8 @@ void AllToAll::startRound(Block& block) {
     leaving[static_cast<std::size_t>(place - begin)].push_back(&parcel);
   }
   std::vector<Travelling> staying;
+  // Nothing is sent before there is memory for all: giveUp() tells all of a round or none.
+  std::vector<BlockMessage> messages;
   for (std::int64_t place = begin; place < end; ++place) {
     const auto& parcels = leaving[static_cast<std::size_t>(place - begin)];
     const BlockId to = rounds().blockAt(first, place, round + 1);
@@ -126,8 +128,9 @@ void AllToAll::startRound(Block& block) {
       for (Travelling* parcel : parcels) staying.push_back(std::move(*parcel));
       continue;
     }
-    post().send({block.id, to, round, packed(parcels), false});
+    messages.push_back({block.id, to, round, packed(parcels), false});
   }
+  for (BlockMessage& message : messages) post().send(std::move(message));
   block.parcels = std::move(staying);
   ++block.roundsSent;
 
@@ -157,6 +160,14 @@ void AllToAll::proceed(Block& block) {
 
 void AllToAll::accept(BlockMessage&& message) {
   Block& block = blocks_[post().localIndex(message.to)];
+  // One in a wrong round must not wait for it: what it should have been never comes.
+  if (rounds()
+          .exchanged(message.from, message.to, static_cast<int>(message.round), rounds().blocks())
+          .empty()) {
+    throw Error("malformed message: block " + std::to_string(message.from) +
+                " sends nothing to block " + std::to_string(message.to) + " in round " +
+                std::to_string(message.round) + " of an all-to-all");
+  }
   if (message.round > block.round) {
     block.early.push_back(std::move(message));
     return;

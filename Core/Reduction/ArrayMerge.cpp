@@ -122,9 +122,9 @@ void ArrayMergeBytes::promote(BlockId block, int round, std::int64_t segment, st
   if (post().isLocal(first)) {
     meet({first, round, segment}, block, elements, {});
   } else {
-    passedOn(block, segment) = true;
     post().sendFrom({block, first, round, {}, false, segment},
                     {elements, bytes(this->segment(segment).size())});
+    passedOn(block, segment) = true;
   }
 }
 

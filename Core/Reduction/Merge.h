@@ -187,8 +187,8 @@ class MergeReduction : public ReductionMachine {
         guarded([&] { slot.bytes = packed(std::move(*slot.item), BlockPost::Tail); });
       }
       if (failed()) slot.bytes = textOf(error());
-      passedOn_[post().localIndex(block)] = true;
       post().send({block, first, round, std::move(slot.bytes), failed()});
+      passedOn_[post().localIndex(block)] = true;
     }
   }
 

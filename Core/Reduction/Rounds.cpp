@@ -111,6 +111,12 @@ std::vector<BlockId> Rounds::senders(BlockId block, int round, std::int64_t leng
   return blocks;
 }
 
+Interval Rounds::exchanged(BlockId from, BlockId to, int round, std::int64_t length) const {
+  if (first(from, round + 1) != first(to, round + 1)) return {};
+  const Interval before = part(from, round, length), after = part(to, round + 1, length);
+  return {std::max(before.begin, after.begin), std::min(before.end, after.end)};
+}
+
 // The largest place with place * length / members <= element.
 std::int64_t Rounds::placeOf(std::int64_t element, std::int64_t members, std::int64_t length) {
   return ((element + 1) * members - 1) / length;

@@ -98,6 +98,9 @@ class Rounds {
   /// part before it has elements of the block's part after it; the block itself may be among them.
   std::vector<BlockId> receivers(BlockId block, int round, std::int64_t length) const;
   std::vector<BlockId> senders(BlockId block, int round, std::int64_t length) const;
+  /// What block `from` has before `round` and block `to` after it; nothing if their groups do not
+  /// meet in it.
+  Interval exchanged(BlockId from, BlockId to, int round, std::int64_t length) const;
   /// The place whose part of `length` elements, cut for `members` blocks, holds an element.
   static std::int64_t placeOf(std::int64_t element, std::int64_t members, std::int64_t length);
 

@@ -138,6 +138,8 @@ void SwapBytes::proceed(Block& block) {
 void SwapBytes::send(const Block& block) {
   const Interval& own = block.swap.before;
   if (own.empty()) return;
+  // Nothing is sent before there is memory for all: giveUp() tells all of a round or none.
+  std::vector<BlockMessage> copies;
   const std::int64_t members = rounds().members(block.swap.first, block.round + 1);
   const std::int64_t begin = Rounds::placeOf(own.begin, members, length());
   const std::int64_t count = Rounds::placeOf(own.end - 1, members, length()) + 1 - begin;
@@ -157,32 +159,32 @@ void SwapBytes::send(const Block& block) {
     }
     message.payload.reserve(payload.size() + BlockPost::Tail);
     append(message.payload, payload.data(), payload.size());
-    post().send(std::move(message));
+    copies.push_back(std::move(message));
   }
+  for (BlockMessage& message : copies) post().send(std::move(message));
 }
 
 void SwapBytes::accept(BlockMessage&& message) {
   Block& block = blocks_[post().localIndex(message.to)];
-  if (message.round > block.round) {
-    block.early.push_back(std::move(message));
-    return;
-  }
-  take(block, std::move(message));
-}
-
-void SwapBytes::take(Block& block, BlockMessage&& message) {
-  Swap& swap = block.swap;
-  const int round = block.round;
+  // One in a wrong round must not wait for it: what it should have been never comes.
   const Interval theirs =
-      message.round == round && rounds().first(message.from, round + 1) == swap.first
-          ? intersection(rounds().part(message.from, round, length()), swap.after)
-          : Interval{};
-  if (message.from == block.id || theirs.empty() ||
+      rounds().exchanged(message.from, message.to, static_cast<int>(message.round), length());
+  if (message.from == block.id || message.round < block.round || theirs.empty() ||
       (!message.failed && message.payload.size() != bytes(theirs.size()))) {
     throw Error("malformed message: block " + std::to_string(message.from) + " sends block " +
                 std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
                 " bytes in round " + std::to_string(message.round) + " of a swap reduction");
   }
+  if (message.round > block.round) {
+    block.early.push_back(std::move(message));
+    return;
+  }
+  take(block, std::move(message), theirs);
+}
+
+void SwapBytes::take(Block& block, BlockMessage&& message, const Interval& theirs) {
+  Swap& swap = block.swap;
+  const int round = block.round;
   const int group = static_cast<int>((message.from - swap.first) / rounds().span(round));
   if (message.failed) {
     // Nobody will look at it: combining ends.

@@ -84,7 +84,7 @@ class SwapBytes : public ArrayReduction {
   void proceed(Block& block);
   void send(const Block& block);
   void accept(BlockMessage&& message);
-  void take(Block& block, BlockMessage&& message);
+  void take(Block& block, BlockMessage&& message, const Interval& theirs);
   void arrived(Block& block, Segment& segment, int group);
   void combineReady();
   std::byte* at(const Block& block, std::int64_t element) const {

@@ -22,9 +22,11 @@ std::vector<std::int64_t> wait(Transport& transport, const PendingReduce& reduce
 }
 
 /// The set-up messages of one session, by source: each rank sends another at most one at a time.
+/// A message that is lost arrives empty, and is noted.
 class Post {
  public:
-  explicit Post(Transport& transport) : transport_(transport), session_(transport.openSession()) {}
+  Post(Transport& transport, Trouble& trouble)
+      : transport_(transport), trouble_(trouble), session_(transport.openSession()) {}
 
   void send(int destination, SendMode mode, Bytes&& bytes) {
     sends_.push_back(
@@ -47,9 +49,14 @@ class Post {
   }
   /// Takes in one message, if there is one.
   bool take() {
-    auto envelope = transport_.tryReceive(Channel::Setup, session_);
-    if (!envelope) return false;
-    arrived_[envelope->source].push_back(std::move(envelope->bytes));
+    try {
+      auto envelope = transport_.tryReceive(Channel::Setup, session_);
+      if (!envelope) return false;
+      arrived_[envelope->source].push_back(std::move(envelope->bytes));
+    } catch (const LostMessage& lost) {
+      arrived_[lost.source()].emplace_back();
+      trouble_.note(lost.what());
+    }
     return true;
   }
   bool receiving() const { return transport_.receiving(Channel::Setup, session_); }
@@ -71,6 +78,7 @@ class Post {
 
  private:
   Transport& transport_;
+  Trouble& trouble_;
   Session session_;
   std::vector<PendingSend> sends_;
   std::map<int, std::vector<Bytes>> arrived_;
@@ -121,13 +129,13 @@ double allreduce(Transport& transport, ReduceOp op, double value) {
 }
 
 std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
-  // Recursive doubling: after step d, `before` is the sum of the 2d - 1 ranks before this one.
-  Post post(transport);
+  // Recursive doubling: after step d, `before` is the sum of the 2d - 1 ranks before this one. A
+  // rank in trouble passes on nothing.
+  Trouble trouble;
+  Post post(transport, trouble);
   const int rank = transport.rank();
   const int size = transport.size();
   std::int64_t before = 0;
-  // A rank that got nonsense passes on nothing, and leaves when it owes nobody anything.
-  Trouble trouble;
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     if (rank + step < size) {
@@ -139,19 +147,18 @@ std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
     trouble.attempt([&] { before += Reader(received).value<std::int64_t>(); });
   }
   post.waitSent();
-  if (trouble.any()) throw Error(trouble.text());
+  trouble.agree(transport);
   return before;
 }
 
-std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine) {
+std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, Trouble& trouble) {
   // Dissemination: at distance d each rank holds the bytes of ranks rank .. rank + d - 1 and passes
-  // them on to rank - d.
-  Post post(transport);
+  // them on to rank - d. A rank in trouble passes on nothing.
+  Post post(transport, trouble);
   const int rank = transport.rank();
   const int size = transport.size();
   std::vector<Bytes> held;
   held.push_back(std::move(mine));
-  Trouble trouble;  // as in exclusivePrefix()
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     const auto count = static_cast<std::size_t>(std::min(step, size - step));
@@ -168,14 +175,21 @@ std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine) {
     });
   }
   post.waitSent();
-  if (trouble.any()) throw Error(trouble.text());
+  held.resize(static_cast<std::size_t>(size));
   std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
   return held;
 }
 
-Bytes broadcastBytes(Transport& transport, Bytes bytes, int root) {
+std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine) {
+  Trouble trouble;
+  std::vector<Bytes> all = allgatherBytes(transport, std::move(mine), trouble);
+  trouble.agree(transport);
+  return all;
+}
+
+Bytes broadcastBytes(Transport& transport, Bytes bytes, int root, Trouble& trouble) {
   // A binomial tree over the ranks counted from the root.
-  Post post(transport);
+  Post post(transport, trouble);
   const int size = transport.size();
   const int place = (transport.rank() - root + size) % size;
   std::int64_t step = 1;
@@ -190,23 +204,33 @@ Bytes broadcastBytes(Transport& transport, Bytes bytes, int root) {
   return bytes;
 }
 
-std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank) {
-  const int size = transport.size();
-  // Before all else, so that sessions stay in step with the other ranks'.
-  Post post(transport);
-  if (toEachRank.size() != static_cast<std::size_t>(size)) {
-    throw Error("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
-                std::to_string(size) + " ranks");
+Bytes broadcastBytes(Transport& transport, Bytes bytes, int root) {
+  Trouble trouble;
+  bytes = broadcastBytes(transport, std::move(bytes), root, trouble);
+  trouble.agree(transport);
+  return bytes;
+}
+
+std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
+                                 Trouble& trouble) {
+  const auto size = static_cast<std::size_t>(transport.size());
+  Post post(transport, trouble);
+  if (toEachRank.size() != size) {
+    trouble.note("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
+                 std::to_string(size) + " ranks");
+    toEachRank.assign(size, {});
   }
   // Hoefler, Siebert, Lumsdaine 2010: once a rank's synchronous sends are finished it enters a
   // barrier, and when that is complete, everything has begun to arrive.
-  std::vector<Bytes> result(toEachRank.size());
+  std::vector<Bytes> result(size);
   const auto self = static_cast<std::size_t>(transport.rank());
   result[self] = std::move(toEachRank[self]);
-  for (int step = 1; step < size; ++step) {
-    const int destination = (transport.rank() + step) % size;
-    Bytes& bytes = toEachRank[static_cast<std::size_t>(destination)];
-    if (!bytes.empty()) post.send(destination, SendMode::Synchronous, std::move(bytes));
+  for (std::size_t step = 1; step < size; ++step) {
+    const std::size_t destination = (self + step) % size;
+    Bytes& bytes = toEachRank[destination];
+    if (!bytes.empty()) {
+      post.send(static_cast<int>(destination), SendMode::Synchronous, std::move(bytes));
+    }
   }
   PendingReduce all;
   bool entered = false;
@@ -228,6 +252,13 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
   for (auto& [source, messages] : post.arrived()) {
     result[static_cast<std::size_t>(source)] = std::move(messages.front());
   }
+  return result;
+}
+
+std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank) {
+  Trouble trouble;
+  std::vector<Bytes> result = exchangeBytes(transport, std::move(toEachRank), trouble);
+  trouble.agree(transport);
   return result;
 }
 

@@ -84,23 +84,24 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentred) {
   Writer writer;
   for (const std::string& name : names) writer.value(cellCentred).text(name);
   bool known = false;
-  for (const Bytes& bytes : allgatherBytes(transport, writer.take())) {
-    for (Reader reader(bytes); !reader.atEnd();) {
-      const bool centred = reader.value<bool>();
-      const std::string name = reader.text();
-      if (known && centred != flow.cellCentred)
-        throw Error("the vectors \"" + flow.vectorName +
-                    "\" belong to points on some ranks and to cells on others; convert them with "
-                    "Cell Data to Point Data or Point Data to Cell Data first");
-      if (known && name != flow.vectorName)
-        throw Error("the vectors are \"" + flow.vectorName + "\" in some blocks and \"" + name +
-                    "\" in others; choose one by its name with the property Vectors "
-                    "(SetInputArrayToProcess)");
-      flow.vectorName = name;
-      flow.cellCentred = centred;
-      known = true;
-    }
-  }
+  // All ranks find the same errors, and none says that it is another's.
+  std::string error;
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+    const bool centred = reader.value<bool>();
+    const std::string name = reader.text();
+    if (known && centred != flow.cellCentred && error.empty())
+      error = "the vectors \"" + flow.vectorName +
+              "\" belong to points on some ranks and to cells on others; convert them with "
+              "Cell Data to Point Data or Point Data to Cell Data first";
+    if (known && name != flow.vectorName && error.empty())
+      error = "the vectors are \"" + flow.vectorName + "\" in some blocks and \"" + name +
+              "\" in others; choose one by its name with the property Vectors "
+              "(SetInputArrayToProcess)";
+    flow.vectorName = name;
+    flow.cellCentred = centred;
+    known = true;
+  });
+  if (!error.empty()) throw Error(error);
   if (!known)
     throw Error(
         "no block of the input on any rank has cells and the vectors to trace; choose an array of "

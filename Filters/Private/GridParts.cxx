@@ -229,16 +229,15 @@ std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves) {
   together(transport, [&] {
     for (const Leaf& leaf : leaves) write(writer, partOf(leaf));
   });
-  const std::vector<Bytes> all = allgatherBytes(transport, writer.take());
   std::vector<GridPart> parts;
   std::size_t first = 0;  // of this rank's
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int rank) {
+    if (rank < transport.rank()) first = parts.size() + 1;
+    parts.push_back(read(reader));
+  });
   std::map<Key, std::vector<std::size_t>> groups;
   std::vector<SharedPlace> shared;
   together(transport, [&] {
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      if (rank == static_cast<std::size_t>(transport.rank())) first = parts.size();
-      for (Reader reader(all[rank]); !reader.atEnd();) parts.push_back(read(reader));
-    }
     for (std::size_t n = 0; n < parts.size(); ++n)
       if (parts[n].kind != Kind::None) groups[keyOf(parts[n])].push_back(n);
   });

@@ -100,20 +100,18 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
   // Keyed by name, so that the result does not depend on the order of ranks and pieces.
   std::map<std::string, Account> known;
   std::map<std::string, bool> differing;
-  for (const Bytes& bytes : allgatherBytes(transport, writer.take())) {
-    for (Reader reader(bytes); !reader.atEnd();) {
-      const Account a = readAccount(reader);
-      const auto [at, isNew] = known.emplace(a.name, a);
-      if (isNew) continue;
-      Account& k = at->second;
-      k.place = std::min(k.place, a.place);
-      k.type = promote(k.type, a.type);
-      k.isScalars = k.isScalars || a.isScalars;
-      k.isVectors = k.isVectors || a.isVectors;
-      if (k.components != a.components) differing[a.name] = true;
-      if (k.componentNames != a.componentNames) k.componentNames.clear();
-    }
-  }
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+    const Account a = readAccount(reader);
+    const auto [at, isNew] = known.emplace(a.name, a);
+    if (isNew) return;
+    Account& k = at->second;
+    k.place = std::min(k.place, a.place);
+    k.type = promote(k.type, a.type);
+    k.isScalars = k.isScalars || a.isScalars;
+    k.isVectors = k.isVectors || a.isVectors;
+    if (k.components != a.components) differing[a.name] = true;
+    if (k.componentNames != a.componentNames) k.componentNames.clear();
+  });
   std::vector<Account> order;
   PointArrayList list;
   for (const auto& [name, account] : known) {

@@ -56,9 +56,9 @@ Bytes PropertyList::packed() const {
   return writer.take();
 }
 
-std::vector<PropertyList::Property> PropertyList::unpacked(const Bytes& bytes) {
+std::vector<PropertyList::Property> PropertyList::unpacked(Reader& reader) {
   std::vector<Property> properties;
-  for (Reader reader(bytes); !reader.atEnd();) {
+  while (!reader.atEnd()) {
     Property& property = properties.emplace_back();
     property.name = reader.text();
     for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
@@ -75,7 +75,7 @@ std::vector<PropertyList::Property> PropertyList::unpacked(const Bytes& bytes) {
 }
 
 void PropertyList::agree(Transport& transport) const {
-  const std::vector<Property> first = unpacked(broadcastBytes(transport, packed(), 0));
+  const std::vector<Property> first = broadcastAs(transport, packed(), 0, unpacked);
   std::string error;
   for (std::size_t n = 0; n < first.size() && n < properties_.size() && error.empty(); ++n) {
     const Property& mine = properties_[n];

@@ -50,7 +50,7 @@ class PropertyList {
   static bool isSame(const Value& one, const Value& other);
   static std::string difference(const Property& first, const Property& mine, int rank);
   Bytes packed() const;
-  static std::vector<Property> unpacked(const Bytes& bytes);
+  static std::vector<Property> unpacked(Reader& reader);
 
   std::vector<Property> properties_;
 };

@@ -99,13 +99,12 @@ std::vector<std::vector<std::uint8_t>> findRefinedCells(Transport& transport,
     if (!box.empty()) writer.text(leaf.hierarchy).value(leaf.level).value(box);
   }
   std::vector<Patch> patches;
-  for (const Bytes& bytes : allgatherBytes(transport, writer.take()))
-    for (Reader reader(bytes); !reader.atEnd();) {
-      Patch& patch = patches.emplace_back();
-      patch.hierarchy = reader.text();
-      patch.level = reader.value<int>();
-      patch.box = reader.value<Box>();
-    }
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+    Patch& patch = patches.emplace_back();
+    patch.hierarchy = reader.text();
+    patch.level = reader.value<int>();
+    patch.box = reader.value<Box>();
+  });
 
   std::vector<std::vector<std::uint8_t>> refined(leaves.size());
   together(transport, [&] {

@@ -19,11 +19,13 @@
 #include "Tributary/Reduction/Broadcast.h"
 #include "Tributary/Reduction/Merge.h"
 #include "Tributary/Reduction/Swap.h"
+#include "Tributary/Transport/Collectives.h"
 #include "Tributary/Transport/Simulated.h"
 #include "World.h"
 
 // Each message that a rank receives is damaged in many ways, one at a time. Whatever comes of it,
-// it must be an error or a result: no crash (the sanitizers look on), no endless wait. And each of
+// it must be an error on all ranks or on none: no crash (the sanitizers look on), no endless wait.
+// And each of
 // the checks that a message can fail must have been failed by one of them.
 
 namespace tributary {
@@ -35,7 +37,7 @@ using testing::Sanitized;
 
 /// What happens to one of the messages that a rank receives.
 struct Damage {
-  enum class Kind { None, Twice, Stub, Shorter, Beheaded, Word };
+  enum class Kind { None, Lost, Twice, Stub, Shorter, Beheaded, Word };
   Kind kind = Kind::None;
   std::size_t message = 0;  // counted from 0
   std::size_t fromEnd = 0;  // Word: bytes from its begin to the message's end
@@ -59,6 +61,8 @@ class DamagingTransport : public ForwardingTransport {
     switch (damage_.kind) {
       case Damage::Kind::None:
         break;
+      case Damage::Kind::Lost:
+        throw LostMessage(envelope->source, "no memory for a message");
       case Damage::Kind::Twice:
         again_ = *envelope;
         channel_ = channel;
@@ -95,7 +99,14 @@ class DamagingTransport : public ForwardingTransport {
   Session session_ = 0;
 };
 
+std::string text(const Damage& damage) {
+  return "damage of kind " + std::to_string(static_cast<int>(damage.kind)) + " to message " +
+         std::to_string(damage.message) + ", " + std::to_string(damage.fromEnd) +
+         " bytes before its end, plus " + std::to_string(damage.add);
+}
+
 /// Runs `body` on simulated ranks, once for each damage to a message that rank `victim` receives.
+/// Either all ranks fail or none, and none waits for ever.
 /// @return the texts of all errors, each once
 std::string errorsUnderDamage(int ranks, int victim, const std::function<void(Transport&)>& body) {
   std::vector<std::size_t> sizes;
@@ -104,22 +115,34 @@ std::string errorsUnderDamage(int ranks, int victim, const std::function<void(Tr
     options.ranks = ranks;
     options.deadlockSeconds = 200;
     sizes.clear();
+    std::vector<std::string> errors(static_cast<std::size_t>(ranks));
     const auto network = makeTimedNetwork(options);
-    return errorOf([&] {
-      network->run([&](Transport& transport) {
-        if (transport.rank() != victim) return body(transport);
-        DamagingTransport damaging(transport, damage, sizes);
-        body(damaging);
-      });
-    });
+    EXPECT_EQ(errorOf([&] {
+                network->run([&](Transport& transport) {
+                  // Caught here: a rank that ends with an error must not end the others.
+                  errors[static_cast<std::size_t>(transport.rank())] = errorOf([&] {
+                    if (transport.rank() != victim) return body(transport);
+                    DamagingTransport damaging(transport, damage, sizes);
+                    body(damaging);
+                  });
+                });
+              }),
+              "")
+        << text(damage) << "\n"
+        << errors[static_cast<std::size_t>(victim)];
+    const auto failed = ranks - std::count(errors.begin(), errors.end(), "");
+    EXPECT_TRUE(failed == 0 || failed == ranks)
+        << failed << " ranks of " << ranks << " failed: " << text(damage) << "\n"
+        << *std::max_element(errors.begin(), errors.end());
+    return errors[static_cast<std::size_t>(victim)];
   };
   EXPECT_EQ(run({}), "");
   const std::vector<std::size_t> whole = sizes;
   EXPECT_FALSE(whole.empty());
   std::set<std::string> errors;
   for (std::size_t m = 0; m < whole.size(); ++m) {
-    for (const auto kind :
-         {Damage::Kind::Twice, Damage::Kind::Stub, Damage::Kind::Shorter, Damage::Kind::Beheaded}) {
+    for (const auto kind : {Damage::Kind::Lost, Damage::Kind::Twice, Damage::Kind::Stub,
+                            Damage::Kind::Shorter, Damage::Kind::Beheaded}) {
       errors.insert(run({kind, m}));
     }
     // The first and the last words, between which there is more of the same.
@@ -151,6 +174,29 @@ Assignment oneEach(Transport& transport) {
 void add(const std::int64_t* lower, const std::int64_t* upper, std::int64_t* result,
          std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) result[i] = lower[i] + upper[i];
+}
+
+TEST(DamagedMessages, OfBlockingCollectives) {
+  std::string errors;
+  for (const int victim : {0, 1, 3}) {
+    errors += errorsUnderDamage(4, victim, [](Transport& transport) {
+      exclusivePrefix(transport, 3);
+      allgather(transport, transport.rank());
+      allgatherv(transport, std::vector<double>(3, 0.5));
+      int texts = 0;
+      allgatherRead(transport, Writer().text("one").text("two").take(), [&](Reader& reader, int) {
+        reader.text();
+        ++texts;
+      });
+      broadcast(transport, std::string("text"), 2);
+      std::vector<Bytes> toEachRank(4, Bytes(5));
+      toEachRank[2].clear();
+      exchangeBytes(transport, std::move(toEachRank));
+      Assignment::gather(transport, 1);
+    });
+  }
+  expectAll(errors, {"no memory for a message", "bytes wanted", "no whole number of values",
+                     "the number must not be negative"});
 }
 
 TEST(DamagedMessages, OfAMerge) {

@@ -193,6 +193,55 @@ TEST(ExchangeFaults, NoMemoryForAMessage) {
   }
 }
 
+/// Spoils the notices that it receives, or one of them: finds no memory for it or cuts it.
+class SpoilingNotices : public ForwardingTransport {
+ public:
+  SpoilingNotices(Transport& inner, int number, bool lost)
+      : ForwardingTransport(inner), number_(number), lost_(lost) {}
+  std::optional<Envelope> tryReceive(Channel channel, Session session) override {
+    auto envelope = ForwardingTransport::tryReceive(channel, session);
+    if (!envelope || channel != Channel::Control || number_-- != 0) return envelope;
+    if (lost_) throw LostMessage(envelope->source, "no memory for a message");
+    envelope->bytes.resize(3);
+    return envelope;
+  }
+
+ private:
+  int number_;
+  bool lost_;
+};
+
+TEST(ExchangeFaults, AStopOrItsReasonSpoiledOnItsWay) {
+  int spoiled = 0;
+  for (const Scheme& scheme : schemes()) {
+    for (int variant = 0; variant < 6 * 4; ++variant) {
+      const int victim = variant % 6, number = variant / 6;
+      const bool lost = (variant + number) % 2 == 0;
+      SCOPED_TRACE(nameOf(scheme) + ", rank " + std::to_string(victim) + ", notice " +
+                   std::to_string(number));
+      const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(variant));
+      const auto network = makeAdversaryNetwork(6, *adversary);
+      EXPECT_EQ(errorOf([&] {
+                  network->run([&](Transport& transport) {
+                    SpoilingNotices spoiling(transport, transport.rank() == victim ? number : -1,
+                                             lost);
+                    Exchange exchange(spoiling, oneBlockEach(spoiling), {{}}, optionsOf(scheme),
+                                      [](BlockId block, Mailbox&) -> bool {
+                                        if (block % 3 == 1) throw Error("a wrong setting");
+                                        return true;
+                                      });
+                    const std::string error = errorOf([&] { exchange.run(); });
+                    EXPECT_NE(error, "");
+                    if (error.find("its text is lost") != std::string::npos) ++spoiled;
+                    EXPECT_EQ(ring(transport, scheme, 7), 7);
+                  });
+                }),
+                "");
+    }
+  }
+  EXPECT_GT(spoiled, 0) << "no reason was spoiled";
+}
+
 /// A poll that fails.
 class Failing : public ForwardingTransport {
  public:

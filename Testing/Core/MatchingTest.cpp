@@ -224,12 +224,13 @@ std::string errorWithStranger(Transport& transport, const Bytes& question, const
   if (transport.rank() < transport.size() - 1) return errorOf([&] { collective(); });
   return errorOf([&] {
     agreeOnError(transport, {});
+    Trouble trouble;
     for (const Bytes& bytes : {question, answer}) {
       std::vector<Bytes> toRanks(std::size_t(transport.size()));
       toRanks[0] = bytes;
-      exchangeBytes(transport, std::move(toRanks));
+      exchangeBytes(transport, std::move(toRanks), trouble);
     }
-    agreeOnError(transport, {});
+    trouble.agree(transport);
     agreeOnError(transport, {});
   });
 }
