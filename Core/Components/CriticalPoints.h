@@ -53,7 +53,8 @@ struct CriticalPointOptions {
 ///
 /// Kept between steps are the values of the last one and the tracks of its critical points.
 ///
-/// All members but the accessors are collective, and throw Error on all ranks if they do on one.
+/// All members but the accessors are collective, and throw Error on all ranks if they do on one;
+/// after an error that is not one of arguments a tracker is not to be used any more.
 class CriticalPointTracker {
  public:
   /// @param transport, space  outlive the tracker

@@ -567,6 +567,21 @@ TEST(CriticalPoints, OfTheSpiralWovenFieldAreOnItsLattice) {
   });
 }
 
+TEST(CriticalPoints, AreThoseOfTheLowestBlocksValues) {
+  for (const std::uint64_t seed : {2u, 3u}) {
+    const SpaceTimeProblem problem = randomProblem(seed);
+    const Bytes alone = bitsOf(followAlone(problem).trajectories);
+    onRanks(3, [&](Transport& transport) {
+      SpaceTimeRun run;
+      run.blocks = 7;
+      run.garbled = true;
+      EXPECT_EQ(bitsOf(follow(transport, problem, run).trajectories), alone);
+      run.asMesh = true;
+      EXPECT_EQ(bitsOf(follow(transport, problem, run).trajectories), alone);
+    });
+  }
+}
+
 TEST(CriticalPoints, EndWhereThereAreNoNumbers) {
   SpaceTimeProblem problem = randomProblem(10);
   const auto whole = problem.vector;

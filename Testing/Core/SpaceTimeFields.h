@@ -145,6 +145,7 @@ struct SpaceTimeRun {
   int blocks = 1;
   std::uint64_t seed = 0;
   bool asMesh = false;   ///< As simplices dealt to the blocks one by one.
+  bool garbled = false;  ///< Only the lowest block of a point knows its vector.
   int resumeAfter = -1;  ///< Goes on from what was saved after this step.
   CriticalPointOptions options;
 };
@@ -191,6 +192,17 @@ class SpaceTimePieces {
                                  cut.begin() + first + assignment_.count(transport.rank()));
     for (const GridExtent& extent : mine) {
       indices_.emplace_back();
+      isForeign_.emplace_back();
+      const auto isIn = [](const GridExtent& e, const Index& at) {
+        bool in = true;
+        for (std::size_t a = 0; a < 3; ++a) in = in && at[a] >= e.first[a] && at[a] <= e.last[a];
+        return in;
+      };
+      const auto lower = cut.begin() + first + std::ptrdiff_t(indices_.size()) - 1;
+      SpaceTimeProblem::forPoints(extent, [&](const Index& at) {
+        isForeign_.back().push_back(
+            run.garbled && std::any_of(cut.begin(), lower, [&](auto& e) { return isIn(e, at); }));
+      });
       SpaceTimeProblem::forPoints(extent, [&](const Index& at) { indices_.back().push_back(at); });
     }
     space = makeGridSpace(transport, assignment_, problem.axes(), mine);
@@ -199,13 +211,15 @@ class SpaceTimePieces {
   /// Of each point of each block.
   std::vector<std::vector<double>> valuesAt(int step) const {
     std::vector<std::vector<double>> values;
-    for (const auto& block : indices_) {
+    for (std::size_t b = 0; b < indices_.size(); ++b) {
       values.emplace_back();
-      for (const Index& at : block) {
+      for (std::size_t p = 0; p < indices_[b].size(); ++p) {
+        const Index& at = indices_[b][p];
         if (problem_.scalar) {
           values.back().push_back(problem_.scalar(step, at));
         } else {
-          const auto vector = problem_.vector(step, at);
+          auto vector = problem_.vector(step, at);
+          if (isForeign_[b][p]) vector = {double(b), -7, 1e9};
           values.back().insert(values.back().end(), vector.begin(), vector.end());
         }
       }
@@ -247,6 +261,21 @@ class SpaceTimePieces {
         simplices_[std::size_t(b)].push_back(number);
       }
     }
+    std::vector<std::int64_t> lowest(std::size_t(problem_.idOf(problem_.whole().last)) + 1,
+                                     run.blocks);
+    for (std::size_t s = 0; s < simplices.size(); ++s) {
+      for (const std::int64_t id : simplices[s]) {
+        std::int64_t& block = lowest[std::size_t(id)];
+        block =
+            std::min(block, std::int64_t(mix(run.seed * 1000003 + s) % std::uint64_t(run.blocks)));
+      }
+    }
+    for (std::size_t b = 0; b < count; ++b) {
+      isForeign_.emplace_back();
+      for (const std::int64_t id : ids_[b])
+        isForeign_.back().push_back(run.garbled &&
+                                    lowest[std::size_t(id)] != first + std::int64_t(b));
+    }
     std::vector<SimplexBlock> blocks;
     for (std::size_t b = 0; b < count; ++b)
       blocks.push_back({coordinates_[b], ids_[b], simplices_[b]});
@@ -256,6 +285,7 @@ class SpaceTimePieces {
   const SpaceTimeProblem& problem_;
   Assignment assignment_;
   std::vector<std::vector<Index>> indices_;  // of each block's points
+  std::vector<std::vector<bool>> isForeign_;
   std::vector<std::vector<std::int64_t>> ids_, simplices_;
   std::vector<std::vector<double>> coordinates_;
 };
