@@ -41,14 +41,14 @@ std::vector<std::int64_t> tracksOf(Transport& transport, const std::vector<std::
   const Shares shares{table.total, transport.size()};
   std::vector<Writer> questions(index(transport.size()));
   for (const std::int64_t number : numbers) questions[index(shares.ownerOf(number))].value(number);
+  Trouble trouble;
   const auto exchange = [&](std::vector<Writer>& writers) {
     std::vector<Bytes> messages;
     for (Writer& writer : writers) messages.push_back(writer.take());
-    return exchangeBytes(transport, std::move(messages));
+    return exchangeBytes(transport, std::move(messages), trouble);
   };
   const std::vector<Bytes> asked = exchange(questions);
   std::vector<Writer> answers(asked.size());
-  Trouble trouble;
   trouble.attempt([&] {
     for (std::size_t rank = 0; rank < asked.size(); ++rank) {
       for (Reader reader(asked[rank]); !reader.atEnd();) {

@@ -269,8 +269,9 @@ class GridSpace : public SimplicialSpace {
     }
     std::vector<Bytes> messages;
     for (Writer& writer : outgoing) messages.push_back(writer.take());
-    const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages));
-    together(transport, [&] {
+    Trouble trouble;
+    const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages), trouble);
+    trouble.attempt([&] {
       std::vector<Reader> readers(received.begin(), received.end());
       std::vector<double> value(c);
       for (std::size_t b = 0; b < blocks(); ++b) {
@@ -285,6 +286,7 @@ class GridSpace : public SimplicialSpace {
       for (const Reader& reader : readers)
         if (!reader.atEnd()) throw Error("malformed message: more values than points");
     });
+    trouble.agree(transport);
   }
 
   std::array<std::vector<double>, 3> coordinates_;

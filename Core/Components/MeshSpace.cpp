@@ -203,8 +203,9 @@ class MeshSpace : public SimplicialSpace {
     }
     std::vector<Bytes> messages;
     for (Writer& writer : outgoing) messages.push_back(writer.take());
-    const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages));
-    together(transport, [&] {
+    Trouble trouble;
+    const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages), trouble);
+    trouble.attempt([&] {
       for (const Bytes& bytes : received) {
         for (Reader reader(bytes); !reader.atEnd();) {
           const auto record = reader.value<Record>();
@@ -215,6 +216,7 @@ class MeshSpace : public SimplicialSpace {
         }
       }
     });
+    trouble.agree(transport);
   }
 
   BlockId first_;

@@ -163,8 +163,9 @@ Trajectories joinPieces(Transport& transport, const Assignment& assignment,
   }
   std::vector<Bytes> messages;
   for (Writer& writer : outgoing) messages.push_back(writer.take());
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages));
-  together(transport, [&] {
+  Trouble trouble;
+  const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages), trouble);
+  trouble.attempt([&] {
     std::vector<std::vector<std::vector<CriticalPoint>>> parts(all.tracks.size());
     for (const Bytes& bytes : received) {
       for (Reader reader(bytes); !reader.atEnd();) {
@@ -180,6 +181,7 @@ Trajectories joinPieces(Transport& transport, const Assignment& assignment,
       addTrajectory(splice(std::move(part)), all);
     }
   });
+  trouble.agree(transport);
   return all;
 }
 
