@@ -69,6 +69,7 @@ private:
 
   vtkAsyncStreamTracer* Self;
   tributary::Transport& Transport;
+  std::int64_t SkippedTrees = 0; // of this rank
 };
 
 //------------------------------------------------------------------------------
@@ -80,8 +81,13 @@ std::vector<tributary::FlowPiece> vtkAsyncStreamTracer::vtkRun::PiecesOf(
   tributary::together(this->Transport,
     [&]
     {
-      for (const tributary::Leaf& leaf : tributary::leavesOf(input))
+      for (const tributary::Leaf& leaf : tributary::leavesAndTreesOf(input))
       {
+        if (leaf.trees)
+        {
+          ++this->SkippedTrees;
+          continue;
+        }
         int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
         vtkDataArray* vectors = this->Self->GetInputArrayToProcess(0, leaf.dataSet, association);
         const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
@@ -179,7 +185,8 @@ void vtkAsyncStreamTracer::vtkRun::ReportRejected(
 void vtkAsyncStreamTracer::vtkRun::Warn(
   const std::vector<std::string>& droppedArrays, std::int64_t unexpected)
 {
-  unexpected = tributary::allreduce(this->Transport, tributary::ReduceOp::Sum, unexpected);
+  const std::vector<std::int64_t> sums = tributary::allreduce(this->Transport,
+    tributary::ReduceOp::Sum, std::vector<std::int64_t>{ unexpected, this->SkippedTrees });
   if (this->Transport.rank() != 0)
   {
     return;
@@ -191,10 +198,17 @@ void vtkAsyncStreamTracer::vtkRun::Warn(
                            << "\" is not interpolated: its number of components differs "
                               "between blocks.");
   }
-  if (unexpected > 0)
+  if (sums[1] > 0)
   {
     vtkWarningWithObjectMacro(this->Self,
-      << unexpected << " lines end where the vectors are not finite numbers (ReasonForTermination "
+      "The hyper tree grids of the input are not traced; apply Hyper Tree Grid To Unstructured "
+      "Grid "
+      "to them first.");
+  }
+  if (sums[0] > 0)
+  {
+    vtkWarningWithObjectMacro(this->Self,
+      << sums[0] << " lines end where the vectors are not finite numbers (ReasonForTermination "
       << UNEXPECTED_VALUE << ").");
   }
 }

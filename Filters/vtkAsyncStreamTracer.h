@@ -49,8 +49,9 @@
  * **Cell-centred vectors.** The velocity is constant in each cell. For the vorticity, which would
  * be zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
  *
- * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids, vectors that vary in time,
- * vtkStreamTracer's interpolator prototypes and custom termination callbacks.
+ * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids (in composite data sets they are
+ * left out with a warning), vectors that vary in time, vtkStreamTracer's interpolator prototypes
+ * and custom termination callbacks.
  *
  * @sa
  * vtkAsyncAlgorithm vtkStreamTracer vtkPStreamTracer vtkRibbonFilter

@@ -265,6 +265,13 @@ for i in range(data.GetNumberOfPoints()):
     torn = "data.GetPoints().SetPoint(0, float('nan'), 0, 0)"
     cases.works("a point that is not a number", spoiled(flat, torn), lambda out: out.count > 0)
 
+    cases.messages.take()
+    mixed = check.tracer(simple.GroupDatasets(Input=[good, simple.HyperTreeGridRandom()]), seeds)
+    cases.expect("hyper tree grids too", check.Lines(check.fetch(mixed)).count == 40, "no lines")
+    told = "".join(cases.messages.take()).count("The hyper tree grids of the input are not traced")
+    cases.expect("hyper tree grids too", told == 1, f"{told} warnings")
+    check.delete(mixed)
+
     for number in ("nan", "inf", "-inf", "1e300"):
         move = "for i in range(data.GetNumberOfPoints()): data.GetPoints().SetPoint(i, float({!r}), 3, 3)"
         odd = spoiled(seeds, move.format(number))
