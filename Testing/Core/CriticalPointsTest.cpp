@@ -13,6 +13,7 @@
 #include "Assignments.h"
 #include "Sanitized.h"
 #include "SpaceTimeFields.h"
+#include "Threads.h"
 #include "Tributary/Components/PuncturedSimplex.h"
 #include "Tributary/Components/Trajectories.h"
 #include "World.h"
@@ -258,6 +259,39 @@ TEST(CriticalPoints, OfTiesAreThoseOfBruteForceOnAnyBlocks) {
       run.asMesh = true;
       EXPECT_EQ(bitsOf(follow(transport, problem, run).trajectories), bitsOf(alone.trajectories))
           << seed;
+    });
+  }
+}
+
+TEST(CriticalPoints, OfMeshesEndAtTheBoundaryOnlyHoweverPointsAreNumbered) {
+  for (std::uint64_t seed = 1; seed < (Sanitized ? 5 : 9); ++seed) {
+    const SpaceTimeProblem problem = randomProblem(seed % 5 == 4 ? 2 : seed);
+    const Followed alone = followAlone(problem, true, seed);
+    const auto numbers =
+        testing::shuffled(std::size_t(problem.idOf(problem.whole().last)) + 1, seed);
+    std::vector<std::int64_t> original(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      original[std::size_t(numbers[i])] = std::int64_t(i);
+    EXPECT_GT(alone.trajectories.size(), 3u);
+    std::set<SpaceTimeFace> seen;
+    for (const WholeTrajectory& line : alone.trajectories) {
+      for (std::size_t i = line.closed() ? 1 : 0; i < line.points.size(); ++i)
+        EXPECT_TRUE(seen.insert(line.points[i].face).second);
+      if (line.closed()) continue;
+      for (SpaceTimeFace face : {line.points.front().face, line.points.back().face}) {
+        for (int v = 0; v <= problem.dimension(); ++v) {
+          std::int64_t& id = face.ids[std::size_t(v)];
+          id = original[std::size_t(id)];
+        }
+        EXPECT_TRUE(isOnBoundary(problem, face));
+      }
+    }
+    onRanks(3, [&](Transport& transport) {
+      SpaceTimeRun run;
+      run.blocks = 5;
+      run.asMesh = true;
+      run.shuffle = seed;
+      EXPECT_EQ(bitsOf(follow(transport, problem, run).trajectories), bitsOf(alone.trajectories));
     });
   }
 }
@@ -615,11 +649,7 @@ TEST(CriticalPoints, AreTheSameUnderEveryScheduleAndMethod) {
         run.blocks = 8;
         run.options.linking.method = method;
         run.options.linking.exchange.schedule = schedule;
-        // Threads that end in another order.
-        run.options.parallelFor = [](std::int64_t n, const auto& body) {
-          for (std::int64_t end = n; end > 0; end -= 3)
-            body(std::max<std::int64_t>(0, end - 3), end);
-        };
+        run.options.parallelFor = testing::onThreads(3, 4);
         EXPECT_EQ(bitsOf(follow(transport, problem, run).trajectories), bitsOf(alone.trajectories));
       });
     }

@@ -144,9 +144,10 @@ inline std::vector<WholeTrajectory> gatherTrajectories(Transport& transport,
 struct SpaceTimeRun {
   int blocks = 1;
   std::uint64_t seed = 0;
-  bool asMesh = false;   ///< As simplices dealt to the blocks one by one.
-  bool garbled = false;  ///< Only the lowest block of a point knows its vector.
-  int resumeAfter = -1;  ///< Goes on from what was saved after this step.
+  std::uint64_t shuffle = 0;  ///< As a mesh whose points are numbered at random, if not 0.
+  bool asMesh = false;        ///< As simplices dealt to the blocks one by one.
+  bool garbled = false;       ///< Only the lowest block of a point knows its vector.
+  int resumeAfter = -1;       ///< Goes on from what was saved after this step.
   CriticalPointOptions options;
 };
 
@@ -171,6 +172,16 @@ inline std::vector<std::vector<std::int64_t>> gridSimplices(const SpaceTimeProbl
     } while (std::next_permutation(order.begin(), order.end()));
   });
   return simplices;
+}
+
+/// The numbers from 0 on; in any order if the seed is not 0.
+inline std::vector<std::int64_t> shuffled(std::size_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    numbers[i] = std::int64_t(i);
+    if (seed != 0) std::swap(numbers[i], numbers[mix(seed * 7919 + i) % (i + 1)]);
+  }
+  return numbers;
 }
 
 /// Blocks of a problem on this rank, as a space.
@@ -233,6 +244,8 @@ class SpaceTimePieces {
  private:
   void makeMesh(Transport& transport, const SpaceTimeRun& run) {
     const auto simplices = gridSimplices(problem_);
+    const auto numbers =
+        shuffled(std::size_t(problem_.idOf(problem_.whole().last)) + 1, run.shuffle);
     const BlockId first = assignment_.first(transport.rank());
     const auto count = std::size_t(assignment_.count(transport.rank()));
     ids_.resize(count);
@@ -254,7 +267,7 @@ class SpaceTimePieces {
           number = std::int64_t(ids_[std::size_t(b)].size());
           const Index at{id % problem_.points[0], id / problem_.points[0] % problem_.points[1],
                          id / problem_.points[0] / problem_.points[1]};
-          ids_[std::size_t(b)].push_back(id);
+          ids_[std::size_t(b)].push_back(numbers[std::size_t(id)]);
           indices_[std::size_t(b)].push_back(at);
           for (const double x : problem_.placeOf(at)) coordinates_[std::size_t(b)].push_back(x);
         }
@@ -272,9 +285,9 @@ class SpaceTimePieces {
     }
     for (std::size_t b = 0; b < count; ++b) {
       isForeign_.emplace_back();
-      for (const std::int64_t id : ids_[b])
-        isForeign_.back().push_back(run.garbled &&
-                                    lowest[std::size_t(id)] != first + std::int64_t(b));
+      for (const Index& at : indices_[b])
+        isForeign_.back().push_back(run.garbled && lowest[std::size_t(problem_.idOf(at))] !=
+                                                       first + std::int64_t(b));
     }
     std::vector<SimplexBlock> blocks;
     for (std::size_t b = 0; b < count; ++b)
@@ -337,7 +350,8 @@ inline Followed follow(Transport& transport, const SpaceTimeProblem& problem,
 }
 
 /// The same on one simulated rank, with one block.
-inline Followed followAlone(const SpaceTimeProblem& problem, bool asMesh = false) {
+inline Followed followAlone(const SpaceTimeProblem& problem, bool asMesh = false,
+                            std::uint64_t shuffle = 0) {
   TimedNetworkOptions options;
   options.ranks = 1;
   const auto network = makeTimedNetwork(options);
@@ -345,6 +359,7 @@ inline Followed followAlone(const SpaceTimeProblem& problem, bool asMesh = false
   network->run([&](Transport& transport) {
     SpaceTimeRun run;
     run.asMesh = asMesh;
+    run.shuffle = shuffle;
     result = follow(transport, problem, run);
   });
   return result;
