@@ -4,10 +4,14 @@
 #include <cmath>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "Tributary/Components/CriticalPoints.h"
+#include "Tributary/Components/Trajectories.h"
 #include "Tributary/Components/UnionFind.h"
 #include "Tributary/Error.h"
 #include "Tributary/Hash.h"
+#include "Tributary/Transport/Simulated.h"
 
 namespace bench {
 
@@ -101,42 +105,80 @@ Volume blobs(int n) {
   return volume;
 }
 
-/// 280 helices around centres on a lattice, of three types that do not connect, from 4 to 574
-/// voxels long: the numbers of the iexchange paper's synthetic data (section 4.2.1), which it
-/// describes no further. `n` is 128 there.
-Volume critical(int n) {
-  Volume volume(n, n, n);
-  constexpr int Trajectories = 280, PerRow = 17, Shortest = 4, Longest = 574;
-  const double spacing = double(n) / PerRow;
-  for (int i = 0; i < Trajectories; ++i) {
-    const auto draw = [&](int k) { return random(std::uint64_t(i) * 16 + std::uint64_t(k)); };
-    const double cx = (i % PerRow + 0.5) * spacing, cy = (i / PerRow + 0.5) * spacing;
-    const double radius = spacing * (0.15 + 0.2 * draw(0));
-    const double phase = 6.283185307179586 * draw(1), turns = 8 + 18 * draw(2);
-    // Most live from the first to the last time step; a few are short.
-    const double begin = draw(3) < 0.8 ? 0 : draw(4) * 0.8 * n;
-    const double life = i == 0 ? Shortest : draw(5) < 0.1 ? (0.1 + 0.9 * draw(6)) * n : n;
-    const auto type = std::uint8_t(1 + i % 3);
-    int last[3] = {-1, -1, -1}, length = 0;
-    constexpr int Samples = 256;
-    const int end = int(std::min<double>(n, begin + life) * Samples);
-    for (int s = int(begin * Samples); s < end && length < Longest; ++s) {
-      const double t = double(s) / Samples, angle = phase + turns * 6.283185307179586 * t / n;
-      const int at[3] = {int(cx + radius * std::cos(angle)), int(cy + radius * std::sin(angle)),
-                         int(t)};
-      // From face to face.
-      for (int a = 0; a < 3 && length < Longest && (i > 0 || length < Shortest); ++a) {
-        if (last[a] == at[a]) continue;
-        const bool first = last[0] < 0;
-        if (first) std::copy(at, at + 3, last);
-        last[a] = at[a];
-        auto& voxel = volume.at(last[0], last[1], last[2]);
-        length += voxel == 0;
-        voxel = type;
+/// What is cut into blocks: elements at places of a lattice, and which of them are connected.
+struct Elements {
+  std::array<int, 3> size;
+  std::vector<std::array<int, 3>> at;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+};
+
+Elements voxelsOf(const Volume& volume) {
+  Elements elements{volume.size, {}, {}};
+  std::vector<std::uint32_t> number(volume.labels.size());
+  for (int z = 0; z < volume.size[2]; ++z)
+    for (int y = 0; y < volume.size[1]; ++y)
+      for (int x = 0; x < volume.size[0]; ++x) {
+        const std::size_t here = volume.index(x, y, z);
+        if (volume.labels[here] == 0) continue;
+        number[here] = std::uint32_t(elements.at.size());
+        elements.at.push_back({x, y, z});
+        for (int a = 0; a < 3; ++a) {
+          const int px = x - (a == 0), py = y - (a == 1), pz = z - (a == 2);
+          if (!volume.inside(px, py, pz)) continue;
+          const std::size_t before = volume.index(px, py, pz);
+          if (volume.labels[before] == volume.labels[here])
+            elements.edges.emplace_back(number[before], number[here]);
+        }
+      }
+  return elements;
+}
+
+/// Critical points of cos(u) sin(v) in a frame that turns by a radian, x and y from -16 to 16, on n
+/// time steps of n^2 points, without two points at the boundary: the iexchange paper's synthetic
+/// data (section 4.2.1) if n is 128.
+Elements critical(int n) {
+  constexpr int Left = 2;
+  constexpr double Width = 32;
+  if (n < 3 * Left) throw tributary::Error("the problem 'critical' has at least 6 points an axis");
+  const auto value = [&](int i, int j, double t) {
+    const double x = (double(i) / (n - 1) - 0.5) * Width, y = (double(j) / (n - 1) - 0.5) * Width;
+    return std::cos(x * std::cos(t) - y * std::sin(t)) *
+           std::sin(x * std::sin(t) + y * std::cos(t));
+  };
+  Elements elements{{n, n, n}, {}, {}};
+  tributary::TimedNetworkOptions alone;
+  alone.ranks = 1;
+  tributary::makeTimedNetwork(alone)->run([&](tributary::Transport& transport) {
+    const Assignment one(std::vector<std::int64_t>{1});
+    tributary::GridAxes axes;
+    for (int i = 0; i < n; ++i)
+      for (const std::size_t a : {0, 1}) axes.coordinates[a].push_back(i);
+    axes.coordinates[2] = {0};
+    const std::int64_t last = n - 1 - Left;
+    const auto space =
+        tributary::makeGridSpace(transport, one, axes, {{{Left, Left, 0}, {last, last, 0}}});
+    tributary::CriticalPointTracker tracker(transport, *space);
+    std::vector<tributary::TrajectoryPieces> pieces(1);
+    for (int step = 0; step < n; ++step) {
+      const double t = double(step) / (n - 1);
+      std::vector<double> vectors;
+      for (int j = Left; j <= last; ++j)
+        for (int i = Left; i <= last; ++i)
+          vectors.insert(vectors.end(), {value(i + 1, j, t) - value(i - 1, j, t),
+                                         value(i, j + 1, t) - value(i, j - 1, t), 0});
+      pieces[0].append(tracker.addVectors(step, {vectors}).pieces[0]);
+    }
+    const auto lines = tributary::joinPieces(transport, one, pieces, {});
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto line = lines.trajectory(i);
+      for (std::size_t p = 0; p < line.size(); ++p) {
+        const auto number = std::uint32_t(elements.at.size());
+        elements.at.push_back({int(line[p].place[0]), int(line[p].place[1]), int(line[p].time)});
+        if (p > 0) elements.edges.emplace_back(number - 1, number);
       }
     }
-  }
-  return volume;
+  });
+  return elements;
 }
 
 /// How many blocks along each axis: prime factors go where blocks are longest.
@@ -155,59 +197,36 @@ std::array<int, 3> latticeOf(std::int64_t blocks, const std::array<int, 3>& size
   return lattice;
 }
 
-ComponentProblem cut(const Volume& volume, const Assignment& assignment) {
-  const auto lattice = latticeOf(assignment.total(), volume.size);
+ComponentProblem cut(const Elements& elements, const Assignment& assignment) {
+  const auto lattice = latticeOf(assignment.total(), elements.size);
   const int ranks = assignment.ranks();
-  std::array<std::vector<int>, 3> place;  // of a coordinate, in the lattice of blocks
-  for (int a = 0; a < 3; ++a)
-    for (int i = 0; i < volume.size[a]; ++i)
-      place[a].push_back(int(std::int64_t(i) * lattice[a] / volume.size[a]));
-  const auto blockOf = [&](int x, int y, int z) {
-    const std::int64_t position =
-        (std::int64_t(place[2][z]) * lattice[1] + place[1][y]) * lattice[0] + place[0][x];
-    return assignment.first(int(position % ranks)) + position / ranks;
-  };
-  const auto forPairs = [&](auto&& visit) {
-    for (int z = 0; z < volume.size[2]; ++z)
-      for (int y = 0; y < volume.size[1]; ++y)
-        for (int x = 0; x < volume.size[0]; ++x) {
-          const std::size_t here = volume.index(x, y, z);
-          if (volume.labels[here] == 0) continue;
-          for (int a = 0; a < 3; ++a) {
-            const int nx = x + (a == 0), ny = y + (a == 1), nz = z + (a == 2);
-            if (!volume.inside(nx, ny, nz)) continue;
-            const std::size_t next = volume.index(nx, ny, nz);
-            if (volume.labels[next] == volume.labels[here])
-              visit(here, blockOf(x, y, z), next, blockOf(nx, ny, nz));
-          }
-        }
-  };
-  tributary::UnionFind<std::uint32_t> sets(volume.labels.size());
-  forPairs([&](std::size_t a, BlockId blockA, std::size_t b, BlockId blockB) {
-    if (blockA == blockB) sets.unite(std::uint32_t(a), std::uint32_t(b));
-  });
+  std::vector<BlockId> blockOf;
+  for (const auto& at : elements.at) {
+    std::int64_t position = 0;
+    for (int a = 2; a >= 0; --a)
+      position = position * lattice[a] + std::int64_t(at[a]) * lattice[a] / elements.size[a];
+    blockOf.push_back(assignment.first(int(position % ranks)) + position / ranks);
+  }
+  tributary::UnionFind<std::uint32_t> sets(elements.at.size());
+  for (const auto& [a, b] : elements.edges)
+    if (blockOf[a] == blockOf[b]) sets.unite(a, b);
   ComponentProblem problem;
+  problem.elements = std::int64_t(elements.at.size());
   problem.sets.assign(std::size_t(assignment.total()), 0);
   problem.links.resize(problem.sets.size());
-  std::vector<std::int64_t> number(volume.labels.size(), -1);
-  for (int z = 0; z < volume.size[2]; ++z)
-    for (int y = 0; y < volume.size[1]; ++y)
-      for (int x = 0; x < volume.size[0]; ++x) {
-        const std::size_t i = volume.index(x, y, z);
-        if (volume.labels[i] == 0) continue;
-        ++problem.voxels;
-        const std::size_t root = sets.find(std::uint32_t(i));
-        if (number[root] < 0) number[root] = problem.sets[std::size_t(blockOf(x, y, z))]++;
-        number[i] = number[root];
-      }
-  forPairs([&](std::size_t a, BlockId blockA, std::size_t b, BlockId blockB) {
-    if (blockA == blockB) return;
-    problem.links[std::size_t(blockA)].push_back({number[a], blockB, number[b]});
-    problem.links[std::size_t(blockB)].push_back({number[b], blockA, number[a]});
-    sets.unite(std::uint32_t(a), std::uint32_t(b));
-  });
-  for (std::size_t i = 0; i < volume.labels.size(); ++i)
-    problem.regions += volume.labels[i] != 0 && sets.find(std::uint32_t(i)) == i;
+  std::vector<std::int64_t> number(elements.at.size(), -1);
+  for (std::uint32_t i = 0; i < elements.at.size(); ++i) {
+    const std::size_t root = sets.find(i);
+    if (number[root] < 0) number[root] = problem.sets[std::size_t(blockOf[i])]++;
+    number[i] = number[root];
+  }
+  for (const auto& [a, b] : elements.edges) {
+    if (blockOf[a] == blockOf[b]) continue;
+    problem.links[std::size_t(blockOf[a])].push_back({number[a], blockOf[b], number[b]});
+    problem.links[std::size_t(blockOf[b])].push_back({number[b], blockOf[a], number[a]});
+    sets.unite(a, b);
+  }
+  for (std::uint32_t i = 0; i < elements.at.size(); ++i) problem.regions += sets.find(i) == i;
   for (auto& links : problem.links) {
     const auto key = [](const SetLink& l) { return std::make_tuple(l.local, l.block, l.remote); };
     std::sort(links.begin(), links.end(),
@@ -236,10 +255,10 @@ const std::vector<std::string>& componentProblems() {
 
 ComponentProblem makeComponentProblem(const std::string& name, int size,
                                       const Assignment& assignment) {
-  if (name == "spiral") return cut(spiral(size ? size : 256), assignment);
-  if (name == "comb") return cut(comb(size ? size : 256), assignment);
-  if (name == "noise") return cut(noise(size ? size : 96), assignment);
-  if (name == "blobs") return cut(blobs(size ? size : 128), assignment);
+  if (name == "spiral") return cut(voxelsOf(spiral(size ? size : 256)), assignment);
+  if (name == "comb") return cut(voxelsOf(comb(size ? size : 256)), assignment);
+  if (name == "noise") return cut(voxelsOf(noise(size ? size : 96)), assignment);
+  if (name == "blobs") return cut(voxelsOf(blobs(size ? size : 128)), assignment);
   if (name == "critical") return cut(critical(size ? size : 128), assignment);
   throw tributary::Error("there is no problem '" + name + "'");
 }

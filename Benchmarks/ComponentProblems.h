@@ -13,11 +13,11 @@ namespace bench {
 
 using tributary::BlockId;
 
-/// Sets of connected voxels of all blocks of a lattice, and the links between them.
+/// Sets of connected elements of all blocks of a lattice, and the links between them.
 struct ComponentProblem {
   std::vector<std::int64_t> sets;                      ///< By block.
   std::vector<std::vector<tributary::SetLink>> links;  ///< By block.
-  std::int64_t voxels = 0;                             ///< In range.
+  std::int64_t elements = 0;                           ///< Voxels in range, or critical points.
   std::int64_t regions = 0;
   std::int64_t linked = 0;  ///< Sets with links.
 

@@ -107,6 +107,7 @@ Row problemRow(const std::string& name, const ComponentProblem& problem,
   return {{"problem", name},
           {"ranks", assignment.ranks()},
           {"blocks/rank", assignment.count(0)},
+          {"elements", problem.elements},
           {"regions", problem.regions},
           {"linked sets", problem.linked}};
 }
