@@ -1,12 +1,12 @@
 #include "Tributary/Transport/Collectives.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
+#include "Tributary/OrderedDouble.h"
 
 namespace tributary {
 
@@ -84,20 +84,6 @@ class Post {
   std::map<int, std::vector<Bytes>> arrived_;
 };
 
-// A double's bits as an integer in the same order: negative numbers count downwards.
-std::int64_t ordered(double value) {
-  std::int64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits < 0 ? bits ^ std::numeric_limits<std::int64_t>::max() : bits;
-}
-
-double fromOrdered(std::int64_t order) {
-  const std::int64_t bits = order < 0 ? order ^ std::numeric_limits<std::int64_t>::max() : order;
-  double value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
 }  // namespace
 
 void barrier(Transport& transport) {
@@ -118,9 +104,9 @@ std::vector<double> allreduce(Transport& transport, ReduceOp op, std::vector<dou
     throw Error("doubles can be reduced by Min and Max only: gather them and add in rank order");
   }
   std::vector<std::int64_t> orders(values.size());
-  std::transform(values.begin(), values.end(), orders.begin(), ordered);
+  std::transform(values.begin(), values.end(), orders.begin(), orderedInteger);
   orders = allreduce(transport, op, std::move(orders));
-  std::transform(orders.begin(), orders.end(), values.begin(), fromOrdered);
+  std::transform(orders.begin(), orders.end(), values.begin(), fromOrderedInteger);
   return values;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +24,82 @@ class LoopbackInteger : public SharedInteger {
  private:
   std::int64_t value_;
 };
+
+/// What persistent requests of one channel and session have in common: letters and receives, each
+/// in the order in which they were started.
+struct LoopbackLink {
+  struct Letter {
+    Bytes bytes;
+    std::shared_ptr<bool> sent;
+  };
+  std::deque<Letter> letters;
+  std::deque<class LoopbackReceive*> receives;
+  void match();
+};
+
+class LoopbackSend : public PersistentRequest {
+ public:
+  LoopbackSend(LoopbackLink& link, SendMode mode, std::size_t size)
+      : PersistentRequest(size), link_(link), mode_(mode) {}
+  void start() override {
+    sent_ = std::make_shared<bool>(mode_ == SendMode::Eager);
+    link_.letters.push_back({buffer_, sent_});
+    link_.match();
+  }
+  bool done() override { return !sent_ || *sent_; }
+  bool cancel() override { throw Error("a send cannot be taken back"); }
+
+ private:
+  LoopbackLink& link_;
+  SendMode mode_;
+  std::shared_ptr<bool> sent_;
+};
+
+class LoopbackReceive : public PersistentRequest {
+ public:
+  LoopbackReceive(LoopbackLink& link, std::size_t size) : PersistentRequest(size), link_(link) {}
+  ~LoopbackReceive() override { remove(); }
+  void start() override {
+    started_ = true;
+    came_.reset();
+    link_.receives.push_back(this);
+    link_.match();
+  }
+  bool done() override {
+    if (came_) checkPersistentSize(*came_, buffer_.size(), 0, 0);
+    return !started_;
+  }
+  bool cancel() override {
+    if (!started_) return false;
+    remove();
+    started_ = false;
+    return true;
+  }
+  void take(const Bytes& bytes) {
+    started_ = false;
+    came_ = bytes.size();
+    std::copy_n(bytes.begin(), std::min(bytes.size(), buffer_.size()), buffer_.begin());
+  }
+
+ private:
+  void remove() {
+    const auto here = std::find(link_.receives.begin(), link_.receives.end(), this);
+    if (here != link_.receives.end()) link_.receives.erase(here);
+  }
+
+  LoopbackLink& link_;
+  bool started_ = false;
+  std::optional<std::size_t> came_;
+};
+
+void LoopbackLink::match() {
+  while (!letters.empty() && !receives.empty()) {
+    *letters.front().sent = true;
+    receives.front()->take(letters.front().bytes);
+    letters.pop_front();
+    receives.pop_front();
+  }
+}
 
 class LoopbackTransport : public Transport {
  public:
@@ -58,6 +136,18 @@ class LoopbackTransport : public Transport {
   bool receiving(Channel, Session) const override { return false; }
   void poll() override {}
 
+  std::unique_ptr<PersistentRequest> persistentSend(int destination, Channel channel,
+                                                    Session session, SendMode mode,
+                                                    std::size_t size) override {
+    checkPersistent(destination, 1, size);
+    return std::make_unique<LoopbackSend>(links_[{channel, session}], mode, size);
+  }
+  std::unique_ptr<PersistentRequest> persistentReceive(int source, Channel channel, Session session,
+                                                       std::size_t size) override {
+    checkPersistent(source, 1, size);
+    return std::make_unique<LoopbackReceive>(links_[{channel, session}], size);
+  }
+
   PendingReduce barrier() override { return allreduce(ReduceOp::Or, {}); }
   PendingReduce allreduce(ReduceOp, std::vector<std::int64_t> values) override {
     auto state = std::make_shared<PendingReduce::State>();
@@ -79,6 +169,7 @@ class LoopbackTransport : public Transport {
   };
 
   std::deque<Letter> letters_;
+  std::map<std::pair<Channel, Session>, LoopbackLink> links_;
   Session sessions_ = 0;
 };
 

@@ -94,6 +94,95 @@ class MpiInteger : public SharedInteger {
   int rank_;
 };
 
+/// A persistent send that was dropped while it was under way.
+struct DroppedSend {
+  MPI_Request request;
+  Bytes bytes;
+};
+
+/// What the transport must know of persistent requests to leave nothing behind at its end.
+struct PersistentLedger {
+  std::vector<std::int64_t> sentTo;  // MPI messages, parts of others included
+  std::int64_t received = 0;         // likewise
+  std::list<DroppedSend> dropped;
+};
+
+class MpiPersistent : public PersistentRequest {
+ public:
+  /// Takes over a request that was made for `buffer()`.
+  MpiPersistent(PersistentLedger& ledger, int rank, int peer, bool sends, std::size_t size)
+      : PersistentRequest(size), ledger_(ledger), rank_(rank), peer_(peer), sends_(sends) {}
+  ~MpiPersistent() override {
+    if (started_ && sends_) {
+      ledger_.dropped.push_back({request_, std::move(buffer_)});
+      return;
+    }
+    if (started_) {
+      try {
+        cancel();
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "Tributary: while taking back a receive: %s\n", error.what());
+      }
+    }
+    if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+  }
+
+  MPI_Request& request() { return request_; }
+
+  void start() override {
+    check(MPI_Start(&request_), "MPI_Start");
+    started_ = true;
+    if (sends_) ++ledger_.sentTo[static_cast<std::size_t>(peer_)];
+  }
+
+  bool done() override {
+    if (!started_) return true;
+    int flag = 0;
+    MPI_Status status;
+    const int code = MPI_Test(&request_, &flag, &status);
+    if (code != MPI_SUCCESS || flag) finished();
+    check(code, "MPI_Test");
+    if (flag && !sends_) checkSize(status);
+    return flag != 0;
+  }
+
+  bool cancel() override {
+    if (sends_) throw Error("a send cannot be taken back");
+    if (!started_) return false;
+    started_ = false;
+    check(MPI_Cancel(&request_), "MPI_Cancel");
+    MPI_Status status;
+    check(MPI_Wait(&request_, &status), "MPI_Wait");
+    int cancelled = 0;
+    check(MPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
+    if (cancelled) return true;
+    ++ledger_.received;
+    checkSize(status);
+    return false;
+  }
+
+ private:
+  void check(int code, const char* function) const {
+    if (code != MPI_SUCCESS) throwMpiError(code, function, rank_);
+  }
+  void finished() {
+    started_ = false;
+    if (!sends_) ++ledger_.received;
+  }
+  void checkSize(const MPI_Status& status) const {
+    int count = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    checkPersistentSize(static_cast<std::size_t>(count), buffer_.size(), peer_, rank_);
+  }
+
+  PersistentLedger& ledger_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int rank_;
+  int peer_;
+  bool sends_;
+  bool started_ = false;
+};
+
 class MpiTransport : public Transport {
  public:
   MpiTransport(MPI_Comm comm, std::size_t largestPart)
@@ -103,7 +192,7 @@ class MpiTransport : public Transport {
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     taggedSessions_ = tagged();
-    sentTo_.assign(static_cast<std::size_t>(size_), 0);
+    ledger_.sentTo.assign(static_cast<std::size_t>(size_), 0);
     arrivingFrom_.assign(static_cast<std::size_t>(size_), 0);
     blockedBy_.assign(static_cast<std::size_t>(size_), 0);
   }
@@ -196,6 +285,36 @@ class MpiTransport : public Transport {
     // With an error in one of them, too, these are finished.
     if (count > 0) removeFinished(count);
     check(code, "MPI_Testsome");
+  }
+
+  std::unique_ptr<PersistentRequest> persistentSend(int destination, Channel channel,
+                                                    Session session, SendMode mode,
+                                                    std::size_t size) override {
+    checkPersistent(destination, size_, size);
+    auto send = std::make_unique<MpiPersistent>(ledger_, rank_, destination, true, size);
+    const Span<std::byte> buffer = send->buffer();
+    const int count = static_cast<int>(size);
+    const int tag = tagOf(channel, session, false);
+    if (mode == SendMode::Synchronous) {
+      check(
+          MPI_Ssend_init(buffer.data(), count, MPI_BYTE, destination, tag, comm_, &send->request()),
+          "MPI_Ssend_init");
+    } else {
+      check(
+          MPI_Send_init(buffer.data(), count, MPI_BYTE, destination, tag, comm_, &send->request()),
+          "MPI_Send_init");
+    }
+    return send;
+  }
+
+  std::unique_ptr<PersistentRequest> persistentReceive(int source, Channel channel, Session session,
+                                                       std::size_t size) override {
+    checkPersistent(source, size_, size);
+    auto receive = std::make_unique<MpiPersistent>(ledger_, rank_, source, false, size);
+    check(MPI_Recv_init(receive->buffer().data(), static_cast<int>(size), MPI_BYTE, source,
+                        tagOf(channel, session, false), comm_, &receive->request()),
+          "MPI_Recv_init");
+    return receive;
   }
 
   PendingReduce barrier() override {
@@ -343,7 +462,7 @@ class MpiTransport : public Transport {
       check(MPI_Isend(data, count, MPI_BYTE, destination, tag, comm_, &request), "MPI_Isend");
     }
     ++operation->unfinished;
-    ++sentTo_[static_cast<std::size_t>(destination)];
+    ++ledger_.sentTo[static_cast<std::size_t>(destination)];
     if (mode == SendMode::Eager && count <= LargestBlockingReceive) {
       // A small one is mostly finished by now, and need not be looked for in each poll.
       int finished = 0;
@@ -388,7 +507,7 @@ class MpiTransport : public Transport {
                                   Session session) {
     int count = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-    ++received_;
+    ++ledger_.received;
     if (count < 1) throw Error("malformed message: empty on the transport's own communicator");
     const int source = status.MPI_SOURCE;
     if (count > LargestBlockingReceive) {
@@ -450,7 +569,7 @@ class MpiTransport : public Transport {
                       lost ? 0 : static_cast<int>(size), MPI_BYTE, source, tag, comm_,
                       &arrival.requests.back()),
             "MPI_Irecv");
-      ++received_;
+      ++ledger_.received;
     };
     for (std::uint64_t offset = 0; offset < lengths.data; offset += lengths.part) {
       receivePart(offset, std::min(lengths.part, lengths.data - offset));
@@ -506,7 +625,13 @@ class MpiTransport : public Transport {
     return flag != 0;
   }
 
-  /// Receives what others sent and nobody asked for, then finishes this rank's sends.
+  bool complete(DroppedSend& send) const {
+    int flag = 0;
+    check(MPI_Test(&send.request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    if (flag) check(MPI_Request_free(&send.request), "MPI_Request_free");
+    return flag != 0;
+  }
+
   /// Whether more has come than there was room for, where that is known.
   static bool isTruncated(int code) {
     int kind = MPI_SUCCESS;
@@ -514,16 +639,20 @@ class MpiTransport : public Transport {
            kind == MPI_ERR_TRUNCATE;
   }
 
+  /// Receives what others sent and nobody asked for, then finishes this rank's sends.
   void drain() {
     std::vector<std::int64_t> sentToMe(static_cast<std::size_t>(size_), 0);
-    check(MPI_Alltoall(sentTo_.data(), 1, MPI_INT64_T, sentToMe.data(), 1, MPI_INT64_T, comm_),
-          "MPI_Alltoall");
+    check(
+        MPI_Alltoall(ledger_.sentTo.data(), 1, MPI_INT64_T, sentToMe.data(), 1, MPI_INT64_T, comm_),
+        "MPI_Alltoall");
     std::int64_t expected = 0;
     for (const auto count : sentToMe) expected += count;
     Patience patience;
-    while (received_ < expected || !requests_.empty() || !arrivals_.empty()) {
+    while (ledger_.received < expected || !requests_.empty() || !arrivals_.empty() ||
+           !ledger_.dropped.empty()) {
       patience.rest(*this);
       arrivals_.remove_if([&](Arrival& arrival) { return complete(arrival); });
+      ledger_.dropped.remove_if([&](DroppedSend& send) { return complete(send); });
       poll();
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
@@ -542,7 +671,7 @@ class MpiTransport : public Transport {
       }
       const int code = MPI_Mrecv(dropped.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
       if (!isTruncated(code)) check(code, "MPI_Mrecv");
-      ++received_;
+      ++ledger_.received;
     }
   }
 
@@ -559,8 +688,7 @@ class MpiTransport : public Transport {
   std::vector<std::int64_t> arrivingFrom_;  // how many of arrivals_, by source
   std::vector<std::int64_t> blockedBy_;     // the last scan that met an incomplete one, by source
   std::int64_t scans_ = 0;
-  std::vector<std::int64_t> sentTo_;  // MPI messages, parts included
-  std::int64_t received_ = 0;         // likewise
+  PersistentLedger ledger_;
 };
 
 }  // namespace

@@ -79,7 +79,7 @@ struct TimedNetworkOptions {
   int ranksPerNode = 32;  ///< consecutive ranks share a node
   LinkCosts within = {0.3e-6, 0.15e-6, 0.1e-6, 0.1e-9};
   LinkCosts between = {1.2e-6, 0.3e-6, 0.3e-6, 0.08e-9};
-  double lookSeconds = 50e-9;    ///< poll(), and tryReceive() without a message
+  double lookSeconds = 50e-9;    ///< poll(); tryReceive() or done() without a message
   double sharedSeconds = 50e-9;  ///< an operation on a shared integer, at the integer's place
   std::vector<double> speeds;    ///< by rank: spend(s) lasts s / speed; empty: 1
   /// spend(s) varies at random around s / speed: by so many times its mean (standard deviation of
@@ -98,7 +98,10 @@ struct TimedNetworkOptions {
 /// send costs an acknowledgement back. Barriers and all-reduces go up and down a binomial tree,
 /// carried on by poll() on each rank, at a message's costs. A shared integer lies on rank 0:
 /// fetchAdd() costs the way there and back and waits while operations that came before are served,
-/// one after the other. A rank that relaxes sleeps until something arrives or its nap is over; naps
+/// one after the other. The message of a persistent send is matched with its receive when both are
+/// there, while the receiving rank computes, as by a network that does so by itself; the sign that
+/// a synchronous one gets back costs its latency only, and the receiver pays its overhead when it
+/// sees the message. A rank that relaxes sleeps until something arrives or its nap is over; naps
 /// grow with the time for which nothing came, so that time-outs by now() are noticed, at most half
 /// as late again as they are long.
 ///
@@ -159,7 +162,8 @@ class ScheduleRecorder : public Adversary {
 /// begun to be received, a collective operation not before all have entered it. Eager sends, of
 /// which MPI promises no more than that they are finished once they are received, are finished at
 /// once or like synchronous ones, as it is made. now() moves a
-/// little with every look.
+/// little with every look. A persistent send throws Error if its buffer was changed while it was
+/// under way; that of a started receive has all bits set.
 class AdversaryNetwork : public SimulatedNetwork {
  public:
   /// Everything in the network that can change what happens from now on, as bytes: equal for equal

@@ -156,6 +156,24 @@ class ScriptedAdversary : public Adversary {
 // ---- The network ----
 
 class ChosenNetwork;
+class ChosenSend;
+class ChosenReceive;
+
+/// Persistent requests of one channel, session and source: letters and receives, each in the order
+/// in which they were started. The first letter and the first receive have met, and so on.
+struct ChosenLink {
+  struct Letter {
+    Bytes bytes;
+    std::shared_ptr<bool> met;  // some receive
+  };
+  void meet() {
+    for (std::size_t i = 0; i < std::min(letters.size(), receives.size()); ++i) {
+      *letters[i].met = true;
+    }
+  }
+  std::deque<Letter> letters;
+  std::deque<ChosenReceive*> receives;
+};
 
 class ChosenRank : public Transport {
  public:
@@ -171,6 +189,11 @@ class ChosenRank : public Transport {
                    Bytes&& bytes) override;
   std::optional<Envelope> tryReceive(Channel channel, Session session) override;
   bool receiving(Channel channel, Session session) const override;
+  std::unique_ptr<PersistentRequest> persistentSend(int destination, Channel channel,
+                                                    Session session, SendMode mode,
+                                                    std::size_t size) override;
+  std::unique_ptr<PersistentRequest> persistentReceive(int source, Channel channel, Session session,
+                                                       std::size_t size) override;
   void poll() override;
   PendingReduce barrier() override { return allreduce(ReduceOp::Or, {}); }
   PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
@@ -204,6 +227,11 @@ class ChosenRank : public Transport {
         std::count_if(finishable.begin(), finishable.end(),
                       [](const auto& state) { return state.use_count() > 1; }));
   }
+  ChosenLink& link(Channel channel, Session session, int source) {
+    return links[{channel, session, source}];
+  }
+  /// A look at something persistent: others may act before it.
+  void look();
 
   double clock = 0;
   bool relaxed = false;
@@ -211,6 +239,8 @@ class ChosenRank : public Transport {
   std::vector<std::shared_ptr<PendingSend::State>> finishable;
   std::vector<Pending> pending;
   std::int64_t entered = 0;
+  std::map<std::tuple<Channel, Session, int>, ChosenLink> links;
+  std::vector<ChosenSend*> sends;  // persistent ones under way
 
  private:
   ChosenNetwork& network_;
@@ -225,6 +255,64 @@ struct ChosenCollective {
   std::vector<std::int64_t> values;
   int entered = 0;
   int seen = 0;
+};
+
+class ChosenSend : public PersistentRequest {
+ public:
+  ChosenSend(ChosenNetwork& network, ChosenRank& rank, ChosenLink& link, Channel channel,
+             SendMode mode, std::size_t size)
+      : PersistentRequest(size),
+        network_(network),
+        rank_(rank),
+        link_(link),
+        channel_(channel),
+        mode_(mode) {}
+  ~ChosenSend() override { leave(); }
+  void start() override;
+  bool done() override;
+  bool cancel() override { throw Error("a send cannot be taken back"); }
+  /// Whether it may be seen to be finished.
+  bool finishable() const { return mode_ == SendMode::Eager || *met_; }
+
+ private:
+  void leave() {
+    const auto here = std::find(rank_.sends.begin(), rank_.sends.end(), this);
+    if (here != rank_.sends.end()) rank_.sends.erase(here);
+  }
+
+  ChosenNetwork& network_;
+  ChosenRank& rank_;
+  ChosenLink& link_;
+  Channel channel_;
+  SendMode mode_;
+  bool started_ = false;
+  std::shared_ptr<bool> met_;
+  Bytes sent_;
+};
+
+class ChosenReceive : public PersistentRequest {
+ public:
+  ChosenReceive(ChosenNetwork& network, ChosenRank& rank, ChosenLink& link, int source,
+                std::size_t size)
+      : PersistentRequest(size), network_(network), rank_(rank), link_(link), source_(source) {}
+  ~ChosenReceive() override { leave(); }
+  void start() override;
+  bool done() override;
+  bool cancel() override;
+
+ private:
+  std::size_t place() const {
+    const auto here = std::find(link_.receives.begin(), link_.receives.end(), this);
+    return static_cast<std::size_t>(here - link_.receives.begin());
+  }
+  /// Out of the link, with the letter that it has met.
+  void leave();
+
+  ChosenNetwork& network_;
+  ChosenRank& rank_;
+  ChosenLink& link_;
+  int source_;
+  bool started_ = false;
 };
 
 class ChosenNetwork : public AdversaryNetwork {
@@ -288,6 +376,15 @@ class ChosenNetwork : public AdversaryNetwork {
       put(static_cast<std::int64_t>(rank->pending.size()));
       for (const auto& pending : rank->pending) put(pending.number - firstCollective_);
       put(rank->entered - firstCollective_);
+      for (const auto& [key, link] : rank->links) {
+        put(static_cast<std::int64_t>(link.receives.size()));
+        put(static_cast<std::int64_t>(link.letters.size()));
+        for (const ChosenLink::Letter& letter : link.letters) {
+          put(*letter.met ? 1 : 0);
+          append(bytes, letter.bytes.data(), letter.bytes.size());
+        }
+      }
+      for (const ChosenSend* send : rank->sends) put(send->finishable() ? 1 : 0);
     }
     put(static_cast<std::int64_t>(collectives_.size()));
     for (const ChosenCollective& collective : collectives_) {
@@ -372,12 +469,14 @@ class ChosenNetwork : public AdversaryNetwork {
   static std::string leftTo(const ChosenRank& rank) {
     std::size_t letters = 0;
     for (const ChosenRank::Flow& flow : rank.flows) letters += flow.letters.size();
+    for (const auto& [key, link] : rank.links) letters += link.letters.size();
     std::string text;
     const auto add = [&](std::size_t count, const char* what) {
       if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
     };
     add(letters, " messages not received");
     add(rank.askedSends(), " sends not seen to be finished");
+    add(rank.sends.size(), " persistent sends not seen to be finished");
     add(rank.pending.size(), " collective operations not ended");
     return text;
   }
@@ -444,7 +543,97 @@ ChosenRank::Flow& ChosenRank::flow(Channel channel, Session session, int source)
 bool ChosenRank::hasNews() const {
   return !flows.empty() || askedSends() > 0 ||
          std::any_of(pending.begin(), pending.end(),
-                     [&](const Pending& p) { return network_.complete(p.number); });
+                     [&](const Pending& p) { return network_.complete(p.number); }) ||
+         std::any_of(links.begin(), links.end(),
+                     [](const auto& entry) {
+                       return !entry.second.letters.empty() && !entry.second.receives.empty();
+                     }) ||
+         std::any_of(sends.begin(), sends.end(),
+                     [](const ChosenSend* send) { return send->finishable(); });
+}
+
+void ChosenRank::look() {
+  network_.pause();
+  clock += LookSeconds;
+}
+
+std::unique_ptr<PersistentRequest> ChosenRank::persistentSend(int destination, Channel channel,
+                                                              Session session, SendMode mode,
+                                                              std::size_t size) {
+  checkPersistent(destination, this->size(), size);
+  return std::make_unique<ChosenSend>(network_, *this,
+                                      network_.rank(destination).link(channel, session, rank_),
+                                      channel, mode, size);
+}
+
+std::unique_ptr<PersistentRequest> ChosenRank::persistentReceive(int source, Channel channel,
+                                                                 Session session,
+                                                                 std::size_t size) {
+  checkPersistent(source, this->size(), size);
+  return std::make_unique<ChosenReceive>(network_, *this, link(channel, session, source), source,
+                                         size);
+}
+
+void ChosenSend::start() {
+  if (started_) throw Error("a persistent send was started before it was done");
+  network_.moved();
+  network_.counters().add(channel_, buffer_.size());
+  if (mode_ == SendMode::Synchronous) ++network_.counters().acknowledgements;
+  started_ = true;
+  met_ = std::make_shared<bool>(false);
+  rank_.sends.push_back(this);
+  sent_ = buffer_;
+  link_.letters.push_back({buffer_, met_});
+  link_.meet();
+}
+
+bool ChosenSend::done() {
+  if (!started_) return true;
+  rank_.look();
+  if (!finishable() || network_.choose(Decision::Sends, rank_.rank(), {0, 1}) == 0) return false;
+  network_.moved();
+  started_ = false;
+  leave();
+  if (sent_ != buffer_) throw Error("a buffer was changed while it was being sent");
+  return true;
+}
+
+void ChosenReceive::start() {
+  if (started_) throw Error("a persistent receive was started before it was done");
+  network_.moved();
+  started_ = true;
+  // Whoever reads it now sees what nobody has sent.
+  std::fill(buffer_.begin(), buffer_.end(), std::byte{0xff});
+  link_.receives.push_back(this);
+  link_.meet();
+}
+
+bool ChosenReceive::done() {
+  if (!started_) return true;
+  rank_.look();
+  const std::size_t index = place();
+  if (index >= link_.letters.size()) return false;
+  if (network_.choose(Decision::Message, rank_.rank(), {-1, source_}) < 0) return false;
+  network_.moved();
+  const Bytes bytes = std::move(link_.letters[index].bytes);
+  leave();
+  checkPersistentSize(bytes.size(), buffer_.size(), source_, rank_.rank());
+  std::copy(bytes.begin(), bytes.end(), buffer_.begin());
+  return true;
+}
+
+bool ChosenReceive::cancel() {
+  if (!started_ || done()) return false;
+  link_.receives.erase(link_.receives.begin() + static_cast<std::ptrdiff_t>(place()));
+  started_ = false;
+  return true;
+}
+
+void ChosenReceive::leave() {
+  if (!std::exchange(started_, false)) return;
+  const auto index = static_cast<std::ptrdiff_t>(place());
+  if (place() < link_.letters.size()) link_.letters.erase(link_.letters.begin() + index);
+  link_.receives.erase(link_.receives.begin() + index);
 }
 
 void ChosenRank::relax(double) {

@@ -1,8 +1,5 @@
 #include "Tributary/Transport/SimulatedPrograms.h"
 
-#include <algorithm>
-#include <string>
-
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Simulated.h"
 
@@ -29,26 +26,7 @@ void NetworkTraffic::add(Channel channel, std::size_t size) {
 void combineReduced(ReduceOp op, std::vector<std::int64_t>& sum, ReduceOp otherOp,
                     const std::vector<std::int64_t>& values) {
   if (op != otherOp) throw Error("simulated all-reduce: ranks gave different operations");
-  if (sum.size() != values.size()) {
-    throw Error("simulated all-reduce: ranks gave " + std::to_string(sum.size()) + " and " +
-                std::to_string(values.size()) + " values");
-  }
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    switch (op) {
-      case ReduceOp::Sum:
-        sum[i] += values[i];
-        break;
-      case ReduceOp::Min:
-        sum[i] = std::min(sum[i], values[i]);
-        break;
-      case ReduceOp::Max:
-        sum[i] = std::max(sum[i], values[i]);
-        break;
-      case ReduceOp::Or:
-        sum[i] |= values[i];
-        break;
-    }
-  }
+  reduceInto(op, sum, values);
 }
 
 void SimulatedPrograms::startBodies(const std::vector<Transport*>& transports,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "Tributary/Error.h"
@@ -44,7 +45,8 @@ struct Arrival {
     Acknowledgement,  // of a synchronous send of this rank
     Sent,             // an eager send of this rank has left its buffer; not a message
     Up,               // a part of a reduction, to the parent
-    Down              // its result, to the children
+    Down,             // its result, to the children
+    Wake              // something about a persistent request can be seen now; not a message
   };
   Arrival(Kind what, int from) : kind(what), source(from) {}
 
@@ -58,6 +60,24 @@ struct Arrival {
   std::int64_t collective = 0;
   ReduceOp op = ReduceOp::Or;
   std::vector<std::int64_t> values;
+};
+
+/// Persistent requests of one channel, session and source. The first letter goes to the receive
+/// that was started first, and so on, when both are there, whatever the receiving rank is doing.
+class TimedReceive;
+struct TimedLink {
+  struct Letter {
+    double arrives;
+    Bytes bytes;
+    std::shared_ptr<double> met;  // when it is there and has a receive
+    bool synchronous;
+  };
+  struct Receive {
+    double started;
+    TimedReceive* request;
+  };
+  std::deque<Letter> letters;
+  std::deque<Receive> receives;
 };
 
 class TimedRank : public Transport {
@@ -75,6 +95,11 @@ class TimedRank : public Transport {
                    Bytes&& bytes) override;
   std::optional<Envelope> tryReceive(Channel channel, Session session) override;
   bool receiving(Channel, Session) const override { return false; }
+  std::unique_ptr<PersistentRequest> persistentSend(int destination, Channel channel,
+                                                    Session session, SendMode mode,
+                                                    std::size_t size) override;
+  std::unique_ptr<PersistentRequest> persistentReceive(int source, Channel channel, Session session,
+                                                       std::size_t size) override;
   void poll() override;
   PendingReduce barrier() override { return allreduce(ReduceOp::Or, {}); }
   PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
@@ -90,6 +115,13 @@ class TimedRank : public Transport {
   /// Puts something on its way to this rank.
   void expect(double time, Arrival&& arrival);
   std::string left() const;
+  /// For persistent requests: the overhead of a send, and when it leaves its buffer.
+  double leave(int destination, std::size_t bytes);
+  /// Brings letters and receives of a link to this rank together.
+  void meet(TimedLink& link, int source);
+  /// A look at a persistent request.
+  void observe();
+  void pay(double seconds) { clock_ += seconds; }
 
   // The entry of this rank in the network's queue that counts, and whether an earlier arrival may
   // replace it.
@@ -122,7 +154,6 @@ class TimedRank : public Transport {
   };
 
   double firstComing() const { return coming_.empty() ? Never : coming_.front().time; }
-  void observe();
   void admit();
   /// A message to another rank: this rank's overhead and gap, and the way.
   void dispatch(int destination, std::size_t bytes, Arrival&& arrival);
@@ -144,6 +175,7 @@ class TimedRank : public Transport {
   std::size_t integers_ = 0;
   std::vector<Coming> coming_;  // a heap
   std::map<std::pair<Channel, Session>, std::deque<Letter>> letters_;
+  std::map<std::tuple<Channel, Session, int>, TimedLink> links_;
   std::vector<Arrival> protocol_;  // to be dealt with by poll()
   std::vector<Collective> collectives_;
   double lastArrival_ = 0;
@@ -319,6 +351,127 @@ class TimedNetwork : public SimulatedNetwork {
   std::vector<std::weak_ptr<SharedPlace>> places_;
 };
 
+class TimedSend : public PersistentRequest {
+ public:
+  TimedSend(TimedNetwork& network, TimedRank& rank, int destination, TimedLink& link,
+            Channel channel, SendMode mode, std::size_t size)
+      : PersistentRequest(size),
+        network_(network),
+        rank_(rank),
+        destination_(destination),
+        link_(link),
+        channel_(channel),
+        mode_(mode) {}
+
+  void start() override {
+    const bool synchronous = mode_ == SendMode::Synchronous;
+    network_.counters().add(channel_, buffer_.size());
+    if (synchronous) ++network_.counters().acknowledgements;
+    started_ = true;
+    gone_ = rank_.leave(destination_, buffer_.size());
+    met_ = std::make_shared<double>(Never);
+    const double arrives = gone_ + latency();
+    link_.letters.push_back({arrives, buffer_, met_, synchronous});
+    TimedRank& receiver = network_.rank(destination_);
+    receiver.expect(arrives, {Arrival::Kind::Wake, rank_.rank()});
+    if (!synchronous) rank_.expect(gone_, {Arrival::Kind::Wake, rank_.rank()});
+    receiver.meet(link_, rank_.rank());
+  }
+
+  bool done() override {
+    if (!started_) return true;
+    rank_.observe();
+    const double end = mode_ == SendMode::Eager ? gone_ : *met_ + latency();
+    if (end > rank_.clock()) {
+      rank_.pay(network_.options().lookSeconds);
+      return false;
+    }
+    started_ = false;
+    return true;
+  }
+
+  bool cancel() override { throw Error("a send cannot be taken back"); }
+
+ private:
+  double latency() const { return network_.link(rank_.rank(), destination_).latency; }
+
+  TimedNetwork& network_;
+  TimedRank& rank_;
+  int destination_;
+  TimedLink& link_;
+  Channel channel_;
+  SendMode mode_;
+  bool started_ = false;
+  double gone_ = 0;
+  std::shared_ptr<double> met_;
+};
+
+class TimedReceive : public PersistentRequest {
+ public:
+  TimedReceive(TimedNetwork& network, TimedRank& rank, int source, TimedLink& link,
+               std::size_t size)
+      : PersistentRequest(size), network_(network), rank_(rank), source_(source), link_(link) {}
+  ~TimedReceive() override {
+    if (started_) remove();
+  }
+
+  void start() override {
+    started_ = true;
+    link_.receives.push_back({rank_.clock(), this});
+    rank_.meet(link_, source_);
+  }
+
+  bool done() override {
+    if (!started_) return true;
+    rank_.observe();
+    if (!came()) {
+      rank_.pay(network_.options().lookSeconds);
+      return false;
+    }
+    rank_.pay(network_.link(source_, rank_.rank()).overhead);
+    const Bytes bytes = std::move(link_.letters[place()].bytes);
+    remove();
+    checkPersistentSize(bytes.size(), buffer_.size(), source_, rank_.rank());
+    std::copy(bytes.begin(), bytes.end(), buffer_.begin());
+    return true;
+  }
+
+  bool cancel() override {
+    if (!started_ || done()) return false;
+    remove();
+    return true;
+  }
+
+ private:
+  std::size_t place() const {
+    const auto here =
+        std::find_if(link_.receives.begin(), link_.receives.end(),
+                     [&](const TimedLink::Receive& receive) { return receive.request == this; });
+    return static_cast<std::size_t>(here - link_.receives.begin());
+  }
+  bool came() const {
+    const std::size_t index = place();
+    return index < link_.letters.size() && *link_.letters[index].met <= rank_.clock();
+  }
+  /// Out of the link, with its letter if that is there; one on its way stays for the next receive.
+  void remove() {
+    const std::size_t index = place();
+    if (came()) {
+      link_.letters.erase(link_.letters.begin() + static_cast<std::ptrdiff_t>(index));
+    } else if (index < link_.letters.size()) {
+      *link_.letters[index].met = Never;
+    }
+    link_.receives.erase(link_.receives.begin() + static_cast<std::ptrdiff_t>(index));
+    started_ = false;
+  }
+
+  TimedNetwork& network_;
+  TimedRank& rank_;
+  int source_;
+  TimedLink& link_;
+  bool started_ = false;
+};
+
 class TimedInteger : public SharedInteger {
  public:
   TimedInteger(TimedRank& rank, std::shared_ptr<SharedPlace> place)
@@ -360,6 +513,11 @@ void TimedRank::admit() {
     Coming first = std::move(coming_.back());
     coming_.pop_back();
     Arrival& arrival = *first.arrival;
+    if (arrival.kind == Arrival::Kind::Wake) {
+      news_ = true;
+      lastArrival_ = clock_;
+      continue;
+    }
     if (!arrival.admitted && arrival.kind != Arrival::Kind::Sent) {
       arrival.admitted = true;
       const double time = std::max(first.time, receiveFreeAt_);
@@ -389,14 +547,48 @@ void TimedRank::expect(double time, Arrival&& arrival) {
   if (sleeping && time < wakeAt) network_.schedule(*this, std::max(clock_, time), true);
 }
 
-void TimedRank::dispatch(int destination, std::size_t bytes, Arrival&& arrival) {
+double TimedRank::leave(int destination, std::size_t bytes) {
   const LinkCosts& link = network_.link(rank_, destination);
   clock_ += link.overhead;
   const double leaves = std::max(clock_, sendFreeAt_);
   const double long_ = bytes > 1 ? static_cast<double>(bytes - 1) * link.gapPerByte : 0;
   sendFreeAt_ = leaves + long_ + link.gap;
+  return leaves + long_;
+}
+
+void TimedRank::dispatch(int destination, std::size_t bytes, Arrival&& arrival) {
   arrival.source = rank_;
-  network_.rank(destination).expect(leaves + link.latency + long_, std::move(arrival));
+  const double left = leave(destination, bytes);
+  network_.rank(destination)
+      .expect(left + network_.link(rank_, destination).latency, std::move(arrival));
+}
+
+void TimedRank::meet(TimedLink& link, int source) {
+  for (std::size_t i = 0; i < std::min(link.letters.size(), link.receives.size()); ++i) {
+    TimedLink::Letter& letter = link.letters[i];
+    if (*letter.met != Never) continue;
+    *letter.met = std::max(letter.arrives, link.receives[i].started);
+    if (letter.synchronous) {
+      const double seen = *letter.met + network_.link(source, rank_).latency;
+      network_.rank(source).expect(seen, {Arrival::Kind::Wake, rank_});
+    }
+    expect(*letter.met, {Arrival::Kind::Wake, rank_});
+  }
+}
+
+std::unique_ptr<PersistentRequest> TimedRank::persistentSend(int destination, Channel channel,
+                                                             Session session, SendMode mode,
+                                                             std::size_t size) {
+  checkPersistent(destination, this->size(), size);
+  TimedLink& link = network_.rank(destination).links_[{channel, session, rank_}];
+  return std::make_unique<TimedSend>(network_, *this, destination, link, channel, mode, size);
+}
+
+std::unique_ptr<PersistentRequest> TimedRank::persistentReceive(int source, Channel channel,
+                                                                Session session, std::size_t size) {
+  checkPersistent(source, this->size(), size);
+  TimedLink& link = links_[{channel, session, source}];
+  return std::make_unique<TimedReceive>(network_, *this, source, link, size);
 }
 
 PendingSend TimedRank::send(int destination, Channel channel, Session session, SendMode mode,
@@ -467,6 +659,7 @@ void TimedRank::poll() {
         finish(arrival.collective, arrival.values);
         break;
       case Arrival::Kind::Letter:
+      case Arrival::Kind::Wake:
         break;
     }
   }
@@ -587,6 +780,7 @@ std::string TimedRank::left() const {
   std::size_t letters = 0;
   std::size_t sends = 0;
   for (const auto& [key, queue] : letters_) letters += queue.size();
+  for (const auto& [key, link] : links_) letters += link.letters.size();
   for (const Coming& coming : coming_) {
     if (coming.arrival->kind == Arrival::Kind::Letter) ++letters;
     if (coming.arrival->kind == Arrival::Kind::Acknowledgement) ++sends;

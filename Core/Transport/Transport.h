@@ -99,6 +99,34 @@ class PendingReduce {
   std::shared_ptr<State> state_;
 };
 
+/// A send or receive of one size between two fixed ranks that is set up once and started as often
+/// as wanted (MPI_Send_init, MPI_Ssend_init, MPI_Recv_init). Owns its buffer. The transport
+/// outlives it. Destroyed while started, a receive is taken back, and a send is finished by the
+/// transport.
+class PersistentRequest {
+ public:
+  explicit PersistentRequest(std::size_t size) : buffer_(size, std::byte{0}) {}
+  virtual ~PersistentRequest() = default;
+  PersistentRequest(const PersistentRequest&) = delete;
+  PersistentRequest& operator=(const PersistentRequest&) = delete;
+
+  /// The message, at first zeros. The transport's from start() until done(): not to be touched
+  /// then, not even read.
+  Span<std::byte> buffer() { return {buffer_.data(), buffer_.size()}; }
+
+  /// @pre done()
+  virtual void start() = 0;
+  /// Whether it is finished, or was not started yet; makes progress. Throws Error if a message came
+  /// that has not the size of the buffer.
+  virtual bool done() = 0;
+  /// For receives: takes a started one back. @return false if it was too late, and a message is in
+  /// the buffer. Afterwards it is done() in any case.
+  virtual bool cancel() = 0;
+
+ protected:
+  Bytes buffer_;
+};
+
 /// An integer in the memory of rank 0 that any rank changes without the help of rank 0, where the
 /// network can do that. MPI does not promise it: with some networks rank 0 has to call the
 /// transport, or MPI, for others to get on.
@@ -154,6 +182,17 @@ class Transport {
   /// be finished) but were not yet returned by tryReceive().
   virtual bool receiving(Channel channel, Session session) const = 0;
 
+  /// Local. Messages of persistent sends are received by persistent receives of the same channel
+  /// and session, in the order in which those were started; such a session is not used for anything
+  /// else. Sends are finished as their mode says, seen in done() only. Throws Error for a rank that
+  /// there is not, and above 2^30 bytes.
+  virtual std::unique_ptr<PersistentRequest> persistentSend(int destination, Channel channel,
+                                                            Session session, SendMode mode,
+                                                            std::size_t size) = 0;
+  virtual std::unique_ptr<PersistentRequest> persistentReceive(int source, Channel channel,
+                                                               Session session,
+                                                               std::size_t size) = 0;
+
   /// Makes progress and brings the done() flags of sends and reductions up to date.
   virtual void poll() = 0;
 
@@ -165,6 +204,15 @@ class Transport {
   /// Collective to make and to destroy; the transport outlives it.
   virtual std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) = 0;
 };
+
+/// Element by element, `values` into `sum`. Throws Error if they are not equally many.
+void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
+                const std::vector<std::int64_t>& values);
+
+/// Throws Error if `rank` is none of `ranks` ranks, or a persistent request must not be so large.
+void checkPersistent(int rank, int ranks, std::size_t size);
+/// Throws Error if a message of another size came for a persistent receive. @param here  this rank
+void checkPersistentSize(std::size_t came, std::size_t expected, int source, int here);
 
 /// How to wait without keeping a core from those who have work: some empty polls at full speed,
 /// then turns of the scheduler, then naps that grow to a bound.

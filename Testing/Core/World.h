@@ -39,6 +39,15 @@ class ForwardingTransport : public Transport {
   bool receiving(Channel channel, Session session) const override {
     return inner_.receiving(channel, session);
   }
+  std::unique_ptr<PersistentRequest> persistentSend(int destination, Channel channel,
+                                                    Session session, SendMode mode,
+                                                    std::size_t size) override {
+    return inner_.persistentSend(destination, channel, session, mode, size);
+  }
+  std::unique_ptr<PersistentRequest> persistentReceive(int source, Channel channel, Session session,
+                                                       std::size_t size) override {
+    return inner_.persistentReceive(source, channel, session, size);
+  }
   void poll() override { inner_.poll(); }
   PendingReduce barrier() override { return inner_.barrier(); }
   PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {

@@ -93,15 +93,14 @@ bool nextTurn(std::vector<std::uint8_t>& turn, const std::vector<std::uint8_t>& 
   return false;
 }
 
-std::string scriptOf(const Subject& subject, const Program& program,
-                     const std::vector<std::uint8_t>& prefix, std::vector<std::uint8_t> turn,
-                     bool halfReceived) {
+std::string scriptOf(const Scenario& scenario, const std::vector<std::uint8_t>& prefix,
+                     std::vector<std::uint8_t> turn, bool halfReceived) {
   Guide guide(prefix, turn, false);
   ScheduleRecorder recorder(guide);
   try {
-    const auto network = makeAdversaryNetwork(program.ranks, recorder, halfReceived);
-    Run run(subject, program, *network);
-    network->runSteps([&](Transport& transport) { return run.step(transport); });
+    const auto network = makeAdversaryNetwork(scenario.ranks, recorder, halfReceived);
+    const auto run = scenario.make(*network);
+    network->runSteps([&](Transport& transport) { return run->step(transport); });
   } catch (const Stop&) {
   } catch (const std::exception&) {
   }
@@ -110,14 +109,13 @@ std::string scriptOf(const Subject& subject, const Program& program,
 
 }  // namespace
 
-Exploration explore(const Subject& subject, const Program& program,
-                    const ExplorationLimits& limits) {
+Exploration explore(const Scenario& scenario, const ExplorationLimits& limits) {
   Exploration result;
   std::unordered_set<Digest, DigestHash> seen;
   struct State {
     std::vector<std::uint8_t> choices;
     bool quiet;
-    std::size_t detections;
+    std::size_t stage;
   };
   std::deque<State> open;
   open.push_back({{}, false, 0});
@@ -131,37 +129,38 @@ Exploration explore(const Subject& subject, const Program& program,
       Guide guide(from.choices, turn, false);
       bool ended = false;
       try {
-        const auto network = makeAdversaryNetwork(program.ranks, guide, limits.halfReceived);
-        Run run(subject, program, *network);
+        const auto network = makeAdversaryNetwork(scenario.ranks, guide, limits.halfReceived);
+        const auto run = scenario.make(*network);
         try {
-          network->runSteps([&](Transport& transport) { return run.step(transport); });
+          network->runSteps([&](Transport& transport) { return run->step(transport); });
           ended = true;
-          run.checkEnd();
+          run->checkEnd();
         } catch (const Stop&) {
         }
         ++result.transitions;
         bytes = network->state();
-        run.appendState(bytes);
+        run->appendState(bytes);
         if (seen.insert(digestOf(bytes)).second) {
           ++result.states;
           if (ended) ++result.endStates;
-          State to{from.choices, run.quiet(), run.detectionsEnded()};
+          State to{from.choices, run->quiet(), run->stage()};
           to.choices.insert(to.choices.end(), turn.begin(), turn.end());
-          const bool begins = to.quiet && !(from.quiet && from.detections == to.detections);
+          const bool begins = to.quiet && !(from.quiet && from.stage == to.stage);
           if (begins) {
             ++result.quietStates;
             std::vector<std::uint8_t> none;
             Guide fair(to.choices, none, true);
-            const auto fairNetwork = makeAdversaryNetwork(program.ranks, fair, limits.halfReceived);
-            Run fairRun(subject, program, *fairNetwork);
+            const auto fairNetwork =
+                makeAdversaryNetwork(scenario.ranks, fair, limits.halfReceived);
+            const auto fairRun = scenario.make(*fairNetwork);
             try {
-              fairNetwork->runSteps([&](Transport& transport) { return fairRun.step(transport); });
-              fairRun.checkEnd();
+              fairNetwork->runSteps([&](Transport& transport) { return fairRun->step(transport); });
+              fairRun->checkEnd();
             } catch (const Stop&) {
-              std::string text = subject.name + " does not fire in a fair run of '" + program.name +
-                                 "' from a quiet state";
-              for (int rank = 0; rank < program.ranks; ++rank) {
-                text += "\n  rank " + std::to_string(rank) + " " + fairRun.describe(rank);
+              std::string text = scenario.subject + " does not end in a fair run of '" +
+                                 scenario.name + "' from a quiet state";
+              for (int rank = 0; rank < scenario.ranks; ++rank) {
+                text += "\n  rank " + std::to_string(rank) + " " + fairRun->describe(rank);
               }
               throw Violation(text);
             }
@@ -171,10 +170,10 @@ Exploration explore(const Subject& subject, const Program& program,
       } catch (const Violation& violation) {
         result.violation = violation.what();
       } catch (const Error& error) {
-        result.violation = subject.name + " throws: " + error.what();
+        result.violation = scenario.subject + " throws: " + error.what();
       }
       if (!result.violation.empty()) {
-        result.schedule = scriptOf(subject, program, from.choices, turn, limits.halfReceived);
+        result.schedule = scriptOf(scenario, from.choices, turn, limits.halfReceived);
         break;
       }
       if (result.states >= limits.states) {
@@ -187,42 +186,40 @@ Exploration explore(const Subject& subject, const Program& program,
   return result;
 }
 
-std::string replay(const Subject& subject, const Program& program, const std::string& schedule,
-                   bool halfReceived) {
+std::string replay(const Scenario& scenario, const std::string& schedule, bool halfReceived) {
   const auto adversary = makeScriptedAdversary(schedule);
-  const auto network = makeAdversaryNetwork(program.ranks, *adversary, halfReceived);
-  Run run(subject, program, *network);
+  const auto network = makeAdversaryNetwork(scenario.ranks, *adversary, halfReceived);
+  const auto run = scenario.make(*network);
   std::int64_t steps = 0;
   try {
     network->runSteps([&](Transport& transport) {
-      if (++steps > RandomSteps) throw Violation(subject.name + " does not fire");
-      return run.step(transport);
+      if (++steps > RandomSteps) throw Violation(scenario.subject + " does not end");
+      return run->step(transport);
     });
-    run.checkEnd();
+    run->checkEnd();
   } catch (const Violation& violation) {
     return violation.what();
   } catch (const Error& error) {
-    return subject.name + " throws: " + error.what();
+    return scenario.subject + " throws: " + error.what();
   }
   return {};
 }
 
-std::string runRandomly(const Subject& subject, const Program& program, std::uint64_t seed,
-                        RandomRuns& result) {
+std::string runRandomly(const Scenario& scenario, std::uint64_t seed, RandomRuns& result) {
   const auto attempt = [&](Adversary& adversary) -> std::string {
-    const auto network = makeAdversaryNetwork(program.ranks, adversary, seed % 2 == 1);
+    const auto network = makeAdversaryNetwork(scenario.ranks, adversary, seed % 2 == 1);
     std::int64_t steps = 0;
     try {
-      Run run(subject, program, *network);
+      const auto run = scenario.make(*network);
       network->runSteps([&](Transport& transport) {
-        if (++steps > RandomSteps) throw Violation(subject.name + " does not fire");
-        return run.step(transport);
+        if (++steps > RandomSteps) throw Violation(scenario.subject + " does not end");
+        return run->step(transport);
       });
-      run.checkEnd();
+      run->checkEnd();
     } catch (const Violation& violation) {
       return violation.what();
     } catch (const Error& error) {
-      return subject.name + " throws: " + error.what();
+      return scenario.subject + " throws: " + error.what();
     }
     result.steps += steps;
     return {};

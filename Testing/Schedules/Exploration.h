@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "Run.h"
+#include "Scenario.h"
 
 namespace tributary::schedules {
 
@@ -23,16 +27,15 @@ struct Exploration {
   std::string schedule;          ///< leads to the violation: see replay()
 };
 
-/// All schedules of a small program, breadth first, so that a violation comes with a shortest
+/// All schedules of a small scenario, breadth first, so that a violation comes with a shortest
 /// schedule. States that are the same (of ranks, detectors and network, apart from the detectors'
 /// counters) are followed once. Nothing is copied: each transition begins with a replay of the
 /// choices that lead to its state. Stops at the first violation.
-Exploration explore(const Subject& subject, const Program& program,
-                    const ExplorationLimits& limits = {});
+Exploration explore(const Scenario& scenario, const ExplorationLimits& limits = {});
 
 /// Runs one schedule (see makeScriptedAdversary()) and then fairly to the end.
 /// @return the violation, "" if there is none
-std::string replay(const Subject& subject, const Program& program, const std::string& schedule,
+std::string replay(const Scenario& scenario, const std::string& schedule,
                    bool halfReceived = false);
 
 /// What became of random schedules.
@@ -44,7 +47,6 @@ struct RandomRuns {
 };
 
 /// One random schedule for the seed. @return the violation
-std::string runRandomly(const Subject& subject, const Program& program, std::uint64_t seed,
-                        RandomRuns& result);
+std::string runRandomly(const Scenario& scenario, std::uint64_t seed, RandomRuns& result);
 
 }  // namespace tributary::schedules

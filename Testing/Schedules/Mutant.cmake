@@ -1,7 +1,7 @@
-# Makes a mutant of a detector from the production source: changes one place, and the name of the
-# function that makes the detector. Fails if either is not found exactly once, so that a mutant
-# cannot silently become the original.
-# cmake -DSOURCE=<file> -DOUTPUT=<file> -DFROM=<text> -DTO=<text> -DFUNCTION=<name> -DMUTANT=<name>
+# Makes a mutant from a production source: changes one place and, if FUNCTION is given, the name of
+# that function into MUTANT. Fails if either is not found exactly once, so that a mutant cannot
+# silently become the original.
+# cmake -DSOURCE=<file> -DOUTPUT=<file> -DFROM=<text> -DTO=<text> [-DFUNCTION=<name>] -DMUTANT=<name>
 #       -P Mutant.cmake
 file(READ "${SOURCE}" text)
 
@@ -18,7 +18,9 @@ function (expect_once what)
 endfunction ()
 
 expect_once("${FROM}")
-expect_once("${FUNCTION}()")
 string(REPLACE "${FROM}" "${TO}" text "${text}")
-string(REPLACE "${FUNCTION}()" "${MUTANT}()" text "${text}")
+if (FUNCTION)
+  expect_once("${FUNCTION}()")
+  string(REPLACE "${FUNCTION}()" "${MUTANT}()" text "${text}")
+endif ()
 file(WRITE "${OUTPUT}" "${text}")

@@ -236,4 +236,10 @@ void Run::violated(int rank, const std::string& what) const {
   throw Violation(text);
 }
 
+Scenario scenarioOf(const Subject& subject, const Program& program) {
+  return {subject.name, program.name, program.ranks, [&](SimulatedNetwork& network) {
+            return std::make_unique<Run>(subject, program, network);
+          }};
+}
+
 }  // namespace tributary::schedules

@@ -5,20 +5,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "Programs.h"
+#include "Scenario.h"
 #include "Tributary/Termination/Detector.h"
-#include "Tributary/Transport/Simulated.h"
 
 namespace tributary::schedules {
-
-/// A detector that does what it must not.
-struct Violation : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A detector to be tested: a production one, or a mutant.
 struct Subject {
@@ -40,29 +34,29 @@ std::vector<Subject> subjects(WorkModel model);
 /// - since the moment at which all turned passive for good, no more passes are completed than the
 ///   detector's traits allow;
 /// - all ranks count the same number of passes at the end of a detection.
-class Run {
+class Run : public Explorable {
  public:
   Run(const Subject& subject, const Program& program, SimulatedNetwork& network);
 
   /// A turn of a rank in halves: first it receives and works; then, at once if there was nothing,
   /// it polls and gives its detector a turn. Between the halves others may act, as they do on a
   /// real machine. @return true at its end. Throws Violation.
-  bool step(Transport& transport);
+  bool step(Transport& transport) override;
 
   /// What must hold when all ranks have ended: nothing is left. Throws Violation.
-  void checkEnd() const;
+  void checkEnd() const override;
 
   /// Everything but the network that decides what happens from now on, as bytes.
-  void appendState(std::string& state) const;
+  void appendState(std::string& state) const override;
   /// All ranks that have not seen the end of the current detection are passive, and none of its
   /// messages is in flight.
-  bool quiet() const { return quiet_; }
+  bool quiet() const override { return quiet_; }
   /// Number of detections that ended on all ranks.
-  std::size_t detectionsEnded() const { return slowest_; }
+  std::size_t stage() const override { return slowest_; }
   bool ended() const { return slowest_ == program_.begin.size(); }
 
   /// For people.
-  std::string describe(int rank) const;
+  std::string describe(int rank) const override;
 
  private:
   struct Working {
@@ -101,5 +95,8 @@ class Run {
   std::int64_t wavesAtQuiet_ = 0;
   std::optional<std::int64_t> wavesAtEnd_;  // of the lowest detection under way, where it has ended
 };
+
+/// A detector under a program; both outlive the scenario.
+Scenario scenarioOf(const Subject& subject, const Program& program);
 
 }  // namespace tributary::schedules

@@ -94,7 +94,7 @@ TEST_P(EachDetector, IsRightInAllSchedulesOfSmallPrograms) {
       if (halfReceived && program.ranks > 2 && !longSuite()) continue;
       ExplorationLimits limits;
       limits.halfReceived = halfReceived;
-      const Exploration result = explore(subject, program, limits);
+      const Exploration result = explore(scenarioOf(subject, program), limits);
       EXPECT_EQ(result.violation, "") << "schedule: " << result.schedule;
       EXPECT_FALSE(result.truncated) << program.name;
       total.states += result.states;
@@ -177,12 +177,12 @@ TEST_P(Net, Catches) {
   const Fish& fish = GetParam();
   for (const Program& program : allPrograms(fish.model)) {
     if (program.ranks > 2 && Sanitized) continue;
-    const Exploration result = explore(fish.subject, program);
+    const Exploration result = explore(scenarioOf(fish.subject, program));
     EXPECT_FALSE(result.truncated);
     if (result.violation.empty()) continue;
     std::printf("%s\nafter %lld states; schedule: %s\n", result.violation.c_str(),
                 static_cast<long long>(result.states), result.schedule.c_str());
-    EXPECT_EQ(replay(fish.subject, program, result.schedule), result.violation);
+    EXPECT_EQ(replay(scenarioOf(fish.subject, program), result.schedule), result.violation);
     return;
   }
   if (Sanitized) GTEST_SKIP() << "needs more than two ranks, which takes long with sanitizers";
@@ -194,9 +194,10 @@ TEST_P(RandomNet, Catches) {
   RandomRuns runs;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     const Program program = randomProgram(fish.model, seed, 6);
-    if (runRandomly(fish.subject, program, seed, runs).empty()) continue;
+    if (runRandomly(scenarioOf(fish.subject, program), seed, runs).empty()) continue;
     std::printf("found by schedule %lld\n", static_cast<long long>(runs.runs));
-    EXPECT_EQ(replay(fish.subject, program, runs.schedule, seed % 2 == 1), runs.violation);
+    EXPECT_EQ(replay(scenarioOf(fish.subject, program), runs.schedule, seed % 2 == 1),
+              runs.violation);
     return;
   }
   FAIL() << fish.name << " was not found";
@@ -214,7 +215,8 @@ TEST(Schedule, OfConsensusWithEagerSendsLosesAMessage) {
   eager.eagerOnly = true;
   const Program program = smallPrograms(WorkModel::AP)[1];
   EXPECT_EQ(program.name, "there and back");
-  const std::string violation = replay(eager, program, "r0 r0 r1 m- r0 c1 r1 m- c1 r0 c1");
+  const std::string violation =
+      replay(scenarioOf(eager, program), "r0 r0 r1 m- r0 c1 r1 m- c1 r0 c1");
   EXPECT_NE(violation.find("fired with 1 messages in flight"), std::string::npos) << violation;
 }
 
@@ -230,7 +232,7 @@ TEST(RandomSchedules, EveryDetectorIsRight) {
     const Case& c = all[static_cast<std::size_t>(run) % all.size()];
     const Program program = randomProgram(c.model, seed, MostRanks);
     RandomRuns one;
-    runRandomly(c.subject, program, seed, one);
+    runRandomly(scenarioOf(c.subject, program), seed, one);
     total.runs += one.runs;
     total.steps += one.steps;
     if (one.violation.empty()) continue;
