@@ -41,10 +41,11 @@ void waitFor(Transport& transport, const std::function<bool()>& condition) {
   }
 }
 
-/// Runs `body` on all ranks of MPI, and on simulated ranks: timed, and under adversaries.
+/// Runs `body` on all ranks of MPI; if that is one, on simulated ranks too: timed, and under
+/// adversaries.
 void everywhere(const std::function<void(Transport&)>& body, std::uint64_t seeds = 20) {
   body(world());
-  if (world().rank() != 0) return;
+  if (world().size() > 1) return;
   for (const int ranks : {1, 2, 3, 5, 8}) {
     TimedNetworkOptions options;
     options.ranks = ranks;
@@ -541,7 +542,7 @@ TEST(Iteration, WrongArgumentsAreErrorsOnAllRanks) {
 
 // A rank that computes ten times longer, one that stands still for a while, and noise.
 TEST(Iteration, EndsWithSlowAndStalledRanks) {
-  if (world().rank() != 0) return;
+  if (world().size() > 1) return;
   const LinearSystem system = laplace(16, 8, 0.2);
   for (const Setting& setting : Settings) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -577,7 +578,7 @@ TEST(Iteration, EndsWithSlowAndStalledRanks) {
 
 // Nobody waits for a rank that is ten times slower, but for its values.
 TEST(Iteration, AsynchronousIterationsDoNotWait) {
-  if (world().rank() != 0) return;
+  if (world().size() > 1) return;
   const LinearSystem system = laplace(16, 8, 0.2);
   std::vector<double> seconds;
   for (const Setting& setting : Settings) {
@@ -606,7 +607,7 @@ TEST(Iteration, AsynchronousIterationsDoNotWait) {
 // Whatever the order of events: what is returned has the residual that is returned, at or below the
 // threshold, and nothing is left in the network.
 TEST(Iteration, IsRightUnderRandomSchedules) {
-  if (world().rank() != 0) return;
+  if (world().size() > 1) return;
   constexpr std::uint64_t Runs = Sanitized ? 200 : 1500;
   std::int64_t converged = 0;
   std::int64_t sweeps = 0;
@@ -688,7 +689,11 @@ TEST(Iteration, EndsWithAnExchangeBesideIt) {
           endedBeforeQuiet = !quiet;
         }
         if (!quiet) quiet = exchange.advance();
-        patience.rest(transport);
+        if (ended || iteration.idle()) {
+          patience.rest(transport);
+        } else {
+          patience.reset();
+        }
       }
       EXPECT_FALSE(endedBeforeQuiet);
       EXPECT_EQ(iteration.result().verdict, Verdict::Converged);
