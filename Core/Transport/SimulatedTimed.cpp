@@ -62,9 +62,10 @@ struct Arrival {
   std::vector<std::int64_t> values;
 };
 
+class TimedReceive;
+
 /// Persistent requests of one channel, session and source. The first letter goes to the receive
 /// that was started first, and so on, when both are there, whatever the receiving rank is doing.
-class TimedReceive;
 struct TimedLink {
   struct Letter {
     double arrives;

@@ -442,7 +442,7 @@ TEST(Iteration, EndsWhereNumbersEnd) {
           }
         }
       },
-      3);
+      1);
 }
 
 TEST(Iteration, ErrorsOfOneRankEndAll) {
