@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "Sanitized.h"
 #include "Tributary/Error.h"
 #include "Tributary/Iteration/Channels.h"
 #include "Tributary/Transport/Collectives.h"
@@ -16,6 +17,7 @@ namespace {
 using testing::errorOf;
 using testing::makeWorld;
 using testing::mix;
+using testing::Sanitized;
 using testing::world;
 
 void waitFor(Transport& transport, const std::function<bool()>& condition) {
@@ -37,7 +39,7 @@ void everywhere(const std::function<void(Transport&)>& body) {
     const auto timed = makeTimedNetwork(options);
     timed->run(body);
     EXPECT_EQ(timed->left(), "");
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < (Sanitized ? 5 : 20); ++seed) {
       const auto adversary = makeRandomAdversary(seed);
       const auto network = makeAdversaryNetwork(ranks, *adversary);
       network->run(body);

@@ -52,7 +52,7 @@ void everywhere(const std::function<void(Transport&)>& body, std::uint64_t seeds
     const auto timed = makeTimedNetwork(options);
     timed->run(body);
     EXPECT_EQ(timed->left(), "");
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < (Sanitized ? (seeds + 3) / 4 : seeds); ++seed) {
       const auto adversary = makeRandomAdversary(seed);
       const auto network = makeAdversaryNetwork(ranks, *adversary);
       network->run(body);
@@ -545,7 +545,7 @@ TEST(Iteration, EndsWithSlowAndStalledRanks) {
   if (world().size() > 1) return;
   const LinearSystem system = laplace(16, 8, 0.2);
   for (const Setting& setting : Settings) {
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    for (std::uint64_t seed = 0; seed < (Sanitized ? 4 : 10); ++seed) {
       TimedNetworkOptions network;
       network.ranks = 4 + static_cast<int>(seed % 5);
       network.ranksPerNode = 2;
