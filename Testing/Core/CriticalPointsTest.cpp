@@ -389,7 +389,7 @@ void onSeveralRanks(const SpaceTimeProblem& problem, bool asMesh, Check&& check)
   });
 }
 
-TEST(CriticalPoints, FollowAMinimumThatDrifts) {
+TEST(CriticalPoints, FollowExtremaAndSaddlesThatDrift) {
   for (const bool volume : {false, true}) {
     SpaceTimeProblem problem;
     problem.points = {15, 12, volume ? 11 : 1};
@@ -398,15 +398,18 @@ TEST(CriticalPoints, FollowAMinimumThatDrifts) {
     problem.spacing = {0.5, 0.4, 0.3};
     const std::array<double, 3> start{2.13, 1.71, volume ? 0.97 : 0};
     const std::array<double, 3> drift{1.1, 0.6, volume ? 0.35 : 0};
-    for (const double sign : {1.0, -1.0}) {
+    for (int down = 0; down <= problem.dimension(); ++down) {
       problem.scalar = [&](int step, const Index& at) {
         const auto x = problem.placeOf(at);
+        std::array<double, 3> away;
+        for (std::size_t a = 0; a < 3; ++a)
+          away[a] = x[a] - start[a] - drift[a] * problem.duration * step;
         double sum = 3;
-        for (std::size_t a = 0; a < 3; ++a) {
-          const double away = x[a] - start[a] - drift[a] * problem.duration * step;
-          sum += away * away * (1 + 0.3 * double(a));
+        for (int i = 0; i < problem.dimension(); ++i) {
+          const double u = away[std::size_t(i)] + 0.3 * away[std::size_t(i + 1) % 3];
+          sum += (i < down ? -1 : 1) * u * u * (1 + 0.3 * i);
         }
-        return sign * sum;
+        return sum;
       };
       onSeveralRanks(problem, false, [&](const std::vector<WholeTrajectory>& lines) {
         ASSERT_EQ(lines.size(), 1u);
@@ -418,8 +421,9 @@ TEST(CriticalPoints, FollowAMinimumThatDrifts) {
             EXPECT_NEAR(point.place[a], start[a] + drift[a] * point.time, 1e-9);
             EXPECT_NEAR(point.velocity[a], drift[a], 1e-9);
           }
-          EXPECT_EQ(nameOfScalarKind(point.kind, volume ? 3 : 2), sign > 0 ? "minimum" : "maximum");
-          EXPECT_NEAR(point.value, sign * 3, 0.3);  // linear between points
+          EXPECT_EQ(int(point.kind.negative), down);
+          EXPECT_EQ(point.kind.rotation, Rotation::None);
+          EXPECT_NEAR(point.value, 3, 0.5);  // linear between points
           EXPECT_EQ(point.event, TrajectoryEvent::None);
         }
       });
