@@ -84,13 +84,14 @@ void agreeOnNeighbors(Transport& transport, const std::vector<Neighbor>& neighbo
 }
 
 Channels::Channels(Transport& transport, Session session, std::vector<Neighbor> neighbors,
-                   const ChannelOptions& options)
+                   const ChannelOptions& options, bool ahead)
     : transport_(transport),
       session_(session),
       neighbors_(std::move(neighbors)),
       links_(neighbors_.size()),
       incoming_(neighbors_.size()),
-      mode_(options.sendMode) {
+      mode_(options.sendMode),
+      ahead_(ahead) {
   if (options.receives < 1) throw Error("channels: there must be at least 1 receive");
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Neighbor& neighbor = neighbors_[i];
@@ -102,18 +103,17 @@ Channels::Channels(Transport& transport, Session session, std::vector<Neighbor> 
       }
     }
     if (neighbor.receiveCount == 0) continue;
-    for (int k = 0; k <= options.receives; ++k) {
+    for (int k = 0; k <= (ahead ? options.receives : 1); ++k) {
       link.receives.push_back(transport.persistentReceive(neighbor.rank, Channel::Work, session,
                                                           neighbor.receiveCount * sizeof(double)));
-      if (k == 0) continue;
-      link.receives.back()->start();
-      link.started.push_back(link.receives.size() - 1);
+      if (k > 0 && ahead) startReceive(link, link.receives.size() - 1);
     }
     incoming_[i] = valuesOf(*link.receives[link.held]);
   }
 }
 
 void Channels::switchAsync() {
+  if (!ahead_) throw Error("channels: without receives ahead there are synchronous turns only");
   synchronous_ = false;
 }
 
@@ -137,8 +137,14 @@ void Channels::start(Link& link) {
   statistics_.bytes += static_cast<std::int64_t>(link.sends[0]->buffer().size());
 }
 
+void Channels::startReceive(Link& link, std::size_t receive) {
+  link.receives[receive]->start();
+  link.started.push_back(receive);
+}
+
 void Channels::put() {
   for (Link& link : links_) {
+    if (!ahead_ && !link.receives.empty()) startReceive(link, 1 - link.held);
     if (!link.sends[0]) continue;
     if (link.waiting) ++statistics_.unsent;
     // In synchronous mode a second send may be started while the first one is under way: get()
@@ -156,8 +162,7 @@ bool Channels::take(std::size_t neighbor) {
   if (link.started.empty() || !link.receives[link.started.front()]->done()) return false;
   const std::size_t newest = link.started.front();
   link.started.pop_front();
-  link.receives[link.held]->start();
-  link.started.push_back(link.held);
+  if (ahead_) startReceive(link, link.held);
   link.held = newest;
   incoming_[neighbor] = valuesOf(*link.receives[newest]);
   ++link.received;

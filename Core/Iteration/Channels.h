@@ -76,8 +76,11 @@ class Channels {
   /// Local. @param transport  outlives the channels
   /// @param session  for these channels alone
   /// @param neighbors  as agreed on by all ranks
+  /// @param ahead  whether receives are started before this rank needs the values, while it
+  ///               computes (the paper's Algorithm 2). If not, a receive is started by put() only
+  ///               (Algorithm 1): one of each neighbour, and there is no asynchronous mode.
   Channels(Transport& transport, Session session, std::vector<Neighbor> neighbors,
-           const ChannelOptions& options);
+           const ChannelOptions& options, bool ahead = true);
 
   const std::vector<Neighbor>& neighbors() const { return neighbors_; }
 
@@ -86,7 +89,7 @@ class Channels {
   /// was sent before and not seen is dropped.
   void switchSync();
   /// From now on the newest values win and nobody waits. From synchronous mode all ranks switch
-  /// after the same number of turns.
+  /// after the same number of turns. Throws Error if receives are not ahead.
   void switchAsync();
   bool synchronous() const { return synchronous_; }
 
@@ -130,6 +133,7 @@ class Channels {
   };
 
   void start(Link& link);
+  void startReceive(Link& link, std::size_t receive);
   void tell();
   bool countsKnown();
   void useCounts();
@@ -142,6 +146,7 @@ class Channels {
   std::vector<Link> links_;
   Incoming incoming_;
   SendMode mode_;
+  bool ahead_;
   bool synchronous_ = true;
   int told_ = 0;  // counts sent to each neighbour whose counterparts were not used yet
   enum class Closing { Open, Draining, Closed } closing_ = Closing::Open;

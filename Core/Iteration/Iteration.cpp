@@ -71,9 +71,9 @@ double sumOverRanks(Transport& transport, double value) {
 
 /// One rank of an iteration:
 ///
-///   Opening --tree complete, initial values of all neighbours there--> Sweeping (synchronous) or
-///                                                                      Flying (asynchronous)
-///   Sweeping --sweep, put, a part of the measure's reduction--> Turning
+///   Opening --tree complete, initial values of all neighbours there--> Flying (asynchronous) or
+///                                                                      Sweeping (the others)
+///   Sweeping --sweep, put--> Turning (with the measure's reduction; if trivial, after the values)
 ///   Turning --values of all neighbours there, measure known: above the threshold--> Sweeping
 ///                                                            at or below it: residual--> Verifying
 ///   Verifying --norm of the residual known: no verdict--> Sweeping, a verdict--> Agreeing
@@ -90,7 +90,8 @@ class Iteration::Engine {
     agreeOnError(transport, argumentError(problem_, options_));
     agreeOnError(transport, disagreement(transport, options_));
     agreeOnNeighbors(transport, problem_.neighbors);
-    channels_.emplace(transport, transport.openSession(), problem_.neighbors, options_.channels);
+    channels_.emplace(transport, transport.openSession(), problem_.neighbors, options_.channels,
+                      options_.mode != IterationMode::Trivial);
     tree_.emplace(transport, transport.openSession(), ranksOf(problem_.neighbors));
     for (Session* session : {&reductionSession_, &snapshotSession_, &noticesSession_}) {
       *session = transport.openSession();
@@ -201,7 +202,7 @@ class Iteration::Engine {
     }
     // Channels begin in synchronous mode: all begin with the values of the initial iterate.
     if (!complete || !channels_->get()) return;
-    if (options_.mode == IterationMode::Synchronous) {
+    if (options_.mode != IterationMode::Asynchronous) {
       reduction_.emplace(*reduce_, options_.norm);
       phase_ = Phase::Sweeping;
       return;
@@ -266,27 +267,31 @@ class Iteration::Engine {
     return value;
   }
 
-  // ---- Synchronous ----
+  // ---- Synchronous, and trivial ----
 
   void sweepSynchronously() {
     const std::int64_t next = statistics_.iterations + 1;
     checking_ = next % options_.checkInterval == 0 || next == options_.iterationLimit;
-    double measure = 0;
+    measure_ = 0;
     if (notices_->heard(StopReason::Error)) {
       ++statistics_.iterations;  // in step with the others
     } else {
-      measure = sweep(checking_);
+      measure_ = sweep(checking_);
     }
     putValues();
     turned_ = false;
-    reduced_ = !checking_;
-    if (checking_) reduction_->start({measure, notices_->reasons(), true});
+    reducing_ = false;
     phase_ = Phase::Turning;
   }
 
   void turn() {
     turned_ = turned_ || channels_->get();
-    reduced_ = reduced_ || reduction_->advance();
+    if (checking_ && !reducing_ && (turned_ || options_.mode == IterationMode::Synchronous)) {
+      reduction_->start({measure_, notices_->reasons(), true});
+      reducing_ = true;
+      reduced_ = false;
+    }
+    reduced_ = !checking_ || (reducing_ && (reduced_ || reduction_->advance()));
     if (!turned_ || !reduced_) return;
     phase_ = Phase::Sweeping;
     if (!checking_) return;
@@ -306,7 +311,10 @@ class Iteration::Engine {
     channels_->get();
     const bool supervised = options_.detection == ConvergenceDetection::SupervisedTermination;
     const bool limited = statistics_.iterations >= options_.iterationLimit;
-    if (!limited && !notices_->heard(StopReason::Error)) {
+    // A rank with nothing to iterate would reach the limit while others have hardly begun.
+    const bool empty = problem_.iterate.empty();
+    if (empty) locallyConverged_ = true;
+    if (!empty && !limited && !notices_->heard(StopReason::Error)) {
       const double measure = sweep(supervised);
       putValues();
       ++sweepsSinceRecord_;
@@ -315,9 +323,12 @@ class Iteration::Engine {
     }
     const bool stopping = notices_->any();
     const bool recorded = detector_->snapshot().recorded() && !known_;
-    if (!recorded && !stopping && sweepsSinceRecord_ < options_.checkInterval) return;
+    if (!recorded && !stopping && !empty && sweepsSinceRecord_ < options_.checkInterval) return;
+    const std::int64_t messages = detector_->snapshot().messages() + reduce_->messages();
     known_ = detector_->advance(locallyConverged_ || stopping);
     if (!recorded && detector_->snapshot().recorded()) sweepsSinceRecord_ = 0;
+    // Whatever takes the detector on sends something, and the next turn may take it further.
+    if (known_ || detector_->snapshot().messages() + reduce_->messages() != messages) idle_ = false;
     if (known_) decide(detector_->outcome(), Phase::Flying);
   }
 
@@ -405,7 +416,9 @@ class Iteration::Engine {
   bool agreed_ = false;
 
   bool checking_ = false;  // synchronous, in this iteration
+  double measure_ = 0;
   bool turned_ = false;
+  bool reducing_ = false;
   bool reduced_ = false;
 
   std::int64_t sweepsSinceRecord_ = 0;  // asynchronous

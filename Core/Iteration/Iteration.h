@@ -16,8 +16,14 @@
 namespace tributary {
 
 enum class IterationMode {
-  Synchronous,  ///< every rank waits for its neighbours' values of the last iteration (Algorithm 2)
-  Asynchronous  ///< nobody waits: a rank sweeps with the newest values that it has (Algorithm 3)
+  /// Every rank waits for its neighbours' values of the last iteration, which travel while it
+  /// computes, and the measure is reduced while they travel (Algorithm 2).
+  Synchronous,
+  /// Nobody waits: a rank sweeps with the newest values that it has (Algorithm 3).
+  Asynchronous,
+  /// As Synchronous, but one after the other: compute, then send and receive, then reduce
+  /// (Algorithm 1). The same iterates; for comparison.
+  Trivial
 };
 
 /// How asynchronous iterations find out that they may stop.
@@ -37,7 +43,8 @@ struct IterationProblem {
   /// neighbour of the other, if only with 0 values.
   std::vector<Neighbor> neighbors;
   /// This rank's part x_i, the caller's. Its initial values are those of the first interface values
-  /// that the neighbours get; at the end it is that part of the last snapshot.
+  /// that the neighbours get; at the end it is that part of the last snapshot. Where it is empty,
+  /// asynchronous iterations do not call sweep().
   Span<double> iterate;
   /// x_i := f_i(x_i, incoming), in place; one sweep or several.
   /// @param measure  whether the result is needed; where it is not, 0 may be returned
@@ -61,8 +68,8 @@ struct IterationOptions {
   double threshold = 1e-6;  ///< of the residual's norm, at least 0
   /// No rank sweeps more often; when one has, the iteration ends with the next snapshot.
   std::int64_t iterationLimit = 1000000;
-  /// Synchronous: residuals are looked at after every so many iterations; asynchronous: a rank
-  /// sweeps at least so often between two snapshots.
+  /// Synchronous and trivial: residuals are looked at after every so many iterations; asynchronous:
+  /// a rank sweeps at least so often between two snapshots.
   std::int64_t checkInterval = 1;
   ChannelOptions channels;
 };

@@ -266,20 +266,25 @@ TEST(Channels, SynchronousTurnsSeeTheValuesOfTheirTurn) {
     const auto neighbors = ringNeighbors(transport.rank(), transport.size());
     agreeOnNeighbors(transport, neighbors);
     for (const ChannelOptions& options : channelOptions()) {
-      Channels channels(transport, transport.openSession(), neighbors, options);
-      for (std::int64_t turn = 1; turn <= 20; ++turn) {
-        write(channels, transport.rank(), turn);
-        channels.put();
-        waitFor(transport, [&] { return channels.get(); });
-        for (std::size_t n = 0; n < neighbors.size(); ++n) {
-          if (neighbors[n].receiveCount > 0) {
-            EXPECT_EQ(turnOf(channels, transport.rank(), n), turn);
+      for (const bool ahead : {true, false}) {
+        Channels channels(transport, transport.openSession(), neighbors, options, ahead);
+        for (std::int64_t turn = 1; turn <= 20; ++turn) {
+          write(channels, transport.rank(), turn);
+          channels.put();
+          waitFor(transport, [&] { return channels.get(); });
+          for (std::size_t n = 0; n < neighbors.size(); ++n) {
+            if (neighbors[n].receiveCount > 0) {
+              EXPECT_EQ(turnOf(channels, transport.rank(), n), turn);
+            }
           }
         }
+        close(transport, channels);
+        EXPECT_EQ(channels.statistics().unsent, 0);
+        EXPECT_EQ(channels.statistics().superseded, 0);
+        if (!ahead) {
+          EXPECT_NE(errorOf([&] { channels.switchAsync(); }), "");
+        }
       }
-      close(transport, channels);
-      EXPECT_EQ(channels.statistics().unsent, 0);
-      EXPECT_EQ(channels.statistics().superseded, 0);
     }
   });
 }

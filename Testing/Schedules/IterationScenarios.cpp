@@ -369,7 +369,7 @@ class Detectors : public Machines<ConvergenceDetector> {
 class ChannelTurns : public Machines<Channels> {
  public:
   ChannelTurns(SimulatedNetwork& network, const Graph& graph, const ChannelOptions& options,
-               int free, int tied)
+               bool ahead, int free, int tied)
       : Machines(network), free_(free), tied_(tied), ranks_(graph.size()) {
     for (int rank = 0; rank < network.size(); ++rank) {
       std::vector<Neighbor> neighbors;
@@ -377,7 +377,7 @@ class ChannelTurns : public Machines<Channels> {
         neighbors.push_back({other, 2, 2});
       }
       machines_.push_back(
-          std::make_unique<Channels>(network.transport(rank), First, neighbors, options));
+          std::make_unique<Channels>(network.transport(rank), First, neighbors, options, ahead));
       if (free > 0) machines_.back()->switchAsync();
       ranks_[static_cast<std::size_t>(rank)].seen.assign(neighbors.size(), 0);
     }
@@ -571,15 +571,17 @@ std::vector<Scenario> iterationScenarios(bool large) {
   }
 
   const auto channels = [&](const std::string& name, const Graph& graph, int receives, int free,
-                            int tied) {
+                            int tied, bool ahead = true) {
     for (const SendMode mode : {SendMode::Eager, SendMode::Synchronous}) {
       list.push_back(scenario<ChannelTurns>(
           mode == SendMode::Eager ? "channels, eager" : "channels, synchronous", name,
-          static_cast<int>(graph.size()), graph, ChannelOptions{mode, receives}, free, tied));
+          static_cast<int>(graph.size()), graph, ChannelOptions{mode, receives}, ahead, free,
+          tied));
     }
   };
   channels("pair, 2 free turns, 2 receives", Pair, 2, 2, 0);
   channels("pair, 2 tied turns", Pair, 1, 0, 2);
+  channels("pair, 2 tied turns, receives started with the sends", Pair, 1, 0, 2, false);
   channels("pair, 2 free and 2 tied turns", Pair, 1, 2, 2);
   if (large) {
     channels("pair, 3 free turns, 1 receive", Pair, 1, 3, 0);
