@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL convectionDiffusionKernelAvx2
+#include "ConvectionDiffusionKernel.inl"

@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL convectionDiffusionKernelBaseline
+#include "ConvectionDiffusionKernel.inl"
