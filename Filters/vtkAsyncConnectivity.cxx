@@ -1,7 +1,6 @@
 #include "vtkAsyncConnectivity.h"
 
 #include "Private/ComponentDomain.h"
-#include "Private/FreshArray.h"
 #include "Private/Leaves.h"
 #include "Private/PropertyList.h"
 #include "Private/RegionArrays.h"
@@ -11,13 +10,10 @@
 #include "Private/RunStatistics.h"
 
 #include "Tributary/Agree.h"
-#include "Tributary/Error.h"
-#include "Tributary/Transport/Collectives.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataObjectTree.h>
 #include <vtkDataSet.h>
-#include <vtkDataSetAttributes.h>
 #include <vtkFieldData.h>
 #include <vtkHyperTreeGrid.h>
 #include <vtkIdTypeArray.h>
@@ -32,19 +28,16 @@
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 vtkStandardNewMacro(vtkAsyncConnectivity);
 
 namespace
 {
-using tributary::Error;
 using tributary::require;
 
 /// Share of the progress bar when all data sets are known.
@@ -76,10 +69,8 @@ public:
     tributary::RunStatistics& statistics);
 
 private:
-  tributary::FindArray Finder(int index);
   tributary::RegionSelection Select(const tributary::RangeRegions& regions);
   bool LabelRange(std::size_t range);
-  tributary::UnionOptions MakeUnionOptions(double progress);
 
   vtkAsyncConnectivity* Self;
   tributary::Transport& Transport;
@@ -93,19 +84,7 @@ private:
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::CheckProperties()
 {
-  if (this->ScalarConnectivity)
-  {
-    require(!this->ScalarRanges.empty(), "ScalarRange", "empty", "set it to one range or more");
-    for (const auto& range : this->ScalarRanges)
-    {
-      require(!std::isnan(range[0]) && !std::isnan(range[1]), "ScalarRange", "not a number",
-        "set it to two numbers");
-      require(range[0] <= range[1], "ScalarRange", range[0], "its end, ", range[1],
-        ", must not be below its beginning");
-    }
-  }
-  require(this->Tolerance >= 0 && this->Tolerance <= 0.5, "Tolerance", this->Tolerance,
-    "set it to a share of a cell's diagonal from 0 to 0.5");
+  this->Superclass::CheckProperties();
   if (this->ExtractionMode == CLOSEST_POINT)
   {
     for (const double x : this->ClosestPoint)
@@ -139,45 +118,8 @@ void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list)
   list.addAll("SpecifiedRegionIds", this->SpecifiedRegionIds);
   list.addAll("ClosestPoint", this->ClosestPoint);
   list.addAll("SizeRange", this->SizeRange);
-  list.add("ConnectThrough", this->ConnectThrough);
   list.addAll("StatisticsArrays", this->StatisticsArrays);
-  list.add("Tolerance", this->Tolerance);
-  list.add("Method", this->Method);
-  list.add("ScalarConnectivity", this->ScalarConnectivity);
-  if (this->ScalarConnectivity)
-  {
-    this->DescribeArray(list, "SelectInputScalars", 0);
-    list.add("FullScalarConnectivity", this->FullScalarConnectivity);
-    std::vector<double> bounds;
-    for (const auto& range : this->ScalarRanges)
-    {
-      bounds.insert(bounds.end(), range.begin(), range.end());
-    }
-    list.addAll("ScalarRange", bounds);
-  }
-  list.add("LabelConnectivity", this->LabelConnectivity);
-  if (this->LabelConnectivity)
-  {
-    this->DescribeArray(list, "SelectLabels", 1);
-  }
-}
-
-//------------------------------------------------------------------------------
-/// Finds the array of SetInputArrayToProcess(index, ...).
-tributary::FindArray vtkAsyncConnectivity::vtkRun::Finder(int index)
-{
-  return [this, index](const tributary::Leaf& leaf, int& association)
-  {
-    if (leaf.trees &&
-      this->Self->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
-        vtkDataObject::FIELD_ASSOCIATION_POINTS)
-    {
-      throw Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
-        " names an array of points, but hyper tree grids have arrays of cells only; choose one of "
-        "these");
-    }
-    return this->Self->GetInputArrayToProcess(index, leaf.object(), association);
-  };
+  this->Superclass::DescribeProperties(list);
 }
 
 //------------------------------------------------------------------------------
@@ -213,17 +155,6 @@ tributary::RegionSelection vtkAsyncConnectivity::vtkRun::Select(
 }
 
 //------------------------------------------------------------------------------
-tributary::UnionOptions vtkAsyncConnectivity::vtkRun::MakeUnionOptions(double progress)
-{
-  tributary::UnionOptions options;
-  options.method = this->Self->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
-                                                    : tributary::UnionMethod::LabelPropagation;
-  options.exchange = this->Self->MakeExchangeOptions();
-  options.monitor = [this, progress] { return this->Self->Monitor(this->Transport, progress); };
-  return options;
-}
-
-//------------------------------------------------------------------------------
 /// @return false after an abort
 bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
 {
@@ -231,47 +162,21 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
   const double step = (1 - SETUP_DONE) / static_cast<double>(this->Ranges.size());
   const double done = SETUP_DONE + step * static_cast<double>(number);
   tributary::ShownRange& range = this->Ranges[number];
-  for (tributary::RangeTest& test : this->Tests)
-  {
-    test.lo = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][0];
-    test.hi = self->ScalarRanges.empty() ? 0 : self->ScalarRanges[number][1];
-  }
+  self->SetRange(this->Tests, number);
   constexpr tributary::RegionOrder orders[] = { tributary::RegionOrder::LeastKey,
     tributary::RegionOrder::MostCells, tributary::RegionOrder::FewestCells };
   range.regions = tributary::findRegions(this->Transport, *this->Domain, this->Tests,
     this->Measured.arrays, this->Measured.names.size(), orders[self->RegionIdAssignmentMode],
-    this->MakeUnionOptions(done + 0.5 * step));
+    self->MakeUnionOptions(this->Transport, done + 0.5 * step));
   if (self->AbortedTogether(this->Transport, range.regions.aborted))
   {
     return false;
   }
 
   range.selection = this->Select(range.regions);
-  std::vector<std::vector<char>> isSelected;
-  std::vector<vtkIdType*> cells, points;
-  tributary::together(this->Transport,
-    [&]
-    {
-      for (std::size_t n = 0; n < this->Leaves.size(); ++n)
-      {
-        auto& selected = isSelected.emplace_back();
-        for (const auto& region : range.regions.numbered.ofSet[n])
-        {
-          selected.push_back(range.selection.has(region.number, region.cells) ? 1 : 0);
-        }
-        const tributary::Leaf& leaf = this->Leaves[n];
-        const std::string name = tributary::nameOfRange(number);
-        range.cells.push_back(self->ColorRegions || self->ExtractRegions
-            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, leaf.cells())
-            : nullptr);
-        range.points.push_back(self->ColorRegions && leaf.dataSet
-            ? tributary::freshArray<vtkIdTypeArray>(name.c_str(), 1, leaf.points())
-            : nullptr);
-        cells.push_back(range.cells.back() ? range.cells.back()->GetPointer(0) : nullptr);
-        points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
-      }
-    });
-  tributary::writeRegions(this->Transport, *this->Domain, range.regions, isSelected, cells, points);
+  tributary::showRegions(this->Transport, *this->Domain, this->Leaves,
+    tributary::nameOfRange(number), self->ColorRegions || self->ExtractRegions, self->ColorRegions,
+    range);
   self->UpdateProgress(done + step);
   return true;
 }
@@ -282,23 +187,9 @@ bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
 {
   auto* self = this->Self;
   this->Leaves = tributary::leavesAndTreesOf(input);
-  std::vector<vtkDataArray*> labels(this->Leaves.size(), nullptr);
-  if (self->LabelConnectivity)
-  {
-    labels = tributary::findLabels(this->Transport, this->Leaves, this->Finder(1));
-  }
-  this->Tests.resize(this->Leaves.size());
-  if (self->ScalarConnectivity)
-  {
-    this->Tests = tributary::findScalars(
-      this->Transport, this->Leaves, this->Finder(0), self->FullScalarConnectivity);
-  }
+  this->Tests = self->SelectTests(this->Transport, this->Leaves);
   this->Measured = tributary::findMeasured(this->Transport, this->Leaves, self->StatisticsArrays);
-  constexpr tributary::Through throughs[] = { tributary::Through::Faces, tributary::Through::Edges,
-    tributary::Through::Points };
-  this->Domain =
-    tributary::makeComponentDomain(this->Transport, this->Leaves, labels, self->LabelConnectivity,
-      throughs[self->ConnectThrough], self->Tolerance, this->MakeUnionOptions(0.5 * SETUP_DONE));
+  this->Domain = self->MakeDomain(this->Transport, this->Leaves, 0.5 * SETUP_DONE);
   if (self->AbortedTogether(this->Transport, this->Domain->aborted))
   {
     return false;
@@ -341,10 +232,6 @@ bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
 vtkAsyncConnectivity::vtkAsyncConnectivity()
 {
   this->SetNumberOfOutputPorts(2);
-  this->SetInputArrayToProcess(
-    0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS, vtkDataSetAttributes::SCALARS);
-  this->SetInputArrayToProcess(
-    1, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, vtkDataSetAttributes::SCALARS);
 }
 
 //------------------------------------------------------------------------------
@@ -394,55 +281,6 @@ void vtkAsyncConnectivity::InitializeSpecifiedRegionList()
 {
   this->SpecifiedRegionIds.clear();
   this->Modified();
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncConnectivity::SetScalarRange(double lo, double hi)
-{
-  this->SetNumberOfScalarRanges(1);
-  this->SetScalarRange(0, lo, hi);
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncConnectivity::SetScalarRange(int index, double lo, double hi)
-{
-  if (index < 0)
-  {
-    vtkErrorMacro("There is no scalar range " << index << "; the first one is 0.");
-    return;
-  }
-  if (index >= this->GetNumberOfScalarRanges())
-  {
-    this->SetNumberOfScalarRanges(index + 1);
-  }
-  const std::array<double, 2> range{ lo, hi };
-  if (this->ScalarRanges[static_cast<std::size_t>(index)] != range)
-  {
-    this->ScalarRanges[static_cast<std::size_t>(index)] = range;
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncConnectivity::GetScalarRange(int index, double range[2]) const
-{
-  if (index < 0 || static_cast<std::size_t>(index) >= this->ScalarRanges.size())
-  {
-    vtkErrorMacro("There is no scalar range " << index << ".");
-    return;
-  }
-  const auto& kept = this->ScalarRanges[static_cast<std::size_t>(index)];
-  std::copy(kept.begin(), kept.end(), range);
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncConnectivity::SetNumberOfScalarRanges(int count)
-{
-  if (count != this->GetNumberOfScalarRanges())
-  {
-    this->ScalarRanges.resize(static_cast<std::size_t>(std::max(count, 0)), { 0.0, 1.0 });
-    this->Modified();
-  }
 }
 
 //------------------------------------------------------------------------------
@@ -551,15 +389,5 @@ void vtkAsyncConnectivity::PrintSelf(ostream& os, vtkIndent indent)
   list("SpecifiedRegionIds", this->SpecifiedRegionIds);
   list("ClosestPoint", this->ClosestPoint);
   list("SizeRange", this->SizeRange);
-  os << indent << "ScalarConnectivity: " << this->ScalarConnectivity << "\n"
-     << indent << "FullScalarConnectivity: " << this->FullScalarConnectivity << "\n";
-  for (const auto& range : this->ScalarRanges)
-  {
-    list("ScalarRange", range);
-  }
-  os << indent << "ConnectThrough: " << this->ConnectThrough << "\n"
-     << indent << "LabelConnectivity: " << this->LabelConnectivity << "\n";
   list("StatisticsArrays", this->StatisticsArrays);
-  os << indent << "Tolerance: " << this->Tolerance << "\n"
-     << indent << "Method: " << this->Method << "\n";
 }

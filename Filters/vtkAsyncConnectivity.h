@@ -77,19 +77,18 @@
 #define vtkAsyncConnectivity_h
 
 #include "TributaryFiltersModule.h" // For export macro
-#include "vtkAsyncAlgorithm.h"
+#include "vtkAsyncRegionAlgorithm.h"
 
-#include <array>  // For ScalarRanges
 #include <string> // For StatisticsArrays
 #include <vector> // For SeedIds
 
 class vtkTable;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncAlgorithm
+class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgorithm
 {
 public:
   static vtkAsyncConnectivity* New();
-  vtkTypeMacro(vtkAsyncConnectivity, vtkAsyncAlgorithm);
+  vtkTypeMacro(vtkAsyncConnectivity, vtkAsyncRegionAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
@@ -111,19 +110,6 @@ public:
     UNSPECIFIED = 0, ///< By first cell.
     CELL_COUNT_DESCENDING = 1,
     CELL_COUNT_ASCENDING = 2
-  };
-
-  enum Connections
-  {
-    FACES = 0,
-    EDGES = 1,
-    POINTS = 2
-  };
-
-  enum Methods
-  {
-    LABEL_PROPAGATION = 0,
-    TREE_UNION = 1
   };
 
   ///@{
@@ -219,61 +205,6 @@ public:
 
   ///@{
   /**
-   * Whether only cells in a scalar range take part: the array is chosen with
-   * SetInputArrayToProcess(0, ...), of points or cells, one component. A cell is in range if its
-   * value is, or that of one of its points; see FullScalarConnectivity. Bounds belong to the range;
-   * NaN is in none. Default: false.
-   */
-  vtkSetMacro(ScalarConnectivity, bool);
-  vtkGetMacro(ScalarConnectivity, bool);
-  vtkBooleanMacro(ScalarConnectivity, bool);
-  ///@}
-
-  ///@{
-  /**
-   * Whether all points of a cell must be in range (as with vtkThreshold's AllScalars), not only one.
-   * Default: false.
-   */
-  vtkSetMacro(FullScalarConnectivity, bool);
-  vtkGetMacro(FullScalarConnectivity, bool);
-  vtkBooleanMacro(FullScalarConnectivity, bool);
-  ///@}
-
-  ///@{
-  /**
-   * The ranges of ScalarConnectivity; with more than one, each is looked at by itself. Default: one,
-   * 0 to 1, which is what ranges are too that come to be because a later one is set.
-   */
-  void SetScalarRange(double lo, double hi);
-  void SetScalarRange(int index, double lo, double hi);
-  void GetScalarRange(int index, double range[2]) const;
-  void SetNumberOfScalarRanges(int count);
-  int GetNumberOfScalarRanges() const { return static_cast<int>(this->ScalarRanges.size()); }
-  ///@}
-
-  ///@{
-  /**
-   * What cells must share to be connected: FACES (what bounds a cell: edges of cells in 2-D, points
-   * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbours, in 2-D 4, 4 and 8. Cells of
-   * different levels of an AMR hierarchy or a hyper tree grid share what the finer ones have.
-   * Default: POINTS.
-   */
-  vtkSetClampMacro(ConnectThrough, int, FACES, POINTS);
-  vtkGetMacro(ConnectThrough, int);
-  ///@}
-
-  ///@{
-  /**
-   * Whether only cells of equal labels are connected; the array of cells is chosen with
-   * SetInputArrayToProcess(1, ...). Default: false.
-   */
-  vtkSetMacro(LabelConnectivity, bool);
-  vtkGetMacro(LabelConnectivity, bool);
-  vtkBooleanMacro(LabelConnectivity, bool);
-  ///@}
-
-  ///@{
-  /**
    * Arrays that the table tells minimum, maximum, mean and integral of; an array of cells, or else
    * of points. All data sets must have it. Default: none.
    */
@@ -290,30 +221,6 @@ public:
       ? this->StatisticsArrays[std::size_t(index)].c_str()
       : nullptr;
   }
-  ///@}
-
-  ///@{
-  /**
-   * Points of two cells that are not further apart than this share of the smaller one's diagonal
-   * are the same point, and so on from point to point. 0 to 0.5; 0, the default: only points with
-   * exactly the same coordinates. If it is not 0 neither extents nor global ids of points decide, and
-   * regions without global cell ids are numbered by place in space. Cells should not differ in size
-   * by orders of magnitude then: memory follows the number of points that the largest reaches. Hyper
-   * trees have no use for it: their leaves meet exactly.
-   */
-  vtkSetMacro(Tolerance, double);
-  vtkGetMacro(Tolerance, double);
-  ///@}
-
-  ///@{
-  /**
-   * How sets of cells of different blocks are united: labels travel from block to block until
-   * nothing changes (LABEL_PROPAGATION, in as many steps as a region has blocks in a row), or the
-   * unions of a tree do (TREE_UNION, in the logarithm of that). The regions are the same. Default:
-   * TREE_UNION.
-   */
-  vtkSetClampMacro(Method, int, LABEL_PROPAGATION, TREE_UNION);
-  vtkGetMacro(Method, int);
   ///@}
 
   /**
@@ -344,14 +251,7 @@ protected:
   std::vector<vtkIdType> SpecifiedRegionIds;
   double ClosestPoint[3] = { 0, 0, 0 };
   vtkIdType SizeRange[2] = { 1, 0 };
-  bool ScalarConnectivity = false;
-  bool FullScalarConnectivity = false;
-  std::vector<std::array<double, 2>> ScalarRanges{ { { 0.0, 1.0 } } };
-  int ConnectThrough = POINTS;
-  bool LabelConnectivity = false;
   std::vector<std::string> StatisticsArrays;
-  double Tolerance = 0;
-  int Method = TREE_UNION;
 
 private:
   vtkAsyncConnectivity(const vtkAsyncConnectivity&) = delete;

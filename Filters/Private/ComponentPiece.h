@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "CellSize.h"
 #include "DomainRules.h"
 #include "Leaves.h"
 
@@ -148,6 +149,9 @@ class ComponentPiece {
   /// Labels the cells in range. @return the number of sets
   virtual std::uint32_t label(const RangeTest& test) = 0;
   virtual std::uint32_t setOfCell(std::int64_t cell) const = 0;
+  /// Neither is asked of hyper trees.
+  virtual bool isGhost(std::int64_t) const { return false; }
+  virtual CellSize sizeOf(std::int64_t) const { return {}; }
   /// The sets of what connectionKeys() named.
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
   /// The sets of the shared points, where cells are connected through points whatever their labels.

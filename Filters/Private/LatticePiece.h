@@ -1,6 +1,7 @@
 #pragma once
 
 #include <vtkDataArray.h>
+#include <vtkDataSetAttributes.h>
 #include <vtkSmartPointer.h>
 
 #include <array>
@@ -36,6 +37,10 @@ class LatticePiece : public ComponentPiece {
   std::uint32_t setOfCell(std::int64_t cell) const override {
     return setAt(cell % cells_[0], cell / cells_[0]);
   }
+  bool isGhost(std::int64_t cell) const override {
+    return hasGhosts_ && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
+  }
+  CellSize sizeOf(std::int64_t cell) const override;
   std::vector<std::uint32_t> setsOfConnections() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   BlockFacts facts(const FactScales& scales,
@@ -66,7 +71,6 @@ class LatticePiece : public ComponentPiece {
 
   /// The corners of a cell as VTK orders those of a vertex, line, quadrilateral or hexahedron.
   int cornersOf(std::int64_t cell, std::int64_t* ids) const;
-  CellSize sizeOf(std::int64_t cell) const;
   std::array<double, 3> at(std::int64_t i, std::int64_t j, std::int64_t k) const {
     if (straight_) return {axes_[0][index(i)], axes_[1][index(j)], axes_[2][index(k)]};
     return coordinates_[pointAt(i, j, k)];

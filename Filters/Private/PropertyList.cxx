@@ -1,5 +1,6 @@
 #include "PropertyList.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -14,6 +15,15 @@ bool PropertyList::isSame(const Value& one, const Value& other) {
   const auto* a = std::get_if<double>(&one);
   const auto* b = std::get_if<double>(&other);
   return one == other || (a && b && std::isnan(*a) && std::isnan(*b));
+}
+
+bool PropertyList::operator==(const PropertyList& other) const {
+  return std::equal(properties_.begin(), properties_.end(), other.properties_.begin(),
+                    other.properties_.end(), [](const Property& a, const Property& b) {
+                      return a.name == b.name &&
+                             std::equal(a.values.begin(), a.values.end(), b.values.begin(),
+                                        b.values.end(), isSame);
+                    });
 }
 
 std::string PropertyList::difference(const Property& first, const Property& mine, int rank) {

@@ -29,6 +29,9 @@ class PropertyList {
     for (const auto& value : values) property.values.push_back(valueOf(value));
   }
 
+  /// Local. Whether another list has the same properties with the same values.
+  bool operator==(const PropertyList& other) const;
+
   /// Collective. Ranks with other properties would do other things, and wait for each other for
   /// ever: throws Error on all of them, with the name of the first property that differs.
   void agree(Transport& transport) const;

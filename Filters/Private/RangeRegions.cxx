@@ -39,6 +39,23 @@ FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
 
 }  // namespace
 
+double measureOf(const RegionFacts& facts, const FactScales& scales) {
+  return scales.hasMeasure ? scales.measure.value(facts.measure) : 0;
+}
+
+double weightOf(const RegionFacts& facts, const FactScales& scales) {
+  return scales.hasMeasure ? measureOf(facts, scales) : static_cast<double>(facts.cells);
+}
+
+std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales) {
+  const double weight = weightOf(facts, scales);
+  std::array<double, 3> center;
+  for (std::size_t a = 0; a < 3; ++a)
+    center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
+                           : 0.5 * (facts.lo[a] + facts.hi[a]);
+  return center;
+}
+
 RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
                          const std::vector<RangeTest>& tests,
                          const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct RangeRegions {
   ExchangeStatistics statistics;
   bool aborted = false;
 };
+
+/// Length, area or volume of a region; 0 if no cell of the domain has one.
+double measureOf(const RegionFacts& facts, const FactScales& scales);
+/// What integrals are divided by: the measure, or the number of cells.
+double weightOf(const RegionFacts& facts, const FactScales& scales);
+/// Where a region balances; the middle of its bounds if it weighs nothing.
+std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales);
 
 /// Collective. Labels the cells in range and numbers their regions.
 /// @param tests   for each piece

@@ -23,8 +23,11 @@
 #include <map>
 
 #include "ExtractedCells.h"
+#include "FreshArray.h"
 #include "HyperTrees.h"
 #include "Leaves.h"
+
+#include "Tributary/Agree.h"
 
 namespace tributary {
 namespace {
@@ -81,6 +84,28 @@ void writeExtracted(vtkDataObject* input, const std::vector<ShownRange>& ranges,
 }
 
 }  // namespace
+
+void showRegions(Transport& transport, const ComponentDomain& domain,
+                 const std::vector<Leaf>& leaves, const std::string& name, bool atCells,
+                 bool atPoints, ShownRange& range) {
+  std::vector<std::vector<char>> isSelected;
+  std::vector<vtkIdType*> cells, points;
+  together(transport, [&] {
+    for (std::size_t n = 0; n < leaves.size(); ++n) {
+      auto& selected = isSelected.emplace_back();
+      for (const auto& region : range.regions.numbered.ofSet[n])
+        selected.push_back(range.selection.has(region.number, region.cells) ? 1 : 0);
+      const auto make = [&](bool isWanted, vtkIdType count) {
+        return isWanted ? freshArray<vtkIdTypeArray>(name.c_str(), 1, count) : nullptr;
+      };
+      range.cells.push_back(make(atCells, leaves[n].cells()));
+      range.points.push_back(make(atPoints && leaves[n].dataSet, leaves[n].points()));
+      cells.push_back(range.cells.back() ? range.cells.back()->GetPointer(0) : nullptr);
+      points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
+    }
+  });
+  writeRegions(transport, domain, range.regions, isSelected, cells, points);
+}
 
 std::string nameOfRange(std::size_t range) {
   return range == 0 ? "RegionId" : "RegionId_" + std::to_string(range);
@@ -156,17 +181,14 @@ void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::st
       range->InsertNextValue(static_cast<int>(r));
       cells->InsertNextValue(facts.cells);
       points->InsertNextValue(facts.points);
-      const double size = scales.hasMeasure ? scales.measure.value(facts.measure) : 0;
-      const double weight = scales.hasMeasure ? size : static_cast<double>(facts.cells);
-      measure->InsertNextValue(size);
-      double center[3], box[6];
+      const double weight = weightOf(facts, scales);
+      measure->InsertNextValue(measureOf(facts, scales));
+      double box[6];
       for (std::size_t a = 0; a < 3; ++a) {
-        center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
-                               : 0.5 * (facts.lo[a] + facts.hi[a]);
         box[2 * a] = facts.lo[a] + 0.0;  // -0 is 0
         box[2 * a + 1] = facts.hi[a] + 0.0;
       }
-      centroid->InsertNextTuple(center);
+      centroid->InsertNextTuple(centroidOf(facts, scales).data());
       bounds->InsertNextTuple(box);
       for (std::size_t v = 0; v < names.size(); ++v) {
         const ValueFacts& values = regions.values[i * names.size() + v];

@@ -15,7 +15,7 @@ class vtkTable;
 
 namespace tributary {
 
-// The outputs of vtkAsyncConnectivity. All local.
+// The outputs of vtkAsyncConnectivity. All local but for showRegions().
 
 /// The regions of one range and what is shown of them.
 struct ShownRange {
@@ -24,6 +24,12 @@ struct ShownRange {
   /// For each leaf what is shown at its cells and points, or null.
   std::vector<vtkSmartPointer<vtkIdTypeArray>> cells, points;
 };
+
+/// Collective. Makes the arrays of a range, as far as they are wanted, and completes the numbers of
+/// points in its table. @param name  of the arrays
+void showRegions(Transport& transport, const ComponentDomain& domain,
+                 const std::vector<Leaf>& leaves, const std::string& name, bool atCells,
+                 bool atPoints, ShownRange& range);
 
 /// Name of the array of regions of a range: RegionId, RegionId_1, RegionId_2 ...
 std::string nameOfRange(std::size_t range);

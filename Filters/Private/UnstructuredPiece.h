@@ -36,6 +36,10 @@ class UnstructuredPiece : public ComponentPiece {
   std::uint32_t setOfCell(std::int64_t cell) const override {
     return labels_.setOfCell[index(cell)];
   }
+  bool isGhost(std::int64_t cell) const override {
+    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
+  }
+  CellSize sizeOf(std::int64_t cell) const override { return sizes_[index(cell)]; }
   std::vector<std::uint32_t> setsOfConnections() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   BlockFacts facts(const FactScales& scales,
@@ -66,9 +70,6 @@ class UnstructuredPiece : public ComponentPiece {
   void measureCells();
   /// What tells where the same point may be: its coordinates, or its id as if it were one.
   std::array<double, 3> whereToLook(std::int64_t point) const;
-  bool isGhost(std::int64_t cell) const {
-    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
-  }
   /// @param names  of clusters, or null
   void mergePoints(const std::vector<SetName>* names);
   /// @param least  of its points

@@ -138,7 +138,17 @@ def main():
         Labels=["CELLS", "first"],
         StatisticsArrays=["first"],
     )
-    for proxy in (lines, regions):
+    features = check.tracked(
+        data,
+        ScalarConnectivity=1,
+        Scalars=["CELLS", "first"],
+        ScalarRange=[0, 1],
+        LabelConnectivity=1,
+        Labels=["CELLS", "first"],
+        Motion="Velocity Field",
+        Velocity=["POINTS", "one"],
+    )
+    for proxy in (lines, regions, features):
         expected, failed = result(proxy)
         assert not any(WORLD.allgather(failed)), "an error without a change"
         kept = set()

@@ -63,7 +63,12 @@ def load_plugin():
     simple.LoadPlugin(path, remote=True, ns=_created)
     if servermanager.ActiveConnection.IsRemote():
         simple.LoadPlugin(path, remote=False, ns=_created)
-    for name in ("AsyncStreamTracer", "AsyncStreamTracerWithCustomSource", "AsyncConnectivity"):
+    for name in (
+        "AsyncStreamTracer",
+        "AsyncStreamTracerWithCustomSource",
+        "AsyncConnectivity",
+        "AsyncFeatureTracker",
+    ):
         if name not in _created:
             assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
             _created[name] = getattr(simple, name)
@@ -91,6 +96,12 @@ def connectivity(data, **properties):
     load_plugin()
     data.UpdatePipeline()
     return _created["AsyncConnectivity"](Input=data, **properties)
+
+
+def tracked(data, **properties):
+    """Async Feature Tracker on a proxy of data."""
+    load_plugin()
+    return _created["AsyncFeatureTracker"](Input=data, **properties)
 
 
 def paraview_tracer(data, seeds, **properties):

@@ -1,0 +1,192 @@
+#include "FeatureHistory.h"
+
+#include <vtkCellArray.h>
+#include <vtkCellData.h>
+#include <vtkDoubleArray.h>
+#include <vtkIdTypeArray.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+#include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
+#include <vtkStringArray.h>
+#include <vtkTable.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "Tributary/Agree.h"
+#include "Tributary/Bytes.h"
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+namespace {
+
+vtkSmartPointer<vtkIdTypeArray> numbers(const char* name) {
+  auto array = vtkSmartPointer<vtkIdTypeArray>::New();
+  array->SetName(name);
+  return array;
+}
+
+vtkSmartPointer<vtkDoubleArray> values(const char* name, int components = 1) {
+  auto array = vtkSmartPointer<vtkDoubleArray>::New();
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  return array;
+}
+
+double speedOf(const TrackedFeature& feature) {
+  const auto& v = feature.velocity;
+  return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+const char* nameOf(FeatureEventKind kind) {
+  switch (kind) {
+    case FeatureEventKind::Birth:
+      return "Birth";
+    case FeatureEventKind::Death:
+      return "Death";
+    case FeatureEventKind::Split:
+      return "Split";
+    default:
+      return "Merge";
+  }
+}
+
+const char* nameOf(const FeatureEdge& edge) {
+  if (edge.successors > 1) return edge.predecessors > 1 ? "Split and Merge" : "Split";
+  return edge.predecessors > 1 ? "Merge" : "Continuation";
+}
+
+}  // namespace
+
+void FeatureHistory::add(Transport& transport, const TrackedStep& step, double time) {
+  std::vector<Writer> toRank(static_cast<std::size_t>(transport.size()));
+  std::vector<Bytes> bytes;
+  together(transport, [&] {
+    for (std::size_t i = 0; i < step.features.size(); ++i) {
+      const TrackedFeature& feature = step.features[i];
+      toRank[static_cast<std::size_t>(feature.track % transport.size())].value(
+          TrajectoryPoint{step.first + static_cast<std::int64_t>(i), step.step, time, feature});
+    }
+    for (Writer& writer : toRank) bytes.push_back(writer.take());
+  });
+  const std::vector<Bytes> received = exchangeBytes(transport, std::move(bytes));
+  together(transport, [&] {
+    for (const Bytes& part : received)
+      for (Reader reader(part); !reader.atEnd();)
+        points_.push_back(reader.value<TrajectoryPoint>());
+    for (const FeatureEdge& edge : step.edges) edges_.push_back({step.step, time, edge});
+    for (const FeatureEvent& event : step.events) events_.push_back({step.step, time, event});
+  });
+}
+
+void FeatureHistory::cut(const Length& length) {
+  points_.resize(length.points);
+  edges_.resize(length.edges);
+  events_.resize(length.events);
+}
+
+void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
+  std::vector<const TrajectoryPoint*> sorted;
+  for (const TrajectoryPoint& point : points_) sorted.push_back(&point);
+  std::sort(sorted.begin(), sorted.end(), [](const TrajectoryPoint* a, const TrajectoryPoint* b) {
+    return std::tie(a->tracked.track, a->step) < std::tie(b->tracked.track, b->step);
+  });
+  vtkNew<vtkPoints> places;
+  places->SetDataTypeToDouble();
+  const auto region = numbers("RegionId"), step = numbers("Step");
+  const auto time = values("Time"), size = values("Size"), speed = values("Speed");
+  const auto velocity = values("Velocity", 3);
+  for (const TrajectoryPoint* point : sorted) {
+    places->InsertNextPoint(point->tracked.facts.centroid.data());
+    region->InsertNextValue(point->feature);
+    step->InsertNextValue(point->step);
+    time->InsertNextValue(point->time);
+    size->InsertNextValue(point->tracked.facts.size);
+    velocity->InsertNextTuple(point->tracked.velocity.data());
+    speed->InsertNextValue(speedOf(point->tracked));
+  }
+  vtkNew<vtkCellArray> vertices, lines;
+  const auto track = numbers("TrackId");
+  for (const bool isLine : {false, true}) {  // as poly data order their cells
+    for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
+      while (end < sorted.size() && sorted[end]->tracked.track == sorted[begin]->tracked.track)
+        ++end;
+      if ((end - begin > 1) != isLine) continue;
+      vtkCellArray* cells = isLine ? lines : vertices;
+      cells->InsertNextCell(static_cast<int>(end - begin));
+      for (std::size_t i = begin; i < end; ++i) cells->InsertCellPoint(static_cast<vtkIdType>(i));
+      track->InsertNextValue(sorted[begin]->tracked.track);
+    }
+  }
+  output->SetPoints(places);
+  output->SetVerts(vertices);
+  output->SetLines(lines);
+  output->GetCellData()->AddArray(track);
+  for (vtkDataArray* array :
+       std::initializer_list<vtkDataArray*>{region, step, time, size, velocity, speed})
+    output->GetPointData()->AddArray(array);
+}
+
+void FeatureHistory::writeEvents(vtkTable* table) const {
+  const auto step = numbers("Step"), track = numbers("TrackId"), region = numbers("RegionId");
+  const auto parts = numbers("Parts");
+  const auto time = values("Time"), centroid = values("Centroid", 3);
+  vtkNew<vtkStringArray> kind;
+  kind->SetName("Event");
+  for (const Event& one : events_) {
+    step->InsertNextValue(one.step);
+    time->InsertNextValue(one.time);
+    kind->InsertNextValue(nameOf(one.event.kind));
+    track->InsertNextValue(one.event.track);
+    region->InsertNextValue(one.event.feature);
+    parts->InsertNextValue(one.event.parts);
+    centroid->InsertNextTuple(one.event.centroid.data());
+  }
+  for (vtkAbstractArray* column :
+       std::initializer_list<vtkAbstractArray*>{step, time, kind, track, region, parts, centroid})
+    table->AddColumn(column);
+}
+
+void FeatureHistory::writeEdges(vtkTable* table) const {
+  const auto step = numbers("Step"), before = numbers("RegionBefore"),
+             after = numbers("RegionAfter");
+  const auto trackBefore = numbers("TrackBefore"), trackAfter = numbers("TrackAfter");
+  const auto time = values("Time"), overlap = values("Overlap"), fraction = values("Fraction");
+  vtkNew<vtkStringArray> kind;
+  kind->SetName("Kind");
+  for (const Edge& one : edges_) {
+    step->InsertNextValue(one.step);
+    time->InsertNextValue(one.time);
+    kind->InsertNextValue(nameOf(one.edge));
+    trackBefore->InsertNextValue(one.edge.trackBefore);
+    trackAfter->InsertNextValue(one.edge.trackAfter);
+    before->InsertNextValue(one.edge.before);
+    after->InsertNextValue(one.edge.after);
+    overlap->InsertNextValue(one.edge.volume);
+    fraction->InsertNextValue(one.edge.fraction);
+  }
+  for (vtkAbstractArray* column : std::initializer_list<vtkAbstractArray*>{
+           step, time, kind, trackBefore, trackAfter, before, after, overlap, fraction})
+    table->AddColumn(column);
+}
+
+void addTrackColumns(const TrackedStep& step, double time, vtkTable* table) {
+  const auto track = numbers("TrackId"), number = numbers("Step"), first = numbers("FirstStep");
+  const auto when = values("Time"), velocity = values("Velocity", 3), speed = values("Speed");
+  for (const TrackedFeature& feature : step.features) {
+    track->InsertNextValue(feature.track);
+    number->InsertNextValue(step.step);
+    when->InsertNextValue(time);
+    first->InsertNextValue(feature.firstStep);
+    velocity->InsertNextTuple(feature.velocity.data());
+    speed->InsertNextValue(speedOf(feature));
+  }
+  for (vtkAbstractArray* column :
+       std::initializer_list<vtkAbstractArray*>{track, number, when, first, velocity, speed})
+    table->AddColumn(column);
+}
+
+}  // namespace tributary

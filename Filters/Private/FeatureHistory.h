@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "Tributary/Components/FeatureGraph.h"
+#include "Tributary/Transport/Transport.h"
+
+class vtkPolyData;
+class vtkTable;
+
+namespace tributary {
+
+/// A feature as a point of its trajectory.
+struct TrajectoryPoint {
+  std::int64_t feature;
+  std::int64_t step;
+  double time;
+  TrackedFeature tracked;
+};
+
+/// What all steps so far have added to a feature graph, on all ranks together. A track is on the
+/// rank that its number modulo the number of ranks names; edges and events are where they came up.
+class FeatureHistory {
+ public:
+  /// How much there is on this rank; to go back to.
+  struct Length {
+    std::size_t points = 0, edges = 0, events = 0;
+  };
+
+  /// Collective.
+  void add(Transport& transport, const TrackedStep& step, double time);
+  Length length() const { return {points_.size(), edges_.size(), events_.size()}; }
+  /// Local. Forgets what was added since.
+  void cut(const Length& length);
+
+  // Local: this rank's part.
+  /// A polyline for each track with several points, a vertex for each with one, by their numbers.
+  void writeTrajectories(vtkPolyData* output) const;
+  void writeEvents(vtkTable* table) const;
+  void writeEdges(vtkTable* table) const;
+
+ private:
+  struct Edge {
+    std::int64_t step;
+    double time;
+    FeatureEdge edge;
+  };
+  struct Event {
+    std::int64_t step;
+    double time;
+    FeatureEvent event;
+  };
+
+  std::vector<TrajectoryPoint> points_;  // in the order of steps
+  std::vector<Edge> edges_;
+  std::vector<Event> events_;
+};
+
+/// Adds to a table of the features of a step, row by row, what their tracks are. Local.
+void addTrackColumns(const TrackedStep& step, double time, vtkTable* table);
+
+}  // namespace tributary
