@@ -8,6 +8,7 @@
 
 #include "ComponentKernels.h"
 #include "Components.h"
+#include "Iterations.h"
 #include "Kernels.h"
 #include "Neighborhood.h"
 #include "Particles.h"
@@ -350,6 +351,59 @@ void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
+void addIterations(CLI::App& app, bench::IterationsOptions& options) {
+  auto* command = app.add_subcommand(
+      "iterations", "A step of convection and diffusion by asynchronous iterations, or simulated");
+  command
+      ->add_option("--table", options.table,
+                   "detection: synchronous and asynchronous ones; sends: send modes and receives")
+      ->check(CLI::IsMember({"detection", "sends"}))
+      ->capture_default_str();
+  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 14));
+  command->add_option("--cells", options.cells, "Cells per axis")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--threshold", options.threshold, "Of the largest magnitude of b - A u")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--inverse-step", options.inverseStep, "1 / time step; 0: steady state")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--receives", options.receives, "sends: receives for a neighbour, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      ->add_option("--paper-cells", options.paperCells,
+                   "Simulated: cells per axis of the problem that times are those of")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--cell-seconds", options.cellSeconds, "Simulated: a sweep of a cell")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--residual-seconds", options.residualSeconds, "Simulated: a cell's residual")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--noise", options.noise,
+                   "Simulated: times to compute vary by so many times their mean")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--slow-speed", options.slowSpeed, "Simulated: of one rank in the middle")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Simulated: of the noise")->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary, where it can beside its peers in the same run");
   bench::ParticlesOptions particles;
@@ -358,6 +412,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::WalksOptions walks;
   bench::NeighborhoodOptions neighborhood;
   bench::ReductionOptions reduction;
+  bench::IterationsOptions iterations;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
   bench::ComponentKernelsOptions componentKernels;
@@ -367,6 +422,7 @@ int run(int argc, char** argv, int rank, int size) {
   addTermination(app, termination);
   addReduction(app, reduction);
   addNeighborhood(app, neighborhood);
+  addIterations(app, iterations);
   addComponents(app, componentsPart, components, componentKernels);
   app.require_subcommand(1);
   try {
@@ -384,6 +440,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureWalks(walks);
   } else if (app.got_subcommand("neighborhood")) {
     bench::measureNeighborhood(neighborhood);
+  } else if (app.got_subcommand("iterations")) {
+    bench::measureIterations(iterations);
   } else if (app.got_subcommand("components")) {
     if (componentsPart == "union") {
       bench::measureComponents(components);
