@@ -523,7 +523,7 @@ void TimedRank::admit() {
       arrival.admitted = true;
       const double time = std::max(first.time, receiveFreeAt_);
       receiveFreeAt_ = time + network_.link(arrival.source, rank_).gap;
-      if (time > clock_) {
+      if (time > first.time) {  // behind others that wait, maybe of the same source
         first.time = time;
         coming_.push_back(std::move(first));
         std::push_heap(coming_.begin(), coming_.end());

@@ -98,6 +98,32 @@ TEST(TimedNetwork, GapsKeepMessagesApart) {
   });
 }
 
+/// Whatever the receiver's gap puts off, and however late it looks.
+TEST(TimedNetwork, MessagesOfARankToAnotherKeepTheirOrder) {
+  constexpr int Ranks = 5, Messages = 200;
+  const auto network = makeTimedNetwork(cluster(Ranks, 2));
+  network->run([&](Transport& transport) {
+    const Session session = transport.openSession();
+    auto pause = [&, n = std::uint64_t(transport.rank()) << 32](unsigned longest) mutable {
+      transport.spend(1e-7 * static_cast<double>(mix(++n) % longest));
+    };
+    if (transport.rank() > 0) {
+      for (int i = 0; i < Messages; ++i) {
+        transport.send(0, Channel::Work, session, SendMode::Eager, Writer().value(i).take());
+        pause(45);
+      }
+      return;
+    }
+    std::vector<int> next(Ranks, 0);
+    for (int i = 0; i < (Ranks - 1) * Messages; ++i) {
+      const Envelope envelope = receive(transport, session);
+      EXPECT_EQ(Reader(envelope.bytes).value<int>(), next[std::size_t(envelope.source)]++)
+          << "of rank " << envelope.source;
+      pause(14);
+    }
+  });
+}
+
 TEST(TimedNetwork, CollectivesAreTreesAndRight) {
   for (const int size : {1, 2, 3, 5, 8, 13, 64}) {
     const auto network = makeTimedNetwork(cluster(size, 4));
