@@ -191,17 +191,27 @@ class UnionFind {
       return static_cast<Index>(double(edge) / double(edges.size()) * double(parent_.size()));
     };
     const Index least = share(begin), past = share(end);
-    const auto tooMany = static_cast<std::size_t>(std::max<std::int64_t>((end - begin) / 32, 1024));
+    // Those of a mesh are many at first, where its own elements begin, and then few.
+    const auto tooMany = [&rest, first = begin, all = end - begin](std::int64_t next) {
+      const auto crossing = static_cast<std::int64_t>(rest.crossing.size());
+      if (crossing < 1024 || crossing < all / 32) return false;
+      return crossing > (next - first) / 2 || crossing > all / 8;
+    };
+    rest.crossing.reserve(static_cast<std::size_t>((end - begin) / 32));
+    const Edge* const edge = edges.data();
+    Index* const parent = parent_.data();
     std::int64_t merged = 0;
-    for (; begin < end && rest.crossing.size() < tooMany; ++begin) {
-      const Edge& later = edges[static_cast<std::size_t>(std::min(begin + kAhead, end - 1))];
-      __builtin_prefetch(parent_.data() + later.first);
-      __builtin_prefetch(parent_.data() + later.second);
-      auto [a, b] = edges[static_cast<std::size_t>(begin)];
+    while (begin < end) {
+      const Edge& later = edge[std::min(begin + kAhead, end - 1)];
+      __builtin_prefetch(parent + later.first);
+      __builtin_prefetch(parent + later.second);
+      auto [a, b] = edge[begin++];
       const bool own = std::min(a, b) >= least && std::max(a, b) < past;
-      const Outcome outcome = own ? uniteFrom(least, parent_.data(), a, b) : Outcome::Outside;
+      const Outcome outcome = own ? uniteFrom(least, parent, a, b) : Outcome::Outside;
       merged += outcome == Outcome::Joined;
-      if (outcome == Outcome::Outside) rest.crossing.emplace_back(a, b);
+      if (outcome != Outcome::Outside) continue;
+      rest.crossing.emplace_back(a, b);
+      if (tooMany(begin)) break;
     }
     rest.begin = begin;
     rest.end = end;
