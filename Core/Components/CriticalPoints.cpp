@@ -138,7 +138,7 @@ bool CriticalPointTracker::nameTracks(std::vector<TrajectoryPieces>& pieces,
       piece.cells = 1;
       for (const CriticalPoint& point : points)
         piece.key = std::min(piece.key, keyOfNew(point.face));
-      const bool closed = points.size() > 1 && points[0].face == points[points.size() - 1].face;
+      const bool closed = isClosed(points);
       for (const std::size_t end : {std::size_t(0), points.size() - 1}) {
         const SpaceTimeFace& face = points[end].face;
         if (closed || (face.upper == 0 && face.step == step_)) continue;

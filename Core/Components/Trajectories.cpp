@@ -20,10 +20,6 @@ std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-bool isClosed(Span<const CriticalPoint> points) {
-  return points.size() > 1 && points[0].face == points[points.size() - 1].face;
-}
-
 /// Puts the pieces of one trajectory behind each other.
 std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces) {
   // A point of the first step is the end of another piece, too, unless it is alone.

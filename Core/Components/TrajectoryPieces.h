@@ -38,6 +38,11 @@ struct CriticalPoint {
   CriticalKind kind;                 ///< Of the stretch.
 };
 
+/// Whether the points of a trajectory, or a part of one, come back to where they began.
+inline bool isClosed(Span<const CriticalPoint> points) {
+  return points.size() > 1 && points[0].face == points[points.size() - 1].face;
+}
+
 /// Parts of trajectories that lie in one block and between two steps.
 struct TrajectoryPieces {
   std::vector<CriticalPoint> points;    ///< Piece by piece, in order along the trajectory.
