@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "Tributary/Components/CriticalPoints.h"
-#include "Tributary/Components/Trajectories.h"
+#include "Tributary/Features/CriticalPoints.h"
+#include "Tributary/Features/Trajectories.h"
 #include "Tributary/Components/UnionFind.h"
 #include "Tributary/Error.h"
 #include "Tributary/Hash.h"

@@ -13,8 +13,8 @@
 #include "Private/RunStatistics.h"
 
 #include "Tributary/Agree.h"
-#include "Tributary/Components/FeatureGraph.h"
-#include "Tributary/Components/FeatureOverlap.h"
+#include "Tributary/Features/FeatureGraph.h"
+#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

@@ -12,7 +12,7 @@
 #include "RangeRegions.h"
 
 #include "Tributary/Box.h"
-#include "Tributary/Components/FeatureOverlap.h"
+#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Components/FixedSum.h"
 
 class vtkDataArray;

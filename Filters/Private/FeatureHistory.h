@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "Tributary/Components/FeatureGraph.h"
+#include "Tributary/Features/FeatureGraph.h"
 #include "Tributary/Transport/Transport.h"
 
 class vtkPolyData;

@@ -1,4 +1,4 @@
-#include "Tributary/Components/CriticalPoints.h"
+#include "Tributary/Features/CriticalPoints.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 #include "Sanitized.h"
 #include "SpaceTimeFields.h"
 #include "Threads.h"
-#include "Tributary/Components/PuncturedSimplex.h"
-#include "Tributary/Components/Trajectories.h"
+#include "Tributary/Features/PuncturedSimplex.h"
+#include "Tributary/Features/Trajectories.h"
 #include "World.h"
 
 namespace tributary {

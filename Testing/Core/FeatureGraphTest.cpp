@@ -1,4 +1,4 @@
-#include "Tributary/Components/FeatureGraph.h"
+#include "Tributary/Features/FeatureGraph.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include "Assignments.h"
 #include "Sanitized.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Components/FeatureOverlap.h"
+#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Shares.h"
 #include "Tributary/Transport/Collectives.h"
 #include "Tributary/Transport/Loopback.h"

@@ -1,4 +1,4 @@
-#include "Tributary/Components/PuncturedSimplex.h"
+#include "Tributary/Features/PuncturedSimplex.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "Sanitized.h"
-#include "Tributary/Components/CriticalKind.h"
+#include "Tributary/Features/CriticalKind.h"
 #include "World.h"
 
 namespace tributary {

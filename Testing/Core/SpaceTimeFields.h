@@ -13,8 +13,8 @@
 
 #include "Assignments.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Components/CriticalPoints.h"
-#include "Tributary/Components/Trajectories.h"
+#include "Tributary/Features/CriticalPoints.h"
+#include "Tributary/Features/Trajectories.h"
 #include "Tributary/Shares.h"
 #include "Tributary/Transport/Collectives.h"
 #include "Tributary/Transport/Simulated.h"

@@ -1,4 +1,4 @@
-#include "Tributary/Components/CriticalKind.h"
+#include "Tributary/Features/CriticalKind.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "Tributary/Components/Trajectories.h"
+#include "Tributary/Features/Trajectories.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Components/PieceEnds.h"
+#include "Tributary/Features/PieceEnds.h"
 #include "Tributary/Components/Regions.h"
 #include "Tributary/Error.h"
 #include "Tributary/Shares.h"

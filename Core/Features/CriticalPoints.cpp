@@ -1,4 +1,4 @@
-#include "Tributary/Components/CriticalPoints.h"
+#include "Tributary/Features/CriticalPoints.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "Tributary/Agree.h"
-#include "Tributary/Components/PieceEnds.h"
+#include "Tributary/Features/PieceEnds.h"
 #include "Tributary/Components/Regions.h"
 #include "Tributary/Error.h"
 #include "Tributary/Rendezvous.h"

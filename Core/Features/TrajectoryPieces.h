@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "Tributary/Components/CriticalKind.h"
+#include "Tributary/Features/CriticalKind.h"
 #include "Tributary/Span.h"
 
 namespace tributary {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "Tributary/Bytes.h"
-#include "Tributary/Components/FeatureOverlap.h"
+#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Components/FixedSum.h"
 #include "Tributary/Transport/Transport.h"
 

@@ -1,4 +1,4 @@
-#include "Tributary/Components/SimplicialSpace.h"
+#include "Tributary/Features/SimplicialSpace.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "Tributary/Components/FeatureOverlap.h"
+#include "Tributary/Features/FeatureOverlap.h"
 
 #include <algorithm>
 #include <limits>

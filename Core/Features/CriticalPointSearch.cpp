@@ -1,4 +1,4 @@
-#include "Tributary/Components/CriticalPointSearch.h"
+#include "Tributary/Features/CriticalPointSearch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "Tributary/Components/PuncturedSimplex.h"
-#include "Tributary/Components/SimplexSlope.h"
+#include "Tributary/Features/PuncturedSimplex.h"
+#include "Tributary/Features/SimplexSlope.h"
 #include "Tributary/Error.h"
 
 namespace tributary {

@@ -1,4 +1,4 @@
-#include "Tributary/Components/FeatureGraph.h"
+#include "Tributary/Features/FeatureGraph.h"
 
 #include <algorithm>
 #include <cmath>

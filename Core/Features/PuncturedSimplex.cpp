@@ -1,4 +1,4 @@
-#include "Tributary/Components/PuncturedSimplex.h"
+#include "Tributary/Features/PuncturedSimplex.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "Tributary/Bytes.h"
-#include "Tributary/Components/CriticalPointSearch.h"
+#include "Tributary/Features/CriticalPointSearch.h"
 #include "Tributary/Components/DistributedUnion.h"
-#include "Tributary/Components/SimplicialSpace.h"
-#include "Tributary/Components/TrajectoryPieces.h"
+#include "Tributary/Features/SimplicialSpace.h"
+#include "Tributary/Features/TrajectoryPieces.h"
 #include "Tributary/ParallelFor.h"
 #include "Tributary/Span.h"
 #include "Tributary/Transport/Transport.h"

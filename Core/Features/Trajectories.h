@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "Tributary/Assignment.h"
-#include "Tributary/Components/CriticalPoints.h"
+#include "Tributary/Features/CriticalPoints.h"
 #include "Tributary/Span.h"
 #include "Tributary/Transport/Transport.h"
 

@@ -5,7 +5,7 @@
 
 #include "Tributary/Assignment.h"
 #include "Tributary/Components/SetLinks.h"
-#include "Tributary/Components/TrajectoryPieces.h"
+#include "Tributary/Features/TrajectoryPieces.h"
 #include "Tributary/Hash.h"
 #include "Tributary/Transport/Transport.h"
 

@@ -8,8 +8,8 @@
 #include "Tributary/Bytes.h"
 #include "Tributary/Components/FixedSum.h"
 #include "Tributary/Components/Matching.h"
-#include "Tributary/Components/SimplexSlope.h"
-#include "Tributary/Components/SimplicialSpace.h"
+#include "Tributary/Features/SimplexSlope.h"
+#include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

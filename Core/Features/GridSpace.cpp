@@ -5,7 +5,7 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Components/SimplicialSpace.h"
+#include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 

@@ -1,4 +1,4 @@
-#include "Tributary/Components/PieceEnds.h"
+#include "Tributary/Features/PieceEnds.h"
 
 #include <string>
 #include <utility>

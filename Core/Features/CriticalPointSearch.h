@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "Tributary/Components/SimplicialSpace.h"
-#include "Tributary/Components/TrajectoryPieces.h"
+#include "Tributary/Features/SimplicialSpace.h"
+#include "Tributary/Features/TrajectoryPieces.h"
 #include "Tributary/ParallelFor.h"
 
 namespace tributary {
