@@ -6,10 +6,10 @@
 #include <tuple>
 #include <utility>
 
-#include "Tributary/Features/CriticalPoints.h"
-#include "Tributary/Features/Trajectories.h"
 #include "Tributary/Components/UnionFind.h"
 #include "Tributary/Error.h"
+#include "Tributary/Features/CriticalPoints.h"
+#include "Tributary/Features/Trajectories.h"
 #include "Tributary/Hash.h"
 #include "Tributary/Transport/Simulated.h"
 

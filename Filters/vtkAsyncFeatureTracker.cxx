@@ -13,9 +13,9 @@
 #include "Private/RunStatistics.h"
 
 #include "Tributary/Agree.h"
+#include "Tributary/Error.h"
 #include "Tributary/Features/FeatureGraph.h"
 #include "Tributary/Features/FeatureOverlap.h"
-#include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
 #include <vtkCellData.h>

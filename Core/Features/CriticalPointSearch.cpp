@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
+#include "Tributary/Error.h"
 #include "Tributary/Features/PuncturedSimplex.h"
 #include "Tributary/Features/SimplexSlope.h"
-#include "Tributary/Error.h"
 
 namespace tributary {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "Tributary/Bytes.h"
-#include "Tributary/Features/CriticalPointSearch.h"
 #include "Tributary/Components/DistributedUnion.h"
+#include "Tributary/Features/CriticalPointSearch.h"
 #include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/TrajectoryPieces.h"
 #include "Tributary/ParallelFor.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "Tributary/Bytes.h"
-#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Components/FixedSum.h"
+#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {

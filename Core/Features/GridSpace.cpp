@@ -5,8 +5,8 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Error.h"
+#include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {

@@ -8,9 +8,9 @@
 #include "Tributary/Bytes.h"
 #include "Tributary/Components/FixedSum.h"
 #include "Tributary/Components/Matching.h"
+#include "Tributary/Error.h"
 #include "Tributary/Features/SimplexSlope.h"
 #include "Tributary/Features/SimplicialSpace.h"
-#include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {

@@ -7,9 +7,9 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
-#include "Tributary/Features/PieceEnds.h"
 #include "Tributary/Components/Regions.h"
 #include "Tributary/Error.h"
+#include "Tributary/Features/PieceEnds.h"
 #include "Tributary/Shares.h"
 #include "Tributary/Transport/Collectives.h"
 

@@ -12,8 +12,8 @@
 #include "RangeRegions.h"
 
 #include "Tributary/Box.h"
-#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Components/FixedSum.h"
+#include "Tributary/Features/FeatureOverlap.h"
 
 class vtkDataArray;
 class vtkIdList;
