@@ -506,6 +506,30 @@ TEST(FeatureGraph, ThingsThatCrossGoOnAsTheyMoved) {
   EXPECT_GT(sum({}, FeatureEventKind::Birth), 4u);  // or nothing would have had to be estimated
 }
 
+TEST(FeatureGraph, IsMovedAsItOverlapsMost) {
+  onRanks(4, [](Transport& transport) {
+    TrackingOptions options;
+    options.motion = FeatureMotion::Estimated;
+    FeatureGraph graph(transport, options);
+    const auto volume = [](double v) { return UnitScale.fixed(v); };
+    const auto advance = [&](double time, const std::vector<FeatureFacts>& facts,
+                             const std::vector<FeatureOverlap>& overlaps) {
+      const bool isFirst = transport.rank() == 0;
+      return graph.advance(shareOf(transport, time, facts),
+                           isFirst ? overlaps : std::vector<FeatureOverlap>(), UnitScale);
+    };
+    // Two that approach each other are one from the third step on, with three motions.
+    advance(0, {{2, {0, 0, 0}}, {2, {8, 0, 0}}}, {});
+    advance(1, {{2, {1, 0, 0}}, {2, {7, 0, 0}}}, {{0, 0, 0, volume(2)}, {1, 0, 1, volume(2)}});
+    advance(2, {{4, {4, 0, 0}}}, {{0, 0, 0, volume(2)}, {1, 0, 0, volume(2)}});
+    const TrackedStep step = advance(
+        3, {{4, {4, 0, 0}}}, {{0, 0, 0, volume(0.5)}, {0, 1, 0, volume(3)}, {0, 2, 0, volume(1)}});
+    if (transport.rank() > 0) return;
+    ASSERT_EQ(step.edges.size(), 1u);
+    EXPECT_EQ(step.edges[0].volume, 3);
+  });
+}
+
 TEST(FeatureGraph, EndsAndBeginsWhereThereIsNothing) {
   const auto steps = followOnAll(
       {}, 6, [](double x, double y, int time) { return time % 3 != 1 && isIn(x, y, 24, 24, 5); });
