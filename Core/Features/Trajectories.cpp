@@ -82,7 +82,7 @@ void addTrajectory(const std::vector<CriticalPoint>& line, Trajectories& all) {
   }
   for (std::size_t i = 0; i < line.size(); ++i) {
     const CriticalPoint& p = line[i];
-    TrajectoryPoint point{
+    TrackedCriticalPoint point{
         p.face, p.time, p.place, p.value, p.velocity, p.kind, TrajectoryEvent::None};
     const bool isEnd = i == 0 || i == stretches;
     if (stretches > 0 && (!isEnd || closed)) {

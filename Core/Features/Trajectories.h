@@ -20,7 +20,7 @@ enum class TrajectoryEvent : std::uint8_t {
   Death        ///< Two critical points meet here, and vanish: both neighbours are earlier.
 };
 
-struct TrajectoryPoint {
+struct TrackedCriticalPoint {
   SpaceTimeFace face;
   double time;
   std::array<double, 3> place;
@@ -35,7 +35,7 @@ struct TrajectoryPoint {
 struct Trajectories {
   std::int64_t total = 0;  ///< On all ranks.
   std::int64_t first = 0;  ///< Which of all this rank's first one is.
-  std::vector<TrajectoryPoint> points;
+  std::vector<TrackedCriticalPoint> points;
   std::vector<std::size_t> offsets{0};  ///< Where they begin, and the end of the last.
   std::vector<std::int64_t> tracks;     ///< Of each one the lowest of its pieces.
   bool aborted = false;                 ///< By a monitor; not meant to be used then.
@@ -43,7 +43,7 @@ struct Trajectories {
   std::size_t size() const { return offsets.size() - 1; }
   /// Its points in order, from the end that was found first; the last of a closed one is the first
   /// once more.
-  Span<const TrajectoryPoint> trajectory(std::size_t i) const {
+  Span<const TrackedCriticalPoint> trajectory(std::size_t i) const {
     return {points.data() + offsets[i], offsets[i + 1] - offsets[i]};
   }
 };

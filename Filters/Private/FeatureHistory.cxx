@@ -68,7 +68,7 @@ void FeatureHistory::add(Transport& transport, const TrackedStep& step, double t
     for (std::size_t i = 0; i < step.features.size(); ++i) {
       const TrackedFeature& feature = step.features[i];
       toRank[static_cast<std::size_t>(feature.track % transport.size())].value(
-          TrajectoryPoint{step.first + static_cast<std::int64_t>(i), step.step, time, feature});
+          TrackPoint{step.first + static_cast<std::int64_t>(i), step.step, time, feature});
     }
     for (Writer& writer : toRank) bytes.push_back(writer.take());
   });
@@ -76,7 +76,7 @@ void FeatureHistory::add(Transport& transport, const TrackedStep& step, double t
   together(transport, [&] {
     for (const Bytes& part : received)
       for (Reader reader(part); !reader.atEnd();)
-        points_.push_back(reader.value<TrajectoryPoint>());
+        points_.push_back(reader.value<TrackPoint>());
     for (const FeatureEdge& edge : step.edges) edges_.push_back({step.step, time, edge});
     for (const FeatureEvent& event : step.events) events_.push_back({step.step, time, event});
   });
@@ -89,9 +89,9 @@ void FeatureHistory::cut(const Length& length) {
 }
 
 void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
-  std::vector<const TrajectoryPoint*> sorted;
-  for (const TrajectoryPoint& point : points_) sorted.push_back(&point);
-  std::sort(sorted.begin(), sorted.end(), [](const TrajectoryPoint* a, const TrajectoryPoint* b) {
+  std::vector<const TrackPoint*> sorted;
+  for (const TrackPoint& point : points_) sorted.push_back(&point);
+  std::sort(sorted.begin(), sorted.end(), [](const TrackPoint* a, const TrackPoint* b) {
     return std::tie(a->tracked.track, a->step) < std::tie(b->tracked.track, b->step);
   });
   vtkNew<vtkPoints> places;
@@ -99,7 +99,7 @@ void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
   const auto region = numbers("RegionId"), step = numbers("Step");
   const auto time = values("Time"), size = values("Size"), speed = values("Speed");
   const auto velocity = values("Velocity", 3);
-  for (const TrajectoryPoint* point : sorted) {
+  for (const TrackPoint* point : sorted) {
     places->InsertNextPoint(point->tracked.facts.centroid.data());
     region->InsertNextValue(point->feature);
     step->InsertNextValue(point->step);

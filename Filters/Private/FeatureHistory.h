@@ -13,7 +13,7 @@ class vtkTable;
 namespace tributary {
 
 /// A feature as a point of its trajectory.
-struct TrajectoryPoint {
+struct TrackPoint {
   std::int64_t feature;
   std::int64_t step;
   double time;
@@ -53,7 +53,7 @@ class FeatureHistory {
     FeatureEvent event;
   };
 
-  std::vector<TrajectoryPoint> points_;  // in the order of steps
+  std::vector<TrackPoint> points_;  // in the order of steps
   std::vector<Edge> edges_;
   std::vector<Event> events_;
 };

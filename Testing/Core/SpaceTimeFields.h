@@ -84,17 +84,17 @@ inline std::vector<GridExtent> cutGrid(const SpaceTimeProblem& problem, int bloc
 /// A trajectory, wherever it was.
 struct WholeTrajectory {
   std::int64_t track;
-  std::vector<TrajectoryPoint> points;
+  std::vector<TrackedCriticalPoint> points;
 
   bool closed() const { return points.size() > 1 && points.front().face == points.back().face; }
 };
 
-inline void write(Writer& writer, const TrajectoryPoint& p) {
+inline void write(Writer& writer, const TrackedCriticalPoint& p) {
   writer.value(p.face).value(p.time).value(p.place).value(p.value).value(p.velocity);
   writer.value(p.kind).value(p.event);
 }
-inline TrajectoryPoint readPoint(Reader& reader) {
-  TrajectoryPoint p;
+inline TrackedCriticalPoint readPoint(Reader& reader) {
+  TrackedCriticalPoint p;
   p.face = reader.value<SpaceTimeFace>();
   p.time = reader.value<double>();
   p.place = reader.value<std::array<double, 3>>();
@@ -110,7 +110,7 @@ inline Bytes bitsOf(const std::vector<WholeTrajectory>& all) {
   Writer writer;
   for (const WholeTrajectory& one : all) {
     writer.value(one.track).value(one.points.size());
-    for (const TrajectoryPoint& point : one.points) write(writer, point);
+    for (const TrackedCriticalPoint& point : one.points) write(writer, point);
   }
   return writer.take();
 }
@@ -125,7 +125,7 @@ inline std::vector<WholeTrajectory> gatherTrajectories(Transport& transport,
   Writer writer;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     writer.value(mine.tracks[i]).value(mine.trajectory(i).size());
-    for (const TrajectoryPoint& point : mine.trajectory(i)) write(writer, point);
+    for (const TrackedCriticalPoint& point : mine.trajectory(i)) write(writer, point);
   }
   std::vector<WholeTrajectory> all;
   for (const Bytes& bytes : allgatherBytes(transport, writer.take())) {
