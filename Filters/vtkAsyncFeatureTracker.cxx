@@ -1,45 +1,27 @@
 #include "vtkAsyncFeatureTracker.h"
 
-#include "Private/ComponentDomain.h"
-#include "Private/FeatureCells.h"
-#include "Private/FeatureHistory.h"
-#include "Private/FreshArray.h"
-#include "Private/Leaves.h"
+#include "Private/CriticalTracking.h"
 #include "Private/PropertyList.h"
-#include "Private/RangeRegions.h"
-#include "Private/RegionArrays.h"
-#include "Private/RegionWriting.h"
+#include "Private/RegionTracking.h"
 #include "Private/Require.h"
 #include "Private/RunStatistics.h"
 
-#include "Tributary/Agree.h"
-#include "Tributary/Error.h"
-#include "Tributary/Features/FeatureGraph.h"
-#include "Tributary/Features/FeatureOverlap.h"
 #include "Tributary/Transport/Collectives.h"
 
-#include <vtkCellData.h>
 #include <vtkDataObject.h>
-#include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkDoubleArray.h>
-#include <vtkFieldData.h>
-#include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkNew.h>
 #include <vtkObjectFactory.h>
-#include <vtkPointData.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkTable.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,22 +30,7 @@ vtkStandardNewMacro(vtkAsyncFeatureTracker);
 namespace
 {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
-using tributary::Error;
 using tributary::require;
-
-enum Ports
-{
-  MESH_PORT,
-  TRAJECTORIES_PORT,
-  FEATURES_PORT,
-  EVENTS_PORT,
-  EDGES_PORT,
-  PORT_COUNT
-};
-
-/// Shares of the progress bar when the data sets are known, and when regions are.
-constexpr double SETUP_DONE = 0.1;
-constexpr double REGIONS_DONE = 0.5;
 } // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -71,17 +38,6 @@ constexpr double REGIONS_DONE = 0.5;
 class vtkAsyncFeatureTracker::vtkState
 {
 public:
-  /// After a step all that is needed to take up the next one.
-  struct Moment
-  {
-    bool IsBeginning = true; ///< There was no step yet.
-    double Time = 0;
-    tributary::Bytes Graph;
-    std::vector<tributary::FlowingSample> Samples;
-    tributary::FixedScale Scale; ///< Of the samples' volumes.
-    tributary::FeatureHistory::Length Length;
-  };
-
   /// What all steps have to have in common.
   struct Basis
   {
@@ -98,25 +54,18 @@ public:
 
   /// Local. What to ask the input for so that the outputs become those of a time.
   void Plan(const double* steps, int count, double time, Basis basis);
-  void Begin()
-  {
-    this->Before = this->Now = {};
-    this->History = {};
-    this->Seen.clear();
-  }
 
-  Moment Before; ///< Before the last step, to take it up again.
-  Moment Now;
-  tributary::FeatureHistory History;
-  Basis Begun;               ///< That of the steps so far,
-  Basis Asked;               ///< and of the next one.
-  std::vector<double> Seen;  ///< Steps of the input that have been asked for.
-  std::vector<double> Steps; ///< All that the input tells.
-  std::size_t Next = 0;      ///< Which of them is to be executed, if there are any,
-  std::size_t Goal = 0;      ///< and up to which.
-  bool IsAnew = true;        ///< Begin with the first step.
-  bool IsWhole = false;      ///< The last execution neither failed nor was aborted.
-  bool IsUnderWay = false;   ///< Towards the goal.
+  std::unique_ptr<vtkTracking> Tracking; ///< Of the steps so far.
+  double Time = 0;                       ///< Of the last one.
+  Basis Begun;                           ///< That of the steps so far,
+  Basis Asked;                           ///< and of the next one.
+  std::vector<double> Seen;              ///< Steps of the input that have been asked for.
+  std::vector<double> Steps;             ///< All that the input tells.
+  std::size_t Next = 0;                  ///< Which of them is to be executed, if there are any,
+  std::size_t Goal = 0;                  ///< and up to which.
+  bool IsAnew = true;                    ///< Begin with the first step.
+  bool IsWhole = false;                  ///< The last execution neither failed nor was aborted.
+  bool IsUnderWay = false;               ///< Towards the goal.
 };
 
 //------------------------------------------------------------------------------
@@ -139,57 +88,19 @@ void vtkAsyncFeatureTracker::vtkState::Plan(
 }
 
 //------------------------------------------------------------------------------
-/// One execution on one rank. Every member function is collective.
-class vtkAsyncFeatureTracker::vtkRun
-{
-public:
-  vtkRun(vtkAsyncFeatureTracker* self, tributary::Transport& transport)
-    : Self(self)
-    , Transport(transport)
-    , State(*self->State)
-  {
-  }
-
-  /// @return false after an abort
-  bool Execute(
-    vtkDataObject* input, vtkInformationVector* outputVector, tributary::RunStatistics& statistics);
-
-private:
-  double TimeOf(vtkDataObject* input, bool& isOfAnother);
-  bool FindRegions(vtkDataObject* input);
-  std::vector<tributary::FlowingSample> MakeSamples();
-  void TakeUp(double time);
-  void Write(vtkDataObject* input, double time, vtkInformationVector* outputVector);
-  void AddTracks(vtkDataObject* output);
-
-  const std::vector<tributary::RegionOfSet>& RegionsOf(std::size_t leaf) const
-  {
-    return this->Ranges.front().regions.numbered.ofSet[leaf];
-  }
-
-  vtkAsyncFeatureTracker* Self;
-  tributary::Transport& Transport;
-  vtkState& State;
-  std::vector<tributary::Leaf> Leaves;
-  std::unique_ptr<tributary::ComponentDomain> Domain;
-  std::vector<tributary::ShownRange> Ranges; // one
-  std::unique_ptr<tributary::FeatureGraph> Graph;
-  tributary::TrackedStep Tracked;
-};
-
-//------------------------------------------------------------------------------
 /// @param isOfAnother  whether the input is not at the time that it was asked for
-double vtkAsyncFeatureTracker::vtkRun::TimeOf(vtkDataObject* input, bool& isOfAnother)
+double vtkAsyncFeatureTracker::TimeOf(
+  tributary::Transport& transport, vtkDataObject* input, bool& isOfAnother)
 {
   // Ranks without data may not know their time.
   constexpr double none = -std::numeric_limits<double>::infinity();
   vtkInformation* info = input->GetInformation();
-  const double known = tributary::allreduce(this->Transport, tributary::ReduceOp::Max,
+  const double known = tributary::allreduce(transport, tributary::ReduceOp::Max,
     info->Has(vtkDataObject::DATA_TIME_STEP()) ? info->Get(vtkDataObject::DATA_TIME_STEP()) : none);
-  if (!this->State.Steps.empty())
+  if (!this->State->Steps.empty())
   {
-    const double asked = this->State.Steps[this->State.Next];
-    isOfAnother = known != none && known != asked && this->State.Next < this->State.Goal;
+    const double asked = this->State->Steps[this->State->Next];
+    isOfAnother = known != none && known != asked && this->State->Next < this->State->Goal;
     return asked;
   }
   isOfAnother = false;
@@ -197,268 +108,32 @@ double vtkAsyncFeatureTracker::vtkRun::TimeOf(vtkDataObject* input, bool& isOfAn
 }
 
 //------------------------------------------------------------------------------
-/// @return false after an abort
-bool vtkAsyncFeatureTracker::vtkRun::FindRegions(vtkDataObject* input)
+bool vtkAsyncFeatureTracker::ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
+  vtkInformationVector* outputVector, tributary::RunStatistics& statistics)
 {
-  auto* self = this->Self;
-  this->Leaves = tributary::leavesOf(input);
-  std::vector<tributary::RangeTest> tests = self->SelectTests(this->Transport, this->Leaves);
-  self->SetRange(tests, 0);
-  if (self->LabelConnectivity && !self->ScalarConnectivity)
-  {
-    const auto labels = tributary::findLabels(this->Transport, this->Leaves, self->Finder(1));
-    for (std::size_t n = 0; n < labels.size(); ++n)
-    {
-      tests[n].scalars = labels[n];
-      tests[n].atCells = true;
-      tests[n].lo = 0; // what has a negative label is in no region
-      tests[n].hi = std::numeric_limits<double>::infinity();
-    }
-  }
-  this->Domain = self->MakeDomain(this->Transport, this->Leaves, 0.5 * SETUP_DONE);
-  if (self->AbortedTogether(this->Transport, this->Domain->aborted))
-  {
-    return false;
-  }
-  const std::vector<std::vector<tributary::MeasuredValues>> none(this->Leaves.size());
-  this->Ranges.resize(1);
-  this->Ranges.front().selection.all = true;
-  this->Ranges.front().regions = tributary::findRegions(this->Transport, *this->Domain, tests, none,
-    0, tributary::RegionOrder::LeastKey, self->MakeUnionOptions(this->Transport, SETUP_DONE));
-  return !self->AbortedTogether(this->Transport, this->Ranges.front().regions.aborted);
-}
-
-//------------------------------------------------------------------------------
-std::vector<tributary::FlowingSample> vtkAsyncFeatureTracker::vtkRun::MakeSamples()
-{
-  std::vector<tributary::FlowingSample> samples;
-  tributary::together(this->Transport,
-    [&]
-    {
-      for (std::size_t n = 0; n < this->Leaves.size(); ++n)
-      {
-        const tributary::Leaf& leaf = this->Leaves[n];
-        vtkDataArray* velocity = nullptr;
-        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        if (this->Self->Motion == VELOCITY_FIELD && leaf.cells() > 0)
-        {
-          velocity = this->Self->GetInputArrayToProcess(2, leaf.object(), association);
-          const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-          if (!velocity || velocity->GetNumberOfComponents() != 3 ||
-            velocity->GetNumberOfTuples() != (atCells ? leaf.cells() : leaf.points()))
-          {
-            throw Error("a data set has not the vectors of Motion; choose an array of three "
-                        "components that all have with SelectVelocity (SetInputArrayToProcess(2, "
-                        "...)), or another Motion");
-          }
-        }
-        tributary::addSamples(*this->Domain->pieces[n], this->RegionsOf(n),
-          this->Ranges.front().regions.scales, velocity,
-          association == vtkDataObject::FIELD_ASSOCIATION_CELLS, samples);
-      }
-    });
-  return samples;
-}
-
-//------------------------------------------------------------------------------
-/// Takes up a step after State.Now.
-void vtkAsyncFeatureTracker::vtkRun::TakeUp(double time)
-{
-  auto* self = this->Self;
-  tributary::TrackingOptions options;
-  options.match =
-    self->Match == BEST ? tributary::FeatureMatch::Best : tributary::FeatureMatch::All;
-  options.overlapOf = self->OverlapFraction == OF_LARGER ? tributary::OverlapOf::Larger
-                                                         : tributary::OverlapOf::Smaller;
-  options.minimumOverlap = self->MinimumOverlap;
-  options.minimumSecondaryOverlap = self->MinimumSecondaryOverlap;
-  options.motion = self->Motion == ESTIMATED ? tributary::FeatureMotion::Estimated
-                                             : tributary::FeatureMotion::None;
-  this->Graph = std::make_unique<tributary::FeatureGraph>(this->Transport, options);
-
-  const tributary::RangeRegions& regions = this->Ranges.front().regions;
-  vtkState::Moment& before = this->State.Now;
-  std::vector<tributary::FeatureOverlap> overlaps;
-  if (!before.IsBeginning)
-  {
-    this->Graph->load({ before.Graph });
-    std::vector<tributary::FeatureSample> earlier;
-    for (const tributary::FlowingSample& flowing : before.Samples)
-    {
-      earlier.push_back(flowing.sample);
-      for (std::size_t a = 0; a < 3; ++a)
-      {
-        earlier.back().place[a] += flowing.velocity[a] * (time - before.Time);
-      }
-    }
-    earlier = this->Graph->moved(earlier, time);
-    std::vector<std::unique_ptr<tributary::FeatureSearch>> searches;
-    std::vector<tributary::Box> boxes;
-    tributary::together(this->Transport,
-      [&]
-      {
-        for (std::size_t n = 0; n < this->Leaves.size(); ++n)
-        {
-          searches.push_back(std::make_unique<tributary::FeatureSearch>(
-            *this->Domain->pieces[n], this->RegionsOf(n)));
-          boxes.push_back(searches.back()->box());
-        }
-      });
-    overlaps = tributary::findOverlaps(this->Transport, earlier, boxes,
-      [&](const std::array<double, 3>& place)
-      {
-        std::int64_t least = -1;
-        for (const auto& search : searches)
-        {
-          const std::int64_t region = search->at(place);
-          least = region >= 0 && (least < 0 || region < least) ? region : least;
-        }
-        return least;
-      });
-  }
-  tributary::FeatureStep step;
-  step.time = time;
-  step.total = regions.numbered.table.total;
-  for (const tributary::RegionFacts& facts : regions.numbered.table.regions)
-  {
-    step.features.push_back(
-      { tributary::weightOf(facts, regions.scales), tributary::centroidOf(facts, regions.scales) });
-  }
-  std::vector<tributary::FlowingSample> samples = this->MakeSamples();
-  this->Tracked = this->Graph->advance(step, std::move(overlaps), before.Scale);
-  before.Length = this->State.History.length();
-  this->State.History.add(this->Transport, this->Tracked, time);
-  this->State.Before = std::move(before);
-  this->State.Now = { false, time, this->Graph->save(), std::move(samples), regions.scales.measure,
-    this->State.History.length() };
-}
-
-//------------------------------------------------------------------------------
-/// Adds the arrays TrackId beside those of RegionId.
-void vtkAsyncFeatureTracker::vtkRun::AddTracks(vtkDataObject* output)
-{
-  const tributary::ShownRange& range = this->Ranges.front();
-  std::vector<std::int64_t> regions;
-  for (const auto* arrays : { &range.cells, &range.points })
-  {
-    for (const auto& array : *arrays)
-    {
-      const vtkIdType* values = array->GetPointer(0);
-      for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
-      {
-        if (values[i] >= 0 && (regions.empty() || regions.back() != values[i]))
-        {
-          regions.push_back(values[i]);
-        }
-      }
-    }
-  }
-  std::sort(regions.begin(), regions.end());
-  regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
-  const std::vector<std::int64_t> tracks = this->Graph->tracksOf(regions);
-
-  const auto tracksAt = [&](vtkIdTypeArray* array)
-  {
-    const vtkIdType count = array->GetNumberOfTuples();
-    auto copy = tributary::freshArray<vtkIdTypeArray>("TrackId", 1, count);
-    for (vtkIdType i = 0; i < count; ++i)
-    {
-      const vtkIdType region = array->GetValue(i);
-      const auto at = std::lower_bound(regions.begin(), regions.end(), region);
-      copy->SetValue(i, region < 0 ? -1 : tracks[static_cast<std::size_t>(at - regions.begin())]);
-    }
-    return copy;
-  };
-  tributary::together(this->Transport,
-    [&]
-    {
-      const std::vector<tributary::Leaf> leaves = tributary::leavesOf(output);
-      for (std::size_t n = 0; n < leaves.size(); ++n)
-      {
-        leaves[n].dataSet->GetCellData()->AddArray(tracksAt(range.cells[n]));
-        leaves[n].dataSet->GetPointData()->AddArray(tracksAt(range.points[n]));
-      }
-      tributary::forEachDataSet(output,
-        [&](vtkDataObject* object)
-        {
-          for (const int type : { vtkDataObject::CELL, vtkDataObject::POINT })
-          {
-            vtkDataSetAttributes* attributes = object->GetAttributes(type);
-            if (attributes && !attributes->HasArray("TrackId"))
-            {
-              attributes->AddArray(tributary::freshArray<vtkIdTypeArray>("TrackId", 1, 0));
-            }
-          }
-        });
-    });
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncFeatureTracker::vtkRun::Write(
-  vtkDataObject* input, double time, vtkInformationVector* outputVector)
-{
-  tributary::ShownRange& range = this->Ranges.front();
-  tributary::showRegions(
-    this->Transport, *this->Domain, this->Leaves, tributary::nameOfRange(0), true, true, range);
-  vtkDataObject* output = vtkDataObject::GetData(outputVector, MESH_PORT);
-  vtkTable* features = vtkTable::GetData(outputVector, FEATURES_PORT);
-  tributary::together(this->Transport,
-    [&]
-    {
-      tributary::writeData(input, this->Ranges, true, false, output);
-      tributary::writeTable(this->Ranges, {}, features);
-      tributary::addTrackColumns(this->Tracked, time, features);
-      this->State.History.writeTrajectories(vtkPolyData::GetData(outputVector, TRAJECTORIES_PORT));
-      this->State.History.writeEvents(vtkTable::GetData(outputVector, EVENTS_PORT));
-      this->State.History.writeEdges(vtkTable::GetData(outputVector, EDGES_PORT));
-    });
-  this->AddTracks(output);
-  for (const auto& [name, value] :
-    { std::pair<const char*, std::int64_t>("NumberOfRegions", range.regions.numbered.table.total),
-      std::pair<const char*, std::int64_t>("NumberOfTracks", this->Graph->tracks()) })
-  {
-    vtkNew<vtkIdTypeArray> array;
-    array->SetName(name);
-    array->InsertNextValue(value);
-    output->GetFieldData()->AddArray(array);
-  }
-  for (int port = 0; port < PORT_COUNT; ++port)
-  {
-    vtkDataObject::GetData(outputVector, port)
-      ->GetInformation()
-      ->Set(vtkDataObject::DATA_TIME_STEP(), time);
-  }
-}
-
-//------------------------------------------------------------------------------
-bool vtkAsyncFeatureTracker::vtkRun::Execute(
-  vtkDataObject* input, vtkInformationVector* outputVector, tributary::RunStatistics& statistics)
-{
-  vtkState& state = this->State;
+  vtkState& state = *this->State;
   bool isOfAnother = false;
-  const double time = this->TimeOf(input, isOfAnother);
-  if (state.IsAnew || (state.Steps.empty() && time < state.Now.Time))
+  const double time = this->TimeOf(transport, input, isOfAnother);
+  if (state.IsAnew || (state.Steps.empty() && time < state.Time))
   {
-    state.Begin();
+    state.Tracking = this->Features == CRITICAL_POINTS
+      ? std::unique_ptr<vtkTracking>(std::make_unique<vtkCriticalPoints>(this))
+      : std::make_unique<vtkRegions>(this);
+    state.Seen.clear();
     state.IsAnew = false;
     state.Begun = state.Asked;
   }
-  else if (state.Steps.empty() && !state.Now.IsBeginning && time == state.Now.Time)
+  else if (state.Steps.empty() && time == state.Time)
   {
-    state.History.cut(state.Before.Length);
-    state.Now = std::move(state.Before);
-    state.Before = {};
+    state.Tracking->TakeBack();
   }
   if (!isOfAnother)
   {
-    if (!this->FindRegions(input))
+    if (!state.Tracking->TakeUp(transport, input, time, statistics))
     {
       return false;
     }
-    statistics.phase("RegionsSeconds");
-    this->Self->UpdateProgress(REGIONS_DONE);
-    this->TakeUp(time);
-    statistics.phase("TrackingSeconds");
+    state.Time = time;
   }
   if (!state.Steps.empty())
   {
@@ -469,10 +144,16 @@ bool vtkAsyncFeatureTracker::vtkRun::Execute(
       return true;
     }
   }
-  this->Write(input, time, outputVector);
-  statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
-  statistics.add(this->Ranges.front().regions.statistics);
-  statistics.phase("WritingSeconds");
+  if (!state.Tracking->Write(transport, input, outputVector, statistics))
+  {
+    return false;
+  }
+  for (int port = 0; port < vtkTracking::PORT_COUNT; ++port)
+  {
+    vtkDataObject::GetData(outputVector, port)
+      ->GetInformation()
+      ->Set(vtkDataObject::DATA_TIME_STEP(), time);
+  }
   return true;
 }
 
@@ -480,9 +161,11 @@ bool vtkAsyncFeatureTracker::vtkRun::Execute(
 vtkAsyncFeatureTracker::vtkAsyncFeatureTracker()
   : State(std::make_unique<vtkState>())
 {
-  this->SetNumberOfOutputPorts(PORT_COUNT);
+  this->SetNumberOfOutputPorts(vtkTracking::PORT_COUNT);
   this->SetInputArrayToProcess(
     2, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS, vtkDataSetAttributes::VECTORS);
+  this->SetInputArrayToProcess(
+    3, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
 }
 
 //------------------------------------------------------------------------------
@@ -498,11 +181,21 @@ void vtkAsyncFeatureTracker::CheckProperties()
     this->MinimumOverlap, "set it to a fraction from 0 to 1");
   require(this->MinimumSecondaryOverlap >= 0 && this->MinimumSecondaryOverlap <= 1,
     "MinimumSecondaryOverlap", this->MinimumSecondaryOverlap, "set it to a fraction from 0 to 1");
+  require(this->CentreTolerance >= 0 && this->CentreTolerance <= 1, "CentreTolerance",
+    this->CentreTolerance, "set it to a share from 0 to 1");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncFeatureTracker::DescribeTracking(tributary::PropertyList& list)
 {
+  list.add("Features", this->Features);
+  if (this->Features == CRITICAL_POINTS)
+  {
+    list.add("CentreTolerance", this->CentreTolerance);
+    this->DescribeArray(list, "SelectCriticalField", 3);
+    list.add("Method", this->Method);
+    return;
+  }
   this->Superclass::DescribeProperties(list);
   list.add("Match", this->Match);
   list.add("OverlapFraction", this->OverlapFraction);
@@ -524,16 +217,16 @@ void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list)
   list.add("the time step asked for", this->State->Goal);
   list.add("the next time step", this->State->Next);
   list.add("whether to begin anew", this->State->IsAnew);
-  list.add("the time of the last step", this->State->Now.Time);
+  list.add("the time of the last step", this->State->Time);
 }
 
 //------------------------------------------------------------------------------
 int vtkAsyncFeatureTracker::FillOutputPortInformation(int port, vtkInformation* info)
 {
   info->Set(vtkDataObject::DATA_TYPE_NAME(),
-    port == MESH_PORT             ? "vtkDataObject"
-      : port == TRAJECTORIES_PORT ? "vtkPolyData"
-                                  : "vtkTable");
+    port == vtkTracking::MESH_PORT             ? "vtkDataObject"
+      : port == vtkTracking::TRAJECTORIES_PORT ? "vtkPolyData"
+                                               : "vtkTable");
   return 1;
 }
 
@@ -546,14 +239,14 @@ int vtkAsyncFeatureTracker::RequestDataObject(
   {
     return 0;
   }
-  for (int port = 0; port < PORT_COUNT; ++port)
+  for (int port = 0; port < vtkTracking::PORT_COUNT; ++port)
   {
     vtkSmartPointer<vtkDataObject> output;
-    if (port == MESH_PORT)
+    if (port == vtkTracking::MESH_PORT)
     {
       output.TakeReference(input->NewInstance());
     }
-    else if (port == TRAJECTORIES_PORT)
+    else if (port == vtkTracking::TRAJECTORIES_PORT)
     {
       output = vtkSmartPointer<vtkPolyData>::New();
     }
@@ -620,19 +313,25 @@ bool vtkAsyncFeatureTracker::Execute(tributary::Transport& transport,
   vtkInformationVector** inputVector, vtkInformationVector* outputVector,
   tributary::RunStatistics& statistics)
 {
-  this->State->IsUnderWay = false;
-  this->State->IsWhole = false;
-  this->State->IsWhole =
-    vtkRun(this, transport)
-      .Execute(vtkDataObject::GetData(inputVector[0], 0), outputVector, statistics);
-  return this->State->IsWhole;
+  vtkState& state = *this->State;
+  state.IsUnderWay = false;
+  state.IsWhole = false;
+  state.IsWhole = this->ExecuteStep(
+    transport, vtkDataObject::GetData(inputVector[0], 0), outputVector, statistics);
+  if (state.IsWhole)
+  {
+    state.Tracking->Release();
+  }
+  return state.IsWhole;
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncFeatureTracker::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "Match: " << this->Match << "\n"
+  os << indent << "Features: " << this->Features << "\n"
+     << indent << "CentreTolerance: " << this->CentreTolerance << "\n"
+     << indent << "Match: " << this->Match << "\n"
      << indent << "OverlapFraction: " << this->OverlapFraction << "\n"
      << indent << "MinimumOverlap: " << this->MinimumOverlap << "\n"
      << indent << "MinimumSecondaryOverlap: " << this->MinimumSecondaryOverlap << "\n"

@@ -1,6 +1,6 @@
 /**
  * @class   vtkAsyncFeatureTracker
- * @brief   Regions followed through time, the same on any number of ranks
+ * @brief   Regions or critical points followed through time, the same on any number of ranks
  *
  * vtkAsyncFeatureTracker finds the regions of connected cells in each step as vtkAsyncConnectivity
  * does, of a scalar range, of labels, or both, and matches those of consecutive steps by the volume
@@ -48,6 +48,28 @@
  *
  * All outputs are the same, bit for bit, on any number of ranks, but for the order of rows and
  * trajectories, as far as cells have their centroids within.
+ *
+ * **Critical points** (see Features) of a field at points: minima, maxima and saddles of numbers, or
+ * sources, sinks, saddles and centres of vectors (a vector of two components has those of the two
+ * axes of flat data). They are where the field, or its gradient, interpolated linearly in simplices
+ * of space-time is zero, see tributary::CriticalPointTracker. Input: images and rectilinear grids,
+ * cut along the diagonals of their cells; other meshes of linear, convex cells, each cut from its
+ * point of the lowest number (a global id, or by place: points with exactly the same coordinates
+ * are one); two-dimensional ones in a plane of constant z. Ghost cells are left out, so are cells
+ * that have a value at a point that is not finite. The mesh must not change, who has what of it may.
+ *
+ * Output 0 is the input with NumberOfCriticalPoints, NumberOfTracks and NumberOfTrajectories in its
+ * field data (tracks may turn out to be one). Output 1: the trajectories so far, with Time, Step (the
+ * last one before), Velocity, Speed, Index (eigenvalues of the Jacobian with a negative real part:
+ * 0 at a minimum or source, the dimension at a maximum or sink; -1 if it is not known) and Event (1
+ * where the kind changes, 2 at a birth, 3 at a death of a pair, where the velocity is not a number) of
+ * points, and Value, or of vectors Rotation (1 spiral, 2 centre); TrackId of cells; of n, rank r of P
+ * has those from n r / P on. Output 2: a row for each critical point of this step: TrackId, Step,
+ * Time, Kind (its name), Index, Position, Velocity, Speed and Value. Output 3: a row for each event:
+ * Step, Time, Event (Birth, Death, Kind Change), TrackId, KindBefore, KindAfter and Position. Output
+ * 4: a row for each way from a critical point of a step to the next one: Step, Time, Kind
+ * (Continuation, or Birth or Death if both are of one step), TrackId, PositionBefore and
+ * PositionAfter.
  */
 
 #ifndef vtkAsyncFeatureTracker_h
@@ -64,6 +86,12 @@ public:
   static vtkAsyncFeatureTracker* New();
   vtkTypeMacro(vtkAsyncFeatureTracker, vtkAsyncRegionAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  enum FeatureKinds
+  {
+    REGIONS = 0,
+    CRITICAL_POINTS = 1
+  };
 
   enum Matches
   {
@@ -83,6 +111,24 @@ public:
     ESTIMATED = 1,
     VELOCITY_FIELD = 2
   };
+
+  ///@{
+  /**
+   * What is followed: regions of connected cells (REGIONS), or the critical points (CRITICAL_POINTS)
+   * of the field that SetInputArrayToProcess(3, ...) chooses, an array of points. Default: REGIONS.
+   */
+  vtkSetClampMacro(Features, int, REGIONS, CRITICAL_POINTS);
+  vtkGetMacro(Features, int);
+  ///@}
+
+  ///@{
+  /**
+   * Critical points of vector fields only: two complex eigenvalues make a centre if their real part
+   * is at most so large a share of their magnitude, else a spiral. 0 to 1. Default: 0.05.
+   */
+  vtkSetMacro(CentreTolerance, double);
+  vtkGetMacro(CentreTolerance, double);
+  ///@}
 
   ///@{
   /**
@@ -148,6 +194,8 @@ protected:
     vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
   const char* Failure() const override { return "No features"; }
 
+  int Features = REGIONS;
+  double CentreTolerance = 0.05;
   int Match = ALL;
   int OverlapFraction = OF_SMALLER;
   double MinimumOverlap = 0.1;
@@ -158,11 +206,18 @@ private:
   vtkAsyncFeatureTracker(const vtkAsyncFeatureTracker&) = delete;
   void operator=(const vtkAsyncFeatureTracker&) = delete;
 
+  class vtkTracking;
+  class vtkRegions;
+  class vtkCriticalPoints;
+  class vtkState;
+
   /// Local. What decides what the tracks are.
   void DescribeTracking(tributary::PropertyList& list);
-
-  class vtkState;
-  class vtkRun;
+  /// Collective. The time of the step; `isOfAnother`: of a step that was not asked for.
+  double TimeOf(tributary::Transport& transport, vtkDataObject* input, bool& isOfAnother);
+  /// Collective. @return false after an abort
+  bool ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
+    vtkInformationVector* outputVector, tributary::RunStatistics& statistics);
 
   std::unique_ptr<vtkState> State;
 };

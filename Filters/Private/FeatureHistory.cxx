@@ -2,19 +2,16 @@
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
-#include <vtkDoubleArray.h>
-#include <vtkIdTypeArray.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
-#include <vtkSmartPointer.h>
-#include <vtkStringArray.h>
-#include <vtkTable.h>
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+
+#include "NamedArrays.h"
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
@@ -22,19 +19,6 @@
 
 namespace tributary {
 namespace {
-
-vtkSmartPointer<vtkIdTypeArray> numbers(const char* name) {
-  auto array = vtkSmartPointer<vtkIdTypeArray>::New();
-  array->SetName(name);
-  return array;
-}
-
-vtkSmartPointer<vtkDoubleArray> values(const char* name, int components = 1) {
-  auto array = vtkSmartPointer<vtkDoubleArray>::New();
-  array->SetName(name);
-  array->SetNumberOfComponents(components);
-  return array;
-}
 
 double speedOf(const TrackedFeature& feature) {
   const auto& v = feature.velocity;
@@ -75,17 +59,21 @@ void FeatureHistory::add(Transport& transport, const TrackedStep& step, double t
   const std::vector<Bytes> received = exchangeBytes(transport, std::move(bytes));
   together(transport, [&] {
     for (const Bytes& part : received)
-      for (Reader reader(part); !reader.atEnd();)
-        points_.push_back(reader.value<TrackPoint>());
+      for (Reader reader(part); !reader.atEnd();) points_.push_back(reader.value<TrackPoint>());
     for (const FeatureEdge& edge : step.edges) edges_.push_back({step.step, time, edge});
     for (const FeatureEvent& event : step.events) events_.push_back({step.step, time, event});
   });
 }
 
-void FeatureHistory::cut(const Length& length) {
-  points_.resize(length.points);
-  edges_.resize(length.edges);
-  events_.resize(length.events);
+void FeatureHistory::cut(std::int64_t step) {
+  const auto cutList = [&](auto& list) {
+    list.erase(
+        std::remove_if(list.begin(), list.end(), [&](const auto& one) { return one.step == step; }),
+        list.end());
+  };
+  cutList(points_);
+  cutList(edges_);
+  cutList(events_);
 }
 
 void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
@@ -134,8 +122,7 @@ void FeatureHistory::writeEvents(vtkTable* table) const {
   const auto step = numbers("Step"), track = numbers("TrackId"), region = numbers("RegionId");
   const auto parts = numbers("Parts");
   const auto time = values("Time"), centroid = values("Centroid", 3);
-  vtkNew<vtkStringArray> kind;
-  kind->SetName("Event");
+  const auto kind = texts("Event");
   for (const Event& one : events_) {
     step->InsertNextValue(one.step);
     time->InsertNextValue(one.time);
@@ -145,9 +132,7 @@ void FeatureHistory::writeEvents(vtkTable* table) const {
     parts->InsertNextValue(one.event.parts);
     centroid->InsertNextTuple(one.event.centroid.data());
   }
-  for (vtkAbstractArray* column :
-       std::initializer_list<vtkAbstractArray*>{step, time, kind, track, region, parts, centroid})
-    table->AddColumn(column);
+  addColumns(table, {step, time, kind, track, region, parts, centroid});
 }
 
 void FeatureHistory::writeEdges(vtkTable* table) const {
@@ -155,8 +140,7 @@ void FeatureHistory::writeEdges(vtkTable* table) const {
              after = numbers("RegionAfter");
   const auto trackBefore = numbers("TrackBefore"), trackAfter = numbers("TrackAfter");
   const auto time = values("Time"), overlap = values("Overlap"), fraction = values("Fraction");
-  vtkNew<vtkStringArray> kind;
-  kind->SetName("Kind");
+  const auto kind = texts("Kind");
   for (const Edge& one : edges_) {
     step->InsertNextValue(one.step);
     time->InsertNextValue(one.time);
@@ -168,9 +152,7 @@ void FeatureHistory::writeEdges(vtkTable* table) const {
     overlap->InsertNextValue(one.edge.volume);
     fraction->InsertNextValue(one.edge.fraction);
   }
-  for (vtkAbstractArray* column : std::initializer_list<vtkAbstractArray*>{
-           step, time, kind, trackBefore, trackAfter, before, after, overlap, fraction})
-    table->AddColumn(column);
+  addColumns(table, {step, time, kind, trackBefore, trackAfter, before, after, overlap, fraction});
 }
 
 void addTrackColumns(const TrackedStep& step, double time, vtkTable* table) {
@@ -184,9 +166,7 @@ void addTrackColumns(const TrackedStep& step, double time, vtkTable* table) {
     velocity->InsertNextTuple(feature.velocity.data());
     speed->InsertNextValue(speedOf(feature));
   }
-  for (vtkAbstractArray* column :
-       std::initializer_list<vtkAbstractArray*>{track, number, when, first, velocity, speed})
-    table->AddColumn(column);
+  addColumns(table, {track, number, when, first, velocity, speed});
 }
 
 }  // namespace tributary

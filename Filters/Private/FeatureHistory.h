@@ -24,16 +24,10 @@ struct TrackPoint {
 /// rank that its number modulo the number of ranks names; edges and events are where they came up.
 class FeatureHistory {
  public:
-  /// How much there is on this rank; to go back to.
-  struct Length {
-    std::size_t points = 0, edges = 0, events = 0;
-  };
-
   /// Collective.
   void add(Transport& transport, const TrackedStep& step, double time);
-  Length length() const { return {points_.size(), edges_.size(), events_.size()}; }
-  /// Local. Forgets what was added since.
-  void cut(const Length& length);
+  /// Local. Forgets what was added with a step.
+  void cut(std::int64_t step);
 
   // Local: this rank's part.
   /// A polyline for each track with several points, a vertex for each with one, by their numbers.

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "vtkAsyncFeatureTracker.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "Tributary/Bytes.h"
+
+/// One way to find features in a step and to follow them from one step to the next, with what it
+/// has to remember: two steps, and on each rank a part of what all steps came to. Every member
+/// function is collective unless it says otherwise, and throws tributary::Error on all ranks or on
+/// none; one that threw is not used any more.
+class vtkAsyncFeatureTracker::vtkTracking {
+ public:
+  enum Ports { MESH_PORT, TRAJECTORIES_PORT, FEATURES_PORT, EVENTS_PORT, EDGES_PORT, PORT_COUNT };
+
+  explicit vtkTracking(vtkAsyncFeatureTracker* self) : Self(self) {}
+  virtual ~vtkTracking() = default;
+
+  /// Takes up the next step. @param time  later than that of the last one
+  /// @return false after an abort
+  virtual bool TakeUp(tributary::Transport& transport, vtkDataObject* input, double time,
+                      tributary::RunStatistics& statistics) = 0;
+  /// Fills the outputs with what is known after the step just taken up.
+  /// @return false after an abort
+  virtual bool Write(tributary::Transport& transport, vtkDataObject* input,
+                     vtkInformationVector* outputVector, tributary::RunStatistics& statistics) = 0;
+  /// Local. Lets go of the input's data.
+  virtual void Release() = 0;
+  /// Local. Forgets the last step, so that another can be taken up in its place; once.
+  virtual void TakeBack() = 0;
+
+ protected:
+  vtkAsyncFeatureTracker* Self;
+};
