@@ -1,0 +1,76 @@
+"""Async Feature Tracker following critical points of wrong input: one message on one rank that names
+the cause, empty outputs, no hang, and a pipeline that works again, from the first step on.
+"""
+
+import check
+import fields
+from paraview import simple
+
+TIMES = [float(t) for t in range(4)]
+GOOD = {"CentreTolerance": 0.05, "CriticalField": ["POINTS", "field"]}
+
+# What is wrong: field, mesh, properties, words of the message.
+CASES = (
+    ("waves", "image", {"CriticalField": ["POINTS", "none"]}, ("SelectCriticalField",)),
+    ("waves", "image", {"CriticalField": ["CELLS", "of cells"]}, ("Cell Data to Point Data",)),
+    ("waves", "image", {"CentreTolerance": 2.0}, ("CentreTolerance",)),
+    ("waves", "image", {"CentreTolerance": float("nan")}, ("CentreTolerance",)),
+    ("wide", "image", {}, ("4 components",)),
+    ("line", "image", {}, ("2 or 3 dimensions",)),
+    ("waves", "overlapping", {}, ("overlap", "ghost cells")),
+    ("waves", "strange", {}, ("ghost cells",)),
+    ("waves", "bent", {}, ("plane",)),
+    ("waves", "quadratic", {}, ("Tetrahedralize",)),
+    ("waves", "moving", {}, ("mesh", "last step")),
+)
+
+
+def points(proxy, when):
+    """How many in the step, or None where there is no output."""
+    proxy.UpdatePipeline(when)
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    counts = output.GetFieldData().GetArray("NumberOfCriticalPoints")
+    return counts and counts.GetValue(0)
+
+
+def main():
+    messages = check.Messages()
+    right = fields.source(simple, "waves", "image", TIMES, 6)
+    proxy = check.tracked(right, Features="Critical Points", **GOOD)
+    usual = points(proxy, TIMES[-1])
+    assert usual == len(fields.brute_force("waves", TIMES[-1])), f"{usual} critical points"
+    failures = []
+    for field, mesh, properties, words in CASES:
+        case = f"{field}, {mesh}, {properties}"
+        wrong = fields.source(simple, field, mesh, TIMES, 6)
+        proxy.Input = wrong
+        for key, value in properties.items():
+            setattr(proxy, key, value)
+        messages.take()
+        if points(proxy, TIMES[-1]) is not None:
+            failures.append(f"{case}: there is an output")
+        said = messages.take()
+        lines = [line for part in said for line in part.splitlines() if "ERR|" in line]
+        if len(lines) != 1:
+            failures.append(f"{case}: {len(lines)} errors instead of one: {said}")
+        failures += [f"{case}: no word {word} in {said}"
+                     for word in ("vtkAsyncFeatureTracker", *words) if word not in "".join(said)]
+        for port in range(5):
+            information = proxy.GetDataInformation(port)
+            if information.GetNumberOfCells() + information.GetNumberOfRows():
+                failures.append(f"{case}: there is something on output {port}")
+        proxy.Input = right
+        for key, value in GOOD.items():
+            setattr(proxy, key, value)
+        found = points(proxy, TIMES[-1])
+        if found != usual:
+            failures.append(f"{case}: {found} critical points after the cure, not {usual}")
+        if "ERR|" in "".join(messages.take()):
+            failures.append(f"{case}: still a message after the cure")
+        check.delete(wrong)
+        print(case, flush=True)
+    assert not failures, "\n  ".join(failures)
+
+
+if __name__ == "__main__":
+    check.run(__file__)
