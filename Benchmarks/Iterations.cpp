@@ -120,11 +120,11 @@ Outcome runOn(Transport& transport, const IterationsOptions& options, const Way&
   terms.diffusivity = Diffusivity;
   terms.inverseStep = options.inverseStep;
   for (auto& side : terms.sides) side.kind = tributary::SideCondition::Kind::Value;
-  std::array<std::vector<double>, 3> velocity;
+  tributary::FaceFlow flow;
   for (std::size_t a = 0; a < 3; ++a) {
     CellRange faces = box;
     ++faces.hi[a];
-    velocity[a].assign(static_cast<std::size_t>(box.empty() ? 0 : faces.cells()), Velocity[a]);
+    flow.velocity[a].assign(static_cast<std::size_t>(box.empty() ? 0 : faces.cells()), Velocity[a]);
   }
   std::vector<double> source;
   for (auto k = box.lo[2]; k < box.hi[2]; ++k) {
@@ -144,7 +144,7 @@ Outcome runOn(Transport& transport, const IterationsOptions& options, const Way&
   solver.sweepSeconds = options.cellSeconds * static_cast<double>(paper);
   solver.residualSeconds = options.residualSeconds * static_cast<double>(paper);
 
-  tributary::ConvectionDiffusionSolver equation(transport, grid, box, terms, std::move(velocity),
+  tributary::ConvectionDiffusionSolver equation(transport, grid, box, terms, std::move(flow),
                                                 solver);
   tributary::barrier(transport);
   const double begin = transport.now();

@@ -105,6 +105,7 @@ class Iteration::Engine {
   const IterationResult& result() const { return result_; }
   const Incoming& recordedIncoming() const { return recordedIncoming_; }
   Transport& transport() { return transport_; }
+  const std::vector<ConvergenceSample>& history() const { return history_; }
 
   const IterationStatistics& statistics() {
     const ChannelStatistics& channels = channels_->statistics();
@@ -296,6 +297,7 @@ class Iteration::Engine {
     phase_ = Phase::Sweeping;
     if (!checking_) return;
     const ResidualReduction::Part all = reduction_->result();
+    note(all.residual, false);
     if (all.residual > options_.threshold && std::isfinite(all.residual) && all.reasons == 0) {
       return;
     }
@@ -340,8 +342,13 @@ class Iteration::Engine {
 
   // ---- The end ----
 
+  void note(double norm, bool verified) {
+    history_.push_back({statistics_.iterations, transport_.now() - begin_, norm, verified});
+  }
+
   void decide(const ResidualReduction::Part& all, Phase onwards) {
     ++snapshots_;
+    note(all.residual, true);
     const auto said = [&](StopReason reason) {
       return (all.reasons & static_cast<std::uint32_t>(reason)) != 0;
     };
@@ -413,6 +420,7 @@ class Iteration::Engine {
   IterationResult result_;
   Incoming recordedIncoming_;
   IterationStatistics statistics_;
+  std::vector<ConvergenceSample> history_;
   bool agreed_ = false;
 
   bool checking_ = false;  // synchronous, in this iteration
@@ -466,6 +474,10 @@ const IterationResult& Iteration::result() const {
 
 const Incoming& Iteration::recordedIncoming() const {
   return engine_->recordedIncoming();
+}
+
+const std::vector<ConvergenceSample>& Iteration::history() const {
+  return engine_->history();
 }
 
 const IterationStatistics& Iteration::statistics() const {

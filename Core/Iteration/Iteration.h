@@ -89,6 +89,15 @@ struct IterationResult {
   std::int64_t snapshots = 0;   ///< residuals of global iterates that were computed
 };
 
+/// The residual's way to the threshold, as one rank saw it.
+struct ConvergenceSample {
+  std::int64_t iterations = 0;  ///< sweeps of this rank when it came to know
+  double seconds = 0;           ///< since construction
+  double norm = 0;              ///< the same on all ranks
+  /// Whether it is that of the residual of a global iterate, or of the sweeps' measures.
+  bool verified = false;
+};
+
 /// What it cost on one rank, or on all (see reduceStatistics). Seconds are wall time.
 struct IterationStatistics {
   std::int64_t iterations = 0;  ///< sweeps of this rank
@@ -147,6 +156,9 @@ class Iteration {
   const IterationResult& result() const;
   /// Of the last snapshot: the neighbours' values that its residual was computed with. @pre the end
   const Incoming& recordedIncoming() const;
+  /// All norms so far: of each snapshot's residual in asynchronous iterations, of each check's
+  /// measures, and of the residuals that followed them, in the others.
+  const std::vector<ConvergenceSample>& history() const;
   /// This rank's counters so far.
   const IterationStatistics& statistics() const;
   /// For people: what this rank is doing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -62,9 +63,8 @@ void check(const CellGrid& grid, const ConvectionDiffusionTerms& terms) {
 }  // namespace
 
 ConvectionDiffusion::ConvectionDiffusion(const CellGrid& grid, const CellRange& box,
-                                         const ConvectionDiffusionTerms& terms,
-                                         std::array<std::vector<double>, 3> faceVelocity)
-    : box_(box), terms_(terms), velocity_(std::move(faceVelocity)) {
+                                         const ConvectionDiffusionTerms& terms, FaceFlow faces)
+    : box_(box), terms_(terms), velocity_(std::move(faces.velocity)) {
   check(grid, terms_);
   if (box_.empty()) return;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -72,12 +72,17 @@ ConvectionDiffusion::ConvectionDiffusion(const CellGrid& grid, const CellRange& 
     if (box_.lo[a] < 0 || box_.hi[a] > whole)
       throw Error("cells " + std::to_string(box_.lo[a]) + " to " + std::to_string(box_.hi[a] - 1) +
                   " along axis " + std::to_string(a) + " of a grid with " + std::to_string(whole));
-    const auto faces = box_.cells() / n * (n + 1);
-    if (static_cast<std::int64_t>(velocity_[a].size()) != faces)
-      throw Error(std::to_string(velocity_[a].size()) + " velocities for " + std::to_string(faces) +
-                  " faces across axis " + std::to_string(a));
+    const auto count = box_.cells() / n * (n + 1);
+    const std::vector<std::uint8_t>& closed = faces.closed[a];
+    if (static_cast<std::int64_t>(velocity_[a].size()) != count ||
+        (!closed.empty() && closed.size() != velocity_[a].size()))
+      throw Error(std::to_string(velocity_[a].size()) + " velocities and " +
+                  std::to_string(closed.size()) + " marks of closed ones for " +
+                  std::to_string(count) + " faces across axis " + std::to_string(a));
     if (!std::all_of(velocity_[a].begin(), velocity_[a].end(), isNumber))
       throw Error("a velocity along axis " + std::to_string(a) + " is not a finite number");
+    for (std::size_t i = 0; i < closed.size(); ++i)
+      if (closed[i] != 0) velocity_[a][i] = std::numeric_limits<double>::quiet_NaN();
     atSide_[2 * a] = box_.lo[a] == 0;
     atSide_[2 * a + 1] = box_.hi[a] == whole;
     Faces& f = faces_[a];
@@ -125,7 +130,13 @@ void ConvectionDiffusion::rightHandSide(Span<const double> source, Span<const do
     const double gain = terms_.sides[side].value * (side % 2 ? widths.back() : widths.front());
     for (auto k = layer.lo[2]; k < layer.hi[2]; ++k)
       for (auto j = layer.lo[1]; j < layer.hi[1]; ++j)
-        for (auto i = layer.lo[0]; i < layer.hi[0]; ++i) b[index((k * ny + j) * nx + i)] += gain;
+        for (auto i = layer.lo[0]; i < layer.hi[0]; ++i) {
+          std::array<std::int64_t, 3> face{i, j, k}, count{nx, ny, nz};
+          face[axis] += side % 2;
+          ++count[axis];
+          const auto at = index((face[2] * count[1] + face[1]) * count[0] + face[0]);
+          if (!std::isnan(velocity_[axis][at])) b[index((k * ny + j) * nx + i)] += gain;
+        }
   }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "Tributary/ParallelFor.h"
 #include "Tributary/Relaxation/CellGrid.h"
+#include "Tributary/Relaxation/FaceFlow.h"
 #include "Tributary/Span.h"
 
 namespace tributary {
@@ -47,14 +49,11 @@ struct ConvectionDiffusionTerms {
 /// Residuals b - A u are in concentration per time.
 class ConvectionDiffusion {
  public:
-  /// @param box           this rank's cells, in the grid
-  /// @param faceVelocity  per axis the velocity along it on the faces across it, x fastest, one
-  ///                      face more than cells along the axis
+  /// @param box  this rank's cells, in the grid
   /// Throws Error if sizes do not fit, coordinates do not increase, a number is not finite, a term
   /// is negative, or one side of an axis is periodic and the other is not.
   ConvectionDiffusion(const CellGrid& grid, const CellRange& box,
-                      const ConvectionDiffusionTerms& terms,
-                      std::array<std::vector<double>, 3> faceVelocity);
+                      const ConvectionDiffusionTerms& terms, FaceFlow faces);
 
   const CellRange& box() const { return box_; }
 
@@ -91,8 +90,8 @@ class ConvectionDiffusion {
   CellRange box_;
   ConvectionDiffusionTerms terms_;
   std::array<Faces, 3> faces_;
-  std::array<std::vector<double>, 3> velocity_;
-  std::array<bool, kSides> atSide_{};  ///< Whether the box's side is one of the grid.
+  std::array<std::vector<double>, 3> velocity_;  ///< On the faces; NaN on closed ones.
+  std::array<bool, kSides> atSide_{};            ///< Whether the box's side is one of the grid.
 };
 
 }  // namespace tributary

@@ -10,14 +10,14 @@ struct RowAcross {
   double inverseWidth;
   double diffusionLow, inLow, outLow;
   double diffusionHigh, inHigh, outHigh;
-  const double *velocityLow, *velocityHigh;  ///< Of each cell's lower and upper face.
+  const double *velocityLow, *velocityHigh;  ///< Of each cell's lower and upper face; NaN: closed.
   const double *low, *high;                  ///< Concentrations of the cells beyond them.
 };
 
 /// A row of cells along x, and what lies around it.
 struct ConvectionDiffusionRow {
   std::int64_t count;
-  const double* velocity;              ///< Across x: one face more than cells.
+  const double* velocity;              ///< Across x: one face more than cells; NaN: closed.
   const double *diffusion, *in, *out;  ///< Likewise.
   const double* inverseWidth;          ///< Of the cells.
   double west, east;  ///< Concentrations before the first cell, and after the last.

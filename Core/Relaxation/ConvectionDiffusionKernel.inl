@@ -17,6 +17,11 @@ inline double negative(double v) {
   return v < 0 ? -v : 0;
 }
 
+/// What diffuses through a face: nothing if it is closed.
+inline double through(double diffusion, double velocity) {
+  return velocity == velocity ? diffusion : 0;
+}
+
 /// A cell's equation but for its neighbours along the row: (diagonal) u = b + rest + low west +
 /// high east.
 struct Equation {
@@ -33,13 +38,15 @@ template <bool Conservative>
 inline Coupling couple(double inverseWidth, double diffusionLow, double inLow, double outLow,
                        double diffusionHigh, double inHigh, double outHigh, double velocityLow,
                        double velocityHigh) {
+  const double low = through(diffusionLow, velocityLow);
+  const double high = through(diffusionHigh, velocityHigh);
   Coupling c;
-  c.low = (inLow * positive(velocityLow) + diffusionLow) * inverseWidth;
-  c.high = (inHigh * negative(velocityHigh) + diffusionHigh) * inverseWidth;
-  c.own = Conservative ? (outLow * negative(velocityLow) + diffusionLow +
-                          outHigh * positive(velocityHigh) + diffusionHigh) *
-                             inverseWidth
-                       : c.low + c.high;
+  c.low = (inLow * positive(velocityLow) + low) * inverseWidth;
+  c.high = (inHigh * negative(velocityHigh) + high) * inverseWidth;
+  c.own = Conservative
+              ? (outLow * negative(velocityLow) + low + outHigh * positive(velocityHigh) + high) *
+                    inverseWidth
+              : c.low + c.high;
   return c;
 }
 
@@ -74,7 +81,8 @@ void sweepRow(const Row& row, bool forward, const double* b, double* u, double* 
   const auto n = row.count;
   const auto prepare = [&](std::int64_t i, double other) {
     const Equation e = equationOf<Conservative>(row, i);
-    const double inverse = 1 / e.diagonal;
+    // Of a cell that nothing changes the equation says 0 = b, whatever it has.
+    const double inverse = e.diagonal > 0 ? 1 / e.diagonal : 0;
     share[i] = (b[i] + e.rest + (forward ? e.high : e.low) * other) * inverse;
     coupling[i] = (forward ? e.low : e.high) * inverse;
   };

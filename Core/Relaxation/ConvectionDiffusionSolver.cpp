@@ -46,16 +46,17 @@ void check(const CellGrid& grid, const std::vector<CellRange>& boxes, int rank,
 
 }  // namespace
 
-ConvectionDiffusionSolver::ConvectionDiffusionSolver(
-    Transport& transport, const CellGrid& grid, const CellRange& box,
-    const ConvectionDiffusionTerms& terms, std::array<std::vector<double>, 3> faceVelocity,
-    const ConvectionDiffusionOptions& options)
+ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const CellGrid& grid,
+                                                     const CellRange& box,
+                                                     const ConvectionDiffusionTerms& terms,
+                                                     FaceFlow faces,
+                                                     const ConvectionDiffusionOptions& options)
     : transport_(transport),
       options_(options),
       concentration_(static_cast<std::size_t>(box.cells()), 0.0) {
   const auto boxes = allgather(transport, box);
   together(transport, [&] {
-    equation_.emplace(grid, box, terms, std::move(faceVelocity));
+    equation_.emplace(grid, box, terms, std::move(faces));
     check(grid, boxes, transport.rank(), options);
     const auto periodic = periodicAxes(terms);
     own_ = patchesBetween(grid, periodic, box, box);
@@ -115,6 +116,7 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   Iteration iteration(transport_, std::move(problem), options_.iteration);
   const IterationResult result = iteration.run(monitor);
   statistics_ = iteration.statistics();
+  history_ = iteration.history();
   return result;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -37,11 +36,10 @@ class ConvectionDiffusionSolver {
   /// one side of an axis is periodic and the other is not, or if an argument of any rank is wrong.
   /// @param grid          the same on all ranks
   /// @param box           the cells of this rank, maybe none
-  /// @param faceVelocity  see ConvectionDiffusion
+  /// @param faces         see ConvectionDiffusion
   /// @param transport     outlives the solver
   ConvectionDiffusionSolver(Transport& transport, const CellGrid& grid, const CellRange& box,
-                            const ConvectionDiffusionTerms& terms,
-                            std::array<std::vector<double>, 3> faceVelocity,
+                            const ConvectionDiffusionTerms& terms, FaceFlow faces,
                             const ConvectionDiffusionOptions& options);
 
   /// Of this rank's cells, x fastest; 0 in the beginning. What is there when a step begins is both
@@ -55,6 +53,8 @@ class ConvectionDiffusionSolver {
 
   /// Of this rank's last step.
   const IterationStatistics& statistics() const { return statistics_; }
+  /// Of this rank's last step, see Iteration::history().
+  const std::vector<ConvergenceSample>& history() const { return history_; }
 
  private:
   struct Link {
@@ -70,6 +70,7 @@ class ConvectionDiffusionSolver {
   std::optional<ConvectionDiffusion> equation_;
   std::vector<double> concentration_;
   IterationStatistics statistics_;
+  std::vector<ConvergenceSample> history_;
 };
 
 }  // namespace tributary

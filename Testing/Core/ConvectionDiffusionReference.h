@@ -46,25 +46,29 @@ inline CellRange whole(const CellGrid& grid) {
 /// The velocity along an axis as a function of the face's position in the grid of faces across it.
 using Velocity = std::function<double(std::size_t axis, const Cell& face)>;
 
-inline std::array<std::vector<double>, 3> faceVelocities(const CellRange& box,
-                                                         const Velocity& velocity) {
-  std::array<std::vector<double>, 3> faces;
+inline FaceFlow faceVelocities(const CellRange& box, const Velocity& velocity) {
+  FaceFlow faces;
   for (std::size_t a = 0; a < 3; ++a) {
     CellRange range = box;
     ++range.hi[a];
     for (auto k = range.lo[2]; k < range.hi[2]; ++k)
       for (auto j = range.lo[1]; j < range.hi[1]; ++j)
-        for (auto i = range.lo[0]; i < range.hi[0]; ++i) faces[a].push_back(velocity(a, {i, j, k}));
+        for (auto i = range.lo[0]; i < range.hi[0]; ++i)
+          faces.velocity[a].push_back(velocity(a, {i, j, k}));
   }
   return faces;
 }
+
+/// Whether nothing comes through a face across an axis.
+using Closed = std::function<bool(std::size_t axis, const Cell& face)>;
 
 /// The same equation written down face by face, from fluxes.
 struct Reference {
   Eigen::SparseMatrix<double> matrix;
   Eigen::VectorXd fixed;  // what the sides add to the right hand side
 
-  Reference(const CellGrid& grid, const ConvectionDiffusionTerms& terms, const Velocity& velocity) {
+  Reference(const CellGrid& grid, const ConvectionDiffusionTerms& terms, const Velocity& velocity,
+            const Closed& closed = {}) {
     const Cell n{grid.along(0), grid.along(1), grid.along(2)};
     const auto number = [&](const Cell& c) { return int((c[2] * n[1] + c[1]) * n[0] + c[0]); };
     const auto size = int(n[0] * n[1] * n[2]);
@@ -85,6 +89,7 @@ struct Reference {
               if (last) continue;  // the same face as the first
               low[a] = n[a] - 1;
             }
+            if (closed && closed(a, f)) continue;
             const double v = velocity(a, f);
             const auto cell = [&](const Cell& c, double outward, const Cell* other, double value,
                                   double distance) {

@@ -12,6 +12,7 @@
 #include "Sanitized.h"
 #include "Threads.h"
 #include "Tributary/Error.h"
+#include "Tributary/Relaxation/FaceFlow.h"
 #include "Tributary/Transport/Collectives.h"
 #include "Tributary/Transport/Simulated.h"
 #include "World.h"
@@ -168,6 +169,18 @@ std::vector<double> solve(Transport& transport, const Problem& problem,
     EXPECT_LE(result.residual, options.iteration.threshold) << name;
     EXPECT_LE(residual, options.iteration.threshold + rounding) << name;
     EXPECT_NEAR(residual, result.residual, rounding) << name;
+    const auto& history = solver.history();
+    EXPECT_FALSE(history.empty());
+    if (history.empty()) return u;
+    EXPECT_EQ(history.back().norm, result.residual) << name;
+    EXPECT_EQ(std::count_if(history.begin(), history.end(),
+                            [](const ConvergenceSample& sample) { return sample.verified; }),
+              result.snapshots)
+        << name;
+    for (std::size_t i = 1; i < history.size(); ++i) {
+      EXPECT_GE(history[i].iterations, history[i - 1].iterations) << name;
+      EXPECT_GE(history[i].seconds, history[i - 1].seconds) << name;
+    }
   }
   return u;
 }
@@ -417,6 +430,122 @@ TEST(ConvectionDiffusionSolver, HasTheResidualInEverySimulatedRun) {
       EXPECT_EQ(timed->left(), "") << "seed " << seed;
     }
   }
+}
+
+/// Faces as two cells see them, also two cells of different ranks; walls between any cells.
+TEST(ConvectionDiffusionSolver, GoesAroundSolidCells) {
+  constexpr double Threshold = 1e-9;
+  for (const std::uint64_t seed : {1u, 2u, 5u}) {
+    Problem problem = randomProblem({7, 6, 5}, seed);
+    const Cell n{7, 6, 5};
+    std::array<bool, 3> periodic;
+    for (std::size_t a = 0; a < 3; ++a)
+      periodic[a] = problem.terms.sides[2 * a].kind == Kind::Periodic;
+    const auto number = [&](const Cell& c) {
+      return std::uint64_t((c[2] * n[1] + c[1]) * n[0] + c[0]);
+    };
+    const auto isSolid = [&](std::uint64_t cell) { return mix(seed + cell) % 4 == 0; };
+    const auto seen = [&](std::uint64_t cell, std::size_t axis, int end) {
+      return 2 * random01(seed + 100 + 6 * cell + 2 * axis + std::uint64_t(end)) - 1;
+    };
+    /// Both cells at a face; the one that is not there is the other.
+    const auto cellsAt = [&](std::size_t axis, const Cell& face) {
+      Cell low = face, high = face;
+      --low[axis];
+      if (low[axis] < 0) low[axis] = periodic[axis] ? n[axis] - 1 : 0;
+      if (high[axis] == n[axis]) high[axis] = periodic[axis] ? 0 : n[axis] - 1;
+      return std::array<Cell, 2>{low, high};
+    };
+    const Closed closed = [&](std::size_t axis, const Cell& face) {
+      const auto [low, high] = cellsAt(axis, face);
+      return isSolid(number(low)) || isSolid(number(high));
+    };
+    problem.velocity = [&](std::size_t axis, const Cell& face) {
+      const auto [low, high] = cellsAt(axis, face);
+      if (low == high) return seen(number(low), axis, face[axis] == 0 ? 0 : 1);
+      const double l = problem.grid.width(axis, low[axis]),
+                   h = problem.grid.width(axis, high[axis]);
+      return (seen(number(low), axis, 1) * h + seen(number(high), axis, 0) * l) / (l + h);
+    };
+    for (std::uint64_t i = 0; i < problem.size(); ++i)
+      if (isSolid(i)) problem.source[i] = 0;
+    const Reference reference(problem.grid, problem.terms, problem.velocity, closed);
+    Eigen::SparseLU<Eigen::SparseMatrix<double>> direct(reference.matrix);
+    Eigen::VectorXd b = reference.fixed;
+    for (std::size_t i = 0; i < problem.size(); ++i) b[int(i)] += problem.source[i];
+    const Eigen::VectorXd want = direct.solve(b);
+    everywhere([&](Transport& transport) {
+      for (const Cut how : Cuts) {
+        const auto boxes = boxesOf(problem.grid, how, transport.size());
+        const CellRange& box = boxes[std::size_t(transport.rank())];
+        CellFlow cells;
+        forEachCell(problem.grid, box, [&](std::size_t i) {
+          cells.solid.push_back(isSolid(i));
+          for (std::size_t a = 0; a < 3; ++a) {
+            cells.low[a].push_back(seen(i, a, 0));
+            cells.high[a].push_back(seen(i, a, 1));
+          }
+        });
+        const FaceFlow flow = flowBetween(transport, problem.grid, periodic, box, cells);
+        for (std::size_t a = 0; a < 3 && !box.empty(); ++a) {
+          const FaceFlow speeds = faceVelocities(box, problem.velocity);
+          const FaceFlow walls =
+              faceVelocities(box, [&](std::size_t axis, const Cell& f) { return closed(axis, f); });
+          ASSERT_EQ(flow.velocity[a].size(), speeds.velocity[a].size());
+          for (std::size_t f = 0; f < flow.velocity[a].size(); ++f) {
+            ASSERT_EQ(flow.closed[a][f], walls.velocity[a][f]) << "axis " << a << ", face " << f;
+            ASSERT_NEAR(flow.velocity[a][f], flow.closed[a][f] ? 0 : speeds.velocity[a][f], 1e-15);
+          }
+        }
+        ConvectionDiffusionSolver solver(transport, problem.grid, box, problem.terms, flow,
+                                         optionsOf(Settings[0], Threshold));
+        EXPECT_EQ(solver.step(partOf(problem.grid, box, problem.source)).verdict,
+                  Verdict::Converged);
+        const auto u = gathered(transport, problem.grid, boxes, solver.concentration());
+        for (std::uint64_t i = 0; i < problem.size(); ++i) {
+          ASSERT_NEAR(u[i], want[int(i)], 10 * Threshold) << "cell " << i;
+          if (isSolid(i)) {
+            ASSERT_EQ(u[i], 0);
+          }
+        }
+      }
+    });
+  }
+}
+
+/// Steady, without decay: what no face reaches has an equation only if nothing is let in.
+TEST(ConvectionDiffusionSolver, LeavesCellsAloneThatNothingReaches) {
+  Problem problem;
+  problem.grid = uniformGrid({6, 4, 3}, 0.5);
+  problem.terms.diffusivity = 0.5;
+  problem.terms.sides[0] = {Kind::Value, 1};
+  problem.source.assign(problem.size(), 0.0);
+  everywhere([&](Transport& transport) {
+    const auto boxes = boxesOf(problem.grid, Cut::Bisected, transport.size());
+    const CellRange& box = boxes[std::size_t(transport.rank())];
+    CellFlow cells;
+    std::vector<std::size_t> numbers;
+    forEachCell(problem.grid, box, [&](std::size_t i) { numbers.push_back(i); });
+    for (std::size_t a = 0; a < 3; ++a)
+      cells.low[a] = cells.high[a] = std::vector<double>(numbers.size(), 0.0);
+    for (const std::size_t i : numbers) cells.solid.push_back(i % 6 == 4);  // a wall across x
+    ConvectionDiffusionSolver solver(transport, problem.grid, box, problem.terms,
+                                     flowBetween(transport, problem.grid, {}, box, cells),
+                                     optionsOf(Settings[0], 1e-9));
+    std::vector<double> source(numbers.size(), 0.0);
+    // Behind the wall there is a cell of width 1 that only has neighbours like it: any constant is
+    // a solution there; before it the value of the side is everywhere.
+    EXPECT_EQ(solver.step(source).verdict, Verdict::Converged);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      EXPECT_NEAR(solver.concentration()[i], numbers[i] % 6 < 4 ? 1 : 0, 1e-7);
+    // A source within a wall has nowhere to go.
+    for (std::size_t i = 0; i < numbers.size(); ++i) source[i] = numbers[i] % 6 == 4 ? 1 : 0;
+    ConvectionDiffusionOptions few = optionsOf(Settings[0], 1e-9);
+    few.iteration.iterationLimit = 50;
+    ConvectionDiffusionSolver other(transport, problem.grid, box, problem.terms,
+                                    flowBetween(transport, problem.grid, {}, box, cells), few);
+    EXPECT_EQ(other.step(source).verdict, Verdict::IterationLimit);
+  });
 }
 
 TEST(ConvectionDiffusionSolver, IsAborted) {

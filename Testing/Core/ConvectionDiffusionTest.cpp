@@ -271,8 +271,9 @@ TEST(ConvectionDiffusion, RefusesWhatCannotBe) {
     change(otherGrid, otherTerms, otherFaces);
     EXPECT_THROW(ConvectionDiffusion(otherGrid, whole(grid), otherTerms, otherFaces), Error);
   };
-  refuses([](auto&, auto&, auto& f) { f[1].pop_back(); });
-  refuses([](auto&, auto&, auto& f) { f[2][7] = std::nan(""); });
+  refuses([](auto&, auto&, auto& f) { f.velocity[1].pop_back(); });
+  refuses([](auto&, auto&, auto& f) { f.velocity[2][7] = std::nan(""); });
+  refuses([](auto&, auto&, auto& f) { f.closed[0].assign(3, 1); });
   refuses([](auto& g, auto&, auto&) { g.ends[0][2] = g.ends[0][1]; });
   refuses([](auto&, auto& t, auto&) { t.diffusivity = -1; });
   refuses([](auto&, auto& t, auto&) { t.decay = std::nan(""); });
