@@ -29,6 +29,19 @@ void RunStatistics::add(const ExchangeStatistics& exchange) {
                            {"TerminationDelaySeconds", exchange.terminationDelaySeconds}});
 }
 
+void RunStatistics::add(const IterationStatistics& iterations) {
+  all_.insert(all_.end(), {{"Iterations", iterations.iterations},
+                           {"Snapshots", iterations.snapshots},
+                           {"Messages", iterations.sent},
+                           {"MessageBytes", iterations.bytes},
+                           {"UnsentMessages", iterations.unsent},
+                           {"SupersededMessages", iterations.superseded},
+                           {"ProtocolMessages", iterations.protocol},
+                           {"ComputingSeconds", iterations.computingSeconds},
+                           {"VerifyingSeconds", iterations.verifyingSeconds},
+                           {"IdleSeconds", iterations.idleSeconds}});
+}
+
 void RunStatistics::write(const std::string& prefix, vtkFieldData* fieldData) const {
   std::vector<std::int64_t> counts;
   std::vector<double> amounts;

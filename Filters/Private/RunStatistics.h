@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "Tributary/Exchange/Statistics.h"
+#include "Tributary/Iteration/Iteration.h"
 #include "Tributary/Transport/Transport.h"
 
 class vtkFieldData;
@@ -22,6 +23,8 @@ class RunStatistics {
   void phase(const char* name);
   /// What the exchange counted.
   void add(const ExchangeStatistics& exchange);
+  /// What iterations counted.
+  void add(const IterationStatistics& iterations);
 
   /// Collective. Adds the statistics of all ranks to the field data, one array per number with one
   /// tuple per rank; every rank gets the same table.

@@ -99,7 +99,7 @@ def changed(proxy, name):
             smart.SetElement(0, 1)
         else:
             was = smart.GetElement(0)
-            values = (was + 1, was - 1, was + 0.25, was - 0.25)
+            values = (was + 1, was - 1, was + 2, was - 2, was + 0.25, was - 0.25)
             values = [type(was)(value) for value in values if fits(domain, value)]
             assert values and values[0] != was, f"no other value for {name}"
             smart.SetElement(0, values[0])
@@ -115,6 +115,8 @@ def result(proxy):
     proxy.UpdatePipeline()
     parts = []
     for port in range(filter_.GetNumberOfOutputPorts()):
+        if filter_.GetClassName() == "vtkAsyncConvectionDiffusion" and port == 1:
+            continue  # a history with seconds
         output = filter_.GetOutputDataObject(port)
         for kind in range(7):
             attributes = output.GetAttributes(kind)
@@ -148,7 +150,17 @@ def main():
         Motion="Velocity Field",
         Velocity=["POINTS", "one"],
     )
-    for proxy in (lines, regions, features):
+    # In synchronous iterations, which have the same bits each time.
+    concentration = check.carried(
+        data,
+        Velocity=["POINTS", "one"],
+        Schedule="Synchronous",
+        NumberOfSteps=1,
+        SourceType="Array",
+        SourceArray=["CELLS", "first"],
+        InitialConcentration=["CELLS", "first"],
+    )
+    for proxy in (lines, regions, features, concentration):
         expected, failed = result(proxy)
         assert not any(WORLD.allgather(failed)), "an error without a change"
         kept = set()

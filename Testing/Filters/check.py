@@ -68,6 +68,7 @@ def load_plugin():
         "AsyncStreamTracerWithCustomSource",
         "AsyncConnectivity",
         "AsyncFeatureTracker",
+        "AsyncConvectionDiffusion",
     ):
         if name not in _created:
             assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
@@ -102,6 +103,12 @@ def tracked(data, **properties):
     """Async Feature Tracker on a proxy of data."""
     load_plugin()
     return _created["AsyncFeatureTracker"](Input=data, **properties)
+
+
+def carried(data, **properties):
+    """Async Convection Diffusion on a proxy of data."""
+    load_plugin()
+    return _created["AsyncConvectionDiffusion"](Input=data, **properties)
 
 
 def paraview_tracer(data, seeds, **properties):
