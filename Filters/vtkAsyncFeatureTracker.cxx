@@ -1,11 +1,14 @@
 #include "vtkAsyncFeatureTracker.h"
 
+#include "Private/Checkpoint.h"
 #include "Private/CriticalTracking.h"
 #include "Private/PropertyList.h"
 #include "Private/RegionTracking.h"
 #include "Private/Require.h"
 #include "Private/RunStatistics.h"
 
+#include "Tributary/Agree.h"
+#include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
 #include <vtkDataObject.h>
@@ -22,6 +25,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,6 +72,11 @@ public:
   bool IsAnew = true;                    ///< Begin with the first step.
   bool IsWhole = false;                  ///< The last execution neither failed nor was aborted.
   bool IsUnderWay = false;               ///< Towards the goal.
+
+  bool HasBegun = false;  ///< A first step was executed, or a checkpoint resumed.
+  std::int64_t Count = 0; ///< Steps that were executed since.
+  std::string Trouble;    ///< Why the checkpoint that there is cannot be resumed.
+  std::optional<tributary::CheckpointIndex> Resumed; ///< To be gone on from.
 };
 
 //------------------------------------------------------------------------------
@@ -108,25 +119,115 @@ double vtkAsyncFeatureTracker::TimeOf(
 }
 
 //------------------------------------------------------------------------------
-bool vtkAsyncFeatureTracker::ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
-  vtkInformationVector* outputVector, tributary::RunStatistics& statistics)
+void vtkAsyncFeatureTracker::PlanResumption()
 {
   vtkState& state = *this->State;
-  bool isOfAnother = false;
-  const double time = this->TimeOf(transport, input, isOfAnother);
-  if (state.IsAnew || (state.Steps.empty() && time < state.Time))
+  state.Trouble.clear();
+  state.Resumed.reset();
+  if (!state.IsAnew || state.HasBegun || !this->Resume || this->CheckpointDirectory.empty())
+  {
+    return;
+  }
+  const auto refuse = [&](const char* why)
+  {
+    throw tributary::Error("the checkpoint in \"" + this->CheckpointDirectory + "\" is of other " +
+      why + "; set them as they were, or switch Resume off");
+  };
+  try
+  {
+    auto index = tributary::Checkpoint(this->CheckpointDirectory).find();
+    if (!index)
+    {
+      return;
+    }
+    if (index->basis != state.Asked.Properties.packed())
+    {
+      refuse("properties");
+    }
+    const std::vector<double>& seen = index->steps;
+    if (seen.empty() != state.Steps.empty() || seen.size() > state.Steps.size() ||
+      !std::equal(seen.begin(), seen.end(), state.Steps.begin()))
+    {
+      refuse("time steps");
+    }
+    if (state.Goal + 1 < seen.size())
+    {
+      return; // what is asked for was before
+    }
+    state.Next = std::min(seen.size(), state.Goal); // the last one again if there is no later one
+    state.Resumed = std::move(index);
+  }
+  catch (const tributary::Error& error)
+  {
+    state.Trouble = error.what();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncFeatureTracker::Begin(tributary::Transport& transport, double time)
+{
+  vtkState& state = *this->State;
+  const bool isAnew = state.IsAnew || (state.Steps.empty() && time < state.Time);
+  bool isAgain = !isAnew && state.Steps.empty() && time == state.Time;
+  if (isAnew)
   {
     state.Tracking = this->Features == CRITICAL_POINTS
       ? std::unique_ptr<vtkTracking>(std::make_unique<vtkCriticalPoints>(this))
       : std::make_unique<vtkRegions>(this);
     state.Seen.clear();
-    state.IsAnew = false;
     state.Begun = state.Asked;
+    if (state.Resumed && (!state.Steps.empty() || time >= state.Resumed->time))
+    {
+      const tributary::Checkpoint checkpoint(this->CheckpointDirectory);
+      state.Tracking->Load(transport, checkpoint.read(transport, *state.Resumed));
+      state.Seen = state.Resumed->steps;
+      state.Time = state.Resumed->time;
+      isAgain = state.Steps.empty() ? time == state.Time : state.Next < state.Seen.size();
+      state.Seen.resize(state.Next);
+    }
+    state.Resumed.reset();
+    state.IsAnew = false;
+    state.HasBegun = true;
+    state.Count = 0;
   }
-  else if (state.Steps.empty() && time == state.Time)
+  if (isAgain)
   {
     state.Tracking->TakeBack();
   }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncFeatureTracker::WriteCheckpoint(
+  tributary::Transport& transport, tributary::RunStatistics& statistics)
+{
+  vtkState& state = *this->State;
+  if (this->CheckpointDirectory.empty() || ++state.Count % this->CheckpointInterval != 0)
+  {
+    return;
+  }
+  tributary::CheckpointIndex index;
+  tributary::Bytes part;
+  tributary::together(transport,
+    [&]
+    {
+      index.basis = state.Begun.Properties.packed();
+      index.steps = state.Seen;
+      index.time = state.Time;
+      part = state.Tracking->Save();
+    });
+  tributary::Checkpoint(this->CheckpointDirectory).write(transport, std::move(index), part);
+  statistics.phase("CheckpointSeconds");
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncFeatureTracker::ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
+  vtkInformationVector* outputVector, tributary::RunStatistics& statistics)
+{
+  vtkState& state = *this->State;
+  tributary::agreeOnError(transport, state.Trouble);
+  bool isOfAnother = false;
+  const double time = this->TimeOf(transport, input, isOfAnother);
+  this->Begin(transport, time);
   if (!isOfAnother)
   {
     if (!state.Tracking->TakeUp(transport, input, time, statistics))
@@ -139,10 +240,14 @@ bool vtkAsyncFeatureTracker::ExecuteStep(tributary::Transport& transport, vtkDat
   {
     state.Seen.push_back(state.Steps[state.Next]);
     state.IsUnderWay = state.Next++ < state.Goal;
-    if (state.IsUnderWay)
-    {
-      return true;
-    }
+  }
+  if (!isOfAnother)
+  {
+    this->WriteCheckpoint(transport, statistics);
+  }
+  if (state.IsUnderWay)
+  {
+    return true;
   }
   if (!state.Tracking->Write(transport, input, outputVector, statistics))
   {
@@ -172,6 +277,17 @@ vtkAsyncFeatureTracker::vtkAsyncFeatureTracker()
 vtkAsyncFeatureTracker::~vtkAsyncFeatureTracker() = default;
 
 //------------------------------------------------------------------------------
+void vtkAsyncFeatureTracker::SetCheckpointDirectory(const char* path)
+{
+  const std::string directory = path ? path : "";
+  if (this->CheckpointDirectory != directory)
+  {
+    this->CheckpointDirectory = directory;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncFeatureTracker::CheckProperties()
 {
   this->Superclass::CheckProperties();
@@ -183,6 +299,8 @@ void vtkAsyncFeatureTracker::CheckProperties()
     "MinimumSecondaryOverlap", this->MinimumSecondaryOverlap, "set it to a fraction from 0 to 1");
   require(this->CentreTolerance >= 0 && this->CentreTolerance <= 1, "CentreTolerance",
     this->CentreTolerance, "set it to a share from 0 to 1");
+  require(this->CheckpointInterval >= 1, "CheckpointInterval", this->CheckpointInterval,
+    "set it to 1 or more");
 }
 
 //------------------------------------------------------------------------------
@@ -218,6 +336,10 @@ void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list)
   list.add("the next time step", this->State->Next);
   list.add("whether to begin anew", this->State->IsAnew);
   list.add("the time of the last step", this->State->Time);
+  list.add("CheckpointDirectory", this->CheckpointDirectory);
+  list.add("CheckpointInterval", this->CheckpointInterval);
+  list.add("the checkpoint to resume",
+    this->State->Resumed ? this->State->Resumed->generation : std::int64_t(-1));
 }
 
 //------------------------------------------------------------------------------
@@ -281,6 +403,7 @@ int vtkAsyncFeatureTracker::RequestUpdateExtent(
       output->Has(Pipeline::UPDATE_TIME_STEP()) ? output->Get(Pipeline::UPDATE_TIME_STEP())
                                                 : -std::numeric_limits<double>::infinity(),
       std::move(basis));
+    this->PlanResumption();
   }
   if (!this->State->Steps.empty())
   {
@@ -331,6 +454,9 @@ void vtkAsyncFeatureTracker::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "Features: " << this->Features << "\n"
      << indent << "CentreTolerance: " << this->CentreTolerance << "\n"
+     << indent << "CheckpointDirectory: " << this->CheckpointDirectory << "\n"
+     << indent << "CheckpointInterval: " << this->CheckpointInterval << "\n"
+     << indent << "Resume: " << this->Resume << "\n"
      << indent << "Match: " << this->Match << "\n"
      << indent << "OverlapFraction: " << this->OverlapFraction << "\n"
      << indent << "MinimumOverlap: " << this->MinimumOverlap << "\n"

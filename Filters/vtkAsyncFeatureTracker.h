@@ -79,6 +79,7 @@
 #include "vtkAsyncRegionAlgorithm.h"
 
 #include <memory> // For State
+#include <string> // For CheckpointDirectory
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgorithm
 {
@@ -177,6 +178,36 @@ public:
   vtkGetMacro(Motion, int);
   ///@}
 
+  ///@{
+  /**
+   * A folder that all ranks see, to which what is needed to go on is written: after each step, or
+   * after every CheckpointInterval steps, replacing the last one once it is complete. Each rank
+   * writes a part. Made if it is not there. Default: empty, nothing is written.
+   */
+  void SetCheckpointDirectory(const char* path);
+  const char* GetCheckpointDirectory() const { return this->CheckpointDirectory.c_str(); }
+  ///@}
+
+  ///@{
+  /**
+   * See CheckpointDirectory; at least 1. What a checkpoint has grows with the trajectories. Default: 1.
+   */
+  vtkSetMacro(CheckpointInterval, int);
+  vtkGetMacro(CheckpointInterval, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the first execution goes on from the checkpoint in CheckpointDirectory, if there is one,
+   * on any number of ranks; the outputs are those of a run that was never interrupted. Its
+   * properties and its time steps must be the same, more steps may have come. A time before that of
+   * the checkpoint, and in situ an earlier step, begins with the first step. Default: false.
+   */
+  vtkSetMacro(Resume, bool);
+  vtkGetMacro(Resume, bool);
+  vtkBooleanMacro(Resume, bool);
+  ///@}
+
 protected:
   vtkAsyncFeatureTracker();
   ~vtkAsyncFeatureTracker() override;
@@ -196,6 +227,9 @@ protected:
 
   int Features = REGIONS;
   double CentreTolerance = 0.05;
+  std::string CheckpointDirectory;
+  int CheckpointInterval = 1;
+  bool Resume = false;
   int Match = ALL;
   int OverlapFraction = OF_SMALLER;
   double MinimumOverlap = 0.1;
@@ -215,6 +249,12 @@ private:
   void DescribeTracking(tributary::PropertyList& list);
   /// Collective. The time of the step; `isOfAnother`: of a step that was not asked for.
   double TimeOf(tributary::Transport& transport, vtkDataObject* input, bool& isOfAnother);
+  /// Local. Whether, and with which step, a checkpoint is gone on from.
+  void PlanResumption();
+  /// Collective. Makes ready for the step at a time: to begin, to go on, or to execute it again.
+  void Begin(tributary::Transport& transport, double time);
+  /// Collective. After a step, if it is wanted.
+  void WriteCheckpoint(tributary::Transport& transport, tributary::RunStatistics& statistics);
   /// Collective. @return false after an abort
   bool ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
     vtkInformationVector* outputVector, tributary::RunStatistics& statistics);

@@ -27,6 +27,7 @@ class FixedScale {
   /// @pre |value| <= largest
   FixedSum fixed(double value) const { return static_cast<FixedSum>(value * toInteger_); }
   double value(FixedSum sum) const { return static_cast<double>(sum) * toDouble_; }
+  bool operator==(const FixedScale& other) const { return toInteger_ == other.toInteger_; }
 
  private:
   double toInteger_ = 1;

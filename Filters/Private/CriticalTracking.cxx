@@ -19,6 +19,8 @@
 #include <vtkTable.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
 using tributary::CriticalField;
@@ -47,6 +49,36 @@ std::int64_t stepOf(Span<const tributary::CriticalPoint> piece) {
   return step;
 }
 
+/// What all ranks know of a moment.
+struct MomentHead {
+  std::int64_t Steps;
+  std::int64_t Mesh;
+  std::int64_t IsVector;
+
+  bool operator==(const MomentHead& other) const {
+    return this->Steps == other.Steps && this->Mesh == other.Mesh &&
+           this->IsVector == other.IsVector;
+  }
+};
+
+/// Adds the pieces that were saved.
+void readPieces(tributary::Reader& reader, TrajectoryPieces& pieces) {
+  TrajectoryPieces part;
+  reader.rangeInto(part.points);
+  part.offsets = reader.range<std::size_t>();
+  reader.rangeInto(part.tracks);
+  const bool isWhole =
+      part.offsets.size() == part.tracks.size() + 1 && part.offsets.front() == 0 &&
+      part.offsets.back() == part.points.size() &&
+      std::adjacent_find(part.offsets.begin(), part.offsets.end(),
+                         std::greater_equal<std::size_t>()) == part.offsets.end() &&
+      std::all_of(part.tracks.begin(), part.tracks.end(), [](std::int64_t t) { return t >= 0; });
+  if (!isWhole) {
+    throw Error("the checkpoint has pieces of trajectories that are none");
+  }
+  pieces.append(part);
+}
+
 /// A point that somebody has the values of, or wants them for.
 struct Wish {
   std::int64_t Id;
@@ -60,9 +92,9 @@ void vtkAsyncFeatureTracker::vtkCriticalPoints::CheckMesh(Transport& transport,
                                                           bool isVector) const {
   std::int64_t difference = 0;
   if (this->Now.Steps > 0) {
-    difference = this->Now.Mesh != this->Domain->fingerprint ? 1
-                 : this->Now.Field.IsVector != isVector      ? 2
-                                                             : 0;
+    difference = this->Now.Mesh != this->Domain->fingerprint   ? 1
+                 : (this->Now.Field.IsVector != 0) != isVector ? 2
+                                                               : 0;
   }
   difference = tributary::allreduce(transport, tributary::ReduceOp::Max, difference);
   if (difference == 1) {
@@ -220,7 +252,7 @@ bool vtkAsyncFeatureTracker::vtkCriticalPoints::Write(Transport& transport, vtkD
                                [&](std::size_t, const tributary::CriticalPoint&) { ++points; });
   }
   points = tributary::allreduce(transport, tributary::ReduceOp::Sum, points);
-  const tributary::CriticalOutput output(this->Now.Field.IsVector, this->Domain->dimension());
+  const tributary::CriticalOutput output(this->Now.Field.IsVector != 0, this->Domain->dimension());
   tributary::together(transport, [&] {
     vtkDataObject* mesh = vtkDataObject::GetData(outputVector, MESH_PORT);
     mesh->ShallowCopy(input);
@@ -265,4 +297,56 @@ void vtkAsyncFeatureTracker::vtkCriticalPoints::TakeBack() {
   this->History = std::move(kept);
   this->Now = std::move(this->Before);
   this->Before = {};
+}
+
+//------------------------------------------------------------------------------
+tributary::Bytes vtkAsyncFeatureTracker::vtkCriticalPoints::Save() const {
+  tributary::Writer writer;
+  for (const Moment* moment : {&this->Before, &this->Now}) {
+    writer.value(MomentHead{moment->Steps, moment->Mesh, moment->Field.IsVector});
+    writer.value(static_cast<std::uint64_t>(moment->Tracker.size()));
+    for (const tributary::Bytes& part : moment->Tracker) {
+      writer.range(part);
+    }
+    writer.range(moment->Field.Ids).range(moment->Field.Values);
+  }
+  writer.range(this->History.points).range(this->History.offsets).range(this->History.tracks);
+  return writer.take();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncFeatureTracker::vtkCriticalPoints::Load(Transport& transport,
+                                                     const std::vector<tributary::Bytes>& parts) {
+  std::array<std::vector<MomentHead>, 2> heads;
+  this->Before = {};
+  this->Now = {};
+  this->History = {};
+  const std::array<Moment*, 2> moments{&this->Before, &this->Now};
+  tributary::together(transport, [&] {
+    for (const tributary::Bytes& part : parts) {
+      tributary::Reader reader(part);
+      for (std::size_t m = 0; m < moments.size(); ++m) {
+        heads[m].push_back(reader.value<MomentHead>());
+        for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+          reader.rangeInto(moments[m]->Tracker.emplace_back());
+        }
+        KeptField& field = moments[m]->Field;
+        reader.rangeInto(field.Ids);
+        reader.rangeInto(field.Values);
+        if (field.Values.size() != field.Ids.size() * (heads[m].back().IsVector ? 3 : 1)) {
+          throw Error("the checkpoint has not one value for each point");
+        }
+      }
+      readPieces(reader, this->History);
+    }
+  });
+  for (std::size_t m = 0; m < moments.size(); ++m) {
+    const MomentHead head = Common(transport, heads[m]);
+    moments[m]->Steps = head.Steps;
+    moments[m]->Mesh = head.Mesh;
+    moments[m]->Field.IsVector = head.IsVector;
+  }
+  if (this->Now.Steps < 1 || this->Before.Steps != this->Now.Steps - 1) {
+    throw Error("the checkpoint is of no step");
+  }
 }

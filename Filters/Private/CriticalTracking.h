@@ -20,11 +20,13 @@ class vtkAsyncFeatureTracker::vtkCriticalPoints : public vtkTracking {
              vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
   void Release() override;
   void TakeBack() override;
+  tributary::Bytes Save() const override;
+  void Load(tributary::Transport& transport, const std::vector<tributary::Bytes>& parts) override;
 
  private:
   /// The field of a step, by the numbers of points.
   struct KeptField {
-    bool IsVector = false;
+    std::int64_t IsVector = 0;
     std::vector<std::int64_t> Ids;
     std::vector<double> Values;  ///< One or three of each point.
   };

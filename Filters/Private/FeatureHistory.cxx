@@ -15,6 +15,7 @@
 
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
+#include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -45,24 +46,52 @@ const char* nameOf(const FeatureEdge& edge) {
 
 }  // namespace
 
-void FeatureHistory::add(Transport& transport, const TrackedStep& step, double time) {
+void FeatureHistory::deal(Transport& transport, const std::vector<TrackPoint>& points) {
   std::vector<Writer> toRank(static_cast<std::size_t>(transport.size()));
   std::vector<Bytes> bytes;
   together(transport, [&] {
-    for (std::size_t i = 0; i < step.features.size(); ++i) {
-      const TrackedFeature& feature = step.features[i];
-      toRank[static_cast<std::size_t>(feature.track % transport.size())].value(
-          TrackPoint{step.first + static_cast<std::int64_t>(i), step.step, time, feature});
-    }
+    for (const TrackPoint& point : points)
+      toRank[static_cast<std::size_t>(point.tracked.track % transport.size())].value(point);
     for (Writer& writer : toRank) bytes.push_back(writer.take());
   });
   const std::vector<Bytes> received = exchangeBytes(transport, std::move(bytes));
   together(transport, [&] {
     for (const Bytes& part : received)
       for (Reader reader(part); !reader.atEnd();) points_.push_back(reader.value<TrackPoint>());
+  });
+}
+
+void FeatureHistory::add(Transport& transport, const TrackedStep& step, double time) {
+  std::vector<TrackPoint> points;
+  for (std::size_t i = 0; i < step.features.size(); ++i)
+    points.push_back(
+        {step.first + static_cast<std::int64_t>(i), step.step, time, step.features[i]});
+  deal(transport, points);
+  together(transport, [&] {
     for (const FeatureEdge& edge : step.edges) edges_.push_back({step.step, time, edge});
     for (const FeatureEvent& event : step.events) events_.push_back({step.step, time, event});
   });
+}
+
+void FeatureHistory::save(Writer& writer) const {
+  writer.range(points_).range(edges_).range(events_);
+}
+
+void FeatureHistory::load(Transport& transport, std::vector<Reader>& parts) {
+  std::vector<TrackPoint> points;
+  points_.clear();
+  edges_.clear();
+  events_.clear();
+  together(transport, [&] {
+    for (Reader& part : parts) {
+      part.rangeInto(points);
+      part.rangeInto(edges_);
+      part.rangeInto(events_);
+    }
+    for (const TrackPoint& point : points)
+      if (point.tracked.track < 0) throw Error("the checkpoint has a point of no track");
+  });
+  deal(transport, points);
 }
 
 void FeatureHistory::cut(std::int64_t step) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "Tributary/Bytes.h"
 #include "Tributary/Features/FeatureGraph.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -29,6 +30,12 @@ class FeatureHistory {
   /// Local. Forgets what was added with a step.
   void cut(std::int64_t step);
 
+  /// Local. What load() takes.
+  void save(Writer& writer) const;
+  /// Collective. What all ranks of some run had saved, on as many ranks or on others.
+  /// @param parts  of this rank, each read from where save() began; instead of what there is
+  void load(Transport& transport, std::vector<Reader>& parts);
+
   // Local: this rank's part.
   /// A polyline for each track with several points, a vertex for each with one, by their numbers.
   void writeTrajectories(vtkPolyData* output) const;
@@ -36,6 +43,8 @@ class FeatureHistory {
   void writeEdges(vtkTable* table) const;
 
  private:
+  void deal(Transport& transport, const std::vector<TrackPoint>& points);
+
   struct Edge {
     std::int64_t step;
     double time;

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "Tributary/Bytes.h"
+#include "Tributary/Error.h"
+#include "Tributary/Transport/Collectives.h"
 
 /// One way to find features in a step and to follow them from one step to the next, with what it
 /// has to remember: two steps, and on each rank a part of what all steps came to. Every member
@@ -31,6 +33,29 @@ class vtkAsyncFeatureTracker::vtkTracking {
   /// Local. Forgets the last step, so that another can be taken up in its place; once.
   virtual void TakeBack() = 0;
 
+  /// Local. This rank's part of all that is remembered.
+  virtual tributary::Bytes Save() const = 0;
+  /// Goes on from what all ranks of some run had saved, on as many ranks or on others, instead of
+  /// taking up a first step.
+  /// @param parts  some here, those that were written after them on later ranks
+  virtual void Load(tributary::Transport& transport,
+                    const std::vector<tributary::Bytes>& parts) = 0;
+
  protected:
+  /// Collective. What the parts on all ranks have in common, on each; throws Error if they differ.
+  template <class Head>
+  static Head Common(tributary::Transport& transport, const std::vector<Head>& ofParts) {
+    const std::vector<Head> all = tributary::allgatherv(transport, ofParts);
+    for (const Head& one : all) {
+      if (!(one == all.front())) {
+        throw tributary::Error("the parts of the checkpoint are not those of one step");
+      }
+    }
+    if (all.empty()) {
+      throw tributary::Error("the checkpoint has no parts");
+    }
+    return all.front();
+  }
+
   vtkAsyncFeatureTracker* Self;
 };

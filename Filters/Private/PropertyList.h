@@ -32,6 +32,9 @@ class PropertyList {
   /// Local. Whether another list has the same properties with the same values.
   bool operator==(const PropertyList& other) const;
 
+  /// Local. The same bytes for the same list.
+  Bytes packed() const;
+
   /// Collective. Ranks with other properties would do other things, and wait for each other for
   /// ever: throws Error on all of them, with the name of the first property that differs.
   void agree(Transport& transport) const;
@@ -52,7 +55,6 @@ class PropertyList {
   }
   static bool isSame(const Value& one, const Value& other);
   static std::string difference(const Property& first, const Property& mine, int rank);
-  Bytes packed() const;
   static std::vector<Property> unpacked(Reader& reader);
 
   std::vector<Property> properties_;

@@ -36,6 +36,17 @@ namespace {
 /// Shares of the progress bar when the data sets are known, and when regions are.
 constexpr double SETUP_DONE = 0.1;
 constexpr double REGIONS_DONE = 0.5;
+
+/// What all ranks know of a moment.
+struct MomentHead {
+  std::int64_t Steps;
+  double Time;
+  tributary::FixedScale Scale;
+
+  bool operator==(const MomentHead& other) const {
+    return this->Steps == other.Steps && this->Time == other.Time && this->Scale == other.Scale;
+  }
+};
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -269,4 +280,52 @@ void vtkAsyncFeatureTracker::vtkRegions::TakeBack() {
   this->History.cut(this->Now.Steps - 1);
   this->Now = std::move(this->Before);
   this->Before = {};
+}
+
+//------------------------------------------------------------------------------
+tributary::Bytes vtkAsyncFeatureTracker::vtkRegions::Save() const {
+  tributary::Writer writer;
+  writer.value(MomentHead{this->Before.Steps, this->Before.Time, this->Before.Scale});
+  writer.value(MomentHead{this->Now.Steps, this->Now.Time, this->Now.Scale});
+  for (const Moment* moment : {&this->Before, &this->Now}) {
+    writer.value(static_cast<std::uint64_t>(moment->Graph.size()));
+    for (const tributary::Bytes& part : moment->Graph) {
+      writer.range(part);
+    }
+    writer.range(moment->Samples);
+  }
+  this->History.save(writer);
+  return writer.take();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncFeatureTracker::vtkRegions::Load(tributary::Transport& transport,
+                                              const std::vector<tributary::Bytes>& parts) {
+  std::vector<MomentHead> before, now;
+  std::vector<tributary::Reader> readers;
+  this->Before = {};
+  this->Now = {};
+  tributary::together(transport, [&] {
+    for (const tributary::Bytes& part : parts) {
+      tributary::Reader& reader = readers.emplace_back(part);
+      before.push_back(reader.value<MomentHead>());
+      now.push_back(reader.value<MomentHead>());
+      for (Moment* moment : {&this->Before, &this->Now}) {
+        for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+          reader.rangeInto(moment->Graph.emplace_back());
+        }
+        reader.rangeInto(moment->Samples);
+      }
+    }
+  });
+  this->History.load(transport, readers);
+  for (auto [moment, heads] : {std::pair(&this->Before, &before), std::pair(&this->Now, &now)}) {
+    const MomentHead head = Common(transport, *heads);
+    moment->Steps = head.Steps;
+    moment->Time = head.Time;
+    moment->Scale = head.Scale;
+  }
+  if (this->Now.Steps < 1 || this->Before.Steps != this->Now.Steps - 1) {
+    throw Error("the checkpoint is of no step");
+  }
 }

@@ -25,6 +25,8 @@ class vtkAsyncFeatureTracker::vtkRegions : public vtkTracking {
              vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
   void Release() override;
   void TakeBack() override;
+  tributary::Bytes Save() const override;
+  void Load(tributary::Transport& transport, const std::vector<tributary::Bytes>& parts) override;
 
  private:
   /// After a step all that is needed to take up the next one.
