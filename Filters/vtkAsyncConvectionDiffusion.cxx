@@ -950,9 +950,22 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
       !state.IsWhole || !(state.Asked == state.Begun) || !goesOn || state.Goal < state.Done;
     state.Next = state.IsAnew ? 0 : std::min(state.Done + 1, state.Goal);
   }
-  if (state.InputVaries && !this->SteadyState && !state.Times.empty())
+  if (this->SteadyState || state.Times.empty())
+  {
+    return 1;
+  }
+  if (state.InputVaries)
   {
     input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times[static_cast<std::size_t>(state.Next)]);
+  }
+  else if (input->Has(Pipeline::TIME_STEPS()))
+  {
+    // Its only time: another one would have it execute again, for the same data.
+    input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times.front());
+  }
+  else
+  {
+    input->Remove(Pipeline::UPDATE_TIME_STEP());
   }
   return 1;
 }

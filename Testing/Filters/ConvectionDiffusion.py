@@ -427,6 +427,16 @@ def test_varying_flow():
     source.Script = source.Script + "\n# changed\n"
     _, _, wanted = asked(times[4])
     assert wanted == [2.0, 2.1, 2.2, 2.3, 2.4], wanted
+    # A flow of one time is read once.
+    source.ScriptRequestInformation = _ASKED.format(times=[2.0], extent=grid.extent())
+    proxy.UpdatePipelineInformation()
+    times = list(proxy.TimestepValues)
+    old, _, wanted = asked(times[1])
+    assert wanted == [2.0], wanted
+    u, numbers, wanted = asked(times[2])
+    assert wanted == [], wanted
+    flow = grids.face_flow(grid, (False,) * 3, swirl(x, y, z, 2.0))
+    hold_residual(grid, flow, u, old, 0.1, numbers, 1e-8, diffusivity=0.03)
     check.delete(proxy, source)
 
 
