@@ -108,6 +108,31 @@ ConvectionDiffusion::ConvectionDiffusion(const CellGrid& grid, const CellRange& 
       if (i < box_.hi[a]) f.inverseWidth.push_back(1 / grid.width(a, i));
     }
   }
+  findOpenParts();
+}
+
+void ConvectionDiffusion::findOpenParts() {
+  const auto isClosed = [](double velocity) { return std::isnan(velocity); };
+  bool any = false;
+  for (const auto& velocity : velocity_)
+    any = any || std::any_of(velocity.begin(), velocity.end(), isClosed);
+  if (!any) return;
+  const auto nx = box_.along(0), ny = box_.along(1), nz = box_.along(2);
+  for (std::int64_t k = 0; k < nz; ++k)
+    for (std::int64_t j = 0; j < ny; ++j) {
+      const double* const x = velocity_[0].data() + (k * ny + j) * (nx + 1);
+      const double* const y = velocity_[1].data() + (k * (ny + 1) + j) * nx;
+      const double* const z = velocity_[2].data() + (k * ny + j) * nx;
+      std::int64_t first = nx, last = -1;
+      for (std::int64_t i = 0; i < nx; ++i) {
+        if (isClosed(x[i]) && isClosed(x[i + 1]) && isClosed(y[i]) && isClosed(y[i + nx]) &&
+            isClosed(z[i]) && isClosed(z[i + nx * ny]))
+          continue;
+        first = std::min(first, i);
+        last = i;
+      }
+      openParts_.push_back({last < 0 ? 0 : first, last < 0 ? 0 : last + 1 - first});
+    }
 }
 
 void ConvectionDiffusion::setSideValues(SideValues& sides) const {
@@ -179,6 +204,18 @@ ConvectionDiffusionRow ConvectionDiffusion::rowAt(std::int64_t j, std::int64_t k
   return row;
 }
 
+ConvectionDiffusionRow ConvectionDiffusion::openPart(ConvectionDiffusionRow row,
+                                                     const OpenPart& part, const double* u) const {
+  if (part.first > 0) row.west = u[part.first - 1];
+  if (part.first + part.count < row.count) row.east = u[part.first + part.count];
+  row.count = part.count;
+  for (const double** each : {&row.velocity, &row.diffusion, &row.in, &row.out, &row.inverseWidth,
+                              &row.y.velocityLow, &row.y.velocityHigh, &row.y.low, &row.y.high,
+                              &row.z.velocityLow, &row.z.velocityHigh, &row.z.low, &row.z.high})
+    *each += part.first;
+  return row;
+}
+
 void ConvectionDiffusion::sweep(bool forward, Span<double> u, const SideValues& beyond,
                                 Span<const double> b, int slabs, const ParallelFor& parallelFor) {
   if (box_.empty()) return;
@@ -204,8 +241,21 @@ void ConvectionDiffusion::sweep(bool forward, Span<double> u, const SideValues& 
           above = k + 1 == last && s + 1 < count ? ends.data() + (2 * s + 1) * plane
                                                  : u.data() + (k + 1) * plane;
         double* const here = u.data() + k * plane;
-        kernel().sweep(rowAt(j, k, here, below, above, beyond), terms_.conservative, forward,
-                       b.data() + k * plane + j * nx, here + j * nx, share.data(), coupling.data());
+        const auto row = rowAt(j, k, here, below, above, beyond);
+        const double* const rowB = b.data() + k * plane + j * nx;
+        double* const rowU = here + j * nx;
+        if (openParts_.empty()) {
+          kernel().sweep(row, terms_.conservative, forward, rowB, rowU, share.data(),
+                         coupling.data());
+          continue;
+        }
+        const OpenPart& part = openParts_[index(k * ny + j)];
+        const double inverse = row.base > 0 ? 1 / row.base : 0;
+        for (std::int64_t i = 0; i < part.first; ++i) rowU[i] = rowB[i] * inverse;
+        for (std::int64_t i = part.first + part.count; i < nx; ++i) rowU[i] = rowB[i] * inverse;
+        if (part.count > 0)
+          kernel().sweep(openPart(row, part, rowU), terms_.conservative, forward, rowB + part.first,
+                         rowU + part.first, share.data(), coupling.data());
       }
     }
   });
@@ -223,9 +273,20 @@ double ConvectionDiffusion::residual(Span<const double> u, const SideValues& bey
         const double* const here = u.data() + k * plane;
         const auto row = rowAt(j, k, here, k > 0 ? here - plane : nullptr,
                                k + 1 < nz ? here + plane : nullptr, beyond);
-        const double r = kernel().residual(row, terms_.conservative, b.data() + k * plane + j * nx,
-                                           here + j * nx, room.data());
-        largest[index(k)] = worse(largest[index(k)], r);
+        const double* const rowB = b.data() + k * plane + j * nx;
+        const double* const rowU = here + j * nx;
+        const auto note = [&](double r) { largest[index(k)] = worse(largest[index(k)], r); };
+        if (openParts_.empty()) {
+          note(kernel().residual(row, terms_.conservative, rowB, rowU, room.data()));
+          continue;
+        }
+        const OpenPart& part = openParts_[index(k * ny + j)];
+        const auto closed = [&](std::int64_t i) { note(std::fabs(rowB[i] - row.base * rowU[i])); };
+        for (std::int64_t i = 0; i < part.first; ++i) closed(i);
+        for (std::int64_t i = part.first + part.count; i < nx; ++i) closed(i);
+        if (part.count > 0)
+          note(kernel().residual(openPart(row, part, rowU), terms_.conservative, rowB + part.first,
+                                 rowU + part.first, room.data()));
       }
   });
   double result = 0;

@@ -87,10 +87,21 @@ class ConvectionDiffusion {
     std::vector<double> inverseWidth;  ///< of the cells
   };
 
+  /// The cells of a row from the first to the last that have an open face.
+  struct OpenPart {
+    std::int64_t first, count;
+  };
+  void findOpenParts();
+  /// The row's part with open faces; the others' equation is base u = b.
+  /// @param u  of the whole row
+  ConvectionDiffusionRow openPart(ConvectionDiffusionRow row, const OpenPart& part,
+                                  const double* u) const;
+
   CellRange box_;
   ConvectionDiffusionTerms terms_;
   std::array<Faces, 3> faces_;
   std::array<std::vector<double>, 3> velocity_;  ///< On the faces; NaN on closed ones.
+  std::vector<OpenPart> openParts_;              ///< Per row; none if no face is closed.
   std::array<bool, kSides> atSide_{};            ///< Whether the box's side is one of the grid.
 };
 
