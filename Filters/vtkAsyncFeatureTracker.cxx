@@ -59,6 +59,7 @@ public:
   };
 
   /// Local. What to ask the input for so that the outputs become those of a time.
+  /// @param time  NaN if none was asked for
   void Plan(const double* steps, int count, double time, Basis basis);
 
   std::unique_ptr<vtkTracking> Tracking; ///< Of the steps so far.
@@ -83,11 +84,25 @@ public:
 void vtkAsyncFeatureTracker::vtkState::Plan(
   const double* steps, int count, double time, Basis basis)
 {
-  this->Steps.assign(steps, steps + count);
+  const std::size_t before = this->Steps.size();
+  // Catalyst's producer tells the first one twice.
+  this->Steps.clear();
+  for (int i = 0; i < count; ++i)
+  {
+    if (this->Steps.empty() || steps[i] > this->Steps.back())
+    {
+      this->Steps.push_back(steps[i]);
+    }
+  }
   this->Goal = 0;
   while (this->Goal + 1 < this->Steps.size() && this->Steps[this->Goal + 1] <= time)
   {
     ++this->Goal;
+  }
+  // In situ, where nobody asks for a time, a new step is meant.
+  if (std::isnan(time) && before > 0 && this->Steps.size() > before)
+  {
+    this->Goal = this->Steps.size() - 1;
   }
   const std::size_t seen = this->Seen.size();
   const bool goesOn = seen <= this->Steps.size() &&
@@ -401,7 +416,7 @@ int vtkAsyncFeatureTracker::RequestUpdateExtent(
     basis.Input = this->GetInputAlgorithm(0, 0, basis.InputPort);
     this->State->Plan(input->Get(Pipeline::TIME_STEPS()), input->Length(Pipeline::TIME_STEPS()),
       output->Has(Pipeline::UPDATE_TIME_STEP()) ? output->Get(Pipeline::UPDATE_TIME_STEP())
-                                                : -std::numeric_limits<double>::infinity(),
+                                                : std::numeric_limits<double>::quiet_NaN(),
       std::move(basis));
     this->PlanResumption();
   }

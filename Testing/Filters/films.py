@@ -15,6 +15,9 @@ from vtkmodules.vtkCommonDataModel import (
     vtkCellArray,
     vtkImageData,
     vtkMultiBlockDataSet,
+    vtkPolyData,
+    vtkRectilinearGrid,
+    vtkStructuredGrid,
     vtkUnstructuredGrid,
 )
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
@@ -57,26 +60,40 @@ def _many(x, y, time):
     return (i % 2 == 0) & (j % 2 == 0) & ((7 * i + 3 * j + int(time)) % 5 != 0)
 
 
-FILMS = {f.__name__[1:]: f for f in (_meet, _turn, _cross, _fast, _blink, _many)}
+def _squares(x, y, time):
+    """The same ten times as fine."""
+    return _many(10 * x, 10 * y, time)
+
+
+FILMS = {f.__name__[1:]: f for f in (_meet, _turn, _cross, _fast, _blink, _many, _squares)}
 
 
 def cells_along(mesh, step):
     """Boxes along x and y in a step; of widths that add up exactly."""
-    return {"changing": (24, 48, 16)[step % 3]}.get(mesh, 24)
+    return {"changing": (24, 48, 16)[step % 3], "fine": 240}.get(mesh, 24)
+
+
+def edges_along(mesh, axis, n):
+    """Where boxes begin and end; exact."""
+    edges = np.arange(n + 1) * (WIDTH / n)
+    if mesh == "rectilinear" and axis == 0:
+        edges[1:-1:2] += WIDTH / n / 4
+    return edges
 
 
 def pieces(film, mesh, step, time, count, turn):
     """What each of `count` holders has: slabs across x, which another one has in each step if `turn`."""
     n = cells_along(mesh, step)
-    width = WIDTH / n
+    along = [edges_along(mesh, axis, n) for axis in (0, 1)]
     for holder in range(count):
         slab = (holder + step * turn) % count
         first, end = slab * n // count, (slab + 1) * n // count
-        x = (np.arange(first, end) + 0.5) * width
-        y = (np.arange(n) + 0.5) * width
+        x, y = (0.5 * (e[1:] + e[:-1]) for e in (along[0][first : end + 1], along[1]))
         x, y = np.meshgrid(x, y)
         filled = FILMS[film](x, y, time)
-        data = (_boxes if mesh in ("boxes", "changing") else _image)(first, end, n, width)
+        make = {"image": _image, "fine": _image, "boxes": _boxes, "changing": _boxes, "rectilinear": _rectilinear,
+                "curvilinear": _curvilinear, "surface": _surface}[mesh]
+        data = make(first, end, n, WIDTH / n)
         for name, values in (
             ("filled", filled.astype(np.float64)),
             ("labels", np.where(filled, np.where(y < 12, 3, 7), -1).astype(np.int32)),
@@ -87,6 +104,46 @@ def pieces(film, mesh, step, time, count, turn):
             array.SetName(name)
             data.GetCellData().AddArray(array)
         yield data
+
+
+def _rectilinear(first, end, n, width):
+    grid = vtkRectilinearGrid()
+    grid.SetExtent(first, end, 0, n, 0, 0)
+    grid.SetXCoordinates(numpy_to_vtk(edges_along("rectilinear", 0, n)[first : end + 1], deep=1))
+    grid.SetYCoordinates(numpy_to_vtk(edges_along("rectilinear", 1, n), deep=1))
+    grid.SetZCoordinates(numpy_to_vtk(np.zeros(1), deep=1))
+    return grid
+
+
+def _flat_points(first, end, n, width):
+    x, y = np.meshgrid(np.arange(first, end + 1) * width, np.arange(n + 1) * width)
+    points = vtkPoints()
+    points.SetDataTypeToDouble()
+    points.SetData(numpy_to_vtk(np.stack([x.ravel(), y.ravel(), 0 * x.ravel()], axis=-1), deep=1))
+    return points
+
+
+def _curvilinear(first, end, n, width):
+    grid = vtkStructuredGrid()
+    grid.SetExtent(first, end, 0, n, 0, 0)
+    grid.SetPoints(_flat_points(first, end, n, width))
+    return grid
+
+
+def _surface(first, end, n, width):
+    data = vtkPolyData()
+    data.SetPoints(_flat_points(first, end, n, width))
+    up = end - first + 1
+    i, j = np.meshgrid(np.arange(end - first), np.arange(n))
+    corner = (j * up + i).ravel()
+    corners = np.stack([corner, corner + 1, corner + 1 + up, corner + up], axis=-1).astype(np.int64)
+    cells = vtkCellArray()
+    cells.SetData(
+        numpy_to_vtkIdTypeArray(np.arange(0, 4 * len(corners) + 1, 4, dtype=np.int64), deep=1),
+        numpy_to_vtkIdTypeArray(np.ascontiguousarray(corners.ravel()), deep=1),
+    )
+    data.SetPolys(cells)
+    return data
 
 
 def _image(first, end, n, width):
@@ -178,6 +235,13 @@ def _bounds(leaf):
         x, y = np.meshgrid(np.arange(first, end) * width, np.arange(n) * width)
         x, y, z = x.ravel(), y.ravel(), np.zeros(x.size)
         return np.stack([x, x + width, y, y + width, z, z], axis=-1)
+    if not leaf.IsA("vtkUnstructuredGrid"):
+        box = [0.0] * 6
+        boxes = []
+        for cell in range(leaf.GetNumberOfCells()):
+            leaf.GetCellBounds(cell, box)
+            boxes.append(list(box))
+        return np.array(boxes)
     places = vtk_to_numpy(leaf.GetPoints().GetData())
     corners = vtk_to_numpy(leaf.GetCells().GetConnectivityArray()).reshape(-1, 8)
     ends = np.stack([places[corners].min(axis=1), places[corners].max(axis=1)], axis=-1)
