@@ -42,6 +42,7 @@ CASES = {
                         {**FILLED, "Motion": "Estimated"}),
     "turn in rectilinear grids": ("turn", "rectilinear", TIMES, FILLED),
     "meet in curvilinear grids": ("meet", "curvilinear", STEPS, FILLED),
+    "turn on levels": ("turn", "levels", TIMES, FILLED),
     "ten thousand": ("squares", "fine", STEPS[:3], {**FILLED, "ConnectThrough": "Faces"}),
     "turn on surfaces": ("turn", "surface", TIMES, FILLED),
     "fast in a flow": ("fast", "image", STEPS, {**FILLED, **FLOW}),
@@ -281,7 +282,7 @@ def run_case(name):
     film, mesh, times, properties = CASES[name]
     data = films.source(simple, film, mesh, times)
     results = one_by_one(data, properties, times)
-    if COMM.rank == 0:
+    if COMM.rank == 0 and (FEW or name != "ten thousand"):
         brute_force(name, results)
     hashes = [outputs.digest() for outputs in results]
     check.delete(data)

@@ -12,17 +12,23 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray,
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (
     VTK_HEXAHEDRON,
+    VTK_XY_PLANE,
+    vtkAMRBox,
     vtkCellArray,
     vtkImageData,
     vtkMultiBlockDataSet,
+    vtkOverlappingAMR,
     vtkPolyData,
     vtkRectilinearGrid,
     vtkStructuredGrid,
+    vtkUniformGrid,
     vtkUnstructuredGrid,
 )
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 WIDTH = 24.0
+VTK_OVERLAPPING_AMR = 31  # of vtkType.h
+FINE = 226
 
 
 def _ball(x, y, cx, cy, radius):
@@ -61,8 +67,8 @@ def _many(x, y, time):
 
 
 def _squares(x, y, time):
-    """The same ten times as fine."""
-    return _many(10 * x, 10 * y, time)
+    """The same with a square for each cell of the fine mesh."""
+    return _many(x * FINE / WIDTH, y * FINE / WIDTH, time)
 
 
 FILMS = {f.__name__[1:]: f for f in (_meet, _turn, _cross, _fast, _blink, _many, _squares)}
@@ -70,7 +76,7 @@ FILMS = {f.__name__[1:]: f for f in (_meet, _turn, _cross, _fast, _blink, _many,
 
 def cells_along(mesh, step):
     """Boxes along x and y in a step; of widths that add up exactly."""
-    return {"changing": (24, 48, 16)[step % 3], "fine": 240}.get(mesh, 24)
+    return {"changing": (24, 48, 16)[step % 3], "fine": FINE}.get(mesh, 24)
 
 
 def edges_along(mesh, axis, n):
@@ -179,10 +185,48 @@ def _boxes(first, end, n, width):
     return grid
 
 
+# The grids of each level: the lowest and the highest cell.
+LEVELS = (
+    [((0, 0, 0), (11, 23, 0)), ((12, 0, 0), (23, 23, 0))],
+    [((8, 16, 0), (27, 31, 0)), ((28, 12, 0), (37, 35, 0))],
+)
+
+
+def hierarchy(film, step, time, rank, ranks, turn):
+    """A flat AMR hierarchy, the grids of which another rank has in each step."""
+    data = vtkOverlappingAMR()
+    data.Initialize(len(LEVELS), [len(level) for level in LEVELS])
+    data.SetOrigin([0.0, 0.0, 0.0])
+    data.SetGridDescription(VTK_XY_PLANE)
+    number = 0
+    for level, boxes in enumerate(LEVELS):
+        width = 0.5**level
+        data.SetSpacing(level, [width, width, 1.0])
+        data.SetRefinementRatio(level, 2)
+        for index, (lowest, highest) in enumerate(boxes):
+            data.SetAMRBox(level, index, vtkAMRBox(lowest, highest))
+            number += 1
+            if (number + step * turn) % ranks != rank:
+                continue
+            grid = vtkUniformGrid()
+            cells = [h - l + 1 for l, h in zip(lowest, highest)]
+            grid.SetDimensions(cells[0] + 1, cells[1] + 1, 1)
+            grid.SetOrigin(lowest[0] * width, lowest[1] * width, 0)
+            grid.SetSpacing(width, width, 1)
+            x, y = np.meshgrid(*((np.arange(n) + l + 0.5) * width for n, l in zip(cells[:2], lowest)))
+            filled = numpy_to_vtk(FILMS[film](x, y, time).astype(float).ravel(), deep=1)
+            filled.SetName("filled")
+            grid.GetCellData().AddArray(filled)
+            data.SetDataSet(level, index, grid)
+    return data
+
+
 def data_of(film, mesh, step, time, pieces_count=0, turn=1):
     """This rank's data: blocks dealt to the ranks in turn, or the grid of a rank."""
     controller = vtkMultiProcessController.GetGlobalController()
     rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+    if mesh == "levels":
+        return hierarchy(film, step, time, rank, ranks, turn)
     count = pieces_count or ranks
     mine = vtkMultiBlockDataSet()
     mine.SetNumberOfBlocks(count)
@@ -218,6 +262,9 @@ output.GetInformation().Set(output.DATA_TIME_STEP(), time)
 def source(simple, film, mesh, times, count=0, turn=1):
     """A proxy with time steps."""
     proxy = simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet")
+    if mesh == "levels":
+        proxy.SMProxy.GetProperty("OutputDataSetType").SetElement(0, VTK_OVERLAPPING_AMR)
+        proxy.SMProxy.UpdateVTKObjects()
     proxy.ScriptRequestInformation = _INFORMATION.format(times=times)
     here = os.path.dirname(os.path.abspath(__file__))
     paths = [here, os.path.join(os.environ["TRIBUTARY_SOURCE"], "Data")]
@@ -229,7 +276,7 @@ def source(simple, film, mesh, times, count=0, turn=1):
 
 def _bounds(leaf):
     """Of each cell (n x 6)."""
-    if leaf.IsA("vtkImageData"):
+    if leaf.IsA("vtkImageData") and not leaf.IsA("vtkUniformGrid"):
         first, end, _, n, _, _ = leaf.GetExtent()
         width = leaf.GetSpacing()[0]
         x, y = np.meshgrid(np.arange(first, end) * width, np.arange(n) * width)
