@@ -345,6 +345,9 @@ void vtkAsyncFeatureTracker::DescribeTracking(tributary::PropertyList& list)
 void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list)
 {
   this->DescribeTracking(list);
+  list.add("CentreTolerance", this->CentreTolerance);
+  this->DescribeArray(list, "SelectCriticalField", 3);
+  list.add("Resume", this->Resume);
   // Nor may ranks be in different steps.
   list.addAll("the list of time steps", this->State->Steps);
   list.add("the time step asked for", this->State->Goal);

@@ -149,6 +149,7 @@ def main():
         Labels=["CELLS", "first"],
         Motion="Velocity Field",
         Velocity=["POINTS", "one"],
+        CriticalField=["POINTS", "one"],
     )
     # In synchronous iterations, which have the same bits each time.
     concentration = check.carried(
