@@ -21,6 +21,8 @@ from mpi4py import MPI
 from paraview import simple
 
 COMM = MPI.COMM_WORLD
+# On many ranks, of which several share a core, only what may depend on their number.
+FEW = COMM.size <= 4
 expect, Wrong = CriticalPoints.expect, CriticalPoints.Wrong
 CRITICAL = {"Features": "Critical Points", "CriticalField": ["POINTS", "field"]}
 MOVING = {**Features.FILLED, "Motion": "Estimated"}
@@ -109,6 +111,9 @@ def go_on(name, folder, right):
         expect(found == digest, f"{name} from {folder}: {way}")
     found = followed(name, last, CheckpointDirectory=copy(folder + ".third"), Resume=1)
     expect(found == right[1], f"{name}: every third step")
+
+    if not FEW:
+        return
 
     # Does it go on at all?
     executed = []
@@ -226,10 +231,12 @@ def resume(written):
         with open(path) as file:
             right = json.load(file)
         ranks = path.split(".")[-2]
-        for name in CASES:
+        for name in CASES if FEW else ("regions that move", "vectors"):
             go_on(name, os.path.join(written, f"{name}.{ranks}".replace(" ", "-")), right[name])
         if COMM.rank == 0:
             print(f"from {ranks} ranks", flush=True)
+    if not FEW:
+        return
     in_situ("regions that move")
     in_situ("scalars")
     run_damaged(os.path.join(written, f"scalars.{ranks}"), right["scalars"][1])
@@ -243,4 +250,4 @@ def main():
 
 
 if __name__ == "__main__":
-    check.run(__file__)
+    check.run(__file__, 560)

@@ -40,6 +40,9 @@ CASES = {
     "swirl": ("swirl", "image", STEPS[:4]),
     "waves in triangles": ("waves", "simplices", STEPS),
     "solid in tetrahedra": ("solid", "simplices", STEPS[:4]),
+    "blanked": ("storm", "blanked", STEPS),
+    "blanked solid": ("swirl", "blanked", STEPS[:4]),
+    "upright": ("upright", "image", STEPS),
     "standing": ("standing", "image", STEPS),
     "woven": ("woven", "image", [float(t) for t in range(128)]),
 }
@@ -47,6 +50,8 @@ CASES = {
 ALIKE = {
     "storm": ("ghosts", "rectilinear", "curvilinear", "solids", "simplices", "surface"),
     "swirl": ("ghosts", "rectilinear", "curvilinear", "solids", "simplices"),
+    "blanked": ("cutout",),
+    "blanked solid": ("cutout",),
 }
 
 

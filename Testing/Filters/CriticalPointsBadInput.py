@@ -4,6 +4,7 @@ the cause, empty outputs, no hang, and a pipeline that works again, from the fir
 
 import check
 import fields
+import films
 from paraview import simple
 
 TIMES = [float(t) for t in range(4)]
@@ -21,6 +22,7 @@ CASES = (
     ("waves", "strange", {}, ("ghost cells",)),
     ("waves", "bent", {}, ("plane",)),
     ("waves", "quadratic", {}, ("Tetrahedralize",)),
+    ("turn", "levels", {}, ("levels of refinement",)),
     ("waves", "moving", {}, ("mesh", "last step")),
 )
 
@@ -42,7 +44,8 @@ def main():
     failures = []
     for field, mesh, properties, words in CASES:
         case = f"{field}, {mesh}, {properties}"
-        wrong = fields.source(simple, field, mesh, TIMES, 6)
+        source = films.source if mesh == "levels" else fields.source
+        wrong = source(simple, field, mesh, TIMES, 6)
         proxy.Input = wrong
         for key, value in properties.items():
             setattr(proxy, key, value)

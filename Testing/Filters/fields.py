@@ -105,6 +105,7 @@ FIELDS = {
     "swirl": (_swirl, (13, 9, 10), (0.5, 0.75, 0.5)),
     # As images of other planes.
     "standing": (lambda x, y, z, t: _waves(x, z, y, t), (25, 1, 15), (0.5, 1, 0.75)),
+    "upright": (lambda x, y, z, t: _storm(x, z, y, t)[:, :2], (25, 1, 15), (0.5, 1, 0.75)),
     # What is wrong.
     "line": (lambda x, y, z, t: x, (25, 1, 1), (1, 1, 1)),
     "wide": (lambda x, y, z, t: np.stack([x] * 4, axis=-1), (8, 8, 1), (1, 1, 1)),
@@ -213,6 +214,23 @@ class Slab:
         data.SetPoints(self.vtk_points())
         data.SetPolys(self._cells(self._simplices()))
         return data
+
+    def _is_hidden(self):
+        """Some cells by their places."""
+        z, y, x = np.meshgrid(*(0.5 * (a[1:] + a[:-1]) if len(a) > 1 else a for a in self.axes[::-1]),
+                              indexing="ij")
+        return ((x > 2.1) & (x < 7.7) & (y > 2) & (y < 6)).ravel()
+
+    def blanked(self):
+        data = self.image()
+        _add(data.GetCellData(), "vtkGhostType", (32 * self._is_hidden()).astype(np.uint8))
+        return data
+
+    def cutout(self):
+        """Only the cells that are not hidden in blanked()."""
+        kind = VTK_TETRA if self.points[2] > 1 else VTK_TRIANGLE
+        there = ~self._is_hidden()
+        return self._mesh(kind, np.concatenate([self.corners(o)[there] for o in orders(self.whole)]))
 
     # What is wrong.
 
