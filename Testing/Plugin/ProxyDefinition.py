@@ -112,4 +112,16 @@ regions.UpdatePipeline()
 expect(len(said) == 1 and "Detector is none of these" in said[0], "the error: %s" % said)
 taken = set(re.findall('"([^"]*)"', said[0]))
 expect(taken == offered, "the XML offers %s, the filter takes %s" % (sorted(offered), sorted(taken)))
+
+# Lists of pairs are given as such by the array that is there: the client's panel ends otherwise.
+arrays = Wavelet()
+arrays.UpdatePipeline()
+lists = 0
+for ours in ("AsyncConnectivity", "AsyncFeatureTracker"):
+    for name, property_ in properties(load_plugin()[ours](Input=arrays).SMProxy).items():
+        if property_.IsA("vtkSMVectorProperty") and property_.GetRepeatCommand():
+            lists += 1
+            expect(property_.GetNumberOfElements() % property_.GetNumberOfElementsPerCommand() == 0,
+                   "%s.%s has whole rows" % (ours, name))
+expect(lists > 3, "lists were looked at")
 print("passed")
