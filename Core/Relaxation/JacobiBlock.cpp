@@ -52,14 +52,13 @@ JacobiBlock::JacobiBlock(const LaplaceProblem& problem, const Subregion& subregi
           continue;
         }
         if (problem.guess) value = problem.guess(at[0], at[1], at[2]);
-        // Layers of other blocks of the subregion come from these, whole.
-        if (at[axis_] < box.lo[axis_] ? at[axis_] >= whole.lo[axis_]
-                                      : at[axis_] >= box.hi[axis_] && at[axis_] < whole.hi[axis_])
-          continue;
         const std::ptrdiff_t from = halo(at);
         if (from < 0) continue;
+        const bool isNeighbors = at[axis_] < box.lo[axis_] || at[axis_] >= box.hi[axis_];
         const bool isEnd = at[axis_] < whole.lo[axis_] || at[axis_] >= whole.hi[axis_];
-        (isEnd ? endGhosts_ : sideGhosts_)
+        (isEnd         ? endGhosts_
+         : isNeighbors ? neighborGhosts_
+                       : sideGhosts_)
             .push_back({index(at[0], at[1], at[2]), static_cast<std::size_t>(from)});
       }
   std::vector<std::size_t> endPlaces;
@@ -132,18 +131,20 @@ void JacobiBlock::publishNeighbor(std::size_t side) {
 }
 
 bool JacobiBlock::take(OperationTimes* times) {
-  const bool isNew = halo_.take();
-  if (isNew) {
-    timed(times, Operation::CopySideHalo, [&] { takeGhosts(sideGhosts_); });
-    if (!endGhosts_.empty()) timed(times, Operation::CopyEndHalo, [&] { takeGhosts(endGhosts_); });
-  }
-  bool isAnyNew = isNew;
+  bool isNeighborNew = false;
   for (const std::size_t side : {0u, 1u}) {
     if (!next_[side].incoming || !next_[side].incoming->take()) continue;
     timed(times, Operation::CopyNeighbor, [&] { takeNeighbor(side); });
-    isAnyNew = true;
+    isNeighborNew = true;
   }
-  return isAnyNew;
+  const bool isHaloNew = halo_.take();
+  // The next blocks' layers came with what lies beside them as those blocks last had it.
+  if ((isHaloNew || isNeighborNew) && !halo_.reading().empty()) takeGhosts(neighborGhosts_);
+  if (isHaloNew) {
+    timed(times, Operation::CopySideHalo, [&] { takeGhosts(sideGhosts_); });
+    if (!endGhosts_.empty()) timed(times, Operation::CopyEndHalo, [&] { takeGhosts(endGhosts_); });
+  }
+  return isHaloNew || isNeighborNew;
 }
 
 void JacobiBlock::computeLayer(std::int64_t number, std::vector<double>& to) const {

@@ -95,7 +95,9 @@ class JacobiBlock {
   double residual_ = 0;
 
   std::array<Neighboring, 2> next_;  ///< Below and above.
-  std::vector<Ghost> sideGhosts_, endGhosts_;
+  /// Beside the block's layers, beside the layers of the next blocks, and beyond the subregion's
+  /// first and last layer.
+  std::vector<Ghost> sideGhosts_, neighborGhosts_, endGhosts_;
   std::vector<std::size_t> sidePoints_, endPoints_;  ///< Of the boundary; indices of values_.
   std::vector<std::size_t> boundaryPlaces_;          ///< Sides first, then ends.
   Newest<Report> report_;
