@@ -26,7 +26,7 @@ struct ComponentProblem {
 };
 
 /// spiral, comb (both one voxel wide, 2-D), noise (at the percolation threshold), blobs, critical
-/// (trajectories of critical points in space and time).
+/// (trajectories of critical points in space and time), streaks (tracks through many images).
 const std::vector<std::string>& componentProblems();
 
 /// Voxels are connected through faces. Neighbouring blocks lie on different ranks, as far as
