@@ -158,7 +158,7 @@ public:
     tributary::RunStatistics& statistics);
 
 private:
-  vtkDataArray* FindArray(int index, const char* property, int components, bool& atCells);
+  std::vector<tributary::PieceArray> FindArrays(int index, const char* property, int components);
   void ReadFlow();
   void ReadSource(vtkDataObject* source);
   void Begin();
@@ -176,28 +176,28 @@ private:
 };
 
 //------------------------------------------------------------------------------
-/// Local, in together(). @return null on ranks without cells
-vtkDataArray* vtkAsyncConvectionDiffusion::vtkRun::FindArray(
-  int index, const char* property, int components, bool& atCells)
+/// Local, in together(). @return one for each piece
+std::vector<tributary::PieceArray> vtkAsyncConvectionDiffusion::vtkRun::FindArrays(
+  int index, const char* property, int components)
 {
-  vtkDataSet* dataSet = this->Cells.dataSet;
-  if (!dataSet)
+  std::vector<tributary::PieceArray> found;
+  for (const tributary::GridPiece& piece : this->Cells.pieces)
   {
-    return nullptr;
+    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+    vtkDataArray* array = this->Self->GetInputArrayToProcess(index, piece.dataSet, association);
+    const bool isAtCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+    if (!array || array->GetNumberOfComponents() != components ||
+      array->GetNumberOfTuples() !=
+        (isAtCells ? piece.dataSet->GetNumberOfCells() : piece.dataSet->GetNumberOfPoints()))
+    {
+      throw Error(std::string("the input has not the array that ") + property + " names, of " +
+        std::to_string(components) + (components == 1 ? " component" : " components") +
+        " at cells or points; choose one with " + property + " (SetInputArrayToProcess(" +
+        std::to_string(index) + ", ...))");
+    }
+    found.push_back({ array, isAtCells });
   }
-  int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-  vtkDataArray* array = this->Self->GetInputArrayToProcess(index, dataSet, association);
-  atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-  if (!array || array->GetNumberOfComponents() != components ||
-    array->GetNumberOfTuples() !=
-      (atCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints()))
-  {
-    throw Error(std::string("the input has not the array that ") + property + " names, of " +
-      std::to_string(components) + (components == 1 ? " component" : " components") +
-      " at cells or points; choose one with " + property + " (SetInputArrayToProcess(" +
-      std::to_string(index) + ", ...))");
-  }
-  return array;
+  return found;
 }
 
 //------------------------------------------------------------------------------
@@ -208,9 +208,7 @@ void vtkAsyncConvectionDiffusion::vtkRun::ReadFlow()
   tributary::together(this->Transport,
     [&]
     {
-      bool atCells = false;
-      vtkDataArray* vectors = this->FindArray(VELOCITY, "SelectVelocity", 3, atCells);
-      flow = tributary::cellFlow(this->Cells, vectors, atCells);
+      flow = tributary::cellFlow(this->Cells, this->FindArrays(VELOCITY, "SelectVelocity", 3));
       const tributary::CellRange& box = this->Cells.box;
       std::vector<double> rates(this->Cells.count(), 0.0);
       for (std::size_t a = 0; a < 3; ++a)
@@ -255,9 +253,8 @@ void vtkAsyncConvectionDiffusion::vtkRun::ReadSource(vtkDataObject* source)
     {
       if (self->SourceType == SOURCE_ARRAY)
       {
-        bool atCells = false;
-        vtkDataArray* array = this->FindArray(SOURCE, "SelectSource", 1, atCells);
-        this->State.Source = tributary::cellValues(this->Cells, array, atCells, 0);
+        this->State.Source =
+          tributary::cellValues(this->Cells, this->FindArrays(SOURCE, "SelectSource", 1), 0);
       }
       else if (self->SourceType == SOURCE_DATA)
       {
@@ -346,9 +343,8 @@ void vtkAsyncConvectionDiffusion::vtkRun::Begin()
       {
         return;
       }
-      bool atCells = false;
-      vtkDataArray* array = this->FindArray(INITIAL, "SelectInitialConcentration", 1, atCells);
-      this->State.Concentration = tributary::cellValues(this->Cells, array, atCells, 0);
+      this->State.Concentration = tributary::cellValues(
+        this->Cells, this->FindArrays(INITIAL, "SelectInitialConcentration", 1), 0);
       for (std::size_t i = 0; i < this->State.Concentration.size(); ++i)
       {
         if (this->Cells.hidden[i])
@@ -516,8 +512,8 @@ void vtkAsyncConvectionDiffusion::vtkRun::Write(
   vtkDataObject* input, double time, vtkInformationVector* outputVector)
 {
   vtkState& state = this->State;
-  const std::vector<double> values =
-    tributary::withGhosts(this->Transport, this->Cells, state.Concentration);
+  const std::vector<std::vector<double>> values =
+    tributary::valuesOfPieces(this->Transport, this->Cells, state.Concentration);
   vtkDataObject* output = vtkDataObject::GetData(outputVector, 0);
   vtkTable* history = vtkTable::GetData(outputVector, 1);
   tributary::ExactSum total;
@@ -538,6 +534,7 @@ void vtkAsyncConvectionDiffusion::vtkRun::Write(
         }
       }
       output->ShallowCopy(input);
+      auto piece = values.begin();
       tributary::forEachDataSet(output,
         [&](vtkDataObject* object)
         {
@@ -551,7 +548,8 @@ void vtkAsyncConvectionDiffusion::vtkRun::Write(
           array->SetNumberOfTuples(dataSet->GetNumberOfCells());
           if (dataSet->GetNumberOfCells() > 0)
           {
-            std::copy(values.begin(), values.end(), array->GetPointer(0));
+            std::copy(piece->begin(), piece->end(), array->GetPointer(0));
+            ++piece;
           }
           dataSet->GetCellData()->AddArray(array);
           dataSet->GetCellData()->SetActiveScalars("Concentration");

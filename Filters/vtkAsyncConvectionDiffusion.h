@@ -13,8 +13,9 @@
  * are in any unit.
  *
  * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along the
- * axes; or a composite with one of these for a rank. The ranks' pieces are of one extent, cut in any
- * way; ranks may be empty, ghost cells may be there and are not needed. Concentrations belong to cells.
+ * axes; or a composite of these. All are pieces of one extent, cut in any way, but that those of a
+ * rank, ghost cells left out, are together a box; ranks may be empty, ghost cells may be there and are
+ * not needed. Concentrations belong to cells.
  * SetInputArrayToProcess(0, ...) chooses the velocity, of cells or points: at a face it is
  * interpolated linearly between the cells, or the mean of the face's points. Hidden cells, and cells
  * with a hidden point (as Resample To Image marks what is outside of a mesh), are walls. Along an axis
@@ -258,7 +259,8 @@ public:
   ///@{
   /**
    * When a rank has iterated so often in a step (or a part of it) and the residual is still too large, that
-   * is an error; at least 1. Default: 100000.
+   * is an error; at least 1. A rank of few cells that waits for a busy one iterates a million times in
+   * seconds. Default: 10000000.
    */
   vtkSetMacro(IterationLimit, int);
   vtkGetMacro(IterationLimit, int);
@@ -340,7 +342,7 @@ private:
   int NumberOfSteps = 10;
   double EndTime = 1;
   double ResidualThreshold = 1e-6;
-  int IterationLimit = 100000;
+  int IterationLimit = 10000000;
   int SweepsPerExchange = 2;
   int Slabs = 0;
   int ConvergenceDetection = SNAPSHOTS;

@@ -123,6 +123,36 @@ CellRange overlapOf(const CellRange& one, const CellRange& other) {
   return both;
 }
 
+/// The least box around both.
+CellRange around(const CellRange& one, const CellRange& other) {
+  if (one.empty()) return other;
+  if (other.empty()) return one;
+  CellRange both;
+  for (std::size_t a = 0; a < 3; ++a) {
+    both.lo[a] = std::min(one.lo[a], other.lo[a]);
+    both.hi[a] = std::max(one.hi[a], other.hi[a]);
+  }
+  return both;
+}
+
+/// The box of all pieces' own cells, which must have no others and each once.
+CellRange boxOf(const std::vector<GridPiece>& pieces) {
+  CellRange box;
+  Index count = 0;
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    box = around(box, pieces[n].own);
+    count += pieces[n].own.cells();
+    for (std::size_t m = 0; m < n; ++m)
+      if (!overlapOf(pieces[n].own, pieces[m].own).empty())
+        throw Error("two data sets of a rank have the same cells, which are no ghosts");
+  }
+  if (count != box.cells())
+    throw Error("the cells of the " + std::to_string(pieces.size()) +
+                " data sets of a rank are together no box; merge them, or resample them to an "
+                "image");
+  return box;
+}
+
 /// The cells of the piece that are no ghosts, which must be a box.
 CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
   vtkUnsignedCharArray* ghosts = dataSet->GetCellGhostArray();
@@ -151,12 +181,11 @@ CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
 
 /// A cell's points, seen from its own first one: along each axis 0 or 1 steps further.
 struct CellPoints {
-  CellPoints(const GridCells& cells) {
+  CellPoints(const GridCells& cells, const GridPiece& piece) : isFlat(cells.isFlat) {
     std::array<Index, 3> n;
     for (std::size_t a = 0; a < 3; ++a) {
-      isFlat[a] = cells.isFlat[a];
-      n[a] = cells.piece.along(a) + (isFlat[a] ? 0 : 1);
-      cellCounts[a] = cells.piece.along(a);
+      cellCounts[a] = piece.all.along(a);
+      n[a] = cellCounts[a] + (isFlat[a] ? 0 : 1);
     }
     step = {1, n[0], n[0] * n[1]};
   }
@@ -192,21 +221,37 @@ double meanOf(vtkDataArray* array, Index first, const std::vector<Index>& offset
   return sum / static_cast<double>(offsets.size());
 }
 
+/// Visits the own cells of a piece with their places in the piece and in the rank's box.
+template <class Visit>
+void forEachOwn(const GridCells& cells, const GridPiece& piece, Visit&& visit) {
+  const CellRange &own = piece.own, &box = cells.box;
+  for (auto k = own.lo[2]; k < own.hi[2]; ++k)
+    for (auto j = own.lo[1]; j < own.hi[1]; ++j) {
+      const Index row =
+          ((k - box.lo[2]) * box.along(1) + j - box.lo[1]) * box.along(0) + own.lo[0] - box.lo[0];
+      const Index inPiece =
+          ((k - piece.all.lo[2]) * piece.all.along(1) + j - piece.all.lo[1]) * piece.all.along(0) +
+          own.lo[0] - piece.all.lo[0];
+      for (Index i = 0; i < own.along(0); ++i) visit(inPiece + i, size(row + i));
+    }
+}
+
 std::vector<std::uint8_t> hiddenCells(const GridCells& cells) {
-  std::vector<std::uint8_t> hidden;
-  vtkUnsignedCharArray* atCells = cells.dataSet->GetCellGhostArray();
-  vtkUnsignedCharArray* atPoints = pointGhosts(cells.dataSet);
-  const CellPoints points(cells);
-  const std::vector<Index> offsets = points.offsets();
-  hidden.reserve(cells.count());
-  forEachCell(cells.box, cells.piece, [&](Index cell) {
-    bool is = atCells && (atCells->GetValue(cell) & vtkDataSetAttributes::HIDDENCELL);
-    if (atPoints)
-      for (const Index offset : offsets)
-        is = is ||
-             (atPoints->GetValue(points.first(cell) + offset) & vtkDataSetAttributes::HIDDENPOINT);
-    hidden.push_back(is ? 1 : 0);
-  });
+  std::vector<std::uint8_t> hidden(cells.count(), 0);
+  for (const GridPiece& piece : cells.pieces) {
+    vtkUnsignedCharArray* atCells = piece.dataSet->GetCellGhostArray();
+    vtkUnsignedCharArray* atPoints = pointGhosts(piece.dataSet);
+    const CellPoints points(cells, piece);
+    const std::vector<Index> offsets = points.offsets();
+    forEachOwn(cells, piece, [&](Index cell, std::size_t place) {
+      bool is = atCells && (atCells->GetValue(cell) & vtkDataSetAttributes::HIDDENCELL);
+      if (atPoints)
+        for (const Index offset : offsets)
+          is = is || (atPoints->GetValue(points.first(cell) + offset) &
+                      vtkDataSetAttributes::HIDDENPOINT);
+      hidden[place] = is ? 1 : 0;
+    });
+  }
   return hidden;
 }
 
@@ -214,22 +259,17 @@ std::vector<std::uint8_t> hiddenCells(const GridCells& cells) {
 
 GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
   GridCells cells;
-  std::array<AxisPoints, 3> mine;
+  std::vector<std::array<AxisPoints, 3>> mine;
   Writer writer;
   together(transport, [&] {
-    std::vector<Leaf> leaves = leavesAndTreesOf(input);
-    const auto isEmpty = [](const Leaf& leaf) { return leaf.cells() == 0; };
-    leaves.erase(std::remove_if(leaves.begin(), leaves.end(), isEmpty), leaves.end());
-    if (leaves.size() > 1)
-      throw Error("a rank has " + std::to_string(leaves.size()) +
-                  " data sets; each must have one piece of one grid: merge the blocks, or resample "
-                  "them to an image");
-    if (leaves.empty()) return;
-    if (leaves.front().trees)
-      throw Error("the input is a hyper tree grid; resample it to an image");
-    cells.dataSet = leaves.front().dataSet;
-    mine = axesOf(cells.dataSet);
-    for (const AxisPoints& axis : mine) writer.value(axis.first).range(axis.places);
+    for (const Leaf& leaf : leavesAndTreesOf(input)) {
+      if (leaf.cells() == 0) continue;
+      if (leaf.trees) throw Error("the input is a hyper tree grid; resample it to an image");
+      cells.pieces.emplace_back();
+      cells.pieces.back().dataSet = leaf.dataSet;
+      mine.push_back(axesOf(leaf.dataSet));
+      for (const AxisPoints& axis : mine.back()) writer.value(axis.first).range(axis.places);
+    }
   });
   std::vector<std::array<AxisPoints, 3>> all;
   allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
@@ -260,8 +300,8 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
           if (std::fabs(ends[size(axes[a].first - begin) + i] - axes[a].places[i]) >
               kSamePlace * width)
             throw Error(
-                "points with the same place in the extent have different coordinates on "
-                "different ranks: all data sets must be pieces of one grid");
+                "points with the same place in the extent have different coordinates in "
+                "different data sets: all must be pieces of one grid");
       cells.isFlat[a] = ends.size() == 1;
       if (cells.isFlat[a]) ends.push_back(ends.front() + 1);
       for (std::size_t i = 1; i < ends.size(); ++i)
@@ -269,60 +309,65 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
           throw Error(
               "the pieces of the ranks leave out some of the grid, or their coordinates do "
               "not increase");
-      if (!cells.dataSet) continue;
-      const auto points = static_cast<Index>(mine[a].places.size());
-      cells.piece.lo[a] = mine[a].first - begin;
-      cells.piece.hi[a] = cells.piece.lo[a] + (cells.isFlat[a] ? 1 : points - 1);
-      if (cells.piece.along(a) == 0) throw Error("a piece of the grid has no cells along an axis");
+      for (std::size_t n = 0; n < mine.size(); ++n) {
+        CellRange& range = cells.pieces[n].all;
+        const auto points = static_cast<Index>(mine[n][a].places.size());
+        range.lo[a] = mine[n][a].first - begin;
+        range.hi[a] = range.lo[a] + (cells.isFlat[a] ? 1 : points - 1);
+        if (range.along(a) == 0) throw Error("a piece of the grid has no cells along an axis");
+      }
     }
-    if (!cells.dataSet) return;
-    cells.box = ownBox(cells.piece, cells.dataSet);
+    for (GridPiece& piece : cells.pieces) piece.own = ownBox(piece.all, piece.dataSet);
+    cells.box = boxOf(cells.pieces);
     cells.hidden = hiddenCells(cells);
   });
+  const Index own = allreduce(transport, ReduceOp::Sum, cells.box.cells());
+  const Index whole = cells.grid.along(0) * cells.grid.along(1) * cells.grid.along(2);
+  if (own != whole)
+    throw Error("the ranks have " + std::to_string(own) + " of the grid's " +
+                std::to_string(whole) + " cells: some are missing, or on two ranks");
   return cells;
 }
 
-std::vector<double> cellValues(const GridCells& cells, vtkDataArray* array, bool atCells,
+std::vector<double> cellValues(const GridCells& cells, const std::vector<PieceArray>& arrays,
                                int component) {
-  std::vector<double> values;
-  if (!cells.dataSet) return values;
-  values.reserve(cells.count());
-  const CellPoints points(cells);
-  const std::vector<Index> offsets = points.offsets();
-  forEachCell(cells.box, cells.piece, [&](Index cell) {
-    values.push_back(atCells ? array->GetComponent(cell, component)
-                             : meanOf(array, points.first(cell), offsets, component));
-  });
+  std::vector<double> values(cells.count());
+  for (std::size_t n = 0; n < cells.pieces.size(); ++n) {
+    const auto [array, isAtCells] = arrays[n];
+    const CellPoints points(cells, cells.pieces[n]);
+    const std::vector<Index> offsets = points.offsets();
+    forEachOwn(cells, cells.pieces[n],
+               [&, array = array, isAtCells = isAtCells](Index cell, std::size_t place) {
+                 values[place] = isAtCells ? array->GetComponent(cell, component)
+                                           : meanOf(array, points.first(cell), offsets, component);
+               });
+  }
   return values;
 }
 
-CellFlow cellFlow(const GridCells& cells, vtkDataArray* vectors, bool atCells) {
+CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors) {
   CellFlow flow;
-  if (!cells.dataSet) return flow;
   flow.solid = cells.hidden;
-  const CellPoints points(cells);
-  for (int a = 0; a < 3; ++a) {
-    const auto axis = size(a);
+  for (int a = 0; a < 3; ++a)
     for (int end = 0; end < 2; ++end) {
-      std::vector<double>& values = (end == 0 ? flow.low : flow.high)[axis];
-      values.reserve(cells.count());
-      if (cells.isFlat[axis]) {
-        values.assign(cells.count(), 0.0);
-        continue;
+      std::vector<double>& values = (end == 0 ? flow.low : flow.high)[size(a)];
+      values.assign(cells.count(), 0.0);
+      if (cells.isFlat[size(a)]) continue;
+      for (std::size_t n = 0; n < cells.pieces.size(); ++n) {
+        vtkDataArray* const array = vectors[n].array;
+        const bool isAtCells = vectors[n].isAtCells;
+        const CellPoints points(cells, cells.pieces[n]);
+        const std::vector<Index> offsets = points.offsets(a, end);
+        forEachOwn(cells, cells.pieces[n], [&](Index cell, std::size_t place) {
+          if (flow.solid[place] != 0) return;
+          values[place] = isAtCells ? array->GetComponent(cell, a)
+                                    : meanOf(array, points.first(cell), offsets, a);
+          if (!std::isfinite(values[place]))
+            throw Error("the velocity at cell " + std::to_string(cell) +
+                        " of a data set is not finite");
+        });
       }
-      const std::vector<Index> offsets = points.offsets(a, end);
-      forEachCell(cells.box, cells.piece, [&](Index cell) {
-        const bool solid = flow.solid[values.size()] != 0;
-        const double velocity = solid     ? 0
-                                : atCells ? vectors->GetComponent(cell, a)
-                                          : meanOf(vectors, points.first(cell), offsets, a);
-        if (!std::isfinite(velocity))
-          throw Error("the velocity at cell " + std::to_string(cell) +
-                      " of a data set is not finite");
-        values.push_back(velocity);
-      });
     }
-  }
   return flow;
 }
 
@@ -355,36 +400,37 @@ std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& 
   return found;
 }
 
-std::vector<double> withGhosts(Transport& transport, const GridCells& cells,
-                               Span<const double> own) {
-  struct Ranges {
-    CellRange box, piece;
-  };
-  const std::vector<Ranges> all = allgather(transport, Ranges{cells.box, cells.piece});
-  const auto mine = size(transport.rank());
+std::vector<std::vector<double>> valuesOfPieces(Transport& transport, const GridCells& cells,
+                                                Span<const double> own) {
+  const std::vector<CellRange> boxes = allgather(transport, cells.box);
+  std::vector<CellRange> mine;
+  for (const GridPiece& piece : cells.pieces) mine.push_back(piece.all);
+  std::vector<std::int64_t> counts;
+  const std::vector<CellRange> theirs = allgatherv(transport, mine, &counts);
+  // What a rank's pieces have of another rank's own cells, one piece after the other.
   std::vector<Bytes> toEachRank;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+  std::size_t next = 0;
+  for (const std::int64_t count : counts) {
     std::vector<double> values;
-    if (rank != mine)
-      forEachCell(overlapOf(cells.box, all[rank].piece), cells.box,
+    for (std::int64_t n = 0; n < count; ++n)
+      forEachCell(overlapOf(cells.box, theirs[next++]), cells.box,
                   [&](Index cell) { values.push_back(own[size(cell)]); });
     toEachRank.push_back(values.empty() ? Bytes() : Writer().range(values).take());
   }
   const std::vector<Bytes> received = exchangeBytes(transport, std::move(toEachRank));
-  std::vector<double> result(size(cells.piece.cells()), 0.0);
+  std::vector<std::vector<double>> result;
   together(transport, [&] {
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const CellRange both = overlapOf(all[rank].box, cells.piece);
-      std::vector<double> values(own.begin(), own.end());
-      if (rank != mine) {
-        if (both.empty()) continue;
-        Reader reader(received[rank]);
-        values = reader.range<double>();
-      }
-      if (values.size() != size(both.cells()))
-        throw Error("malformed message: " + std::to_string(values.size()) + " values of ghosts");
-      std::size_t next = 0;
-      forEachCell(both, cells.piece, [&](Index cell) { result[size(cell)] = values[next++]; });
+    for (const CellRange& piece : mine) result.emplace_back(size(piece.cells()), 0.0);
+    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
+      if (received[rank].empty()) continue;
+      Reader reader(received[rank]);
+      const std::vector<double> values = reader.range<double>();
+      std::size_t at = 0;
+      for (std::size_t n = 0; n < mine.size(); ++n)
+        forEachCell(overlapOf(boxes[rank], mine[n]), mine[n], [&](Index cell) {
+          if (at >= values.size()) throw Error("malformed message: too few values of ghosts");
+          result[n][size(cell)] = values[at++];
+        });
     }
   });
   return result;

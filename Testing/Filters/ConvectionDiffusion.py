@@ -485,12 +485,15 @@ def max_rate(grid, vectors):
 
 
 def test_blocks():
-    """A composite with a piece for a rank, with ghost cells, gets the array in each block."""
+    """A composite with a few pieces for a rank, with ghost cells, gets the array in each block."""
     grid = uneven("image")
     x, y, z = grid.centres()
+    arrays = {"cell_arrays": [("flow", swirl(x, y, z))]}
+    parts = grids.cut(*boxes_of(grid, "cut")[COMM.rank], 3)
     blocks = vtkMultiBlockDataSet()
-    blocks.SetNumberOfBlocks(COMM.size)
-    blocks.SetBlock(COMM.rank, data_of(grid, "cut", 1, cell_arrays=[("flow", swirl(x, y, z))]))
+    blocks.SetNumberOfBlocks(4 * COMM.size)
+    for n, part in enumerate(parts):
+        blocks.SetBlock(4 * COMM.rank + n + (n > 0), grid.piece(part, 1, **arrays))
     data = check.held(blocks)
     proxy = check.carried(data, Velocity=["CELLS", "flow"], SteadyState=1, Decay=1.0, SourceType="Sphere",
                           SourceRadius=0.5, ResidualThreshold=1e-8)
@@ -503,6 +506,50 @@ def test_blocks():
         array = statistics.GetArray("AsyncConvectionDiffusion " + name)
         assert array is not None and array.GetNumberOfTuples() == COMM.size, name
     assert vtk_to_numpy(statistics.GetArray("AsyncConvectionDiffusion Cells")).sum() == u.size
+    check.delete(proxy, data)
+    # Blocks of the last rank that are no box, and the same cells on all ranks.
+    if COMM.rank == COMM.size - 1:
+        blocks.SetBlock(4 * COMM.rank + 2, None)
+    failing(blocks)
+    if COMM.size > 1:
+        failing(grid.piece(((0, 0, 0), grid.cells), **arrays), grid.extent())
+
+
+def failing(pieces, extent=None):
+    """There is an error on all ranks."""
+    broken = check.held(pieces, extent)
+    proxy = check.carried(broken, Velocity=["CELLS", "flow"], NumberOfSteps=1)
+    proxy.UpdatePipeline()
+    filter_ = proxy.GetClientSideObject()
+    codes = COMM.allgather(filter_.GetErrorCode())
+    assert all(codes), f"errors on ranks {codes}"
+    assert not grids.leaves(filter_.GetOutputDataObject(0)), "an output after an error"
+    check.delete(proxy, broken)
+
+
+def test_abort():
+    """One rank aborts, all end with nothing; the next execution is whole."""
+    grid = uneven("image")
+    x, y, z = grid.centres()
+    data = source_of(grid, cell_arrays=[("flow", swirl(x, y, z))])
+    proxy = check.carried(
+        data, Velocity=["CELLS", "flow"], Diffusivity=0.1, XMinCondition="Value", XMinValue=1.0,
+        TimeStep=0.1, NumberOfSteps=50, ResidualThreshold=1e-9,
+    )
+    filter_ = proxy.GetClientSideObject()
+    proxy.UpdatePipelineInformation()
+    mine = COMM.rank == COMM.size - 1
+    observer = filter_.AddObserver(
+        "ProgressEvent", lambda *_: filter_.SetAbortExecute(1) if mine else None)
+    proxy.UpdatePipeline(proxy.TimestepValues[-1])
+    filter_.RemoveObserver(observer)
+    assert not grids.leaves(filter_.GetOutputDataObject(0)), "an output after an abort"
+    assert not any(COMM.allgather(filter_.GetErrorCode())), "an abort is an error"
+    filter_.SetAbortExecute(0)
+    filter_.Modified()
+    proxy.SMProxy.MarkModified(proxy.SMProxy)
+    u, numbers = solution(grid, proxy, proxy.TimestepValues[2])
+    assert u.max() > 0.1 and numbers["Residual"] <= 1e-9
     check.delete(proxy, data)
 
 

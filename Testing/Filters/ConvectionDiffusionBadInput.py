@@ -60,7 +60,7 @@ def main():
     defaults = {
         "Diffusivity": 0.0, "Decay": 0.0, "XMinCondition": "Outflow", "XMinValue": 0.0,
         "UseInitialConcentration": 0, "SourceBounds": [0, 1, 0, 1, 0, 1], "SourceRate": 1.0,
-        "ResidualThreshold": 1e-6, "IterationLimit": 100000, "StopAt": "Number Of Steps",
+        "ResidualThreshold": 1e-6, "IterationLimit": 10000000, "StopAt": "Number Of Steps",
         "MaximumCourantNumber": 0.0, "SweepsPerExchange": 2, "Slabs": 0, **good,
     }
     failures = []

@@ -129,19 +129,16 @@ class Grid:
                 "structured": vtkStructuredGrid}[self.kind]()
 
 
-def leaf(data):
-    """The data set in a block, or data itself; None if a rank has none."""
+def leaves(data):
+    """The data sets with cells, in blocks or alone."""
+    blocks = [data]
     if isinstance(data, vtkMultiBlockDataSet):
         blocks = [data.GetBlock(n) for n in range(data.GetNumberOfBlocks())]
-        return next((b for b in blocks if b is not None), None)
-    return data
+    return [b for b in blocks if b is not None and b.GetNumberOfCells() > 0]
 
 
 def own_values(grid, data, name="Concentration"):
-    """(box, values as z by y by x) of all cells that a rank's data set has, ghosts too; or None."""
-    data = leaf(data)
-    if data is None or data.GetNumberOfCells() == 0:
-        return None
+    """(box, values as z by y by x) of all cells that a rank's data set has, ghosts too."""
     extent = data.GetExtent()
     lo = [extent[2 * a] - grid.first[a] for a in range(3)]
     hi = [extent[2 * a + 1] - grid.first[a] + (1 if grid.flat(a) else 0) for a in range(3)]
@@ -154,10 +151,8 @@ def own_values(grid, data, name="Concentration"):
 def gathered(comm, grid, data, name="Concentration"):
     """Of the whole grid, on all ranks; where ranks have a cell twice they have the same."""
     whole = np.full(tuple(reversed(grid.cells)), np.nan)
-    for part in comm.allgather(own_values(grid, data, name)):
-        if part is None:
-            continue
-        box, values = part
+    parts = comm.allgather([own_values(grid, leaf, name) for leaf in leaves(data)])
+    for box, values in (part for parts_of_rank in parts for part in parts_of_rank):
         known = whole[grid.slices(box)]
         same = np.isnan(known) | (known == values)
         assert same.all(), "ghosts differ from the cells they are copies of"
