@@ -380,4 +380,4 @@ def main():
 
 
 if __name__ == "__main__":
-    check.run(__file__)
+    check.run(__file__, 560)
