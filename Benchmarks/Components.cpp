@@ -73,11 +73,17 @@ class RankUnions {
         links_(problem.links.begin() + first_,
                problem.links.begin() + assignment.first(transport.rank() + 1)) {}
 
-  tributary::UnionResult run(const Way& way, const std::string& detector) {
+  /// @param turnSeconds  simulated, what a turn of the exchange takes
+  tributary::UnionResult run(const Way& way, const std::string& detector, double turnSeconds = 0) {
     UnionOptions options;
     options.method = way.method;
     options.exchange.schedule = way.schedule;
     options.exchange.detector = detector;
+    if (turnSeconds > 0)
+      options.monitor = [&] {
+        transport_.spend(turnSeconds);
+        return true;
+      };
     tributary::barrier(transport_);
     const double begin = transport_.now();
     auto result = tributary::uniteSets(transport_, assignment_, sets_, links_, options);
@@ -190,12 +196,13 @@ Row simulateRow(int ranks, const std::string& name, int perRank, const Component
     tributary::TimedNetworkOptions network;
     network.ranks = ranks;
     network.ranksPerNode = options.ranksPerNode;
+    network.noise = options.noise;
     double seconds = 0;
     std::int64_t messages = 0, rounds = 0, regions = 0;
     std::uint64_t hash = 0;
     tributary::makeTimedNetwork(network)->run([&](Transport& transport) {
       RankUnions unions(problem, assignment, transport);
-      const auto result = unions.run(way, options.detector);
+      const auto result = unions.run(way, options.detector, options.turnSeconds);
       seconds = std::max(seconds, unions.seconds);
       messages += result.statistics.messages;
       rounds = std::max(rounds, result.statistics.rounds);
@@ -219,9 +226,11 @@ void measureComponents(const ComponentsOptions& options) {
     throw tributary::Error("a simulation runs on one rank");
   Report report(options.simulate.empty() ? "Distributed union-find (medians)"
                                          : "Distributed union-find, simulated: messages cost time, "
-                                           "computing none",
+                                           "computing what turns are said to",
                 {{"repetitions", options.repeat},
                  {"unions in a row", options.unions},
+                 {"seconds of a turn", options.turnSeconds},
+                 {"noise", options.noise},
                  {"detector", options.detector}});
   const auto& problems = options.problems.empty() ? componentProblems() : options.problems;
   const std::vector<int> sizes =

@@ -184,6 +184,14 @@ void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& o
   command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  command
+      ->add_option("--turn-seconds", options.turnSeconds,
+                   "Simulated: what a rank computes between looks at its messages")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--noise", options.noise, "Simulated: deviation of that, relative")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   command->add_option("--repeat", options.repeat, "Repetitions")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
