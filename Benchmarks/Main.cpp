@@ -8,6 +8,7 @@
 
 #include "ComponentKernels.h"
 #include "Components.h"
+#include "Features.h"
 #include "Iterations.h"
 #include "Kernels.h"
 #include "Neighborhood.h"
@@ -133,37 +134,8 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
-void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& options,
-                   bench::ComponentKernelsOptions& kernels) {
-  auto* command = app.add_subcommand("components", "Connected components");
-  command
-      ->add_option("--part", part,
-                   "union: the distributed union-find; kernels: labelling on one rank")
-      ->check(CLI::IsMember({"union", "kernels"}))
-      ->capture_default_str();
-  command->add_option("--voxels", kernels.voxels, "kernels: voxels per axis")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_option("--threads", kernels.threads, "kernels: numbers of threads, a list")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command->add_option("--neighbours", kernels.neighbours, "kernels: of a voxel, a list")
-      ->delimiter(',')
-      ->check(CLI::IsMember({6, 18, 26}))
-      ->capture_default_str();
-  command->add_option("--vertices", kernels.vertices, "kernels: of graphs with twice as many edges")
-      ->check(CLI::Range(1, 1 << 30))
-      ->capture_default_str();
-  command
-      ->add_option("--mesh-cubes", kernels.meshCubes, "kernels: cubes of six tetrahedra per axis")
-      ->check(CLI::Range(1, 400))
-      ->capture_default_str();
-  command->add_option("--points", kernels.points, "kernels: points to merge")
-      ->check(CLI::Range(1, 1 << 30))
-      ->capture_default_str();
-  command->add_option("--cases", kernels.cases, "kernels: only these, by the names in the table")
-      ->delimiter(',');
+/// The options of the distributed union-find.
+void addUnions(CLI::App* command, bench::ComponentsOptions& options) {
   command
       ->add_option("--problems", options.problems, "union: what is connected, a list; default: all")
       ->delimiter(',')
@@ -201,6 +173,61 @@ void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& o
   command->add_option("--detector", options.detector, "union: termination detector")
       ->capture_default_str();
   command->add_option("--json", options.json, "Also write the results to this file");
+}
+
+void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& options,
+                   bench::ComponentKernelsOptions& kernels) {
+  auto* command = app.add_subcommand("components", "Connected components");
+  command
+      ->add_option("--part", part,
+                   "union: the distributed union-find; kernels: labelling on one rank")
+      ->check(CLI::IsMember({"union", "kernels"}))
+      ->capture_default_str();
+  command->add_option("--voxels", kernels.voxels, "kernels: voxels per axis")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--threads", kernels.threads, "kernels: numbers of threads, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--neighbours", kernels.neighbours, "kernels: of a voxel, a list")
+      ->delimiter(',')
+      ->check(CLI::IsMember({6, 18, 26}))
+      ->capture_default_str();
+  command->add_option("--vertices", kernels.vertices, "kernels: of graphs with twice as many edges")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command
+      ->add_option("--mesh-cubes", kernels.meshCubes, "kernels: cubes of six tetrahedra per axis")
+      ->check(CLI::Range(1, 400))
+      ->capture_default_str();
+  command->add_option("--points", kernels.points, "kernels: points to merge")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  command->add_option("--cases", kernels.cases, "kernels: only these, by the names in the table")
+      ->delimiter(',');
+  addUnions(command, options);
+}
+
+void addFeatures(CLI::App& app, bench::FeaturesOptions& options) {
+  auto* command = app.add_subcommand(
+      "features", "Features over time: a step, and the union of what belongs to one");
+  command->add_option("--plane", options.plane, "Points along each of two axes")
+      ->check(CLI::Range(2, 1 << 14))
+      ->capture_default_str();
+  command->add_option("--volume", options.volume, "Points along each of three axes")
+      ->check(CLI::Range(2, 1 << 10))
+      ->capture_default_str();
+  command->add_option("--features", options.features, "Regions in a step")
+      ->check(CLI::Range(1, 1 << 28))
+      ->capture_default_str();
+  command->add_option("--steps", options.steps, "Steps that are timed")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  options.unions.problems = {"critical", "streaks"};
+  options.unions.variants = {"Labels Sync", "Labels Async", "Tree Async"};
+  options.unions.blocksPerRank = {1};
+  addUnions(command, options.unions);
 }
 
 void addTermination(CLI::App& app, bench::TerminationOptions& options) {
@@ -423,6 +450,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::IterationsOptions iterations;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
+  bench::FeaturesOptions features;
   bench::ComponentKernelsOptions componentKernels;
   addParticles(app, particles);
   addWalks(app, walks);
@@ -432,6 +460,7 @@ int run(int argc, char** argv, int rank, int size) {
   addNeighborhood(app, neighborhood);
   addIterations(app, iterations);
   addComponents(app, componentsPart, components, componentKernels);
+  addFeatures(app, features);
   app.require_subcommand(1);
   try {
     app.parse(argc, argv);
@@ -450,6 +479,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureNeighborhood(neighborhood);
   } else if (app.got_subcommand("iterations")) {
     bench::measureIterations(iterations);
+  } else if (app.got_subcommand("features")) {
+    bench::measureFeatures(features);
   } else if (app.got_subcommand("components")) {
     if (componentsPart == "union") {
       bench::measureComponents(components);
