@@ -36,7 +36,20 @@ constexpr double MOST_STEPS = 1e6;
 /// Share of a step by which a time may miss another one and be the same.
 constexpr double SAME_TIME = 1e-6;
 
-/// The ends of all steps, from the beginning on; none if a property is wrong.
+/// Those that an input tells; none if it is not connected.
+std::vector<double> timesOf(vtkInformationVector* input)
+{
+  vtkInformation* info = input->GetInformationObject(0);
+  if (!info || !info->Has(Pipeline::TIME_STEPS()))
+  {
+    return {};
+  }
+  const double* times = info->Get(Pipeline::TIME_STEPS());
+  return { times, times + info->Length(Pipeline::TIME_STEPS()) };
+}
+
+/// The ends of all steps, from the beginning on; none if a property is wrong, or if a step is lost in
+/// the rounding of times.
 std::vector<double> timesOfSteps(double begin, double step, int count, bool untilEnd, double end)
 {
   std::vector<double> times;
@@ -49,13 +62,17 @@ std::vector<double> timesOfSteps(double begin, double step, int count, bool unti
   times.push_back(begin);
   for (int n = 1; untilEnd || n <= count; ++n)
   {
-    const double next = begin + n * step;
-    if (untilEnd && next >= end - SAME_TIME * step)
+    const bool isLast = untilEnd && begin + n * step >= end - SAME_TIME * step;
+    const double next = isLast ? end : begin + n * step;
+    if (!(next > times.back()))
     {
-      times.push_back(end);
-      break;
+      return {};
     }
     times.push_back(next);
+    if (isLast)
+    {
+      break;
+    }
   }
   return times;
 }
@@ -161,8 +178,13 @@ void vtkAsyncConvectionDiffusion::CheckProperties()
       "set it to more than 0, or to 0 for no limit");
     require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MOST_STEPS, "NumberOfSteps",
       this->NumberOfSteps, "set it to 1 or more, up to a million");
-    require(!this->State->Times.empty(), "EndTime", this->EndTime,
-      "set it to a time after the beginning, and not more than a million steps after");
+    if (this->StopAt == END_TIME)
+    {
+      require(!this->State->Times.empty(), "EndTime", this->EndTime,
+        "set it to a time after the beginning, and not more than a million steps after");
+    }
+    require(!this->State->Times.empty(), "TimeStep", this->TimeStep,
+      "set it to more than times are rounded to");
   }
   require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "ResidualThreshold",
     this->ResidualThreshold, "set it to more than 0");
@@ -269,15 +291,19 @@ int vtkAsyncConvectionDiffusion::RequestInformation(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   vtkState& state = *this->State;
-  vtkInformation* input = inputVector[0]->GetInformationObject(0);
-  const int count = input->Has(Pipeline::TIME_STEPS()) ? input->Length(Pipeline::TIME_STEPS()) : 0;
-  state.InputVaries = count > 1;
+  state.InputVaries = false;
+  double begin = 0;
+  for (int port = this->GetNumberOfInputPorts() - 1; port >= 0; --port)
+  {
+    const std::vector<double> times = timesOf(inputVector[port]);
+    state.InputVaries = state.InputVaries || times.size() > 1;
+    begin = port == 0 && !times.empty() ? times.front() : 0;
+  }
   state.Times.clear();
   if (this->SteadyState)
   {
     return 1;
   }
-  const double begin = count > 0 ? input->Get(Pipeline::TIME_STEPS())[0] : 0;
   state.Times = timesOfSteps(
     begin, this->TimeStep, this->NumberOfSteps, this->StopAt == END_TIME, this->EndTime);
   for (int port = 0; port < outputVector->GetNumberOfInformationObjects(); ++port)
@@ -302,11 +328,21 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
 {
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkState& state = *this->State;
-  vtkInformation* input = inputVector[0]->GetInformationObject(0);
-  if (!state.IsUnderWay)
+  const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
+  vtkInformation* output = outputVector->GetInformationObject(port);
+  std::int64_t goal = this->SteadyState ? -1 : 0;
+  if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP()))
   {
-    const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
-    vtkInformation* output = outputVector->GetInformationObject(port);
+    const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SAME_TIME * this->TimeStep;
+    const auto after = std::upper_bound(state.Times.begin(), state.Times.end(), time);
+    goal = std::max<std::int64_t>(after - state.Times.begin() - 1, 0);
+  }
+  // An input that failed on the way has left it under way to something else, maybe.
+  const bool isOnItsWay = state.IsUnderWay && goal == state.Goal &&
+    state.Next < static_cast<std::int64_t>(state.Times.size());
+  if (!isOnItsWay)
+  {
+    state.Goal = goal;
     state.Asked = {};
     this->DescribeEquation(state.Asked.Properties);
     for (int i = 0; i < this->GetNumberOfInputPorts(); ++i)
@@ -317,13 +353,6 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
         state.Asked.InputTime =
           std::max(state.Asked.InputTime, executive ? executive->GetPipelineMTime() : 0);
       }
-    }
-    state.Goal = this->SteadyState ? -1 : 0;
-    if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP()))
-    {
-      const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SAME_TIME * this->TimeStep;
-      const auto after = std::upper_bound(state.Times.begin(), state.Times.end(), time);
-      state.Goal = std::max<std::int64_t>(after - state.Times.begin() - 1, 0);
     }
     // Of a steady state what there is is a good guess, if nothing but the flow has changed.
     const bool goesOn = state.Past.size() <= state.Times.size() &&
@@ -336,18 +365,23 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
   {
     return 1;
   }
-  if (state.InputVaries)
+  for (int i = 0; i < this->GetNumberOfInputPorts(); ++i)
   {
-    input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times[static_cast<std::size_t>(state.Next)]);
-  }
-  else if (input->Has(Pipeline::TIME_STEPS()))
-  {
-    // Its only time: another one would have it execute again, for the same data.
-    input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times.front());
-  }
-  else
-  {
-    input->Remove(Pipeline::UPDATE_TIME_STEP());
+    const std::vector<double> times = timesOf(inputVector[i]);
+    vtkInformation* input = inputVector[i]->GetInformationObject(0);
+    if (times.size() > 1)
+    {
+      input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times[static_cast<std::size_t>(state.Next)]);
+    }
+    else if (times.size() == 1)
+    {
+      // Its only time: another one would have it execute again, for the same data.
+      input->Set(Pipeline::UPDATE_TIME_STEP(), times.front());
+    }
+    else if (input)
+    {
+      input->Remove(Pipeline::UPDATE_TIME_STEP());
+    }
   }
   return 1;
 }
@@ -356,6 +390,12 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
 int vtkAsyncConvectionDiffusion::ProcessRequest(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
+  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
+  {
+    // Until Execute() says otherwise: what fails before it begins anew, too, and on all ranks.
+    this->State->IsUnderWay = false;
+    this->State->IsWhole = false;
+  }
   const int result = this->Superclass::ProcessRequest(request, inputVector, outputVector);
   if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
   {
@@ -376,8 +416,6 @@ bool vtkAsyncConvectionDiffusion::Execute(tributary::Transport& transport,
   vtkInformationVector** inputVector, vtkInformationVector* outputVector,
   tributary::RunStatistics& statistics)
 {
-  this->State->IsUnderWay = false;
-  this->State->IsWhole = false;
   this->State->IsWhole = vtkRun(this, transport)
                            .Execute(vtkDataObject::GetData(inputVector[0], 0),
                              vtkDataObject::GetData(inputVector[1], 0), outputVector, statistics);

@@ -25,7 +25,7 @@
  * first time of the input on (0 if it has none); the output announces their ends as its time steps,
  * and the beginning. The velocity and the source of a step are those of the input at its end; an
  * input with less than two time steps is taken as constant. Going on to a later time goes on with the
- * concentration there is; going back, a changed property and a changed input begin again.
+ * concentration there is; going back, a changed property (but Schedule) and a changed input begin again.
  *
  * **What is promised.** Each step ends with max |b - A u| at or below ResidualThreshold, computed from a
  * consistent snapshot of all ranks, whatever the schedule; if it does not get there within

@@ -13,6 +13,7 @@
 
 #include <vtkDataObject.h>
 #include <vtkDataSetAttributes.h>
+#include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
@@ -239,7 +240,6 @@ bool vtkAsyncFeatureTracker::ExecuteStep(tributary::Transport& transport, vtkDat
   vtkInformationVector* outputVector, tributary::RunStatistics& statistics)
 {
   vtkState& state = *this->State;
-  tributary::agreeOnError(transport, state.Trouble);
   bool isOfAnother = false;
   const double time = this->TimeOf(transport, input, isOfAnother);
   this->Begin(transport, time);
@@ -316,6 +316,10 @@ void vtkAsyncFeatureTracker::CheckProperties()
     this->CentreTolerance, "set it to a share from 0 to 1");
   require(this->CheckpointInterval >= 1, "CheckpointInterval", this->CheckpointInterval,
     "set it to 1 or more");
+  if (!this->State->Trouble.empty())
+  {
+    throw tributary::Error(this->State->Trouble);
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -345,8 +349,11 @@ void vtkAsyncFeatureTracker::DescribeTracking(tributary::PropertyList& list)
 void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list)
 {
   this->DescribeTracking(list);
-  list.add("CentreTolerance", this->CentreTolerance);
-  this->DescribeArray(list, "SelectCriticalField", 3);
+  if (this->Features != CRITICAL_POINTS)
+  {
+    list.add("CentreTolerance", this->CentreTolerance);
+    this->DescribeArray(list, "SelectCriticalField", 3);
+  }
   list.add("Resume", this->Resume);
   // Nor may ranks be in different steps.
   list.addAll("the list of time steps", this->State->Steps);
@@ -434,6 +441,12 @@ int vtkAsyncFeatureTracker::RequestUpdateExtent(
 int vtkAsyncFeatureTracker::ProcessRequest(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
+  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
+  {
+    // Until Execute() says otherwise: what fails before it begins anew, too, and on all ranks.
+    this->State->IsUnderWay = false;
+    this->State->IsWhole = false;
+  }
   const int result = this->Superclass::ProcessRequest(request, inputVector, outputVector);
   if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
   {
@@ -455,8 +468,6 @@ bool vtkAsyncFeatureTracker::Execute(tributary::Transport& transport,
   tributary::RunStatistics& statistics)
 {
   vtkState& state = *this->State;
-  state.IsUnderWay = false;
-  state.IsWhole = false;
   state.IsWhole = this->ExecuteStep(
     transport, vtkDataObject::GetData(inputVector[0], 0), outputVector, statistics);
   if (state.IsWhole)

@@ -32,7 +32,8 @@ constexpr int MostAlone = 20;
 /// All threads of a team wait for each other.
 class Barrier {
  public:
-  explicit Barrier(int threads) : threads_(threads) {}
+  /// Before anybody waits.
+  void setThreads(int threads) { threads_ = threads; }
   void wait() {
     std::unique_lock<std::mutex> lock(mutex_);
     const std::int64_t turn = turn_;
@@ -48,7 +49,7 @@ class Barrier {
  private:
   std::mutex mutex_;
   std::condition_variable all_;
-  int threads_;
+  int threads_ = 1;
   int waiting_ = 0;
   std::int64_t turn_ = 0;
 };
@@ -62,6 +63,11 @@ bool isRotating(HybridVariant variant) {
 bool hasMaster(const HybridOptions& options) {
   return options.traffic == HybridTraffic::Master &&
          (options.variant == HybridVariant::WorkScaling || isRotating(options.variant));
+}
+
+bool waitsForNeighbors(const HybridOptions& options) {
+  return options.variant == HybridVariant::SynchronousDirect ||
+         options.variant == HybridVariant::AsynchronousDirect;
 }
 
 /// Layers of each block.
@@ -89,10 +95,9 @@ class HybridJacobi::Team {
         blocks_(solver.blocks_),
         links_(links),
         end_(end),
-        boundary_(solver.subregion_->boundary().size()),
-        halo_(solver.subregion_->halo().size()),
+        boundary_(solver.boundary_),
+        halo_(solver.halo_),
         dedicated_(options_.variant == HybridVariant::AsynchronousDirect),
-        barrier_(static_cast<int>(blocks_.size())),
         times_(blocks_.size() + 1),
         alone_(blocks_.size(), 0) {}
 
@@ -100,7 +105,15 @@ class HybridJacobi::Team {
     const auto count = static_cast<int>(blocks_.size());
     const auto first = dedicated_ ? 0 : 1;
     std::vector<std::thread> team;
-    for (int b = first; b < count; ++b) team.emplace_back([this, b] { work(b); });
+    attempt([&] {
+      for (int b = first; b < count; ++b)
+        team.emplace_back([this, b] {
+          while (!go_.load(std::memory_order_acquire)) leaveCore(0);
+          work(b);
+        });
+    });
+    barrier_.setThreads(static_cast<int>(team.size()) + (dedicated_ ? 0 : 1));
+    go_.store(true, std::memory_order_release);
     if (dedicated_) {
       communicateOnly();
     } else {
@@ -193,6 +206,8 @@ class HybridJacobi::Team {
   }
 
   void communicate(int number, bool swaps, bool measures, OperationTimes* times) {
+    // Who communicated before may have been told the end just now.
+    if (stop_.load(std::memory_order_acquire)) return;
     if (measures) {
       double squares = 0;
       timed(times, Operation::SumResidual, [&] {
@@ -242,6 +257,7 @@ class HybridJacobi::Team {
   Barrier barrier_;
   std::vector<OperationTimes> times_;  // by thread
   std::vector<int> alone_;             // by thread: iterations without anything new
+  std::atomic<bool> go_{false};
   std::atomic<bool> stop_{false};
   std::atomic<int> communicator_{0};
   std::atomic<std::uint32_t> reasons_{0};
@@ -282,9 +298,14 @@ HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
                                        problem.points[0],
                                        problem.points[1],
                                        problem.points[2],
-                                       orderedInteger(options.tolerance)};
+                                       orderedInteger(options.tolerance),
+                                       waitsForNeighbors(options) ? options.swapPeriod : 0,
+                                       waitsForNeighbors(options) ? options.residualPeriod : 0};
   if (allreduce(transport, ReduceOp::Min, mine) != allreduce(transport, ReduceOp::Max, mine))
-    throw Error("ranks differ in the problem, the variant, the traffic or the tolerance");
+    throw Error(
+        "ranks differ in the problem, the variant, the traffic, the tolerance, or periods that "
+        "they "
+        "share");
 
   const int masters = hasMaster(options) ? 1 : 0;
   boxes_.assign(static_cast<std::size_t>(masters), CellRange());
@@ -324,19 +345,21 @@ double HybridJacobi::value(std::int64_t i, std::int64_t j, std::int64_t k) const
 
 /// The 2-norm of the residual of all values as they are, exactly added up. Collective.
 double HybridJacobi::verify() {
-  std::vector<double> boundary(subregion_->boundary().size()), halo(subregion_->halo().size());
   std::vector<Bytes> toEachRank(boxes_.size());
   together(transport_, [&] {
+    boundary_.resize(subregion_->boundary().size());
+    halo_.resize(subregion_->halo().size());
     for (const auto& block : blocks_) {
       block->show();
       block->publish(nullptr);
       const JacobiBlock::Report& report = block->newestReport();
       for (std::size_t i = 0; i < report.values.size(); ++i)
-        boundary[block->boundaryPlaces()[i]] = report.values[i];
+        boundary_[block->boundaryPlaces()[i]] = report.values[i];
     }
     for (std::size_t other = 0; other < boxes_.size(); ++other) {
       std::vector<double> values;
-      for (const std::size_t place : subregion_->neededBy(other)) values.push_back(boundary[place]);
+      for (const std::size_t place : subregion_->neededBy(other))
+        values.push_back(boundary_[place]);
       if (!values.empty()) toEachRank[other] = Writer().range(values).take();
     }
   });
@@ -348,10 +371,10 @@ double HybridJacobi::verify() {
       if (places.empty()) continue;
       const std::vector<double> values = Reader(received[other]).range<double>();
       if (values.size() != places.size()) throw Error("malformed message: a halo of another size");
-      for (std::size_t i = 0; i < places.size(); ++i) halo[places[i]] = values[i];
+      for (std::size_t i = 0; i < places.size(); ++i) halo_[places[i]] = values[i];
     }
     for (const auto& block : blocks_) {
-      if (!halo.empty()) block->giveHalo(halo);
+      if (!halo_.empty()) block->giveHalo(halo_);
       block->take(nullptr);
       squares += block->computeResidual(nullptr);
       block->publish(nullptr);
@@ -379,17 +402,23 @@ HybridResult HybridJacobi::run() {
     ++result.rounds;
     Trouble trouble;
     const Session session = transport_.openSession();
-    const bool isMaster = hasMaster(options_) && transport_.rank() == 0;
-    if (isMaster) {
+    if (hasMaster(options_)) {
+      std::vector<Bytes> toEachRank(boxes_.size());
+      together(transport_, [&] { toEachRank[0] = Writer().range(boundary_).take(); });
+      const std::vector<Bytes> boundaries = exchangeBytes(transport_, std::move(toEachRank));
+      std::unique_ptr<HybridMaster> master;
+      together(transport_, [&] {
+        if (transport_.rank() == 0)
+          master = std::make_unique<HybridMaster>(problem_, boxes_, boundaries);
+      });
       OperationTimes* times = options_.timingPeriod > 0 ? &result.times : nullptr;
-      trouble.attempt(
-          [&] { serveAsMaster(transport_, session, problem_, boxes_, threshold, times); });
-    } else {
-      const bool waits = options_.variant == HybridVariant::SynchronousDirect ||
-                         options_.variant == HybridVariant::AsynchronousDirect;
-      const auto links = hasMaster(options_) ? makeMasterLinks(transport_, session, *subregion_)
-                         : waits             ? makeTurnLinks(transport_, *subregion_, threshold)
-                                             : makeNewestLinks(transport_, *subregion_, threshold);
+      if (master) trouble.attempt([&] { master->serve(transport_, session, threshold, times); });
+    }
+    if (!hasMaster(options_) || transport_.rank() > 0) {
+      const auto links = hasMaster(options_)
+                             ? makeMasterLinks(transport_, session, *subregion_)
+                             : makeNeighborLinks(transport_, *subregion_, threshold, boundary_,
+                                                 waitsForNeighbors(options_));
       Team team(*this, *links, end);
       team.run();
       links->close();

@@ -106,6 +106,7 @@ class HybridJacobi {
   std::vector<CellRange> boxes_;
   std::unique_ptr<Subregion> subregion_;
   std::vector<std::unique_ptr<JacobiBlock>> blocks_;
+  std::vector<double> boundary_, halo_;  ///< Of the values that were verified last.
 };
 
 }  // namespace tributary

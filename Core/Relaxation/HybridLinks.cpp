@@ -1,10 +1,10 @@
 #include "Tributary/Relaxation/HybridLinks.h"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
+#include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
 #include "Tributary/Error.h"
 #include "Tributary/Iteration/Channels.h"
@@ -34,7 +34,8 @@ struct Neighborhood {
 
 class NeighborLinks : public HybridLinks {
  public:
-  NeighborLinks(Transport& transport, const Subregion& subregion, double threshold, bool waits)
+  NeighborLinks(Transport& transport, const Subregion& subregion, double threshold,
+                const std::vector<double>& boundary, bool waits)
       : transport_(transport),
         neighborhood_(transport, subregion),
         channels_(transport, transport.openSession(), neighborhood_.neighbors,
@@ -43,7 +44,11 @@ class NeighborLinks : public HybridLinks {
         reduction_(*reduce_, Norm::Two),
         threshold_(threshold),
         waits_(waits) {
-    if (!waits) channels_.switchAsync();
+    if (waits) return;
+    // One turn together, so that the newest values are never those of before the first ones.
+    std::vector<double> halo(subregion.halo().size());
+    swap(boundary, halo);
+    channels_.switchAsync();
   }
 
   bool swap(const std::vector<double>& boundary, std::vector<double>& halo) override {
@@ -55,16 +60,12 @@ class NeighborLinks : public HybridLinks {
     channels_.put();
     Patience patience;
     while (!channels_.get()) patience.rest(transport_);
-    // Before anything has come, incoming() has zeros; the halo's own first values are better.
-    bool isNew = false;
     for (std::size_t n = 0; n < neighborhood_.neighbors.size(); ++n) {
       const Span<const double> values = channels_.incoming()[n];
-      if (!waits_ && channels_.statistics().received == 0) continue;
       std::size_t from = 0;
       for (const std::size_t to : neighborhood_.in[n]) halo[to] = values[from++];
-      isNew = true;
     }
-    return isNew;
+    return !neighborhood_.neighbors.empty();
   }
 
   bool report(double squares, std::uint32_t reasons) override {
@@ -140,14 +141,10 @@ class MasterLinks : public HybridLinks {
 
 }  // namespace
 
-std::unique_ptr<HybridLinks> makeNewestLinks(Transport& transport, const Subregion& subregion,
-                                             double threshold) {
-  return std::make_unique<NeighborLinks>(transport, subregion, threshold, false);
-}
-
-std::unique_ptr<HybridLinks> makeTurnLinks(Transport& transport, const Subregion& subregion,
-                                           double threshold) {
-  return std::make_unique<NeighborLinks>(transport, subregion, threshold, true);
+std::unique_ptr<HybridLinks> makeNeighborLinks(Transport& transport, const Subregion& subregion,
+                                               double threshold,
+                                               const std::vector<double>& boundary, bool waits) {
+  return std::make_unique<NeighborLinks>(transport, subregion, threshold, boundary, waits);
 }
 
 std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session session,
@@ -155,31 +152,16 @@ std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session sessi
   return std::make_unique<MasterLinks>(transport, session, subregion);
 }
 
-void serveAsMaster(Transport& transport, Session session, const LaplaceProblem& problem,
-                   const std::vector<CellRange>& boxes, double threshold, OperationTimes* times) {
-  struct Route {
-    std::size_t from;
-    std::vector<std::size_t> out, in;  // boundary values there, halo values here
-  };
-  struct Client {
-    std::vector<double> boundary, halo;
-    std::vector<Route> routes;
-    double squares = std::numeric_limits<double>::infinity();
-    bool stopped = false;
-  };
-  std::vector<Client> clients(boxes.size());
+HybridMaster::HybridMaster(const LaplaceProblem& problem, const std::vector<CellRange>& boxes,
+                           const std::vector<Bytes>& boundaries)
+    : clients_(boxes.size()) {
   std::vector<Subregion> subregions;
   for (std::size_t r = 0; r < boxes.size(); ++r) subregions.emplace_back(problem, boxes, r);
-  const auto first = [&](std::int64_t place) {
-    const std::int64_t row = place / problem.points[0];
-    return problem.guess ? problem.guess(place % problem.points[0], row % problem.points[1],
-                                         row / problem.points[1])
-                         : 0.0;
-  };
   for (std::size_t r = 0; r < boxes.size(); ++r) {
-    Client& client = clients[r];
-    for (const std::int64_t place : subregions[r].boundary())
-      client.boundary.push_back(first(place));
+    Client& client = clients_[r];
+    client.boundary = Reader(boundaries.at(r)).range<double>();
+    if (client.boundary.size() != subregions[r].boundary().size())
+      throw Error("malformed message: a boundary of another size");
     client.halo.resize(subregions[r].halo().size());
     for (std::size_t other = 0; other < boxes.size(); ++other) {
       auto in = subregions[r].neededFrom(other);
@@ -187,9 +169,27 @@ void serveAsMaster(Transport& transport, Session session, const LaplaceProblem& 
         client.routes.push_back({other, subregions[other].neededBy(r), std::move(in)});
     }
   }
-  std::size_t running = boxes.size() - 1;
-  clients[0].squares = 0;
+}
+
+void HybridMaster::serve(Transport& transport, Session session, double threshold,
+                         OperationTimes* times) {
+  std::size_t running = clients_.size() - 1;
+  clients_[0].squares = 0;  // its own
   bool stop = false;
+  Trouble trouble;
+  const auto readHalo = [&](Client& client, Reader& reader) {
+    std::vector<double> boundary = reader.range<double>();
+    if (boundary.size() != client.boundary.size())
+      throw Error("malformed message: a boundary of another size");
+    client.boundary = std::move(boundary);
+  };
+  const auto readResidual = [&](Client& client, Reader& reader) {
+    client.squares = reader.value<double>();
+    const auto reasons = reader.value<std::uint32_t>();
+    double sum = 0;
+    for (const Client& other : clients_) sum += other.squares;
+    stop = stop || reasons != 0 || std::isnan(sum) || std::sqrt(sum) <= threshold;
+  };
   Patience patience;
   while (running > 0) {
     auto envelope = transport.tryReceive(Channel::Work, session);
@@ -198,37 +198,35 @@ void serveAsMaster(Transport& transport, Session session, const LaplaceProblem& 
       continue;
     }
     patience.reset();
-    Client& client = clients[static_cast<std::size_t>(envelope->source)];
+    Client& client = clients_[static_cast<std::size_t>(envelope->source)];
     const auto answer = [&](Bytes bytes) {
       transport.send(envelope->source, Channel::Work, session, SendMode::Eager, std::move(bytes));
     };
     Reader reader(envelope->bytes);
-    const auto kind = reader.value<std::int64_t>();
+    std::int64_t kind = ResidualKind;
+    trouble.attempt([&] { kind = reader.value<std::int64_t>(); });
+    // Who asks waits for the answer, so there is one whatever is wrong with the question.
     if (kind == HaloKind) {
       timed(times, Operation::MasterHalo, [&] {
-        std::vector<double> boundary = reader.range<double>();
-        if (boundary.size() != client.boundary.size())
-          throw Error("malformed message: a boundary of another size");
-        client.boundary = std::move(boundary);
+        trouble.attempt([&] { readHalo(client, reader); });
         for (const Route& route : client.routes)
           for (std::size_t i = 0; i < route.in.size(); ++i)
-            client.halo[route.in[i]] = clients[route.from].boundary[route.out[i]];
+            client.halo[route.in[i]] = clients_[route.from].boundary[route.out[i]];
         answer(Writer().range(client.halo).take());
       });
-    } else if (kind == ResidualKind) {
+    } else {
       timed(times, Operation::MasterResidual, [&] {
-        client.squares = reader.value<double>();
-        const auto reasons = reader.value<std::uint32_t>();
-        double sum = 0;
-        for (const Client& other : clients) sum += other.squares;
-        stop = stop || reasons != 0 || std::isnan(sum) || std::sqrt(sum) <= threshold;
+        trouble.attempt([&] {
+          if (kind != ResidualKind) throw Error("malformed message: no question for a master");
+          readResidual(client, reader);
+        });
+        stop = stop || trouble.any();
         answer(Writer().value<std::int64_t>(stop ? 1 : 0).take());
         if (stop && !std::exchange(client.stopped, true)) --running;
       });
-    } else {
-      throw Error("malformed message: no question that a master answers");
     }
   }
+  if (trouble.any()) throw Error(trouble.text());
 }
 
 }  // namespace tributary

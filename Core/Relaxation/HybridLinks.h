@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "Tributary/Bytes.h"
 #include "Tributary/Model/OperationTimes.h"
 #include "Tributary/Relaxation/Subregion.h"
 #include "Tributary/Transport/Transport.h"
@@ -28,21 +30,46 @@ class HybridLinks {
   virtual void close() = 0;
 };
 
-/// Nobody waits: the newest values between neighbours, and non-blocking reductions. Collective.
+/// Between neighbours. Collective.
 /// @param threshold  of the residual's 2-norm
-std::unique_ptr<HybridLinks> makeNewestLinks(Transport& transport, const Subregion& subregion,
-                                             double threshold);
-/// Neighbours wait for each other's values, and all for the residual. Collective.
-std::unique_ptr<HybridLinks> makeTurnLinks(Transport& transport, const Subregion& subregion,
-                                           double threshold);
+/// @param boundary   its values as they are
+/// @param waits      neighbours wait for each other's values, and all for the residual; else nobody
+///                   waits: the newest values win, and reductions are non-blocking
+std::unique_ptr<HybridLinks> makeNeighborLinks(Transport& transport, const Subregion& subregion,
+                                               double threshold,
+                                               const std::vector<double>& boundary, bool waits);
 /// A rank asks the master, rank 0, and waits for the answer. Local, for the others.
 std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session session,
                                              const Subregion& subregion);
 
-/// The master: answers until all others have been told to stop. Throws Error if a message is
-/// malformed.
-/// @param boxes  of all ranks; @param times  of operations (m) and (n), or null
-void serveAsMaster(Transport& transport, Session session, const LaplaceProblem& problem,
-                   const std::vector<CellRange>& boxes, double threshold, OperationTimes* times);
+/// The master.
+class HybridMaster {
+ public:
+  /// Local. Throws Error if a boundary is not of its size.
+  /// @param boxes       of all ranks
+  /// @param boundaries  values that each rank's boundary has, as a range of doubles
+  HybridMaster(const LaplaceProblem& problem, const std::vector<CellRange>& boxes,
+               const std::vector<Bytes>& boundaries);
+
+  /// Answers until all others have been told to stop. Throws Error, after that, if a message was
+  /// malformed.
+  /// @param times  of operations (m) and (n), or null
+  void serve(Transport& transport, Session session, double threshold, OperationTimes* times);
+
+ private:
+  /// Halo values that are boundary values of another rank.
+  struct Route {
+    std::size_t from;
+    std::vector<std::size_t> out, in;
+  };
+  struct Client {
+    std::vector<double> boundary, halo;
+    std::vector<Route> routes;
+    double squares = std::numeric_limits<double>::infinity();
+    bool stopped = false;
+  };
+
+  std::vector<Client> clients_;
+};
 
 }  // namespace tributary

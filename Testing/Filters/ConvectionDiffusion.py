@@ -440,6 +440,47 @@ def test_varying_flow():
     check.delete(proxy, source)
 
 
+_MOVES = """
+from vtkmodules.vtkCommonCore import vtkPoints
+executive = self.GetExecutive()
+time = executive.GetOutputInformation(0).Get(executive.UPDATE_TIME_STEP())
+points = vtkPoints()
+points.InsertNextPoint({places!r}[round(10 * time)])
+output = self.GetOutputDataObject(0)
+output.SetPoints(points)
+output.GetInformation().Set(output.DATA_TIME_STEP(), time)
+"""
+
+
+def test_moving_source():
+    """Points of a second input that move: without flow each step leaves its share where they are."""
+    grid = uneven("image", cells=(10, 8, 8))
+    x, y, z = grid.centres()
+    cells = [(1, 2, 3), (6, 5, 7), (2, 2, 8), (4, 0, 1), (7, 7, 9)]
+    places = [tuple(float(a[cell]) for a in np.broadcast_arrays(x, y, z)) for cell in cells]
+    data = source_of(grid, cell_arrays=[("flow", np.zeros(grid.centres()[0].shape + (3,)))])
+    moving = simple.ProgrammableSource(OutputDataSetType="vtkPolyData")
+    moving.ScriptRequestInformation = _ASKED.format(
+        times=[0.0, 0.1, 0.2, 0.3, 0.4], extent=grid.extent())
+    moving.Script = _MOVES.format(places=places)
+    proxy = check.carried(
+        data, Source=moving, SourceType="Data", SourceRate=3.0, Velocity=["CELLS", "flow"],
+        TimeStep=0.1, NumberOfSteps=4, ResidualThreshold=1e-10,
+    )
+
+    def hold(step):
+        wanted = np.zeros(np.broadcast(x, y, z).shape)
+        for cell in cells[1 : step + 1]:
+            wanted[cell] += 0.3
+        found, _ = solution(grid, proxy, 0.1 * step)
+        assert np.allclose(found, wanted, atol=1e-9), (step, np.argwhere(found != wanted))
+
+    hold(4)  # at once
+    for step in (1, 2, 3, 4):  # and one after the other
+        hold(step)
+    check.delete(proxy, moving, data)
+
+
 def test_times():
     """A constant flow: all orders of times give the same, within what residuals leave."""
     grid = uneven("image", cells=(10, 8, 8))
