@@ -23,7 +23,9 @@ namespace tributary {
 
 namespace {
 
-constexpr int MostRounds = 60;
+// Where ranks share cores, each may find its own part solved with old values of the others, round
+// after round: each round takes their new values, so it goes on as long as that helps.
+constexpr int MostVainRounds = 100;
 
 // After so many iterations on values of others that have not changed a thread lets others have its
 // core, who may be waiting for it to bring the values that this one waits for.
@@ -208,14 +210,7 @@ class HybridJacobi::Team {
   void communicate(int number, bool swaps, bool measures, OperationTimes* times) {
     // Who communicated before may have been told the end just now.
     if (stop_.load(std::memory_order_acquire)) return;
-    if (measures) {
-      double squares = 0;
-      timed(times, Operation::SumResidual, [&] {
-        for (const auto& block : blocks_) squares += block->newestReport().residual;
-      });
-      if (links_.report(squares, reasons_.load())) stop_.store(true, std::memory_order_release);
-    }
-    if (swaps && !stop_.load(std::memory_order_relaxed)) {
+    if (swaps) {
       timed(times, Operation::CopyBoundary, [&] {
         for (const auto& block : blocks_) {
           const JacobiBlock::Report& report = block->newestReport();
@@ -227,6 +222,13 @@ class HybridJacobi::Team {
         timed(times, Operation::UpdateHalo, [&] {
           for (const auto& block : blocks_) block->giveHalo(halo_);
         });
+    }
+    if (measures) {
+      double squares = 0;
+      timed(times, Operation::SumResidual, [&] {
+        for (const auto& block : blocks_) squares += block->newestReport().residual;
+      });
+      if (links_.report(squares, reasons_.load())) stop_.store(true, std::memory_order_release);
     }
     if (isRotating(options_.variant))
       communicator_.store(nextAfter(number), std::memory_order_release);
@@ -397,8 +399,10 @@ HybridResult HybridJacobi::run() {
   const double begin = steadySeconds();
   const double end = begin + options_.maximumSeconds;
   bool limited = false;
+  double least = residual;
+  int vain = 0;
   // As nothing was ever different from a solution, there is nothing to do.
-  while (residual > wanted && !limited && std::isfinite(residual) && result.rounds < MostRounds) {
+  while (residual > wanted && !limited && std::isfinite(residual) && vain < MostVainRounds) {
     ++result.rounds;
     Trouble trouble;
     const Session session = transport_.openSession();
@@ -430,6 +434,8 @@ HybridResult HybridJacobi::run() {
     limited = allreduce(transport_, ReduceOp::Max, limited ? 1 : 0) != 0;
     residual = verify();
     threshold *= 0.5;
+    vain = residual < 0.99 * least ? 0 : vain + 1;
+    least = std::min(least, residual);
   }
   result.seconds = steadySeconds() - begin;
   result.converged = residual <= wanted;
