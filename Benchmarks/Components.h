@@ -13,10 +13,10 @@ struct ComponentsOptions {
   std::vector<int> blocksPerRank{1, 8};
   int unions = 10;  ///< In a row, for each time.
   int repeat = 5;
-  std::vector<int> simulate;          ///< Ranks; empty: MPI's ranks.
-  int ranksPerNode = 32;              ///< Simulated.
-  double turnSeconds = 0;             ///< Simulated: what a rank computes in a turn of the exchange.
-  double noise = 0;                   ///< Of that, see TimedNetworkOptions.
+  std::vector<int> simulate;  ///< Ranks; empty: MPI's ranks.
+  int ranksPerNode = 32;      ///< Simulated.
+  double turnSeconds = 0;     ///< Simulated: what a rank computes in a turn of the exchange.
+  double noise = 0;           ///< Of that, see TimedNetworkOptions.
   std::vector<std::string> variants;  ///< Names; all if empty.
   std::string detector = "default";
   DiyOptions diy;

@@ -11,10 +11,12 @@
 #include "Tributary/Transport/Collectives.h"
 
 #include <vtkDataObject.h>
+#include <vtkDataObjectTypes.h>
 #include <vtkErrorCode.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkMultiProcessController.h>
+#include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
@@ -64,6 +66,37 @@ int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info)
 }
 
 //------------------------------------------------------------------------------
+std::string vtkAsyncAlgorithm::ClassOfOutput(int port, vtkDataObject* input)
+{
+  const std::string type =
+    this->GetOutputPortInformation(port)->Get(vtkDataObject::DATA_TYPE_NAME());
+  return type == "vtkDataObject" && input ? input->GetClassName() : type;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncAlgorithm::RequestDataObject(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
+  if (!input)
+  {
+    return 0;
+  }
+  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
+  {
+    const std::string type = this->ClassOfOutput(port, input);
+    vtkInformation* info = outputVector->GetInformationObject(port);
+    vtkDataObject* old = vtkDataObject::GetData(info);
+    if (!old || old->GetClassName() != type)
+    {
+      const auto output = vtk::TakeSmartPointer(vtkDataObjectTypes::NewDataObject(type.c_str()));
+      info->Set(vtkDataObject::DATA_OBJECT(), output);
+    }
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::RequestUpdateExtent(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
@@ -98,10 +131,14 @@ void vtkAsyncAlgorithm::EmptyOutputs(vtkInformationVector* outputVector)
 
 //------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::RequestData(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
   this->SetErrorCode(vtkErrorCode::NoError);
   this->LastLook = -1;
+  this->IsWhole = false;
+  this->IsUnderWay = false;
+  request->Remove(Pipeline::CONTINUE_EXECUTING());
   std::string error;
   try
   {
@@ -119,14 +156,20 @@ int vtkAsyncAlgorithm::RequestData(
         this->DescribeProperties(properties);
       });
     properties.agree(transport);
-    if (!this->Execute(transport, inputVector, outputVector, statistics))
+    this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);
+    if (!this->IsWhole)
     {
+      this->IsUnderWay = false;
       this->EmptyOutputs(outputVector);
     }
     else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0))
     {
       // The class's name without "vtk".
       statistics.write(std::string(this->GetClassName()).substr(3) + " ", output->GetFieldData());
+    }
+    if (this->IsUnderWay)
+    {
+      request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
     }
     return 1;
   }
@@ -138,6 +181,8 @@ int vtkAsyncAlgorithm::RequestData(
   {
     error = "an error of an unknown kind";
   }
+  this->IsWhole = false;
+  this->IsUnderWay = false;
   this->EmptyOutputs(outputVector);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks are here with the same error: one message is enough.

@@ -122,12 +122,17 @@ protected:
   ~vtkAsyncAlgorithm() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
+  int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
 
-  int RequestData(
-    vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector) final;
+  int RequestData(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) final;
 
+  /// Local. The class of an output: by default what FillOutputPortInformation() says, and that of
+  /// the first input where this is "vtkDataObject".
+  virtual std::string ClassOfOutput(int port, vtkDataObject* input);
   /// Local. Throws tributary::Error if a property of the subclass has an impossible value.
   virtual void CheckProperties() = 0;
   /// Local. Adds the properties of the subclass that must be the same on all ranks.
@@ -159,6 +164,12 @@ protected:
   double HoldTime = 5.0;
   double StallTimeout = 120.0;
   vtkMultiProcessController* Controller = nullptr;
+
+  /// Whether the last execution neither failed nor was aborted, on all ranks.
+  bool IsWhole = false;
+  /// Execute() sets it if the filter is to be executed again with what it then asks the input for,
+  /// before the outputs are what was asked for.
+  bool IsUnderWay = false;
 
 private:
   void CheckExchangeProperties();

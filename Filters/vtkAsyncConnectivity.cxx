@@ -19,13 +19,10 @@
 #include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiBlockDataSet.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
-#include <vtkSmartPointer.h>
 #include <vtkTable.h>
-#include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
 #include <cmath>
@@ -322,40 +319,14 @@ int vtkAsyncConnectivity::FillOutputPortInformation(int port, vtkInformation* in
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConnectivity::RequestDataObject(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+std::string vtkAsyncConnectivity::ClassOfOutput(int port, vtkDataObject* input)
 {
-  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  vtkSmartPointer<vtkDataObject> output;
-  if (!input)
-  {
-    return 0;
-  }
-  if (!this->ExtractRegions || vtkDataObjectTree::SafeDownCast(input) ||
+  if (port > 0 || !this->ExtractRegions || vtkDataObjectTree::SafeDownCast(input) ||
     vtkPolyData::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input))
   {
-    output.TakeReference(input->NewInstance());
+    return this->Superclass::ClassOfOutput(port, input);
   }
-  else if (vtkDataSet::SafeDownCast(input))
-  {
-    output = vtkSmartPointer<vtkUnstructuredGrid>::New();
-  }
-  else
-  {
-    output = vtkSmartPointer<vtkMultiBlockDataSet>::New();
-  }
-  vtkInformation* info = outputVector->GetInformationObject(0);
-  vtkDataObject* old = vtkDataObject::GetData(info);
-  if (!old || old->GetDataObjectType() != output->GetDataObjectType())
-  {
-    info->Set(vtkDataObject::DATA_OBJECT(), output);
-  }
-  if (!vtkTable::GetData(outputVector, 1))
-  {
-    vtkNew<vtkTable> table;
-    outputVector->GetInformationObject(1)->Set(vtkDataObject::DATA_OBJECT(), table);
-  }
-  return 1;
+  return vtkDataSet::SafeDownCast(input) ? "vtkUnstructuredGrid" : "vtkMultiBlockDataSet";
 }
 
 //------------------------------------------------------------------------------

@@ -10,9 +10,7 @@
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
-#include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
-#include <vtkTable.h>
 
 #include <algorithm>
 #include <cmath>
@@ -257,36 +255,6 @@ int vtkAsyncConvectionDiffusion::FillOutputPortInformation(int port, vtkInformat
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::RequestDataObject(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  if (!input)
-  {
-    return 0;
-  }
-  for (int port = 0; port < 2; ++port)
-  {
-    vtkSmartPointer<vtkDataObject> output;
-    if (port == 0)
-    {
-      output.TakeReference(input->NewInstance());
-    }
-    else
-    {
-      output = vtkSmartPointer<vtkTable>::New();
-    }
-    vtkInformation* info = outputVector->GetInformationObject(port);
-    vtkDataObject* old = vtkDataObject::GetData(info);
-    if (!old || old->GetDataObjectType() != output->GetDataObjectType())
-    {
-      info->Set(vtkDataObject::DATA_OBJECT(), output);
-    }
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
 int vtkAsyncConvectionDiffusion::RequestInformation(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
@@ -338,7 +306,7 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
     goal = std::max<std::int64_t>(after - state.Times.begin() - 1, 0);
   }
   // An input that failed on the way has left it under way to something else, maybe.
-  const bool isOnItsWay = state.IsUnderWay && goal == state.Goal &&
+  const bool isOnItsWay = this->IsUnderWay && goal == state.Goal &&
     state.Next < static_cast<std::int64_t>(state.Times.size());
   if (!isOnItsWay)
   {
@@ -358,7 +326,7 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
     const bool goesOn = state.Past.size() <= state.Times.size() &&
       std::equal(state.Past.begin(), state.Past.end(), state.Times.begin());
     state.IsAnew =
-      !state.IsWhole || !(state.Asked == state.Begun) || !goesOn || state.Goal < state.Done;
+      !this->IsWhole || !(state.Asked == state.Begun) || !goesOn || state.Goal < state.Done;
     state.Next = state.IsAnew ? 0 : std::min(state.Done + 1, state.Goal);
   }
   if (this->SteadyState || state.Times.empty())
@@ -387,39 +355,13 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::ProcessRequest(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
-  {
-    // Until Execute() says otherwise: what fails before it begins anew, too, and on all ranks.
-    this->State->IsUnderWay = false;
-    this->State->IsWhole = false;
-  }
-  const int result = this->Superclass::ProcessRequest(request, inputVector, outputVector);
-  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
-  {
-    if (this->State->IsUnderWay)
-    {
-      request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
-    }
-    else
-    {
-      request->Remove(Pipeline::CONTINUE_EXECUTING());
-    }
-  }
-  return result;
-}
-
-//------------------------------------------------------------------------------
 bool vtkAsyncConvectionDiffusion::Execute(tributary::Transport& transport,
   vtkInformationVector** inputVector, vtkInformationVector* outputVector,
   tributary::RunStatistics& statistics)
 {
-  this->State->IsWhole = vtkRun(this, transport)
-                           .Execute(vtkDataObject::GetData(inputVector[0], 0),
-                             vtkDataObject::GetData(inputVector[1], 0), outputVector, statistics);
-  return this->State->IsWhole;
+  return vtkRun(this, transport)
+    .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
+      outputVector, statistics);
 }
 
 //------------------------------------------------------------------------------

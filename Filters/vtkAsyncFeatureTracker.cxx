@@ -13,14 +13,10 @@
 
 #include <vtkDataObject.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
-#include <vtkPolyData.h>
-#include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
-#include <vtkTable.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,8 +56,9 @@ public:
   };
 
   /// Local. What to ask the input for so that the outputs become those of a time.
-  /// @param time  NaN if none was asked for
-  void Plan(const double* steps, int count, double time, Basis basis);
+  /// @param time     NaN if none was asked for
+  /// @param isWhole  whether what is kept is that of whole executions
+  void Plan(const double* steps, int count, double time, Basis basis, bool isWhole);
 
   std::unique_ptr<vtkTracking> Tracking; ///< Of the steps so far.
   double Time = 0;                       ///< Of the last one.
@@ -72,8 +69,6 @@ public:
   std::size_t Next = 0;                  ///< Which of them is to be executed, if there are any,
   std::size_t Goal = 0;                  ///< and up to which.
   bool IsAnew = true;                    ///< Begin with the first step.
-  bool IsWhole = false;                  ///< The last execution neither failed nor was aborted.
-  bool IsUnderWay = false;               ///< Towards the goal.
 
   bool HasBegun = false;  ///< A first step was executed, or a checkpoint resumed.
   std::int64_t Count = 0; ///< Steps that were executed since.
@@ -83,7 +78,7 @@ public:
 
 //------------------------------------------------------------------------------
 void vtkAsyncFeatureTracker::vtkState::Plan(
-  const double* steps, int count, double time, Basis basis)
+  const double* steps, int count, double time, Basis basis, bool isWhole)
 {
   const std::size_t before = this->Steps.size();
   // Catalyst's producer tells the first one twice.
@@ -108,8 +103,7 @@ void vtkAsyncFeatureTracker::vtkState::Plan(
   const std::size_t seen = this->Seen.size();
   const bool goesOn = seen <= this->Steps.size() &&
     std::equal(this->Seen.begin(), this->Seen.end(), this->Steps.begin());
-  this->IsAnew =
-    !this->IsWhole || !(basis == this->Begun) || !goesOn || (count > 0 && this->Goal < seen);
+  this->IsAnew = !isWhole || !(basis == this->Begun) || !goesOn || (count > 0 && this->Goal < seen);
   this->Next = this->IsAnew ? 0 : seen;
   this->Asked = std::move(basis);
 }
@@ -254,13 +248,13 @@ bool vtkAsyncFeatureTracker::ExecuteStep(tributary::Transport& transport, vtkDat
   if (!state.Steps.empty())
   {
     state.Seen.push_back(state.Steps[state.Next]);
-    state.IsUnderWay = state.Next++ < state.Goal;
+    this->IsUnderWay = state.Next++ < state.Goal;
   }
   if (!isOfAnother)
   {
     this->WriteCheckpoint(transport, statistics);
   }
-  if (state.IsUnderWay)
+  if (this->IsUnderWay)
   {
     return true;
   }
@@ -378,46 +372,12 @@ int vtkAsyncFeatureTracker::FillOutputPortInformation(int port, vtkInformation* 
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncFeatureTracker::RequestDataObject(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  if (!input)
-  {
-    return 0;
-  }
-  for (int port = 0; port < vtkTracking::PORT_COUNT; ++port)
-  {
-    vtkSmartPointer<vtkDataObject> output;
-    if (port == vtkTracking::MESH_PORT)
-    {
-      output.TakeReference(input->NewInstance());
-    }
-    else if (port == vtkTracking::TRAJECTORIES_PORT)
-    {
-      output = vtkSmartPointer<vtkPolyData>::New();
-    }
-    else
-    {
-      output = vtkSmartPointer<vtkTable>::New();
-    }
-    vtkInformation* info = outputVector->GetInformationObject(port);
-    vtkDataObject* old = vtkDataObject::GetData(info);
-    if (!old || old->GetDataObjectType() != output->GetDataObjectType())
-    {
-      info->Set(vtkDataObject::DATA_OBJECT(), output);
-    }
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
 int vtkAsyncFeatureTracker::RequestUpdateExtent(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
-  if (!this->State->IsUnderWay)
+  if (!this->IsUnderWay)
   {
     const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
     vtkInformation* output = outputVector->GetInformationObject(port);
@@ -427,7 +387,7 @@ int vtkAsyncFeatureTracker::RequestUpdateExtent(
     this->State->Plan(input->Get(Pipeline::TIME_STEPS()), input->Length(Pipeline::TIME_STEPS()),
       output->Has(Pipeline::UPDATE_TIME_STEP()) ? output->Get(Pipeline::UPDATE_TIME_STEP())
                                                 : std::numeric_limits<double>::quiet_NaN(),
-      std::move(basis));
+      std::move(basis), this->IsWhole);
     this->PlanResumption();
   }
   if (!this->State->Steps.empty())
@@ -438,43 +398,17 @@ int vtkAsyncFeatureTracker::RequestUpdateExtent(
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncFeatureTracker::ProcessRequest(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
-  {
-    // Until Execute() says otherwise: what fails before it begins anew, too, and on all ranks.
-    this->State->IsUnderWay = false;
-    this->State->IsWhole = false;
-  }
-  const int result = this->Superclass::ProcessRequest(request, inputVector, outputVector);
-  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
-  {
-    if (this->State->IsUnderWay)
-    {
-      request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
-    }
-    else
-    {
-      request->Remove(Pipeline::CONTINUE_EXECUTING());
-    }
-  }
-  return result;
-}
-
-//------------------------------------------------------------------------------
 bool vtkAsyncFeatureTracker::Execute(tributary::Transport& transport,
   vtkInformationVector** inputVector, vtkInformationVector* outputVector,
   tributary::RunStatistics& statistics)
 {
-  vtkState& state = *this->State;
-  state.IsWhole = this->ExecuteStep(
+  const bool isWhole = this->ExecuteStep(
     transport, vtkDataObject::GetData(inputVector[0], 0), outputVector, statistics);
-  if (state.IsWhole)
+  if (isWhole)
   {
-    state.Tracking->Release();
+    this->State->Tracking->Release();
   }
-  return state.IsWhole;
+  return isWhole;
 }
 
 //------------------------------------------------------------------------------

@@ -213,10 +213,6 @@ protected:
   ~vtkAsyncFeatureTracker() override;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
-  int ProcessRequest(vtkInformation* request, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
-  int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
   void CheckProperties() override;

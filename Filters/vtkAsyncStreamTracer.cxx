@@ -307,18 +307,6 @@ int vtkAsyncStreamTracer::FillOutputPortInformation(int, vtkInformation* info)
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::RequestDataObject(
-  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
-{
-  if (!vtkPolyData::GetData(outputVector, 0))
-  {
-    vtkNew<vtkPolyData> output;
-    outputVector->GetInformationObject(0)->Set(vtkDataObject::DATA_OBJECT(), output);
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
 int vtkAsyncStreamTracer::RequestUpdateExtent(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {

@@ -31,256 +31,230 @@
 #include <string>
 #include <utility>
 
-namespace
-{
+namespace {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 using tributary::Error;
 
 constexpr int SIDES = tributary::kSides;
 constexpr double MOST_SUBSTEPS = 1e6;
-} // anonymous namespace
+}  // anonymous namespace
 
 //------------------------------------------------------------------------------
 /// Local, in together(). @return one for each piece
 std::vector<tributary::PieceArray> vtkAsyncConvectionDiffusion::vtkRun::FindArrays(
-  int index, const char* property, int components)
-{
+    int index, const char* property, int components) {
   std::vector<tributary::PieceArray> found;
-  for (const tributary::GridPiece& piece : this->Cells.pieces)
-  {
+  for (const tributary::GridPiece& piece : this->Cells.pieces) {
     int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
     vtkDataArray* array = this->Self->GetInputArrayToProcess(index, piece.dataSet, association);
     const bool isAtCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
     if (!array || array->GetNumberOfComponents() != components ||
-      array->GetNumberOfTuples() !=
-        (isAtCells ? piece.dataSet->GetNumberOfCells() : piece.dataSet->GetNumberOfPoints()))
-    {
+        array->GetNumberOfTuples() !=
+            (isAtCells ? piece.dataSet->GetNumberOfCells() : piece.dataSet->GetNumberOfPoints())) {
       throw Error(std::string("the input has not the array that ") + property + " names, of " +
-        std::to_string(components) + (components == 1 ? " component" : " components") +
-        " at cells or points; choose one with " + property + " (SetInputArrayToProcess(" +
-        std::to_string(index) + ", ...))");
+                  std::to_string(components) + (components == 1 ? " component" : " components") +
+                  " at cells or points; choose one with " + property + " (SetInputArrayToProcess(" +
+                  std::to_string(index) + ", ...))");
     }
-    found.push_back({ array, isAtCells });
+    found.push_back({array, isAtCells});
   }
   return found;
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::ReadFlow()
-{
+void vtkAsyncConvectionDiffusion::vtkRun::ReadFlow() {
   tributary::CellFlow flow;
   double rate = 0;
-  tributary::together(this->Transport,
-    [&]
-    {
-      flow = tributary::cellFlow(this->Cells, this->FindArrays(vtkState::VELOCITY, "SelectVelocity", 3));
-      const tributary::CellRange& box = this->Cells.box;
-      std::vector<double> rates(this->Cells.count(), 0.0);
-      for (std::size_t a = 0; a < 3; ++a)
-      {
-        std::size_t at = 0;
-        std::int64_t place[3];
-        for (place[2] = box.lo[2]; place[2] < box.hi[2]; ++place[2])
-        {
-          for (place[1] = box.lo[1]; place[1] < box.hi[1]; ++place[1])
-          {
-            for (place[0] = box.lo[0]; place[0] < box.hi[0]; ++place[0], ++at)
-            {
-              rates[at] += std::max(std::fabs(flow.low[a][at]), std::fabs(flow.high[a][at])) /
-                this->Cells.grid.width(a, place[a]);
-            }
+  tributary::together(this->Transport, [&] {
+    flow =
+        tributary::cellFlow(this->Cells, this->FindArrays(vtkState::VELOCITY, "SelectVelocity", 3));
+    const tributary::CellRange& box = this->Cells.box;
+    std::vector<double> rates(this->Cells.count(), 0.0);
+    for (std::size_t a = 0; a < 3; ++a) {
+      std::size_t at = 0;
+      std::int64_t place[3];
+      for (place[2] = box.lo[2]; place[2] < box.hi[2]; ++place[2]) {
+        for (place[1] = box.lo[1]; place[1] < box.hi[1]; ++place[1]) {
+          for (place[0] = box.lo[0]; place[0] < box.hi[0]; ++place[0], ++at) {
+            rates[at] += std::max(std::fabs(flow.low[a][at]), std::fabs(flow.high[a][at])) /
+                         this->Cells.grid.width(a, place[a]);
           }
         }
       }
-      for (const double one : rates)
-      {
-        rate = std::max(rate, one);
-      }
-    });
+    }
+    for (const double one : rates) {
+      rate = std::max(rate, one);
+    }
+  });
   this->State.Rate = tributary::allreduce(this->Transport, tributary::ReduceOp::Max, rate);
   std::array<bool, 3> periodic{};
-  for (std::size_t a = 0; a < 3; ++a)
-  {
+  for (std::size_t a = 0; a < 3; ++a) {
     periodic[a] = this->MakeTerms(0).sides[2 * a].kind == tributary::SideCondition::Kind::Periodic;
   }
   this->State.Flow =
-    tributary::flowBetween(this->Transport, this->Cells.grid, periodic, this->Cells.box, flow);
+      tributary::flowBetween(this->Transport, this->Cells.grid, periodic, this->Cells.box, flow);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::ReadSource(vtkDataObject* source)
-{
+void vtkAsyncConvectionDiffusion::vtkRun::ReadSource(vtkDataObject* source) {
   auto* self = this->Self;
   this->State.Source.assign(this->Cells.count(), 0.0);
   std::vector<double> points;
-  tributary::together(this->Transport,
-    [&]
-    {
-      if (self->SourceType == SOURCE_ARRAY)
-      {
-        this->State.Source =
-          tributary::cellValues(this->Cells, this->FindArrays(vtkState::SOURCE, "SelectSource", 1), 0);
-      }
-      else if (self->SourceType == SOURCE_DATA)
-      {
-        double point[3];
-        for (const tributary::Leaf& leaf : tributary::leavesOf(source))
-        {
-          for (vtkIdType i = 0; i < leaf.points(); ++i)
-          {
-            leaf.dataSet->GetPoint(i, point);
-            points.insert(points.end(), point, point + 3);
-          }
+  tributary::together(this->Transport, [&] {
+    if (self->SourceType == SOURCE_ARRAY) {
+      this->State.Source = tributary::cellValues(
+          this->Cells, this->FindArrays(vtkState::SOURCE, "SelectSource", 1), 0);
+    } else if (self->SourceType == SOURCE_DATA) {
+      double point[3];
+      for (const tributary::Leaf& leaf : tributary::leavesOf(source)) {
+        for (vtkIdType i = 0; i < leaf.points(); ++i) {
+          leaf.dataSet->GetPoint(i, point);
+          points.insert(points.end(), point, point + 3);
         }
       }
-      else if (self->SourceType != NO_SOURCE)
-      {
-        const tributary::CellRange& box = this->Cells.box;
-        const bool isSphere = self->SourceType == SOURCE_SPHERE;
-        std::size_t at = 0;
-        std::int64_t place[3];
-        for (place[2] = box.lo[2]; place[2] < box.hi[2]; ++place[2])
-        {
-          for (place[1] = box.lo[1]; place[1] < box.hi[1]; ++place[1])
-          {
-            for (place[0] = box.lo[0]; place[0] < box.hi[0]; ++place[0], ++at)
-            {
-              double distance2 = 0;
-              bool isIn = true;
-              for (std::size_t a = 0; a < 3; ++a)
-              {
-                if (this->Cells.isFlat[a])
-                {
-                  continue;
-                }
-                const double x = this->Cells.grid.centre(a, place[a]);
-                distance2 += (x - self->SourceCenter[a]) * (x - self->SourceCenter[a]);
-                isIn = isIn && x >= self->SourceBounds[2 * a] && x <= self->SourceBounds[2 * a + 1];
+    } else if (self->SourceType != NO_SOURCE) {
+      const tributary::CellRange& box = this->Cells.box;
+      const bool isSphere = self->SourceType == SOURCE_SPHERE;
+      std::size_t at = 0;
+      std::int64_t place[3];
+      for (place[2] = box.lo[2]; place[2] < box.hi[2]; ++place[2]) {
+        for (place[1] = box.lo[1]; place[1] < box.hi[1]; ++place[1]) {
+          for (place[0] = box.lo[0]; place[0] < box.hi[0]; ++place[0], ++at) {
+            double distance2 = 0;
+            bool isIn = true;
+            for (std::size_t a = 0; a < 3; ++a) {
+              if (this->Cells.isFlat[a]) {
+                continue;
               }
-              const bool isInSphere = distance2 <= self->SourceRadius * self->SourceRadius;
-              this->State.Source[at] = (isSphere ? isInSphere : isIn) ? 1 : 0;
+              const double x = this->Cells.grid.centre(a, place[a]);
+              distance2 += (x - self->SourceCenter[a]) * (x - self->SourceCenter[a]);
+              isIn = isIn && x >= self->SourceBounds[2 * a] && x <= self->SourceBounds[2 * a + 1];
             }
+            const bool isInSphere = distance2 <= self->SourceRadius * self->SourceRadius;
+            this->State.Source[at] = (isSphere ? isInSphere : isIn) ? 1 : 0;
           }
         }
       }
-    });
-  if (self->SourceType == SOURCE_DATA)
-  {
-    for (const std::size_t cell : tributary::cellsWithPoints(this->Transport, this->Cells, points))
-    {
+    }
+  });
+  if (self->SourceType == SOURCE_DATA) {
+    for (const std::size_t cell :
+         tributary::cellsWithPoints(this->Transport, this->Cells, points)) {
       this->State.Source[cell] = 1;
     }
   }
   std::int64_t hit = 0;
-  tributary::together(this->Transport,
-    [&]
-    {
-      for (std::size_t i = 0; i < this->State.Source.size(); ++i)
-      {
-        this->State.Source[i] =
-          this->Cells.hidden[i] ? 0 : this->State.Source[i] * self->SourceRate;
-        if (!std::isfinite(this->State.Source[i]))
-        {
-          throw Error("a value of the source is not finite");
-        }
-        hit += this->State.Source[i] != 0;
+  tributary::together(this->Transport, [&] {
+    for (std::size_t i = 0; i < this->State.Source.size(); ++i) {
+      this->State.Source[i] = this->Cells.hidden[i] ? 0 : this->State.Source[i] * self->SourceRate;
+      if (!std::isfinite(this->State.Source[i])) {
+        throw Error("a value of the source is not finite");
       }
-    });
+      hit += this->State.Source[i] != 0;
+    }
+  });
   const bool isPlace = self->SourceType >= SOURCE_SPHERE && self->SourceRate != 0;
-  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Sum, hit) == 0 && isPlace)
-  {
-    throw Error("no cell (that is not hidden) is in the source; move it into the input, or make it "
-                "larger than a cell");
+  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Sum, hit) == 0 && isPlace) {
+    throw Error(
+        "no cell (that is not hidden) is in the source; move it into the input, or make it "
+        "larger than a cell");
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::Begin()
-{
-  tributary::together(this->Transport,
-    [&]
-    {
-      this->State.Grid = this->Cells.grid;
-      this->State.Box = this->Cells.box;
-      this->State.History.clear();
-      this->State.Concentration.assign(this->Cells.count(), 0.0);
-      if (!this->Self->UseInitialConcentration)
-      {
-        return;
-      }
-      this->State.Concentration = tributary::cellValues(
+void vtkAsyncConvectionDiffusion::vtkRun::Begin() {
+  tributary::together(this->Transport, [&] {
+    this->State.Grid = this->Cells.grid;
+    this->State.Box = this->Cells.box;
+    this->State.History.clear();
+    this->State.Concentration.assign(this->Cells.count(), 0.0);
+    if (!this->Self->UseInitialConcentration) {
+      return;
+    }
+    this->State.Concentration = tributary::cellValues(
         this->Cells, this->FindArrays(vtkState::INITIAL, "SelectInitialConcentration", 1), 0);
-      for (std::size_t i = 0; i < this->State.Concentration.size(); ++i)
-      {
-        if (this->Cells.hidden[i])
-        {
-          this->State.Concentration[i] = 0;
-        }
-        if (!std::isfinite(this->State.Concentration[i]))
-        {
-          throw Error("an initial concentration is not finite");
-        }
+    for (std::size_t i = 0; i < this->State.Concentration.size(); ++i) {
+      if (this->Cells.hidden[i]) {
+        this->State.Concentration[i] = 0;
       }
-    });
+      if (!std::isfinite(this->State.Concentration[i])) {
+        throw Error("an initial concentration is not finite");
+      }
+    }
+  });
 }
 
 //------------------------------------------------------------------------------
 tributary::ConvectionDiffusionTerms vtkAsyncConvectionDiffusion::vtkRun::MakeTerms(
-  double inverseStep) const
-{
+    double inverseStep) const {
   using Kind = tributary::SideCondition::Kind;
-  constexpr Kind kinds[] = { Kind::Outflow, Kind::Value, Kind::Flux, Kind::Periodic };
+  constexpr Kind kinds[] = {Kind::Outflow, Kind::Value, Kind::Flux, Kind::Periodic};
   tributary::ConvectionDiffusionTerms terms;
   terms.diffusivity = this->Self->Diffusivity;
   terms.decay = this->Self->Decay;
   terms.inverseStep = inverseStep;
   terms.conservative = this->Self->Conservative;
-  for (std::size_t side = 0; side < SIDES; ++side)
-  {
-    if (!this->Cells.isFlat[side / 2])
-    {
-      terms.sides[side] = { kinds[this->Self->SideConditions[side]], this->Self->SideValues[side] };
+  for (std::size_t side = 0; side < SIDES; ++side) {
+    if (!this->Cells.isFlat[side / 2]) {
+      terms.sides[side] = {kinds[this->Self->SideConditions[side]], this->Self->SideValues[side]};
     }
   }
   return terms;
 }
 
 //------------------------------------------------------------------------------
-tributary::ConvectionDiffusionOptions vtkAsyncConvectionDiffusion::vtkRun::MakeOptions() const
-{
+tributary::ConvectionDiffusionOptions vtkAsyncConvectionDiffusion::vtkRun::MakeOptions() const {
   auto* self = this->Self;
   tributary::ConvectionDiffusionOptions options;
   options.iteration.mode = self->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
                                                           : tributary::IterationMode::Synchronous;
   options.iteration.detection = self->ConvergenceDetection == SUPERVISED
-    ? tributary::ConvergenceDetection::SupervisedTermination
-    : tributary::ConvergenceDetection::SnapshotReduction;
+                                    ? tributary::ConvergenceDetection::SupervisedTermination
+                                    : tributary::ConvergenceDetection::SnapshotReduction;
   options.iteration.threshold = self->ResidualThreshold;
   options.iteration.iterationLimit = self->IterationLimit;
   options.sweepsPerExchange = self->SweepsPerExchange;
   options.slabs =
-    self->Slabs > 0 ? self->Slabs : std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
+      self->Slabs > 0 ? self->Slabs : std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
   options.parallelFor = tributary::smpFor;
   return options;
 }
 
 //------------------------------------------------------------------------------
-/// @param length  0 for the steady state
+/// @param length  of a step, 0 for the steady state
 /// @return false after an abort
-bool vtkAsyncConvectionDiffusion::vtkRun::Step(
-  double length, std::int64_t substep, std::int64_t substeps, double time)
-{
+bool vtkAsyncConvectionDiffusion::vtkRun::Step(double length, std::int64_t substeps, double time) {
+  vtkState& state = this->State;
+  const double part = length / static_cast<double>(substeps);
+  tributary::ConvectionDiffusionSolver solver(this->Transport, this->Cells.grid, this->Cells.box,
+                                              this->MakeTerms(part > 0 ? 1 / part : 0), state.Flow,
+                                              this->MakeOptions());
+  std::copy(state.Concentration.begin(), state.Concentration.end(), solver.concentration().begin());
+  for (std::int64_t n = 0; n < substeps; ++n) {
+    if (!this->Substep(solver, n, substeps, time)) {
+      return false;
+    }
+  }
+  std::copy(solver.concentration().begin(), solver.concentration().end(),
+            state.Concentration.begin());
+  state.Substeps = substeps;
+  state.Courant = part * state.Rate;
+  return true;
+}
+
+//------------------------------------------------------------------------------
+/// @return false after an abort
+bool vtkAsyncConvectionDiffusion::vtkRun::Substep(tributary::ConvectionDiffusionSolver& solver,
+                                                  std::int64_t number, std::int64_t substeps,
+                                                  double time) {
   auto* self = this->Self;
   vtkState& state = this->State;
-  tributary::ConvectionDiffusionSolver solver(this->Transport, this->Cells.grid, this->Cells.box,
-    this->MakeTerms(length > 0 ? 1 / length : 0), this->State.Flow, this->MakeOptions());
-  std::copy(state.Concentration.begin(), state.Concentration.end(), solver.concentration().begin());
   const double all = static_cast<double>(std::max<std::int64_t>(state.Times.size(), 2) - 1);
   const double progress = (static_cast<double>(std::max<std::int64_t>(state.Done, 0)) +
-                            double(substep) / double(substeps)) /
-    all;
+                           double(number) / double(substeps)) /
+                          all;
   const tributary::IterationResult result =
-    solver.step(this->State.Source, [&] { return self->Monitor(this->Transport, progress); });
+      solver.step(this->State.Source, [&] { return self->Monitor(this->Transport, progress); });
   const tributary::IterationStatistics& statistics = solver.statistics();
   this->Total.iterations += statistics.iterations;
   this->Total.snapshots += statistics.snapshots;
@@ -293,79 +267,58 @@ bool vtkAsyncConvectionDiffusion::vtkRun::Step(
   this->Total.computingSeconds += statistics.computingSeconds;
   this->Total.verifyingSeconds += statistics.verifyingSeconds;
   this->Total.idleSeconds += statistics.idleSeconds;
-  if (self->AbortedTogether(this->Transport, result.verdict == tributary::Verdict::Aborted))
-  {
+  if (self->AbortedTogether(this->Transport, result.verdict == tributary::Verdict::Aborted)) {
     return false;
   }
-  if (result.verdict != tributary::Verdict::Converged)
-  {
+  if (result.verdict != tributary::Verdict::Converged) {
     std::ostringstream text;
     text << "the residual is " << result.residual << " after " << result.iterations
          << " iterations, and not at or below ResidualThreshold, " << self->ResidualThreshold;
     text << (result.verdict == tributary::Verdict::IterationLimit
-        ? "; raise IterationLimit or ResidualThreshold, or take smaller steps"
-        : ": numbers became too large");
+                 ? "; raise IterationLimit or ResidualThreshold, or take smaller steps"
+                 : ": numbers became too large");
     throw Error(text.str());
   }
-  std::copy(
-    solver.concentration().begin(), solver.concentration().end(), state.Concentration.begin());
-  if (this->Transport.rank() == 0)
-  {
-    for (const tributary::ConvergenceSample& sample : solver.history())
-    {
-      state.History.push_back({ std::max<std::int64_t>(state.Done + 1, 0), time, substep, sample });
+  if (this->Transport.rank() == 0) {
+    for (const tributary::ConvergenceSample& sample : solver.history()) {
+      state.History.push_back({std::max<std::int64_t>(state.Done + 1, 0), time, number, sample});
     }
   }
   state.Residual = result.residual;
   state.Iterations = result.iterations;
-  state.Substeps = substeps;
-  state.Courant = length * this->State.Rate;
   return true;
 }
 
 //------------------------------------------------------------------------------
 /// One step if the input varies, else all up to the goal.
 /// @return false after an abort
-bool vtkAsyncConvectionDiffusion::vtkRun::SolveSteps()
-{
+bool vtkAsyncConvectionDiffusion::vtkRun::SolveSteps() {
   auto* self = this->Self;
   vtkState& state = this->State;
-  while (state.Done < state.Goal)
-  {
-    if (state.Done < 0)
-    {
+  while (state.Done < state.Goal) {
+    if (state.Done < 0) {
       state.Residual = state.Courant = 0;
       state.Iterations = state.Substeps = 0;
-    }
-    else
-    {
+    } else {
       const auto done = static_cast<std::size_t>(state.Done);
       const double begin = state.Times[done], end = state.Times[done + 1];
       double substeps = 1;
-      if (self->MaximumCourantNumber > 0)
-      {
+      if (self->MaximumCourantNumber > 0) {
         substeps =
-          std::max(std::ceil((end - begin) * this->State.Rate / self->MaximumCourantNumber), 1.0);
-        if (!(substeps <= MOST_SUBSTEPS))
-        {
+            std::max(std::ceil((end - begin) * this->State.Rate / self->MaximumCourantNumber), 1.0);
+        if (!(substeps <= MOST_SUBSTEPS)) {
           throw Error(
-            "MaximumCourantNumber asks for more than a million parts of a step; raise it, "
-            "or take smaller steps");
+              "MaximumCourantNumber asks for more than a million parts of a step; raise it, "
+              "or take smaller steps");
         }
       }
-      for (double n = 0; n < substeps; ++n)
-      {
-        if (!this->Step((end - begin) / substeps, static_cast<std::int64_t>(n),
-              static_cast<std::int64_t>(substeps), end))
-        {
-          return false;
-        }
+      if (!this->Step(end - begin, static_cast<std::int64_t>(substeps), end)) {
+        return false;
       }
     }
     ++state.Done;
     state.Past.push_back(state.Times[static_cast<std::size_t>(state.Done)]);
-    if (state.InputVaries)
-    {
+    if (state.InputVaries) {
       break;
     }
   }
@@ -373,57 +326,47 @@ bool vtkAsyncConvectionDiffusion::vtkRun::SolveSteps()
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::Write(
-  vtkDataObject* input, double time, vtkInformationVector* outputVector)
-{
+void vtkAsyncConvectionDiffusion::vtkRun::Write(vtkDataObject* input, double time,
+                                                vtkInformationVector* outputVector) {
   vtkState& state = this->State;
   const std::vector<std::vector<double>> values =
-    tributary::valuesOfPieces(this->Transport, this->Cells, state.Concentration);
+      tributary::valuesOfPieces(this->Transport, this->Cells, state.Concentration);
   vtkDataObject* output = vtkDataObject::GetData(outputVector, 0);
   vtkTable* history = vtkTable::GetData(outputVector, 1);
   tributary::ExactSum total;
-  tributary::together(this->Transport,
-    [&]
-    {
-      const tributary::CellRange& box = this->Cells.box;
-      std::size_t at = 0;
-      for (auto k = box.lo[2]; k < box.hi[2]; ++k)
-      {
-        for (auto j = box.lo[1]; j < box.hi[1]; ++j)
-        {
-          for (auto i = box.lo[0]; i < box.hi[0]; ++i)
-          {
-            total.add(this->Cells.grid.width(0, i) * this->Cells.grid.width(1, j) *
-              this->Cells.grid.width(2, k) * state.Concentration[at++]);
-          }
+  tributary::together(this->Transport, [&] {
+    const tributary::CellRange& box = this->Cells.box;
+    std::size_t at = 0;
+    for (auto k = box.lo[2]; k < box.hi[2]; ++k) {
+      for (auto j = box.lo[1]; j < box.hi[1]; ++j) {
+        for (auto i = box.lo[0]; i < box.hi[0]; ++i) {
+          total.add(this->Cells.grid.width(0, i) * this->Cells.grid.width(1, j) *
+                    this->Cells.grid.width(2, k) * state.Concentration[at++]);
         }
       }
-      output->ShallowCopy(input);
-      auto piece = values.begin();
-      tributary::forEachDataSet(output,
-        [&](vtkDataObject* object)
-        {
-          auto* dataSet = vtkDataSet::SafeDownCast(object);
-          if (!dataSet)
-          {
-            return;
-          }
-          vtkNew<vtkDoubleArray> array;
-          array->SetName("Concentration");
-          array->SetNumberOfTuples(dataSet->GetNumberOfCells());
-          if (dataSet->GetNumberOfCells() > 0)
-          {
-            std::copy(piece->begin(), piece->end(), array->GetPointer(0));
-            ++piece;
-          }
-          dataSet->GetCellData()->AddArray(array);
-          dataSet->GetCellData()->SetActiveScalars("Concentration");
-        });
+    }
+    output->ShallowCopy(input);
+    auto piece = values.begin();
+    tributary::forEachDataSet(output, [&](vtkDataObject* object) {
+      auto* dataSet = vtkDataSet::SafeDownCast(object);
+      if (!dataSet) {
+        return;
+      }
+      vtkNew<vtkDoubleArray> array;
+      array->SetName("Concentration");
+      array->SetNumberOfTuples(dataSet->GetNumberOfCells());
+      if (dataSet->GetNumberOfCells() > 0) {
+        std::copy(piece->begin(), piece->end(), array->GetPointer(0));
+        ++piece;
+      }
+      dataSet->GetCellData()->AddArray(array);
+      dataSet->GetCellData()->SetActiveScalars("Concentration");
     });
-  const auto sums = tributary::allreduce(this->Transport, tributary::ReduceOp::Sum,
-    std::vector<std::int64_t>(total.parts().begin(), total.parts().end()));
-  const auto add = [&](const char* name, auto* array, auto value)
-  {
+  });
+  const auto sums =
+      tributary::allreduce(this->Transport, tributary::ReduceOp::Sum,
+                           std::vector<std::int64_t>(total.parts().begin(), total.parts().end()));
+  const auto add = [&](const char* name, auto* array, auto value) {
     array->SetName(name);
     array->InsertNextValue(value);
     output->GetFieldData()->AddArray(array);
@@ -435,104 +378,90 @@ void vtkAsyncConvectionDiffusion::vtkRun::Write(
   add("ConcentrationTotal", vtkNew<vtkDoubleArray>().Get(), tributary::ExactSum(sums).value());
 
   history->Initialize();
-  const auto column = [&](const char* name, auto* array, auto&& valueOf)
-  {
+  const auto column = [&](const char* name, auto* array, auto&& valueOf) {
     array->SetName(name);
-    for (const vtkState::HistoryRow& row : state.History)
-    {
+    for (const vtkState::HistoryRow& row : state.History) {
       array->InsertNextValue(valueOf(row));
     }
     history->AddColumn(array);
   };
-  column("Step", vtkNew<vtkIdTypeArray>().Get(), [](const vtkState::HistoryRow& row) { return row.Step; });
-  column("Time", vtkNew<vtkDoubleArray>().Get(), [](const vtkState::HistoryRow& row) { return row.Time; });
-  column(
-    "Substep", vtkNew<vtkIdTypeArray>().Get(), [](const vtkState::HistoryRow& row) { return row.Substep; });
+  column("Step", vtkNew<vtkIdTypeArray>().Get(),
+         [](const vtkState::HistoryRow& row) { return row.Step; });
+  column("Time", vtkNew<vtkDoubleArray>().Get(),
+         [](const vtkState::HistoryRow& row) { return row.Time; });
+  column("Substep", vtkNew<vtkIdTypeArray>().Get(),
+         [](const vtkState::HistoryRow& row) { return row.Substep; });
   column("Iterations", vtkNew<vtkIdTypeArray>().Get(),
-    [](const vtkState::HistoryRow& row) { return row.Sample.iterations; });
+         [](const vtkState::HistoryRow& row) { return row.Sample.iterations; });
   column("Seconds", vtkNew<vtkDoubleArray>().Get(),
-    [](const vtkState::HistoryRow& row) { return row.Sample.seconds; });
+         [](const vtkState::HistoryRow& row) { return row.Sample.seconds; });
   column("Residual", vtkNew<vtkDoubleArray>().Get(),
-    [](const vtkState::HistoryRow& row) { return row.Sample.norm; });
+         [](const vtkState::HistoryRow& row) { return row.Sample.norm; });
   column("Verified", vtkNew<vtkIdTypeArray>().Get(),
-    [](const vtkState::HistoryRow& row) { return row.Sample.verified ? 1 : 0; });
-  for (int port = 0; port < 2; ++port)
-  {
+         [](const vtkState::HistoryRow& row) { return row.Sample.verified ? 1 : 0; });
+  for (int port = 0; port < 2; ++port) {
     vtkDataObject::GetData(outputVector, port)
-      ->GetInformation()
-      ->Set(vtkDataObject::DATA_TIME_STEP(), time);
+        ->GetInformation()
+        ->Set(vtkDataObject::DATA_TIME_STEP(), time);
   }
 }
 
 //------------------------------------------------------------------------------
 bool vtkAsyncConvectionDiffusion::vtkRun::Execute(vtkDataObject* input, vtkDataObject* source,
-  vtkInformationVector* outputVector, tributary::RunStatistics& statistics)
-{
+                                                  vtkInformationVector* outputVector,
+                                                  tributary::RunStatistics& statistics) {
   vtkState& state = this->State;
   this->Cells = tributary::gridCellsOf(this->Transport, input);
-  const auto isOfAnotherGrid = [&]
-  {
+  const auto isOfAnotherGrid = [&] {
     bool differs = state.Box.lo != this->Cells.box.lo || state.Box.hi != this->Cells.box.hi;
-    for (std::size_t a = 0; a < 3; ++a)
-    {
+    for (std::size_t a = 0; a < 3; ++a) {
       differs = differs || state.Grid.ends[a] != this->Cells.grid.ends[a];
     }
     return differs;
   };
   // One rank's reason is one for all.
-  state.IsAnew = tributary::allreduce(this->Transport, tributary::ReduceOp::Or,
-                   std::int64_t(state.IsAnew ||
-                     ((!state.InputVaries || state.Goal < 0) && isOfAnotherGrid()))) != 0;
-  if (state.IsAnew || state.InputVaries)
-  {
+  state.IsAnew =
+      tributary::allreduce(this->Transport, tributary::ReduceOp::Or,
+                           std::int64_t(state.IsAnew || ((!state.InputVaries || state.Goal < 0) &&
+                                                         isOfAnotherGrid()))) != 0;
+  if (state.IsAnew || state.InputVaries) {
     this->ReadFlow();
     this->ReadSource(source);
   }
-  if (state.IsAnew)
-  {
+  if (state.IsAnew) {
     this->Begin();
     state.Done = -1;
     state.Past.clear();
     state.IsAnew = false;
     state.Begun = state.Asked;
   }
-  tributary::together(this->Transport,
-    [&]
-    {
-      if (isOfAnotherGrid())
-      {
-        throw Error("the grid, or the share of a rank, is another than in the step before");
-      }
-    });
+  tributary::together(this->Transport, [&] {
+    if (isOfAnotherGrid()) {
+      throw Error("the grid, or the share of a rank, is another than in the step before");
+    }
+  });
   statistics.phase("SetupSeconds");
   double time = 0;
-  if (state.Goal < 0)
-  {
+  if (state.Goal < 0) {
     state.History.clear();
     vtkInformation* info = outputVector->GetInformationObject(0);
     time = info->Has(Pipeline::UPDATE_TIME_STEP()) ? info->Get(Pipeline::UPDATE_TIME_STEP()) : 0;
-    if (input->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP()))
-    {
+    if (input->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
       time = input->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP());
     }
-    if (!this->Step(0, 0, 1, time))
-    {
+    if (!this->Step(0, 1, time)) {
       return false;
     }
-  }
-  else
-  {
-    if (!this->SolveSteps())
-    {
+  } else {
+    if (!this->SolveSteps()) {
       return false;
     }
     state.Next = state.Done + 1;
-    state.IsUnderWay = state.Done < state.Goal;
+    this->Self->IsUnderWay = state.Done < state.Goal;
     time = state.Times[static_cast<std::size_t>(state.Done)];
   }
   statistics.phase("SolvingSeconds");
-  if (state.IsUnderWay)
-  {
+  if (this->Self->IsUnderWay) {
     return true;
   }
   this->Write(input, time, outputVector);
