@@ -23,7 +23,7 @@ from paraview import simple
 COMM = MPI.COMM_WORLD
 # On many ranks, of which several share a core, only what may depend on their number.
 FEW = COMM.size <= 4
-expect, Wrong = CriticalPoints.expect, CriticalPoints.Wrong
+expect, Wrong = CriticalPoints.expect, check.Wrong
 CRITICAL = {"Features": "Critical Points", "CriticalField": ["POINTS", "field"]}
 MOVING = {**Features.FILLED, "Motion": "Estimated"}
 

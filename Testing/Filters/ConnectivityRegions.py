@@ -7,9 +7,7 @@ in the name run, and no hashes are written.
 """
 
 import hashlib
-import json
 import os
-import sys
 import time
 from types import SimpleNamespace
 
@@ -187,10 +185,6 @@ REAL = {
 }
 
 
-def chosen(name):
-    return len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])
-
-
 def once(rows, keys):
     """Rows of copies of the same cell or point made one, ordered by number."""
     order = np.argsort(rows["number"], kind="stable")
@@ -200,7 +194,7 @@ def once(rows, keys):
     for key in keys:
         values = rows[key][order]
         if len(values) and not np.array_equal(values, values[first][np.cumsum(first) - 1]):
-            raise Wrong(f"copies of a cell or point have different {key}")
+            raise check.Wrong(f"copies of a cell or point have different {key}")
         result[key] = values[first]
     return result
 
@@ -264,13 +258,9 @@ def difference(one, other):
     return None
 
 
-class Wrong(AssertionError):
-    pass
-
-
 def expect(condition, what):
     if not condition:
-        raise Wrong(what)
+        raise check.Wrong(what)
 
 
 def compare(found, reference, expected, statistics, loose, order=None, table=True):
@@ -340,7 +330,7 @@ def compare(found, reference, expected, statistics, loose, order=None, table=Tru
         right = right.reshape(len(mine), -1).all(axis=1)
         if not right.all():
             row = int(np.flatnonzero(~right)[0])
-            raise Wrong(f"{column}[{row}]: {mine[row]!r} instead of {values[row]!r}")
+            raise check.Wrong(f"{column}[{row}]: {mine[row]!r} instead of {values[row]!r}")
 
 
 class Run:
@@ -366,7 +356,7 @@ class Run:
             if RANK:
                 return
             judge(found)
-        except (Wrong, KeyError) as wrong:
+        except (check.Wrong, KeyError) as wrong:
             self.failures.append(f"{how}: {wrong}")
             return
         if name not in self.hashes:
@@ -535,21 +525,20 @@ def run_random_trees(run):
 
 def main():
     run = Run()
-    if chosen("hyper trees, random"):
+    if check.chosen("hyper trees, random"):
         run_random_trees(run)
     for name, *how in others():
-        if chosen(name):
+        if check.chosen(name):
             start = time.time()
             run_other(run, name, *how)
             print(f"{time.time() - start:6.2f} s  {name}", flush=True)
     for name in CASES:
-        if chosen(name):
+        if check.chosen(name):
             start = time.time()
             run_case(run, name)
             print(f"{time.time() - start:6.2f} s  {name}", flush=True)
-    if RANK == 0 and len(sys.argv) == 1:
-        with open(os.path.join(check.OUTPUT, f"hashes.{check.ranks()}.json"), "w") as file:
-            json.dump(run.hashes, file, indent=1)
+    if RANK == 0:
+        check.write_hashes(run.hashes)
     assert not run.failures, "not the right regions:\n  " + "\n  ".join(run.failures)
 
 

@@ -8,10 +8,6 @@ in the name run, and no hashes are written.
 
 import collections
 import hashlib
-import json
-import os
-import sys
-import time
 
 import numpy as np
 
@@ -54,14 +50,10 @@ CASES = {
 }
 
 
-class Wrong(AssertionError):
-    pass
-
-
 def expect(condition, what):
     """Of rank 0; whoever else calls it waits for nobody."""
     if COMM.rank == 0 and not condition:
-        raise Wrong(what)
+        raise check.Wrong(what)
 
 
 def gathered(rows):
@@ -264,8 +256,8 @@ def brute_force(name, results):
         brute.advance(step, when, last, outputs.cells, sizes, centroids)
         try:
             compare(brute, outputs, step, when)
-        except Wrong as wrong:
-            raise Wrong(f"at time {when}: {wrong}") from None
+        except check.Wrong as wrong:
+            raise check.Wrong(f"at time {when}: {wrong}") from None
 
 
 def one_by_one(data, properties, times):
@@ -356,27 +348,10 @@ def run_in_situ():
 
 
 def main():
-    hashes, failures = {}, []
     work = {name: lambda name=name: run_case(name) for name in CASES}
     if FEW:
-        work.update({"times": run_times, "in situ": run_in_situ})
-    for name, run in work.items():
-        if len(sys.argv) > 1 and not any(word in name for word in sys.argv[1:]):
-            continue
-        start = time.time()
-        try:
-            found = run()
-            if found:  # those that every number of ranks has
-                hashes[name] = found
-        except Wrong as wrong:
-            failures.append(f"{name}: {wrong}")
-            break  # the others are elsewhere
-        if COMM.rank == 0:
-            print(f"{time.time() - start:6.2f} s  {name}", flush=True)
-    if COMM.rank == 0 and len(sys.argv) == 1:
-        with open(os.path.join(check.OUTPUT, f"hashes.{check.ranks()}.json"), "w") as file:
-            json.dump(hashes, file, indent=1)
-    assert not failures, "not the right features:\n  " + "\n  ".join(failures)
+        work.update({"times": run_times, "in situ": run_in_situ})  # no hashes: not of all numbers of ranks
+    check.run_cases(work, COMM.rank, "features")
 
 
 if __name__ == "__main__":

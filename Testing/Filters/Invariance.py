@@ -7,9 +7,6 @@ the case says otherwise. Arguments, if any, are words: only cases with one of th
 and no hashes are written.
 """
 
-import json
-import os
-import sys
 import time
 
 import check
@@ -114,10 +111,6 @@ SCHEDULES = [(s, b) for s in (2, 0, 1) for b in (1, 3, 16)]
 FEWER = [(2, 3), (0, 1)]
 
 
-def chosen(name):
-    return len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])
-
-
 class Run:
     def __init__(self):
         self.hashes = {}
@@ -196,7 +189,7 @@ def others():
 def main():
     run = Run()
     for name, makers in others():
-        if not chosen(name):
+        if not check.chosen(name):
             continue
         start = time.time()
         for index, make in enumerate(makers):
@@ -205,7 +198,7 @@ def main():
             check.delete(lines, *inputs)
         print(f"{time.time() - start:6.2f} s  {name}", flush=True)
     for name, (arguments, properties, seeding, variants) in CASES.items():
-        if not chosen(name):
+        if not check.chosen(name):
             continue
         start = time.time()
         box = flows.bounds(arguments.get("flow", "abc"))
@@ -218,7 +211,7 @@ def main():
         check.delete(seeds)
         print(f"{time.time() - start:6.2f} s  {name}", flush=True)
     for name, box in REAL.items():
-        for where in ("POINTS", "CELLS") if chosen(name) else ():
+        for where in ("POINTS", "CELLS") if check.chosen(name) else ():
             start = time.time()
             data = check.real_data(name)
             seeds = flows.seeds(COUNT, box)
@@ -227,9 +220,7 @@ def main():
             run.trace(label, "", lines, SCHEDULES if where == "POINTS" else FEWER)
             check.delete(lines, seeds, data)
             print(f"{time.time() - start:6.2f} s  {label}", flush=True)
-    if len(sys.argv) == 1:
-        with open(os.path.join(check.OUTPUT, f"hashes.{check.ranks()}.json"), "w") as file:
-            json.dump(run.hashes, file, indent=1)
+    check.write_hashes(run.hashes)
     assert not run.failures, "not the same lines:\n  " + "\n  ".join(run.failures)
 
 

@@ -9,8 +9,10 @@ TRIBUTARY_OUTPUT (a folder to write to).
 import faulthandler
 import hashlib
 import importlib.util
+import json
 import os
 import sys
+import time
 import traceback
 
 import numpy as np
@@ -273,3 +275,85 @@ class Messages:
     def take(self):
         """What was written since the last call, a string for each rank."""
         return [file.read() for file in self._files]
+
+
+class Refusals:
+    """A filter with wrong input: one message on one rank, nothing on the outputs, and a cure.
+
+    name   of the filter's class, in all messages
+    value  what there is after an execution that went well: value(proxy), None without output
+    """
+
+    def __init__(self, name, value):
+        self._name = name
+        self._value = value
+        self._messages = Messages()
+        self.failures = []
+
+    def refused(self, case, proxy, words):
+        """Execute with wrong input; words are in the message."""
+        self._messages.take()
+        if self._value(proxy) is not None:
+            self._fail(case, "there is an output")
+        said = self._messages.take()
+        lines = [line for part in said for line in part.splitlines() if "ERR|" in line]
+        if len(lines) != 1:
+            self._fail(case, f"{len(lines)} errors instead of one: {said}")
+        for word in (self._name, *words):
+            if word not in "".join(said):
+                self._fail(case, f"no word {word} in {said}")
+        for port in range(proxy.SMProxy.GetNumberOfOutputPorts()):
+            information = proxy.GetDataInformation(port)
+            if information.GetNumberOfCells() + information.GetNumberOfRows():
+                self._fail(case, f"there is something on output {port}")
+
+    def cured(self, case, proxy, usual, tolerance=0):
+        """Execute with right input again."""
+        found = self._value(proxy)
+        if found is None or not abs(found - usual) <= tolerance:
+            self._fail(case, f"{found} after the cure, not {usual}")
+        if "ERR|" in "".join(self._messages.take()):
+            self._fail(case, "still a message after the cure")
+        print(case, flush=True)
+
+    def _fail(self, case, what):
+        self.failures.append(f"{case}: {what}")
+
+
+def chosen(name):
+    """Whether the arguments, words, ask for the case of this name; without arguments all do."""
+    return len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])
+
+
+def write_hashes(hashes):
+    """For CompareHashes.py, if no cases were chosen."""
+    if len(sys.argv) == 1:
+        with open(os.path.join(OUTPUT, f"hashes.{ranks()}.json"), "w") as file:
+            json.dump(hashes, file, indent=1)
+
+
+class Wrong(AssertionError):
+    """A case found what it must not."""
+
+
+def run_cases(work, rank, what):
+    """Run those of the cases that are chosen, on all ranks, up to the first that raises Wrong.
+
+    work  by name, functions that return their hashes, or None
+    what  is not right then
+    """
+    hashes, failures = {}, []
+    for name in filter(chosen, work):
+        start = time.time()
+        try:
+            found = work[name]()
+            if found:
+                hashes[name] = found
+        except Wrong as wrong:
+            failures.append(f"{name}: {wrong}")
+            break  # the other ranks are elsewhere
+        if rank == 0:
+            print(f"{time.time() - start:6.2f} s  {name}", flush=True)
+    if rank == 0:
+        write_hashes(hashes)
+    assert not failures, f"not the right {what}:\n  " + "\n  ".join(failures)
