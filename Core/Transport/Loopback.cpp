@@ -105,6 +105,7 @@ class LoopbackTransport : public Transport {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  bool threadsMayTakeTurns() const override { return true; }
   double now() const override { return steadySeconds(); }
   void spend(double) override {}
   void relax(double seconds) override { leaveCore(seconds); }

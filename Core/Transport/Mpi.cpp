@@ -92,6 +92,11 @@ class MpiTransport : public Transport {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  bool threadsMayTakeTurns() const override {
+    int provided = MPI_THREAD_SINGLE;
+    check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    return provided >= MPI_THREAD_SERIALIZED;
+  }
   double now() const override { return steadySeconds(); }
   void spend(double) override {}
   void relax(double seconds) override { leaveCore(seconds); }

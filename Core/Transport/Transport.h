@@ -138,14 +138,17 @@ class SharedInteger {
   virtual std::int64_t fetchAdd(std::int64_t value) = 0;
 };
 
-/// How bytes move between ranks, and what time it is. Used by one thread. Errors of the layer below
-/// are thrown as Error with the rank and the failed call.
+/// How bytes move between ranks, and what time it is. Used by one thread, or by several in turns
+/// where threadsMayTakeTurns(). Errors of the layer below are thrown as Error with the rank and the
+/// failed call.
 class Transport {
  public:
   virtual ~Transport() = default;
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Whether other threads than the one that began may call, one at a time.
+  virtual bool threadsMayTakeTurns() const { return false; }
 
   /// Seconds since some moment in the past, never running backwards.
   virtual double now() const = 0;

@@ -71,7 +71,8 @@ int main(int argc, char** argv) {
   using namespace tributary::testing;
 #ifdef TRIBUTARY_WITH_MPI
   for (int i = 1; i < argc; ++i) withMpi = withMpi && argv[i] != std::string("--loopback");
-  if (withMpi) MPI_Init(&argc, &argv);
+  int provided = 0;  // what a test needs it asks the transport for
+  if (withMpi) MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
 #endif
   ::testing::InitGoogleTest(&argc, argv);
   owner() = makeWorld();

@@ -25,6 +25,7 @@ class ForwardingTransport : public Transport {
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
+  bool threadsMayTakeTurns() const override { return inner_.threadsMayTakeTurns(); }
   double now() const override { return inner_.now(); }
   void spend(double seconds) override { inner_.spend(seconds); }
   void relax(double seconds) override { inner_.relax(seconds); }

@@ -1,0 +1,450 @@
+#include "Tributary/Relaxation/HybridJacobi.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "Tributary/Agree.h"
+#include "Tributary/Error.h"
+#include "Tributary/Hash.h"
+#include "Tributary/Iteration/NonBlockingReduce.h"
+#include "Tributary/Iteration/ResidualReduction.h"
+#include "Tributary/OrderedDouble.h"
+#include "Tributary/Relaxation/HybridLinks.h"
+#include "Tributary/Transport/Clock.h"
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+
+namespace {
+
+// Where ranks share cores, each may find its own part solved with old values of the others, round
+// after round: each round takes their new values, so it goes on as long as that helps.
+constexpr int MostVainRounds = 100;
+
+// After so many iterations on values of others that have not changed a thread lets others have its
+// core, who may be waiting for it to bring the values that this one waits for.
+constexpr int MostAlone = 20;
+
+/// All threads of a team wait for each other.
+class Barrier {
+ public:
+  /// Before anybody waits.
+  void setThreads(int threads) { threads_ = threads; }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const std::int64_t turn = turn_;
+    if (++waiting_ == threads_) {
+      waiting_ = 0;
+      ++turn_;
+      all_.notify_all();
+    } else {
+      all_.wait(lock, [&] { return turn_ != turn; });
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_;
+  int threads_ = 1;
+  int waiting_ = 0;
+  std::int64_t turn_ = 0;
+};
+
+bool isRotating(HybridVariant variant) {
+  return variant == HybridVariant::RotatingIncrementing ||
+         variant == HybridVariant::RotatingMostIterations ||
+         variant == HybridVariant::RotatingLeastResidual;
+}
+
+bool hasMaster(const HybridOptions& options) {
+  return options.traffic == HybridTraffic::Master &&
+         (options.variant == HybridVariant::WorkScaling || isRotating(options.variant));
+}
+
+bool waitsForNeighbors(const HybridOptions& options) {
+  return options.variant == HybridVariant::SynchronousDirect ||
+         options.variant == HybridVariant::AsynchronousDirect;
+}
+
+/// Layers of each block.
+std::vector<std::int64_t> sharesOf(std::int64_t layers, int threads, double workShare) {
+  const std::int64_t blocks = std::min<std::int64_t>(threads, layers);
+  std::vector<std::int64_t> shares;
+  if (blocks < 1) return {0};
+  const double own = workShare * static_cast<double>(layers) / static_cast<double>(blocks);
+  const std::int64_t first =
+      blocks == 1 ? layers : std::clamp<std::int64_t>(std::llround(own), 1, layers - (blocks - 1));
+  shares.push_back(first);
+  for (std::int64_t b = 1; b < blocks; ++b)
+    shares.push_back((layers - first) * b / (blocks - 1) -
+                     (layers - first) * (b - 1) / (blocks - 1));
+  return shares;
+}
+
+}  // namespace
+
+/// The threads of a rank in one round.
+class HybridJacobi::Team {
+ public:
+  Team(HybridJacobi& solver, HybridLinks& links, double end)
+      : options_(solver.options_),
+        blocks_(solver.blocks_),
+        links_(links),
+        end_(end),
+        boundary_(solver.boundary_),
+        halo_(solver.halo_),
+        dedicated_(options_.variant == HybridVariant::AsynchronousDirect),
+        times_(blocks_.size() + 1),
+        alone_(blocks_.size(), 0) {}
+
+  void run() {
+    const auto count = static_cast<int>(blocks_.size());
+    const auto first = dedicated_ ? 0 : 1;
+    std::vector<std::thread> team;
+    attempt([&] {
+      for (int b = first; b < count; ++b)
+        team.emplace_back([this, b] {
+          while (!go_.load(std::memory_order_acquire)) leaveCore(0);
+          work(b);
+        });
+    });
+    barrier_.setThreads(static_cast<int>(team.size()) + (dedicated_ ? 0 : 1));
+    go_.store(true, std::memory_order_release);
+    if (dedicated_) {
+      communicateOnly();
+    } else {
+      work(0);
+    }
+    for (std::thread& thread : team) thread.join();
+  }
+
+  const std::string& error() const { return error_; }
+  bool limited() const { return (reasons_.load() & HybridLinks::Limit) != 0; }
+  OperationTimes times() const {
+    OperationTimes all;
+    for (const OperationTimes& times : times_) all.add(times);
+    return all;
+  }
+
+ private:
+  /// Which measurement this iteration is for.
+  enum class Sample { None, Parts, Whole };
+  Sample sampleOf(int block, std::int64_t iteration) const {
+    if (options_.timingPeriod <= 0) return Sample::None;
+    const auto place =
+        scramble(static_cast<std::uint64_t>(iteration) * 64 + static_cast<std::uint64_t>(block)) %
+        static_cast<std::uint64_t>(options_.timingPeriod);
+    return place == 0 ? Sample::Parts : place == 1 ? Sample::Whole : Sample::None;
+  }
+
+  void work(int number) {
+    while (!stop_.load(std::memory_order_acquire)) iterate(number);
+  }
+
+  /// Notes what goes wrong; the threads, and the other ranks, go on until all have been told.
+  template <class Part>
+  void attempt(Part&& part) {
+    try {
+      part();
+    } catch (...) {
+      const std::lock_guard<std::mutex> guard(errorMutex_);
+      if (error_.empty()) error_ = currentExceptionText();
+      note(HybridLinks::Failed);
+    }
+  }
+
+  void iterate(int number) {
+    JacobiBlock& block = *blocks_[static_cast<std::size_t>(number)];
+    OperationTimes& own = times_[static_cast<std::size_t>(number)];
+    const std::int64_t n = block.iterations() + 1;
+    const Sample sample = sampleOf(number, n);
+    OperationTimes* times = sample == Sample::Parts ? &own : nullptr;
+    const double begin = sample == Sample::Whole ? steadySeconds() : 0;
+    const bool swaps = n % options_.swapPeriod == 0;
+    const bool measures = n % options_.residualPeriod == 0;
+    const bool synchronous = options_.variant == HybridVariant::SynchronousDirect;
+    const bool communicating =
+        !dedicated_ &&
+        (synchronous ? number == 0 : communicator_.load(std::memory_order_acquire) == number);
+
+    bool isAlone = false;
+    attempt([&] { isAlone = !block.take(times); });
+    int& alone = alone_[static_cast<std::size_t>(number)];
+    alone = isAlone && blocks_.size() > 1 ? alone + 1 : 0;
+    if (alone >= MostAlone && !communicating) leaveCore(0);
+    if (synchronous) barrier_.wait();  // all have taken what belongs to the same iteration
+    attempt([&] {
+      block.compute(times);
+      if (measures) block.computeResidual(times);
+      if (swaps || measures) block.publish(times);
+    });
+    if (synchronous) barrier_.wait();
+    if (communicating && (swaps || measures))
+      attempt([&] { communicate(number, swaps, measures, times); });
+    if (synchronous) barrier_.wait();
+    attempt([&] {
+      if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridLinks::Limit);
+      if (sample == Sample::Whole)
+        own.iterations.emplace_back(IterationKind{communicating, communicating && swaps, measures,
+                                                  communicating && measures},
+                                    steadySeconds() - begin);
+      if (options_.afterIteration) options_.afterIteration(number);
+    });
+  }
+
+  /// AsynchronousDirect's thread that computes nothing.
+  void communicateOnly() {
+    const auto number = static_cast<int>(blocks_.size());
+    for (std::int64_t n = 1; !stop_.load(std::memory_order_acquire); ++n) {
+      OperationTimes* times = sampleOf(number, n) == Sample::Parts ? &times_.back() : nullptr;
+      attempt([&] { communicate(number, true, n % options_.residualPeriod == 0, times); });
+    }
+  }
+
+  void communicate(int number, bool swaps, bool measures, OperationTimes* times) {
+    // Who communicated before may have been told the end just now.
+    if (stop_.load(std::memory_order_acquire)) return;
+    if (swaps) {
+      timed(times, Operation::CopyBoundary, [&] {
+        for (const auto& block : blocks_) {
+          const JacobiBlock::Report& report = block->newestReport();
+          for (std::size_t i = 0; i < report.values.size(); ++i)
+            boundary_[block->boundaryPlaces()[i]] = report.values[i];
+        }
+      });
+      if (links_.swap(boundary_, halo_))
+        timed(times, Operation::UpdateHalo, [&] {
+          for (const auto& block : blocks_) block->giveHalo(halo_);
+        });
+    }
+    if (measures) {
+      double squares = 0;
+      timed(times, Operation::SumResidual, [&] {
+        for (const auto& block : blocks_) squares += block->newestReport().residual;
+      });
+      if (links_.report(squares, reasons_.load())) stop_.store(true, std::memory_order_release);
+    }
+    if (isRotating(options_.variant))
+      communicator_.store(nextAfter(number), std::memory_order_release);
+  }
+
+  int nextAfter(int number) {
+    const auto count = static_cast<int>(blocks_.size());
+    if (options_.variant == HybridVariant::RotatingIncrementing) return (number + 1) % count;
+    int next = 0;
+    for (int b = 1; b < count; ++b) {
+      const JacobiBlock::Report& best = blocks_[static_cast<std::size_t>(next)]->newestReport();
+      const JacobiBlock::Report& other = blocks_[static_cast<std::size_t>(b)]->newestReport();
+      const bool isBetter = options_.variant == HybridVariant::RotatingMostIterations
+                                ? other.iterations > best.iterations
+                                : other.residual < best.residual;
+      if (isBetter) next = b;
+    }
+    return next;
+  }
+
+  void note(std::uint32_t reason) { reasons_.fetch_or(reason); }
+  const HybridOptions& options_;
+  const std::vector<std::unique_ptr<JacobiBlock>>& blocks_;
+  HybridLinks& links_;
+  double end_;
+  std::vector<double> boundary_, halo_;
+  bool dedicated_;
+  Barrier barrier_;
+  std::vector<OperationTimes> times_;  // by thread
+  std::vector<int> alone_;             // by thread: iterations without anything new
+  std::atomic<bool> go_{false};
+  std::atomic<bool> stop_{false};
+  std::atomic<int> communicator_{0};
+  std::atomic<std::uint32_t> reasons_{0};
+  std::mutex errorMutex_;
+  std::string error_;
+};
+
+HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
+                           const HybridOptions& options)
+    : transport_(transport), problem_(problem), options_(options) {
+  const std::size_t dimension = dimensionOf(problem.stencil);
+  together(transport, [&] {
+    for (std::size_t a = 0; a < 3; ++a)
+      if (problem.points[a] < 1)
+        throw Error("a Laplace problem with " + std::to_string(problem.points[a]) +
+                    " points along an axis; give at least 1");
+    if (dimension == 2 && problem.points[2] != 1)
+      throw Error("a stencil in two dimensions for points in three; give 1 along z");
+    if (!problem.boundary) throw Error("a Laplace problem without boundary values");
+    if (options.threads < 1 || options.swapPeriod < 1 || options.residualPeriod < 1)
+      throw Error("threads, swap period and residual period must be at least 1");
+    if (!(options.workShare > 0 && options.workShare <= 1))
+      throw Error("a work share of " + std::to_string(options.workShare) +
+                  "; give a part of an equal share, above 0 and at most 1");
+    if (!(options.tolerance > 0)) throw Error("the tolerance must be positive");
+    if (options.variant == HybridVariant::AsynchronousDirect && options.threads < 2)
+      throw Error("one thread communicates and computes nothing here; give at least two");
+    if (options.variant == HybridVariant::SharedMemory && transport.size() > 1)
+      throw Error("the variant for shared memory runs on one rank");
+    if (isRotating(options.variant) && options.threads > 1 && !transport.threadsMayTakeTurns())
+      throw Error("threads communicate in turns; initialise MPI with MPI_THREAD_SERIALIZED");
+    if (hasMaster(options) && transport.size() < 2)
+      throw Error("a master computes nothing; give at least two ranks, or direct traffic");
+  });
+  const std::vector<std::int64_t> mine{static_cast<std::int64_t>(options.variant),
+                                       static_cast<std::int64_t>(options.traffic),
+                                       static_cast<std::int64_t>(problem.stencil),
+                                       problem.points[0],
+                                       problem.points[1],
+                                       problem.points[2],
+                                       orderedInteger(options.tolerance),
+                                       waitsForNeighbors(options) ? options.swapPeriod : 0,
+                                       waitsForNeighbors(options) ? options.residualPeriod : 0};
+  if (allreduce(transport, ReduceOp::Min, mine) != allreduce(transport, ReduceOp::Max, mine))
+    throw Error(
+        "ranks differ in the problem, the variant, the traffic, the tolerance, or periods that "
+        "they "
+        "share");
+
+  const int masters = hasMaster(options) ? 1 : 0;
+  boxes_.assign(static_cast<std::size_t>(masters), CellRange());
+  for (const CellRange& box : cutIntoBoxes(problem.points, dimension, transport.size() - masters))
+    boxes_.push_back(box);
+  together(transport, [&] {
+    subregion_ =
+        std::make_unique<Subregion>(problem_, boxes_, static_cast<std::size_t>(transport.rank()));
+    const CellRange& whole = box();
+    const std::size_t axis = dimension - 1;
+    const int computing =
+        options.threads - (options.variant == HybridVariant::AsynchronousDirect ? 1 : 0);
+    const double workShare = options.variant == HybridVariant::WorkScaling ? options.workShare : 1;
+    std::int64_t at = whole.lo[axis];
+    for (const std::int64_t layers :
+         sharesOf(whole.empty() ? 0 : whole.along(axis), computing, workShare)) {
+      CellRange part = whole;
+      part.lo[axis] = at;
+      part.hi[axis] = at += layers;
+      blocks_.push_back(
+          std::make_unique<JacobiBlock>(problem_, *subregion_, part, options.captures));
+      if (blocks_.size() > 1) JacobiBlock::connect(*blocks_[blocks_.size() - 2], *blocks_.back());
+    }
+  });
+}
+
+HybridJacobi::~HybridJacobi() = default;
+
+double HybridJacobi::value(std::int64_t i, std::int64_t j, std::int64_t k) const {
+  const std::size_t axis = dimensionOf(problem_.stencil) - 1;
+  const std::int64_t layer = axis == 1 ? j : k;
+  for (const auto& block : blocks_)
+    if (layer >= block->box().lo[axis] && layer < block->box().hi[axis])
+      return block->value(i, j, k);
+  throw Error("the value of a point of another rank");
+}
+
+/// The 2-norm of the residual of all values as they are, exactly added up. Collective.
+double HybridJacobi::verify() {
+  std::vector<Bytes> toEachRank(boxes_.size());
+  together(transport_, [&] {
+    boundary_.resize(subregion_->boundary().size());
+    halo_.resize(subregion_->halo().size());
+    for (const auto& block : blocks_) {
+      block->show();
+      block->publish(nullptr);
+      const JacobiBlock::Report& report = block->newestReport();
+      for (std::size_t i = 0; i < report.values.size(); ++i)
+        boundary_[block->boundaryPlaces()[i]] = report.values[i];
+    }
+    for (std::size_t other = 0; other < boxes_.size(); ++other) {
+      std::vector<double> values;
+      for (const std::size_t place : subregion_->neededBy(other))
+        values.push_back(boundary_[place]);
+      if (!values.empty()) toEachRank[other] = Writer().range(values).take();
+    }
+  });
+  const std::vector<Bytes> received = exchangeBytes(transport_, std::move(toEachRank));
+  double squares = 0;
+  together(transport_, [&] {
+    for (std::size_t other = 0; other < boxes_.size(); ++other) {
+      const auto places = subregion_->neededFrom(other);
+      if (places.empty()) continue;
+      const std::vector<double> values = Reader(received[other]).range<double>();
+      if (values.size() != places.size()) throw Error("malformed message: a halo of another size");
+      for (std::size_t i = 0; i < places.size(); ++i) halo_[places[i]] = values[i];
+    }
+    for (const auto& block : blocks_) {
+      if (!halo_.empty()) block->giveHalo(halo_);
+      block->take(nullptr);
+      squares += block->computeResidual(nullptr);
+      block->publish(nullptr);
+    }
+  });
+  const auto reduce = makeTransportReduce(transport_);
+  ResidualReduction reduction(*reduce, Norm::Two);
+  reduction.start({squares, 0, true});
+  Patience patience;
+  while (!reduction.advance()) patience.rest(transport_);
+  return reduction.result().residual;
+}
+
+HybridResult HybridJacobi::run() {
+  HybridResult result;
+  result.guessResidual = verify();
+  const double wanted = options_.tolerance * result.guessResidual;
+  double threshold = wanted;
+  double residual = result.guessResidual;
+  const double begin = steadySeconds();
+  const double end = begin + options_.maximumSeconds;
+  bool limited = false;
+  double least = residual;
+  int vain = 0;
+  // As nothing was ever different from a solution, there is nothing to do.
+  while (residual > wanted && !limited && std::isfinite(residual) && vain < MostVainRounds) {
+    ++result.rounds;
+    Trouble trouble;
+    const Session session = transport_.openSession();
+    if (hasMaster(options_)) {
+      std::vector<Bytes> toEachRank(boxes_.size());
+      together(transport_, [&] { toEachRank[0] = Writer().range(boundary_).take(); });
+      const std::vector<Bytes> boundaries = exchangeBytes(transport_, std::move(toEachRank));
+      std::unique_ptr<HybridMaster> master;
+      together(transport_, [&] {
+        if (transport_.rank() == 0)
+          master = std::make_unique<HybridMaster>(problem_, boxes_, boundaries);
+      });
+      OperationTimes* times = options_.timingPeriod > 0 ? &result.times : nullptr;
+      if (master) trouble.attempt([&] { master->serve(transport_, session, threshold, times); });
+    }
+    if (!hasMaster(options_) || transport_.rank() > 0) {
+      const auto links = hasMaster(options_)
+                             ? makeMasterLinks(transport_, session, *subregion_)
+                             : makeNeighborLinks(transport_, *subregion_, threshold, boundary_,
+                                                 waitsForNeighbors(options_));
+      Team team(*this, *links, end);
+      team.run();
+      links->close();
+      if (!team.error().empty()) trouble.note(team.error());
+      limited = team.limited();
+      result.times.add(team.times());
+    }
+    trouble.agree(transport_);
+    limited = allreduce(transport_, ReduceOp::Max, limited ? 1 : 0) != 0;
+    residual = verify();
+    threshold *= 0.5;
+    vain = residual < 0.99 * least ? 0 : vain + 1;
+    least = std::min(least, residual);
+  }
+  result.seconds = steadySeconds() - begin;
+  result.converged = residual <= wanted;
+  result.residual = result.guessResidual > 0 ? residual / result.guessResidual : 0;
+  for (const auto& block : blocks_) {
+    result.iterations.push_back(block->iterations());
+    result.squaredResiduals.push_back(block->residual());
+  }
+  return result;
+}
+
+}  // namespace tributary

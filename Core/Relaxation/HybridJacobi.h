@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "Tributary/Model/OperationTimes.h"
+#include "Tributary/Relaxation/JacobiBlock.h"
+#include "Tributary/Relaxation/Newest.h"
+#include "Tributary/Relaxation/Subregion.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// Hybrid Jacobi iterations, by what the threads of a rank do about the other ranks. Names of the
+/// paper in brackets.
+enum class HybridVariant {
+  WorkScaling,             ///< one thread communicates and has a smaller block [WS1, WSX]
+  RotatingIncrementing,    ///< the threads communicate in turns [RTINC]
+  RotatingMostIterations,  ///< the one that has made most iterations does next [RTMAXIT]
+  RotatingLeastResidual,   ///< the one with the smallest residual does next [RTMNRS]
+  AsynchronousDirect,  ///< one thread does nothing else, neighbours wait for each other [ASNCDIR]
+  SynchronousDirect,   ///< all threads wait for each other, and neighbours too [SNCDIR]
+  SharedMemory         ///< one rank, nothing to communicate [SHRD]
+};
+
+/// The way of halos and residuals between ranks, where nobody waits for a neighbour.
+enum class HybridTraffic {
+  Master,  ///< through rank 0, which computes nothing, as in the paper
+  Direct   ///< between neighbours, the newest values win; the residual by non-blocking reductions
+};
+
+struct HybridOptions {
+  HybridVariant variant = HybridVariant::WorkScaling;
+  HybridTraffic traffic = HybridTraffic::Direct;
+  Captures captures = Captures::LockFree;
+  int threads = 1;  ///< Of this rank, the calling one included.
+  /// Layers of the communicating thread as a part of an equal share [the X of WSX].
+  double workShare = 1;
+  int swapPeriod = 1;       ///< Halos are swapped after every so many iterations of a thread.
+  int residualPeriod = 10;  ///< And the residual is computed after so many.
+  /// Of the residual's 2-norm as a part of the one of the guess.
+  double tolerance = 1e-4;
+  /// Of any thread.
+  std::int64_t maximumIterations = std::numeric_limits<std::int64_t>::max();
+  double maximumSeconds = std::numeric_limits<double>::infinity();
+  /// One in so many iterations of a thread has its operations timed, and another one as a whole;
+  /// 0: none.
+  int timingPeriod = 0;
+  /// Called by each thread after each of its iterations; to slow some down, or watch.
+  std::function<void(int thread)> afterIteration;
+};
+
+struct HybridResult {
+  bool converged = false;
+  double residual = 0;       ///< Verified: of the values as they are; as a part of the guess's.
+  double guessResidual = 0;  ///< 2-norm of the residual of the guess.
+  int rounds = 0;            ///< Times that the threads ran until the residual seemed low enough.
+  double seconds = 0;        ///< Of the rounds, verification included.
+  std::vector<std::int64_t> iterations;  ///< Of this rank's blocks.
+  std::vector<double> squaredResiduals;  ///< Verified, of this rank's blocks.
+  OperationTimes times;                  ///< Of this rank.
+};
+
+/// Asynchronous and synchronous Jacobi iterations for Laplace's equation on ranks and threads: the
+/// implementations of E. Jensen, E. Coleman, M. Sosonkina, *Predictive modeling of the performance
+/// of asynchronous iterative methods*, section 4, all of them.
+///
+/// A rank has a box of the points, and each of its threads a block of its layers. Threads see each
+/// other's outermost layers whole, as of one iteration (`Newest`). One thread at a time
+/// communicates. Asynchronous iterations find out about convergence by residuals of different
+/// moments; so what they end with is verified by the residual of all values as they are, and they
+/// go on with a lower threshold if it is not met. SynchronousDirect with a swap period of 1 gives
+/// the bits of Jacobi's method on one thread.
+///
+/// Threads are the standard library's: unlike OpenMP's, the thread sanitizer understands them, and
+/// ParaView has none of that. Variants in which the thread that communicates changes need a
+/// transport whose threads may take turns (MPI_THREAD_SERIALIZED).
+class HybridJacobi {
+ public:
+  /// Collective. Throws Error on all ranks if options are wrong, or differ where they must not.
+  /// @param transport  outlives it; @param problem  the same on all ranks, kept
+  HybridJacobi(Transport& transport, const LaplaceProblem& problem, const HybridOptions& options);
+  ~HybridJacobi();
+
+  /// Iterates. Collective; throws Error on all ranks if a callback throws on one. Once.
+  HybridResult run();
+
+  /// This rank's points; empty on a master.
+  const CellRange& box() const { return subregion_->box(); }
+  /// Value at a point of the box, after run() or before.
+  double value(std::int64_t i, std::int64_t j, std::int64_t k) const;
+
+ private:
+  class Team;
+
+  double verify();
+
+  Transport& transport_;
+  LaplaceProblem problem_;
+  HybridOptions options_;
+  std::vector<CellRange> boxes_;
+  std::unique_ptr<Subregion> subregion_;
+  std::vector<std::unique_ptr<JacobiBlock>> blocks_;
+  std::vector<double> boundary_, halo_;  ///< Of the values that were verified last.
+};
+
+}  // namespace tributary

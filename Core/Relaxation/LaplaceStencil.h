@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tributary {
+
+/// Discrete Laplace operators: the sum of differences to these neighbours.
+enum class LaplaceStencil {
+  FivePoint,        ///< 2-D: along the axes
+  NinePoint,        ///< 2-D: all in the square around a point
+  SevenPoint,       ///< 3-D: along the axes
+  TwentySevenPoint  ///< 3-D: all in the cube around a point
+};
+
+/// 2 or 3.
+std::size_t dimensionOf(LaplaceStencil stencil);
+/// How many neighbours a point has: 4, 8, 6, 26.
+int neighborsOf(LaplaceStencil stencil);
+
+/// Distances in memory between neighbours along y and z; along x it is 1.
+struct RowStrides {
+  std::ptrdiff_t y = 0, z = 0;
+};
+
+/// A Jacobi step for a row of points: the mean of each point's neighbours. Sums in an order of its
+/// own that does not depend on the row, so that the bits do not either.
+/// @param row  the first point's old value, with all neighbours around the row
+/// @param out  the new values, elsewhere
+void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+               std::int64_t count, double* out);
+
+/// The sum over a row of points of the squares of their residuals: of the sum of differences.
+double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                            std::int64_t count);
+
+}  // namespace tributary

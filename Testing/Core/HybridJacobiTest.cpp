@@ -1,0 +1,476 @@
+#include "Tributary/Relaxation/HybridJacobi.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseCore>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "Tributary/Relaxation/LaplaceStencil.h"
+#include "Tributary/Relaxation/Newest.h"
+#include "Tributary/Transport/Collectives.h"
+#include "World.h"
+
+namespace tributary {
+namespace {
+
+using testing::errorOf;
+using testing::world;
+
+using Points = std::array<std::int64_t, 3>;
+
+/// A boundary without any symmetry.
+double rough(std::int64_t i, std::int64_t j, std::int64_t k) {
+  return std::sin(0.7 * static_cast<double>(i)) + 0.3 * static_cast<double>(j) -
+         0.01 * static_cast<double>(j * k) + 0.2 * static_cast<double>(k);
+}
+
+LaplaceProblem problemOf(LaplaceStencil stencil) {
+  LaplaceProblem problem;
+  problem.stencil = stencil;
+  problem.points = dimensionOf(stencil) == 2 ? Points{13, 17, 1} : Points{7, 6, 9};
+  problem.boundary = rough;
+  return problem;
+}
+
+std::size_t indexOf(const Points& points, std::int64_t i, std::int64_t j, std::int64_t k) {
+  return static_cast<std::size_t>((k * points[1] + j) * points[0] + i);
+}
+
+/// The offsets of a stencil's neighbours, written down by themselves.
+std::vector<Points> offsetsOf(LaplaceStencil stencil) {
+  std::vector<Points> offsets;
+  const std::int64_t deep = dimensionOf(stencil) == 3 ? 1 : 0;
+  for (std::int64_t k = -deep; k <= deep; ++k)
+    for (std::int64_t j = -1; j <= 1; ++j)
+      for (std::int64_t i = -1; i <= 1; ++i) {
+        const std::int64_t distance = std::abs(i) + std::abs(j) + std::abs(k);
+        const bool all =
+            stencil == LaplaceStencil::NinePoint || stencil == LaplaceStencil::TwentySevenPoint;
+        if (distance == 1 || (all && distance > 1)) offsets.push_back({i, j, k});
+      }
+  return offsets;
+}
+
+template <class Visit>
+void forEachPoint(const Points& points, Visit&& visit) {
+  for (std::int64_t k = 0; k < points[2]; ++k)
+    for (std::int64_t j = 0; j < points[1]; ++j)
+      for (std::int64_t i = 0; i < points[0]; ++i) visit(i, j, k);
+}
+
+bool isUnknown(const Points& points, const Points& at) {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (at[a] < 0 || at[a] >= points[a]) return false;
+  return true;
+}
+
+/// The solution of the discrete equations, by a direct solver.
+std::vector<double> solved(const LaplaceProblem& problem) {
+  const Points& n = problem.points;
+  const auto count = n[0] * n[1] * n[2];
+  const auto offsets = offsetsOf(problem.stencil);
+  std::vector<Eigen::Triplet<double>> entries;
+  Eigen::VectorXd right = Eigen::VectorXd::Zero(count);
+  forEachPoint(n, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    const auto row = static_cast<int>(indexOf(n, i, j, k));
+    entries.emplace_back(row, row, static_cast<double>(offsets.size()));
+    for (const Points& offset : offsets) {
+      const Points at{i + offset[0], j + offset[1], k + offset[2]};
+      if (isUnknown(n, at)) {
+        entries.emplace_back(row, static_cast<int>(indexOf(n, at[0], at[1], at[2])), -1.0);
+      } else {
+        right[row] += problem.boundary(at[0], at[1], at[2]);
+      }
+    }
+  });
+  Eigen::SparseMatrix<double> matrix(count, count);
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  const Eigen::VectorXd solution =
+      Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>>(matrix).solve(right);
+  return {solution.data(), solution.data() + count};
+}
+
+/// Norm of the residual of whole values.
+double residualOf(const LaplaceProblem& problem, const std::vector<double>& values) {
+  const auto offsets = offsetsOf(problem.stencil);
+  double squares = 0;
+  forEachPoint(problem.points, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    double sum = 0;
+    for (const Points& offset : offsets) {
+      const Points at{i + offset[0], j + offset[1], k + offset[2]};
+      sum += isUnknown(problem.points, at) ? values[indexOf(problem.points, at[0], at[1], at[2])]
+                                           : problem.boundary(at[0], at[1], at[2]);
+      sum -= values[indexOf(problem.points, i, j, k)];
+    }
+    squares += sum * sum;
+  });
+  return std::sqrt(squares);
+}
+
+/// The values of all ranks.
+std::vector<double> gathered(Transport& transport, const LaplaceProblem& problem,
+                             const HybridJacobi& solver) {
+  std::vector<double> mine;
+  std::vector<std::int64_t> places;
+  const CellRange& box = solver.box();
+  for (std::int64_t k = box.lo[2]; k < box.hi[2]; ++k)
+    for (std::int64_t j = box.lo[1]; j < box.hi[1]; ++j)
+      for (std::int64_t i = box.lo[0]; i < box.hi[0]; ++i) {
+        mine.push_back(solver.value(i, j, k));
+        places.push_back(static_cast<std::int64_t>(indexOf(problem.points, i, j, k)));
+      }
+  const auto values = allgatherv(transport, mine);
+  const auto where = allgatherv(transport, places);
+  std::vector<double> all(values.size(), std::nan(""));
+  EXPECT_EQ(static_cast<std::int64_t>(all.size()),
+            problem.points[0] * problem.points[1] * problem.points[2]);
+  for (std::size_t i = 0; i < all.size(); ++i) all[static_cast<std::size_t>(where[i])] = values[i];
+  return all;
+}
+
+const std::vector<LaplaceStencil> AllStencils = {
+    LaplaceStencil::FivePoint, LaplaceStencil::NinePoint, LaplaceStencil::SevenPoint,
+    LaplaceStencil::TwentySevenPoint};
+
+bool needsSeveralRanks(const HybridOptions& options) {
+  return options.traffic == HybridTraffic::Master;
+}
+
+/// Solves, and compares with the direct solution and with the residual of the gathered values.
+void expectSolved(const LaplaceProblem& problem, HybridOptions options) {
+  Transport& transport = world();
+  if (needsSeveralRanks(options) && transport.size() < 2) return;
+  if (options.variant == HybridVariant::SharedMemory && transport.size() > 1) return;
+  options.tolerance = 1e-9;
+  HybridJacobi solver(transport, problem, options);
+  const HybridResult result = solver.run();
+  EXPECT_TRUE(result.converged);
+  EXPECT_LE(result.residual, 1e-9);
+  const auto values = gathered(transport, problem, solver);
+  const double own = residualOf(problem, values);
+  EXPECT_NEAR(own, result.residual * result.guessResidual, 1e-12 * result.guessResidual);
+  const auto exact = solved(problem);
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], exact[i], 1e-6);
+  // Maximum principle: no value beyond those given around.
+  for (const double value : values) {
+    EXPECT_GT(value, -4);
+    EXPECT_LT(value, 10);
+  }
+  double squares = 0;
+  for (const double part : result.squaredResiduals) squares += part;
+  double sum = 0;
+  for (const double part : allgather(transport, squares)) sum += part;
+  EXPECT_NEAR(std::sqrt(sum), own, 1e-6 * own + 1e-12);
+}
+
+class HybridVariants
+    : public ::testing::TestWithParam<std::tuple<HybridVariant, HybridTraffic, Captures>> {
+ protected:
+  HybridOptions options() const {
+    HybridOptions options;
+    std::tie(options.variant, options.traffic, options.captures) = GetParam();
+    return options;
+  }
+};
+
+TEST_P(HybridVariants, SolveWithEveryStencilOnAnyThreads) {
+  for (const LaplaceStencil stencil : AllStencils)
+    for (const int threads : {1, 2, 3, 4}) {
+      HybridOptions with = options();
+      with.threads = threads;
+      if (with.variant == HybridVariant::AsynchronousDirect && threads < 2) continue;
+      SCOPED_TRACE(std::to_string(neighborsOf(stencil)) + " neighbours, " +
+                   std::to_string(threads) + " threads");
+      expectSolved(problemOf(stencil), with);
+    }
+}
+
+TEST_P(HybridVariants, SolveWithAnyPeriodsAndShares) {
+  for (const int swapPeriod : {3, 16})
+    for (const double share : {0.3, 1.0}) {
+      HybridOptions with = options();
+      with.threads = 3;
+      with.swapPeriod = swapPeriod;
+      with.residualPeriod = 7;
+      with.workShare = share;
+      expectSolved(problemOf(LaplaceStencil::NinePoint), with);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hybrid, HybridVariants,
+    ::testing::Values(
+        std::make_tuple(HybridVariant::WorkScaling, HybridTraffic::Direct, Captures::LockFree),
+        std::make_tuple(HybridVariant::WorkScaling, HybridTraffic::Direct, Captures::Locked),
+        std::make_tuple(HybridVariant::WorkScaling, HybridTraffic::Master, Captures::LockFree),
+        std::make_tuple(HybridVariant::RotatingIncrementing, HybridTraffic::Direct,
+                        Captures::LockFree),
+        std::make_tuple(HybridVariant::RotatingIncrementing, HybridTraffic::Master,
+                        Captures::Locked),
+        std::make_tuple(HybridVariant::RotatingMostIterations, HybridTraffic::Master,
+                        Captures::LockFree),
+        std::make_tuple(HybridVariant::RotatingMostIterations, HybridTraffic::Direct,
+                        Captures::Locked),
+        std::make_tuple(HybridVariant::RotatingLeastResidual, HybridTraffic::Direct,
+                        Captures::LockFree),
+        std::make_tuple(HybridVariant::RotatingLeastResidual, HybridTraffic::Master,
+                        Captures::LockFree),
+        std::make_tuple(HybridVariant::AsynchronousDirect, HybridTraffic::Direct,
+                        Captures::LockFree),
+        std::make_tuple(HybridVariant::SynchronousDirect, HybridTraffic::Direct,
+                        Captures::LockFree),
+        std::make_tuple(HybridVariant::SharedMemory, HybridTraffic::Direct, Captures::LockFree),
+        std::make_tuple(HybridVariant::SharedMemory, HybridTraffic::Direct, Captures::Locked)));
+
+TEST(HybridJacobi, SynchronousIsJacobiBitForBit) {
+  Transport& transport = world();
+  for (const LaplaceStencil stencil : AllStencils)
+    for (const int threads : {1, 3}) {
+      const LaplaceProblem problem = problemOf(stencil);
+      HybridOptions options;
+      options.variant = HybridVariant::SynchronousDirect;
+      options.threads = threads;
+      options.tolerance = 1e-30;
+      options.residualPeriod = 5;
+      options.maximumIterations = 11;  // seen when the residual is computed the next time
+      HybridJacobi solver(transport, problem, options);
+      const HybridResult result = solver.run();
+      EXPECT_FALSE(result.converged);
+      for (const std::int64_t iterations : result.iterations) EXPECT_EQ(iterations, 15);
+      // Jacobi's method on whole arrays with points around.
+      const Points& n = problem.points;
+      const std::int64_t deep = dimensionOf(stencil) == 3 ? 1 : 0;
+      const RowStrides strides{n[0] + 2, (n[0] + 2) * (n[1] + 2)};
+      std::vector<double> values(
+          static_cast<std::size_t>((n[0] + 2) * (n[1] + 2) * (n[2] + 2 * deep)));
+      const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        return static_cast<std::size_t>(((k + deep) * (n[1] + 2) + j + 1) * (n[0] + 2) + i + 1);
+      };
+      for (std::int64_t k = -deep; k < n[2] + deep; ++k)
+        for (std::int64_t j = -1; j <= n[1]; ++j)
+          for (std::int64_t i = -1; i <= n[0]; ++i)
+            values[at(i, j, k)] = isUnknown(n, {i, j, k}) ? 0 : problem.boundary(i, j, k);
+      std::vector<double> next = values;
+      for (int iteration = 0; iteration < 15; ++iteration) {
+        for (std::int64_t k = 0; k < n[2]; ++k)
+          for (std::int64_t j = 0; j < n[1]; ++j)
+            jacobiRow(stencil, &values[at(0, j, k)], strides, n[0], &next[at(0, j, k)]);
+        std::swap(values, next);
+      }
+      const auto found = gathered(transport, problem, solver);
+      forEachPoint(n, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        EXPECT_EQ(found[indexOf(n, i, j, k)], values[at(i, j, k)]);
+      });
+    }
+}
+
+TEST(HybridJacobi, ARowIsTheMeanOfNeighbours) {
+  for (const LaplaceStencil stencil : AllStencils) {
+    const RowStrides strides{20, 400};
+    std::vector<double> values(1200);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::sin(static_cast<double>(i * i % 97));
+    std::vector<double> out(13);
+    jacobiRow(stencil, &values[422], strides, 13, out.data());
+    double squares = 0;
+    for (std::int64_t i = 0; i < 13; ++i) {
+      double sum = 0;
+      for (const Points& offset : offsetsOf(stencil))
+        sum += values[static_cast<std::size_t>(422 + i + offset[0] + 20 * offset[1] +
+                                               400 * offset[2])];
+      EXPECT_NEAR(out[static_cast<std::size_t>(i)], sum / neighborsOf(stencil), 1e-14);
+      const double residual =
+          sum - neighborsOf(stencil) * values[static_cast<std::size_t>(422 + i)];
+      squares += residual * residual;
+    }
+    EXPECT_NEAR(squaredResidualOfRow(stencil, &values[422], strides, 13), squares, 1e-11);
+  }
+}
+
+TEST(HybridJacobi, ManyRanksForFewPoints) {
+  LaplaceProblem problem = problemOf(LaplaceStencil::NinePoint);
+  problem.points = {2, 1, 1};
+  for (const HybridVariant variant :
+       {HybridVariant::WorkScaling, HybridVariant::SynchronousDirect,
+        HybridVariant::RotatingIncrementing, HybridVariant::AsynchronousDirect})
+    for (const HybridTraffic traffic : {HybridTraffic::Direct, HybridTraffic::Master}) {
+      HybridOptions options;
+      options.variant = variant;
+      options.traffic = traffic;
+      options.threads = 2;
+      expectSolved(problem, options);
+    }
+}
+
+TEST(HybridJacobi, OneThreadOrRankMaySleep) {
+  for (const HybridVariant variant :
+       {HybridVariant::WorkScaling, HybridVariant::RotatingMostIterations,
+        HybridVariant::AsynchronousDirect, HybridVariant::SynchronousDirect}) {
+    HybridOptions options;
+    options.variant = variant;
+    options.threads = 2;
+    options.afterIteration = [rank = world().rank()](int thread) {
+      if (thread == 1 || rank == 1) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    };
+    expectSolved(problemOf(LaplaceStencil::FivePoint), options);
+  }
+}
+
+TEST(HybridJacobi, WhatIsSolvedAlreadyIsLeftAlone) {
+  LaplaceProblem problem = problemOf(LaplaceStencil::SevenPoint);
+  problem.boundary = [](std::int64_t, std::int64_t, std::int64_t) { return 2.0; };
+  problem.guess = problem.boundary;
+  HybridJacobi solver(world(), problem, {});
+  const HybridResult result = solver.run();
+  EXPECT_TRUE(result.converged);
+  EXPECT_EQ(result.rounds, 0);
+  EXPECT_EQ(result.guessResidual, 0);
+}
+
+TEST(HybridJacobi, AnErrorOfOneThreadEndsItOnAllRanks) {
+  for (const HybridVariant variant :
+       {HybridVariant::WorkScaling, HybridVariant::RotatingIncrementing,
+        HybridVariant::AsynchronousDirect, HybridVariant::SynchronousDirect}) {
+    HybridOptions options;
+    options.variant = variant;
+    options.threads = 2;
+    options.tolerance = 1e-30;
+    std::atomic<int> calls{0};
+    options.afterIteration = [&, last = world().size() - 1](int) {
+      if (world().rank() == last && ++calls == 30) throw std::runtime_error("no more");
+    };
+    HybridJacobi solver(world(), problemOf(LaplaceStencil::FivePoint), options);
+    const std::string error = errorOf([&] { solver.run(); });
+    EXPECT_NE(error.find("no more"), std::string::npos) << error;
+  }
+  expectSolved(problemOf(LaplaceStencil::FivePoint), {});  // and others go on
+}
+
+TEST(HybridJacobi, LimitsEndIt) {
+  for (const HybridTraffic traffic : {HybridTraffic::Direct, HybridTraffic::Master}) {
+    if (traffic == HybridTraffic::Master && world().size() < 2) continue;
+    HybridOptions options;
+    options.traffic = traffic;
+    options.threads = 2;
+    options.tolerance = 1e-30;
+    options.maximumIterations = 100;
+    HybridJacobi solver(world(), problemOf(LaplaceStencil::FivePoint), options);
+    const HybridResult result = solver.run();
+    EXPECT_FALSE(result.converged);
+    EXPECT_EQ(result.rounds, 1);
+    HybridOptions timed = options;
+    timed.maximumIterations = 1'000'000'000;
+    timed.maximumSeconds = 0.05;
+    LaplaceProblem large = problemOf(LaplaceStencil::FivePoint);
+    large.points = {300, 200, 1};
+    EXPECT_FALSE(HybridJacobi(world(), large, timed).run().converged);
+  }
+}
+
+TEST(HybridJacobi, TimesAreThoseOfEachOperation) {
+  HybridOptions options;
+  options.threads = 2;
+  options.timingPeriod = 2;
+  options.swapPeriod = 2;
+  options.residualPeriod = 3;
+  options.tolerance = 1e-9;
+  HybridJacobi solver(world(), problemOf(LaplaceStencil::FivePoint), options);
+  const HybridResult result = solver.run();
+  const auto samples = [&](Operation operation) {
+    return result.times.operations[static_cast<std::size_t>(operation)].size();
+  };
+  EXPECT_GT(samples(Operation::ComputeLayer), 0u);
+  EXPECT_GT(samples(Operation::ComputeResidual), 0u);
+  EXPECT_GT(samples(Operation::SumResidual), 0u);
+  EXPECT_EQ(samples(Operation::MasterHalo), 0u);
+  std::map<std::string, int> kinds;
+  for (const auto& [kind, seconds] : result.times.iterations) {
+    ++kinds[nameOf(kind)];
+    EXPECT_GE(seconds, 0);
+  }
+  for (const char* kind : {"C_U", "C_US", "C_USRr", "C_URr", "N_U", "N_UR"})
+    EXPECT_GT(kinds[kind], 0) << kind;
+  EXPECT_EQ(kinds.size(), 6u);
+}
+
+TEST(HybridJacobi, RefusesWhatMakesNoSense) {
+  const auto refusal = [](const std::function<void(LaplaceProblem&, HybridOptions&)>& change) {
+    LaplaceProblem problem = problemOf(LaplaceStencil::FivePoint);
+    HybridOptions options;
+    change(problem, options);
+    return errorOf([&] { HybridJacobi(world(), problem, options); });
+  };
+  const auto expect = [&](const std::string& text, auto change) {
+    EXPECT_NE(refusal(change).find(text), std::string::npos) << text << ": " << refusal(change);
+  };
+  expect("give at least 1", [](auto& problem, auto&) { problem.points[0] = 0; });
+  expect("two dimensions", [](auto& problem, auto&) { problem.points[2] = 2; });
+  expect("without boundary", [](auto& problem, auto&) { problem.boundary = nullptr; });
+  expect("at least 1", [](auto&, auto& options) { options.swapPeriod = 0; });
+  expect("work share", [](auto&, auto& options) { options.workShare = 1.5; });
+  expect("tolerance", [](auto&, auto& options) { options.tolerance = std::nan(""); });
+  expect("at least two",
+         [](auto&, auto& options) { options.variant = HybridVariant::AsynchronousDirect; });
+  if (world().size() > 1) {
+    expect("one rank", [](auto&, auto& options) { options.variant = HybridVariant::SharedMemory; });
+    expect("differ", [](auto&, auto& options) {
+      if (world().rank() == 0) options.tolerance = 1e-3;
+    });
+    expect("work share", [](auto&, auto& options) {
+      if (world().rank() == 1) options.workShare = 0;
+    });
+  } else {
+    expect("at least two ranks",
+           [](auto&, auto& options) { options.traffic = HybridTraffic::Master; });
+  }
+}
+
+TEST(Newest, IsNeverTornAndNeverOlder) {
+  for (const Captures captures : {Captures::Locked, Captures::LockFree}) {
+    Newest<std::vector<std::int64_t>> newest(captures, std::vector<std::int64_t>(50, 0));
+    constexpr std::int64_t Last = 20000;
+    std::thread writer([&] {
+      for (std::int64_t n = 1; n <= Last; ++n) {
+        newest.writing().assign(50, n);
+        newest.publish();
+      }
+    });
+    std::int64_t seen = 0;
+    while (seen < Last) {
+      if (!newest.take()) continue;
+      const std::vector<std::int64_t>& values = newest.reading();
+      EXPECT_GT(values[0], seen);
+      for (const std::int64_t value : values) EXPECT_EQ(value, values[0]);
+      seen = values[0];
+    }
+    writer.join();
+    EXPECT_FALSE(newest.take());
+  }
+}
+
+TEST(Subregion, BoxesCoverAllPointsOnce) {
+  for (const std::int64_t parts : {1, 2, 3, 4, 6, 7, 12, 64})
+    for (const Points& points : {Points{13, 17, 1}, Points{100, 3, 1}, Points{5, 6, 7}}) {
+      const std::size_t dimension = points[2] == 1 ? 2 : 3;
+      std::vector<int> times(static_cast<std::size_t>(points[0] * points[1] * points[2]), 0);
+      const auto boxes = cutIntoBoxes(points, dimension, parts);
+      EXPECT_EQ(static_cast<std::int64_t>(boxes.size()), parts);
+      for (const CellRange& box : boxes)
+        for (std::int64_t k = box.lo[2]; k < box.hi[2]; ++k)
+          for (std::int64_t j = box.lo[1]; j < box.hi[1]; ++j)
+            for (std::int64_t i = box.lo[0]; i < box.hi[0]; ++i) ++times[indexOf(points, i, j, k)];
+      for (const int count : times) EXPECT_EQ(count, 1);
+    }
+}
+
+}  // namespace
+}  // namespace tributary
