@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -23,9 +24,13 @@ namespace tributary {
 
 namespace {
 
-// Where ranks share cores, each may find its own part solved with old values of the others, round
-// after round: each round takes their new values, so it goes on as long as that helps.
+// Rounds go on until so many in a row have left the residual no lower than it was before: those
+// that ended as they seemed to be done, and those that ended as nothing changed for the better.
 constexpr int MostVainRounds = 100;
+constexpr int MostStagnantRounds = 3;
+
+// A round ends after so many judgements without a lower residual than ever before in it.
+constexpr int MostVainJudgements = 100;
 
 // After so many iterations on values of others that have not changed a thread lets others have its
 // core, who may be waiting for it to bring the values that this one waits for.
@@ -108,11 +113,13 @@ class HybridJacobi::Team {
     const auto first = dedicated_ ? 0 : 1;
     std::vector<std::thread> team;
     attempt([&] {
-      for (int b = first; b < count; ++b)
+      for (int b = first; b < count; ++b) {
         team.emplace_back([this, b] {
           while (!go_.load(std::memory_order_acquire)) leaveCore(0);
           work(b);
         });
+        computing_ = b + 1;
+      }
     });
     barrier_.setThreads(static_cast<int>(team.size()) + (dedicated_ ? 0 : 1));
     go_.store(true, std::memory_order_release);
@@ -125,7 +132,9 @@ class HybridJacobi::Team {
   }
 
   const std::string& error() const { return error_; }
-  bool limited() const { return (reasons_.load() & HybridLinks::Limit) != 0; }
+  bool limited() const { return (reasons_.load() & HybridJudge::Limit) != 0; }
+  /// Residuals as they are, and moments of steadySeconds().
+  const std::vector<HybridSample>& history() const { return history_; }
   OperationTimes times() const {
     OperationTimes all;
     for (const OperationTimes& times : times_) all.add(times);
@@ -144,7 +153,9 @@ class HybridJacobi::Team {
   }
 
   void work(int number) {
-    while (!stop_.load(std::memory_order_acquire)) iterate(number);
+    // Counted here, as an iteration that fails is one all the same for those who wait for it.
+    std::int64_t n = blocks_[static_cast<std::size_t>(number)]->iterations();
+    while (!stop_.load(std::memory_order_acquire)) iterate(number, ++n);
   }
 
   /// Notes what goes wrong; the threads, and the other ranks, go on until all have been told.
@@ -155,14 +166,13 @@ class HybridJacobi::Team {
     } catch (...) {
       const std::lock_guard<std::mutex> guard(errorMutex_);
       if (error_.empty()) error_ = currentExceptionText();
-      note(HybridLinks::Failed);
+      note(HybridJudge::Failed);
     }
   }
 
-  void iterate(int number) {
+  void iterate(int number, std::int64_t n) {
     JacobiBlock& block = *blocks_[static_cast<std::size_t>(number)];
     OperationTimes& own = times_[static_cast<std::size_t>(number)];
-    const std::int64_t n = block.iterations() + 1;
     const Sample sample = sampleOf(number, n);
     OperationTimes* times = sample == Sample::Parts ? &own : nullptr;
     const double begin = sample == Sample::Whole ? steadySeconds() : 0;
@@ -174,22 +184,25 @@ class HybridJacobi::Team {
         (synchronous ? number == 0 : communicator_.load(std::memory_order_acquire) == number);
 
     bool isAlone = false;
-    attempt([&] { isAlone = !block.take(times); });
+    attempt([&] {
+      const bool isNew = block.take(epoch_.load(std::memory_order_acquire), times);
+      isAlone = !isNew && (block.dependsOnOthers() || block.box().empty());
+    });
     int& alone = alone_[static_cast<std::size_t>(number)];
-    alone = isAlone && blocks_.size() > 1 ? alone + 1 : 0;
-    if (alone >= MostAlone && !communicating) leaveCore(0);
+    alone = isAlone ? alone + 1 : 0;
+    if (alone >= MostAlone) leaveCore(0);
     if (synchronous) barrier_.wait();  // all have taken what belongs to the same iteration
     attempt([&] {
-      block.compute(times);
+      // Before the step, which takes what the values of others make wrong out of sight.
       if (measures) block.computeResidual(times);
+      block.compute(times);
       if (swaps || measures) block.publish(times);
     });
     if (synchronous) barrier_.wait();
-    if (communicating && (swaps || measures))
-      attempt([&] { communicate(number, swaps, measures, times); });
+    if (communicating && (swaps || measures)) communicate(number, swaps, measures, times);
     if (synchronous) barrier_.wait();
     attempt([&] {
-      if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridLinks::Limit);
+      if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridJudge::Limit);
       if (sample == Sample::Whole)
         own.iterations.emplace_back(IterationKind{communicating, communicating && swaps, measures,
                                                   communicating && measures},
@@ -203,39 +216,64 @@ class HybridJacobi::Team {
     const auto number = static_cast<int>(blocks_.size());
     for (std::int64_t n = 1; !stop_.load(std::memory_order_acquire); ++n) {
       OperationTimes* times = sampleOf(number, n) == Sample::Parts ? &times_.back() : nullptr;
-      attempt([&] { communicate(number, true, n % options_.residualPeriod == 0, times); });
+      communicate(number, true, n % options_.residualPeriod == 0, times);
     }
   }
 
   void communicate(int number, bool swaps, bool measures, OperationTimes* times) {
     // Who communicated before may have been told the end just now.
     if (stop_.load(std::memory_order_acquire)) return;
-    if (swaps) {
-      timed(times, Operation::CopyBoundary, [&] {
-        for (const auto& block : blocks_) {
-          const JacobiBlock::Report& report = block->newestReport();
-          for (std::size_t i = 0; i < report.values.size(); ++i)
-            boundary_[block->boundaryPlaces()[i]] = report.values[i];
-        }
-      });
-      if (links_.swap(boundary_, halo_))
-        timed(times, Operation::UpdateHalo, [&] {
-          for (const auto& block : blocks_) block->giveHalo(halo_);
-        });
-    }
-    if (measures) {
-      double squares = 0;
-      timed(times, Operation::SumResidual, [&] {
-        for (const auto& block : blocks_) squares += block->newestReport().residual;
-      });
-      if (links_.report(squares, reasons_.load())) stop_.store(true, std::memory_order_release);
-    }
+    // Each by itself: the others wait for this rank's part, whatever became of the values.
+    if (swaps) attempt([&] { swap(times); });
+    if (measures) attempt([&] { report(times); });
     if (isRotating(options_.variant))
       communicator_.store(nextAfter(number), std::memory_order_release);
   }
 
+  void swap(OperationTimes* times) {
+    timed(times, Operation::CopyBoundary, [&] {
+      boundary_.epoch = links_.epoch();
+      for (const auto& block : blocks_) {
+        const DatedValues& part = block->newestReport().boundary;
+        boundary_.epoch = std::min(boundary_.epoch, part.epoch);
+        for (std::size_t i = 0; i < part.values.size(); ++i)
+          boundary_.values[block->boundaryPlaces()[i]] = part.values[i];
+      }
+    });
+    const bool isNew = links_.swap(boundary_, halo_);
+    if (isNew)
+      timed(times, Operation::UpdateHalo, [&] {
+        for (const auto& block : blocks_) block->giveHalo(halo_);
+      });
+    else if (dedicated_)
+      leaveCore(0);
+  }
+
+  void report(OperationTimes* times) {
+    HybridPart part;
+    part.fresh = true;
+    timed(times, Operation::SumResidual, [&] {
+      for (const auto& block : blocks_) {
+        const JacobiBlock::Report& report = block->newestReport();
+        // If all wait for each other there is nothing that is old.
+        const bool synchronous = options_.variant == HybridVariant::SynchronousDirect;
+        const bool fresh = synchronous || report.judged == links_.epoch();
+        part.fresh = part.fresh && fresh;
+        part.squares += fresh && !synchronous ? report.largest : report.residual;
+      }
+    });
+    part.reasons = reasons_.load();
+    if (links_.report(part)) stop_.store(true, std::memory_order_release);
+    if (options_.history && links_.epoch() > epoch_.load(std::memory_order_relaxed)) {
+      std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+      for (const auto& block : blocks_) fewest = std::min(fewest, block->newestReport().iterations);
+      history_.push_back({steadySeconds(), fewest, links_.residual()});
+    }
+    epoch_.store(links_.epoch(), std::memory_order_release);
+  }
+
   int nextAfter(int number) {
-    const auto count = static_cast<int>(blocks_.size());
+    const int count = computing_;
     if (options_.variant == HybridVariant::RotatingIncrementing) return (number + 1) % count;
     int next = 0;
     for (int b = 1; b < count; ++b) {
@@ -250,17 +288,21 @@ class HybridJacobi::Team {
   }
 
   void note(std::uint32_t reason) { reasons_.fetch_or(reason); }
+
   const HybridOptions& options_;
   const std::vector<std::unique_ptr<JacobiBlock>>& blocks_;
   HybridLinks& links_;
   double end_;
-  std::vector<double> boundary_, halo_;
+  DatedValues boundary_, halo_;
   bool dedicated_;
+  int computing_ = 1;  // blocks that have a thread
   Barrier barrier_;
   std::vector<OperationTimes> times_;  // by thread
+  std::vector<HybridSample> history_;  // of the one who communicates
   std::vector<int> alone_;             // by thread: iterations without anything new
   std::atomic<bool> go_{false};
   std::atomic<bool> stop_{false};
+  std::atomic<std::int64_t> epoch_{1};
   std::atomic<int> communicator_{0};
   std::atomic<std::uint32_t> reasons_{0};
   std::mutex errorMutex_;
@@ -349,19 +391,19 @@ double HybridJacobi::value(std::int64_t i, std::int64_t j, std::int64_t k) const
 double HybridJacobi::verify() {
   std::vector<Bytes> toEachRank(boxes_.size());
   together(transport_, [&] {
-    boundary_.resize(subregion_->boundary().size());
-    halo_.resize(subregion_->halo().size());
+    boundary_.values.resize(subregion_->boundary().size());
+    halo_ = {std::vector<double>(subregion_->halo().size())};
     for (const auto& block : blocks_) {
       block->show();
       block->publish(nullptr);
-      const JacobiBlock::Report& report = block->newestReport();
-      for (std::size_t i = 0; i < report.values.size(); ++i)
-        boundary_[block->boundaryPlaces()[i]] = report.values[i];
+      const std::vector<double>& values = block->newestReport().boundary.values;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        boundary_.values[block->boundaryPlaces()[i]] = values[i];
     }
     for (std::size_t other = 0; other < boxes_.size(); ++other) {
       std::vector<double> values;
       for (const std::size_t place : subregion_->neededBy(other))
-        values.push_back(boundary_[place]);
+        values.push_back(boundary_.values[place]);
       if (!values.empty()) toEachRank[other] = Writer().range(values).take();
     }
   });
@@ -373,11 +415,11 @@ double HybridJacobi::verify() {
       if (places.empty()) continue;
       const std::vector<double> values = Reader(received[other]).range<double>();
       if (values.size() != places.size()) throw Error("malformed message: a halo of another size");
-      for (std::size_t i = 0; i < places.size(); ++i) halo_[places[i]] = values[i];
+      for (std::size_t i = 0; i < places.size(); ++i) halo_.values[places[i]] = values[i];
     }
     for (const auto& block : blocks_) {
-      if (!halo_.empty()) block->giveHalo(halo_);
-      block->take(nullptr);
+      if (!halo_.values.empty()) block->giveHalo(halo_);
+      block->take(0, nullptr);
       squares += block->computeResidual(nullptr);
       block->publish(nullptr);
     }
@@ -398,43 +440,71 @@ HybridResult HybridJacobi::run() {
   double residual = result.guessResidual;
   const double begin = steadySeconds();
   const double end = begin + options_.maximumSeconds;
+  // Between two swaps it may rise and fall. Ranks may have other periods, but must judge alike.
+  const std::int64_t patience = allreduce(
+      transport_, ReduceOp::Max,
+      MostVainJudgements + std::int64_t(10) * options_.swapPeriod / options_.residualPeriod);
   bool limited = false;
+  bool stagnant = false;
   double least = residual;
   int vain = 0;
   // As nothing was ever different from a solution, there is nothing to do.
-  while (residual > wanted && !limited && std::isfinite(residual) && vain < MostVainRounds) {
+  while (residual > wanted && !limited && std::isfinite(residual) &&
+         vain < (stagnant ? MostStagnantRounds : MostVainRounds)) {
     ++result.rounds;
-    Trouble trouble;
+    const HybridJudge judge(threshold, patience);
+    stagnant = false;
     const Session session = transport_.openSession();
+    std::vector<Bytes> boundaries;
     if (hasMaster(options_)) {
       std::vector<Bytes> toEachRank(boxes_.size());
-      together(transport_, [&] { toEachRank[0] = Writer().range(boundary_).take(); });
-      const std::vector<Bytes> boundaries = exchangeBytes(transport_, std::move(toEachRank));
-      std::unique_ptr<HybridMaster> master;
-      together(transport_, [&] {
-        if (transport_.rank() == 0)
-          master = std::make_unique<HybridMaster>(problem_, boxes_, boundaries);
-      });
-      OperationTimes* times = options_.timingPeriod > 0 ? &result.times : nullptr;
-      if (master) trouble.attempt([&] { master->serve(transport_, session, threshold, times); });
+      together(transport_, [&] { toEachRank[0] = Writer().range(boundary_.values).take(); });
+      boundaries = exchangeBytes(transport_, std::move(toEachRank));
     }
-    if (!hasMaster(options_) || transport_.rank() > 0) {
-      const auto links = hasMaster(options_)
-                             ? makeMasterLinks(transport_, session, *subregion_)
-                             : makeNeighborLinks(transport_, *subregion_, threshold, boundary_,
-                                                 waitsForNeighbors(options_));
-      Team team(*this, *links, end);
-      team.run();
-      links->close();
-      if (!team.error().empty()) trouble.note(team.error());
-      limited = team.limited();
-      result.times.add(team.times());
+    std::unique_ptr<HybridMaster> master;
+    std::unique_ptr<HybridLinks> links;
+    std::unique_ptr<Team> team;
+    together(transport_, [&] {
+      if (hasMaster(options_) && transport_.rank() == 0) {
+        master = std::make_unique<HybridMaster>(problem_, boxes_, boundaries);
+        return;
+      }
+      links = hasMaster(options_) ? makeMasterLinks(transport_, session, *subregion_)
+                                  : makeNeighborLinks(transport_, session, *subregion_, judge,
+                                                      waitsForNeighbors(options_));
+      team = std::make_unique<Team>(*this, *links, end);
+    });
+    Trouble trouble;
+    if (master) {
+      OperationTimes* times = options_.timingPeriod > 0 ? &result.times : nullptr;
+      trouble.attempt([&] { stagnant = master->serve(transport_, session, judge, times); });
+    } else {
+      trouble.attempt([&] { links->open(boundary_); });
+      team->run();
+      trouble.attempt([&] { links->close(); });
+      if (!team->error().empty()) trouble.note(team->error());
+      limited = team->limited();
+      stagnant = links->stagnates();
+      trouble.attempt([&] {
+        result.times.add(team->times());
+        for (const HybridSample& sample : team->history())
+          result.history.push_back(
+              {sample.seconds - begin, sample.iterations, sample.residual / result.guessResidual});
+      });
     }
     trouble.agree(transport_);
     limited = allreduce(transport_, ReduceOp::Max, limited ? 1 : 0) != 0;
+    stagnant = allreduce(transport_, ReduceOp::Max, stagnant ? 1 : 0) != 0;
     residual = verify();
-    threshold *= 0.5;
-    vain = residual < 0.99 * least ? 0 : vain + 1;
+    if (options_.history) {
+      std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+      for (const auto& block : blocks_) fewest = std::min(fewest, block->iterations());
+      result.history.push_back(
+          {steadySeconds() - begin, fewest, residual / result.guessResidual, true});
+    }
+    // Not lower and lower: what rounding does not let be reached would be waited for.
+    threshold = std::max(0.5 * threshold, 0.25 * wanted);
+    vain = residual < least ? 0 : vain + 1;
     least = std::min(least, residual);
   }
   result.seconds = steadySeconds() - begin;

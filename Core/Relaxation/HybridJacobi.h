@@ -45,17 +45,28 @@ struct HybridOptions {
   int residualPeriod = 10;  ///< And the residual is computed after so many.
   /// Of the residual's 2-norm as a part of the one of the guess.
   double tolerance = 1e-4;
-  /// Of any thread.
-  std::int64_t maximumIterations = std::numeric_limits<std::int64_t>::max();
+  std::int64_t maximumIterations = 10'000'000;  ///< Of any thread.
   double maximumSeconds = std::numeric_limits<double>::infinity();
   /// One in so many iterations of a thread has its operations timed, and another one as a whole;
   /// 0: none.
   int timingPeriod = 0;
+  /// Whether the result has a history.
+  bool history = false;
   /// Called by each thread after each of its iterations; to slow some down, or watch.
   std::function<void(int thread)> afterIteration;
 };
 
+/// The residual's way down, as one rank saw it: of different moments, until it is verified.
+struct HybridSample {
+  double seconds = 0;           ///< since run() began
+  std::int64_t iterations = 0;  ///< of this rank's block with the fewest
+  double residual = 0;          ///< as a part of the guess's
+  bool verified = false;
+};
+
 struct HybridResult {
+  /// Whether the tolerance is met. If not, a limit was reached, or a number is not finite, or
+  /// rounding leaves no lower residual.
   bool converged = false;
   double residual = 0;       ///< Verified: of the values as they are; as a part of the guess's.
   double guessResidual = 0;  ///< 2-norm of the residual of the guess.
@@ -64,6 +75,7 @@ struct HybridResult {
   std::vector<std::int64_t> iterations;  ///< Of this rank's blocks.
   std::vector<double> squaredResiduals;  ///< Verified, of this rank's blocks.
   OperationTimes times;                  ///< Of this rank.
+  std::vector<HybridSample> history;     ///< If asked for; of a master only what is verified.
 };
 
 /// Asynchronous and synchronous Jacobi iterations for Laplace's equation on ranks and threads: the
@@ -73,9 +85,9 @@ struct HybridResult {
 /// A rank has a box of the points, and each of its threads a block of its layers. Threads see each
 /// other's outermost layers whole, as of one iteration (`Newest`). One thread at a time
 /// communicates. Asynchronous iterations find out about convergence by residuals of different
-/// moments; so what they end with is verified by the residual of all values as they are, and they
-/// go on with a lower threshold if it is not met. SynchronousDirect with a swap period of 1 gives
-/// the bits of Jacobi's method on one thread.
+/// moments (HybridJudge); so what they end with is verified by the residual of all values as they
+/// are, and they go on with a lower threshold if it is not met. SynchronousDirect with a swap
+/// period of 1 gives the bits of Jacobi's method on one thread.
 ///
 /// Threads are the standard library's: unlike OpenMP's, the thread sanitizer understands them, and
 /// ParaView has none of that. Variants in which the thread that communicates changes need a
@@ -106,7 +118,7 @@ class HybridJacobi {
   std::vector<CellRange> boxes_;
   std::unique_ptr<Subregion> subregion_;
   std::vector<std::unique_ptr<JacobiBlock>> blocks_;
-  std::vector<double> boundary_, halo_;  ///< Of the values that were verified last.
+  DatedValues boundary_, halo_;  ///< Of the values that were verified last.
 };
 
 }  // namespace tributary

@@ -1,6 +1,9 @@
 #include "Tributary/Relaxation/HybridLinks.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +18,10 @@ namespace tributary {
 
 namespace {
 
+std::uint32_t failed(const Trouble& trouble) {
+  return trouble.any() ? std::uint32_t(HybridJudge::Failed) : 0u;
+}
+
 /// A neighbour of a subregion, and which values travel.
 struct Neighborhood {
   std::vector<Neighbor> neighbors;
@@ -25,67 +32,95 @@ struct Neighborhood {
       auto needed = subregion.neededBy(static_cast<std::size_t>(other));
       auto wanted = subregion.neededFrom(static_cast<std::size_t>(other));
       if (needed.empty() && wanted.empty()) continue;
-      neighbors.push_back({other, needed.size(), wanted.size()});
+      neighbors.push_back({other, needed.size() + 1, wanted.size() + 1});  // and their epoch
       out.push_back(std::move(needed));
       in.push_back(std::move(wanted));
     }
   }
 };
 
+// So many errors do not keep a rank from waiting on: others wait for what it does next.
+constexpr int MostErrors = 1000;
+
+/// Until `step` returns true. Errors are noted. @return false if there is no end of them
+template <class Step>
+bool waitFor(Transport& transport, Trouble& trouble, Step&& step) {
+  Patience patience;
+  bool done = false;
+  for (int errors = 0; !done && errors <= MostErrors;) {
+    if (!trouble.attempt([&] { done = step(); })) ++errors;
+    if (!done) patience.rest(transport);
+  }
+  return done;
+}
+
 class NeighborLinks : public HybridLinks {
  public:
-  NeighborLinks(Transport& transport, const Subregion& subregion, double threshold,
-                const std::vector<double>& boundary, bool waits)
+  NeighborLinks(Transport& transport, Session session, const Subregion& subregion,
+                const HybridJudge& judge, bool waits)
       : transport_(transport),
         neighborhood_(transport, subregion),
-        channels_(transport, transport.openSession(), neighborhood_.neighbors,
-                  {SendMode::Eager, 2}),
+        channels_(transport, session, neighborhood_.neighbors, {SendMode::Eager, 2}),
         reduce_(makeTransportReduce(transport)),
         reduction_(*reduce_, Norm::Two),
-        threshold_(threshold),
-        waits_(waits) {
-    if (waits) return;
+        halo_(subregion.halo().size()),
+        judge_(judge),
+        waits_(waits) {}
+
+  void open(const DatedValues& boundary) override {
+    if (waits_) return;
     // One turn together, so that the newest values are never those of before the first ones.
-    std::vector<double> halo(subregion.halo().size());
+    DatedValues halo{std::vector<double>(halo_)};
     swap(boundary, halo);
     channels_.switchAsync();
   }
 
-  bool swap(const std::vector<double>& boundary, std::vector<double>& halo) override {
+  bool swap(const DatedValues& boundary, DatedValues& halo) override {
     for (std::size_t n = 0; n < neighborhood_.neighbors.size(); ++n) {
       const Span<double> values = channels_.outgoing(n);
-      std::size_t to = 0;
-      for (const std::size_t from : neighborhood_.out[n]) values[to++] = boundary[from];
+      values[0] = static_cast<double>(boundary.epoch);
+      std::size_t to = 1;
+      for (const std::size_t from : neighborhood_.out[n]) values[to++] = boundary.values[from];
     }
     channels_.put();
-    Patience patience;
-    while (!channels_.get()) patience.rest(transport_);
+    if (!waitFor(transport_, trouble_, [&] { return channels_.get(); })) return false;
+    if (neighborhood_.neighbors.empty()) return false;
+    bool isNew = false;
+    double oldest = std::numeric_limits<double>::infinity();
     for (std::size_t n = 0; n < neighborhood_.neighbors.size(); ++n) {
       const Span<const double> values = channels_.incoming()[n];
-      std::size_t from = 0;
-      for (const std::size_t to : neighborhood_.in[n]) halo[to] = values[from++];
+      oldest = std::min(oldest, values[0]);
+      std::size_t from = 1;
+      for (const std::size_t to : neighborhood_.in[n]) {
+        const double value = values[from++];
+        isNew = isNew || halo.values[to] != value;
+        halo.values[to] = value;
+      }
     }
-    return !neighborhood_.neighbors.empty();
+    isNew = isNew || halo.epoch != static_cast<std::int64_t>(oldest);
+    halo.epoch = static_cast<std::int64_t>(oldest);
+    return isNew;
   }
 
-  bool report(double squares, std::uint32_t reasons) override {
+  bool report(const HybridPart& part) override {
     if (!running_) {
-      reduction_.start({squares, reasons, true});
+      reduction_.start({part.squares, part.reasons | failed(trouble_), part.fresh});
       running_ = true;
     }
-    Patience patience;
-    while (!reduction_.advance()) {
-      if (!waits_) return false;
-      patience.rest(transport_);
-    }
+    if (waits_ ? !waitFor(transport_, trouble_, [&] { return reduction_.advance(); })
+               : !reduction_.advance())
+      return false;
     running_ = false;
     const ResidualReduction::Part all = reduction_.result();
-    return all.residual <= threshold_ || all.reasons != 0 || !std::isfinite(all.residual);
+    return judge_.judge(all.residual, all.met, all.reasons);
   }
+  std::int64_t epoch() const override { return judge_.epoch(); }
+  double residual() const override { return judge_.residual(); }
+  bool stagnates() const override { return judge_.stagnates(); }
 
   void close() override {
-    Patience patience;
-    while (!channels_.close()) patience.rest(transport_);
+    waitFor(transport_, trouble_, [&] { return channels_.close(); });
+    if (trouble_.any()) throw Error(trouble_.text());
   }
 
  private:
@@ -94,9 +129,11 @@ class NeighborLinks : public HybridLinks {
   Channels channels_;
   std::unique_ptr<NonBlockingReduce> reduce_;
   ResidualReduction reduction_;
-  double threshold_;
+  std::size_t halo_;
+  HybridJudge judge_;
   bool waits_;
   bool running_ = false;
+  Trouble trouble_;
 };
 
 // ---- By way of a master ----
@@ -108,43 +145,77 @@ class MasterLinks : public HybridLinks {
   MasterLinks(Transport& transport, Session session, const Subregion& subregion)
       : transport_(transport), session_(session), halo_(subregion.halo().size()) {}
 
-  bool swap(const std::vector<double>& boundary, std::vector<double>& halo) override {
+  void open(const DatedValues&) override {}
+
+  bool swap(const DatedValues& boundary, DatedValues& halo) override {
     if (halo_ == 0) return false;
-    const Bytes answer = ask(Writer().value<std::int64_t>(HaloKind).range(boundary).take());
-    std::vector<double> values = Reader(answer).range<double>();
+    const Bytes answer = ask(
+        Writer().value<std::int64_t>(HaloKind).value(boundary.epoch).range(boundary.values).take());
+    Reader reader(answer);
+    const auto epoch = reader.value<std::int64_t>();
+    std::vector<double> values = reader.range<double>();
     if (values.size() != halo_) throw Error("malformed message: a halo of another size");
-    halo = std::move(values);
+    if (epoch == halo.epoch && values == halo.values) return false;
+    halo = {std::move(values), epoch};
     return true;
   }
-  bool report(double squares, std::uint32_t reasons) override {
-    const Bytes answer =
-        ask(Writer().value<std::int64_t>(ResidualKind).value(squares).value(reasons).take());
-    return Reader(answer).value<std::int64_t>() != 0;
+  bool report(const HybridPart& part) override {
+    const Bytes answer = ask(Writer()
+                                 .value<std::int64_t>(ResidualKind)
+                                 .value(part.squares)
+                                 .value<std::int64_t>(part.fresh ? epoch_ : 0)
+                                 .value(part.reasons | failed(trouble_))
+                                 .take());
+    Reader reader(answer);
+    const bool stop = reader.value<std::int64_t>() != 0;
+    epoch_ = reader.value<std::int64_t>();
+    residual_ = reader.value<double>();
+    return stop;
   }
-  void close() override {}
+  std::int64_t epoch() const override { return epoch_; }
+  double residual() const override { return residual_; }
+  bool stagnates() const override { return false; }
+  void close() override {
+    if (trouble_.any()) throw Error(trouble_.text());
+  }
 
  private:
   Bytes ask(Bytes question) {
     transport_.send(0, Channel::Work, session_, SendMode::Eager, std::move(question));
-    Patience patience;
-    for (;;) {
-      if (auto envelope = transport_.tryReceive(Channel::Work, session_))
-        return std::move(envelope->bytes);
-      patience.rest(transport_);
-    }
+    std::optional<Envelope> answer;
+    const bool came = waitFor(transport_, trouble_, [&] {
+      answer = transport_.tryReceive(Channel::Work, session_);
+      return answer.has_value();
+    });
+    if (!came) throw Error(trouble_.text());
+    return std::move(answer->bytes);
   }
 
   Transport& transport_;
   Session session_;
   std::size_t halo_;
+  Trouble trouble_;
+  std::int64_t epoch_ = 1;
+  double residual_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
 
-std::unique_ptr<HybridLinks> makeNeighborLinks(Transport& transport, const Subregion& subregion,
-                                               double threshold,
-                                               const std::vector<double>& boundary, bool waits) {
-  return std::make_unique<NeighborLinks>(transport, subregion, threshold, boundary, waits);
+bool HybridJudge::judge(double residual, bool fresh, std::uint32_t reasons) {
+  if (reasons != 0 || !std::isfinite(residual)) return true;
+  if (!fresh) return false;
+  residual_ = residual;
+  if (residual <= threshold_) return true;
+  ++epoch_;
+  vain_ = residual < least_ ? 0 : vain_ + 1;
+  least_ = std::min(least_, residual);
+  return stagnates();
+}
+
+std::unique_ptr<HybridLinks> makeNeighborLinks(Transport& transport, Session session,
+                                               const Subregion& subregion, const HybridJudge& judge,
+                                               bool waits) {
+  return std::make_unique<NeighborLinks>(transport, session, subregion, judge, waits);
 }
 
 std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session session,
@@ -159,10 +230,10 @@ HybridMaster::HybridMaster(const LaplaceProblem& problem, const std::vector<Cell
   for (std::size_t r = 0; r < boxes.size(); ++r) subregions.emplace_back(problem, boxes, r);
   for (std::size_t r = 0; r < boxes.size(); ++r) {
     Client& client = clients_[r];
-    client.boundary = Reader(boundaries.at(r)).range<double>();
-    if (client.boundary.size() != subregions[r].boundary().size())
+    client.boundary.values = Reader(boundaries.at(r)).range<double>();
+    if (client.boundary.values.size() != subregions[r].boundary().size())
       throw Error("malformed message: a boundary of another size");
-    client.halo.resize(subregions[r].halo().size());
+    client.halo.values.resize(subregions[r].halo().size());
     for (std::size_t other = 0; other < boxes.size(); ++other) {
       auto in = subregions[r].neededFrom(other);
       if (!in.empty())
@@ -171,24 +242,29 @@ HybridMaster::HybridMaster(const LaplaceProblem& problem, const std::vector<Cell
   }
 }
 
-void HybridMaster::serve(Transport& transport, Session session, double threshold,
+bool HybridMaster::serve(Transport& transport, Session session, HybridJudge judge,
                          OperationTimes* times) {
   std::size_t running = clients_.size() - 1;
-  clients_[0].squares = 0;  // its own
   bool stop = false;
   Trouble trouble;
   const auto readHalo = [&](Client& client, Reader& reader) {
-    std::vector<double> boundary = reader.range<double>();
-    if (boundary.size() != client.boundary.size())
+    const auto epoch = reader.value<std::int64_t>();
+    std::vector<double> values = reader.range<double>();
+    if (values.size() != client.boundary.values.size())
       throw Error("malformed message: a boundary of another size");
-    client.boundary = std::move(boundary);
+    client.boundary = {std::move(values), epoch};
   };
   const auto readResidual = [&](Client& client, Reader& reader) {
     client.squares = reader.value<double>();
+    client.judged = reader.value<std::int64_t>();
     const auto reasons = reader.value<std::uint32_t>();
     double sum = 0;
-    for (const Client& other : clients_) sum += other.squares;
-    stop = stop || reasons != 0 || std::isnan(sum) || std::sqrt(sum) <= threshold;
+    bool fresh = true;
+    for (std::size_t r = 1; r < clients_.size(); ++r) {
+      sum += clients_[r].squares;
+      fresh = fresh && clients_[r].judged == judge.epoch();
+    }
+    stop = stop || judge.judge(std::sqrt(sum), fresh, reasons);
   };
   Patience patience;
   while (running > 0) {
@@ -209,10 +285,14 @@ void HybridMaster::serve(Transport& transport, Session session, double threshold
     if (kind == HaloKind) {
       timed(times, Operation::MasterHalo, [&] {
         trouble.attempt([&] { readHalo(client, reader); });
-        for (const Route& route : client.routes)
+        client.halo.epoch = judge.epoch();
+        for (const Route& route : client.routes) {
+          const DatedValues& boundary = clients_[route.from].boundary;
+          client.halo.epoch = std::min(client.halo.epoch, boundary.epoch);
           for (std::size_t i = 0; i < route.in.size(); ++i)
-            client.halo[route.in[i]] = clients_[route.from].boundary[route.out[i]];
-        answer(Writer().range(client.halo).take());
+            client.halo.values[route.in[i]] = boundary.values[route.out[i]];
+        }
+        answer(Writer().value(client.halo.epoch).range(client.halo.values).take());
       });
     } else {
       timed(times, Operation::MasterResidual, [&] {
@@ -221,12 +301,17 @@ void HybridMaster::serve(Transport& transport, Session session, double threshold
           readResidual(client, reader);
         });
         stop = stop || trouble.any();
-        answer(Writer().value<std::int64_t>(stop ? 1 : 0).take());
+        answer(Writer()
+                   .value<std::int64_t>(stop ? 1 : 0)
+                   .value(judge.epoch())
+                   .value(judge.residual())
+                   .take());
         if (stop && !std::exchange(client.stopped, true)) --running;
       });
     }
   }
   if (trouble.any()) throw Error(trouble.text());
+  return judge.stagnates();
 }
 
 }  // namespace tributary

@@ -1,6 +1,7 @@
 #include "Tributary/Relaxation/JacobiBlock.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace tributary {
@@ -80,8 +81,8 @@ void JacobiBlock::connect(JacobiBlock& below, JacobiBlock& above) {
   for (const auto& [from, to, side] :
        {std::tuple<JacobiBlock&, JacobiBlock&, std::size_t>(below, above, 1), {above, below, 0}}) {
     auto& outgoing = from.next_[side].outgoing;
-    outgoing = std::make_unique<Newest<std::vector<double>>>(
-        captures, std::vector<double>(from.layerSize(), 0));
+    outgoing = std::make_unique<Newest<DatedValues>>(
+        captures, DatedValues{std::vector<double>(from.layerSize(), 0)});
     to.next_[1 - side].incoming = outgoing.get();
     from.publishNeighbor(side);
   }
@@ -111,12 +112,12 @@ void JacobiBlock::forEachRow(std::int64_t layer, Visit&& visit) const {
 }
 
 void JacobiBlock::takeGhosts(const std::vector<Ghost>& ghosts) {
-  const std::vector<double>& halo = halo_.reading();
+  const std::vector<double>& halo = halo_.reading().values;
   for (const Ghost& ghost : ghosts) values_[0][ghost.to] = values_[1][ghost.to] = halo[ghost.from];
 }
 
 void JacobiBlock::takeNeighbor(std::size_t side) {
-  const std::vector<double>& from = next_[side].incoming->reading();
+  const std::vector<double>& from = next_[side].incoming->reading().values;
   const std::size_t to = side == 0 ? layer(box_.lo[axis_] - 1) : layer(box_.hi[axis_]);
   for (std::vector<double>& values : values_)
     std::copy(from.begin(), from.end(), values.begin() + static_cast<std::ptrdiff_t>(to));
@@ -125,12 +126,14 @@ void JacobiBlock::takeNeighbor(std::size_t side) {
 void JacobiBlock::publishNeighbor(std::size_t side) {
   const auto from =
       static_cast<std::ptrdiff_t>(side == 0 ? layer(box_.lo[axis_]) : layer(box_.hi[axis_] - 1));
-  Newest<std::vector<double>>& outgoing = *next_[side].outgoing;
-  std::copy_n(values_[current_].begin() + from, layerSize(), outgoing.writing().begin());
+  Newest<DatedValues>& outgoing = *next_[side].outgoing;
+  std::copy_n(values_[current_].begin() + from, layerSize(), outgoing.writing().values.begin());
+  outgoing.writing().epoch = epoch_;
   outgoing.publish();
 }
 
-bool JacobiBlock::take(OperationTimes* times) {
+bool JacobiBlock::take(std::int64_t epoch, OperationTimes* times) {
+  epoch_ = epoch;
   bool isNeighborNew = false;
   for (const std::size_t side : {0u, 1u}) {
     if (!next_[side].incoming || !next_[side].incoming->take()) continue;
@@ -139,7 +142,7 @@ bool JacobiBlock::take(OperationTimes* times) {
   }
   const bool isHaloNew = halo_.take();
   // The next blocks' layers came with what lies beside them as those blocks last had it.
-  if ((isHaloNew || isNeighborNew) && !halo_.reading().empty()) takeGhosts(neighborGhosts_);
+  if ((isHaloNew || isNeighborNew) && !halo_.reading().values.empty()) takeGhosts(neighborGhosts_);
   if (isHaloNew) {
     timed(times, Operation::CopySideHalo, [&] { takeGhosts(sideGhosts_); });
     if (!endGhosts_.empty()) timed(times, Operation::CopyEndHalo, [&] { takeGhosts(endGhosts_); });
@@ -180,17 +183,28 @@ double JacobiBlock::computeResidual(OperationTimes* times) {
             squaredResidualOfRow(stencil_, values_[current_].data() + row, strides, box_.along(0));
       });
   });
+  std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
+  for (const Neighboring& next : next_)
+    if (next.incoming) oldest = std::min(oldest, next.incoming->reading().epoch);
+  if (!halo_.reading().values.empty()) oldest = std::min(oldest, halo_.reading().epoch);
+  if (oldest >= epoch_) {
+    if (judged_ != epoch_ || !(residual_ <= largest_)) largest_ = residual_;
+    judged_ = epoch_;
+  }
   return residual_;
 }
 
 void JacobiBlock::publish(OperationTimes* times) {
   Report& report = report_.writing();
-  report.values.resize(boundaryPlaces_.size());
+  report.boundary.values.resize(boundaryPlaces_.size());
+  report.boundary.epoch = epoch_;
   report.residual = residual_;
+  report.largest = largest_;
+  report.judged = judged_;
   report.iterations = iterations_;
   const std::vector<double>& values = values_[current_];
   const auto copy = [&](const std::vector<std::size_t>& points, std::size_t to) {
-    for (const std::size_t point : points) report.values[to++] = values[point];
+    for (const std::size_t point : points) report.boundary.values[to++] = values[point];
   };
   if (!sidePoints_.empty()) timed(times, Operation::PublishSides, [&] { copy(sidePoints_, 0); });
   if (!endPoints_.empty())
@@ -198,12 +212,17 @@ void JacobiBlock::publish(OperationTimes* times) {
   report_.publish();
 }
 
-void JacobiBlock::giveHalo(const std::vector<double>& halo) {
+void JacobiBlock::giveHalo(const DatedValues& halo) {
   halo_.writing() = halo;
   halo_.publish();
 }
 
+bool JacobiBlock::dependsOnOthers() const {
+  return next_[0].incoming || next_[1].incoming || !halo_.reading().values.empty();
+}
+
 void JacobiBlock::show() {
+  epoch_ = 0;
   for (const std::size_t side : {0u, 1u})
     if (next_[side].outgoing) publishNeighbor(side);
 }

@@ -18,8 +18,12 @@ class JacobiBlock {
  public:
   /// What the thread says of its part.
   struct Report {
-    std::vector<double> values;  ///< at the subregion's boundary, in boundary order
-    double residual = 0;         ///< sum of squares over the block
+    DatedValues boundary;  ///< at the subregion's boundary, in boundary order
+    double residual = 0;   ///< sum of squares over the block
+    /// The largest residual of those computed with values that all others have had since `judged`
+    /// began. The largest, since a thread that runs alone soon finds its own part solved.
+    double largest = 0;
+    std::int64_t judged = 0;  ///< an epoch
     std::int64_t iterations = 0;
   };
 
@@ -31,11 +35,13 @@ class JacobiBlock {
   /// Connects two blocks of neighbouring layers. Before the threads begin.
   static void connect(JacobiBlock& below, JacobiBlock& above);
 
-  /// The newest values of others become those of the next step. @return whether there were any
-  bool take(OperationTimes* times);
+  /// The newest values of others become those of the next step.
+  /// @param epoch  the present one, that what is published from now on is of
+  /// @return whether there were any
+  bool take(std::int64_t epoch, OperationTimes* times);
   /// One Jacobi step with them; publishes the outermost layers to the next blocks.
   void compute(OperationTimes* times);
-  /// The residual of the values as they are now, with the neighbours' that the last step had, is
+  /// The residual of the values as they are now, with those of others that were taken last, is
   /// computed and becomes part of the next report.
   double computeResidual(OperationTimes* times);
   /// Publishes the report.
@@ -49,12 +55,15 @@ class JacobiBlock {
   }
   const std::vector<std::size_t>& boundaryPlaces() const { return boundaryPlaces_; }
   /// Of the communicating thread: the subregion's halo values for the next steps.
-  void giveHalo(const std::vector<double>& halo);
+  void giveHalo(const DatedValues& halo);
 
+  /// Whether there is anybody whose values it needs.
+  bool dependsOnOthers() const;
   std::int64_t iterations() const { return iterations_; }
   double residual() const { return residual_; }
 
-  /// Publishes the outermost layers as they are now; for after the threads.
+  /// Publishes the outermost layers as they are now, as of the first epoch; while there are no
+  /// threads.
   void show();
   /// Not while threads run: the value at a point of the box.
   double value(std::int64_t i, std::int64_t j, std::int64_t k) const {
@@ -68,8 +77,8 @@ class JacobiBlock {
   };
   /// The layer of a block next to this one.
   struct Neighboring {
-    Newest<std::vector<double>>* incoming = nullptr;
-    std::unique_ptr<Newest<std::vector<double>>> outgoing;
+    Newest<DatedValues>* incoming = nullptr;
+    std::unique_ptr<Newest<DatedValues>> outgoing;
   };
 
   std::size_t index(std::int64_t i, std::int64_t j, std::int64_t k) const;
@@ -93,6 +102,9 @@ class JacobiBlock {
   std::size_t current_ = 0;
   std::int64_t iterations_ = 0;
   double residual_ = 0;
+  double largest_ = 0;
+  std::int64_t judged_ = 0;
+  std::int64_t epoch_ = 0;
 
   std::array<Neighboring, 2> next_;  ///< Below and above.
   /// Beside the block's layers, beside the layers of the next blocks, and beyond the subregion's
@@ -101,7 +113,7 @@ class JacobiBlock {
   std::vector<std::size_t> sidePoints_, endPoints_;  ///< Of the boundary; indices of values_.
   std::vector<std::size_t> boundaryPlaces_;          ///< Sides first, then ends.
   Newest<Report> report_;
-  Newest<std::vector<double>> halo_;
+  Newest<DatedValues> halo_;
 };
 
 }  // namespace tributary

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace tributary {
 
@@ -10,6 +12,12 @@ namespace tributary {
 enum class Captures {
   Locked,   ///< copied while a lock is held, as in the paper
   LockFree  ///< handed over whole, by one atomic exchange
+};
+
+/// Values that others compute with, and since when all of them are of: see HybridJudge::epoch().
+struct DatedValues {
+  std::vector<double> values;
+  std::int64_t epoch = 0;
 };
 
 /// Values that one thread writes and one other reads: the newest that were published, never torn,
