@@ -4,6 +4,10 @@
 #include <limits>
 #include <tuple>
 
+#ifdef __unix__
+#include <unistd.h>
+#endif
+
 namespace tributary {
 
 namespace {
@@ -12,12 +16,22 @@ std::size_t asIndex(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
+/// Of the cache that the cores share; what most of them have if it is not known.
+std::size_t largestCacheBytes() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes > 0) return static_cast<std::size_t>(bytes);
+#endif
+  return std::size_t(32) << 20;
+}
+
 }  // namespace
 
 JacobiBlock::JacobiBlock(const LaplaceProblem& problem, const Subregion& subregion,
                          const CellRange& box, Captures captures)
     : stencil_(problem.stencil),
       captures_(captures),
+      streams_(2 * sizeof(double) * asIndex(subregion.box().cells()) > largestCacheBytes()),
       axis_(dimensionOf(problem.stencil) - 1),
       box_(box),
       report_(captures, Report()),
@@ -150,11 +164,12 @@ bool JacobiBlock::take(std::int64_t epoch, OperationTimes* times) {
   return isHaloNew || isNeighborNew;
 }
 
-void JacobiBlock::computeLayer(std::int64_t number, std::vector<double>& to) const {
+void JacobiBlock::computeLayer(std::int64_t number, std::vector<double>& to, bool stream) const {
+  const auto step = stream ? streamJacobiRow : jacobiRow;
   const RowStrides strides{static_cast<std::ptrdiff_t>(strides_[1]),
                            static_cast<std::ptrdiff_t>(strides_[2])};
   forEachRow(number, [&](std::size_t row) {
-    jacobiRow(stencil_, values_[current_].data() + row, strides, box_.along(0), to.data() + row);
+    step(stencil_, values_[current_].data() + row, strides, box_.along(0), to.data() + row);
   });
 }
 
@@ -164,8 +179,10 @@ void JacobiBlock::compute(OperationTimes* times) {
   for (std::int64_t number = first; number <= last; ++number) {
     const bool isOutermost = number == first || number == last;
     timed(times, isOutermost ? Operation::ComputeLayer : Operation::ComputeInterior,
-          [&] { computeLayer(number, to); });
+          // The outermost layers are read again at once, to be published.
+          [&] { computeLayer(number, to, streams_ && !isOutermost); });
   }
+  if (streams_) drainStreams();
   current_ = 1 - current_;
   ++iterations_;
   for (const std::size_t side : {0u, 1u})

@@ -85,7 +85,7 @@ class JacobiBlock {
   /// Index of a layer's first point, those around it included, and how many they are.
   std::size_t layer(std::int64_t number) const;
   std::size_t layerSize() const;
-  void computeLayer(std::int64_t number, std::vector<double>& to) const;
+  void computeLayer(std::int64_t number, std::vector<double>& to, bool stream) const;
   void takeGhosts(const std::vector<Ghost>& ghosts);
   void takeNeighbor(std::size_t side);
   void publishNeighbor(std::size_t side);
@@ -94,6 +94,7 @@ class JacobiBlock {
 
   LaplaceStencil stencil_;
   Captures captures_;
+  bool streams_;      ///< The subregion's arrays do not stay in a cache.
   std::size_t axis_;  ///< Of the layers: the last one.
   CellRange box_;
   std::array<std::int64_t, 3> pad_{};  ///< Points around the box along each axis.

@@ -1,53 +1,20 @@
 #include "Tributary/Relaxation/LaplaceStencil.h"
 
 #include "Tributary/Error.h"
+#include "Tributary/Relaxation/LaplaceKernel.h"
 
 namespace tributary {
 
 namespace {
 
-// Each gives the sum of the neighbours of the point that p points to.
-
-struct FivePoint {
-  static double sum(const double* p, const RowStrides& s) {
-    return (p[-1] + p[1]) + (p[-s.y] + p[s.y]);
-  }
-};
-
-struct NinePoint {
-  static double sum(const double* p, const RowStrides& s) {
-    const double below = (p[-s.y - 1] + p[-s.y + 1]) + p[-s.y];
-    const double above = (p[s.y - 1] + p[s.y + 1]) + p[s.y];
-    return (p[-1] + p[1]) + (below + above);
-  }
-};
-
-struct SevenPoint {
-  static double sum(const double* p, const RowStrides& s) {
-    return (p[-1] + p[1]) + ((p[-s.y] + p[s.y]) + (p[-s.z] + p[s.z]));
-  }
-};
-
-struct TwentySevenPoint {
-  static double square(const double* p, const RowStrides& s) { return NinePoint::sum(p, s) + p[0]; }
-  static double sum(const double* p, const RowStrides& s) {
-    return NinePoint::sum(p, s) + (square(p - s.z, s) + square(p + s.z, s));
-  }
-};
-
-template <class Visit>
-auto withStencil(LaplaceStencil stencil, Visit&& visit) {
-  switch (stencil) {
-    case LaplaceStencil::FivePoint:
-      return visit(FivePoint());
-    case LaplaceStencil::NinePoint:
-      return visit(NinePoint());
-    case LaplaceStencil::SevenPoint:
-      return visit(SevenPoint());
-    case LaplaceStencil::TwentySevenPoint:
-      return visit(TwentySevenPoint());
-  }
-  throw Error("unknown stencil");
+const LaplaceKernel& kernel() {
+#if defined(__x86_64__)
+  static const LaplaceKernel& chosen =
+      __builtin_cpu_supports("avx2") ? laplaceKernelAvx2 : laplaceKernelBaseline;
+  return chosen;
+#else
+  return laplaceKernelBaseline;
+#endif
 }
 
 }  // namespace
@@ -72,35 +39,21 @@ int neighborsOf(LaplaceStencil stencil) {
 
 void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                std::int64_t count, double* out) {
-  const double weight = 1.0 / neighborsOf(stencil);
-  withStencil(stencil, [&](auto which) {
-    // Copied, so that the compiler knows that writing does not change them.
-    const RowStrides s = strides;
-    double* __restrict to = out;
-    for (std::int64_t i = 0; i < count; ++i) to[i] = weight * which.sum(row + i, s);
-  });
+  kernel().step(stencil, row, strides, count, out);
+}
+
+void streamJacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                     std::int64_t count, double* out) {
+  kernel().stream(stencil, row, strides, count, out);
+}
+
+void drainStreams() {
+  kernel().drain();
 }
 
 double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                             std::int64_t count) {
-  const double neighbors = neighborsOf(stencil);
-  return withStencil(stencil, [&](auto which) {
-    // Four sums side by side, so that additions need not wait for each other.
-    double sums[4] = {0, 0, 0, 0};
-    std::int64_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-      for (std::int64_t lane = 0; lane < 4; ++lane) {
-        const double* p = row + i + lane;
-        const double residual = which.sum(p, strides) - neighbors * p[0];
-        sums[lane] += residual * residual;
-      }
-    }
-    for (; i < count; ++i) {
-      const double residual = which.sum(row + i, strides) - neighbors * row[i];
-      sums[i % 4] += residual * residual;
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  });
+  return kernel().squares(stencil, row, strides, count);
 }
 
 }  // namespace tributary

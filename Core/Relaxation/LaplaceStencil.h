@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +29,12 @@ struct RowStrides {
 /// @param out  the new values, elsewhere
 void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                std::int64_t count, double* out);
+
+/// The same, written past the caches: for arrays that do not stay in them, whose lines would
+/// otherwise be read before they are written. Others see it after drainStreams().
+void streamJacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                     std::int64_t count, double* out);
+void drainStreams();
 
 /// The sum over a row of points of the squares of their residuals: of the sum of differences.
 double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,

@@ -4,6 +4,7 @@
 
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseCore>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "Tributary/Relaxation/HybridLinks.h"
+#include "Tributary/Relaxation/LaplaceKernel.h"
 #include "Tributary/Relaxation/LaplaceStencil.h"
 #include "Tributary/Relaxation/Newest.h"
 #include "Tributary/Transport/Collectives.h"
@@ -343,6 +345,35 @@ TEST(HybridJacobi, ARowIsTheMeanOfNeighbours) {
     }
     EXPECT_NEAR(squaredResidualOfRow(stencil, &values[422], strides, 13), squares, 1e-11);
   }
+}
+
+TEST(HybridJacobi, RowsHaveTheSameBitsOnEveryInstructionSet) {
+  std::vector<const LaplaceKernel*> kernels{&laplaceKernelBaseline};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) kernels.push_back(&laplaceKernelAvx2);
+#endif
+  const RowStrides strides{60, 1800};
+  std::vector<double> values(5400);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(static_cast<double>(i * i % 997));
+  for (const LaplaceStencil stencil : AllStencils)
+    for (const std::int64_t count : {0, 1, 2, 3, 4, 5, 8, 11, 47})
+      for (std::size_t at = 0; at < 4; ++at) {
+        const double* row = &values[2700 + at];
+        std::vector<double> expected(60, 7);
+        laplaceKernelBaseline.step(stencil, row, strides, count, &expected[5 + at]);
+        const double squares = laplaceKernelBaseline.squares(stencil, row, strides, count);
+        for (const LaplaceKernel* kernel : kernels) {
+          std::vector<double> out(60, 7);
+          kernel->step(stencil, row, strides, count, &out[5 + at]);
+          EXPECT_EQ(out, expected);
+          std::fill(out.begin(), out.end(), 7);
+          kernel->stream(stencil, row, strides, count, &out[5 + at]);
+          kernel->drain();
+          EXPECT_EQ(out, expected);
+          EXPECT_EQ(kernel->squares(stencil, row, strides, count), squares);
+        }
+      }
 }
 
 TEST(HybridJacobi, ManyRanksForFewPoints) {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "Tributary/Relaxation/LaplaceStencil.h"
+
+namespace tributary {
+
+/// The loops over a row's points, compiled once per instruction set; all give the same bits.
+struct LaplaceKernel {
+  /// See jacobiRow().
+  void (*step)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count,
+               double* out);
+  /// The same, but what is written goes past the caches, where there are instructions for that;
+  /// drain() makes sure that others see it.
+  void (*stream)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count,
+                 double* out);
+  void (*drain)();
+  /// See squaredResidualOfRow().
+  double (*squares)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count);
+};
+
+extern const LaplaceKernel laplaceKernelBaseline, laplaceKernelAvx2;
+
+}  // namespace tributary

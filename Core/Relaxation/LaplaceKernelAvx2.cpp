@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL laplaceKernelAvx2
+#include "LaplaceKernel.inl"

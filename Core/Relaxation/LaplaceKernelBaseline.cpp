@@ -1,0 +1,2 @@
+#define TRIBUTARY_KERNEL laplaceKernelBaseline
+#include "LaplaceKernel.inl"
