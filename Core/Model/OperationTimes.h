@@ -30,6 +30,15 @@ enum class Operation {
 };
 constexpr std::size_t Operations = 14;
 
+/// "CopySideHalo", ...
+inline std::string nameOf(Operation operation) {
+  static constexpr std::array<const char*, Operations> names = {
+      "CopySideHalo", "CopyEndHalo", "CopyNeighbor",   "ComputeLayer",    "ComputeInterior",
+      "PublishSides", "PublishEnds", "PublishLayer",   "ComputeResidual", "SumResidual",
+      "CopyBoundary", "UpdateHalo",  "MasterResidual", "MasterHalo"};
+  return names[static_cast<std::size_t>(operation)];
+}
+
 /// What an iteration of a thread consisted of besides computing.
 struct IterationKind {
   bool communicating = false;  ///< of the communicating thread (C), else of another (N)
