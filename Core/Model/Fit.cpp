@@ -180,6 +180,20 @@ ParametricDistribution fit(Family family, const std::vector<double>& samples) {
   throw Error("unknown family of distributions");
 }
 
+ParametricDistribution interpolate(const ParametricDistribution& first, double atFirst,
+                                   const ParametricDistribution& second, double atSecond,
+                                   double at) {
+  if (first.family() != second.family())
+    throw Error("nothing lies between a " + nameOf(first.family()) + " and a " +
+                nameOf(second.family()) + " distribution; give two of a family");
+  if (atFirst == atSecond) throw Error("no line goes through two distributions at one place");
+  const double part = (at - atFirst) / (atSecond - atFirst);
+  std::vector<double> parameters;
+  for (std::size_t i = 0; i < first.parameters().size(); ++i)
+    parameters.push_back((1 - part) * first.parameters()[i] + part * second.parameters()[i]);
+  return {first.family(), std::move(parameters)};
+}
+
 ChiSquare chiSquare(const std::vector<double>& samples, const Distribution& distribution,
                     std::size_t parameters, std::size_t bins) {
   if (samples.empty() || bins < 2)

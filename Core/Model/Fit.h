@@ -15,6 +15,14 @@ namespace tributary {
 /// positive where the family has positive numbers only.
 ParametricDistribution fit(Family family, const std::vector<double>& samples);
 
+/// The distribution between two of a family, or beyond them, whose parameters lie on the lines
+/// through theirs: as section 7.2 of the model's paper has times of a 7-point stencil from those of
+/// 5 and 9 points. Local. Throws Error if the families differ, if both are at the same place, or if
+/// a parameter becomes what it must not be.
+ParametricDistribution interpolate(const ParametricDistribution& first, double atFirst,
+                                   const ParametricDistribution& second, double atSecond,
+                                   double at);
+
 /// How far samples are from a distribution.
 struct ChiSquare {
   double statistic = 0;         ///< Sum over bins of (found - expected)^2 / expected.

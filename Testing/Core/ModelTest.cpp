@@ -207,6 +207,32 @@ TEST(Fit, RefusesWhatNothingFits) {
   }
 }
 
+TEST(Fit, InterpolatesBetweenDistributions) {
+  const ParametricDistribution five(Family::GeneralizedExtremeValue, {3e-7, 2e-8, 0.1});
+  const ParametricDistribution nine(Family::GeneralizedExtremeValue, {5e-7, 4e-8, -0.1});
+  const auto expectNear = [](const ParametricDistribution& found, std::vector<double> wanted,
+                             double part) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_NEAR(found.parameters()[i], wanted[i], part * (i == 2 ? 1 : wanted[i])) << i;
+  };
+  expectNear(interpolate(five, 5, nine, 9, 7), {4e-7, 3e-8, 0}, 1e-12);
+  expectNear(interpolate(five, 5, nine, 9, 5), {3e-7, 2e-8, 0.1}, 1e-12);
+  expectNear(interpolate(nine, 9, five, 5, 6), {3.5e-7, 2.5e-8, 0.05}, 1e-12);
+  // Of samples, as section 7.2 does: what was fitted lies between as what was drawn from does.
+  const auto of = [](const ParametricDistribution& drawnFrom) {
+    return fit(Family::GeneralizedExtremeValue, drawn(drawnFrom, 40000));
+  };
+  expectNear(interpolate(of(five), 5, of(nine), 9, 7), {4e-7, 3e-8, 0}, 0.02);
+  EXPECT_NE(errorOf([&] { interpolate(five, 5, nine, 5, 7); }).find("one place"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { interpolate(five, 5, nine, 9, 0); }).find("not positive"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] {
+              interpolate(five, 5, ParametricDistribution(Family::Normal, {1, 1}), 9, 7);
+            }).find("of a family"),
+            std::string::npos);
+}
+
 TEST(ChiSquare, IsPearsons) {
   // Of 100 numbers 10 in each tenth but for two, where there are 15 and 5: 25 / 10 + 25 / 10.
   std::vector<double> samples = {0, 1};
