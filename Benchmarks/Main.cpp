@@ -11,6 +11,7 @@
 #include "Features.h"
 #include "Iterations.h"
 #include "Kernels.h"
+#include "Model.h"
 #include "Neighborhood.h"
 #include "Particles.h"
 #include "Reduction.h"
@@ -439,6 +440,75 @@ void addIterations(CLI::App& app, bench::IterationsOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
+void addModel(CLI::App& app, bench::ModelOptions& options) {
+  auto* command = app.add_subcommand(
+      "model", "The performance model of hybrid Jacobi iterations beside measurement");
+  command
+      ->add_option(
+          "--table", options.table,
+          "errors: of modelled iteration times; fits: of operations' times; rates: by swap "
+          "period and work share; stencils: one between others; tuner; cost: of timing")
+      ->check(CLI::IsMember({"errors", "fits", "rates", "stencils", "tuner", "cost"}))
+      ->capture_default_str();
+  command->add_option("--points", options.points, "Of a subregion along each of two axes")
+      ->check(CLI::Range(1, 1 << 15))
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "Of a rank")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_flag("--master", options.master, "Rank 0 passes on halos and residuals");
+  command->add_option("--neighbors", options.neighbors, "Of a point")
+      ->check(CLI::IsMember({4, 8}))
+      ->capture_default_str();
+  command->add_option("--swap-period", options.swapPeriod, "Iterations from a swap to the next")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--residual-period", options.residualPeriod, "Likewise, of the residual")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--seconds", options.seconds, "That operations are measured for")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--timing-period", options.timingPeriod, "One in so many iterations is timed")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--samples", options.samples, "Most of an operation that a rank keeps")
+      ->check(CLI::Range(10, 1 << 24))
+      ->capture_default_str();
+  command->add_option("--simulated-seconds", options.simulatedSeconds, "Of each simulation")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--swap-periods", options.swapPeriods, "rates, tuner: a list, rising")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--work-shares", options.workShares, "rates: a list")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command
+      ->add_option("--rate-seconds", options.rateSeconds,
+                   "rates, cost: measured of each; rates: 0 to predict only")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--predict", options.predict,
+                   "rates: subregions and threads of another run that is predicted")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--tolerance", options.tolerance, "tuner: of the residual")
+      ->check(CLI::Range(1e-12, 0.5))
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "stencils, tuner, cost: repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Of simulations")->capture_default_str();
+  command->add_option("--load", options.load, "Timings from this file, in place of measuring");
+  command->add_option("--save", options.save, "Write the timings to this file");
+  command->add_option("--csv", options.csv, "Also write the table to this file");
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary, where it can beside its peers in the same run");
   bench::ParticlesOptions particles;
@@ -448,6 +518,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::NeighborhoodOptions neighborhood;
   bench::ReductionOptions reduction;
   bench::IterationsOptions iterations;
+  bench::ModelOptions model;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
   bench::FeaturesOptions features;
@@ -459,6 +530,7 @@ int run(int argc, char** argv, int rank, int size) {
   addReduction(app, reduction);
   addNeighborhood(app, neighborhood);
   addIterations(app, iterations);
+  addModel(app, model);
   addComponents(app, componentsPart, components, componentKernels);
   addFeatures(app, features);
   app.require_subcommand(1);
@@ -479,6 +551,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureNeighborhood(neighborhood);
   } else if (app.got_subcommand("iterations")) {
     bench::measureIterations(iterations);
+  } else if (app.got_subcommand("model")) {
+    bench::measureModel(model);
   } else if (app.got_subcommand("features")) {
     bench::measureFeatures(features);
   } else if (app.got_subcommand("components")) {

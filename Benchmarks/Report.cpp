@@ -65,6 +65,29 @@ void Report::save(const std::string& path) const {
     throw tributary::Error("cannot write " + path + ": does its folder exist, is there room?");
 }
 
+void Report::saveCsv(const std::string& path) const {
+  std::ofstream file(path);
+  const auto line = [&](const Row& row, auto&& cell) {
+    const char* separator = "";
+    for (const auto& [name, value] : row.items()) {
+      if (value.is_structured()) continue;
+      file << separator << cell(name, value);
+      separator = ",";
+    }
+    file << "\n";
+  };
+  const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
+  if (!rows_.empty())
+    line(rows_.front(), [&](const std::string& name, const Row&) { return quoted(name); });
+  for (const Row& row : rows_)
+    line(row, [&](const std::string&, const Row& value) {
+      return value.is_string() ? quoted(value.get<std::string>()) : value.dump();
+    });
+  file.flush();
+  if (!file)
+    throw tributary::Error("cannot write " + path + ": does its folder exist, is there room?");
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto middle = values.size() / 2;

@@ -22,6 +22,8 @@ class Report {
   void print(std::ostream& out) const;
   /// Throws tributary::Error if the file cannot be written.
   void save(const std::string& path) const;
+  /// The table alone, for plotting: names and numbers with commas in between.
+  void saveCsv(const std::string& path) const;
 
  private:
   std::string title_;

@@ -18,9 +18,8 @@ namespace tributary {
 /// what looking at the clock took of each. Immutable; functions are local.
 class OperationModel {
  public:
-  /// Throws Error if there are no times of computing layers, or none above 0; if the times were
-  /// measured with a work share: those of a block are of an equal one; or if samples or the setting
-  /// make no sense.
+  /// Throws Error if there are no times of computing layers above 0, if they were measured with a
+  /// work share, so that blocks were not equal, or if samples or the setting make no sense.
   /// @param family  to fit; none: kernel density. Where no distribution of the family fits, as to
   ///                fewer than three samples, kernel density is used
   OperationModel(const MeasuredTimes& measured, std::optional<Family> family);

@@ -99,7 +99,7 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
   expect("subregions 2 2", "subregions 2 200", 10, "layers for 3 threads");
   expect("threads 3", "threads 99999999999", 5, "not between 0");
   expect("most-iterations", "least-iterations", 6, "no thread communicates as");
-  expect("traffic master", "traffic slave", 7, "traffic is");
+  expect("traffic master", "traffic other", 7, "traffic is");
   expect("work-share 0.3", "work-share nan", 10, "work share");
   expect("work-share 0.3", "work-share 0,3", 8, "no number");
   expect("swap-period 7", "swap-period 0", 10, "swap period");
