@@ -56,9 +56,9 @@ struct KindSummary {
 std::vector<KindSummary> summarize(const std::vector<std::pair<IterationKind, double>>& iterations);
 
 /// How far modelled seconds are from measured ones, as parts of the measured: mean and standard
-/// deviation of (modelled - measured) / measured over pairs, as in Tables 1 and 3 of the paper.
-/// There, pairs are of an iteration that was measured and one that was not; so they are here, of
-/// each sample with another one, the shorter list again and again.
+/// deviation of (modelled - measured) / measured over pairs, as in Tables 1 and 3 of the paper. The
+/// n-th of one list is paired with the n-th of the other, of which the shorter one begins anew when
+/// it ends.
 struct ModelError {
   double mean = 0;
   double deviation = 0;
