@@ -31,6 +31,8 @@ void check(const HybridSetting& setting) {
     throw Error("more than 2^20 subregions");
   if (setting.threads < 1 || setting.threads > 1 << 12)
     throw Error(std::to_string(setting.threads) + " threads; give 1 to 4096");
+  if (static_cast<std::int64_t>(subregionsOf(setting)) * setting.threads > 1 << 20)
+    throw Error("more than 2^20 threads in all");
   const bool dedicated = setting.communicates == CommunicatingThread::Dedicated;
   if (dedicated && setting.threads < 2)
     throw Error("one thread communicates and computes nothing; give at least two");

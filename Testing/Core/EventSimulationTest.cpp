@@ -300,6 +300,10 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
   expect("subregions along", [](HybridSetting& s) { s.subregions[0] = 0; });
   expect("2^20", [](HybridSetting& s) { s.subregions = {1 << 15, 1 << 15}; });
   expect("threads", [](HybridSetting& s) { s.threads = 0; });
+  expect("threads in all", [](HybridSetting& s) {
+    s.subregions = {1 << 10, 1};
+    s.threads = 1 << 12;
+  });
   expect("for 11 threads", [](HybridSetting& s) { s.threads = 11; });
   expect("swap period", [](HybridSetting& s) { s.swapPeriod = 0; });
   expect("work share", [](HybridSetting& s) { s.workShare = std::nan(""); });
