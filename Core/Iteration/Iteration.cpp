@@ -488,6 +488,22 @@ std::string Iteration::state() const {
   return engine_->state();
 }
 
+IterationStatistics& IterationStatistics::operator+=(const IterationStatistics& next) {
+  iterations += next.iterations;
+  snapshots += next.snapshots;
+  sent += next.sent;
+  unsent += next.unsent;
+  received += next.received;
+  superseded += next.superseded;
+  bytes += next.bytes;
+  protocol += next.protocol;
+  computingSeconds += next.computingSeconds;
+  verifyingSeconds += next.verifyingSeconds;
+  idleSeconds += next.idleSeconds;
+  totalSeconds += next.totalSeconds;
+  return *this;
+}
+
 IterationStatistics reduceStatistics(Transport& transport, const IterationStatistics& mine) {
   const std::vector<std::int64_t> sums =
       allreduce(transport, ReduceOp::Sum,

@@ -112,6 +112,9 @@ struct IterationStatistics {
   double verifyingSeconds = 0;  ///< in residual()
   double idleSeconds = 0;       ///< in turns without a sweep
   double totalSeconds = 0;      ///< from construction to the end
+
+  /// Of several iterations, one after the other.
+  IterationStatistics& operator+=(const IterationStatistics& next);
 };
 
 /// Over all ranks, collective, the same result everywhere: sums, except for the largest of

@@ -1,0 +1,26 @@
+#include "Tributary/Relaxation/HarmonicStencil.h"
+
+namespace tributary {
+
+LatticeStencil::LatticeStencil(const SiteLattice& sites) {
+  double shortest = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double>& x = sites.places[a];
+    if (x.size() < 2) continue;
+    spacing_[a] = (x.back() - x.front()) / static_cast<double>(x.size() - 1);
+    if (shortest == 0 || spacing_[a] < shortest) shortest = spacing_[a];
+  }
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double>& x = sites.places[a];
+    const bool varies = x.size() > 1;
+    if (varies) spacing_[a] /= shortest;
+    Axis<double>& axis = doubles_[a];
+    axis.conductances.assign(x.size() + 1, 0.0);
+    for (std::size_t i = 1; i < x.size(); ++i) axis.conductances[i] = shortest / (x[i] - x[i - 1]);
+    for (const double width : sites.widths[a]) axis.widths.push_back(varies ? width / shortest : 1);
+    floats_[a].conductances.assign(axis.conductances.begin(), axis.conductances.end());
+    floats_[a].widths.assign(axis.widths.begin(), axis.widths.end());
+  }
+}
+
+}  // namespace tributary
