@@ -228,7 +228,8 @@ bool HarmonicFill::Solver::solve(const std::function<bool(double)>& monitor,
   while (worst > goal && result.cycles < options_.cycleLimit &&
          result.cycles - last < kCyclesWithoutGain) {
     const double progress = std::clamp(std::log(begin / worst) / std::log(begin / goal), 0.0, 1.0);
-    const bool goesOn = !monitor || monitor(0.9 * progress);
+    bool goesOn = true;
+    post_.trouble.attempt([&] { goesOn = !monitor || monitor(0.9 * progress); });
     cascade_->correct(residual_);
     ++result.cycles;
     const float* z = cascade_->correction();

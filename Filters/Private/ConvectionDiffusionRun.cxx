@@ -255,18 +255,7 @@ bool vtkAsyncConvectionDiffusion::vtkRun::Substep(tributary::ConvectionDiffusion
                           all;
   const tributary::IterationResult result =
       solver.step(this->State.Source, [&] { return self->Monitor(this->Transport, progress); });
-  const tributary::IterationStatistics& statistics = solver.statistics();
-  this->Total.iterations += statistics.iterations;
-  this->Total.snapshots += statistics.snapshots;
-  this->Total.sent += statistics.sent;
-  this->Total.unsent += statistics.unsent;
-  this->Total.received += statistics.received;
-  this->Total.superseded += statistics.superseded;
-  this->Total.bytes += statistics.bytes;
-  this->Total.protocol += statistics.protocol;
-  this->Total.computingSeconds += statistics.computingSeconds;
-  this->Total.verifyingSeconds += statistics.verifyingSeconds;
-  this->Total.idleSeconds += statistics.idleSeconds;
+  this->Total += solver.statistics();
   if (self->AbortedTogether(this->Transport, result.verdict == tributary::Verdict::Aborted)) {
     return false;
   }

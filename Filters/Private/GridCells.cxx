@@ -20,6 +20,7 @@
 #include "Tributary/Agree.h"
 #include "Tributary/Bytes.h"
 #include "Tributary/Error.h"
+#include "Tributary/Relaxation/SiteLattice.h"
 #include "Tributary/Transport/Collectives.h"
 
 namespace tributary {
@@ -112,15 +113,6 @@ void forEachCell(const CellRange& range, const CellRange& piece, Visit&& visit) 
           ((k - piece.lo[2]) * piece.along(1) + j - piece.lo[1]) * piece.along(0) - piece.lo[0];
       for (auto i = range.lo[0]; i < range.hi[0]; ++i) visit(row + i);
     }
-}
-
-CellRange overlapOf(const CellRange& one, const CellRange& other) {
-  CellRange both;
-  for (std::size_t a = 0; a < 3; ++a) {
-    both.lo[a] = std::max(one.lo[a], other.lo[a]);
-    both.hi[a] = std::min(one.hi[a], other.hi[a]);
-  }
-  return both;
 }
 
 /// The least box around both.

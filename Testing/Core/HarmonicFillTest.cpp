@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -353,6 +354,62 @@ TEST(HarmonicFill, HasTheDirectSolution) {
   }
 }
 
+/// Lattices and boxes of a few sites, slow ranks, and any order of events.
+TEST(HarmonicFill, HasTheResidualInEverySimulatedRun) {
+  if (world().size() > 1) return;
+  constexpr std::uint64_t Runs = Sanitized ? 40 : 600;
+  for (std::uint64_t seed = 0; seed < Runs && !HasFailure(); ++seed) {
+    const int ranks = 1 + int(mix(seed) % 8);
+    Site n;
+    for (std::size_t a = 0; a < 3; ++a) n[a] = std::int64_t(1 + mix(seed + 20 + a) % (7 - 2 * a));
+    n[0] += 1;
+    const double share = 0.1 + 0.85 * random01(seed + 1);
+    Problem problem = problemOf(
+        mix(seed + 2) % 2 == 0 ? randomPoints(n, seed) : randomCells(n, seed),
+        [&](const Site& s) {
+          return s != Site{0, 0, 0} &&
+                 (s == Site{1, 0, 0} || random01(seed + 7 * Reference::place(n, s) + 1000) < share);
+        },
+        noise(seed));
+    const Reference reference(problem);
+    const Setting& setting = Settings[mix(seed + 3) % std::size(Settings)];
+    const Cut cut = Cuts[mix(seed + 4) % std::size(Cuts)];
+    HarmonicFillOptions options;
+    options.tolerance = mix(seed + 5) % 2 == 0 ? 1e-6 : 1e-10;
+    options.cycleLimit = mix(seed + 6) % 3 == 0 ? 1 : 1000;
+    options.sweepsPerExchange = 1 + int(mix(seed + 7) % 3);
+    options.iteration.mode = setting.mode;
+    options.iteration.detection = setting.detection;
+    options.iteration.reduction =
+        mix(seed + 8) % 2 == 0 ? ReductionKind::LeaderElection : ReductionKind::Transport;
+    const auto body = [&](Transport& transport) {
+      if (transport.rank() == int(seed) % ranks) transport.spend(0.01);  // a stall
+      const Filled filled = fill(transport, problem, cut, options);
+      const double range = filled.result.highest - filled.result.lowest;
+      EXPECT_EQ(filled.result.verdict, Verdict::Converged) << "seed " << seed;
+      EXPECT_LE(filled.result.residual, options.tolerance * range) << "seed " << seed;
+      EXPECT_NEAR(reference.residual(filled.values), filled.result.residual, 1e-14 * 5)
+          << "seed " << seed;
+    };
+    if (seed % 2 == 0) {
+      const auto adversary = makeRandomAdversary(seed);
+      const auto network = makeAdversaryNetwork(ranks, *adversary);
+      network->run(body);
+      EXPECT_EQ(network->left(), "") << "seed " << seed;
+    } else {
+      TimedNetworkOptions network;
+      network.ranks = ranks;
+      network.noise = 1;
+      network.seed = seed;
+      network.speeds.assign(std::size_t(ranks), 1.0);
+      network.speeds[mix(seed + 12) % std::size_t(ranks)] = 0.1;
+      const auto timed = makeTimedNetwork(network);
+      timed->run(body);
+      EXPECT_EQ(timed->left(), "") << "seed " << seed;
+    }
+  }
+}
+
 TEST(HarmonicFill, TakesFewCyclesWhateverTheSize) {
   std::vector<std::int64_t> cycles;
   for (const std::int64_t n : {24, 48, 96}) {
@@ -470,6 +527,17 @@ TEST(HarmonicFill, IsAborted) {
   options.tolerance = 1e-12;
   EXPECT_EQ(fill(world(), problem, Cut::Bisected, options, monitor).result.verdict,
             Verdict::Aborted);
+}
+
+TEST(HarmonicFill, AnErrorOfOneMonitorIsAnErrorOnAllRanks) {
+  const Site n{12, 11, 10};
+  const Problem problem = problemOf(randomPoints(n, 1), ball(n, 4), noise(1));
+  const auto monitor = [&](double) -> bool {
+    if (world().rank() == world().size() - 1) throw Error("the monitor broke");
+    return true;
+  };
+  EXPECT_NE(errorOf([&] { fill(world(), problem, Cut::Bisected, {}, monitor); }).find("broke"),
+            std::string::npos);
 }
 
 TEST(HarmonicFill, SaysWhenItDoesNotGetThere) {

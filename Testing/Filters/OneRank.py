@@ -161,7 +161,8 @@ def main():
         SourceArray=["CELLS", "first"],
         InitialConcentration=["CELLS", "first"],
     )
-    for proxy in (lines, regions, features, concentration):
+    fill = check.filled(data, Unknown="Mask", Mask=["CELLS", "first"], Schedule="Synchronous")
+    for proxy in (lines, regions, features, concentration, fill):
         expected, failed = result(proxy)
         assert not any(WORLD.allgather(failed)), "an error without a change"
         kept = set()

@@ -71,6 +71,7 @@ def load_plugin():
         "AsyncConnectivity",
         "AsyncFeatureTracker",
         "AsyncConvectionDiffusion",
+        "AsyncHarmonicFill",
     ):
         if name not in _created:
             assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
@@ -111,6 +112,12 @@ def carried(data, **properties):
     """Async Convection Diffusion on a proxy of data."""
     load_plugin()
     return _created["AsyncConvectionDiffusion"](Input=data, **properties)
+
+
+def filled(data, **properties):
+    """Async Harmonic Fill on a proxy of data."""
+    load_plugin()
+    return _created["AsyncHarmonicFill"](Input=data, **properties)
 
 
 def paraview_tracer(data, seeds, **properties):

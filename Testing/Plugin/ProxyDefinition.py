@@ -36,7 +36,8 @@ pairs = (("AsyncStreamTracer", "StreamTracer"),
          ("AsyncStreamTracerWithCustomSource", "ArbitrarySourceStreamTracer"),
          ("AsyncConnectivity", "PVConnectivityFilter"),
          ("AsyncFeatureTracker", None),  # ParaView has none
-         ("AsyncConvectionDiffusion", None))
+         ("AsyncConvectionDiffusion", None),
+         ("AsyncHarmonicFill", None))
 for ours, theirs in pairs:
     proxy = manager.GetPrototypeProxy("filters", ours)
     expect(proxy is not None, "there is a proxy " + ours)
@@ -61,7 +62,7 @@ UNLIKE = {"Input", "Source", "TimestepValues"}
 
 # Proxies of the bare classes, to which no default of the XML is sent.
 BARE = ("AsyncStreamTracer", "AsyncConnectivity", "AsyncFeatureTracker",
-        "AsyncConvectionDiffusion")
+        "AsyncConvectionDiffusion", "AsyncHarmonicFill")
 manager.LoadConfigurationXML("<ServerManagerConfiguration><ProxyGroup name='filters'>" + "".join(
     """<SourceProxy name="Bare%s" class="vtk%s">
     <InputProperty name="Input" command="AddInputConnection"/>
@@ -76,7 +77,7 @@ def printed(name):
     return dict(re.match(r"\s*(.*?): *(.*)", line).groups() for line in lines if ":" in line)
 
 
-for name, least in zip(BARE, (24, 20, 18, 30)):
+for name, least in zip(BARE, (24, 20, 18, 30, 12)):
     bare, sent = printed("Bare" + name), printed(name)
     compared = 0
     for member in properties(manager.GetPrototypeProxy("filters", name)):

@@ -1,0 +1,144 @@
+#include "vtkAsyncHarmonicFill.h"
+
+#include "Private/HarmonicFillRun.h"
+#include "Private/PropertyList.h"
+#include "Private/Require.h"
+
+#include <vtkDataObject.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkObjectFactory.h>
+#include <vtkSmartPointer.h>
+
+#include <cmath>
+
+vtkStandardNewMacro(vtkAsyncHarmonicFill);
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::AddPointArray(const char* name)
+{
+  if (name && *name)
+  {
+    this->PointArrays.emplace_back(name);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::AddCellArray(const char* name)
+{
+  if (name && *name)
+  {
+    this->CellArrays.emplace_back(name);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::ClearPointArrays()
+{
+  this->PointArrays.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::ClearCellArrays()
+{
+  this->CellArrays.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::CheckProperties()
+{
+  using tributary::require;
+  require(this->Unknown != VALUE || std::isfinite(this->UnknownValue), "UnknownValue",
+    this->UnknownValue, "set it to a finite number, or Unknown to Not A Number");
+  require(this->Tolerance > 0 && std::isfinite(this->Tolerance), "Tolerance", this->Tolerance,
+    "set it to more than 0");
+  require(this->CycleLimit >= 1, "CycleLimit", this->CycleLimit, "set it to 1 or more");
+  require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
+  require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
+    "set it to 1 or more");
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list)
+{
+  list.addAll("PointArrays", this->PointArrays);
+  list.addAll("CellArrays", this->CellArrays);
+  list.add("Unknown", this->Unknown);
+  this->DescribeArray(list, "SelectMask", 0);
+  list.add("InvertMask", this->InvertMask);
+  list.add("UnknownValue", this->UnknownValue);
+  list.add("ShowFilled", this->ShowFilled);
+  list.add("MarkFilled", this->MarkFilled);
+  list.add("Tolerance", this->Tolerance);
+  list.add("CycleLimit", this->CycleLimit);
+  list.add("IterationLimit", this->IterationLimit);
+  list.add("SweepsPerExchange", this->SweepsPerExchange);
+  list.add("ConvergenceDetection", this->ConvergenceDetection);
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncHarmonicFill::FillOutputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkDataObject");
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncHarmonicFill::RequestDataObject(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
+  if (!input)
+  {
+    return 0;
+  }
+  vtkInformation* info = outputVector->GetInformationObject(0);
+  vtkDataObject* old = vtkDataObject::GetData(info);
+  if (!old || old->GetDataObjectType() != input->GetDataObjectType())
+  {
+    const auto output = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
+    info->Set(vtkDataObject::DATA_OBJECT(), output);
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
+  vtkInformationVector** inputVector, vtkInformationVector* outputVector,
+  tributary::RunStatistics& statistics)
+{
+  return vtkRun(this, transport)
+    .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
+      statistics);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  const auto list = [&](const char* name, const std::vector<std::string>& arrays)
+  {
+    os << indent << name << ":";
+    for (const std::string& array : arrays)
+    {
+      os << " " << array;
+    }
+    os << "\n";
+  };
+  list("PointArrays", this->PointArrays);
+  list("CellArrays", this->CellArrays);
+  os << indent << "Unknown: " << this->Unknown << "\n"
+     << indent << "InvertMask: " << this->InvertMask << "\n"
+     << indent << "UnknownValue: " << this->UnknownValue << "\n"
+     << indent << "ShowFilled: " << this->ShowFilled << "\n"
+     << indent << "MarkFilled: " << this->MarkFilled << "\n"
+     << indent << "Tolerance: " << this->Tolerance << "\n"
+     << indent << "CycleLimit: " << this->CycleLimit << "\n"
+     << indent << "IterationLimit: " << this->IterationLimit << "\n"
+     << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n"
+     << indent << "ConvergenceDetection: " << this->ConvergenceDetection << "\n";
+}
