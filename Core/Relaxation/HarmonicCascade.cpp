@@ -415,7 +415,10 @@ void HarmonicCascade::descend(Level& fine, const Rows& rows, Level& coarse) {
   halo.visit(room.box, [&](Index at, std::size_t count) {
     append(mine, right.data() + at, count * sizeof(float));
   });
-  const std::vector<Bytes> parts = allgatherBytes(transport_, std::move(mine), post_.trouble);
+  // With a trouble of its own: one that there is already would keep this rank's part back.
+  Trouble trouble;
+  const std::vector<Bytes> parts = allgatherBytes(transport_, std::move(mine), trouble);
+  if (trouble.any()) post_.trouble.note(trouble.text());
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     std::size_t at = 0;
     coarse.halo.visit(coarse.partBoxes[rank], [&](Index place, std::size_t count) {

@@ -536,8 +536,8 @@ TEST(HarmonicFill, AnErrorOfOneMonitorIsAnErrorOnAllRanks) {
     if (world().rank() == world().size() - 1) throw Error("the monitor broke");
     return true;
   };
-  EXPECT_NE(errorOf([&] { fill(world(), problem, Cut::Bisected, {}, monitor); }).find("broke"),
-            std::string::npos);
+  const std::string error = errorOf([&] { fill(world(), problem, Cut::Bisected, {}, monitor); });
+  EXPECT_NE(error.find("the monitor broke"), std::string::npos) << error;
 }
 
 TEST(HarmonicFill, SaysWhenItDoesNotGetThere) {
