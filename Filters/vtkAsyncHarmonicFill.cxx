@@ -8,7 +8,6 @@
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
-#include <vtkSmartPointer.h>
 
 #include <cmath>
 
@@ -84,25 +83,6 @@ void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list)
 int vtkAsyncHarmonicFill::FillOutputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkDataObject");
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkAsyncHarmonicFill::RequestDataObject(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  if (!input)
-  {
-    return 0;
-  }
-  vtkInformation* info = outputVector->GetInformationObject(0);
-  vtkDataObject* old = vtkDataObject::GetData(info);
-  if (!old || old->GetDataObjectType() != input->GetDataObjectType())
-  {
-    const auto output = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
-    info->Set(vtkDataObject::DATA_OBJECT(), output);
-  }
   return 1;
 }
 

@@ -178,13 +178,11 @@ protected:
   ~vtkAsyncHarmonicFill() override = default;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
-  int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
-  const char* Failure() const override { return "nothing is filled"; }
+  const char* Failure() const override { return "Nothing is filled"; }
 
 private:
   vtkAsyncHarmonicFill(const vtkAsyncHarmonicFill&) = delete;

@@ -59,19 +59,23 @@ std::int64_t layersOf(const HybridSetting& setting, int subregion) {
   return layers * (row + 1) / rows - layers * row / rows;
 }
 
-std::vector<std::int64_t> blocksOf(const HybridSetting& setting, int subregion) {
-  const std::int64_t layers = layersOf(setting, subregion);
-  const std::int64_t blocks =
-      setting.threads - (setting.communicates == CommunicatingThread::Dedicated ? 1 : 0);
+std::vector<std::int64_t> sharesOf(std::int64_t layers, std::int64_t threads, double workShare) {
+  const std::int64_t blocks = std::min(threads, layers);
+  if (blocks < 1) return {0};
   if (blocks == 1) return {layers};
-  const double share = setting.communicates == CommunicatingThread::First ? setting.workShare : 1;
-  const double own = share * static_cast<double>(layers) / static_cast<double>(blocks);
+  const double own = workShare * static_cast<double>(layers) / static_cast<double>(blocks);
   const std::int64_t first = std::clamp<std::int64_t>(std::llround(own), 1, layers - (blocks - 1));
-  std::vector<std::int64_t> parts{first};
+  std::vector<std::int64_t> shares{first};
   for (std::int64_t b = 1; b < blocks; ++b)
-    parts.push_back((layers - first) * b / (blocks - 1) -
-                    (layers - first) * (b - 1) / (blocks - 1));
-  return parts;
+    shares.push_back((layers - first) * b / (blocks - 1) -
+                     (layers - first) * (b - 1) / (blocks - 1));
+  return shares;
+}
+
+std::vector<std::int64_t> blocksOf(const HybridSetting& setting, int subregion) {
+  const bool dedicated = setting.communicates == CommunicatingThread::Dedicated;
+  return sharesOf(layersOf(setting, subregion), setting.threads - (dedicated ? 1 : 0),
+                  setting.communicates == CommunicatingThread::First ? setting.workShare : 1);
 }
 
 std::string nameOf(CommunicatingThread communicates) {

@@ -15,6 +15,7 @@
 #include "Tributary/Hash.h"
 #include "Tributary/Iteration/NonBlockingReduce.h"
 #include "Tributary/Iteration/ResidualReduction.h"
+#include "Tributary/Model/HybridSetting.h"
 #include "Tributary/OrderedDouble.h"
 #include "Tributary/Relaxation/HybridLinks.h"
 #include "Tributary/Transport/Clock.h"
@@ -75,21 +76,6 @@ bool hasMaster(const HybridOptions& options) {
 bool waitsForNeighbors(const HybridOptions& options) {
   return options.variant == HybridVariant::SynchronousDirect ||
          options.variant == HybridVariant::AsynchronousDirect;
-}
-
-/// Layers of each block.
-std::vector<std::int64_t> sharesOf(std::int64_t layers, int threads, double workShare) {
-  const std::int64_t blocks = std::min<std::int64_t>(threads, layers);
-  std::vector<std::int64_t> shares;
-  if (blocks < 1) return {0};
-  const double own = workShare * static_cast<double>(layers) / static_cast<double>(blocks);
-  const std::int64_t first =
-      blocks == 1 ? layers : std::clamp<std::int64_t>(std::llround(own), 1, layers - (blocks - 1));
-  shares.push_back(first);
-  for (std::int64_t b = 1; b < blocks; ++b)
-    shares.push_back((layers - first) * b / (blocks - 1) -
-                     (layers - first) * (b - 1) / (blocks - 1));
-  return shares;
 }
 
 }  // namespace
