@@ -18,9 +18,9 @@ namespace {
 
 using Index = std::int64_t;
 
-/// Of the tolerance, where cycles leave the rest to iterations: what rounding adds up to in between
-/// must not cost them much.
-constexpr double kShareOfCycles = 0.8;
+/// Of the tolerance, where cycles leave the rest to iterations. A sweep may double the largest
+/// residual, as that of a smooth error goes from all sites to the red ones; it does no more.
+constexpr double kShareOfCycles = 0.4;
 /// Cycles without a new least residual after which rounding is all that is left.
 constexpr std::int64_t kCyclesWithoutGain = 25;
 
