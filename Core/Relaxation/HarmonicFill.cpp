@@ -181,7 +181,7 @@ bool HarmonicFill::Solver::sums(double* values, std::size_t count, bool goesOn) 
 /// The largest of what `visit(run)` returns.
 template <class Visit>
 double HarmonicFill::Solver::most(Visit&& visit) {
-  // By thread, without a lock: a slot for each range would need their number.
+  // One of each run, so that threads share none.
   std::vector<double> each(runs_.size(), 0.0);
   options_.parallelFor(static_cast<Index>(runs_.size()), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) each[size(r)] = visit(runs_[size(r)]);

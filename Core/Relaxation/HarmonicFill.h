@@ -51,6 +51,7 @@ class HarmonicFill {
   /// @param sites      the same on all ranks
   /// @param box        the sites of this rank, maybe none
   /// @param unknown    not 0 for unknown sites of the box, x fastest
+  /// @param options    tolerance, limits and what iterations are like: the same on all ranks
   /// @param transport  outlives the solver
   HarmonicFill(Transport& transport, const SiteLattice& sites, const CellRange& box,
                Span<const std::uint8_t> unknown, const HarmonicFillOptions& options);
