@@ -92,7 +92,8 @@ class HybridJacobi::Team {
         halo_(solver.halo_),
         dedicated_(options_.variant == HybridVariant::AsynchronousDirect),
         times_(blocks_.size() + 1),
-        alone_(blocks_.size(), 0) {}
+        alone_(blocks_.size(), 0),
+        due_(blocks_.size()) {}
 
   void run() {
     const auto count = static_cast<int>(blocks_.size());
@@ -128,6 +129,11 @@ class HybridJacobi::Team {
   }
 
  private:
+  /// What a thread has to do when it communicates.
+  struct Due {
+    bool swap = false, report = false;
+  };
+
   /// Which measurement this iteration is for.
   enum class Sample { None, Parts, Whole };
   Sample sampleOf(int block, std::int64_t iteration) const {
@@ -185,13 +191,20 @@ class HybridJacobi::Team {
       if (swaps || measures) block.publish(times);
     });
     if (synchronous) barrier_.wait();
-    if (communicating && (swaps || measures)) communicate(number, swaps, measures, times);
+    // Where threads take turns, what fell due in the meantime is done, too: periods could be such
+    // that each turn comes for the same one of the two.
+    Due& due = due_[static_cast<std::size_t>(number)];
+    due = {due.swap || swaps, due.report || measures};
+    Due done;
+    if (communicating && (swaps || measures)) {
+      done = std::exchange(due, Due());
+      communicate(number, done.swap, done.report, times);
+    }
     if (synchronous) barrier_.wait();
     attempt([&] {
       if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridJudge::Limit);
       if (sample == Sample::Whole)
-        own.iterations.emplace_back(IterationKind{communicating, communicating && swaps, measures,
-                                                  communicating && measures},
+        own.iterations.emplace_back(IterationKind{communicating, done.swap, measures, done.report},
                                     steadySeconds() - begin);
       if (options_.afterIteration) options_.afterIteration(number);
     });
@@ -286,6 +299,7 @@ class HybridJacobi::Team {
   std::vector<OperationTimes> times_;  // by thread
   std::vector<HybridSample> history_;  // of the one who communicates
   std::vector<int> alone_;             // by thread: iterations without anything new
+  std::vector<Due> due_;               // by thread: since it communicated last
   std::atomic<bool> go_{false};
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> epoch_{1};
