@@ -28,6 +28,7 @@ struct Block {
   std::int64_t iterations = 0;
   std::array<std::int64_t, 2> seen{-1, -1};  ///< Iterations of the next blocks, when last looked.
   bool haloIsNew = false;
+  bool swapDue = false, reportDue = false;  // since it communicated last
 };
 
 struct Region {
@@ -158,8 +159,13 @@ class Simulation {
       if (region.hasSides) spend(transport, Operation::PublishSides, block, random);
       if (hasEnds) spend(transport, Operation::PublishEnds, block, random);
     }
+    block.swapDue = block.swapDue || swaps;
+    block.reportDue = block.reportDue || measures;
+    bool swapped = false, reported = false;
     if (communicating && (swaps || measures)) {
-      communicate(transport, number, block, swaps, measures, random);
+      swapped = std::exchange(block.swapDue, false);
+      reported = std::exchange(block.reportDue, false);
+      communicate(transport, number, block, swapped, reported, random);
       passOn(region, thread);
     }
     transport.spend(model_.clockSeconds());
@@ -167,9 +173,8 @@ class Simulation {
       throw Error("iterations that take no time; measure outermost and interior layers");
     if (transport.now() > seconds_) return false;
     ++counted(number, thread);
-    iterations_.emplace_back(
-        IterationKind{communicating, communicating && swaps, measures, communicating && measures},
-        transport.now() - begin);
+    iterations_.emplace_back(IterationKind{communicating, swapped, measures, reported},
+                             transport.now() - begin);
     return true;
   }
 
