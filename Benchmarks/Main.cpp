@@ -15,6 +15,7 @@
 #include "Neighborhood.h"
 #include "Particles.h"
 #include "Reduction.h"
+#include "Relaxation.h"
 #include "Termination.h"
 #include "Tributary/Error.h"
 #include "Walks.h"
@@ -509,6 +510,63 @@ void addModel(CLI::App& app, bench::ModelOptions& options) {
   command->add_option("--json", options.json, "Also write the results to this file");
 }
 
+void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
+  auto* command = app.add_subcommand(
+      "relaxation", "Hybrid Jacobi iterations: convergence, threads, slow ranks, memory");
+  command
+      ->add_option("--part", options.part,
+                   "convergence: times, or history: the residual's way, against swap periods; "
+                   "threads: rates and residuals; slow: one thread or rank; bandwidth: of memory")
+      ->check(CLI::IsMember({"convergence", "history", "threads", "slow", "bandwidth"}))
+      ->capture_default_str();
+  command->add_option("--variants", options.variants, "A list, by the names in the paper")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"WS", "RTINC", "RTMAXIT", "RTMNRS", "ASNCDIR", "SNCDIR", "SHRD"}))
+      ->capture_default_str();
+  command->add_option("--traffic", options.traffic, "Between neighbours, or by a master rank")
+      ->check(CLI::IsMember({"direct", "master"}))
+      ->capture_default_str();
+  command->add_option("--sizes", options.sizes, "Edges of a rank's square of points, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 15))
+      ->capture_default_str();
+  command->add_option("--swap-periods", options.swapPeriods, "Iterations between swaps, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--work-shares", options.workShares,
+                   "threads: rows of the communicating thread as parts of an equal share, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(0.001, 1.0))
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "Of each rank")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--residual-period", options.residualPeriod, "Iterations between residuals")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--tolerance", options.tolerance, "Of the residual, as a part of the first")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", options.seconds, "No run takes longer; threads: each takes it")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--sleep", options.slowMicroseconds,
+                   "slow: microseconds after an iteration; 0: nine times what one takes")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--edge", options.edge, "bandwidth: points along an edge of the square")
+      ->check(CLI::Range(16, 1 << 15))
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
+  command->add_option("--csv", options.csv, "Also write the table to this file");
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary, where it can beside its peers in the same run");
   bench::ParticlesOptions particles;
@@ -519,6 +577,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::ReductionOptions reduction;
   bench::IterationsOptions iterations;
   bench::ModelOptions model;
+  bench::RelaxationOptions relaxation;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
   bench::FeaturesOptions features;
@@ -531,6 +590,7 @@ int run(int argc, char** argv, int rank, int size) {
   addNeighborhood(app, neighborhood);
   addIterations(app, iterations);
   addModel(app, model);
+  addRelaxation(app, relaxation);
   addComponents(app, componentsPart, components, componentKernels);
   addFeatures(app, features);
   app.require_subcommand(1);
@@ -553,6 +613,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureIterations(iterations);
   } else if (app.got_subcommand("model")) {
     bench::measureModel(model);
+  } else if (app.got_subcommand("relaxation")) {
+    bench::measureRelaxation(relaxation);
   } else if (app.got_subcommand("features")) {
     bench::measureFeatures(features);
   } else if (app.got_subcommand("components")) {
@@ -574,7 +636,8 @@ int run(int argc, char** argv, int rank, int size) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided = 0;  // what a benchmark needs it asks the transport for
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

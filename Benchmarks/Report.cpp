@@ -24,7 +24,23 @@ std::string text(const Row& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.flush();
+  if (!file)
+    throw tributary::Error("cannot write " + path + ": does its folder exist, is there room?");
+}
+
 }  // namespace
+
+std::vector<std::string> Report::columns() const {
+  std::vector<std::string> names;
+  if (rows_.empty()) return names;
+  for (const auto& [name, value] : rows_.front().items())
+    if (!value.is_structured()) names.push_back(name);
+  return names;
+}
 
 void Report::print(std::ostream& out) const {
   out << "\n" << title_ << "\n";
@@ -35,13 +51,9 @@ void Report::print(std::ostream& out) const {
   }
   out << "\n";
   if (rows_.empty()) return;
-  std::vector<std::string> names;
+  const std::vector<std::string> names = columns();
   std::vector<std::size_t> widths;
-  for (const auto& [name, value] : rows_.front().items())
-    if (!value.is_structured()) {
-      names.push_back(name);
-      widths.push_back(name.size());
-    }
+  for (const std::string& name : names) widths.push_back(name.size());
   for (const Row& row : rows_)
     for (std::size_t c = 0; c < names.size(); ++c)
       widths[c] = std::max(widths[c], text(row.at(names[c])).size());
@@ -58,34 +70,22 @@ void Report::print(std::ostream& out) const {
 }
 
 void Report::save(const std::string& path) const {
-  std::ofstream file(path);
-  file << Row{{"title", title_}, {"settings", settings_}, {"rows", rows_}}.dump(2) << "\n";
-  file.flush();
-  if (!file)
-    throw tributary::Error("cannot write " + path + ": does its folder exist, is there room?");
+  write(path, Row{{"title", title_}, {"settings", settings_}, {"rows", rows_}}.dump(2) + "\n");
 }
 
 void Report::saveCsv(const std::string& path) const {
-  std::ofstream file(path);
-  const auto line = [&](const Row& row, auto&& cell) {
-    const char* separator = "";
-    for (const auto& [name, value] : row.items()) {
-      if (value.is_structured()) continue;
-      file << separator << cell(name, value);
-      separator = ",";
+  const std::vector<std::string> names = columns();
+  std::string lines;
+  for (std::size_t c = 0; c < names.size(); ++c) lines += (c ? "," : "") + names[c];
+  lines += "\n";
+  for (const Row& row : rows_) {
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const Row& value = row.at(names[c]);
+      lines += (c ? "," : "") + (value.is_string() ? value.get<std::string>() : value.dump());
     }
-    file << "\n";
-  };
-  const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
-  if (!rows_.empty())
-    line(rows_.front(), [&](const std::string& name, const Row&) { return quoted(name); });
-  for (const Row& row : rows_)
-    line(row, [&](const std::string&, const Row& value) {
-      return value.is_string() ? quoted(value.get<std::string>()) : value.dump();
-    });
-  file.flush();
-  if (!file)
-    throw tributary::Error("cannot write " + path + ": does its folder exist, is there room?");
+    lines += "\n";
+  }
+  write(path, lines);
 }
 
 double median(std::vector<double> values) {

@@ -22,10 +22,12 @@ class Report {
   void print(std::ostream& out) const;
   /// Throws tributary::Error if the file cannot be written.
   void save(const std::string& path) const;
-  /// The table alone, for plotting: names and numbers with commas in between.
+  /// The table's columns with all digits. Throws likewise.
   void saveCsv(const std::string& path) const;
 
  private:
+  std::vector<std::string> columns() const;
+
   std::string title_;
   Row settings_;
   std::vector<Row> rows_;
