@@ -141,22 +141,25 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
        tributary::cutIntoBoxes(setting.points, 2, tributary::subregionsOf(setting)))
     boxes.push_back(box);
   const tributary::Subregion subregion(problem, boxes, static_cast<std::size_t>(transport.rank()));
-  const std::vector<double> boundary(subregion.boundary().size(), 0.5);
-  std::vector<double> halo(subregion.halo().size(), 0.5);
+  const tributary::DatedValues boundary{std::vector<double>(subregion.boundary().size(), 0.5)};
+  tributary::DatedValues halo{std::vector<double>(subregion.halo().size(), 0.5)};
+  // Nothing is low enough, and nothing becomes lower.
+  const tributary::HybridJudge judge(0, std::numeric_limits<std::int64_t>::max());
   const tributary::Session session = transport.openSession();
   OperationTimes served;
   if (setting.master) {
     std::vector<Bytes> toEachRank(boxes.size());
-    toEachRank[0] = tributary::Writer().range(boundary).take();
+    toEachRank[0] = tributary::Writer().range(boundary.values).take();
     const std::vector<Bytes> boundaries =
         tributary::exchangeBytes(transport, std::move(toEachRank));
     if (transport.rank() == 0)
-      tributary::HybridMaster(problem, boxes, boundaries).serve(transport, session, 0, &served);
+      tributary::HybridMaster(problem, boxes, boundaries).serve(transport, session, judge, &served);
   }
   if (!setting.master || transport.rank() > 0) {
-    const auto links = setting.master
-                           ? tributary::makeMasterLinks(transport, session, subregion)
-                           : tributary::makeNeighborLinks(transport, subregion, 0, boundary, false);
+    const auto links =
+        setting.master ? tributary::makeMasterLinks(transport, session, subregion)
+                       : tributary::makeNeighborLinks(transport, session, subregion, judge, false);
+    links->open(boundary);
     const auto time = [&](std::vector<double>& samples, auto&& work) {
       const double begin = steadySeconds();
       work();
@@ -172,13 +175,13 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
     bool stop = false;  // whoever is ready first ends it for all
     for (int i = 0; i < swaps && !stop; ++i) {
       compute(pause);
-      if (!halo.empty()) time(measured.swapTransfers, [&] { links->swap(boundary, halo); });
+      if (!halo.values.empty()) time(measured.swapTransfers, [&] { links->swap(boundary, halo); });
       due += static_cast<double>(setting.swapPeriod) / setting.residualPeriod;
       for (; due >= 1 && !stop; due -= 1)
-        time(measured.reportTransfers, [&] { stop = links->report(1, 0); });
+        time(measured.reportTransfers, [&] { stop = links->report({1, true, 0}); });
     }
     while (!stop) {
-      stop = links->report(1, tributary::HybridLinks::Limit);
+      stop = links->report({1, true, tributary::HybridJudge::Limit});
       transport.relax(0);
     }
     links->close();
