@@ -13,7 +13,7 @@
  * decides whether it is known, and all get the same bits.
  *
  * **What is filled.** The numeric arrays that AddPointArray() and AddCellArray() name, or without any
- * those of all points and cells that have something unknown (ghost flags, global and pedigree ids and the
+ * those of all points and cells that have something unknown (ghost flags, vtkValidPointMask, global and pedigree ids and the
  * mask left out), each component by itself. Unknown says what is unknown: see Unknowns. A tuple of which
  * a component is unknown is unknown as a whole. If nothing is known in an array that is an error; if
  * everything is, it is passed on. Nothing flows through the grid's border: a hole that touches it is

@@ -344,7 +344,12 @@ void HarmonicFill::Solver::finish(const std::function<bool(double)>& monitor,
   options.norm = Norm::Max;
   options.threshold = options_.tolerance;
   Iteration iteration(transport_, std::move(problem), options);
-  const IterationResult found = iteration.run([&] { return !monitor || monitor(0.95); });
+  const IterationResult found = iteration.run([&] {
+    bool goesOn = true;
+    post_.trouble.attempt([&] { goesOn = !monitor || monitor(0.95); });
+    return goesOn && !post_.trouble.any();
+  });
+  post_.trouble.agree(transport_);
   result.verdict = found.verdict;
   result.residual = found.residual;
   result.iterations = found.iterations;

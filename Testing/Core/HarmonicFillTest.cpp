@@ -538,6 +538,18 @@ TEST(HarmonicFill, AnErrorOfOneMonitorIsAnErrorOnAllRanks) {
   };
   const std::string error = errorOf([&] { fill(world(), problem, Cut::Bisected, {}, monitor); });
   EXPECT_NE(error.find("the monitor broke"), std::string::npos) << error;
+  // After the cycles, too.
+  bool brokeLate = false;
+  const auto late = [&](double done) -> bool {
+    if (done < 0.95 || world().rank() < world().size() - 1) return true;
+    brokeLate = true;
+    throw Error("the monitor broke late");
+  };
+  HarmonicFillOptions options;
+  options.tolerance = 1e-300;
+  const std::string other = errorOf([&] { fill(world(), problem, Cut::Bisected, options, late); });
+  EXPECT_NE(other.find("the monitor broke late"), std::string::npos) << other;
+  EXPECT_EQ(brokeLate, world().rank() == world().size() - 1);
 }
 
 TEST(HarmonicFill, SaysWhenItDoesNotGetThere) {

@@ -433,6 +433,23 @@ def test_abort():
     check.delete(proxy, source)
 
 
+def test_copies_that_disagree():
+    """Of a point that ranks share one of them may not know the value; afterwards all have the same one."""
+    grid = uneven("image")
+    points = Sites(grid, False)
+    values = np.where(ball(points, 0.3), NAN, smooth(*points.coordinates))
+    for plane in (0, -1):
+        data, source = held(grid, "slabs", point_arrays=[("u", values)])
+        if data.GetNumberOfPoints():
+            n = data.GetDimensions()
+            vtk_to_numpy(data.GetPointData().GetArray("u")).reshape(n[::-1])[plane, 0, 0] = NAN
+            data.GetPointData().GetArray("u").Modified()
+            data.Modified()
+        proxy = check.filled(source)
+        assert not np.isnan(gathered(grid, points, output(proxy), "u")).any()
+        check.delete(proxy, source)
+
+
 def main():
     words = sys.argv[1:]
     for name, test in list(globals().items()):

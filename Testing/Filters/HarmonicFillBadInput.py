@@ -30,6 +30,7 @@ far = np.where(hole, np.nan, u)
 far[(coordinates == [4, 4, 1]).all(axis=1)] = np.inf
 add("far", far)
 add("level", np.ones(cells), image.GetCellData())
+add("flag", np.ones(1), image.GetFieldData())
 """
 
 
@@ -66,6 +67,7 @@ def main():
         ("Mask", ["POINTS", "everything"], ("nothing is known", '"u"'), masked),
         ("Mask", ["POINTS", "missing"], ("SelectMask",), masked),
         ("Mask", ["POINTS", "pair"], ("SelectMask", "1 component"), masked),
+        ("Mask", ["FIELD", "flag"], ("SelectMask", "points or cells"), masked),
         ("Mask", ["CELLS", "level"], ("mask belongs to cells",), masked),
         ("UnknownValue", NAN, ("UnknownValue",), {"Unknown": "Value"}),
         ("Tolerance", 0.0, ("Tolerance is 0",), {}),
