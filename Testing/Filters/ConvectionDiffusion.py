@@ -26,19 +26,8 @@ MIXED = (("Value", 0.7), ("Outflow", 0.0), ("Flux", 0.3), ("Value", 0.1), ("Peri
 OTHER = (("Periodic", 0.0), ("Periodic", 0.0), ("Outflow", 0.0), ("Outflow", 0.0), ("Flux", 0.0), ("Outflow", 0.0))
 
 
-def boxes_of(grid, how):
-    """The cells of each rank: a box, or None."""
-    if how == "on the last rank":
-        return [None] * (COMM.size - 1) + [((0, 0, 0), grid.cells)]
-    if how == "slabs":
-        n = grid.cells[2]
-        ends = [n * r // COMM.size for r in range(COMM.size + 1)]
-        return [((0, 0, a), (*grid.cells[:2], b)) if b > a else None for a, b in zip(ends, ends[1:])]
-    return grids.cut((0, 0, 0), grid.cells, COMM.size)
-
-
 def data_of(grid, how="cut", ghosts=0, **arrays):
-    box = boxes_of(grid, how)[COMM.rank]
+    box = grids.boxes_of(grid, how, COMM.size)[COMM.rank]
     data = grid.empty() if box is None else grid.piece(box, ghosts, **arrays)
     return data
 
@@ -530,7 +519,7 @@ def test_blocks():
     grid = uneven("image")
     x, y, z = grid.centres()
     arrays = {"cell_arrays": [("flow", swirl(x, y, z))]}
-    parts = grids.cut(*boxes_of(grid, "cut")[COMM.rank], 3)
+    parts = grids.cut(*grids.boxes_of(grid, "cut", COMM.size)[COMM.rank], 3)
     blocks = vtkMultiBlockDataSet()
     blocks.SetNumberOfBlocks(4 * COMM.size)
     for n, part in enumerate(parts):

@@ -271,3 +271,14 @@ def residual(grid, flow, u, old, step, source=0.0, diffusivity=0.0, decay=0.0,
                         is_open, sign * (carried + diffusive) / h[cell], 0
                     )
     return r
+
+
+def boxes_of(grid, how, ranks):
+    """The cells of each rank: a box, or None."""
+    if how == "on the last rank":
+        return [None] * (ranks - 1) + [((0, 0, 0), grid.cells)]
+    if how == "slabs":
+        n = grid.cells[2]
+        ends = [n * r // ranks for r in range(ranks + 1)]
+        return [((0, 0, a), (*grid.cells[:2], b)) if b > a else None for a, b in zip(ends, ends[1:])]
+    return cut((0, 0, 0), grid.cells, ranks)
