@@ -29,7 +29,7 @@ import check
 import meshes
 import regions
 import trees
-from ConnectivityRegions import PATTERN, VALUE, Found, Wrong, expect, properties
+from ConnectivityRegions import PATTERN, VALUE, Found, expect, properties
 from check import flows
 from regions import FACES, POINTS
 
@@ -52,7 +52,7 @@ def on_first(what, judge):
         try:
             judge()
             print(what, flush=True)
-        except (Wrong, KeyError) as wrong:
+        except (check.Wrong, KeyError) as wrong:
             failures.append(f"{what}: {wrong}")
 
 
