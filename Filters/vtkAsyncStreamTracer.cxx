@@ -11,7 +11,6 @@
 #include "Private/SeedsFromVTK.h"
 #include "Private/SmpFor.h"
 
-#include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
@@ -32,9 +31,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
 
@@ -47,15 +44,6 @@ using tributary::require;
 constexpr double SETUP_DONE = 0.1;
 constexpr double TRACING_DONE = 0.8;
 } // anonymous namespace
-
-//------------------------------------------------------------------------------
-/// What AutoTune chose, and for what.
-struct vtkAsyncStreamTracer::vtkChoice
-{
-  tributary::PropertyList Work;
-  tributary::TraceSetting Setting;
-  std::optional<tributary::Expectation> Expected;
-};
 
 //------------------------------------------------------------------------------
 /// One execution on one rank. Every member function is collective.
@@ -75,9 +63,6 @@ public:
 private:
   std::vector<tributary::FlowPiece> PiecesOf(vtkDataObject* input, bool& cellCentred);
   tributary::TraceOptions MakeOptions(const tributary::FlowDomain& flow);
-  /// Chooses settings, or takes those chosen before. @return false after an abort
-  bool Tune(const tributary::FlowDomain& flow, const tributary::SeedList& seeds,
-    tributary::TraceOptions& options, tributary::RunStatistics& statistics);
   void ReportRejected(
     const tributary::SeedList& seeds, const tributary::LineTable& table, vtkFieldData* fieldData);
   void Warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected);
@@ -178,47 +163,6 @@ tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(const tributar
 }
 
 //------------------------------------------------------------------------------
-bool vtkAsyncStreamTracer::vtkRun::Tune(const tributary::FlowDomain& flow,
-  const tributary::SeedList& seeds, tributary::TraceOptions& options,
-  tributary::RunStatistics& statistics)
-{
-  auto* self = this->Self;
-  tributary::PropertyList work;
-  self->DescribeProperties(work);
-  work.add("Schedule", self->Schedule);
-  work.add("Detector", self->Detector);
-  work.add("Arrivals", self->Arrivals);
-  work.add("Seeds", seeds.shares.total);
-  work.add("Blocks", flow.domain->assignment.total());
-  work.add("Ranks", this->Transport.size());
-  const bool known = self->Choice && self->Choice->Work == work;
-  std::size_t trials = 0;
-  // Not alike on all ranks: Arrivals, or if another controller has come in.
-  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Or, std::int64_t(!known)) != 0)
-  {
-    self->Choice.reset();
-    const std::vector<const tributary::Domain*> cuts{ flow.domain.get() };
-    const auto settings = tributary::traceSettings(cuts);
-    const auto tuning = tributary::tuneTrace(this->Transport, settings, seeds.seeds, options);
-    if (self->AbortedTogether(this->Transport, tuning.aborted))
-    {
-      return false;
-    }
-    trials = tuning.trials;
-    self->Choice.reset(new vtkChoice{ std::move(work), settings[tuning.best], tuning.expected });
-    self->Choice->Setting.domain = nullptr; // which does not live as long
-  }
-  const tributary::TraceSetting& setting = self->Choice->Setting;
-  options.exchange.batchBytes = setting.batchBytes;
-  options.exchange.holdSeconds = setting.holdSeconds;
-  statistics.count("TunedBatchBytes", static_cast<std::int64_t>(setting.batchBytes));
-  statistics.amount("TunedHoldTime", setting.holdSeconds * 1e6);
-  statistics.count("TuningTrials", static_cast<std::int64_t>(trials));
-  statistics.phase("TuningSeconds");
-  return true;
-}
-
-//------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::vtkRun::ReportRejected(
   const tributary::SeedList& seeds, const tributary::LineTable& table, vtkFieldData* fieldData)
 {
@@ -280,20 +224,12 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
     tributary::makeFlowDomain(this->Transport, std::move(pieces), cellCentred, self->BlocksPerRank);
   const auto arrays = tributary::agreeOnPointArrays(this->Transport, *flow);
   const auto seeds = tributary::makeSeedList(this->Transport, source);
-  auto options = this->MakeOptions(*flow);
+  const auto options = this->MakeOptions(*flow);
   statistics.phase("SetupSeconds");
   self->UpdateProgress(SETUP_DONE);
-  if (!self->AutoTune)
-  {
-    self->Choice.reset();
-  }
-  else if (!this->Tune(*flow, seeds, options, statistics))
-  {
-    return false;
-  }
 
   const auto traced = tributary::trace(this->Transport, *flow->domain, seeds.seeds, options);
-  const double tracing = statistics.phase("TracingSeconds");
+  statistics.phase("TracingSeconds");
   if (!traced.aborted)
   {
     self->UpdateProgress(TRACING_DONE);
@@ -326,14 +262,6 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   statistics.count("Handovers", traced.handovers);
   statistics.add(traced.statistics);
   statistics.phase("AssemblySeconds");
-  if (self->AutoTune && self->Choice->Expected)
-  {
-    const tributary::Expectation& expected = *self->Choice->Expected;
-    statistics.amount("ExpectedSeconds", expected.seconds);
-    statistics.amount("ExpectedSpread", expected.spread);
-    statistics.amount("OffBy",
-      expected.offBy(tributary::allreduce(this->Transport, tributary::ReduceOp::Max, tracing)));
-  }
   if (self->ReportRejectedSeeds)
   {
     this->ReportRejected(seeds, table, output->GetFieldData());
@@ -449,7 +377,6 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list)
   list.add("SurfaceStreamlines", this->SurfaceStreamlines);
   list.addAll("Periodic", this->Periodic);
   list.add("ReportRejectedSeeds", this->ReportRejectedSeeds);
-  list.add("AutoTune", this->AutoTune);
 }
 
 //------------------------------------------------------------------------------
@@ -484,6 +411,5 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent)
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "AutoTune: " << this->AutoTune << "\n";
+     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n";
 }

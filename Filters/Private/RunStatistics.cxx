@@ -11,11 +11,9 @@
 
 namespace tributary {
 
-double RunStatistics::phase(const char* name) {
+void RunStatistics::phase(const char* name) {
   const double now = transport_.now();
-  const double seconds = now - std::exchange(last_, now);
-  amount(name, seconds);
-  return seconds;
+  all_.push_back({name, now - std::exchange(last_, now)});
 }
 
 void RunStatistics::add(const ExchangeStatistics& exchange) {
