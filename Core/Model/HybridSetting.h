@@ -31,8 +31,8 @@ struct HybridSetting {
   int residualPeriod = 10;
 };
 
-/// Layers of each thread that computes, the first one with a part of an equal share. No more threads
-/// than layers have some; {0} if there are no layers.
+/// Layers of each thread that computes, the first one with a part of an equal share. No more
+/// threads than layers have some; {0} if there are no layers.
 std::vector<std::int64_t> sharesOf(std::int64_t layers, std::int64_t threads, double workShare);
 
 /// Throws Error if a setting makes no sense, or leaves a thread without layers.

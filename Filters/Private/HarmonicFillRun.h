@@ -20,37 +20,31 @@ class vtkDataObject;
 class vtkDataSet;
 
 /// One execution on one rank. Execute() is collective.
-class vtkAsyncHarmonicFill::vtkRun
-{
-public:
+class vtkAsyncHarmonicFill::vtkRun {
+ public:
   vtkRun(vtkAsyncHarmonicFill* self, tributary::Transport& transport)
-    : Self(self)
-    , Transport(transport)
-  {
-  }
+      : Self(self), Transport(transport) {}
 
   /// @return false after an abort
   bool Execute(vtkDataObject* input, vtkDataObject* output, tributary::RunStatistics& statistics);
 
-private:
+ private:
   /// An array to be filled: the same on all ranks.
-  struct Task
-  {
+  struct Task {
     std::string Name;
     bool IsAtCells;
     int Components;
   };
 
   /// What came of one.
-  struct Filled
-  {
+  struct Filled {
     Task What;
     std::int64_t Count = 0;
     double Residual = 0;
     std::int64_t Cycles = 0;
     std::int64_t Iterations = 0;
-    std::vector<std::vector<std::uint8_t>> Unknown;       ///< Of all sites of each piece,
-    std::vector<std::vector<std::vector<double>>> Values; ///< by component, then of each piece.
+    std::vector<std::vector<std::uint8_t>> Unknown;        ///< Of all sites of each piece,
+    std::vector<std::vector<std::vector<double>>> Values;  ///< by component, then of each piece.
   };
 
   std::vector<Task> FindTasks();
@@ -70,5 +64,5 @@ private:
   std::unique_ptr<tributary::HarmonicFill> Solver;
   std::vector<std::uint8_t> SolverUnknown;
   bool SolverIsAtCells = false;
-  tributary::IterationStatistics Total; ///< Of this rank.
+  tributary::IterationStatistics Total;  ///< Of this rank.
 };
