@@ -88,17 +88,6 @@ def swirl(x, y, z, time=0.0):
     return np.stack([np.sin(3 * y + z) + 0.3 + time, np.cos(2 * x) - 0.2 * z, np.sin(x + y) - 0.1 * time], -1)
 
 
-def uneven(kind, first=(0, 0, 0), cells=(11, 9, 8)):
-    """Widths of cells that differ, but for an image."""
-    ends = []
-    for axis, n in enumerate(cells):
-        widths = np.full(n, 0.13 + 0.02 * axis)
-        if kind != "image":
-            widths *= 1 + 0.4 * np.sin(np.arange(n) * (axis + 2))
-        ends.append(0.3 * axis - 0.5 + np.concatenate([[0], np.cumsum(widths)]))
-    return Grid(kind, ends, first)
-
-
 def periodic_of(sides):
     return [sides[2 * a][0] == "Periodic" for a in range(3)]
 
@@ -123,7 +112,7 @@ def test_residual():
         if FEW and n % 2 != COMM.size % 2 and source != "data":
             continue
         name = f"{kind}, {where}, {how}, {source}, {properties}"
-        grid = uneven(kind, (0, 0, 0) if n % 2 else (5, -3, 2))
+        grid = grids.uneven(kind, (0, 0, 0) if n % 2 else (5, -3, 2))
         x, y, z = grid.centres()
         at_cells = swirl(x, y, z)
         at_points = swirl(*grid.points())
@@ -289,7 +278,7 @@ def test_known_solutions():
 
 def test_conservation():
     """Between walls and periodic sides the sum stays, and without Conservative all extrema do."""
-    grid = uneven("rectilinear", cells=(9, 8, 7))
+    grid = grids.uneven("rectilinear", cells=(9, 8, 7))
     x, y, z = grid.centres()
     start = 0.5 + 0.5 * np.sin(7 * x) * np.cos(5 * y)
     data = source_of(grid, cell_arrays=[("flow", 5 * swirl(x, y, z)), ("start", start)])
@@ -316,7 +305,7 @@ def test_conservation():
 
 def test_walls():
     """Hidden cells, and cells with a hidden point, are walls."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     x, y, z = grid.centres()
     solid = np.zeros(x.shape, bool)
     solid[:, 3:5, 2:9] = True
@@ -369,7 +358,7 @@ def test_varying_flow():
     """A flow that changes is asked for at the end of each step, once while time goes on."""
     import types
 
-    grid = uneven("image", cells=(10, 8, 8))
+    grid = grids.uneven("image", cells=(10, 8, 8))
     x, y, z = grid.centres()
     start = np.where(x < 0, 1.0, 0.0)
     module = types.ModuleType("tributary_varying")
@@ -443,7 +432,7 @@ output.GetInformation().Set(output.DATA_TIME_STEP(), time)
 
 def test_moving_source():
     """Points of a second input that move: without flow each step leaves its share where they are."""
-    grid = uneven("image", cells=(10, 8, 8))
+    grid = grids.uneven("image", cells=(10, 8, 8))
     x, y, z = grid.centres()
     cells = [(1, 2, 3), (6, 5, 7), (2, 2, 8), (4, 0, 1), (7, 7, 9)]
     places = [tuple(float(a[cell]) for a in np.broadcast_arrays(x, y, z)) for cell in cells]
@@ -472,7 +461,7 @@ def test_moving_source():
 
 def test_times():
     """A constant flow: all orders of times give the same, within what residuals leave."""
-    grid = uneven("image", cells=(10, 8, 8))
+    grid = grids.uneven("image", cells=(10, 8, 8))
     x, y, z = grid.centres()
     data = source_of(grid, cell_arrays=[("flow", swirl(x, y, z)), ("start", 1.0 * (x < 0))])
     proxy = check.carried(
@@ -516,7 +505,7 @@ def max_rate(grid, vectors):
 
 def test_blocks():
     """A composite with a few pieces for a rank, with ghost cells, gets the array in each block."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     x, y, z = grid.centres()
     arrays = {"cell_arrays": [("flow", swirl(x, y, z))]}
     parts = grids.cut(*grids.boxes_of(grid, "cut", COMM.size)[COMM.rank], 3)
@@ -559,7 +548,7 @@ def failing(pieces, extent=None):
 
 def test_abort():
     """One rank aborts, all end with nothing; the next execution is whole."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     x, y, z = grid.centres()
     data = source_of(grid, cell_arrays=[("flow", swirl(x, y, z))])
     proxy = check.carried(

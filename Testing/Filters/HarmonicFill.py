@@ -26,17 +26,6 @@ FEW = COMM.size > 2  # ranks share cores: a part of the cases
 NAN = float("nan")
 
 
-def uneven(kind, cells=(11, 9, 8), first=(0, 0, 0)):
-    """Widths of cells that differ, but for an image."""
-    ends = []
-    for axis, n in enumerate(cells):
-        widths = np.full(n, 0.13 + 0.02 * axis)
-        if kind != "image":
-            widths *= 1 + 0.4 * np.sin(np.arange(n) * (axis + 2))
-        ends.append(0.3 * axis - 0.5 + np.concatenate([[0], np.cumsum(widths)]))
-    return Grid(kind, ends, first)
-
-
 class Sites:
     """Points or cells of a grid, and the flows between them, written down by themselves."""
 
@@ -197,7 +186,7 @@ def test_kinds_and_cuts():
                 n += 1
                 if FEW and (n + n // 3) % 3 != COMM.size % 3:
                     continue
-                grid = uneven(kind, first=(2, -1, 5))
+                grid = grids.uneven(kind, first=(2, -1, 5))
                 sites = Sites(grid, at_cells)
                 unknown = ball(sites, 0.45) | corner(sites, 0.4)
                 u = np.where(unknown, NAN, smooth(*sites.coordinates))
@@ -216,7 +205,7 @@ def test_kinds_and_cuts():
 
 def test_unknowns():
     """NaN, a mask and its opposite, blanked points and cells, a value: the same answer of each."""
-    grid = uneven("rectilinear")
+    grid = grids.uneven("rectilinear")
     sites = Sites(grid, False)
     unknown = ball(sites, 0.45)
     u = smooth(*sites.coordinates)
@@ -264,7 +253,7 @@ def test_unknowns():
 
 def test_arrays():
     """Several arrays at once: vectors, float and integers, points and cells, and what has no holes."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     points, cells = Sites(grid, False), Sites(grid, True)
     hole, other = ball(points, 0.4), corner(cells, 0.5)
     x, y, z = points.coordinates
@@ -327,7 +316,7 @@ def test_flat_grids():
 
 def test_schedules():
     """Iterations that wait, and the other way to find out that they may end; the same bits in step."""
-    grid = uneven("image", cells=(14, 13, 12))
+    grid = grids.uneven("image", cells=(14, 13, 12))
     sites = Sites(grid, False)
     unknown = ball(sites, 0.6)
     u = np.where(unknown, NAN, smooth(*sites.coordinates))
@@ -352,7 +341,7 @@ def test_schedules():
 
 def test_blocks():
     """A composite with a few pieces for a rank, with ghost cells."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     for at_cells in (False, True):
         sites = Sites(grid, at_cells)
         unknown = ball(sites, 0.45)
@@ -377,7 +366,7 @@ def test_blocks():
 
 
 def test_nothing_to_do():
-    grid = uneven("image")
+    grid = grids.uneven("image")
     sites = Sites(grid, False)
     u = smooth(*sites.coordinates)
     _, source = held(grid, point_arrays=[("u", u)])
@@ -390,7 +379,7 @@ def test_nothing_to_do():
 
 def test_abort():
     """An abort on one rank is obeyed by all, and the filter can be used again."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     sites = Sites(grid, False)
     unknown = ball(sites, 0.45)
     u = np.where(unknown, NAN, smooth(*sites.coordinates))
@@ -414,7 +403,7 @@ def test_abort():
 
 def test_copies_that_disagree():
     """Of a point that ranks share one of them may not know the value; afterwards all have the same one."""
-    grid = uneven("image")
+    grid = grids.uneven("image")
     points = Sites(grid, False)
     values = np.where(ball(points, 0.3), NAN, smooth(*points.coordinates))
     for plane in (0, -1):

@@ -282,3 +282,14 @@ def boxes_of(grid, how, ranks):
         ends = [n * r // ranks for r in range(ranks + 1)]
         return [((0, 0, a), (*grid.cells[:2], b)) if b > a else None for a, b in zip(ends, ends[1:])]
     return cut((0, 0, 0), grid.cells, ranks)
+
+
+def uneven(kind, first=(0, 0, 0), cells=(11, 9, 8)):
+    """Widths of cells that differ, but for an image."""
+    ends = []
+    for axis, n in enumerate(cells):
+        widths = np.full(n, 0.13 + 0.02 * axis)
+        if kind != "image":
+            widths *= 1 + 0.4 * np.sin(np.arange(n) * (axis + 2))
+        ends.append(0.3 * axis - 0.5 + np.concatenate([[0], np.cumsum(widths)]))
+    return Grid(kind, ends, first)
