@@ -511,23 +511,23 @@ void tabulateTuner(Transport& transport, const ModelOptions& options) {
     HybridOptions hybrid = optionsOf(setting);
     hybrid.tolerance = options.tolerance;
     const HybridResult result = HybridJacobi(transport, problemOf(setting), hybrid).run();
-    tributary::ConvergenceSample sample;
-    sample.setting = setting;
-    sample.residual = result.residual;
-    sample.iterations = tributary::allgatherv(transport, result.iterations);
+    tributary::PilotRun pilot;
+    pilot.setting = setting;
+    pilot.residual = result.residual;
+    pilot.iterations = tributary::allgatherv(transport, result.iterations);
     return std::make_pair(
-        sample, tributary::allreduce(transport, tributary::ReduceOp::Max, result.seconds));
+        pilot, tributary::allreduce(transport, tributary::ReduceOp::Max, result.seconds));
   };
-  std::vector<tributary::ConvergenceSample> samples;
+  std::vector<tributary::PilotRun> pilots;
   for (const int period : {options.swapPeriods.front(), options.swapPeriods.back()})
-    samples.push_back(converge(period).first);
+    pilots.push_back(converge(period).first);
   tributary::Trouble trouble;
   std::vector<tributary::Expectation> all;
   double fresh = 0, harm = 0;
   trouble.attempt([&] {
     if (transport.rank() != 0) return;
     const OperationModel model(measured, std::nullopt);
-    const tributary::Tuner tuner(model, samples, options.simulatedSeconds, options.seed);
+    const tributary::Tuner tuner(model, pilots, options.simulatedSeconds, options.seed);
     fresh = tuner.iterationsOfFreshHalos();
     harm = tuner.harmOfStaleness();
     all = tuner.recommend(measured.setting, options.tolerance, options.swapPeriods, {1});

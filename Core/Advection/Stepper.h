@@ -108,7 +108,7 @@ TRIBUTARY_INLINE Number stepError(const P& p) {
 
 /// What error control makes of a step.
 template <class Number, class Condition>
-struct Verdict {
+struct StepVerdict {
   Condition accepted;   ///< Go to the end point; else try again with `h`.
   Condition lastTry;    ///< Of the step that is tried again.
   Condition undefined;  ///< The error is not a number: the line ends.
@@ -117,8 +117,8 @@ struct Verdict {
 
 /// @param settled  accept the step whatever its error
 template <class Condition, class P, class Number>
-TRIBUTARY_INLINE Verdict<Number, Condition> judgeStep(const StepRules& rules, const P& p,
-                                                      Number error, Condition settled) {
+TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules, const P& p,
+                                                          Number error, Condition settled) {
   const Number h = p.h, size = magnitude(h), minimum = p.minimum, maximum = p.maximum;
   settled = settled | (size == minimum);
   const Number ratio = error / rules.maximumError;
@@ -131,7 +131,7 @@ TRIBUTARY_INLINE Verdict<Number, Condition> judgeStep(const StepRules& rules, co
   const Condition above = plenty | (wanted > maximum);
   const Condition limited = above | (wanted < minimum);
   const Number clamped = select(limited, select(above, maximum, minimum), wanted);
-  Verdict<Number, Condition> verdict;
+  StepVerdict<Number, Condition> verdict;
   verdict.accepted = settled | (good & ((limited == 0) | (clamped == size)));
   verdict.lastTry = limited;
   verdict.undefined = (settled == 0) & (ratio != ratio);

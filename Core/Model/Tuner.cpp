@@ -39,35 +39,35 @@ double howFarOff(const Expectation& expected, double measuredSeconds) {
   return expected.seconds / measuredSeconds - 1;
 }
 
-Tuner::Tuner(const OperationModel& model, const std::vector<ConvergenceSample>& samples,
-             double seconds, std::uint64_t seed)
+Tuner::Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, double seconds,
+             std::uint64_t seed)
     : model_(model), seconds_(seconds), seed_(seed) {
-  if (samples.size() < 2)
+  if (pilots.size() < 2)
     throw Error("a tuner needs at least two short runs, with different swap periods");
   // A straight line of iterations against staleness.
   std::vector<double> ages, needed;
-  for (const ConvergenceSample& sample : samples) {
-    if (!isPart(sample.residual))
-      throw Error("a short run that ended with " + std::to_string(sample.residual) +
+  for (const PilotRun& pilot : pilots) {
+    if (!isPart(pilot.residual))
+      throw Error("a short run that ended with " + std::to_string(pilot.residual) +
                   " of its residual; it must be between 0 and 1");
-    const Pace pace = paceOf(sample.setting);
+    const Pace pace = paceOf(pilot.setting);
     std::size_t blocks = 0;
-    for (int s = 0; s < subregionsOf(sample.setting); ++s)
-      blocks += blocksOf(sample.setting, s).size();
-    if (sample.iterations.size() != blocks)
-      throw Error("iterations of " + std::to_string(sample.iterations.size()) + " blocks where " +
+    for (int s = 0; s < subregionsOf(pilot.setting); ++s)
+      blocks += blocksOf(pilot.setting, s).size();
+    if (pilot.iterations.size() != blocks)
+      throw Error("iterations of " + std::to_string(pilot.iterations.size()) + " blocks where " +
                   std::to_string(blocks) + " are");
-    for (const std::int64_t count : sample.iterations)
+    for (const std::int64_t count : pilot.iterations)
       if (count < 1) throw Error("a short run in which a block made no iteration");
     // As blocks went on for the same time, the mean seconds per iteration are those of so many.
     const double inverse =
-        meanOverBlocks(sample.setting, [&](std::size_t, std::size_t, std::size_t index) {
-          return 1 / static_cast<double>(sample.iterations[index]);
+        meanOverBlocks(pilot.setting, [&](std::size_t, std::size_t, std::size_t index) {
+          return 1 / static_cast<double>(pilot.iterations[index]);
         });
     ages.push_back(pace.staleness);
-    needed.push_back(1 / inverse / -std::log(sample.residual));
+    needed.push_back(1 / inverse / -std::log(pilot.residual));
   }
-  const auto n = static_cast<double>(samples.size());
+  const auto n = static_cast<double>(pilots.size());
   double age = 0, mean = 0, squares = 0, products = 0;
   for (std::size_t i = 0; i < ages.size(); ++i) {
     age += ages[i] / n;

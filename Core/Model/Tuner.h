@@ -9,7 +9,7 @@
 namespace tributary {
 
 /// How far a short run of hybrid Jacobi iterations came.
-struct ConvergenceSample {
+struct PilotRun {
   HybridSetting setting;
   double residual = 0;  ///< At the end, as a part of the guess's: HybridResult::residual.
   /// Of each block that there is, in the order of subregions: HybridResult::iterations of all
@@ -50,18 +50,18 @@ double howFarOff(const Expectation& expected, double measuredSeconds);
 /// as far as the measured operations have them.
 class Tuner {
  public:
-  /// Local. Throws Error if there are fewer than two samples, if their swap periods, or what the
+  /// Local. Throws Error if there are fewer than two pilots, if their swap periods, or what the
   /// simulation makes of them, are the same, if a residual is not between 0 and 1, or if
   /// iterations are not those of the setting's blocks.
   /// @param model    outlives it
   /// @param seconds  of virtual time, of each simulation
-  Tuner(const OperationModel& model, const std::vector<ConvergenceSample>& samples, double seconds,
+  Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, double seconds,
         std::uint64_t seed = 1);
 
   /// Iterations to a tolerance of 1 / e, with halos that are new: of a tolerance t it takes
   /// -log(t) as many.
   double iterationsOfFreshHalos() const { return fresh_; }
-  /// The b of above; 0 if old halos did no harm in the samples.
+  /// The b of above; 0 if old halos did no harm in the pilots.
   double harmOfStaleness() const { return harm_; }
 
   /// What is to be expected of a setting. Local; throws Error as simulateIterations() does, or if

@@ -76,16 +76,16 @@ TEST(Tuner, FindsTheSwapPeriodThatBruteForceFinds) {
   for (const double swap : {1.0, 10.0, 100.0, 1000.0}) {
     const MeasuredTimes machine = simpleMachine(Layers, 1, Layer, swap * Layer);
     const OperationModel model(machine, std::nullopt);
-    std::vector<ConvergenceSample> samples;
+    std::vector<PilotRun> pilots;
     for (const int period : {1, 8}) {
-      ConvergenceSample sample;
-      sample.setting = machine.setting;
-      sample.setting.swapPeriod = period;
-      sample.residual = Tolerance;
-      sample.iterations = {needed[period], needed[period]};
-      samples.push_back(sample);
+      PilotRun pilot;
+      pilot.setting = machine.setting;
+      pilot.setting.swapPeriod = period;
+      pilot.residual = Tolerance;
+      pilot.iterations = {needed[period], needed[period]};
+      pilots.push_back(pilot);
     }
-    const Tuner tuner(model, samples, 0.05);
+    const Tuner tuner(model, pilots, 0.05);
     int best = 0;
     double least = std::numeric_limits<double>::infinity();
     std::map<int, double> truth;
@@ -134,21 +134,21 @@ TEST(Tuner, FindsTheWorkShareOfAMachineThatIsKnown) {
     const auto truth = [&](const HybridSetting& setting) {
       return -std::log(Tolerance) * Fresh * (1 + Harm * age(setting)) * pace(setting);
     };
-    std::vector<ConvergenceSample> samples;
+    std::vector<PilotRun> pilots;
     for (const int period : {1, 16}) {
-      ConvergenceSample sample;
-      sample.setting = machine.setting;
-      sample.setting.swapPeriod = period;
-      sample.residual = 1e-2;
+      PilotRun pilot;
+      pilot.setting = machine.setting;
+      pilot.setting.swapPeriod = period;
+      pilot.residual = 1e-2;
       // All run for the seconds that a hundredth takes.
-      const double seconds = 0.5 * truth(sample.setting);
+      const double seconds = 0.5 * truth(pilot.setting);
       for (int s = 0; s < 2; ++s)
         for (int b = 0; b < Threads; ++b)
-          sample.iterations.push_back(
+          pilot.iterations.push_back(
               std::llround(seconds / (Layers / Threads * Layer + (b == 0 ? swap / period : 0))));
-      samples.push_back(sample);
+      pilots.push_back(pilot);
     }
-    const Tuner tuner(model, samples, 0.05);
+    const Tuner tuner(model, pilots, 0.05);
     EXPECT_NEAR(tuner.iterationsOfFreshHalos(), Fresh, 0.01 * Fresh) << swap;
     EXPECT_NEAR(tuner.harmOfStaleness(), Harm, 0.05 * Harm) << swap;
     double least = std::numeric_limits<double>::infinity();
@@ -170,24 +170,24 @@ TEST(Tuner, FindsTheWorkShareOfAMachineThatIsKnown) {
 TEST(Tuner, RefusesWhatTellsItNothing) {
   const MeasuredTimes machine = simpleMachine(12, 1, 1e-6, 1e-5);
   const OperationModel model(machine, std::nullopt);
-  const auto sample = [&](int period, double residual, std::vector<std::int64_t> iterations) {
-    ConvergenceSample made;
+  const auto pilot = [&](int period, double residual, std::vector<std::int64_t> iterations) {
+    PilotRun made;
     made.setting = machine.setting;
     made.setting.swapPeriod = period;
     made.residual = residual;
     made.iterations = std::move(iterations);
     return made;
   };
-  const auto refusal = [&](const std::vector<ConvergenceSample>& samples) {
-    return errorOf([&] { Tuner(model, samples, 0.1); });
+  const auto refusal = [&](const std::vector<PilotRun>& pilots) {
+    return errorOf([&] { Tuner(model, pilots, 0.1); });
   };
-  const ConvergenceSample good = sample(1, 0.1, {100, 100});
+  const PilotRun good = pilot(1, 0.1, {100, 100});
   EXPECT_NE(refusal({good}).find("at least two"), std::string::npos);
   EXPECT_NE(refusal({good, good}).find("different swap periods"), std::string::npos);
-  EXPECT_NE(refusal({good, sample(8, 1, {9, 9})}).find("between 0 and 1"), std::string::npos);
-  EXPECT_NE(refusal({good, sample(8, 0.1, {9})}).find("1 blocks where 2"), std::string::npos);
-  EXPECT_NE(refusal({good, sample(8, 0.1, {9, 0})}).find("no iteration"), std::string::npos);
-  const Tuner tuner(model, {good, sample(8, 0.1, {120, 120})}, 0.1);
+  EXPECT_NE(refusal({good, pilot(8, 1, {9, 9})}).find("between 0 and 1"), std::string::npos);
+  EXPECT_NE(refusal({good, pilot(8, 0.1, {9})}).find("1 blocks where 2"), std::string::npos);
+  EXPECT_NE(refusal({good, pilot(8, 0.1, {9, 0})}).find("no iteration"), std::string::npos);
+  const Tuner tuner(model, {good, pilot(8, 0.1, {120, 120})}, 0.1);
   EXPECT_NE(errorOf([&] { tuner.expect(machine.setting, 2); }).find("tolerance"),
             std::string::npos);
   EXPECT_NE(errorOf([&] { tuner.recommend(machine.setting, 0.1, {}, {1}); }).find("nothing"),
@@ -197,7 +197,7 @@ TEST(Tuner, RefusesWhatTellsItNothing) {
             std::string::npos);
   EXPECT_NE(errorOf([] { howFarOff({}, 0); }).find("not positive"), std::string::npos);
   // Halos that seem to help by being old do no harm.
-  const Tuner odd(model, {good, sample(8, 0.1, {90, 90})}, 0.1);
+  const Tuner odd(model, {good, pilot(8, 0.1, {90, 90})}, 0.1);
   EXPECT_EQ(odd.harmOfStaleness(), 0);
 }
 
