@@ -1,5 +1,7 @@
 # Core stands without VTK: no file of it includes a VTK header, and every header compiles by itself
-# with nothing but Core's folder on the include path, and MPI's for those named after it.
+# with nothing but Core's folder on the include path, and MPI's for those named after it. All of them
+# together compile, too: two of one name (that programs would link silently, with the wrong one's
+# functions) do not.
 # cmake -DCORE=<Core's folder> -DINCLUDE=<folder with the link Tributary> -DCXX=<compiler>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")
@@ -23,6 +25,8 @@ foreach (folder IN LISTS MPI_INCLUDES)
 endforeach ()
 file(GLOB_RECURSE headers RELATIVE "${CORE}" "${CORE}/*.h")
 file(MAKE_DIRECTORY "${WORK_DIR}")
+set(all)
+set(all_flags)
 foreach (header IN LISTS headers)
   set(more)
   if (header MATCHES "(^|/)Mpi")
@@ -30,7 +34,9 @@ foreach (header IN LISTS headers)
       continue ()
     endif ()
     set(more ${mpi_flags})
+    set(all_flags ${mpi_flags})
   endif ()
+  string(APPEND all "#include \"Tributary/${header}\"\n")
   file(WRITE "${WORK_DIR}/header.cpp" "#include \"Tributary/${header}\"\n")
   execute_process(COMMAND "${CXX}" ${flags} ${more} "-I${INCLUDE}" "${WORK_DIR}/header.cpp"
     RESULT_VARIABLE result ERROR_VARIABLE errors)
@@ -39,8 +45,15 @@ foreach (header IN LISTS headers)
     math(EXPR bad "${bad} + 1")
   endif ()
 endforeach ()
+file(WRITE "${WORK_DIR}/headers.cpp" "${all}")
+execute_process(COMMAND "${CXX}" ${flags} ${all_flags} "-I${INCLUDE}" "${WORK_DIR}/headers.cpp"
+  RESULT_VARIABLE result ERROR_VARIABLE errors)
+if (NOT result EQUAL 0)
+  message("Core's headers do not compile together:\n${errors}")
+  math(EXPR bad "${bad} + 1")
+endif ()
 list(LENGTH headers count)
 if (bad)
-  message(FATAL_ERROR "${bad} of Core's files need more than Core and MPI")
+  message(FATAL_ERROR "${bad} complaints about Core's files")
 endif ()
-message("${count} headers compile by themselves, no file includes VTK")
+message("${count} headers compile by themselves and together, no file includes VTK")
