@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
 #include "Tributary/Iteration/ExactSum.h"
+#include "Tributary/Relaxation/BiharmonicOperator.h"
 #include "Tributary/Relaxation/HarmonicCascade.h"
 #include "Tributary/Relaxation/HarmonicStencil.h"
 #include "Tributary/Transport/Collectives.h"
@@ -18,11 +20,14 @@ namespace {
 
 using Index = std::int64_t;
 
-/// Of the tolerance, where cycles leave the rest to iterations. A sweep may double the largest
-/// residual, as that of a smooth error goes from all sites to the red ones; it does no more.
+/// Of the tolerance, where cycles leave the rest to iterations. A sweep in step may double the
+/// largest residual, as that of a smooth error goes from all sites to the red ones; it does no
+/// more.
 constexpr double kShareOfCycles = 0.4;
-/// Cycles without a new least residual after which rounding is all that is left.
-constexpr std::int64_t kCyclesWithoutGain = 25;
+/// Of the progress of a biharmonic fill, until it has the harmonic function.
+constexpr double kShareOfStart = 0.1;
+/// Rounds of biharmonic gradients, each from the residual that the one before has really left.
+constexpr int kRounds = 4;
 
 std::size_t size(Index i) {
   return static_cast<std::size_t>(i);
@@ -63,29 +68,6 @@ void check(const SiteLattice& sites, const std::vector<CellRange>& boxes, int ra
     throw Error("there must be at least one cycle, and one sweep per exchange");
 }
 
-/// Those of the rows of a room's box with a flag.
-std::vector<SiteRun> runsOf(const SiteRoom& room, const std::vector<std::uint8_t>& flags) {
-  std::vector<SiteRun> runs;
-  const CellRange& box = room.box;
-  if (box.empty()) return runs;
-  Index packed = 0;
-  for (auto k = box.lo[2]; k < box.hi[2]; ++k)
-    for (auto j = box.lo[1]; j < box.hi[1]; ++j) {
-      const Index row = room.at(0, j, k);
-      for (auto i = box.lo[0]; i < box.hi[0];) {
-        if (flags[size(row + i)] == 0) {
-          ++i;
-          continue;
-        }
-        const Index first = i;
-        while (i < box.hi[0] && flags[size(row + i)] != 0) ++i;
-        runs.push_back({first, j, k, row + first, packed, i - first});
-        packed += i - first;
-      }
-    }
-  return runs;
-}
-
 }  // namespace
 
 class HarmonicFill::Solver {
@@ -103,11 +85,18 @@ class HarmonicFill::Solver {
   bool sums(double* values, std::size_t count, bool goesOn);
   double largest(double value);
 
+  struct HarmonicEquation;
+  struct BiharmonicEquation;
+
   template <class Visit>
   double most(Visit&& visit);
   double residualOf(const double* u, double* residual);
-  bool solve(const std::function<bool(double)>& monitor, HarmonicFillResult& result);
+  void lookAt(const SiteRun& run, double& lowest, double& highest) const;
+  template <class Equation>
+  bool solve(Equation&& equation, const std::function<bool(double)>& monitor,
+             HarmonicFillResult& result);
   void finish(const std::function<bool(double)>& monitor, HarmonicFillResult& result);
+  void refine(const std::function<bool(double)>& monitor, HarmonicFillResult& result);
 
   Transport& transport_;
   HarmonicFillOptions options_;
@@ -120,6 +109,11 @@ class HarmonicFill::Solver {
   std::vector<double> residual_;  ///< packed: what flows to each site
   std::vector<double> flow_;      ///< packed: of the direction
   std::vector<float> direction_;  ///< by place
+
+  /// Biharmonic only.
+  BiharmonicOperator operator_;
+  std::vector<double> exactDirection_;  ///< by place
+  std::vector<double> between_;         ///< packed: from one cycle to the other
 };
 
 HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, const CellRange& box,
@@ -156,6 +150,12 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
     residual_.assign(mine, 0.0);
     flow_.assign(mine, 0.0);
     direction_.assign(halo_.room().size, 0.0f);
+    if (options.smoothness == FillSmoothness::Biharmonic) {
+      operator_ = BiharmonicOperator({{sites.along(0), sites.along(1), sites.along(2)}}, stencil_,
+                                     halo_, runs_, flags, options.parallelFor);
+      exactDirection_.assign(halo_.room().size, 0.0);
+      between_.assign(mine, 0.0);
+    }
   });
   cascade_ = std::make_unique<HarmonicCascade>(transport, post_, sites, stencil_, boxes, halo_,
                                                runs_, flags, options.parallelFor);
@@ -212,26 +212,136 @@ double HarmonicFill::Solver::residualOf(const double* u, double* residual) {
   });
 }
 
+/// What conjugate gradients solve. Directions in single precision, as corrections are.
+struct HarmonicFill::Solver::HarmonicEquation {
+  using Real = float;
+  static constexpr bool JudgesCorrections = false;
+  /// Cycles without a new least residual after which rounding is all that is left.
+  static constexpr std::int64_t CyclesWithoutGain = 25;
+
+  std::vector<float>& direction() { return solver.direction_; }
+  /// Of the values: packed as residual_. @return the largest in units of the values, of this rank
+  double residual() { return solver.residualOf(solver.values_.data(), solver.residual_.data()); }
+  void correct(HarmonicFillResult& result) {
+    solver.cascade_->correct(solver.residual_);
+    ++result.cycles;
+  }
+  /// The matrix times the direction: flow_. @return its product with the direction, of this rank
+  double apply() {
+    const SiteHalo& halo = solver.halo_;
+    const Index sy = halo.room().step[1], sz = halo.room().step[2];
+    halo.exchange(solver.post_, direction().data());
+    double energy = 0;
+    for (const SiteRun& run : solver.runs_) {
+      const auto row = solver.stencil_.row<double>(run.j, run.k);
+      const float* d = direction().data() + run.at - run.i;
+      double* f = solver.flow_.data() + run.packed - run.i;
+      double sum = 0;
+      for (Index i = run.i; i < run.i + run.length; ++i) {
+        f[i] = row.away(i, d + i, sy, sz);
+        sum += static_cast<double>(d[i]) * f[i];
+      }
+      energy += sum;
+    }
+    return energy;
+  }
+  /// By site of a run: what a residual is divided by for the units of the values.
+  auto scale(const SiteRun& run) const {
+    return [row = solver.stencil_.row<double>(run.j, run.k), first = run.i](Index i) {
+      return row.sum(first + i);
+    };
+  }
+
+  Solver& solver;
+};
+
+/// Each correction is that of two cycles, with the volumes between, as the matrix is the fluxes'
+/// over the volumes times the fluxes', but for the rim. Directions in double precision: what bends
+/// in the rounding of a smooth one would outweigh what bends in itself.
+struct HarmonicFill::Solver::BiharmonicEquation {
+  using Real = double;
+  static constexpr bool JudgesCorrections = true;
+  static constexpr std::int64_t CyclesWithoutGain = 200;
+
+  auto scale(const SiteRun& run) const {
+    return [diagonal = solver.operator_.diagonal().data() + run.packed](Index i) {
+      return diagonal[i];
+    };
+  }
+  std::vector<double>& direction() { return solver.exactDirection_; }
+  double residual() {
+    solver.halo_.exchange(solver.post_, solver.values_.data());
+    solver.operator_.apply(solver.post_, solver.values_.data(), solver.residual_.data());
+    return solver.most([&](const SiteRun& run) {
+      const auto diagonal = scale(run);
+      double worst = 0;
+      for (Index i = 0; i < run.length; ++i) {
+        double& r = solver.residual_[size(run.packed + i)];
+        r = -r;
+        const double size = std::fabs(r) / diagonal(i);
+        worst = size > worst || std::isnan(size) ? size : worst;
+      }
+      return worst;
+    });
+  }
+  void correct(HarmonicFillResult& result) {
+    solver.cascade_->correct(solver.residual_);
+    const float* once = solver.cascade_->correction();
+    for (const SiteRun& run : solver.runs_) {
+      const auto row = solver.stencil_.row<double>(run.j, run.k);
+      for (Index i = 0; i < run.length; ++i)
+        solver.between_[size(run.packed + i)] = row.volume(run.i + i) * once[run.at + i];
+    }
+    solver.cascade_->correct(solver.between_);
+    result.cycles += 2;
+  }
+  /// The largest of the correction, of this rank.
+  double correction() const {
+    const float* z = solver.cascade_->correction();
+    return solver.most([&](const SiteRun& run) {
+      double worst = 0;
+      for (Index p = run.at; p < run.at + run.length; ++p) {
+        const double size = std::fabs(z[p]);
+        worst = size > worst || std::isnan(size) ? size : worst;
+      }
+      return worst;
+    });
+  }
+  double apply() {
+    solver.halo_.exchange(solver.post_, direction().data());
+    solver.operator_.apply(solver.post_, direction().data(), solver.flow_.data());
+    double energy = 0;
+    for (const SiteRun& run : solver.runs_)
+      for (Index i = 0; i < run.length; ++i)
+        energy += direction()[size(run.at + i)] * solver.flow_[size(run.packed + i)];
+    return energy;
+  }
+
+  Solver& solver;
+};
+
 /// Conjugate gradients: flexible (Polak and Ribiere), as the cycle works in single precision.
 /// @return false after an abort
-bool HarmonicFill::Solver::solve(const std::function<bool(double)>& monitor,
+template <class Equation>
+bool HarmonicFill::Solver::solve(Equation&& equation, const std::function<bool(double)>& monitor,
                                  HarmonicFillResult& result) {
+  using Real = typename std::decay_t<Equation>::Real;
+  constexpr bool judges = std::decay_t<Equation>::JudgesCorrections;
   const double goal = kShareOfCycles * options_.tolerance;
-  const Index sy = halo_.room().step[1], sz = halo_.room().step[2];
-  double worst = allreduce(transport_, ReduceOp::Max, residualOf(values_.data(), residual_.data()));
-  const double begin = worst;
-  double least = worst, old = 0;
-  std::int64_t last = 0;
-  std::fill(direction_.begin(), direction_.end(), 0.0f);
+  std::vector<Real>& direction = equation.direction();
+  double worst = allreduce(transport_, ReduceOp::Max, equation.residual());
+  double gap = worst, begin = gap, least = gap, old = 0;
+  std::int64_t last = result.cycles;
+  std::fill(direction.begin(), direction.end(), Real(0));
   std::fill(flow_.begin(), flow_.end(), 0.0);
   double step = 0;
-  while (worst > goal && result.cycles < options_.cycleLimit &&
-         result.cycles - last < kCyclesWithoutGain) {
-    const double progress = std::clamp(std::log(begin / worst) / std::log(begin / goal), 0.0, 1.0);
+  while ((judges || worst > goal) && result.cycles < options_.cycleLimit &&
+         result.cycles - last < std::decay_t<Equation>::CyclesWithoutGain) {
+    begin = std::max(begin, gap);
+    const double progress = gap > goal ? std::log(begin / gap) / std::log(begin / goal) : 0;
     bool goesOn = true;
     post_.trouble.attempt([&] { goesOn = !monitor || monitor(0.9 * progress); });
-    cascade_->correct(residual_);
-    ++result.cycles;
+    equation.correct(result);
     const float* z = cascade_->correction();
     double products[2] = {0, 0};
     for (const SiteRun& run : runs_)
@@ -242,50 +352,61 @@ bool HarmonicFill::Solver::solve(const std::function<bool(double)>& monitor,
       }
     if (!sums(products, 2, goesOn)) return false;
     if (!(products[0] > 0)) break;  // nothing left, or no numbers
-    const auto keep = static_cast<float>(old > 0 ? -step * products[1] / old : 0);
+    if constexpr (judges) {
+      gap = std::max(worst, allreduce(transport_, ReduceOp::Max, equation.correction()));
+      if (gap <= goal) break;
+    }
+    const auto keep = static_cast<Real>(old > 0 ? -step * products[1] / old : 0);
     old = products[0];
     for (const SiteRun& run : runs_)
       for (Index p = run.at; p < run.at + run.length; ++p)
-        direction_[size(p)] = z[p] + keep * direction_[size(p)];
-    halo_.exchange(post_, direction_.data());
-    double energy = 0;
-    for (const SiteRun& run : runs_) {
-      const auto row = stencil_.row<double>(run.j, run.k);
-      const float* d = direction_.data() + run.at - run.i;
-      double* f = flow_.data() + run.packed - run.i;
-      double sum = 0;
-      for (Index i = run.i; i < run.i + run.length; ++i) {
-        const double here = d[i];
-        const double flow =
-            row.before(i) * (here - d[i - 1]) + row.after(i) * (here - d[i + 1]) +
-            row.widths[i] * (row.y0 * (here - d[i - sy]) + row.y1 * (here - d[i + sy]) +
-                             row.z0 * (here - d[i - sz]) + row.z1 * (here - d[i + sz]));
-        f[i] = flow;
-        sum += here * flow;
-      }
-      energy += sum;
-    }
+        direction[size(p)] = z[p] + keep * direction[size(p)];
+    double energy = equation.apply();
     sums(&energy, 1, true);
     if (!(energy > 0)) break;
     step = old / energy;
     worst = allreduce(transport_, ReduceOp::Max, most([&](const SiteRun& run) {
-                        const auto row = stencil_.row<double>(run.j, run.k);
+                        const auto scale = equation.scale(run);
                         double most = 0;
                         for (Index i = 0; i < run.length; ++i) {
-                          values_[size(run.at + i)] += step * direction_[size(run.at + i)];
+                          values_[size(run.at + i)] += step * direction[size(run.at + i)];
                           double& r = residual_[size(run.packed + i)];
                           r -= step * flow_[size(run.packed + i)];
-                          const double one = std::fabs(r) / row.sum(run.i + i);
+                          const double one = std::fabs(r) / scale(i);
                           most = one > most || std::isnan(one) ? one : most;
                         }
                         return most;
                       }));
-    if (worst < 0.9 * least) {
-      least = worst;
+    if constexpr (!judges) gap = worst;
+    if (gap < 0.9 * least) {
+      least = gap;
       last = result.cycles;
     }
   }
   return true;
+}
+
+/// Biharmonic values, from harmonic ones, until their residual and the correction that it asks for
+/// are verified.
+void HarmonicFill::Solver::refine(const std::function<bool(double)>& monitor,
+                                  HarmonicFillResult& result) {
+  BiharmonicEquation equation{*this};
+  for (int round = 1;; ++round) {
+    if (!solve(equation, monitor, result)) return;
+    result.residual = allreduce(transport_, ReduceOp::Max, equation.residual());
+    ++result.snapshots;
+    equation.correct(result);
+    result.correction = allreduce(transport_, ReduceOp::Max, equation.correction());
+    post_.trouble.agree(transport_);
+    const double worst = std::max(result.residual, result.correction);
+    if (worst <= options_.tolerance)
+      result.verdict = Verdict::Converged;
+    else
+      result.verdict = std::isfinite(worst) ? Verdict::IterationLimit : Verdict::NotFinite;
+    if (result.verdict != Verdict::IterationLimit || round == kRounds ||
+        result.cycles >= options_.cycleLimit)
+      return;
+  }
 }
 
 /// Gauss-Seidel until a residual is verified, from values in the range of the known ones.
@@ -357,6 +478,32 @@ void HarmonicFill::Solver::finish(const std::function<bool(double)>& monitor,
   statistics += iteration.statistics();
 }
 
+/// The known neighbours of a run's sites. @pre direction_ is 0 at known sites
+void HarmonicFill::Solver::lookAt(const SiteRun& run, double& lowest, double& highest) const {
+  const SiteRoom& room = halo_.room();
+  const auto row = stencil_.row<double>(run.j, run.k);
+  for (Index i = 0; i < run.length; ++i) {
+    const Index p = run.at + i;
+    const auto look = [&](double weight, Index offset) {
+      if (weight == 0 || direction_[size(p + offset)] != 0) return;
+      const double value = values_[size(p + offset)];
+      if (!std::isfinite(value))
+        throw Error(
+            std::string("a known value ") +
+            (options_.smoothness == FillSmoothness::Harmonic ? "beside" : "within two sites of") +
+            " an unknown one is not finite");
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+    };
+    look(row.before(run.i + i), -1);
+    look(row.after(run.i + i), 1);
+    look(row.y0, -room.step[1]);
+    look(row.y1, room.step[1]);
+    look(row.z0, -room.step[2]);
+    look(row.z1, room.step[2]);
+  }
+}
+
 HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
                                               const std::function<bool(double)>& monitor) {
   HarmonicFillResult result;
@@ -383,31 +530,14 @@ HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
   halo_.exchange(post_, direction_.data());
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
   together(transport_, [&] {
-    for (const SiteRun& run : runs_) {
-      const auto row = stencil_.row<double>(run.j, run.k);
-      for (Index i = 0; i < run.length; ++i) {
-        const Index p = run.at + i;
-        const auto look = [&](double weight, Index offset) {
-          if (weight == 0 || direction_[size(p + offset)] != 0) return;
-          const double value = values_[size(p + offset)];
-          if (!std::isfinite(value))
-            throw Error("a known value beside an unknown one is not finite");
-          lowest = std::min(lowest, value);
-          highest = std::max(highest, value);
-        };
-        look(row.before(run.i + i), -1);
-        look(row.after(run.i + i), 1);
-        look(row.y0, -room.step[1]);
-        look(row.y1, room.step[1]);
-        look(row.z0, -room.step[2]);
-        look(row.z1, room.step[2]);
-      }
-    }
+    for (const SiteRun& run : runs_) lookAt(run, lowest, highest);
+    for (const SiteRun& run : operator_.rim()) lookAt(run, lowest, highest);
   });
   lowest = allreduce(transport_, ReduceOp::Min, lowest);
   highest = allreduce(transport_, ReduceOp::Max, highest);
   const double range = highest - lowest;
   if (!std::isfinite(range)) throw Error("known values are too far apart for double precision");
+  const bool isHarmonic = options_.smoothness == FillSmoothness::Harmonic;
   result.lowest = lowest;
   result.highest = highest;
   if (range == 0) {
@@ -420,8 +550,20 @@ HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
     });
     for (const SiteRun& run : runs_) std::fill_n(values_.begin() + run.at, run.length, 0.5);
     halo_.exchange(post_, values_.data());
-    if (solve(monitor, result)) finish(monitor, result);
+    if (isHarmonic) {
+      if (solve(HarmonicEquation{*this}, monitor, result)) finish(monitor, result);
+    } else if (solve(
+                   HarmonicEquation{*this},
+                   [&](double done) { return !monitor || monitor(kShareOfStart * done); },
+                   result)) {
+      refine(
+          [&](double done) {
+            return !monitor || monitor(kShareOfStart + (1 - kShareOfStart) * done);
+          },
+          result);
+    }
     result.residual *= range;
+    result.correction *= range;
   }
   at = 0;
   for (const SiteRun& run : runs_)
@@ -429,8 +571,8 @@ HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
       const CellRange& box = room.box;
       const Index place = ((run.k - box.lo[2]) * box.along(1) + run.j - box.lo[1]) * box.along(0) +
                           run.i + i - box.lo[0];
-      values[size(place)] = std::clamp(
-          lowest + range * (range == 0 ? 0 : values_[size(run.at + i)]), lowest, highest);
+      const double value = lowest + range * (range == 0 ? 0 : values_[size(run.at + i)]);
+      values[size(place)] = isHarmonic ? std::clamp(value, lowest, highest) : value;
     }
   return result;
 }

@@ -13,12 +13,20 @@
 
 namespace tributary {
 
+/// What a fill continues across the rim of a hole.
+enum class FillSmoothness {
+  Harmonic,   ///< values
+  Biharmonic  ///< values and slopes
+};
+
 struct HarmonicFillOptions {
-  /// Of the residual, as a share of the range of known values beside unknown ones; more than 0.
+  FillSmoothness smoothness = FillSmoothness::Harmonic;
+  /// Of the residual, as a share of the range of the known values that count; more than 0.
   double tolerance = 1e-6;
   /// V-cycles, at least 1.
   std::int64_t cycleLimit = 1000;
-  /// Of the iterations after the cycles. Its threshold and norm are not looked at.
+  /// Of the iterations after the cycles; biharmonic filling has none. Its threshold and norm are
+  /// not looked at.
   IterationOptions iteration;
   /// Gauss-Seidel sweeps before values are sent to the neighbours.
   int sweepsPerExchange = 1;
@@ -28,22 +36,34 @@ struct HarmonicFillOptions {
 /// What a fill came to: the same on all ranks.
 struct HarmonicFillResult {
   Verdict verdict = Verdict::Aborted;
-  double lowest = 0, highest = 0;  ///< of the known values beside unknown ones
+  double lowest = 0, highest = 0;  ///< of the known values that count
   double residual = 0;             ///< verified, in the units of the values
-  std::int64_t cycles = 0;         ///< V-cycles
-  std::int64_t iterations = 0;     ///< sweeps afterwards, of the rank with the most
-  std::int64_t snapshots = 0;      ///< residuals of global states that were computed afterwards
+  /// Biharmonic: the largest correction that cycles would make yet, an estimate of the error in the
+  /// units of the values; of the verified residual.
+  double correction = 0;
+  std::int64_t cycles = 0;      ///< V-cycles
+  std::int64_t iterations = 0;  ///< sweeps afterwards, of the rank with the most
+  std::int64_t snapshots = 0;   ///< residuals of global states that were computed afterwards
 };
 
-/// Unknown values on a lattice that is distributed over ranks, from the known ones around them: the
-/// discrete harmonic function, whose value at each unknown site is the mean of its neighbours',
-/// weighted by area over distance; nothing flows through the lattice's border. Of second order.
+/// Unknown values on a lattice that is distributed over ranks, from the known ones around them.
 ///
-/// The residual of a site is what its value differs from that mean by. First conjugate gradients
-/// with a multigrid V-cycle (HarmonicCascade), in step; values are then put back into the range of
-/// the known ones, which a harmonic function does not leave, and asynchronous Gauss-Seidel
-/// iterations (Iteration, as the options say) go on from there until the residual of one consistent
-/// state of all ranks is verified. So no value is outside of the known ones' range.
+/// Harmonic: the discrete harmonic function, whose value at each unknown site is the mean of its
+/// neighbours', weighted by area over distance; nothing flows through the lattice's border. Of
+/// second order. The residual of a site is what its value differs from that mean by, and the known
+/// values beside unknown ones count. First conjugate gradients with a multigrid V-cycle
+/// (HarmonicCascade), in step; values are then put back into the range of the known ones, which a
+/// harmonic function does not leave, and asynchronous Gauss-Seidel iterations (Iteration, as the
+/// options say) go on from there until the residual of one consistent state of all ranks is
+/// verified. So no value is outside of the known ones' range.
+///
+/// Biharmonic: the values with the least bending energy (BiharmonicOperator), always one answer.
+/// The residual of a site is what its value differs from that which has the least energy with the
+/// others as they are; known values count up to two sites away. Conjugate gradients on from the
+/// harmonic function, with two V-cycles each, all in step: asynchronous sweeps need not converge
+/// for this matrix. At the end the residual is computed again from the values, and from it a
+/// correction, which have both to be at or below the tolerance. Values may leave the range of the
+/// known ones.
 class HarmonicFill {
  public:
   /// Collective. Throws Error on all ranks if boxes overlap or leave sites out, if an argument of
@@ -61,7 +81,7 @@ class HarmonicFill {
   std::int64_t unknowns() const;
 
   /// Collective. Fills in the unknown values, of which the ones there are do not matter, and leaves
-  /// the others. Throws Error on all ranks if a known value beside an unknown one is not finite.
+  /// the others. Throws Error on all ranks if a known value that counts is not finite.
   /// The values are those reached, whatever the verdict.
   /// @param values   of the box, x fastest
   /// @param monitor  called now and then with how far it is, 0 to 1; false: abort

@@ -2,6 +2,28 @@
 
 namespace tributary {
 
+std::vector<SiteRun> runsOf(const SiteRoom& room, const std::vector<std::uint8_t>& flags) {
+  std::vector<SiteRun> runs;
+  const CellRange& box = room.box;
+  if (box.empty()) return runs;
+  std::int64_t packed = 0;
+  for (auto k = box.lo[2]; k < box.hi[2]; ++k)
+    for (auto j = box.lo[1]; j < box.hi[1]; ++j) {
+      const std::int64_t row = room.at(0, j, k);
+      for (auto i = box.lo[0]; i < box.hi[0];) {
+        if (flags[static_cast<std::size_t>(row + i)] == 0) {
+          ++i;
+          continue;
+        }
+        const std::int64_t first = i;
+        while (i < box.hi[0] && flags[static_cast<std::size_t>(row + i)] != 0) ++i;
+        runs.push_back({first, j, k, row + first, packed, i - first});
+        packed += i - first;
+      }
+    }
+  return runs;
+}
+
 LatticeStencil::LatticeStencil(const SiteLattice& sites) {
   double shortest = 0;
   for (std::size_t a = 0; a < 3; ++a) {

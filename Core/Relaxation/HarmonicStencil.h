@@ -9,13 +9,16 @@
 
 namespace tributary {
 
-/// Unknown sites one after the other along x.
+/// Sites of a kind, unknown ones if nothing else is said, one after the other along x.
 struct SiteRun {
   std::int64_t i, j, k;  ///< the first one in the lattice,
   std::int64_t at;       ///< in the room,
-  std::int64_t packed;   ///< and among all unknown sites of the rank
+  std::int64_t packed;   ///< and among all such sites of the rank
   std::int64_t length;
 };
+
+/// Those of the rows of a room's box with a flag.
+std::vector<SiteRun> runsOf(const SiteRoom& room, const std::vector<std::uint8_t>& flags);
 
 /// What flows from site to site of a lattice is the difference of their values times the area of
 /// the face between what belongs to them, over their distance; nothing flows through the border.
@@ -37,6 +40,20 @@ class LatticeStencil {
     }
     Real sum(std::int64_t i) const {
       return before(i) + after(i) + widths[i] * (y0 + y1 + z0 + z1);
+    }
+    Real volume(std::int64_t i) const { return widths[i] * area; }
+    /// What flows from a site to its neighbours. @param u  where its value is
+    template <class Value>
+    Real away(std::int64_t i, const Value* u, std::int64_t sy, std::int64_t sz) const {
+      const Real here = *u;
+      return before(i) * (here - u[-1]) + after(i) * (here - u[1]) + awayAcross(i, u, sy, sz);
+    }
+    /// To those along y and z.
+    template <class Value>
+    Real awayAcross(std::int64_t i, const Value* u, std::int64_t sy, std::int64_t sz) const {
+      const Real here = *u;
+      return widths[i] * (y0 * (here - u[-sy]) + y1 * (here - u[sy]) + z0 * (here - u[-sz]) +
+                          z1 * (here - u[sz]));
     }
   };
 

@@ -99,62 +99,88 @@ Holes ball(const Site& n, double radius) {
   };
 }
 
-/// All flows between neighbours, added up one by one: unknown sites alone, scaled to 1 on the
-/// diagonal.
+/// The equations of the unknown sites alone, from what flows between neighbours, one by one.
 struct Reference {
-  Eigen::SparseMatrix<double> flows;  // symmetric
-  Eigen::VectorXd fixed, sums;
+  Eigen::SparseMatrix<double> matrix;  // symmetric
+  Eigen::VectorXd right, scale;        // what a residual is divided by
   std::vector<int> number;
 
-  explicit Reference(const Problem& problem) : number(problem.unknown.size(), -1) {
+  explicit Reference(const Problem& problem, FillSmoothness smoothness = FillSmoothness::Harmonic)
+      : number(problem.unknown.size(), -1) {
     int count = 0;
     for (std::size_t i = 0; i < number.size(); ++i)
       if (problem.unknown[i] != 0) number[i] = count++;
-    fixed = Eigen::VectorXd::Zero(count);
-    sums = Eigen::VectorXd::Zero(count);
+    // The Laplacians of all sites, of the unknown values and of the known ones, and volumes.
+    const auto all = static_cast<Eigen::Index>(number.size());
     std::vector<Eigen::Triplet<double>> entries;
+    Eigen::VectorXd known = Eigen::VectorXd::Zero(all), volumes(all);
     const Site n = problem.n();
     Site s;
     for (s[2] = 0; s[2] < n[2]; ++s[2])
       for (s[1] = 0; s[1] < n[1]; ++s[1])
-        for (s[0] = 0; s[0] < n[0]; ++s[0])
-          for (std::size_t a = 0; a < 3; ++a) {
-            if (s[a] == 0) continue;
-            Site t = s;
-            --t[a];
-            double weight = 1 / (problem.sites.places[a][std::size_t(s[a])] -
-                                 problem.sites.places[a][std::size_t(t[a])]);
-            for (std::size_t b = 0; b < 3; ++b)
-              if (b != a) weight *= problem.sites.widths[b][std::size_t(s[b])];
-            const std::size_t at[] = {place(n, s), place(n, t)};
-            for (int end = 0; end < 2; ++end) {
-              const int mine = number[at[end]], other = number[at[1 - end]];
-              if (mine < 0) continue;
-              sums[mine] += weight;
-              entries.emplace_back(mine, mine, weight);
-              if (other < 0)
-                fixed[mine] += weight * problem.values[at[1 - end]];
-              else
-                entries.emplace_back(mine, other, -weight);
+        for (s[0] = 0; s[0] < n[0]; ++s[0]) {
+          const std::size_t here = place(n, s);
+          const auto row = static_cast<int>(here);
+          volumes[row] = 1;
+          for (std::size_t a = 0; a < 3; ++a)
+            volumes[row] *= problem.sites.widths[a][std::size_t(s[a])];
+          for (std::size_t a = 0; a < 3; ++a)
+            for (const int side : {-1, 1}) {
+              Site t = s;
+              t[a] += side;
+              if (t[a] < 0 || t[a] == n[a]) continue;
+              if (smoothness == FillSmoothness::Biharmonic && number[here] < 0 &&
+                  (s[a] == 0 || s[a] == n[a] - 1))
+                continue;
+              double weight = 1 / std::fabs(problem.sites.places[a][std::size_t(s[a])] -
+                                            problem.sites.places[a][std::size_t(t[a])]);
+              for (std::size_t b = 0; b < 3; ++b)
+                if (b != a) weight *= problem.sites.widths[b][std::size_t(s[b])];
+              for (const bool isHere : {true, false}) {
+                const std::size_t site = isHere ? here : place(n, t);
+                const double signedWeight = isHere ? weight : -weight;
+                if (number[site] < 0)
+                  known[row] += signedWeight * problem.values[site];
+                else
+                  entries.emplace_back(row, number[site], signedWeight);
+              }
             }
-          }
-    flows.resize(count, count);
-    flows.setFromTriplets(entries.begin(), entries.end());
+        }
+    Eigen::SparseMatrix<double> laplacians(all, count);
+    laplacians.setFromTriplets(entries.begin(), entries.end());
+    if (smoothness == FillSmoothness::Biharmonic) {
+      const Eigen::VectorXd inverse = volumes.cwiseInverse();
+      const Eigen::SparseMatrix<double> transposed = laplacians.transpose();
+      matrix = transposed * inverse.asDiagonal() * laplacians;
+      right = -(transposed * inverse.cwiseProduct(known));
+    } else {
+      // The rows of unknown sites.
+      std::vector<Eigen::Triplet<double>> kept;
+      for (const Eigen::Triplet<double>& entry : entries)
+        if (number[std::size_t(entry.row())] >= 0)
+          kept.emplace_back(number[std::size_t(entry.row())], entry.col(), entry.value());
+      matrix.resize(count, count);
+      matrix.setFromTriplets(kept.begin(), kept.end());
+      right.resize(count);
+      for (Eigen::Index i = 0; i < all; ++i)
+        if (number[std::size_t(i)] >= 0) right[number[std::size_t(i)]] = -known[i];
+    }
+    scale = matrix.diagonal();
   }
 
   static std::size_t place(const Site& n, const Site& s) {
     return std::size_t((s[2] * n[1] + s[1]) * n[0] + s[0]);
   }
   Eigen::VectorXd unknownsOf(const std::vector<double>& values) const {
-    Eigen::VectorXd u(fixed.size());
+    Eigen::VectorXd u(right.size());
     for (std::size_t i = 0; i < values.size(); ++i)
       if (number[i] >= 0) u[number[i]] = values[i];
     return u;
   }
-  /// The largest difference from the mean of neighbours.
+  /// The largest difference from what the other values make of one.
   double residual(const std::vector<double>& values) const {
-    const Eigen::VectorXd r = fixed - flows * unknownsOf(values);
-    return r.cwiseQuotient(sums).cwiseAbs().maxCoeff();
+    const Eigen::VectorXd r = right - matrix * unknownsOf(values);
+    return r.cwiseQuotient(scale).cwiseAbs().maxCoeff();
   }
 };
 
@@ -290,6 +316,20 @@ std::vector<Case> cases() {
       {"checkerboard", problemOf(
                            randomCells(n, 7),
                            [](const Site& s) { return (s[0] + s[1] + s[2]) % 2 == 0; }, noise(7))});
+  all.push_back({"holes at the border", problemOf(
+                                            randomPoints(n, 11),
+                                            [n](const Site& s) {
+                                              return (s[0] < 3 && s[1] < 4) ||
+                                                     (s[2] == n[2] - 2 && s[1] > 2) ||
+                                                     (s[0] == n[0] - 1 && s[1] == 5 && s[2] == 5);
+                                            },
+                                            noise(11))});
+  all.push_back(
+      {"two sites thick",
+       problemOf(
+           randomPoints({2, 14, 13}, 12),
+           [](const Site& s) { return s[1] > 3 && s[1] < 9 && s[2] > 3 && s[2] < 11 - 3 * s[0]; },
+           noise(12))});
   const Site flat{17, 15, 1};
   all.push_back({"plane", problemOf(randomPoints(flat, 8), ball(flat, 6), noise(8))});
   const Site line{1, 33, 1};
@@ -307,51 +347,74 @@ struct Setting {
   ConvergenceDetection detection;
 };
 
+constexpr FillSmoothness Smoothnesses[] = {FillSmoothness::Harmonic, FillSmoothness::Biharmonic};
+
 constexpr Setting Settings[] = {
     {"SSAR", IterationMode::Asynchronous, ConvergenceDetection::SnapshotReduction},
     {"SB96", IterationMode::Asynchronous, ConvergenceDetection::SupervisedTermination},
     {"synchronous", IterationMode::Synchronous, ConvergenceDetection::SnapshotReduction}};
 
-TEST(HarmonicFill, HasTheDirectSolution) {
-  for (const Case& one : cases()) {
-    const Problem& problem = one.problem;
-    const Reference reference(problem);
-    Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> direct(reference.flows);
-    const Eigen::VectorXd want = direct.solve(reference.fixed);
-    // An M-matrix: the largest row sum of its inverse bounds what a residual can do.
-    const double growth = direct.solve(reference.sums).maxCoeff();
-    everywhere([&](Transport& transport) {
-      for (const Setting& setting : Settings)
-        for (const Cut cut : Cuts) {
-          if (few() && (setting.mode == IterationMode::Synchronous) != (cut == Cut::Columns))
+void expectTheDirectSolution(const Case& one, FillSmoothness smoothness) {
+  const Problem& problem = one.problem;
+  const bool isHarmonic = smoothness == FillSmoothness::Harmonic;
+  const Reference reference(problem, smoothness);
+  Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> direct(reference.matrix);
+  const Eigen::VectorXd want = direct.solve(reference.right);
+  // The largest row sum of the inverse bounds what a residual can do: that of an M-matrix has no
+  // negative entry.
+  double growth = direct.solve(reference.scale).maxCoeff();
+  if (!isHarmonic) {
+    const Eigen::MatrixXd unit = Eigen::MatrixXd::Identity(want.size(), want.size());
+    growth = (direct.solve(unit).cwiseAbs() * reference.scale).maxCoeff();
+  }
+  everywhere([&](Transport& transport) {
+    for (const Setting& setting : Settings)
+      for (const Cut cut : Cuts) {
+        if (few() && (setting.mode == IterationMode::Synchronous) != (cut == Cut::Columns))
+          continue;
+        if (cut != Cut::Bisected && setting.detection != Settings[0].detection) continue;
+        // Biharmonic filling has no iterations.
+        if (!isHarmonic && !few() && &setting != &Settings[0]) continue;
+        HarmonicFillOptions options;
+        options.smoothness = smoothness;
+        options.iteration.mode = setting.mode;
+        options.iteration.detection = setting.detection;
+        options.tolerance = 1e-9;
+        const Filled filled = fill(transport, problem, cut, options);
+        const std::string name =
+            std::string(one.name) + ", " + setting.name + (isHarmonic ? "" : ", biharmonic");
+        EXPECT_EQ(filled.result.verdict, Verdict::Converged) << name;
+        const double range = filled.result.highest - filled.result.lowest;
+        EXPECT_LE(filled.result.residual, options.tolerance * range) << name;
+        EXPECT_NEAR(reference.residual(filled.values), filled.result.residual, 1e-13) << name;
+        double error = 0, lowest = 1e9, highest = -1e9;
+        for (std::size_t i = 0; i < filled.values.size(); ++i) {
+          if (problem.unknown[i] == 0) {
+            EXPECT_EQ(filled.values[i], problem.values[i]) << name;
             continue;
-          if (cut != Cut::Bisected && setting.detection != Settings[0].detection) continue;
-          HarmonicFillOptions options;
-          options.iteration.mode = setting.mode;
-          options.iteration.detection = setting.detection;
-          options.tolerance = 1e-9;
-          const Filled filled = fill(transport, problem, cut, options);
-          const std::string name = std::string(one.name) + ", " + setting.name;
-          EXPECT_EQ(filled.result.verdict, Verdict::Converged) << name;
-          const double range = filled.result.highest - filled.result.lowest;
-          EXPECT_LE(filled.result.residual, options.tolerance * range) << name;
-          EXPECT_NEAR(reference.residual(filled.values), filled.result.residual, 1e-13) << name;
-          double error = 0, lowest = 1e9, highest = -1e9;
-          for (std::size_t i = 0; i < filled.values.size(); ++i) {
-            if (problem.unknown[i] == 0) {
-              EXPECT_EQ(filled.values[i], problem.values[i]) << name;
-              continue;
-            }
-            error = std::max(error, std::fabs(filled.values[i] - want[reference.number[i]]));
-            lowest = std::min(lowest, filled.values[i]);
-            highest = std::max(highest, filled.values[i]);
           }
-          EXPECT_LE(error, growth * options.tolerance * range * 1.001 + 1e-12) << name;
+          error = std::max(error, std::fabs(filled.values[i] - want[reference.number[i]]));
+          lowest = std::min(lowest, filled.values[i]);
+          highest = std::max(highest, filled.values[i]);
+        }
+        EXPECT_LE(error, growth * options.tolerance * range * 1.001 + 1e-12) << name;
+        if (isHarmonic) {
           EXPECT_GE(lowest, filled.result.lowest) << name;
           EXPECT_LE(highest, filled.result.highest) << name;
+        } else {
+          EXPECT_LE(filled.result.correction, options.tolerance * range) << name;
+          EXPECT_LE(error, 10 * options.tolerance * range + 1e-12) << name;
         }
-    });
-  }
+      }
+  });
+}
+
+TEST(HarmonicFill, HasTheDirectSolution) {
+  for (const Case& one : cases()) expectTheDirectSolution(one, FillSmoothness::Harmonic);
+}
+
+TEST(HarmonicFill, HasTheDirectBiharmonicSolution) {
+  for (const Case& one : cases()) expectTheDirectSolution(one, FillSmoothness::Biharmonic);
 }
 
 /// Lattices and boxes of a few sites, slow ranks, and any order of events.
@@ -371,12 +434,15 @@ TEST(HarmonicFill, HasTheResidualInEverySimulatedRun) {
                  (s == Site{1, 0, 0} || random01(seed + 7 * Reference::place(n, s) + 1000) < share);
         },
         noise(seed));
-    const Reference reference(problem);
+    HarmonicFillOptions options;
+    options.smoothness = Smoothnesses[mix(seed + 9) % 3 == 0 ? 1 : 0];
+    const Reference reference(problem, options.smoothness);
     const Setting& setting = Settings[mix(seed + 3) % std::size(Settings)];
     const Cut cut = Cuts[mix(seed + 4) % std::size(Cuts)];
-    HarmonicFillOptions options;
     options.tolerance = mix(seed + 5) % 2 == 0 ? 1e-6 : 1e-10;
-    options.cycleLimit = mix(seed + 6) % 3 == 0 ? 1 : 1000;
+    // Only harmonic filling goes on without cycles.
+    const bool mayHaveFew = options.smoothness == FillSmoothness::Harmonic;
+    options.cycleLimit = mayHaveFew && mix(seed + 6) % 3 == 0 ? 1 : 1000;
     options.sweepsPerExchange = 1 + int(mix(seed + 7) % 3);
     options.iteration.mode = setting.mode;
     options.iteration.detection = setting.detection;
@@ -411,21 +477,212 @@ TEST(HarmonicFill, HasTheResidualInEverySimulatedRun) {
 }
 
 TEST(HarmonicFill, TakesFewCyclesWhateverTheSize) {
-  std::vector<std::int64_t> cycles;
-  for (const std::int64_t n : {24, 48, 96}) {
-    if (few() && n > 48) continue;
-    const Site all{n, n, n};
-    const Problem problem = problemOf(randomPoints(all, 1, 0), ball(all, 0.415 * double(n)),
-                                      [n](double x, double y, double z) {
-                                        return std::sin(9 * x / double(n)) + y * z / double(n * n);
-                                      });
-    HarmonicFillOptions options;
-    const Filled filled = fill(world(), problem, Cut::Bisected, options);
-    EXPECT_EQ(filled.result.verdict, Verdict::Converged);
-    cycles.push_back(filled.result.cycles);
-    RecordProperty("cycles" + std::to_string(n), int(filled.result.cycles));
+  for (const FillSmoothness smoothness : Smoothnesses) {
+    const bool isHarmonic = smoothness == FillSmoothness::Harmonic;
+    for (const std::int64_t n : {24, 48, 96}) {
+      if (few() && n > 48) continue;
+      const Site all{n, n, n};
+      const Problem problem = problemOf(
+          randomPoints(all, 1, 0), ball(all, 0.415 * double(n)), [n](double x, double y, double z) {
+            return std::sin(9 * x / double(n)) + y * z / double(n * n);
+          });
+      HarmonicFillOptions options;
+      options.smoothness = smoothness;
+      const Filled filled = fill(world(), problem, Cut::Bisected, options);
+      EXPECT_EQ(filled.result.verdict, Verdict::Converged);
+      EXPECT_LE(filled.result.cycles, isHarmonic ? 16 : 110);
+      RecordProperty((isHarmonic ? "cycles" : "biharmonicCycles") + std::to_string(n),
+                     int(filled.result.cycles));
+    }
   }
-  for (const std::int64_t count : cycles) EXPECT_LE(count, 16);
+}
+
+double largestError(const Problem& problem, const Filled& filled, const Function& exact) {
+  double largest = 0;
+  std::size_t at = 0;
+  for (const double z : problem.sites.places[2])
+    for (const double y : problem.sites.places[1])
+      for (const double x : problem.sites.places[0])
+        largest = std::max(largest, std::fabs(filled.values[at++] - exact(x, y, z)));
+  return largest;
+}
+
+HarmonicFillOptions biharmonic(double tolerance = 1e-6) {
+  HarmonicFillOptions options;
+  options.smoothness = FillSmoothness::Biharmonic;
+  options.tolerance = tolerance;
+  return options;
+}
+
+/// On any lines, through holes that are a site from the border: there too nothing is assumed about
+/// what lies beyond known values.
+TEST(BiharmonicFill, ReproducesLinearFunctions) {
+  const Function exact = [](double x, double y, double z) { return 1 + 2 * x - y + 0.5 * z; };
+  const Site n{13, 12, 11}, flat{21, 19, 1};
+  const auto inside = [](const Site& all) {
+    return [all](const Site& s) {
+      for (std::size_t a = 0; a < 3; ++a)
+        if (all[a] > 1 && (s[a] == 0 || s[a] == all[a] - 1)) return false;
+      return s != Site{3, 4, 5} && random01(std::uint64_t((s[2] * 99 + s[1]) * 99 + s[0])) < 0.98;
+    };
+  };
+  for (const Problem& problem : {problemOf(randomPoints(n, 1), inside(n), exact),
+                                 problemOf(randomCells(n, 2), inside(n), exact),
+                                 problemOf(randomPoints(flat, 3), inside(flat), exact)})
+    everywhere([&](Transport& transport) {
+      const Filled filled = fill(transport, problem, Cut::Bisected, biharmonic(1e-10));
+      EXPECT_EQ(filled.result.verdict, Verdict::Converged);
+      EXPECT_LT(largestError(problem, filled, exact), 1e-7);
+    });
+}
+
+/// On even lines, two sites from the border: what has a linear Laplacian. A harmonic fill has not.
+TEST(BiharmonicFill, ReproducesCubicFunctions) {
+  const Site n{17, 16, 15};
+  const Function exact = [](double x, double y, double z) {
+    return (x * x + 2 * y * y - 0.3 * x * z) / 50 + (x * x * x - z * y * y) / 900;
+  };
+  const auto inside = [n](const Site& s) {
+    for (std::size_t a = 0; a < 3; ++a)
+      if (s[a] < 2 || s[a] > n[a] - 3) return false;
+    return true;
+  };
+  const Problem problem = problemOf(randomPoints(n, 1, 0), inside, exact);
+  const Filled filled = fill(world(), problem, Cut::Bisected, biharmonic(1e-10));
+  const double range = filled.result.highest - filled.result.lowest;
+  EXPECT_LT(largestError(problem, filled, exact), 1e-8 * range);
+  EXPECT_GT(largestError(problem, fill(world(), problem, Cut::Bisected, {}), exact), 0.05 * range);
+}
+
+/// A biharmonic function: the error of a grid that is refined evenly goes to 0.
+TEST(BiharmonicFill, ConvergesToTheFunction) {
+  const Function exact = [](double x, double y, double z) {
+    return (1 + x) * std::exp(x) * std::sin(0.6 * y) * std::sin(0.8 * z) + x * y - z * z;
+  };
+  const auto error = [&](std::int64_t n) {
+    std::array<std::vector<double>, 3> lines;
+    for (auto& line : lines)
+      for (std::int64_t i = 0; i <= n; ++i) {
+        const double t = double(i) / double(n);
+        line.push_back(t + 0.1 * std::sin(6 * t));
+      }
+    const Problem problem = problemOf(
+        pointSites(lines),
+        [n](const Site& s) {
+          double d = 0;
+          for (std::size_t a = 0; a < 3; ++a)
+            d = std::max(d, std::fabs(double(s[a]) / double(n) - 0.5));
+          return d < 0.3;
+        },
+        exact);
+    return largestError(problem, fill(world(), problem, Cut::Bisected, biharmonic(1e-9)), exact);
+  };
+  const double coarse = error(20), fine = error(40);
+  RecordProperty("coarse", std::to_string(coarse));
+  RecordProperty("fine", std::to_string(fine));
+  EXPECT_LT(fine, 1e-3);
+  EXPECT_GT(coarse / fine, 3);
+}
+
+/// Nothing flows through it; functions that do not vary across it are no worse there.
+TEST(BiharmonicFill, ContinuesSlopesAlongTheBorder) {
+  const Function exact = [](double, double y, double z) { return 2 * y - z; };
+  for (const Site& n : {Site{2, 14, 13}, Site{9, 14, 13}}) {
+    const Problem problem = problemOf(
+        randomPoints(n, 1),
+        [](const Site& s) { return s[1] > 2 && s[1] < 10 && s[2] > 2 && s[2] < 9; }, exact);
+    const Filled filled = fill(world(), problem, Cut::Bisected, biharmonic(1e-10));
+    EXPECT_LT(largestError(problem, filled, exact), 1e-7);
+  }
+}
+
+/// There is one answer, even where many functions have no curvature.
+TEST(BiharmonicFill, IsAConstantAroundOneKnownValue) {
+  for (const Site& known : {Site{0, 0, 0}, Site{4, 3, 2}, Site{8, 0, 3}}) {
+    const Site n{9, 7, 5};
+    const Problem problem = problemOf(
+        randomPoints(n, 1), [known](const Site& s) { return s != known; }, noise(1));
+    const Filled filled = fill(world(), problem, Cut::Slabs, biharmonic());
+    EXPECT_EQ(filled.result.verdict, Verdict::Converged);
+    for (const double value : filled.values)
+      EXPECT_EQ(value, problem.values[Reference::place(n, known)]);
+  }
+}
+
+TEST(BiharmonicFill, IsTheSameWithThreadsAndAgain) {
+  const Site n{21, 22, 23};
+  const Problem problem = problemOf(randomPoints(n, 1), ball(n, 9), noise(1));
+  HarmonicFillOptions options = biharmonic();
+  const auto boxes = boxesOf(problem.all(), Cut::Bisected, world().size());
+  const CellRange& box = boxes[std::size_t(world().rank())];
+  HarmonicFill solver(world(), problem.sites, box, partOf(n, box, problem.unknown), options);
+  std::vector<std::vector<double>> found;
+  for (const double scale : {1.0, -1e-30, 1.0}) {
+    std::vector<double> values = partOf(n, box, problem.values);
+    for (double& value : values) value *= scale;
+    EXPECT_EQ(solver.fill(values).verdict, Verdict::Converged);
+    found.push_back(values);
+  }
+  EXPECT_EQ(found[0], found[2]);
+  options.parallelFor = onThreads(2, 3);
+  const Filled threaded = fill(world(), problem, Cut::Bisected, options);
+  EXPECT_EQ(partOf(n, box, threaded.values), found[0]);
+}
+
+TEST(BiharmonicFill, EndsWhereItDoesNotGetThereOrIsAborted) {
+  const Site n{12, 11, 10};
+  const Problem problem = problemOf(randomPoints(n, 1), ball(n, 4), noise(1));
+  // Rounding, or the limit of cycles.
+  for (const std::int64_t limit : {1000, 20}) {
+    HarmonicFillOptions options = biharmonic(limit == 20 ? 1e-12 : 1e-300);
+    options.cycleLimit = limit;
+    const Filled filled = fill(world(), problem, Cut::Bisected, options);
+    EXPECT_EQ(filled.result.verdict, Verdict::IterationLimit);
+    EXPECT_NEAR(Reference(problem, options.smoothness).residual(filled.values),
+                filled.result.residual, 1e-13);
+    EXPECT_LE(filled.result.cycles, limit + 3);  // a pair, and that which verifies
+    EXPECT_LT(filled.result.residual, limit > 20 ? 1e-12 : 1.0);
+  }
+  int calls = 0;
+  double before = 0;
+  const bool last = world().rank() == world().size() - 1;
+  const auto monitor = [&](double done) {
+    EXPECT_GE(done, 0);
+    EXPECT_LE(done, 1);
+    before = done;
+    return !last || ++calls < 25;
+  };
+  const Filled aborted = fill(world(), problem, Cut::Bisected, biharmonic(1e-12), monitor);
+  EXPECT_EQ(aborted.result.verdict, Verdict::Aborted);
+  EXPECT_GT(before, 0);
+}
+
+/// Only biharmonic filling looks so far.
+TEST(BiharmonicFill, NeedsValuesTwoSitesAway) {
+  const Site n{12, 11, 10};
+  for (const std::int64_t away : {1, 2, 3}) {
+    Problem problem = problemOf(
+        randomPoints(n, 1),
+        [](const Site& s) {
+          return s == Site{5, 5, 5};
+        },
+        noise(1));
+    problem.values[Reference::place(n, {5 + away, 5, 5})] = HUGE_VAL;
+    for (const FillSmoothness smoothness : Smoothnesses) {
+      HarmonicFillOptions options;
+      options.smoothness = smoothness;
+      const bool isHarmonic = smoothness == FillSmoothness::Harmonic;
+      Filled filled;
+      const std::string error =
+          errorOf([&] { filled = fill(world(), problem, Cut::Bisected, options); });
+      if (away <= (isHarmonic ? 1 : 2)) {
+        EXPECT_NE(error.find("not finite"), std::string::npos) << error;
+      } else {
+        EXPECT_EQ(error, "");
+        EXPECT_TRUE(std::isfinite(filled.values[Reference::place(n, {5, 5, 5})]));
+      }
+    }
+  }
 }
 
 /// A harmonic function, in a hole of a grid that is refined evenly: of second order, on lines that
@@ -454,14 +711,7 @@ TEST(HarmonicFill, IsOfSecondOrder) {
       const Problem problem = problemOf(sites, isInside, exact);
       HarmonicFillOptions options;
       options.tolerance = 1e-9;
-      const Filled filled = fill(world(), problem, Cut::Bisected, options);
-      double largest = 0;
-      std::size_t at = 0;
-      for (const double z : sites.places[2])
-        for (const double y : sites.places[1])
-          for (const double x : sites.places[0])
-            largest = std::max(largest, std::fabs(filled.values[at++] - exact(x, y, z)));
-      return largest;
+      return largestError(problem, fill(world(), problem, Cut::Bisected, options), exact);
     };
     const double coarse = error(20), fine = error(40);
     EXPECT_LT(fine, 1e-4);
