@@ -66,6 +66,7 @@ void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list)
 {
   list.addAll("PointArrays", this->PointArrays);
   list.addAll("CellArrays", this->CellArrays);
+  list.add("Smoothness", this->Smoothness);
   list.add("Unknown", this->Unknown);
   this->DescribeArray(list, "SelectMask", 0);
   list.add("InvertMask", this->InvertMask);
@@ -111,7 +112,8 @@ void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent)
   };
   list("PointArrays", this->PointArrays);
   list("CellArrays", this->CellArrays);
-  os << indent << "Unknown: " << this->Unknown << "\n"
+  os << indent << "Smoothness: " << this->Smoothness << "\n"
+     << indent << "Unknown: " << this->Unknown << "\n"
      << indent << "InvertMask: " << this->InvertMask << "\n"
      << indent << "UnknownValue: " << this->UnknownValue << "\n"
      << indent << "ShowFilled: " << this->ShowFilled << "\n"

@@ -4,7 +4,8 @@
  *
  * vtkAsyncHarmonicFill gives values to the points or cells of a grid that have none (holes, blanked
  * cells, gaps of a probe, NaN): the discrete harmonic function, whose value at each of them is the mean of
- * its neighbours', weighted by area over distance. Known values stay as they are.
+ * its neighbours', weighted by area over distance; or, if asked for, the biharmonic one, that goes on
+ * with the slopes at the rim too (SetSmoothness()). Known values stay as they are.
  *
  * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along the
  * axes; or a composite of these. All are pieces of one extent, cut in any way, but that those of a
@@ -25,15 +26,28 @@
  * Engineering Software 119, 2018), which end with a residual verified on a consistent snapshot of all
  * ranks.
  *
- * **What is promised.** No filled value differs from the mean of its neighbours by more than Tolerance
+ * **Biharmonic.** The filled values have the least bending: the sum over points or cells of what belongs to
+ * them times their squared Laplacian, of all Laplacians with a filled value in them, so that known values
+ * two sites away count and must be finite. A linear function is reproduced by any hole that does not touch the
+ * grid's border; on even grids, two sites from it, a polynomial of third order. To what is filled at the border nothing
+ * flows through it. There is always one answer; around a single known value it is a constant. Values
+ * may leave the range of the known ones, and noise beside a hole goes on as slopes into it. Conjugate
+ * gradients on from the harmonic function, with two multigrid cycles each, in which neighbours wait for each other:
+ * asynchronous iterations need not converge for this, and there are none. So IterationLimit,
+ * SweepsPerExchange, Schedule and ConvergenceDetection have no effect.
+ *
+ * **What is promised.** Harmonic: no filled value differs from the mean of its neighbours by more than Tolerance
  * times the range of the known values beside unknown ones, before values are rounded to the type of the
- * array; if that is not reached it is an error, and there is no output. No filled value is outside of
- * that range. Bits depend on the number of ranks and, with asynchronous iterations, on timing.
+ * array. No filled value is outside of that range. Biharmonic: no filled value differs from that which bends
+ * least with the others as they are by more than Tolerance times the range of the known values that
+ * count, and neither is the correction larger that two more cycles would make, an estimate of the
+ * error. If that is not reached it is an error, and there is no output. Bits depend on the number of
+ * ranks and, with asynchronous iterations, on timing.
  *
  * **Output.** The input with the arrays filled, of the same names and types; integers are rounded. Field
  * data: that of the input; FilledArrays (names), and for each of these FilledValues (tuples), Residual
- * (the largest of the components, in units of the array), Cycles and Iterations (those of all
- * components); and statistics (see vtkAsyncAlgorithm).
+ * and with BIHARMONIC Correction (the largest of the components, in units of the array), Cycles and
+ * Iterations (those of all components); and statistics (see vtkAsyncAlgorithm).
  *
  * **Collective**, see vtkAsyncAlgorithm. Schedule: ASYNCHRONOUS, or SYNCHRONOUS, in which the iterations
  * wait for neighbours, too; NEIGHBORHOOD is the same as that. Arrivals, Detector, BatchBytes, HoldTime
@@ -67,6 +81,12 @@ public:
     VALUE = 3         ///< UnknownValue.
   };
 
+  enum Smoothnesses
+  {
+    HARMONIC = 0,  ///< Values go on across the rim.
+    BIHARMONIC = 1 ///< So do slopes.
+  };
+
   enum ConvergenceDetections
   {
     SNAPSHOTS = 0,
@@ -81,6 +101,14 @@ public:
   void AddCellArray(const char* name);
   void ClearPointArrays();
   void ClearCellArrays();
+  ///@}
+
+  ///@{
+  /**
+   * What goes on from the rim into a hole: values, or slopes too. Default: HARMONIC.
+   */
+  vtkSetClampMacro(Smoothness, int, HARMONIC, BIHARMONIC);
+  vtkGetMacro(Smoothness, int);
   ///@}
 
   ///@{
@@ -130,8 +158,8 @@ public:
 
   ///@{
   /**
-   * How much a filled value may differ from the mean of its neighbours, as a share of the range of known
-   * values; more than 0. Default: 1e-6.
+   * How much a filled value may differ from the mean of its neighbours, or with BIHARMONIC from that which
+   * bends least, as a share of the range of the known values that count; more than 0. Default: 1e-6.
    */
   vtkSetMacro(Tolerance, double);
   vtkGetMacro(Tolerance, double);
@@ -139,7 +167,8 @@ public:
 
   ///@{
   /**
-   * The most multigrid cycles for a component, after which iterations do the rest; at least 1. Default: 1000.
+   * The most multigrid cycles for a component; at least 1. HARMONIC: after these iterations do the rest.
+   * BIHARMONIC: if the tolerance is not reached by then, that is an error. Default: 1000.
    */
   vtkSetMacro(CycleLimit, int);
   vtkGetMacro(CycleLimit, int);
@@ -192,6 +221,7 @@ private:
 
   std::vector<std::string> PointArrays;
   std::vector<std::string> CellArrays;
+  int Smoothness = HARMONIC;
   int Unknown = NOT_A_NUMBER;
   bool InvertMask = false;
   double UnknownValue = -9999;

@@ -229,6 +229,8 @@ std::vector<std::uint8_t> vtkAsyncHarmonicFill::vtkRun::UnknownOf(const GridSite
 tributary::HarmonicFillOptions vtkAsyncHarmonicFill::vtkRun::MakeOptions() const {
   auto* self = this->Self;
   tributary::HarmonicFillOptions options;
+  options.smoothness = self->Smoothness == BIHARMONIC ? tributary::FillSmoothness::Biharmonic
+                                                      : tributary::FillSmoothness::Harmonic;
   options.tolerance = self->Tolerance;
   options.cycleLimit = self->CycleLimit;
   options.sweepsPerExchange = self->SweepsPerExchange;
@@ -310,15 +312,23 @@ bool vtkAsyncHarmonicFill::vtkRun::Fill(const GridSites& sites, const Task& task
       return false;
     }
     if (result.verdict != tributary::Verdict::Converged) {
+      const bool isHarmonic = self->Smoothness == HARMONIC;
       std::ostringstream text;
       text << "the residual of " << nameOf(task.Name, task.IsAtCells) << " is " << result.residual
-           << " after " << result.cycles << " cycles and " << result.iterations
-           << " iterations, and not at or below Tolerance, " << self->Tolerance
+           << " after " << result.cycles << " cycles";
+      if (isHarmonic) {
+        text << " and " << result.iterations << " iterations, and";
+      } else {
+        text << " and its correction " << result.correction << ", and they are";
+      }
+      text << " not at or below Tolerance, " << self->Tolerance
            << ", times the range of known values, " << result.highest - result.lowest
-           << "; allow a larger Tolerance, or a larger IterationLimit";
+           << "; allow a larger Tolerance, or a larger "
+           << (isHarmonic ? "IterationLimit" : "CycleLimit, or set Smoothness to Harmonic");
       throw Error(text.str());
     }
     filled.Residual = std::max(filled.Residual, result.residual);
+    filled.Correction = std::max(filled.Correction, result.correction);
     filled.Cycles += result.cycles;
     filled.Iterations += result.iterations;
     filled.Values.push_back(tributary::valuesAtPieces(this->Transport, sites, values));
@@ -391,11 +401,13 @@ void vtkAsyncHarmonicFill::vtkRun::Write(vtkDataObject* input, vtkDataObject* ou
     const auto names = tributary::texts("FilledArrays");
     const auto counts = tributary::numbers("FilledValues"), cycles = tributary::numbers("Cycles"),
                iterations = tributary::numbers("Iterations");
-    const auto residuals = tributary::values("Residual");
+    const auto residuals = tributary::values("Residual"),
+               corrections = tributary::values("Correction");
     for (const Filled& filled : this->Done) {
       names->InsertNextValue(filled.What.Name);
       counts->InsertNextValue(filled.Count);
       residuals->InsertNextValue(filled.Residual);
+      corrections->InsertNextValue(filled.Correction);
       cycles->InsertNextValue(filled.Cycles);
       iterations->InsertNextValue(filled.Iterations);
     }
@@ -405,6 +417,9 @@ void vtkAsyncHarmonicFill::vtkRun::Write(vtkDataObject* input, vtkDataObject* ou
           static_cast<vtkAbstractArray*>(cycles.Get()),
           static_cast<vtkAbstractArray*>(iterations.Get())}) {
       output->GetFieldData()->AddArray(array);
+    }
+    if (self->Smoothness == BIHARMONIC) {
+      output->GetFieldData()->AddArray(corrections);
     }
   });
 }

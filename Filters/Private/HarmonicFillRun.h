@@ -41,6 +41,7 @@ class vtkAsyncHarmonicFill::vtkRun {
     Task What;
     std::int64_t Count = 0;
     double Residual = 0;
+    double Correction = 0;
     std::int64_t Cycles = 0;
     std::int64_t Iterations = 0;
     std::vector<std::vector<std::uint8_t>> Unknown;        ///< Of all sites of each piece,

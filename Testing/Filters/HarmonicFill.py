@@ -1,5 +1,5 @@
 """Async Harmonic Fill on this number of ranks: what it fills is the solution of numpy's direct solver, within
-what the tolerance leaves, and has the residual that it says; on all kinds of grids, at points and cells, of
+what the tolerance leaves, and has the residual that it says, harmonic or biharmonic; on all kinds of grids, at points and cells, of
 all kinds of unknown values and types; ghost cells, empty ranks, pieces cut in any way.
 
 Every rank runs this script (pvbatch --sym). Arguments, if any, are words: only tests with one of them in
@@ -91,6 +91,27 @@ class Sites:
         found[mask] = np.linalg.solve(matrix, right)
         return found.reshape(u.shape), np.linalg.solve(matrix, total).max()
 
+    def bending(self, u, unknown):
+        """(least squares of the Laplacians, their matrix, what they are without unknown values): of each site what
+        flows to it over the root of what belongs to it; of a known one at the border without the axes across that."""
+        mask, v = unknown.ravel(), u.ravel()
+        matrix = np.zeros((u.size, u.size))
+        for axis, (weight, low, high) in enumerate(self.pairs()):
+            index = np.broadcast_to(
+                np.arange(self.shape[2 - axis]).reshape([-1 if a == 2 - axis else 1 for a in range(3)]),
+                self.shape).ravel()
+            border = (index == 0) | (index == self.shape[2 - axis] - 1)
+            for one, other in ((low, high), (high, low)):
+                counts = np.where(mask[one] | ~border[one], weight, 0)
+                np.add.at(matrix, (one, one), counts)
+                np.add.at(matrix, (one, other), -counts)
+        volumes = np.einsum("k,j,i->kji", *reversed(self.widths)).ravel()
+        matrix /= np.sqrt(volumes)[:, None]
+        rows, right = matrix[:, mask], -(matrix[:, ~mask] @ v[~mask])
+        found = v.copy()
+        found[mask] = np.linalg.lstsq(rows, right, rcond=None)[0]
+        return found.reshape(u.shape), rows, right
+
     def rim(self, unknown):
         """Known sites beside unknown ones."""
         mask, found = unknown.ravel(), np.zeros(unknown.size, bool)
@@ -172,6 +193,24 @@ def hold(sites, before, after, unknown, data, tolerance=1e-6, rounding=1e-12, in
     want, growth = sites.solution(before.astype(float), unknown)
     error = abs(filled - want).max()
     assert error <= limit * growth * 1.001 + 2 * rounding, f"{error} from the direct solution"
+
+
+def hold_bent(sites, before, after, unknown, data, tolerance=1e-9, rounding=1e-11, index=0):
+    """A component of an array that was filled with Smoothness Biharmonic. Returns the direct solution."""
+    assert (after[~unknown] == before[~unknown]).all(), "a known value has changed"
+    known = before[~unknown].astype(float)
+    limit = tolerance * (known.max() - known.min())
+    want, rows, right = sites.bending(before.astype(float), unknown)
+    filled = after.astype(float)
+    residual = abs(rows.T @ (right - rows @ filled[unknown])) / (rows**2).sum(axis=0)
+    assert residual.max() <= limit + rounding, f"the residual is {residual.max()}, above {limit}"
+    assert number(data, "Residual", index) <= limit * (1 + 1e-12)
+    assert number(data, "FilledValues", index) == unknown.sum()
+    assert number(data, "Correction", index) <= limit * (1 + 1e-12)
+    assert number(data, "Iterations", index) == 0
+    error = abs(filled - want).max()
+    assert error <= 10 * limit + rounding, f"{error} from the direct solution"
+    return want
 
 
 # ---- tests ----
@@ -299,6 +338,68 @@ def test_arrays():
     want, _ = points.solution(counts.astype(float), hole)
     assert abs(after - want).max() <= 0.501
     check.delete(proxy, source)
+
+
+def test_biharmonic():
+    """The values that bend least, of numpy's least squares; other ones than the harmonic fill has."""
+    for n, (kind, at_cells, how) in enumerate(
+        (kind, at_cells, how) for kind in grids.KINDS for at_cells in (False, True)
+        for how in ("cut", "slabs", "on the last rank")):
+        if FEW and n % 4 != COMM.size % 4:
+            continue
+        grid = grids.uneven(kind, first=(2, -1, 5))
+        sites = Sites(grid, at_cells)
+        unknown = ball(sites, 0.45) | corner(sites, 0.4)
+        u = np.where(unknown, NAN, smooth(*sites.coordinates))
+        _, source = held(grid, how, 1, **{"cell_arrays" if at_cells else "point_arrays": [("u", u)]})
+        proxy = check.filled(source, Tolerance=1e-9, Smoothness="Biharmonic")
+        result = output(proxy)
+        after = gathered(grid, sites, result, "u")
+        hold_bent(sites, u, after, unknown, result)
+        proxy.Smoothness = "Harmonic"
+        result = output(proxy)
+        harmonic = gathered(grid, sites, result, "u")
+        hold(sites, u, harmonic, unknown, result, 1e-9)
+        assert abs(after - harmonic).max() > 0.01, "both are the same"
+        # The ball is where slopes tell more than values.
+        inside, truth = ball(sites, 0.45), smooth(*sites.coordinates)
+        assert abs(after - truth)[inside].max() < abs(harmonic - truth)[inside].max()
+        check.delete(proxy, source)
+
+
+def test_biharmonic_arrays():
+    """Vectors, float and cells at once; a linear function is filled as it goes on; flat grids."""
+    grid = grids.uneven("rectilinear")
+    points, cells = Sites(grid, False), Sites(grid, True)
+    hole, other = ball(points, 0.45), corner(cells, 0.5)
+    x, y, z = points.coordinates
+    linear = 1 + 2 * x - y + 0.5 * z
+    vector = np.stack([smooth(x, y, z), linear, z - 2 * x], -1)
+    vector[hole] = NAN
+    single = np.where(hole, NAN, linear).astype(np.float32)
+    level = np.where(other, NAN, smooth(*cells.coordinates))
+    _, source = held(grid, point_arrays=[("vector", vector), ("single", single)], cell_arrays=[("level", level)])
+    proxy = check.filled(source, Tolerance=1e-9, Smoothness="Biharmonic", MarkFilled=1)
+    result = output(proxy)
+    after = gathered(grid, points, result, "vector")
+    hold_bent(points, vector[..., 0], after[..., 0], hole, result)
+    assert abs(after[..., 1] - linear).max() < 1e-7
+    assert abs(after[..., 2] - (z - 2 * x)).max() < 1e-7
+    assert abs(gathered(grid, points, result, "single") - linear).max() < 1e-6
+    assert (gathered(grid, points, result, "singleFilled") == hole).all()
+    hold_bent(cells, level, gathered(grid, cells, result, "level"), other, result, index=2)
+    assert number(result, "Cycles") > 10
+    check.delete(proxy, source)
+    flat = Grid("image", [np.arange(13) * 0.5, np.arange(11) * 0.5, np.zeros(1)])
+    for at_cells in (False, True):
+        sites = Sites(flat, at_cells)
+        unknown = ball(sites, 1.6)
+        u = np.where(unknown, NAN, smooth(*sites.coordinates))
+        _, source = held(flat, **{"cell_arrays" if at_cells else "point_arrays": [("u", u)]})
+        proxy = check.filled(source, Tolerance=1e-9, Smoothness="Biharmonic")
+        result = output(proxy)
+        hold_bent(sites, u, gathered(flat, sites, result, "u"), unknown, result)
+        check.delete(proxy, source)
 
 
 def test_flat_grids():

@@ -29,6 +29,9 @@ add("none known", np.full(n, np.nan))
 far = np.where(hole, np.nan, u)
 far[(coordinates == [4, 4, 1]).all(axis=1)] = np.inf
 add("far", far)
+farther = np.where(hole, np.nan, u)
+farther[(coordinates == [4, 4, 0]).all(axis=1)] = np.inf
+add("farther", farther)
 add("level", np.ones(cells), image.GetCellData())
 add("flag", np.ones(1), image.GetFieldData())
 """
@@ -49,20 +52,24 @@ def main():
     data.OutputDataSetType = "Same as Input"
     data.Script = _SCRIPT
     defaults = {
-        "PointArrays": ["u"], "CellArrays": [], "Unknown": "Not A Number", "Mask": ["POINTS", "mask"],
+        "PointArrays": ["u"], "CellArrays": [], "Smoothness": "Harmonic", "Unknown": "Not A Number", "Mask": ["POINTS", "mask"],
         "UnknownValue": -9999.0, "Tolerance": 1e-6, "CycleLimit": 1000, "IterationLimit": 10000,
         "SweepsPerExchange": 1,
     }
     proxy = check.filled(data, **defaults)
     usual = filled(proxy)
     assert usual and usual > 20, usual
-    masked = {"Unknown": "Mask"}
+    masked, bent = {"Unknown": "Mask"}, {"Smoothness": "Biharmonic"}
     for name, bad, words, others in (
         ("PointArrays", ["missing"], ('the point array "missing"', "PointArrays"), {}),
         ("CellArrays", ["missing"], ('the cell array "missing"', "CellArrays"), {}),
         ("CellArrays", ["u"], ('the cell array "u"',), {}),
         ("PointArrays", ["none known"], ("nothing is known", '"none known"'), {}),
         ("PointArrays", ["far"], ('"far"', "not finite"), {}),
+        ("PointArrays", ["far"], ('"far"', "within two sites", "not finite"), bent),
+        ("PointArrays", ["farther"], ('"farther"', "within two sites", "not finite"), bent),
+        ("CycleLimit", 1, ("the residual of", "its correction", "CycleLimit", "Smoothness"), bent),
+        ("Tolerance", 1e-300, ("the residual of", '"u"', "Tolerance", "Smoothness"), bent),
         ("Mask", ["POINTS", "everything"], ("nothing is known", '"u"'), masked),
         ("Mask", ["POINTS", "missing"], ("SelectMask",), masked),
         ("Mask", ["POINTS", "pair"], ("SelectMask", "1 component"), masked),
