@@ -18,6 +18,7 @@
 #include "Relaxation.h"
 #include "Termination.h"
 #include "Tributary/Error.h"
+#include "Tune.h"
 #include "Walks.h"
 
 namespace {
@@ -132,6 +133,33 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
   command->add_option("--integrators", options.integrators, "Integrators, a list")
       ->delimiter(',')
       ->check(CLI::IsMember({"RK2", "RK4", "RK45"}))
+      ->capture_default_str();
+  command->add_option("--json", options.json, "Also write the results to this file");
+}
+
+void addTune(CLI::App& app, bench::TuneOptions& options) {
+  auto* command = app.add_subcommand(
+      "tune", "Settings of the exchange that short trials choose, against a sweep over all");
+  command->add_option("--workloads", options.workloads, "Only these, a list; default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(bench::tuneWorkloads()));
+  command->add_option("--work", options.work, "Times as many steps for each line")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank to choose from, a list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--budget", options.budget, "Cost of all trials, as a share of one sweep's")
+      ->check(CLI::Range(0.001, 1.0))
+      ->capture_default_str();
+  command->add_option("--repeat", options.repeat, "Repetitions of the sweep")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      ->add_option("--confirm", options.confirm,
+                   "Repetitions in which the sweep's best and the choice are compared")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--json", options.json, "Also write the results to this file");
 }
@@ -578,6 +606,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::IterationsOptions iterations;
   bench::ModelOptions model;
   bench::RelaxationOptions relaxation;
+  bench::TuneOptions tune;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
   bench::FeaturesOptions features;
@@ -591,6 +620,7 @@ int run(int argc, char** argv, int rank, int size) {
   addIterations(app, iterations);
   addModel(app, model);
   addRelaxation(app, relaxation);
+  addTune(app, tune);
   addComponents(app, componentsPart, components, componentKernels);
   addFeatures(app, features);
   app.require_subcommand(1);
@@ -615,6 +645,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureModel(model);
   } else if (app.got_subcommand("relaxation")) {
     bench::measureRelaxation(relaxation);
+  } else if (app.got_subcommand("tune")) {
+    bench::measureTune(tune);
   } else if (app.got_subcommand("features")) {
     bench::measureFeatures(features);
   } else if (app.got_subcommand("components")) {

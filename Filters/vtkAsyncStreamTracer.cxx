@@ -11,6 +11,7 @@
 #include "Private/SeedsFromVTK.h"
 #include "Private/SmpFor.h"
 
+#include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
@@ -29,9 +30,14 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
 
@@ -43,7 +49,24 @@ using tributary::require;
 /// Share of the progress bar at the end of each phase.
 constexpr double SETUP_DONE = 0.1;
 constexpr double TRACING_DONE = 0.8;
+
+/// What AutoTune tries beside BlocksPerRank.
+int MoreBlocks(int blocksPerRank)
+{
+  return static_cast<int>(
+    std::min<std::int64_t>(std::numeric_limits<int>::max(), std::int64_t{ 4 } * blocksPerRank));
+}
 } // anonymous namespace
+
+//------------------------------------------------------------------------------
+/// What AutoTune chose, and for what.
+struct vtkAsyncStreamTracer::vtkChoice
+{
+  tributary::PropertyList Work;
+  tributary::TraceSetting Setting;
+  int BlocksPerRank;
+  std::optional<tributary::TimeForecast> Expected;
+};
 
 //------------------------------------------------------------------------------
 /// One execution on one rank. Every member function is collective.
@@ -63,6 +86,9 @@ public:
 private:
   std::vector<tributary::FlowPiece> PiecesOf(vtkDataObject* input, bool& cellCentred);
   tributary::TraceOptions MakeOptions(const tributary::FlowDomain& flow);
+  /// Cuts the domain and sets what else is chosen, or was before. @return false after an abort
+  bool Tune(tributary::FlowDomain& flow, const tributary::SeedList& seeds,
+    tributary::TraceOptions& options, tributary::RunStatistics& statistics);
   void ReportRejected(
     const tributary::SeedList& seeds, const tributary::LineTable& table, vtkFieldData* fieldData);
   void Warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected);
@@ -163,6 +189,63 @@ tributary::TraceOptions vtkAsyncStreamTracer::vtkRun::MakeOptions(const tributar
 }
 
 //------------------------------------------------------------------------------
+bool vtkAsyncStreamTracer::vtkRun::Tune(tributary::FlowDomain& flow,
+  const tributary::SeedList& seeds, tributary::TraceOptions& options,
+  tributary::RunStatistics& statistics)
+{
+  auto* self = this->Self;
+  tributary::PropertyList work;
+  self->DescribeProperties(work);
+  work.add("Schedule", self->Schedule);
+  work.add("Detector", self->Detector);
+  work.add("Arrivals", self->Arrivals);
+  work.add("Seeds", seeds.shares.total);
+  work.add("BlocksPerRank", self->BlocksPerRank);
+  work.add("Ranks", this->Transport.size());
+  const bool known = self->Choice && self->Choice->Work == work;
+  std::size_t trials = 0;
+  // Not alike on all ranks: Arrivals, or if another controller has come in.
+  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Or, std::int64_t(!known)) != 0)
+  {
+    self->Choice.reset();
+    const std::array<int, 2> blocksPerRank{ self->BlocksPerRank, MoreBlocks(self->BlocksPerRank) };
+    std::array<std::unique_ptr<tributary::Domain>, 2> domains;
+    std::vector<const tributary::Domain*> cuts;
+    for (std::size_t i = 0; i < domains.size(); ++i)
+    {
+      domains[i] = tributary::cutIntoBlocks(this->Transport, flow, blocksPerRank[i]);
+      cuts.push_back(domains[i].get());
+    }
+    const auto settings = tributary::traceSettings(cuts);
+    const auto tuning = tributary::tuneTrace(this->Transport, settings, seeds.seeds, options);
+    if (self->AbortedTogether(this->Transport, tuning.aborted))
+    {
+      return false;
+    }
+    trials = tuning.trials;
+    const auto best = static_cast<std::size_t>(
+      std::find(cuts.begin(), cuts.end(), settings[tuning.best].domain) - cuts.begin());
+    flow.domain = std::move(domains[best]);
+    self->Choice.reset(new vtkChoice{
+      std::move(work), settings[tuning.best], blocksPerRank[best], tuning.expected });
+    self->Choice->Setting.domain = nullptr; // which does not live as long
+  }
+  else
+  {
+    flow.domain = tributary::cutIntoBlocks(this->Transport, flow, self->Choice->BlocksPerRank);
+  }
+  const tributary::TraceSetting& setting = self->Choice->Setting;
+  options.exchange.batchBytes = setting.batchBytes;
+  options.exchange.holdSeconds = setting.holdSeconds;
+  statistics.count("TunedBlocksPerRank", self->Choice->BlocksPerRank);
+  statistics.count("TunedBatchBytes", static_cast<std::int64_t>(setting.batchBytes));
+  statistics.amount("TunedHoldTime", setting.holdSeconds * 1e6);
+  statistics.count("TuningTrials", static_cast<std::int64_t>(trials));
+  statistics.phase("TuningSeconds");
+  return true;
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::vtkRun::ReportRejected(
   const tributary::SeedList& seeds, const tributary::LineTable& table, vtkFieldData* fieldData)
 {
@@ -220,16 +303,24 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   auto* self = this->Self;
   bool cellCentred = false;
   auto pieces = this->PiecesOf(input, cellCentred);
-  const auto flow =
-    tributary::makeFlowDomain(this->Transport, std::move(pieces), cellCentred, self->BlocksPerRank);
+  const auto flow = tributary::makeFlowDomain(this->Transport, std::move(pieces), cellCentred);
   const auto arrays = tributary::agreeOnPointArrays(this->Transport, *flow);
   const auto seeds = tributary::makeSeedList(this->Transport, source);
-  const auto options = this->MakeOptions(*flow);
+  auto options = this->MakeOptions(*flow);
+  if (!self->AutoTune)
+  {
+    self->Choice.reset();
+    flow->domain = tributary::cutIntoBlocks(this->Transport, *flow, self->BlocksPerRank);
+  }
   statistics.phase("SetupSeconds");
   self->UpdateProgress(SETUP_DONE);
+  if (self->AutoTune && !this->Tune(*flow, seeds, options, statistics))
+  {
+    return false;
+  }
 
   const auto traced = tributary::trace(this->Transport, *flow->domain, seeds.seeds, options);
-  statistics.phase("TracingSeconds");
+  const double tracing = statistics.phase("TracingSeconds");
   if (!traced.aborted)
   {
     self->UpdateProgress(TRACING_DONE);
@@ -262,6 +353,14 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   statistics.count("Handovers", traced.handovers);
   statistics.add(traced.statistics);
   statistics.phase("AssemblySeconds");
+  if (self->AutoTune && self->Choice->Expected)
+  {
+    const tributary::TimeForecast& expected = *self->Choice->Expected;
+    statistics.amount("ExpectedSeconds", expected.seconds);
+    statistics.amount("ExpectedSpread", expected.spread);
+    statistics.amount("OffBy",
+      expected.offBy(tributary::allreduce(this->Transport, tributary::ReduceOp::Max, tracing)));
+  }
   if (self->ReportRejectedSeeds)
   {
     this->ReportRejected(seeds, table, output->GetFieldData());
@@ -377,6 +476,7 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list)
   list.add("SurfaceStreamlines", this->SurfaceStreamlines);
   list.addAll("Periodic", this->Periodic);
   list.add("ReportRejectedSeeds", this->ReportRejectedSeeds);
+  list.add("AutoTune", this->AutoTune);
 }
 
 //------------------------------------------------------------------------------
@@ -411,5 +511,6 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent)
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n";
+     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
+     << indent << "AutoTune: " << this->AutoTune << "\n";
 }

@@ -32,8 +32,8 @@
  *   the largest id of all ranks needs it). Ids are the seeds' global point ids if the source has such; else the number of
  *   the point in the whole extent, for a structured source; else points are counted rank by rank.
  * - Field data: that of the input; statistics (see vtkAsyncAlgorithm), of which the tracer's own are
- *   Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and Handovers; RejectedSeedIds
- *   on request.
+ *   Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and Handovers, and what AutoTune
+ *   adds; RejectedSeedIds on request.
  *
  * **The same bits.** Points, point data and cell data do not depend on the number of ranks, on how
  * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the
@@ -62,6 +62,8 @@
 
 #include "TributaryFiltersModule.h" // For export macro
 #include "vtkAsyncAlgorithm.h"
+
+#include <memory> // For Choice
 
 class vtkPolyData;
 
@@ -283,6 +285,24 @@ public:
   vtkGetMacro(BlocksPerRank, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether BatchBytes and HoldTime, which are then not read, are chosen by tracing a part of the
+   * seeds with several values of them, with BlocksPerRank blocks and with four times as many. All
+   * trials together take about twice as long as tracing all seeds: this is for filters that are
+   * executed often. It is done in the first execution, and again when a property or the number of
+   * seeds has changed; not when the input's values or time have, so that it happens once in a run in
+   * situ. On one rank, and with fewer than a few hundred seeds, nothing is tried, and the defaults
+   * stay. The lines are the same. Statistics: TunedBlocksPerRank, TunedBatchBytes, TunedHoldTime,
+   * TuningTrials (0 where a choice is used again) and TuningSeconds, and if there were trials
+   * ExpectedSeconds and ExpectedSpread for TracingSeconds of the slowest rank, and OffBy, how much
+   * longer that took, as a share of what was expected. Default: false.
+   */
+  vtkSetMacro(AutoTune, bool);
+  vtkGetMacro(AutoTune, bool);
+  vtkBooleanMacro(AutoTune, bool);
+  ///@}
+
 protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -314,12 +334,15 @@ protected:
   int Periodic[3] = { 0, 0, 0 };
   bool ReportRejectedSeeds = false;
   int BlocksPerRank = 1;
+  bool AutoTune = false;
 
 private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
   void operator=(const vtkAsyncStreamTracer&) = delete;
 
   class vtkRun;
+  struct vtkChoice;
+  std::unique_ptr<vtkChoice> Choice; // of AutoTune
 };
 
 #endif

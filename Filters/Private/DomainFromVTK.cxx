@@ -112,7 +112,7 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentred) {
 }  // namespace
 
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
-                                           bool cellCentred, int blocksPerRank) {
+                                           bool cellCentred) {
   auto flow = std::make_unique<FlowDomain>();
   flow->pieces = std::move(pieces);
   agreeOnVectors(transport, *flow, cellCentred);
@@ -133,10 +133,7 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
     throw Error(
         "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume");
 
-  std::vector<std::unique_ptr<FieldBlock>> blocks;
-  std::vector<BlockId> structuredFirst, meshFirst;
   std::vector<double> box(6, -std::numeric_limits<double>::infinity());  // -lo, hi
-  int blocksPerPiece = 1;
   auto& list = flow->pieces;
   list.erase(std::remove_if(list.begin(), list.end(),
                             [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
@@ -144,7 +141,6 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   const auto covered = findRefinedCells(transport, std::vector<Leaf>(list.begin(), list.end()));
   together(transport, [&] {
     const int count = static_cast<int>(list.size());
-    if (count > 0) blocksPerPiece = std::max(1, (blocksPerRank + count - 1) / count);
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
       const auto& hidden = covered[static_cast<std::size_t>(n)];
@@ -169,22 +165,29 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
     lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
   const std::vector<int> grids = numberGrids(transport, lattices);
   for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
-
-  // Blocks are numbered as the calls below return them: grids first, then meshes.
-  const auto pieceCount = static_cast<std::int64_t>(flow->structured.size() + flow->meshes.size());
-  Assignment assignment = Assignment::gather(transport, pieceCount * blocksPerPiece);
-  BlockId next = assignment.first(transport.rank());
-  for (std::size_t n = 0; n < flow->structured.size(); ++n, next += blocksPerPiece)
-    structuredFirst.push_back(next);
-  for (std::size_t n = 0; n < flow->meshes.size(); ++n, next += blocksPerPiece)
-    meshFirst.push_back(next);
-  blocks = makeStructuredBlocks(transport, flow->structured, blocksPerPiece, structuredFirst);
-  for (auto& block :
-       makeMeshBlocks(transport, flow->meshes, blocksPerPiece, flow->dimension, meshFirst))
-    blocks.push_back(std::move(block));
-  flow->domain =
-      std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
   return flow;
+}
+
+std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
+                                      int blocksPerRank) {
+  // Blocks are numbered as the calls below return them: grids first, then meshes.
+  const auto pieceCount = static_cast<std::int64_t>(flow.structured.size() + flow.meshes.size());
+  int blocksPerPiece = 1;
+  if (pieceCount > 0)
+    blocksPerPiece =
+        static_cast<int>(std::max<std::int64_t>(1, (blocksPerRank + pieceCount - 1) / pieceCount));
+  Assignment assignment = Assignment::gather(transport, pieceCount * blocksPerPiece);
+  std::vector<BlockId> structuredFirst, meshFirst;
+  BlockId next = assignment.first(transport.rank());
+  for (std::size_t n = 0; n < flow.structured.size(); ++n, next += blocksPerPiece)
+    structuredFirst.push_back(next);
+  for (std::size_t n = 0; n < flow.meshes.size(); ++n, next += blocksPerPiece)
+    meshFirst.push_back(next);
+  auto blocks = makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst);
+  for (auto& block :
+       makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension, meshFirst))
+    blocks.push_back(std::move(block));
+  return std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
 }
 
 }  // namespace tributary

@@ -38,7 +38,7 @@ struct FlowDomain {
 
   std::vector<StructuredPiece> structured;
   std::vector<MeshPiece> meshes;
-  std::unique_ptr<Domain> domain;
+  std::unique_ptr<Domain> domain;  ///< See cutIntoBlocks(); it views the pieces.
 
   // What the views above look at where VTK's own memory does not do; never moved.
   std::deque<vtkSmartPointer<vtkDataArray>> arrays;
@@ -50,11 +50,16 @@ struct FlowDomain {
 
 /// Collective. `pieces` are this rank's leaves with the vectors, `cellCentred` where they are there
 /// (ignored on a rank without pieces). Leaves of lower dimension than the highest of all ranks are
-/// left out. Every rank gets about `blocksPerRank` blocks, at least one per leaf.
-/// Cells of an AMR hierarchy that a finer level covers are left out. Throws Error on all ranks if
+/// left out, and so are cells of an AMR hierarchy that a finer level covers. There is no
+/// FlowDomain::domain yet. Throws Error on all ranks if
 /// no rank has the vectors, if they are at points in one block and at cells in another, or have
 /// different names, or do not have three components.
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
-                                           bool cellCentred, int blocksPerRank);
+                                           bool cellCentred);
+
+/// Collective. The pieces as blocks, about `blocksPerRank` on every rank, at least one per leaf.
+/// @param flow  outlives what is returned, except for its FlowDomain::domain
+std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
+                                      int blocksPerRank);
 
 }  // namespace tributary

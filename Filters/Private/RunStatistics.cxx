@@ -11,9 +11,11 @@
 
 namespace tributary {
 
-void RunStatistics::phase(const char* name) {
+double RunStatistics::phase(const char* name) {
   const double now = transport_.now();
-  all_.push_back({name, now - std::exchange(last_, now)});
+  const double seconds = now - std::exchange(last_, now);
+  amount(name, seconds);
+  return seconds;
 }
 
 void RunStatistics::add(const ExchangeStatistics& exchange) {

@@ -19,8 +19,9 @@ class RunStatistics {
   explicit RunStatistics(Transport& transport) : transport_(transport), last_(transport.now()) {}
 
   void count(const char* name, std::int64_t count) { all_.push_back({name, count}); }
-  /// Local. The seconds since the last phase, or since the beginning.
-  void phase(const char* name);
+  void amount(const char* name, double amount) { all_.push_back({name, amount}); }
+  /// Local. The seconds since the last phase, or since the beginning, which are returned too.
+  double phase(const char* name);
   /// What the exchange counted.
   void add(const ExchangeStatistics& exchange);
   /// What iterations counted.

@@ -172,6 +172,7 @@ class Tracing : public Running<vtkAsyncStreamTracer> {
          }},
         {"Periodic", [](auto* f, bool odd) { f->SetPeriodic(0, odd, 0); }},
         {"MaximumPropagation", [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
+        {"AutoTune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
   /// What each rank may decide for itself.
@@ -440,6 +441,134 @@ TEST(Tracer, IsInterruptedAmongLines) {
   tracing.filter->SetAbortExecute(0);
   tracing.filter->SetInputData(1, seeds(world().rank(), world().size()));
   EXPECT_EQ(resultsOf(tracing), 2 * kSeeds);  // the seed outside has an image inside
+}
+
+/// Enough to try settings on a part of them.
+vtkSmartPointer<vtkPolyData> manySeeds() {
+  constexpr int kMany = 1000;
+  const int rank = world().rank(), ranks = world().size();
+  const auto cloud = seeds(rank, ranks);
+  for (int i = kMany * rank / ranks; i < kMany * (rank + 1) / ranks; ++i)
+    cloud->GetPoints()->InsertNextPoint(0.5 + i % 23, 0.5 + i / 23 % 23, 0.5 + i % 11);
+  return cloud;
+}
+
+TEST(Tracer, ChoosesSettingsOnceAndChangesNoLine) {
+  const int rank = world().rank(), ranks = world().size();
+  Tracing plain(everybody(), slab(rank, ranks), manySeeds());
+  Tracing tuned(everybody(), slab(rank, ranks), manySeeds());
+  tuned.filter->SetAutoTune(true);
+  const auto statistic = [](Tracing& tracing, const std::string& name) {
+    return tracing.filter->GetOutput()->GetFieldData()->GetArray(
+        ("AsyncStreamTracer " + name).c_str());
+  };
+  const auto value = [&](const std::string& name) {
+    vtkDataArray* array = statistic(tuned, name);
+    EXPECT_TRUE(array) << name;
+    if (!array) return -1.0;
+    EXPECT_EQ(array->GetNumberOfTuples(), world().size());
+    for (vtkIdType i = 1; i < array->GetNumberOfTuples(); ++i)
+      EXPECT_EQ(array->GetTuple1(i), array->GetTuple1(0)) << name;
+    return array->GetTuple1(0);
+  };
+  const auto expectSame = [&] {
+    vtkPolyData* one = plain.lines();
+    vtkPolyData* other = tuned.lines();
+    EXPECT_TRUE(tuned.errors.empty());
+    ASSERT_EQ(one->GetNumberOfCells(), other->GetNumberOfCells());
+    if (one->GetNumberOfCells() > 0) {
+      EXPECT_EQ(bitsOf(one, 0, one->GetNumberOfCells()),
+                bitsOf(other, 0, other->GetNumberOfCells()));
+    }
+  };
+  const int fewest = ranks > 1 ? 3 : 0;  // a rank alone has nothing to try
+  const auto change = [&](auto&& make) {
+    for (Tracing* tracing : {&plain, &tuned}) make(tracing->filter.Get());
+  };
+
+  expectSame();
+  EXPECT_FALSE(statistic(plain, "TunedBatchBytes"));
+  EXPECT_GE(value("TuningTrials"), fewest);
+  const double batchBytes = value("TunedBatchBytes"), holdTime = value("TunedHoldTime");
+  const double blocks = value("TunedBlocksPerRank");
+  EXPECT_GE(batchBytes, 4096);
+  EXPECT_GE(holdTime, 0);
+  EXPECT_TRUE(blocks == 1 || blocks == 4) << blocks;
+  EXPECT_EQ(statistic(tuned, "Blocks")->GetTuple1(rank), blocks);
+  EXPECT_GT(statistic(tuned, "TuningSeconds")->GetRange()[0], 0);
+  double expected = 0;
+  if (ranks > 1) {
+    expected = value("ExpectedSeconds");
+    EXPECT_GT(expected, 0);
+    EXPECT_GE(value("ExpectedSpread"), 0);
+    EXPECT_EQ(value("OffBy"), statistic(tuned, "TracingSeconds")->GetRange()[1] / expected - 1);
+  }
+
+  // Executed again, and with other values of the same kind, as from step to step.
+  for (int step = 0; step < 2; ++step) {
+    expectSame();
+    EXPECT_EQ(value("TuningTrials"), 0);
+    EXPECT_EQ(value("TunedBatchBytes"), batchBytes);
+    EXPECT_EQ(value("TunedHoldTime"), holdTime);
+    EXPECT_EQ(value("TunedBlocksPerRank"), blocks);
+    if (ranks > 1) {
+      EXPECT_EQ(value("ExpectedSeconds"), expected);
+    }
+    change([&](auto* filter) { filter->SetInputData(0, slab(rank, ranks)); });
+  }
+  change([](auto* filter) { filter->SetMaximumPropagation(30); });
+  expectSame();
+  EXPECT_GE(value("TuningTrials"), fewest);
+  // What is not compared between ranks.
+  if (rank == ranks - 1) change([](auto* filter) { filter->SetArrivals(0.5); });
+  expectSame();
+  EXPECT_GE(value("TuningTrials"), fewest);
+  // Too few to try something on a part.
+  change([&](auto* filter) { filter->SetInputData(1, seeds(rank, ranks)); });
+  expectSame();
+  EXPECT_EQ(value("TuningTrials"), 0);
+  EXPECT_EQ(value("TunedBatchBytes"), 65536);
+  EXPECT_EQ(value("TunedHoldTime"), 5);
+  EXPECT_EQ(value("TunedBlocksPerRank"), 1);
+  EXPECT_FALSE(statistic(tuned, "ExpectedSeconds"));
+}
+
+TEST(Tracer, IsInterruptedInTrials) {
+  if (world().size() == 1) GTEST_SKIP() << "one rank tries nothing";
+  const int rank = world().rank(), ranks = world().size();
+  Tracing tracing(everybody(), slab(rank, ranks), manySeeds());
+  tracing.filter->SetAutoTune(true);
+  double progress = 0;
+  std::function<void(vtkAlgorithm*)> abort = [&](vtkAlgorithm* filter) {
+    if (filter->GetProgress() == 1) return;  // the executive's, whatever happened
+    progress = filter->GetProgress();
+    if (progress > 0) filter->SetAbortExecute(1);
+  };
+  if (rank == ranks - 1) onProgress(tracing.filter, &abort);
+  EXPECT_EQ(resultsOf(tracing), 0);
+  EXPECT_TRUE(tracing.errors.empty());
+  EXPECT_LE(progress, 0.1) << "it went on after the trials";
+
+  tracing.filter->RemoveObservers(vtkCommand::ProgressEvent);
+  tracing.filter->SetAbortExecute(0);
+  EXPECT_GT(resultsOf(tracing), 0);
+  // What was interrupted is not remembered.
+  vtkFieldData* fields = tracing.filter->GetOutput()->GetFieldData();
+  EXPECT_GE(fields->GetArray("AsyncStreamTracer TuningTrials")->GetTuple1(0), 3);
+}
+
+TEST(Tracer, HasTheSameErrorWhenItTunes) {
+  const int rank = world().rank(), ranks = world().size();
+  Tracing tracing(everybody(), slab(rank, ranks), manySeeds());
+  for (const bool tuned : {false, true}) {
+    tracing.filter->SetAutoTune(tuned);
+    tracing.filter->SetBatchBytes(rank == ranks - 1 ? 0 : 65536);
+    EXPECT_EQ(resultsOf(tracing), 0);
+    tracing.expectOneError("BatchBytes");
+    tracing.filter->SetBatchBytes(65536);
+    EXPECT_GT(resultsOf(tracing), 0);
+    EXPECT_TRUE(tracing.errors.empty());
+  }
 }
 
 TEST(Tracer, TakesTheActiveVectorsByDefault) {

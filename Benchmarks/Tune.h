@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct TuneOptions {
+  std::vector<std::string> workloads;  ///< Of tuneWorkloads(); all if empty.
+  double work = 1;                     ///< Times as many steps for each line.
+  std::vector<int> blocksPerRank{1, 4};
+  double budget = 0.1;  ///< See tributary::RaceOptions.
+  int repeat = 3;       ///< Of the sweep.
+  int confirm = 7;      ///< Repetitions in which the best of the sweep and the choice are compared.
+  std::string json;
+};
+
+std::vector<std::string> tuneWorkloads();
+
+/// What tributary::tuneTrace() chooses, beside the best of a full sweep over the same settings.
+/// Collective over MPI_COMM_WORLD; rank 0 prints and writes. Throws tributary::Error if lines are
+/// not the same with all settings.
+void measureTune(const TuneOptions& options);
+
+}  // namespace bench

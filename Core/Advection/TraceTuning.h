@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "Tributary/Advection/Domain.h"
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Model/SettingsRace.h"
+#include "Tributary/Span.h"
+
+namespace tributary {
+
+/// Settings that change how long trace() takes, and nothing else.
+struct TraceSetting {
+  const Domain* domain = nullptr;  ///< The field, cut into some number of blocks.
+  std::size_t batchBytes = 0;      ///< See ExchangeOptions.
+  double holdSeconds = 0;
+};
+
+/// The settings to choose from for each of some cuts of one field: batch sizes from 4 KiB to 1 MiB,
+/// hold times from 0 to 100 us. The defaults of ExchangeOptions with the first cut come first.
+std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts);
+
+struct TraceTuning {
+  std::size_t best = 0;                  ///< Index of the setting; 0: the default.
+  std::optional<TimeForecast> expected;  ///< Of trace() of all seeds; none if nothing was tried.
+  double seconds = 0;                    ///< That trials took.
+  std::size_t trials = 0;
+  bool aborted = false;
+};
+
+/// Finds out which setting traces all seeds fastest, by tracing some of them (SettingsRace).
+/// Collective, the same result on all ranks; the lines of trials are thrown away. A part of the
+/// seeds, spread evenly over all by their ids, has as much fewer particles under way at a time, so
+/// batches fill later than they will: the parts become larger as fewer settings are left. Fewer
+/// than a few hundred seeds are too few for parts: then nothing is tried, and the default stays.
+/// So it does on one rank, which sends nothing.
+/// @param settings  the same number on all ranks, in the same order; at least one
+/// @param options   batchBytes and holdSeconds are not read; the monitor is called with 0
+/// @param budget    see RaceOptions; the same on all ranks
+/// Throws what trace() throws, on all ranks.
+TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
+                      Span<const Seed> seeds, const TraceOptions& options,
+                      double budget = RaceOptions().budget);
+
+}  // namespace tributary

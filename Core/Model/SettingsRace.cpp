@@ -1,0 +1,231 @@
+#include "Tributary/Model/SettingsRace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "Tributary/Error.h"
+
+namespace tributary {
+
+namespace {
+
+/// Runs of a candidate in a round: an odd number, so that the middle one is one that happened.
+constexpr std::size_t kTurns = 3;
+/// The same where two are left, which is where it is decided.
+constexpr std::size_t kLastTurns = 5;
+/// Part of the budget for the share of the first trial.
+constexpr double kFirst = 1.0 / 100;
+/// How much larger the share of the second one is.
+constexpr double kFurther = 4;
+/// So many times as slow as the default is out at once: its other turns would eat up the budget.
+constexpr double kHopeless = 4;
+
+double medianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+struct Sample {
+  double share, seconds;
+};
+
+/// seconds = constant + slope * share, by least squares of relative errors; neither is negative.
+struct Line {
+  double constant = 0, slope = 0;
+  double spread = 0;  ///< Of a run of all of the work.
+
+  double at(double share) const { return constant + slope * share; }
+};
+
+Line fitted(const std::vector<Sample>& samples) {
+  double s0 = 0, s1 = 0, s2 = 0, t0 = 0, t1 = 0;
+  for (const Sample& sample : samples) {
+    const double weight = 1 / (sample.seconds * sample.seconds);
+    s0 += weight;
+    s1 += weight * sample.share;
+    s2 += weight * sample.share * sample.share;
+    t0 += weight * sample.seconds;
+    t1 += weight * sample.share * sample.seconds;
+  }
+  const double determinant = s0 * s2 - s1 * s1;
+  Line line{(s2 * t0 - s1 * t1) / determinant, (s0 * t1 - s1 * t0) / determinant};
+  double variance = (s2 - 2 * s1 + s0) / determinant;  // of the line at 1, in units of the noise
+  std::size_t parameters = 2;
+  if (line.constant < 0) {
+    line = {0, t1 / s2};
+    variance = 1 / s2;
+    parameters = 1;
+  } else if (line.slope < 0) {
+    line = {t0 / s0, 0};
+    variance = 1 / s0;
+    parameters = 1;
+  }
+  double squares = 0;
+  for (const Sample& sample : samples) {
+    const double error = 1 - line.at(sample.share) / sample.seconds;
+    squares += error * error;
+  }
+  const double noise =  // squared, of a sample, relative
+      squares / static_cast<double>(std::max<std::size_t>(1, samples.size() - parameters));
+  line.spread = std::sqrt(noise * (variance + line.at(1) * line.at(1)));
+  return line;
+}
+
+}  // namespace
+
+SettingsRace::SettingsRace(std::size_t candidates, const RaceOptions& options)
+    : candidates_(candidates), options_(options) {
+  if (candidates == 0) throw Error("settings race: there is no candidate; give it at least one");
+  if (!(options.budget > 0 && options.budget <= 1))
+    throw Error("settings race: the budget is " + std::to_string(options.budget) +
+                " of a full sweep, but must be above 0 and at most 1");
+  if (!(options.smallestShare > 0 && options.smallestShare <= 1))
+    throw Error("settings race: the smallest share is " + std::to_string(options.smallestShare) +
+                ", but must be above 0 and at most 1");
+  if (candidates == 1) return;
+  for (std::size_t c = 0; c < candidates; ++c) running_.push_back(c);
+  const double all = static_cast<double>(candidates);
+  const double first = std::max(options.smallestShare, kFirst * options.budget * all);
+  const double further = kFurther * first;
+  // The first run only brings what is needed near.
+  const double asked = 2 * first + further + all * options.smallestShare;
+  if (further > 1 || asked > options.budget * all) return;
+  plan_ = {{0, first}, {0, first}, {0, further}};
+}
+
+std::optional<Trial> SettingsRace::next() const {
+  if (at_ == plan_.size()) return std::nullopt;
+  return plan_[at_];
+}
+
+void SettingsRace::report(double seconds) {
+  if (at_ == plan_.size())
+    throw Error("settings race: a time was reported, but no trial asked for");
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    throw Error("settings race: a trial took " + std::to_string(seconds) +
+                " seconds, but must have taken a positive, finite time");
+  const Trial trial = plan_[at_++];
+  measured_.push_back({trial, seconds, round_});
+  spent_ += seconds;
+  if (round_ > 0) {
+    const auto ofDefault = secondsOf(0, round_);
+    if (trial.candidate != 0 && !ofDefault.empty() && seconds > kHopeless * medianOf(ofDefault)) {
+      const auto isOut = [&](const Trial& t) { return t.candidate == trial.candidate; };
+      plan_.erase(
+          std::remove_if(plan_.begin() + static_cast<std::ptrdiff_t>(at_), plan_.end(), isOut),
+          plan_.end());
+      running_.erase(std::find(running_.begin(), running_.end(), trial.candidate));
+    }
+    // What is measured so far has to do, but every candidate needs a turn.
+    if (spent_ > allowed_ && !secondsOf(running_.back(), round_).empty()) at_ = plan_.size();
+  }
+  if (at_ < plan_.size()) return;
+  if (round_ > 0) endRound();
+  planRound();
+}
+
+/// How many go on after a round of so many: the default among them.
+std::size_t SettingsRace::keptAfter(std::size_t count) const {
+  return std::max<std::size_t>(2, (count + 2) / 3);
+}
+
+std::size_t SettingsRace::roundsFrom(std::size_t count) const {
+  std::size_t rounds = 1;
+  for (; count > 2; count = keptAfter(count)) ++rounds;
+  return rounds;
+}
+
+std::vector<double> SettingsRace::secondsOf(std::size_t candidate, std::size_t round) const {
+  std::vector<double> seconds;
+  for (const Measured& m : measured_)
+    if (m.round == round && m.trial.candidate == candidate) seconds.push_back(m.seconds);
+  return seconds;
+}
+
+/// Plans as many turns and as large a share as this round's part of the budget buys; none if it
+/// does not buy one turn, or if it was decided.
+void SettingsRace::planRound() {
+  plan_.clear();
+  at_ = 0;
+  if (running_.size() < 2) return;
+  std::vector<Sample> samples;
+  for (std::size_t i = 1; i < measured_.size(); ++i)
+    if (measured_[i].trial.candidate == 0)
+      samples.push_back({measured_[i].trial.share, measured_[i].seconds});
+  const Line line = fitted(samples);
+  allowed_ = options_.budget * static_cast<double>(candidates_) * line.at(1);
+  const double count = static_cast<double>(running_.size());
+  const double allowance = (allowed_ - spent_) / static_cast<double>(roundsFrom(running_.size()));
+  ++round_;
+  for (std::size_t turns = running_.size() > 2 ? kTurns : kLastTurns; turns > 0; --turns) {
+    const double seconds = allowance / (count * static_cast<double>(turns));
+    double share = std::min(1.0, (seconds - line.constant) / line.slope);
+    if (!(line.slope > 0)) share = seconds >= line.constant ? 1 : 0;
+    if (!(share >= options_.smallestShare)) continue;
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+      // Every other time backwards, so that no candidate always follows the same one.
+      for (std::size_t i = 0; i < running_.size(); ++i)
+        plan_.push_back({running_[turn % 2 ? running_.size() - 1 - i : i], share});
+    }
+    return;
+  }
+}
+
+/// Keeps the best of the round, and makes the choice so far.
+void SettingsRace::endRound() {
+  std::vector<double> deviations;
+  std::vector<std::pair<double, std::size_t>> scores;
+  for (const std::size_t candidate : running_) {
+    const std::vector<double> seconds = secondsOf(candidate, round_);
+    const double score = medianOf(seconds);
+    scores.emplace_back(score, candidate);
+    std::vector<double> mine;
+    for (const double s : seconds) mine.push_back(std::abs(s - score) / score);
+    std::sort(mine.begin(), mine.end());
+    // The middle one says nothing.
+    if (mine.size() > 1) deviations.insert(deviations.end(), mine.begin() + 1, mine.end());
+  }
+  if (!deviations.empty()) noise_ = medianOf(deviations);
+  const double ofDefault = scores.front().first;
+  std::sort(scores.begin(), scores.end());
+  const std::size_t leader = scores.front().second;
+  // With many candidates the best one is so by luck, more likely.
+  const double margin = (running_.size() > 2 ? 2 : 1) * noise_.value_or(1);
+  best_ = scores.front().first < ofDefault * (1 - margin) ? leader : 0;
+  if (running_.size() <= 2) {
+    running_ = {0};
+    return;
+  }
+  const std::size_t kept = keptAfter(running_.size());
+  running_ = {0};
+  for (const auto& [score, candidate] : scores)
+    if (candidate != 0 && running_.size() < kept) running_.push_back(candidate);
+}
+
+std::optional<TimeForecast> SettingsRace::forecast() const {
+  const auto lineOf = [&](std::size_t candidate) -> std::optional<Line> {
+    std::vector<Sample> samples;
+    for (std::size_t i = 1; i < measured_.size(); ++i)
+      if (measured_[i].trial.candidate == candidate)
+        samples.push_back({measured_[i].trial.share, measured_[i].seconds});
+    const auto [least, largest] =
+        std::minmax_element(samples.begin(), samples.end(),
+                            [](const Sample& a, const Sample& b) { return a.share < b.share; });
+    if (samples.empty() || !(least->share < largest->share)) return std::nullopt;
+    return fitted(samples);
+  };
+  if (const auto line = lineOf(best_)) return TimeForecast{line->at(1), line->spread};
+  const auto line = lineOf(0);
+  if (!line) return std::nullopt;
+  // Trials of one share only: as much quicker than the default as in that round.
+  std::size_t round = 0;
+  for (const Measured& m : measured_)
+    if (m.trial.candidate == best_) round = m.round;
+  const double factor = medianOf(secondsOf(best_, round)) / medianOf(secondsOf(0, round));
+  return TimeForecast{line->at(1) * factor, line->spread * factor};
+}
+
+}  // namespace tributary

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace tributary {
+
+/// A time foretold.
+struct TimeForecast {
+  double seconds = 0;
+  double spread = 0;  ///< One standard error of `seconds` and the noise of a single run together.
+
+  /// How much longer it took, as a share of what was expected; negative if it was quicker.
+  double offBy(double actualSeconds) const { return actualSeconds / seconds - 1; }
+};
+
+struct RaceOptions {
+  /// What all trials together may cost, as a share of a full sweep: all of the work, once with each
+  /// candidate.
+  double budget = 0.1;
+  /// The smallest part of the work that still behaves like it, above 0, up to 1.
+  double smallestShare = 1.0 / 1024;
+};
+
+/// One measurement to make: a part of the work with a candidate's settings.
+struct Trial {
+  std::size_t candidate = 0;
+  double share = 0;  ///< Of the work, above 0, up to 1.
+};
+
+/// Which of some settings is the fastest for a work that can be done in part? Successive halving
+/// (K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter
+/// Optimization", 2016), in thirds: all candidates with a small share, in turns, then the best
+/// third with a larger one, until the best and the default are left. Only asks for trials, and
+/// is told how long they took; it decides by these numbers alone, so that ranks that report the
+/// same seconds (the slowest rank's) decide alike.
+///
+/// A candidate must beat the default by more than the noise of the last round, else the default
+/// stays. Where the budget does not buy one trial of each candidate nothing is tried.
+class SettingsRace {
+ public:
+  /// @param candidates  how many, at least 1; number 0 is the default
+  /// Throws Error if an argument is impossible.
+  explicit SettingsRace(std::size_t candidates, const RaceOptions& options = {});
+
+  /// The trial to make now, the same until it is reported; none at the end.
+  std::optional<Trial> next() const;
+  /// How long the trial of next() took. Throws Error if that is not a positive number, or if there
+  /// is no trial to report.
+  void report(double seconds);
+
+  /// The choice: final once next() has nothing more.
+  std::size_t best() const { return best_; }
+  /// How long all of the work takes with the choice, a + b * share fitted to its trials. None
+  /// before trials of two shares.
+  std::optional<TimeForecast> forecast() const;
+
+  double spentSeconds() const { return spent_; }
+  std::size_t trials() const { return measured_.size(); }
+
+ private:
+  struct Measured {
+    Trial trial;
+    double seconds;
+    std::size_t round;  // 0: those that find out what trials cost
+  };
+
+  std::size_t keptAfter(std::size_t count) const;
+  std::size_t roundsFrom(std::size_t count) const;
+  void planRound();
+  void endRound();
+  std::vector<double> secondsOf(std::size_t candidate, std::size_t round) const;
+
+  std::size_t candidates_;
+  RaceOptions options_;
+  std::vector<std::size_t> running_;  // candidates that are left, the default first
+  std::vector<Trial> plan_;           // of this round
+  std::size_t at_ = 0;                // in the plan
+  std::size_t round_ = 0;
+  std::vector<Measured> measured_;
+  double spent_ = 0;
+  double allowed_ = 0;           // seconds of all trials
+  std::optional<double> noise_;  // of scores, relative, in the last round that tells
+  std::size_t best_ = 0;
+};
+
+}  // namespace tributary
