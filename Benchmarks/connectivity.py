@@ -23,18 +23,15 @@ The program fails if ours do not, or if ParaView's on one rank are others than o
 
 import argparse
 import hashlib
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(os.path.dirname(HERE), "Data")
 sys.path.insert(0, HERE)
 
-from streamlines import MPI_ENVIRONMENT, table  # noqa: E402  (found on the path set above)
+import runs  # noqa: E402  (found on the path set above)
 
 CASES = {
     "noise 192, 0.0976": ("noise", 192, 0.0976),
@@ -59,24 +56,11 @@ QUICK = {
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4],
-        help="default 1,2,4",
-    )
+    parser = runs.make_parser(__doc__)
+    runs.add_peer_options(parser, long=60)
     parser.add_argument("--quick", action="store_true", help="small data: " + "; ".join(QUICK))
     parser.add_argument("--only", default="", help="only cases whose names begin with this")
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
-    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's")
-    parser.add_argument(
-        "--long", type=float, default=60, help="a first run of more seconds is not repeated but counts"
-    )
-    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's alone")
-    parser.add_argument("--json", help="also write the results to this file")
     parser.add_argument("--reference", help=argparse.SUPPRESS)
-    parser.add_argument("--worker", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.cases = {
         name: case
@@ -85,8 +69,7 @@ def parse(arguments):
     }
     if not options.cases:
         parser.error(f"no case begins with {options.only!r}")
-    if not options.no_ours and not os.path.isfile(os.environ.get("TRIBUTARY_PLUGIN", "")):
-        parser.error("set TRIBUTARY_PLUGIN to the plugin's file (Tributary.so), or give --no-ours")
+    runs.require_plugin(parser, options)
     return options
 
 
@@ -108,23 +91,10 @@ COLUMNS = (
 
 
 def drive(options, arguments):
-    rows = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for ranks in options.ranks:
-            output = os.path.join(scratch, f"{ranks}.json")
-            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-            command += ["pvbatch", "--sym", os.path.abspath(__file__)] + arguments
-            command += ["--reference", scratch, "--worker", output]
-            print(f"measuring {ranks} ranks ...", flush=True)
-            subprocess.run(command, check=True, env={**MPI_ENVIRONMENT, **os.environ})
-            with open(output) as file:
-                rows += json.load(file)
+    rows = runs.measure(__file__, options, arguments, reference="")
     order = list(options.cases)
     rows.sort(key=lambda row: (order.index(row["data"]), row["ranks"]))
-    print(table(rows, COLUMNS))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=2)
+    runs.report(rows, COLUMNS, options)
     if any(row.get("same bits") is False for row in rows):
         sys.exit("our regions differ from those on one rank")
     if any(row["ranks"] == 1 and row.get("same sizes") is False for row in rows):
@@ -274,7 +244,7 @@ def work(options):
                 with open(file) as saved:
                     row["same bits"] = saved.read() == digest
         if rank == 0:
-            print(table([row], COLUMNS), flush=True)
+            print(runs.table([row], COLUMNS), flush=True)
         rows.append(row)
         for chain in chains.values():
             pv.Delete(chain[-1])
@@ -282,13 +252,8 @@ def work(options):
         pv.Delete(data)
         del chains, kept, data
     if rank == 0:
-        with open(options.worker, "w") as file:
-            json.dump(rows, file)
+        runs.write_rows(rows, options)
 
 
 if __name__ == "__main__":
-    options = parse(sys.argv[1:])
-    if options.worker:
-        work(options)
-    else:
-        drive(options, sys.argv[1:])
+    runs.main(parse, work, drive)

@@ -16,19 +16,15 @@ step the three take turns on the same data; medians over the steps but the first
 The program fails if regions differ in number, or if tracks are not the same ones on all ranks' numbers.
 """
 
-import argparse
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(os.path.dirname(HERE), "Data")
 sys.path.insert(0, HERE)
 
-from streamlines import MPI_ENVIRONMENT, table  # noqa: E402  (found on the path set above)
+import runs  # noqa: E402  (found on the path set above)
 
 CASES = ("wire", "balls")
 COLUMNS = (
@@ -46,43 +42,21 @@ COLUMNS = (
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4],
-        help="default 1,2,4",
-    )
+    parser = runs.make_parser(__doc__)
     parser.add_argument("--only", choices=CASES, help="one case alone")
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--size", type=int, default=128, help="cells along each axis of the balls' grid")
-    parser.add_argument("--json", help="also write the results to this file")
-    parser.add_argument("--worker", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.steps < 3:
         parser.error("--steps must be at least 3, as two are not timed")
-    if not os.path.isfile(os.environ.get("TRIBUTARY_PLUGIN", "")):
-        parser.error("set TRIBUTARY_PLUGIN to the plugin's file (Tributary.so)")
+    runs.require_plugin(parser, options)
     return options
 
 
 def drive(options, arguments):
-    rows = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for ranks in options.ranks:
-            output = os.path.join(scratch, f"{ranks}.json")
-            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-            command += ["pvbatch", "--sym", os.path.abspath(__file__)] + arguments
-            command += ["--worker", output]
-            print(f"measuring {ranks} ranks ...", flush=True)
-            subprocess.run(command, check=True, env={**MPI_ENVIRONMENT, **os.environ})
-            with open(output) as file:
-                rows += json.load(file)
+    rows = runs.measure(__file__, options, arguments)
     rows.sort(key=lambda row: (CASES.index(row["data"]), row["ranks"]))
-    print(table(rows, COLUMNS))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=2)
+    runs.report(rows, COLUMNS, options)
     for case in CASES:
         if len({(row["tracks"], row["regions"]) for row in rows if row["data"] == case}) > 1:
             sys.exit(f"the tracks of {case} depend on the ranks")
@@ -196,18 +170,13 @@ def work(options):
             **median,
         }
         if rank == 0:
-            print(table([row], COLUMNS), flush=True)
+            print(runs.table([row], COLUMNS), flush=True)
         rows.append(row)
         for proxy in (tracker, labels, peer, kept, source):
             pv.Delete(proxy)
     if rank == 0:
-        with open(options.worker, "w") as file:
-            json.dump(rows, file)
+        runs.write_rows(rows, options)
 
 
 if __name__ == "__main__":
-    options = parse(sys.argv[1:])
-    if options.worker:
-        work(options)
-    else:
-        drive(options, sys.argv[1:])
+    runs.main(parse, work, drive)

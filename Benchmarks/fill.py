@@ -22,42 +22,29 @@ In the strip's middle row both are looked at:
 The program fails if ours does not fill everything, or has a larger residual than it was asked for.
 """
 
-import argparse
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-from streamlines import MPI_ENVIRONMENT, table  # noqa: E402  (found on the path set above)
+import runs  # noqa: E402  (found on the path set above)
 
 SHARE = 0.3  # of the points, in the hole
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 4],
-        help="default 1,2,4",
-    )
+    parser = runs.make_parser(__doc__)
     parser.add_argument("--points", type=int, default=256, help="along each axis; default 256")
     parser.add_argument("--quick", action="store_true", help="64 points along each axis")
     parser.add_argument("--tolerance", type=float, default=1e-6, help="of ours; default 1e-6")
     parser.add_argument("--rows", type=int, default=5, help="of the strip, odd; default 5")
     parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
-    parser.add_argument("--json", help="also write the results to this file")
-    parser.add_argument("--worker", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.quick:
         options.points = 64
-    if not os.path.isfile(os.environ.get("TRIBUTARY_PLUGIN", "")):
-        parser.error("set TRIBUTARY_PLUGIN to the plugin's file (Tributary.so)")
+    runs.require_plugin(parser, options)
     return options
 
 
@@ -78,31 +65,9 @@ COLUMNS = (
 )
 
 
-def shown(rows):
-    """Small numbers as such."""
-    small = ("rough", "error")
-    return [
-        {key: f"{value:.1e}" if key.startswith(small) else value for key, value in row.items()}
-        for row in rows
-    ]
-
-
 def drive(options, arguments):
-    rows = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for ranks in options.ranks:
-            output = os.path.join(scratch, f"{ranks}.json")
-            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-            command += ["pvbatch", "--sym", os.path.abspath(__file__)] + arguments
-            command += ["--worker", output]
-            print(f"measuring {ranks} ranks ...", flush=True)
-            subprocess.run(command, check=True, env={**MPI_ENVIRONMENT, **os.environ})
-            with open(output) as file:
-                rows += json.load(file)
-    print(table(shown(rows), COLUMNS))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=2)
+    rows = runs.measure(__file__, options, arguments)
+    runs.report(rows, COLUMNS, options)
     if any(row.get("wrong") for row in rows):
         sys.exit("a fill is not what was asked for: " + str([row.get("wrong") for row in rows]))
 
@@ -270,14 +235,9 @@ def work(options):
             }
             rows.append(row)
     if rank == 0:
-        print(table(shown(rows), COLUMNS), flush=True)
-        with open(options.worker, "w") as file:
-            json.dump(rows, file)
+        print(runs.table(rows, COLUMNS), flush=True)
+        runs.write_rows(rows, options)
 
 
 if __name__ == "__main__":
-    options = parse(sys.argv[1:])
-    if options.worker:
-        work(options)
-    else:
-        drive(options, sys.argv[1:])
+    runs.main(parse, work, drive)

@@ -15,88 +15,46 @@ found by its seed and direction, its end point is that of its largest integratio
   same bits for ours: every array is bit for bit that of our run on one rank
 """
 
-import argparse
 import hashlib
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(os.path.dirname(HERE), "Data")
 DATA_SETS = ("abc", "tjunction", "dambreak")
+sys.path.insert(0, HERE)
 
-MPI_ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-}
+import runs  # noqa: E402  (found on the path set above)
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    numbers = lambda text: [int(n) for n in text.split(",")]
-    parser.add_argument("--ranks", type=numbers, default=[1, 2, 4], help="default 1,2,4")
+    parser = runs.make_parser(__doc__)
+    runs.add_peer_options(parser, long=30)
     parser.add_argument(
-        "--seeds", type=numbers, default=[1000, 10000, 100000], help="default 1000,10000,100000"
+        "--seeds", type=runs.numbers, default=[1000, 10000, 100000], help="default 1000,10000,100000"
     )
     parser.add_argument(
         "--data", type=lambda text: text.split(","), default=list(DATA_SETS),
         help="of " + ",".join(DATA_SETS) + "; default all",
     )
     parser.add_argument("--points", type=int, default=96, help="ABC flow: points per axis")
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
-    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's")
-    parser.add_argument(
-        "--long", type=float, default=30, help="a first run of more seconds is not repeated but counts"
-    )
     parser.add_argument(
         "--max-peer-seeds", type=int, default=10000, help="do not run ParaView's with more seeds"
     )
-    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's alone")
-    parser.add_argument("--json", help="also write the results to this file")
     parser.add_argument(
-        "--reference", help="folder that keeps the results on one rank (default: a temporary one)"
+        "--reference", default="",
+        help="folder that keeps the results on one rank (default: a temporary one)",
     )
-    parser.add_argument("--worker", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     for name in options.data:
         if name not in DATA_SETS:
             parser.error(f"no data set {name}: choose of {', '.join(DATA_SETS)}")
-    if not options.no_ours and not os.path.isfile(os.environ.get("TRIBUTARY_PLUGIN", "")):
-        parser.error("set TRIBUTARY_PLUGIN to the plugin's file (Tributary.so), or give --no-ours")
+    runs.require_plugin(parser, options)
     return options
 
 
 # --- The driver: any Python -----------------------------------------------------------------------
-
-
-def drive(options, arguments):
-    rows = []
-    with tempfile.TemporaryDirectory() as scratch:
-        reference = os.path.abspath(options.reference or os.path.join(scratch, "reference"))
-        os.makedirs(reference, exist_ok=True)
-        for ranks in options.ranks:
-            output = os.path.join(scratch, f"{ranks}.json")
-            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
-            command += ["pvbatch", "--sym", os.path.abspath(__file__)] + arguments
-            command += ["--reference", reference, "--worker", output]
-            print(f"measuring {ranks} ranks ...", flush=True)
-            subprocess.run(command, check=True, env={**MPI_ENVIRONMENT, **os.environ})
-            with open(output) as file:
-                rows += json.load(file)
-    rows.sort(key=lambda row: (DATA_SETS.index(row["data"]), row["seeds"], row["ranks"]))
-    print(table(rows))
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(rows, file, indent=2)
-    if any(row.get("ours", {}).get("same bits") is False for row in rows):
-        sys.exit("our lines differ from those on one rank")
 
 
 COLUMNS = (
@@ -120,25 +78,12 @@ COLUMNS = (
 )
 
 
-def table(rows, columns=COLUMNS):
-    """Rows, dictionaries, as text. columns: title, key, and the key within that value or None."""
-
-    def text(row, key, inner):
-        value = row.get(key)
-        if inner is not None:
-            value = (value or {}).get(inner)
-        if value is None:
-            return "-"
-        if isinstance(value, bool):
-            return "yes" if value else "NO"
-        if isinstance(value, float):
-            return f"{value:.1e}" if inner == "shift" else f"{value:.3f}" if value < 10 else f"{value:.1f}"
-        return str(value)
-
-    lines = [[title for title, _, _ in columns]]
-    lines += [[text(row, key, inner) for _, key, inner in columns] for row in rows]
-    widths = [max(len(line[c]) for line in lines) for c in range(len(columns))]
-    return "\n".join("  ".join(v.rjust(w) for v, w in zip(line, widths)) for line in lines)
+def drive(options, arguments):
+    rows = runs.measure(__file__, options, arguments, options.reference)
+    rows.sort(key=lambda row: (DATA_SETS.index(row["data"]), row["seeds"], row["ranks"]))
+    runs.report(rows, COLUMNS, options)
+    if any(row.get("ours", {}).get("same bits") is False for row in rows):
+        sys.exit("our lines differ from those on one rank")
 
 
 # --- The worker: inside pvbatch, on every rank ----------------------------------------------------
@@ -354,24 +299,22 @@ def work(options):
                     row["ours"]["same bits"] = hashes["ours"] == str(saved["hash"])
                 if "ours" in row and "peer" in row:
                     row["ratio"] = row["peer"]["seconds"] / row["ours"]["seconds"]
-                print(table([row]), flush=True)
+                print(runs.table([row], COLUMNS), flush=True)
             rows.append(row)
             for tracer in tracers.values():
                 pv.Delete(tracer)
             pv.Delete(seeds)
         pv.Delete(data)
     if rank == 0:
-        with open(options.worker, "w") as file:
-            json.dump(rows, file)
+        runs.write_rows(rows, options)
+
+
+def work_as_module(options):
+    """A Programmable Source leaves its own max, sum ... in __main__."""
+    import streamlines
+
+    streamlines.work(options)
 
 
 if __name__ == "__main__":
-    options = parse(sys.argv[1:])
-    if options.worker:
-        # As a module of its own: a Programmable Source leaves its own max, sum ... in __main__.
-        sys.path.insert(0, HERE)
-        import streamlines
-
-        streamlines.work(options)
-    else:
-        drive(options, sys.argv[1:])
+    runs.main(parse, work_as_module, drive)
