@@ -9,7 +9,7 @@ struct TuneOptions {
   std::vector<std::string> workloads;  ///< Of tuneWorkloads(); all if empty.
   double work = 1;                     ///< Times as many steps for each line.
   std::vector<int> blocksPerRank{1, 4};
-  double budget = 0.1;  ///< See tributary::RaceOptions.
+  double budget = 0.3;  ///< See tributary::tuneTrace().
   int repeat = 3;       ///< Of the sweep.
   int confirm = 7;      ///< Repetitions in which the best of the sweep and the choice are compared.
   std::string json;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 #include "Tributary/Agree.h"
 #include "Tributary/Error.h"
@@ -12,20 +13,74 @@ namespace tributary {
 
 namespace {
 
-/// Fewer particles hardly ever meet in a batch, nor fill a kernel's lanes.
-constexpr std::int64_t kFewestSeeds = 16;
+/// With fewer seeds, or fewer steps of a line, settling in takes most of the time.
+constexpr std::int64_t kFewestSeeds = 100;
+constexpr std::int64_t kFewestSteps = 16;
+
+/// What a trial traces: the first steps of some of the lines.
+struct Part {
+  std::int64_t steps = 0;
+  double seeds = 1;  // as a share of all
+};
 
 /// The seeds of this rank whose ids fall into the part. Multiples of the golden ratio are spread
 /// evenly in [0, 1), whatever rows and planes the seeds were laid out in; a larger part has
 /// those of a smaller one.
-std::vector<Seed> partOf(Span<const Seed> seeds, double share) {
-  if (share >= 1) return {seeds.begin(), seeds.end()};
-  const auto limit = static_cast<std::uint64_t>(share * 0x1p64);
-  std::vector<Seed> part;
+std::vector<Seed> seedsIn(const Part& part, Span<const Seed> seeds) {
+  if (part.seeds >= 1) return {seeds.begin(), seeds.end()};
+  const auto limit = static_cast<std::uint64_t>(part.seeds * 0x1p64);
+  std::vector<Seed> some;
   for (const Seed& seed : seeds)
-    if (static_cast<std::uint64_t>(seed.id) * 0x9e3779b97f4a7c15ull < limit) part.push_back(seed);
-  return part;
+    if (static_cast<std::uint64_t>(seed.id) * 0x9e3779b97f4a7c15ull < limit) some.push_back(seed);
+  return some;
 }
+
+/// How the work is spread over the steps of lines. Every member function is collective.
+class Work {
+ public:
+  Work(Transport& transport, const std::vector<LineEnd>& ends) : transport_(transport) {
+    for (const LineEnd& end : ends) points_.push_back(end.points);
+    std::sort(points_.begin(), points_.end());
+    sums_.push_back(0);
+    for (const std::int64_t points : points_) sums_.push_back(sums_.back() + points);
+    all_ = allreduce(transport, ReduceOp::Sum, sums_.back());
+    const std::int64_t most = points_.empty() ? 0 : points_.back();
+    longest_ = allreduce(transport, ReduceOp::Max, most);
+  }
+
+  bool empty() const { return all_ == 0; }
+
+  /// What the first steps of all lines are of all steps.
+  double shareOf(std::int64_t steps) const {
+    const std::int64_t points = steps + 1;
+    const auto longer = std::upper_bound(points_.begin(), points_.end(), points);
+    const std::int64_t mine = sums_[static_cast<std::size_t>(longer - points_.begin())] +
+                              points * (points_.end() - longer);
+    return static_cast<double>(allreduce(transport_, ReduceOp::Sum, mine)) /
+           static_cast<double>(all_);
+  }
+
+  /// All lines, as then as many of them meet as in all of the work; fewer only where too few steps
+  /// would be left of them.
+  Part part(double share) const {
+    std::int64_t low = kFewestSteps, high = std::max(longest_, kFewestSteps);
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (shareOf(middle) < share)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return {low, std::min(1.0, share / shareOf(low))};
+  }
+
+ private:
+  Transport& transport_;
+  std::vector<std::int64_t> points_;  // of lines that ended on this rank, sorted
+  std::vector<std::int64_t> sums_;    // of the first ones of these
+  std::int64_t all_ = 0;
+  std::int64_t longest_ = 0;
+};
 
 }  // namespace
 
@@ -54,34 +109,52 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   if (allreduce(transport, ReduceOp::Min, offered) != allreduce(transport, ReduceOp::Max, offered))
     throw Error("tuning of the tracer: ranks were given different numbers of settings");
   const auto count = allreduce(transport, ReduceOp::Sum, static_cast<std::int64_t>(seeds.size()));
-  RaceOptions raceOptions;
-  raceOptions.budget = budget;
-  raceOptions.smallestShare =
-      std::min(1.0, static_cast<double>(kFewestSeeds) /
-                        static_cast<double>(std::max<std::int64_t>(1, count)));
-  // A rank alone sends nothing.
-  SettingsRace race(transport.size() > 1 ? settings.size() : 1, raceOptions);
+  const auto candidates = static_cast<double>(settings.size());
+  TraceTuning tuning;
+  // A rank alone sends nothing; and the first run costs that of one setting.
+  if (transport.size() == 1 || settings.size() == 1 || count < kFewestSeeds ||
+      !(budget * candidates > 1))
+    return tuning;
   TraceOptions trial = options;
   if (options.monitor) trial.monitor = [&](double) { return options.monitor(0); };
-  TraceTuning tuning;
-  while (const auto next = race.next()) {
-    const TraceSetting& setting = settings[next->candidate];
+  std::vector<LineEnd> ends;
+  const auto run = [&](const TraceSetting& setting, const Part& part) {
+    trial.rules.maximumSteps = std::min(options.rules.maximumSteps, part.steps);
     trial.exchange.batchBytes = setting.batchBytes;
     trial.exchange.holdSeconds = setting.holdSeconds;
-    const std::vector<Seed> part = partOf(seeds, next->share);
+    const std::vector<Seed> some = seedsIn(part, seeds);
     barrier(transport);
     const double begin = transport.now();
-    const TraceResult traced = trace(transport, *setting.domain, part, trial);
+    TraceResult traced = trace(transport, *setting.domain, some, trial);
     const double slowest = allreduce(transport, ReduceOp::Max, transport.now() - begin);
+    ends = std::move(traced.ends);
     tuning.aborted = traced.aborted;
-    if (tuning.aborted) break;
     // Even if the clock is too coarse to tell.
-    race.report(std::max(slowest, 1e-9));
+    const double seconds = std::max(slowest, 1e-9);
+    tuning.seconds += seconds;
+    ++tuning.trials;
+    return seconds;
+  };
+  // All of the work, once it is warm: how long it takes, and how many steps lines have.
+  run(settings[0], {kFewestSteps, 1});
+  if (tuning.aborted) return tuning;
+  RaceOptions raceOptions;
+  raceOptions.budget = budget - 1 / candidates;
+  raceOptions.defaultSeconds = run(settings[0], {options.rules.maximumSteps, 1});
+  if (tuning.aborted) return tuning;
+  const Work work(transport, ends);
+  if (work.empty()) return tuning;
+  raceOptions.smallestShare =
+      work.shareOf(kFewestSteps) *
+      std::min(1.0, static_cast<double>(kFewestSeeds) / static_cast<double>(count));
+  SettingsRace race(settings.size(), raceOptions);
+  while (const auto next = race.next()) {
+    const double seconds = run(settings[next->candidate], work.part(next->share));
+    if (tuning.aborted) return tuning;
+    race.report(seconds);
   }
   tuning.best = race.best();
   tuning.expected = race.forecast();
-  tuning.seconds = race.spentSeconds();
-  tuning.trials = race.trials();
   return tuning;
 }
 

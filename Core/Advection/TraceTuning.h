@@ -30,18 +30,17 @@ struct TraceTuning {
   bool aborted = false;
 };
 
-/// Finds out which setting traces all seeds fastest, by tracing some of them (SettingsRace).
-/// Collective, the same result on all ranks; the lines of trials are thrown away. A part of the
-/// seeds, spread evenly over all by their ids, has as much fewer particles under way at a time, so
-/// batches fill later than they will: the parts become larger as fewer settings are left. Fewer
-/// than a few hundred seeds are too few for parts: then nothing is tried, and the default stays.
-/// So it does on one rank, which sends nothing.
+/// Finds out which setting traces all seeds fastest. Collective, the same result on all ranks; the
+/// lines of trials are thrown away. First all of the work is done with the default, which tells how
+/// long it takes and how many steps lines have; then settings race (SettingsRace) over the first
+/// steps of all lines, or, where these are short, of a part of them. With fewer than 100 seeds
+/// nothing is tried, and the default stays; so it does on one rank, which sends nothing.
 /// @param settings  the same number on all ranks, in the same order; at least one
 /// @param options   batchBytes and holdSeconds are not read; the monitor is called with 0
-/// @param budget    see RaceOptions; the same on all ranks
+/// @param budget    what all of this may cost, as a share of one run with each setting; the same on
+///                  all ranks. With less than a run of the default nothing is tried.
 /// Throws what trace() throws, on all ranks.
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
-                      Span<const Seed> seeds, const TraceOptions& options,
-                      double budget = RaceOptions().budget);
+                      Span<const Seed> seeds, const TraceOptions& options, double budget = 0.3);
 
 }  // namespace tributary

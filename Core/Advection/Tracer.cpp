@@ -28,7 +28,10 @@ bool isSeedId(std::int64_t id) {
 
 /// Particles that one callback advances under the asynchronous schedule: enough to keep the lanes
 /// of the kernels full, few enough that others' messages do not wait long.
-constexpr std::size_t kBatch = 2048;
+constexpr std::size_t kSmallestBatch = 64, kLargestBatch = 2048;
+/// Of those that are there. Were all advanced at once, particles would gather in one crowd in time,
+/// which has one rank at work while the others wait for it.
+constexpr std::size_t kBatchesOfACrowd = 4;
 /// Below this many particles a second thread costs more than it brings.
 constexpr std::int64_t kGrain = 64;
 
@@ -106,6 +109,7 @@ class Tracer {
     return *domain_.blocks[static_cast<std::size_t>(block - first_)];
   }
 
+  std::size_t batchOf(const Waiting& here) const;
   void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
   void search(Waiting& here, BlockId block);
   void conclude(Waiting& here, BlockId block, Traveller& found);
@@ -317,13 +321,19 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) 
   }
 }
 
+std::size_t Tracer::batchOf(const Waiting& here) const {
+  if (transport_.size() == 1) return kLargestBatch;  // nobody waits
+  const std::size_t crowd = here.active.size() + here.seeking.size() + here.seeds.size();
+  return std::clamp(crowd / kBatchesOfACrowd, kSmallestBatch, kLargestBatch);
+}
+
 bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
   const FieldBlock& block = local(blockId);
   Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
+  receive(here, block, mailbox);
   const std::size_t limit = calledOncePerRound(options_.exchange.schedule)
                                 ? std::numeric_limits<std::size_t>::max()
-                                : kBatch;
-  receive(here, block, mailbox);
+                                : batchOf(here);
   while (!here.seeds.empty() && here.seeking.size() + here.active.size() < limit) {
     const Seed& seed = here.seeds.back();
     Traveller traveller{};

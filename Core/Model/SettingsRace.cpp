@@ -85,6 +85,10 @@ SettingsRace::SettingsRace(std::size_t candidates, const RaceOptions& options)
   if (!(options.smallestShare > 0 && options.smallestShare <= 1))
     throw Error("settings race: the smallest share is " + std::to_string(options.smallestShare) +
                 ", but must be above 0 and at most 1");
+  if (options.defaultSeconds &&
+      !(*options.defaultSeconds > 0 && std::isfinite(*options.defaultSeconds)))
+    throw Error("settings race: the default took " + std::to_string(*options.defaultSeconds) +
+                " seconds, but must have taken a positive, finite time");
   if (candidates == 1) return;
   for (std::size_t c = 0; c < candidates; ++c) running_.push_back(c);
   const double all = static_cast<double>(candidates);
@@ -145,6 +149,15 @@ std::vector<double> SettingsRace::secondsOf(std::size_t candidate, std::size_t r
   return seconds;
 }
 
+/// Seconds of the choice as a share of the default's, in the last round that had both.
+double SettingsRace::overDefault() const {
+  if (best_ == 0) return 1;
+  std::size_t round = 0;
+  for (const Measured& m : measured_)
+    if (m.trial.candidate == best_) round = m.round;
+  return medianOf(secondsOf(best_, round)) / medianOf(secondsOf(0, round));
+}
+
 /// Plans as many turns and as large a share as this round's part of the budget buys; none if it
 /// does not buy one turn, or if it was decided.
 void SettingsRace::planRound() {
@@ -155,8 +168,10 @@ void SettingsRace::planRound() {
   for (std::size_t i = 1; i < measured_.size(); ++i)
     if (measured_[i].trial.candidate == 0)
       samples.push_back({measured_[i].trial.share, measured_[i].seconds});
+  if (options_.defaultSeconds) samples.push_back({1, *options_.defaultSeconds});
   const Line line = fitted(samples);
-  allowed_ = options_.budget * static_cast<double>(candidates_) * line.at(1);
+  allowed_ = options_.budget * static_cast<double>(candidates_) *
+             options_.defaultSeconds.value_or(line.at(1));
   const double count = static_cast<double>(running_.size());
   const double allowance = (allowed_ - spent_) / static_cast<double>(roundsFrom(running_.size()));
   ++round_;
@@ -206,6 +221,10 @@ void SettingsRace::endRound() {
 }
 
 std::optional<TimeForecast> SettingsRace::forecast() const {
+  if (options_.defaultSeconds) {
+    const double seconds = *options_.defaultSeconds * overDefault();
+    return TimeForecast{seconds, seconds * noise_.value_or(1)};
+  }
   const auto lineOf = [&](std::size_t candidate) -> std::optional<Line> {
     std::vector<Sample> samples;
     for (std::size_t i = 1; i < measured_.size(); ++i)
@@ -221,11 +240,7 @@ std::optional<TimeForecast> SettingsRace::forecast() const {
   const auto line = lineOf(0);
   if (!line) return std::nullopt;
   // Trials of one share only: as much quicker than the default as in that round.
-  std::size_t round = 0;
-  for (const Measured& m : measured_)
-    if (m.trial.candidate == best_) round = m.round;
-  const double factor = medianOf(secondsOf(best_, round)) / medianOf(secondsOf(0, round));
-  return TimeForecast{line->at(1) * factor, line->spread * factor};
+  return TimeForecast{line->at(1) * overDefault(), line->spread * overDefault()};
 }
 
 }  // namespace tributary

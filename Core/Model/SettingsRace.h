@@ -21,6 +21,8 @@ struct RaceOptions {
   double budget = 0.1;
   /// The smallest part of the work that still behaves like it, above 0, up to 1.
   double smallestShare = 1.0 / 1024;
+  /// How long all of the work took with the default, if that was measured; no part of the budget.
+  std::optional<double> defaultSeconds;
 };
 
 /// One measurement to make: a part of the work with a candidate's settings.
@@ -52,8 +54,9 @@ class SettingsRace {
 
   /// The choice: final once next() has nothing more.
   std::size_t best() const { return best_; }
-  /// How long all of the work takes with the choice, a + b * share fitted to its trials. None
-  /// before trials of two shares.
+  /// How long all of the work takes with the choice: RaceOptions::defaultSeconds, by as much
+  /// shorter as its last trials were than the default's. Without that, a + b * share fitted to its
+  /// trials; none before trials of two shares.
   std::optional<TimeForecast> forecast() const;
 
   double spentSeconds() const { return spent_; }
@@ -68,6 +71,7 @@ class SettingsRace {
 
   std::size_t keptAfter(std::size_t count) const;
   std::size_t roundsFrom(std::size_t count) const;
+  double overDefault() const;
   void planRound();
   void endRound();
   std::vector<double> secondsOf(std::size_t candidate, std::size_t round) const;
