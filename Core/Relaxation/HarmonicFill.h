@@ -21,7 +21,8 @@ enum class FillSmoothness {
 
 struct HarmonicFillOptions {
   FillSmoothness smoothness = FillSmoothness::Harmonic;
-  /// Of the residual, as a share of the range of the known values that count; more than 0.
+  /// Of the residual, and of what a biharmonic fill might be corrected yet, as a share of the range
+  /// of the known values that count; more than 0.
   double tolerance = 1e-6;
   /// V-cycles, at least 1.
   std::int64_t cycleLimit = 1000;
