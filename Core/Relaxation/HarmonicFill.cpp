@@ -491,7 +491,7 @@ void HarmonicFill::Solver::lookAt(const SiteRun& run, double& lowest, double& hi
         throw Error(
             std::string("a known value ") +
             (options_.smoothness == FillSmoothness::Harmonic ? "beside" : "within two sites of") +
-            " an unknown one is not finite");
+            " an unknown one is not finite; let it be unknown too, or give it a number");
       lowest = std::min(lowest, value);
       highest = std::max(highest, value);
     };
