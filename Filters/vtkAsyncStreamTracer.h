@@ -287,16 +287,17 @@ public:
 
   ///@{
   /**
-   * Whether BatchBytes and HoldTime, which are then not read, are chosen by tracing a part of the
-   * seeds with several values of them, with BlocksPerRank blocks and with four times as many. All
-   * trials together take about twice as long as tracing all seeds: this is for filters that are
-   * executed often. It is done in the first execution, and again when a property or the number of
-   * seeds has changed; not when the input's values or time have, so that it happens once in a run in
-   * situ. On one rank, and with fewer than a few hundred seeds, nothing is tried, and the defaults
-   * stay. The lines are the same. Statistics: TunedBlocksPerRank, TunedBatchBytes, TunedHoldTime,
-   * TuningTrials (0 where a choice is used again) and TuningSeconds, and if there were trials
-   * ExpectedSeconds and ExpectedSpread for TracingSeconds of the slowest rank, and OffBy, how much
-   * longer that took, as a share of what was expected. Default: false.
+   * Whether BatchBytes and HoldTime, which are then not read, are chosen by trials with several
+   * values of them, with BlocksPerRank blocks and with four times as many. All seeds are traced once
+   * with the defaults, and the first steps of their lines with the others; all of it takes about
+   * five times as long as tracing them: this is for filters that are executed often. It is done in
+   * the first execution, and again when a property or the number of seeds has changed; not when the
+   * input's values or time have, so that it happens once in a run in situ. On one rank, and with
+   * fewer than 100 seeds, nothing is tried, and the defaults stay. The lines are the same.
+   * Statistics: TunedBlocksPerRank, TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice
+   * is used again) and TuningSeconds, and if there were trials ExpectedSeconds and ExpectedSpread
+   * for TracingSeconds of the slowest rank, and OffBy, how much longer that took, as a share of what
+   * was expected. Default: false.
    */
   vtkSetMacro(AutoTune, bool);
   vtkGetMacro(AutoTune, bool);
