@@ -11,73 +11,30 @@ derived. On MPI: loads, walks and tracing on 2 to 8 ranks (16 with --full). Need
 """
 
 import argparse
-import json
 import os
-import subprocess
+import sys
 
-import matplotlib
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
+import plots  # noqa: E402  (found on the path set above)
 
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-}
 RINGS = ["ring-aps", "ring-flag", "ring-counter"]
 TREES = ["tree-aps", "tree-counter", "tree-ack"]
 
 
-class Runs:
-    """Runs tributary-bench, prints its tables and keeps its rows by name."""
-
-    def __init__(self, program, output):
-        self.program = program
-        self.output = output
-        self.rows = {}
+class Runs(plots.Runs):
+    """Of this benchmark."""
 
     def run(self, name, arguments, ranks=None):
-        file = os.path.join(self.output, name + ".json")
-        command = [self.program, "termination", "--json", file] + arguments
-        if ranks:
-            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] + command
-        subprocess.run(command, check=True, env={**ENVIRONMENT, **os.environ})
-        with open(file) as result:
-            self.rows[name] = json.load(result)["rows"]
-        return self.rows[name]
-
-
-def mean(values):
-    values = list(values)
-    return sum(values) / len(values)
-
-
-def series(rows, detector, x, y):
-    """The mean of column y for each value of column x."""
-    chosen = [row for row in rows if row["detector"] == detector]
-    places = sorted({row[x] for row in chosen})
-    return places, [mean(row[y] for row in chosen if row[x] == place) for place in places]
+        return super().run(name, ["termination"] + arguments, ranks)
 
 
 def plot(path, title, rows, detectors, x, y, log=True):
-    figure, axes = plt.subplots(figsize=(5.5, 4))
-    for detector in detectors:
-        places, values = series(rows, detector, x, y)
-        axes.plot(places, values, marker="o", markersize=3, label=detector)
-    if log:
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_title(title, fontsize=10)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path)
-    plt.close(figure)
-    print("wrote", path)
+    lines = {
+        detector: plots.series([row for row in rows if row["detector"] == detector], x, y) + ("-",)
+        for detector in detectors
+    }
+    plots.plot(path, title, lines, (x, y), ("log", "log") if log else ("linear", "linear"))
 
 
 def main():
@@ -91,7 +48,6 @@ def main():
     )
     parser.add_argument("--only", choices=["simulated", "mpi"], help="one half of it")
     options = parser.parse_args()
-    os.makedirs(options.output, exist_ok=True)
     runs = Runs(options.program, options.output)
     sizes = "16,64,256,1024,4096" if options.full else "16,64,256,1024"
     loads = ["--mean", "1,2,5,20,40" if options.full else "5,20", "--repeat", "3"]
