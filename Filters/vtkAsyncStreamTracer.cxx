@@ -86,7 +86,7 @@ public:
 private:
   std::vector<tributary::FlowPiece> PiecesOf(vtkDataObject* input, bool& cellCentred);
   tributary::TraceOptions MakeOptions(const tributary::FlowDomain& flow);
-  /// Cuts the domain and sets what else is chosen, or was before. @return false after an abort
+  /// Cuts the domain anew and sets what else is chosen, or was before. @return false after an abort
   bool Tune(tributary::FlowDomain& flow, const tributary::SeedList& seeds,
     tributary::TraceOptions& options, tributary::RunStatistics& statistics);
   void ReportRejected(
@@ -209,13 +209,9 @@ bool vtkAsyncStreamTracer::vtkRun::Tune(tributary::FlowDomain& flow,
   {
     self->Choice.reset();
     const std::array<int, 2> blocksPerRank{ self->BlocksPerRank, MoreBlocks(self->BlocksPerRank) };
-    std::array<std::unique_ptr<tributary::Domain>, 2> domains;
-    std::vector<const tributary::Domain*> cuts;
-    for (std::size_t i = 0; i < domains.size(); ++i)
-    {
-      domains[i] = tributary::cutIntoBlocks(this->Transport, flow, blocksPerRank[i]);
-      cuts.push_back(domains[i].get());
-    }
+    std::array<std::unique_ptr<tributary::Domain>, 2> domains{ std::move(flow.domain),
+      tributary::cutIntoBlocks(this->Transport, flow, blocksPerRank[1]) };
+    const std::vector<const tributary::Domain*> cuts{ domains[0].get(), domains[1].get() };
     const auto settings = tributary::traceSettings(cuts);
     const auto tuning = tributary::tuneTrace(this->Transport, settings, seeds.seeds, options);
     if (self->AbortedTogether(this->Transport, tuning.aborted))
@@ -230,7 +226,7 @@ bool vtkAsyncStreamTracer::vtkRun::Tune(tributary::FlowDomain& flow,
       std::move(work), settings[tuning.best], blocksPerRank[best], tuning.expected });
     self->Choice->Setting.domain = nullptr; // which does not live as long
   }
-  else
+  else if (self->Choice->BlocksPerRank != self->BlocksPerRank) // so it is on all ranks or none
   {
     flow.domain = tributary::cutIntoBlocks(this->Transport, flow, self->Choice->BlocksPerRank);
   }
@@ -304,17 +300,17 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   bool cellCentred = false;
   auto pieces = this->PiecesOf(input, cellCentred);
   const auto flow = tributary::makeFlowDomain(this->Transport, std::move(pieces), cellCentred);
+  flow->domain = tributary::cutIntoBlocks(this->Transport, *flow, self->BlocksPerRank);
   const auto arrays = tributary::agreeOnPointArrays(this->Transport, *flow);
   const auto seeds = tributary::makeSeedList(this->Transport, source);
   auto options = this->MakeOptions(*flow);
+  statistics.phase("SetupSeconds");
+  self->UpdateProgress(SETUP_DONE);
   if (!self->AutoTune)
   {
     self->Choice.reset();
-    flow->domain = tributary::cutIntoBlocks(this->Transport, *flow, self->BlocksPerRank);
   }
-  statistics.phase("SetupSeconds");
-  self->UpdateProgress(SETUP_DONE);
-  if (self->AutoTune && !this->Tune(*flow, seeds, options, statistics))
+  else if (!this->Tune(*flow, seeds, options, statistics))
   {
     return false;
   }
