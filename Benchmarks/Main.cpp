@@ -150,7 +150,9 @@ void addTune(CLI::App& app, bench::TuneOptions& options) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--budget", options.budget, "Cost of all trials, as a share of one run with each setting")
+  command
+      ->add_option("--budget", options.budget,
+                   "Cost of all trials, as a share of one run with each setting")
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
   command->add_option("--repeat", options.repeat, "Repetitions of the sweep")

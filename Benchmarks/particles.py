@@ -10,14 +10,12 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-}
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from runs import MPI_ENVIRONMENT  # noqa: E402  (found on the path set above)
 
 
 def text(value):
@@ -41,7 +39,7 @@ def main():
             command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks]
             command += [options.program, "particles", "--json", output] + more
             subprocess.run(
-                command, check=True, stdout=subprocess.DEVNULL, env={**ENVIRONMENT, **os.environ}
+                command, check=True, stdout=subprocess.DEVNULL, env={**MPI_ENVIRONMENT, **os.environ}
             )
             with open(output) as file:
                 result = json.load(file)

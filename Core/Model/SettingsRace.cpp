@@ -32,6 +32,16 @@ struct Sample {
   double share, seconds;
 };
 
+/// A candidate's trials, but for the first of all, which had to warm up.
+template <class Measurements>
+std::vector<Sample> samplesOf(const Measurements& measured, std::size_t candidate) {
+  std::vector<Sample> samples;
+  for (std::size_t i = 1; i < measured.size(); ++i)
+    if (measured[i].trial.candidate == candidate)
+      samples.push_back({measured[i].trial.share, measured[i].seconds});
+  return samples;
+}
+
 /// seconds = constant + slope * share, by least squares of relative errors; neither is negative.
 struct Line {
   double constant = 0, slope = 0;
@@ -164,10 +174,7 @@ void SettingsRace::planRound() {
   plan_.clear();
   at_ = 0;
   if (running_.size() < 2) return;
-  std::vector<Sample> samples;
-  for (std::size_t i = 1; i < measured_.size(); ++i)
-    if (measured_[i].trial.candidate == 0)
-      samples.push_back({measured_[i].trial.share, measured_[i].seconds});
+  std::vector<Sample> samples = samplesOf(measured_, 0);
   if (options_.defaultSeconds) samples.push_back({1, *options_.defaultSeconds});
   const Line line = fitted(samples);
   allowed_ = options_.budget * static_cast<double>(candidates_) *
@@ -226,10 +233,7 @@ std::optional<TimeForecast> SettingsRace::forecast() const {
     return TimeForecast{seconds, seconds * noise_.value_or(1)};
   }
   const auto lineOf = [&](std::size_t candidate) -> std::optional<Line> {
-    std::vector<Sample> samples;
-    for (std::size_t i = 1; i < measured_.size(); ++i)
-      if (measured_[i].trial.candidate == candidate)
-        samples.push_back({measured_[i].trial.share, measured_[i].seconds});
+    const std::vector<Sample> samples = samplesOf(measured_, candidate);
     const auto [least, largest] =
         std::minmax_element(samples.begin(), samples.end(),
                             [](const Sample& a, const Sample& b) { return a.share < b.share; });
