@@ -135,6 +135,7 @@ double meanOf(const std::vector<double>& values) {
 /// between that takes as long as theirs. Collective; adds to `measured`.
 void measureTransfers(Transport& transport, const HybridSetting& setting, double iterationSeconds,
                       MeasuredTimes& measured) {
+  const double look = clockSeconds();
   const LaplaceProblem problem = problemOf(setting);
   std::vector<tributary::CellRange> boxes(setting.master ? 1 : 0);
   for (const auto& box :
@@ -163,7 +164,7 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
     const auto time = [&](std::vector<double>& samples, auto&& work) {
       const double begin = steadySeconds();
       work();
-      samples.push_back(std::max(0.0, steadySeconds() - begin - measured.clockSeconds));
+      samples.push_back(std::max(0.0, steadySeconds() - begin - look));
     };
     const auto compute = [&](double seconds) {
       for (const double end = steadySeconds() + seconds; steadySeconds() < end;) {
@@ -193,7 +194,7 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
   if (transport.rank() == 0) {
     const auto mean = [&](Operation operation) {
       const auto& samples = operations[static_cast<std::size_t>(operation)];
-      return samples.empty() ? 0 : std::max(0.0, meanOf(samples) - measured.clockSeconds);
+      return samples.empty() ? 0 : std::max(0.0, meanOf(samples) - look);
     };
     halos = mean(Operation::MasterHalo);
     residuals = mean(Operation::MasterResidual);
@@ -229,14 +230,48 @@ MeasuredTimes gathered(Transport& transport, const ModelOptions& options, Measur
   return mine;
 }
 
+/// Without the longest, in order; one at least.
+std::vector<double> fitted(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const double kept = std::ceil(FittedPart * static_cast<double>(samples.size()));
+  samples.resize(static_cast<std::size_t>(kept));
+  return samples;
+}
+
+/// Of this rank's threads together, with operations as of a thread of mean pace; fills in the paces
+/// of all threads and what timing added. Collective.
+OperationTimes atMeanPace(Transport& transport, std::vector<OperationTimes> threads,
+                          MeasuredTimes& measured) {
+  std::vector<double> mine;
+  for (const OperationTimes& times : threads)
+    if (!times.layersTogether.empty()) mine.push_back(meanOf(fitted(times.layersTogether)));
+  measured.paces = tributary::allgatherv(transport, mine);
+  if (measured.paces.empty())
+    throw tributary::Error("no iterations were timed; run for longer, or time more of them");
+  const double mean = meanOf(measured.paces);
+  for (double& pace : measured.paces) pace /= mean;
+  OperationTimes all;
+  std::size_t next = 0;
+  for (OperationTimes& times : threads) {
+    if (!times.layersTogether.empty()) times.scale(mean / mine[next++]);
+    all.add(times);
+  }
+  std::vector<double> added;
+  for (const double seconds : tributary::allgather(transport, all.timingSeconds().value_or(-1)))
+    if (seconds >= 0) added.push_back(seconds);
+  if (added.empty())
+    throw tributary::Error("no operations were timed; run for longer, or time more of them");
+  measured.timingSeconds = meanOf(added);
+  return all;
+}
+
 /// Times of iterations and transfers, on rank 0 those of all ranks. Collective.
 MeasuredTimes measure(Transport& transport, const ModelOptions& options,
                       const HybridSetting& setting) {
   MeasuredTimes measured;
   measured.setting = setting;
-  measured.clockSeconds = clockSeconds();
   const HybridResult result = runFor(transport, setting, options.seconds, options.timingPeriod);
-  measured.times = result.times;
+  measured.times = atMeanPace(transport, result.times, measured);
   std::int64_t most = 1;
   for (const std::int64_t iterations : result.iterations) most = std::max(most, iterations);
   const double iterationSeconds =
@@ -290,7 +325,8 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
   if (transport.rank() != 0) return;
   Row settings = settingsOf(measured.setting);
   settings["swap period"] = measured.setting.swapPeriod;
-  settings["clock ns"] = 1e9 * measured.clockSeconds;
+  settings["timing ns"] = 1e9 * measured.timingSeconds;
+  settings["paces"] = measured.paces;
   Report report("model: errors of modelled iteration times", settings);
   const OperationModel kernel(measured, std::nullopt), gev(measured, Gev);
   const auto modelled = [&](const OperationModel& model) {
@@ -301,7 +337,7 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
   const std::vector<KindSummary> byKernel = modelled(kernel), byGev = modelled(gev);
   std::vector<std::pair<tributary::IterationKind, double>> real = measured.times.iterations;
   // One look at the clock belongs to the measurement alone.
-  for (auto& [kind, seconds] : real) seconds = std::max(1e-9, seconds - measured.clockSeconds);
+  for (auto& [kind, seconds] : real) seconds = std::max(1e-9, seconds - measured.timingSeconds);
   for (const KindSummary& kind : tributary::summarize(real)) {
     Row row;
     row["kind"] = nameOf(kind.kind);
@@ -335,12 +371,6 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
 }
 
 // ---- Table 2: goodness of fits ----
-
-std::vector<double> fitted(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  samples.resize(static_cast<std::size_t>(FittedPart * static_cast<double>(samples.size())));
-  return samples;
-}
 
 void tabulateFits(Transport& transport, const ModelOptions& options) {
   const MeasuredTimes measured = timesFor(transport, options);
@@ -474,7 +504,8 @@ void tabulateStencils(Transport& transport, const ModelOptions& options) {
       const bool isFlat = setting.neighbors == 6;
       setting.points = {options.points, isFlat ? 1 : options.points, isFlat ? options.points : 1};
       const OperationTimes times =
-          runFor(transport, setting, options.seconds / options.repeat, options.timingPeriod).times;
+          runFor(transport, setting, options.seconds / options.repeat, options.timingPeriod)
+              .times.front();
       const auto& samples = times.operations[static_cast<std::size_t>(Operation::ComputeInterior)];
       rows[i].insert(rows[i].end(), samples.begin(), samples.end());
     }
@@ -581,13 +612,15 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
       (timed ? with : without).push_back(rate);
     }
   const HybridResult result = runFor(transport, setting, options.seconds, options.timingPeriod);
+  OperationTimes times;
+  for (const OperationTimes& one : result.times) times.add(one);
   std::size_t operations = 0;
-  for (const auto& samples : result.times.operations) operations += samples.size();
+  for (const auto& samples : times.operations) operations += samples.size();
   std::int64_t iterations = 0;
   for (const std::int64_t count : result.iterations) iterations += count;
   if (transport.rank() != 0) return;
   const double clock = clockSeconds();
-  const double looks = 2 * static_cast<double>(operations + result.times.iterations.size()) * clock;
+  const double looks = 2 * static_cast<double>(operations + times.iterations.size()) * clock;
   Report report("model: cost of timing one iteration in " + std::to_string(options.timingPeriod),
                 settingsOf(setting));
   Row row;

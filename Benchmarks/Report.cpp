@@ -88,10 +88,4 @@ void Report::saveCsv(const std::string& path) const {
   write(path, lines);
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 }  // namespace bench

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "Tributary/Median.h"
+
 namespace bench {
 
 using Row = nlohmann::ordered_json;
@@ -33,7 +35,6 @@ class Report {
   std::vector<Row> rows_;
 };
 
-/// The middle value, or the mean of the two in the middle. @pre not empty
-double median(std::vector<double> values);
+using tributary::median;
 
 }  // namespace bench

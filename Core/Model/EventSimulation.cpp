@@ -25,6 +25,7 @@ enum class Word : std::int64_t { Halo, Residual, End };
 /// A block's layers, and what is new for its thread.
 struct Block {
   std::int64_t layers = 0;
+  double pace = 1;  // of its thread
   std::int64_t iterations = 0;
   std::array<std::int64_t, 2> seen{-1, -1};  ///< Iterations of the next blocks, when last looked.
   bool haloIsNew = false;
@@ -53,6 +54,7 @@ class Simulation {
       for (const std::int64_t layers : blocksOf(setting, s)) {
         Block block;
         block.layers = layers;
+        block.pace = model.paceOf(setting, s, region.blocks.size());
         region.blocks.push_back(block);
       }
       region.hasSides = across > 1;
@@ -110,7 +112,7 @@ class Simulation {
   }
 
   void spend(Transport& transport, Operation operation, const Block& block, std::uint64_t& random) {
-    transport.spend(model_.draw(operation, block.layers, random));
+    transport.spend(block.pace * model_.draw(operation, block.layers, random));
   }
 
   /// Like HybridJacobi's. @return whether there is time for more
@@ -168,7 +170,7 @@ class Simulation {
       communicate(transport, number, block, swapped, reported, random);
       passOn(region, thread);
     }
-    transport.spend(model_.clockSeconds());
+    transport.spend(block.pace * model_.timingSeconds());
     if (transport.now() <= begin + 10 * LookSeconds)
       throw Error("iterations that take no time; measure outermost and interior layers");
     if (transport.now() > seconds_) return false;

@@ -9,6 +9,7 @@
 
 #include "Tributary/Error.h"
 #include "Tributary/Hash.h"
+#include "Tributary/Median.h"
 
 namespace tributary {
 
@@ -17,18 +18,12 @@ namespace {
 // In bandwidths. Further away a kernel is below 1e-14 of its peak.
 constexpr double Reach = 8;
 
-double median(const std::vector<double>& sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : 0.5 * (sorted[half - 1] + sorted[half]);
-}
-
 /// For samples of a normal distribution the bandwidth of the least mean squared error; the median
 /// keeps it from what a few late ones would do to a standard deviation.
 double ruleOfThumb(const std::vector<double>& sorted) {
   const double middle = median(sorted);
   std::vector<double> distances;
   for (const double sample : sorted) distances.push_back(std::abs(sample - middle));
-  std::sort(distances.begin(), distances.end());
   double deviation = median(distances) / 0.6745;
   if (deviation == 0) {  // more than half are equal
     double mean = 0;

@@ -43,17 +43,23 @@ bool growsWithLayers(Operation operation) {
 }  // namespace
 
 OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Family> family)
-    : setting_(measured.setting), clockSeconds_(measured.clockSeconds) {
+    : setting_(measured.setting), timingSeconds_(measured.timingSeconds), paces_(measured.paces) {
   check(setting_);
-  if (!std::isfinite(clockSeconds_) || clockSeconds_ < 0)
-    throw Error("looks at the clock that take no time that could be");
+  if (!std::isfinite(timingSeconds_) || timingSeconds_ < 0)
+    throw Error("timing that adds no seconds that could be");
   if (setting_.workShare != 1 && setting_.threads > 1)
     throw Error("times measured with a work share of " + std::to_string(setting_.workShare) +
                 "; measure with 1, of blocks that are equal");
-  const auto blocks = static_cast<double>(blocksOf(setting_, 0).size());
-  blockLayers_ = static_cast<double>(layersOf(setting_, 0)) / blocks;
+  const std::size_t threads = blocksOf(setting_, 0).size();
+  blockLayers_ = static_cast<double>(layersOf(setting_, 0)) / static_cast<double>(threads);
+  if (!paces_.empty() &&
+      paces_.size() != threads * static_cast<std::size_t>(subregionsOf(setting_)))
+    throw Error("paces of " + std::to_string(paces_.size()) +
+                " threads; give those of all, or none");
+  for (const double pace : paces_)
+    if (!std::isfinite(pace) || pace <= 0) throw Error("a thread's pace has to be above 0");
   for (std::size_t i = 0; i < Operations; ++i)
-    operations_[i] = makeSource(measured.times.operations[i], measured.clockSeconds, family,
+    operations_[i] = makeSource(measured.times.operations[i], measured.timingSeconds, family,
                                 nameOf(static_cast<Operation>(i)));
   const auto isPositive = [&](Operation operation) {
     return of(operation) && of(operation)->mean() > 0;
@@ -65,14 +71,15 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
 }
 
 OperationModel::Source OperationModel::makeSource(const std::vector<double>& samples,
-                                                  double clockSeconds, std::optional<Family> family,
+                                                  double timingSeconds,
+                                                  std::optional<Family> family,
                                                   const std::string& name) {
   if (samples.empty()) return nullptr;
   std::vector<double> seconds;
   for (const double sample : samples) {
     if (!std::isfinite(sample) || sample < 0)
       throw Error("measured seconds that are negative or not finite: " + name);
-    seconds.push_back(std::max(0.0, sample - clockSeconds));
+    seconds.push_back(std::max(0.0, sample - timingSeconds));
   }
   const auto [least, largest] = std::minmax_element(seconds.begin(), seconds.end());
   if (*least == *largest) return std::make_unique<Constant>(*least);
@@ -98,6 +105,16 @@ double OperationModel::drawSwapTransfer(std::uint64_t& random) const {
 
 double OperationModel::drawReportTransfer(std::uint64_t& random) const {
   return drawFrom(reportTransfer_.get(), random);
+}
+
+double OperationModel::paceOf(const HybridSetting& setting, int subregion,
+                              std::size_t thread) const {
+  const bool isAsMeasured = setting.subregions == setting_.subregions &&
+                            setting.threads == setting_.threads &&
+                            setting.communicates == setting_.communicates;
+  if (paces_.empty() || !isAsMeasured) return 1;
+  const std::size_t threads = blocksOf(setting_, subregion).size();
+  return paces_[static_cast<std::size_t>(subregion) * threads + thread];
 }
 
 }  // namespace tributary

@@ -15,18 +15,18 @@
 namespace tributary {
 
 /// Distributions of the seconds that operations and transfers take, made of measured ones, less
-/// what looking at the clock took of each. Immutable; functions are local.
+/// what timing added to each. Immutable; functions are local.
 class OperationModel {
  public:
   /// Throws Error if there are no times of computing layers above 0, if they were measured with a
-  /// work share, so that blocks were not equal, or if samples or the setting make no sense.
+  /// work share, so that blocks were not equal, or if samples, paces or the setting make no sense.
   /// @param family  to fit; none: kernel density. Where no distribution of the family fits, as to
   ///                fewer than three samples, kernel density is used
   OperationModel(const MeasuredTimes& measured, std::optional<Family> family);
 
   /// What was measured.
   const HybridSetting& setting() const { return setting_; }
-  double clockSeconds() const { return clockSeconds_; }
+  double timingSeconds() const { return timingSeconds_; }
   /// Null if there were no samples.
   const Distribution* of(Operation operation) const {
     return operations_[static_cast<std::size_t>(operation)].get();
@@ -41,15 +41,19 @@ class OperationModel {
   /// See MeasuredTimes.
   double drawSwapTransfer(std::uint64_t& random) const;
   double drawReportTransfer(std::uint64_t& random) const;
+  /// By what seconds of a thread's operations are multiplied: as measured, if `setting` has as many
+  /// subregions and threads as were measured; else 1.
+  double paceOf(const HybridSetting& setting, int subregion, std::size_t thread) const;
 
  private:
   using Source = std::unique_ptr<Distribution>;
-  Source makeSource(const std::vector<double>& samples, double clockSeconds,
+  Source makeSource(const std::vector<double>& samples, double timingSeconds,
                     std::optional<Family> family, const std::string& name);
 
   HybridSetting setting_;
-  double clockSeconds_;
+  double timingSeconds_;
   double blockLayers_;  ///< Of the blocks that were measured.
+  std::vector<double> paces_;
   std::array<Source, Operations> operations_;
   Source swapTransfer_, reportTransfer_;
   std::vector<std::string> substituted_;

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "Tributary/Median.h"
 #include "Tributary/Transport/Clock.h"
 
 namespace tributary {
@@ -61,22 +64,51 @@ inline std::string nameOf(const IterationKind& kind) {
 struct OperationTimes {
   std::array<std::vector<double>, Operations> operations;
   std::vector<std::pair<IterationKind, double>> iterations;
+  /// A block's seconds per layer in an iteration whose layers were timed one by one, and in another
+  /// whose layers were timed together.
+  std::vector<double> layersOneByOne, layersTogether;
 
   void add(const OperationTimes& other) {
-    for (std::size_t i = 0; i < Operations; ++i)
-      operations[i].insert(operations[i].end(), other.operations[i].begin(),
-                           other.operations[i].end());
-    iterations.insert(iterations.end(), other.iterations.begin(), other.iterations.end());
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    for (std::size_t i = 0; i < Operations; ++i) append(operations[i], other.operations[i]);
+    append(iterations, other.iterations);
+    append(layersOneByOne, other.layersOneByOne);
+    append(layersTogether, other.layersTogether);
+  }
+
+  /// Of operations and layers, other than of iterations, so many times as many seconds.
+  void scale(double factor) {
+    for (auto& samples : operations)
+      for (double& seconds : samples) seconds *= factor;
+    for (auto* samples : {&layersOneByOne, &layersTogether})
+      for (double& seconds : *samples) seconds *= factor;
+  }
+
+  /// What timing adds to the seconds of an operation: looking at the clock, and that the processor
+  /// overlaps an operation with the next one only if nobody looks in between. By medians of layers
+  /// timed both ways in the same run, so that it is of the same processor in the same mood; none
+  /// before there are layers timed both ways.
+  std::optional<double> timingSeconds() const {
+    if (layersOneByOne.empty() || layersTogether.empty()) return std::nullopt;
+    return std::max(0.0, median(layersOneByOne) - median(layersTogether));
   }
 };
 
 /// Runs something, and notes how long it took if there is a place for that.
+/// @return the seconds; 0 if there is no place
 template <class Work>
-void timed(OperationTimes* times, Operation operation, Work&& work) {
-  if (!times) return work();
+double timed(OperationTimes* times, Operation operation, Work&& work) {
+  if (!times) {
+    work();
+    return 0;
+  }
   const double begin = steadySeconds();
   work();
-  times->operations[static_cast<std::size_t>(operation)].push_back(steadySeconds() - begin);
+  const double seconds = steadySeconds() - begin;
+  times->operations[static_cast<std::size_t>(operation)].push_back(seconds);
+  return seconds;
 }
 
 }  // namespace tributary

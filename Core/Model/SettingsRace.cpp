@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "Tributary/Error.h"
+#include "Tributary/Median.h"
 
 namespace tributary {
 
@@ -21,12 +22,6 @@ constexpr double kFirst = 1.0 / 100;
 constexpr double kFurther = 4;
 /// So many times as slow as the default is out at once: its other turns would eat up the budget.
 constexpr double kHopeless = 4;
-
-double medianOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 struct Sample {
   double share, seconds;
@@ -126,7 +121,7 @@ void SettingsRace::report(double seconds) {
   spent_ += seconds;
   if (round_ > 0) {
     const auto ofDefault = secondsOf(0, round_);
-    if (trial.candidate != 0 && !ofDefault.empty() && seconds > kHopeless * medianOf(ofDefault)) {
+    if (trial.candidate != 0 && !ofDefault.empty() && seconds > kHopeless * median(ofDefault)) {
       const auto isOut = [&](const Trial& t) { return t.candidate == trial.candidate; };
       plan_.erase(
           std::remove_if(plan_.begin() + static_cast<std::ptrdiff_t>(at_), plan_.end(), isOut),
@@ -165,7 +160,7 @@ double SettingsRace::overDefault() const {
   std::size_t round = 0;
   for (const Measured& m : measured_)
     if (m.trial.candidate == best_) round = m.round;
-  return medianOf(secondsOf(best_, round)) / medianOf(secondsOf(0, round));
+  return median(secondsOf(best_, round)) / median(secondsOf(0, round));
 }
 
 /// Plans as many turns and as large a share as this round's part of the budget buys; none if it
@@ -202,7 +197,7 @@ void SettingsRace::endRound() {
   std::vector<std::pair<double, std::size_t>> scores;
   for (const std::size_t candidate : running_) {
     const std::vector<double> seconds = secondsOf(candidate, round_);
-    const double score = medianOf(seconds);
+    const double score = median(seconds);
     scores.emplace_back(score, candidate);
     std::vector<double> mine;
     for (const double s : seconds) mine.push_back(std::abs(s - score) / score);
@@ -210,7 +205,7 @@ void SettingsRace::endRound() {
     // The middle one says nothing.
     if (mine.size() > 1) deviations.insert(deviations.end(), mine.begin() + 1, mine.end());
   }
-  if (!deviations.empty()) noise_ = medianOf(deviations);
+  if (!deviations.empty()) noise_ = median(deviations);
   const double ofDefault = scores.front().first;
   std::sort(scores.begin(), scores.end());
   const std::size_t leader = scores.front().second;

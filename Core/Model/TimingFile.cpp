@@ -151,8 +151,8 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured) {
       << nameOf(setting.communicates) << "\ntraffic " << (setting.master ? "master" : "direct")
       << "\nwork-share " << text(setting.workShare) << "\nswap-period "
       << std::to_string(setting.swapPeriod) << "\nresidual-period "
-      << std::to_string(setting.residualPeriod) << "\nclock-seconds " << text(measured.clockSeconds)
-      << '\n';
+      << std::to_string(setting.residualPeriod) << "\ntiming-seconds "
+      << text(measured.timingSeconds) << '\n';
   const auto samples = [&](const std::string& what, const std::vector<double>& values) {
     out << what << ' ' << std::to_string(values.size()) << '\n';
     for (const double value : values) out << text(value) << '\n';
@@ -168,6 +168,7 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured) {
   }
   samples("swap-transfers", measured.swapTransfers);
   samples("report-transfers", measured.reportTransfers);
+  samples("paces", measured.paces);
   out << "end\n";
 }
 
@@ -178,7 +179,7 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
                "\" does");
   MeasuredTimes measured;
   measured.setting = readSetting(lines);
-  measured.clockSeconds = lines.seconds(lines.words("clock-seconds", 1)[0]);
+  measured.timingSeconds = lines.seconds(lines.words("timing-seconds", 1)[0]);
   std::vector<IterationKind> seen;
   for (;;) {
     const std::string line = lines.next("\"operation\", \"iterations\" or \"swap-transfers\"");
@@ -218,11 +219,14 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
                  section + "\"");
     }
   }
-  measured.reportTransfers =
-      lines.samples(lines.integer(lines.words("report-transfers", 1)[0]), "report-transfers");
+  const auto rest = [&](const std::string& section) {
+    return lines.samples(lines.integer(lines.words(section, 1)[0]), section);
+  };
+  measured.reportTransfers = rest("report-transfers");
+  measured.paces = rest("paces");
   if (lines.next("\"end\"") != "end") lines.fail("there should be \"end\"");
-  std::string rest;
-  if (std::getline(in, rest)) throw Error(name + ": something follows after \"end\"");
+  std::string more;
+  if (std::getline(in, more)) throw Error(name + ": something follows after \"end\"");
   return measured;
 }
 

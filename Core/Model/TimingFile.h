@@ -13,12 +13,15 @@ namespace tributary {
 struct MeasuredTimes {
   HybridSetting setting;
   OperationTimes times;
-  /// Between two looks at the clock with nothing in between: a part of every operation's seconds.
-  double clockSeconds = 0;
+  /// What timing adds to every operation's seconds; see OperationTimes::timingSeconds().
+  double timingSeconds = 0;
   /// Of a swap and of a report of the residual, as the thread that communicates waits for them
   /// while nobody else asks: of the messages to the master and back without its operation, or of
   /// all there is to do between neighbours.
   std::vector<double> swapTransfers, reportTransfers;
+  /// Of each thread that computes, subregion by subregion: its seconds as a part of those in
+  /// `times.operations`, which are of a thread of mean pace. Cores are not all alike. Empty: 1.
+  std::vector<double> paces;
 };
 
 /// A text, for people too, a word or a number after the other:
@@ -33,7 +36,7 @@ struct MeasuredTimes {
 ///     work-share 1
 ///     swap-period 1
 ///     residual-period 10
-///     clock-seconds 2.5e-08
+///     timing-seconds 2.5e-08
 ///     operation ComputeInterior 2
 ///     1.1e-07
 ///     1.2e-07
@@ -41,6 +44,7 @@ struct MeasuredTimes {
 ///     3e-05
 ///     swap-transfers 0
 ///     report-transfers 0
+///     paces 0
 ///     end
 ///
 /// in this order, with seconds that are read as they were written. Operations and kinds of

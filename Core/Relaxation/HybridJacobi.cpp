@@ -122,11 +122,8 @@ class HybridJacobi::Team {
   bool limited() const { return (reasons_.load() & HybridJudge::Limit) != 0; }
   /// Residuals as they are, and moments of steadySeconds().
   const std::vector<HybridSample>& history() const { return history_; }
-  OperationTimes times() const {
-    OperationTimes all;
-    for (const OperationTimes& times : times_) all.add(times);
-    return all;
-  }
+  /// By block; then of a dedicated thread.
+  const std::vector<OperationTimes>& times() const { return times_; }
 
  private:
   /// What a thread has to do when it communicates.
@@ -135,13 +132,16 @@ class HybridJacobi::Team {
   };
 
   /// Which measurement this iteration is for.
-  enum class Sample { None, Parts, Whole };
+  enum class Sample { None, Parts, Layers, Whole };
   Sample sampleOf(int block, std::int64_t iteration) const {
     if (options_.timingPeriod <= 0) return Sample::None;
     const auto place =
         scramble(static_cast<std::uint64_t>(iteration) * 64 + static_cast<std::uint64_t>(block)) %
         static_cast<std::uint64_t>(options_.timingPeriod);
-    return place == 0 ? Sample::Parts : place == 1 ? Sample::Whole : Sample::None;
+    return place == 0   ? Sample::Parts
+           : place == 1 ? Sample::Whole
+           : place == 2 ? Sample::Layers
+                        : Sample::None;
   }
 
   void work(int number) {
@@ -187,7 +187,7 @@ class HybridJacobi::Team {
     attempt([&] {
       // Before the step, which takes what the values of others make wrong out of sight.
       if (measures) block.computeResidual(times);
-      block.compute(times);
+      block.compute(times, sample == Sample::Layers ? &own : nullptr);
       if (swaps || measures) block.publish(times);
     });
     if (synchronous) barrier_.wait();
@@ -438,6 +438,7 @@ HybridResult HybridJacobi::run() {
   const double wanted = options_.tolerance * result.guessResidual;
   double threshold = wanted;
   double residual = result.guessResidual;
+  result.times.resize(blocks_.size() + 1);
   const double begin = steadySeconds();
   const double end = begin + options_.maximumSeconds;
   // Between two swaps it may rise and fall. Ranks may have other periods, but must judge alike.
@@ -476,7 +477,7 @@ HybridResult HybridJacobi::run() {
     });
     Trouble trouble;
     if (master) {
-      OperationTimes* times = options_.timingPeriod > 0 ? &result.times : nullptr;
+      OperationTimes* times = options_.timingPeriod > 0 ? &result.times.back() : nullptr;
       trouble.attempt([&] { stagnant = master->serve(transport_, session, judge, times); });
     } else {
       trouble.attempt([&] { links->open(boundary_); });
@@ -486,7 +487,7 @@ HybridResult HybridJacobi::run() {
       limited = team->limited();
       stagnant = links->stagnates();
       trouble.attempt([&] {
-        result.times.add(team->times());
+        for (std::size_t i = 0; i < result.times.size(); ++i) result.times[i].add(team->times()[i]);
         for (const HybridSample& sample : team->history())
           result.history.push_back(
               {sample.seconds - begin, sample.iterations, sample.residual / result.guessResidual});

@@ -47,8 +47,8 @@ struct HybridOptions {
   double tolerance = 1e-4;
   std::int64_t maximumIterations = 10'000'000;  ///< Of any thread.
   double maximumSeconds = std::numeric_limits<double>::infinity();
-  /// One in so many iterations of a thread has its operations timed, and another one as a whole;
-  /// 0: none.
+  /// One in so many iterations of a thread has its operations timed, another one is timed as a
+  /// whole, and of a third one the layers together; 0: none.
   int timingPeriod = 0;
   /// Whether the result has a history.
   bool history = false;
@@ -74,8 +74,9 @@ struct HybridResult {
   double seconds = 0;        ///< Of the rounds, verification included.
   std::vector<std::int64_t> iterations;  ///< Of this rank's blocks.
   std::vector<double> squaredResiduals;  ///< Verified, of this rank's blocks.
-  OperationTimes times;                  ///< Of this rank.
-  std::vector<HybridSample> history;     ///< If asked for; of a master only what is verified.
+  /// Of this rank's blocks; then those of a dedicated thread, or of a master.
+  std::vector<OperationTimes> times;
+  std::vector<HybridSample> history;  ///< If asked for; of a master only what is verified.
 };
 
 /// Asynchronous and synchronous Jacobi iterations for Laplace's equation on ranks and threads: the

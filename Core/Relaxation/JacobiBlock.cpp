@@ -173,15 +173,21 @@ void JacobiBlock::computeLayer(std::int64_t number, std::vector<double>& to, boo
   });
 }
 
-void JacobiBlock::compute(OperationTimes* times) {
+void JacobiBlock::compute(OperationTimes* times, OperationTimes* together) {
   std::vector<double>& to = values_[1 - current_];
   const std::int64_t first = box_.lo[axis_], last = box_.hi[axis_] - 1;
+  const auto layers = static_cast<double>(last - first + 1);
+  const double begin = together ? steadySeconds() : 0;
+  double oneByOne = 0;
   for (std::int64_t number = first; number <= last; ++number) {
     const bool isOutermost = number == first || number == last;
-    timed(times, isOutermost ? Operation::ComputeLayer : Operation::ComputeInterior,
-          // The outermost layers are read again at once, to be published.
-          [&] { computeLayer(number, to, streams_ && !isOutermost); });
+    oneByOne += timed(times, isOutermost ? Operation::ComputeLayer : Operation::ComputeInterior,
+                      // The outermost layers are read again at once, to be published.
+                      [&] { computeLayer(number, to, streams_ && !isOutermost); });
   }
+  if (layers > 0 && times) times->layersOneByOne.push_back(oneByOne / layers);
+  if (layers > 0 && together)
+    together->layersTogether.push_back((steadySeconds() - begin) / layers);
   if (streams_) drainStreams();
   current_ = 1 - current_;
   ++iterations_;

@@ -40,7 +40,8 @@ class JacobiBlock {
   /// @return whether there were any
   bool take(std::int64_t epoch, OperationTimes* times);
   /// One Jacobi step with them; publishes the outermost layers to the next blocks.
-  void compute(OperationTimes* times);
+  /// @param together  where to note how long all layers take together
+  void compute(OperationTimes* times, OperationTimes* together);
   /// The residual of the values as they are now, with those of others that were taken last, is
   /// computed and becomes part of the next report.
   double computeResidual(OperationTimes* times);

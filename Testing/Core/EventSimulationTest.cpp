@@ -86,11 +86,33 @@ TEST(EventSimulation, AddsUpTheOperationsOfOneThread) {
   EXPECT_TRUE(std::isnan(simulated.otherRate));
   EXPECT_EQ(simulated.secondsBetweenSwaps, std::numeric_limits<double>::infinity());
   EXPECT_EQ(simulated.masterLoad, 0);
-  // A look at the clock is no part of operations, but each iteration has one.
-  measured.clockSeconds = 0.25e-3;
+  // What timing adds is no part of operations, but each iteration looks at the clock once.
+  measured.timingSeconds = 0.25e-3;
   const OperationModel corrected(measured, std::nullopt);
   expectAlways(simulateIterations(setting, corrected, 0.2), "C_U", 12e-3 - 10 * 0.25e-3 + 0.25e-3,
                14);
+}
+
+TEST(EventSimulation, HasThreadsOfSeveralPaces) {
+  const HybridSetting setting = settingOf(1, 2, 2, 10);
+  MeasuredTimes measured = constantTimes(setting);
+  measured.paces = {0.5, 1, 2, 3};
+  const OperationModel model(measured, std::nullopt);
+  const SimulatedIterations simulated = simulateIterations(setting, model, 1);
+  ASSERT_EQ(simulated.rates.size(), 2u);
+  const auto expectRates = [&](const std::vector<double>& rates, double first, double second) {
+    ASSERT_EQ(rates.size(), 2u);
+    // 7 ms for 5 layers, and a layer to show; one of the other thread is there at most each time.
+    EXPECT_LT(rates[0], 1 / (first * 7.0625e-3));
+    EXPECT_GT(rates[0], 1 / (first * 7.1875e-3) - 1.001);
+    EXPECT_LT(rates[1], 1 / (second * 7.0625e-3));
+    EXPECT_GT(rates[1], 1 / (second * 7.1875e-3) - 1.001);
+  };
+  expectRates(simulated.rates[0], 0.5, 1);
+  expectRates(simulated.rates[1], 2, 3);
+  // Of other threads nothing is known.
+  const SimulatedIterations other = simulateIterations(settingOf(1, 1, 2, 10), model, 1);
+  for (const double rate : other.rates[0]) EXPECT_NEAR(rate, 1 / 7.1875e-3, 2);
 }
 
 TEST(EventSimulation, KnowsWhatLiesWhere) {
@@ -331,11 +353,19 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
             std::string::npos);
   EXPECT_NE(unmodelled([](MeasuredTimes& m) { m.times = OperationTimes(); }).find("no times"),
             std::string::npos);
-  EXPECT_NE(unmodelled([](MeasuredTimes& m) { m.clockSeconds = 1; }).find("no times"),
+  EXPECT_NE(unmodelled([](MeasuredTimes& m) { m.timingSeconds = 1; }).find("no times"),
             std::string::npos);
-  EXPECT_NE(unmodelled([](MeasuredTimes& m) { m.clockSeconds = -1; }).find("clock"),
+  EXPECT_NE(unmodelled([](MeasuredTimes& m) { m.timingSeconds = -1; }).find("timing"),
             std::string::npos);
   EXPECT_NE(unmodelled([](MeasuredTimes& m) { m.swapTransfers = {-1}; }).find("swap transfers"),
+            std::string::npos);
+  EXPECT_NE(unmodelled([](MeasuredTimes& m) {
+              m.paces = {1, 1};
+            }).find("paces of 2 threads"),
+            std::string::npos);
+  EXPECT_NE(unmodelled([](MeasuredTimes& m) {
+              m.paces = {1, 1, 0, 1};
+            }).find("above 0"),
             std::string::npos);
   // Two samples are too few for a family.
   MeasuredTimes few = constantTimes(setting);

@@ -518,21 +518,31 @@ TEST(HybridJacobi, LimitsEndIt) {
 TEST(HybridJacobi, TimesAreThoseOfEachOperation) {
   HybridOptions options;
   options.threads = 2;
-  options.timingPeriod = 2;
+  options.timingPeriod = 3;
   options.swapPeriod = 2;
   options.residualPeriod = 3;
   options.tolerance = 1e-9;
   HybridJacobi solver(world(), problemOf(LaplaceStencil::FivePoint), options);
   const HybridResult result = solver.run();
+  // Two blocks, and nobody who only communicates.
+  ASSERT_EQ(result.times.size(), 3u);
+  OperationTimes times = result.times[0];
+  times.add(result.times[1]);
+  EXPECT_TRUE(result.times[2].iterations.empty());
   const auto samples = [&](Operation operation) {
-    return result.times.operations[static_cast<std::size_t>(operation)].size();
+    return times.operations[static_cast<std::size_t>(operation)].size();
   };
   EXPECT_GT(samples(Operation::ComputeLayer), 0u);
   EXPECT_GT(samples(Operation::ComputeResidual), 0u);
   EXPECT_GT(samples(Operation::SumResidual), 0u);
   EXPECT_EQ(samples(Operation::MasterHalo), 0u);
+  EXPECT_GT(times.layersTogether.size(), 0u);
+  // Two outermost layers, or the only one.
+  EXPECT_GE(samples(Operation::ComputeLayer), times.layersOneByOne.size());
+  EXPECT_LE(samples(Operation::ComputeLayer), 2 * times.layersOneByOne.size());
+  EXPECT_GE(times.timingSeconds().value(), 0);
   std::map<std::string, int> kinds;
-  for (const auto& [kind, seconds] : result.times.iterations) {
+  for (const auto& [kind, seconds] : times.iterations) {
     ++kinds[nameOf(kind)];
     EXPECT_GE(seconds, 0);
   }

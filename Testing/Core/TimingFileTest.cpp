@@ -28,13 +28,14 @@ MeasuredTimes somethingMeasured() {
   setting.residualPeriod = 11;
   MeasuredTimes measured;
   measured.setting = setting;
-  measured.clockSeconds = 1.0 / 3e7;
+  measured.timingSeconds = 1.0 / 3e7;
   measured.times.operations[4] = {1e-7, 1.0 / 3, 0, 5e-324, 1e300};
   measured.times.operations[13] = {2e-6};
   measured.times.iterations = {{{true, true, true, true}, 0.1},
                                {{false, false, false, false}, 2e-5},
                                {{true, true, true, true}, 0.2}};
   measured.swapTransfers = {1e-6};
+  measured.paces = {0.75, 1.25};
   return measured;
 }
 
@@ -56,7 +57,8 @@ TEST(TimingFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read.times.operations, measured.times.operations);
   EXPECT_EQ(read.swapTransfers, measured.swapTransfers);
   EXPECT_EQ(read.reportTransfers, measured.reportTransfers);
-  EXPECT_EQ(read.clockSeconds, measured.clockSeconds);
+  EXPECT_EQ(read.paces, measured.paces);
+  EXPECT_EQ(read.timingSeconds, measured.timingSeconds);
   EXPECT_EQ(read.setting.points, measured.setting.points);
   EXPECT_EQ(read.setting.workShare, measured.setting.workShare);
   EXPECT_EQ(read.setting.communicates, measured.setting.communicates);
@@ -103,7 +105,7 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
   expect("work-share 0.3", "work-share nan", 10, "work share");
   expect("work-share 0.3", "work-share 0,3", 8, "no number");
   expect("swap-period 7", "swap-period 0", 10, "swap period");
-  expect("clock-seconds 3", "clock-seconds -3", 11, "not negative");
+  expect("timing-seconds 3", "timing-seconds -3", 11, "not negative");
   expect("operation ComputeInterior 5", "operation ComputeOutside 5", 12, "no operation");
   expect("operation ComputeInterior 5", "operation ComputeInterior five", 12, "no whole number");
   expect("operation ComputeInterior 5", "operation ComputeInterior 0", 12, "left out");
@@ -127,7 +129,10 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
   expect("swap-transfers 1", "swap-transfers -1", 25, "-1 samples");
   expect("swap-transfers 1", "swap-transfers 1 1", 25, "one number");
   expect("report-transfers 0", "report-transfers x", 27, "no whole number");
-  expect("end", "ende", 28, "there should be \"end\"");
+  expect("paces 2", "paces two", 28, "no whole number");
+  expect("0.75", "-0.75", 29, "not negative");
+  expect("paces 2", "paces 1", 30, "there should be \"end\"");
+  expect("end", "ende", 31, "there should be \"end\"");
   expect("end\n", "end\nmore\n", 0, "something follows");
   EXPECT_NE(errorOf([] { readFrom(""); }).find("line 1: the file ends"), std::string::npos);
 }
