@@ -21,8 +21,8 @@ from mpi4py import MPI
 from paraview import simple
 
 COMM = MPI.COMM_WORLD
-# On many ranks, of which several share a core, only what may depend on their number.
-FEW = COMM.size <= 4
+# On more ranks, of which several share a core, only what may depend on their number.
+FEW = COMM.size <= 2
 expect, Wrong = CriticalPoints.expect, check.Wrong
 CRITICAL = {"Features": "Critical Points", "CriticalField": ["POINTS", "field"]}
 MOVING = {**Features.FILLED, "Motion": "Estimated"}

@@ -106,8 +106,10 @@ REAL = {
     "tjunction_multiblock.vtm": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
 }
 
-# All nine on the first variant; one with many blocks, and one without, on each other.
-SCHEDULES = [(s, b) for s in (2, 0, 1) for b in (1, 3, 16)]
+# On the first variant all nine on 3 ranks, and each schedule and number of blocks once on others; one
+# with many blocks, and one without, on each other variant.
+SCHEDULES = [(2, 1), (0, 3), (1, 16)]
+ALL = [(s, b) for s in (2, 0, 1) for b in (1, 3, 16)]
 FEWER = [(2, 3), (0, 1)]
 
 
@@ -188,6 +190,7 @@ def others():
 
 def main():
     run = Run()
+    schedules = ALL if check.ranks() == 3 else SCHEDULES
     for name, makers in others():
         if not check.chosen(name):
             continue
@@ -206,7 +209,7 @@ def main():
         for index, variant in enumerate(variants):
             data = flows.source(**{**arguments, **variant})
             lines = check.tracer(data, seeds, **dict(properties))
-            run.trace(name, variant, lines, FEWER if index else SCHEDULES)
+            run.trace(name, variant, lines, FEWER if index else schedules)
             check.delete(lines, data)
         check.delete(seeds)
         print(f"{time.time() - start:6.2f} s  {name}", flush=True)
@@ -217,7 +220,7 @@ def main():
             seeds = flows.seeds(COUNT, box)
             lines = check.tracer(data, seeds, Vectors=[where, "U"])
             label = f"{name}, of {where.lower()}"
-            run.trace(label, "", lines, SCHEDULES if where == "POINTS" else FEWER)
+            run.trace(label, "", lines, schedules if where == "POINTS" else FEWER)
             check.delete(lines, seeds, data)
             print(f"{time.time() - start:6.2f} s  {label}", flush=True)
     check.write_hashes(run.hashes)
