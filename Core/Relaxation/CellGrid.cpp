@@ -21,6 +21,15 @@ void forEachRow(const CellRange& cells, const CellRange& box, Visit&& visit) {
 
 }  // namespace
 
+CellRange overlapOf(const CellRange& one, const CellRange& other) {
+  CellRange both;
+  for (std::size_t a = 0; a < 3; ++a) {
+    both.lo[a] = std::max(one.lo[a], other.lo[a]);
+    both.hi[a] = std::min(one.hi[a], other.hi[a]);
+  }
+  return both;
+}
+
 SideValues makeSides(const CellRange& box) {
   SideValues sides;
   for (std::size_t side = 0; side < kSides; ++side) {

@@ -20,6 +20,9 @@ struct CellRange {
   bool empty() const { return cells() == 0; }
 };
 
+/// What both have; its lo may be above its hi if that is nothing.
+CellRange overlapOf(const CellRange& one, const CellRange& other);
+
 /// The whole rectilinear grid, the same on every rank.
 struct CellGrid {
   /// Coordinates of the cells' ends along each axis, increasing: one more than cells. An axis along

@@ -42,15 +42,6 @@ SiteLattice cellSites(const CellGrid& grid) {
   return sites;
 }
 
-CellRange overlapOf(const CellRange& one, const CellRange& other) {
-  CellRange both;
-  for (std::size_t a = 0; a < 3; ++a) {
-    both.lo[a] = std::max(one.lo[a], other.lo[a]);
-    both.hi[a] = std::min(one.hi[a], other.hi[a]);
-  }
-  return both;
-}
-
 SiteRoom::SiteRoom(const CellRange& range) : box(range), around(range) {
   std::int64_t all = 1;
   for (std::size_t a = 0; a < 3; ++a) {

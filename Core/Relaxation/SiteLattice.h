@@ -34,9 +34,6 @@ SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates);
 /// The centres of the cells.
 SiteLattice cellSites(const CellGrid& grid);
 
-/// What both have; its lo may be above its hi if that is nothing.
-CellRange overlapOf(const CellRange& one, const CellRange& other);
-
 /// A box with room for one more site on all sides, x fastest. The box may be empty along an axis
 /// and has room for its neighbours all the same.
 struct SiteRoom {

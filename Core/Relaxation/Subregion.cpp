@@ -31,15 +31,6 @@ void forEachPoint(const CellRange& box, Visit&& visit) {
       for (std::int64_t i = box.lo[0]; i < box.hi[0]; ++i) visit(i, j, k);
 }
 
-CellRange common(const CellRange& a, const CellRange& b) {
-  CellRange both;
-  for (std::size_t x = 0; x < 3; ++x) {
-    both.lo[x] = std::max(a.lo[x], b.lo[x]);
-    both.hi[x] = std::max(both.lo[x], std::min(a.hi[x], b.hi[x]));
-  }
-  return both;
-}
-
 }  // namespace
 
 std::vector<CellRange> cutIntoBoxes(const std::array<std::int64_t, 3>& points,
@@ -113,7 +104,7 @@ std::vector<std::int64_t> Subregion::haloOf(const CellRange& box) const {
 std::vector<std::size_t> Subregion::neededBy(std::size_t other) const {
   std::vector<std::size_t> indices;
   if (other == rank_ || boxes_[other].empty()) return indices;
-  const CellRange both = common(boxes_[rank_], grown(boxes_[other], points_, dimension_));
+  const CellRange both = overlapOf(boxes_[rank_], grown(boxes_[other], points_, dimension_));
   forEachPoint(both, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     const auto at = std::lower_bound(boundary_.begin(), boundary_.end(), place(i, j, k));
     indices.push_back(static_cast<std::size_t>(at - boundary_.begin()));
@@ -124,7 +115,7 @@ std::vector<std::size_t> Subregion::neededBy(std::size_t other) const {
 std::vector<std::size_t> Subregion::neededFrom(std::size_t other) const {
   std::vector<std::size_t> indices;
   if (other == rank_ || boxes_[rank_].empty()) return indices;
-  const CellRange both = common(boxes_[other], grown(boxes_[rank_], points_, dimension_));
+  const CellRange both = overlapOf(boxes_[other], grown(boxes_[rank_], points_, dimension_));
   forEachPoint(both, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     const auto at = std::lower_bound(halo_.begin(), halo_.end(), place(i, j, k));
     indices.push_back(static_cast<std::size_t>(at - halo_.begin()));
