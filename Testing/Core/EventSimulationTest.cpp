@@ -93,6 +93,24 @@ TEST(EventSimulation, AddsUpTheOperationsOfOneThread) {
                14);
 }
 
+TEST(OperationTimes, TellWhatTimingAdds) {
+  OperationTimes times, other;
+  EXPECT_FALSE(times.timingSeconds());
+  times.operations[3] = {8};
+  times.iterations = {{{}, 40}};
+  times.layersOneByOne = {5, 100, 7};
+  EXPECT_FALSE(times.timingSeconds());
+  times.layersTogether = {4};
+  EXPECT_EQ(times.timingSeconds(), 3.0);
+  times.scale(0.5);
+  EXPECT_EQ(times.timingSeconds(), 1.5);
+  EXPECT_EQ(times.operations[3], std::vector<double>{4});
+  EXPECT_EQ(times.iterations[0].second, 40);
+  other.layersTogether = {50, 60};
+  times.add(other);  // a median of 50, more than one by one
+  EXPECT_EQ(times.timingSeconds(), 0.0);
+}
+
 TEST(EventSimulation, HasThreadsOfSeveralPaces) {
   const HybridSetting setting = settingOf(1, 2, 2, 10);
   MeasuredTimes measured = constantTimes(setting);
