@@ -501,7 +501,7 @@ void addModel(CLI::App& app, bench::ModelOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--timing-period", options.timingPeriod, "One in so many iterations is timed")
-      ->check(CLI::Range(2, 1 << 20))
+      ->check(CLI::Range(3, 1 << 20))
       ->capture_default_str();
   command->add_option("--samples", options.samples, "Most of an operation that a rank keeps")
       ->check(CLI::Range(10, 1 << 24))

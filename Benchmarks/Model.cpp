@@ -230,7 +230,7 @@ MeasuredTimes gathered(Transport& transport, const ModelOptions& options, Measur
   return mine;
 }
 
-/// Without the longest, in order; one at least.
+/// Without the longest, in order. @pre not empty
 std::vector<double> fitted(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const double kept = std::ceil(FittedPart * static_cast<double>(samples.size()));
@@ -246,8 +246,9 @@ OperationTimes atMeanPace(Transport& transport, std::vector<OperationTimes> thre
   for (const OperationTimes& times : threads)
     if (!times.layersTogether.empty()) mine.push_back(meanOf(fitted(times.layersTogether)));
   measured.paces = tributary::allgatherv(transport, mine);
-  if (measured.paces.empty())
-    throw tributary::Error("no iterations were timed; run for longer, or time more of them");
+  if (measured.paces.size() != tributary::computingThreadsOf(measured.setting))
+    throw tributary::Error(
+        "a thread has no timed iterations; run for longer, or time more of them");
   const double mean = meanOf(measured.paces);
   for (double& pace : measured.paces) pace /= mean;
   OperationTimes all;
@@ -336,7 +337,7 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
   };
   const std::vector<KindSummary> byKernel = modelled(kernel), byGev = modelled(gev);
   std::vector<std::pair<tributary::IterationKind, double>> real = measured.times.iterations;
-  // One look at the clock belongs to the measurement alone.
+  // One look at the clock, as good as what timing adds, belongs to the measurement alone.
   for (auto& [kind, seconds] : real) seconds = std::max(1e-9, seconds - measured.timingSeconds);
   for (const KindSummary& kind : tributary::summarize(real)) {
     Row row;
@@ -620,7 +621,9 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
   for (const std::int64_t count : result.iterations) iterations += count;
   if (transport.rank() != 0) return;
   const double clock = clockSeconds();
-  const double looks = 2 * static_cast<double>(operations + times.iterations.size()) * clock;
+  const double looks =
+      2 * static_cast<double>(operations + times.iterations.size() + times.layersTogether.size()) *
+      clock;
   Report report("model: cost of timing one iteration in " + std::to_string(options.timingPeriod),
                 settingsOf(setting));
   Row row;

@@ -1,8 +1,7 @@
-# Core stands without VTK: no file of it includes a VTK header, and every header compiles by itself
-# with nothing but Core's folder on the include path, and MPI's for those named after it; those that are
-# the first include of their own source file have done so when Core was built. All of them
-# together compile, too: two of one name (that programs would link silently, with the wrong one's
-# functions) do not.
+# Core stands without VTK: no file of it includes a VTK header, and all headers together compile with
+# nothing but Core's folder on the include path, and MPI's for those named after it. (Two of one name,
+# that programs would link silently, with the wrong one's functions, would not.) Each compiles by itself,
+# too; those that are the first include of their own source file have done so when Core was built.
 # cmake -DCORE=<Core's folder> -DINCLUDE=<folder with the link Tributary> -DCXX=<compiler>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")

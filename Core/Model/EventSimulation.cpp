@@ -25,7 +25,7 @@ enum class Word : std::int64_t { Halo, Residual, End };
 /// A block's layers, and what is new for its thread.
 struct Block {
   std::int64_t layers = 0;
-  double pace = 1;  // of its thread
+  double pace = 1;  ///< Of its thread.
   std::int64_t iterations = 0;
   std::array<std::int64_t, 2> seen{-1, -1};  ///< Iterations of the next blocks, when last looked.
   bool haloIsNew = false;

@@ -36,7 +36,7 @@ struct SimulatedIterations {
 /// HybridJacobi::run() (Core/Relaxation) in their order: it copies what is new from its neighbours
 /// and of the halo, computes layer by layer, and so on. Between ranks without a master, a transfer
 /// is all there is; only dedicated threads wait for those of neighbouring subregions too. Each
-/// iteration looks at the clock once.
+/// iteration looks at the clock once, which takes as long as what timing adds to an operation.
 ///
 /// Throws Error if the setting makes no sense, or has another stencil or layers of another size
 /// than the model was measured of.

@@ -78,6 +78,11 @@ std::vector<std::int64_t> blocksOf(const HybridSetting& setting, int subregion) 
                   setting.communicates == CommunicatingThread::First ? setting.workShare : 1);
 }
 
+std::size_t computingThreadsOf(const HybridSetting& setting) {
+  // Each subregion has layers for all of its threads.
+  return static_cast<std::size_t>(subregionsOf(setting)) * blocksOf(setting, 0).size();
+}
+
 std::string nameOf(CommunicatingThread communicates) {
   switch (communicates) {
     case CommunicatingThread::First:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +44,9 @@ int subregionsOf(const HybridSetting& setting);
 std::int64_t layersOf(const HybridSetting& setting, int subregion);
 /// Layers of each thread that computes. @pre check()ed
 std::vector<std::int64_t> blocksOf(const HybridSetting& setting, int subregion);
+
+/// Of all ranks. @pre check()ed
+std::size_t computingThreadsOf(const HybridSetting& setting);
 
 /// "first", "in-turns", "most-iterations", "dedicated".
 std::string nameOf(CommunicatingThread communicates);

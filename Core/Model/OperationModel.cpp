@@ -52,8 +52,7 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
                 "; measure with 1, of blocks that are equal");
   const std::size_t threads = blocksOf(setting_, 0).size();
   blockLayers_ = static_cast<double>(layersOf(setting_, 0)) / static_cast<double>(threads);
-  if (!paces_.empty() &&
-      paces_.size() != threads * static_cast<std::size_t>(subregionsOf(setting_)))
+  if (!paces_.empty() && paces_.size() != computingThreadsOf(setting_))
     throw Error("paces of " + std::to_string(paces_.size()) +
                 " threads; give those of all, or none");
   for (const double pace : paces_)

@@ -42,7 +42,7 @@ class OperationModel {
   double drawSwapTransfer(std::uint64_t& random) const;
   double drawReportTransfer(std::uint64_t& random) const;
   /// By what seconds of a thread's operations are multiplied: as measured, if `setting` has as many
-  /// subregions and threads as were measured; else 1.
+  /// subregions and threads as were measured, of which the same one communicates; else 1.
   double paceOf(const HybridSetting& setting, int subregion, std::size_t thread) const;
 
  private:

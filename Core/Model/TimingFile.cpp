@@ -17,7 +17,7 @@ namespace tributary {
 
 namespace {
 
-constexpr const char* Title = "tributary-timings 1";
+constexpr const char* Title = "tributary-timings 2";
 
 /// As few digits as give the same number again, in any locale.
 std::string text(double value) {
@@ -87,7 +87,7 @@ class Lines {
   double seconds(const std::string& word) const {
     const double value = real(word);
     if (!std::isfinite(value) || value < 0)
-      fail("\"" + word + "\" are no seconds; they are finite and not negative");
+      fail("\"" + word + "\" is no time or ratio; these are finite and not negative");
     return value;
   }
   /// So many lines with seconds. Memory grows with what is there, not with what was announced.
@@ -224,6 +224,11 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
   };
   measured.reportTransfers = rest("report-transfers");
   measured.paces = rest("paces");
+  if (!measured.paces.empty() && measured.paces.size() != computingThreadsOf(measured.setting))
+    lines.fail(std::to_string(measured.paces.size()) + " paces; there are " +
+               std::to_string(computingThreadsOf(measured.setting)) + " threads that compute");
+  for (const double pace : measured.paces)
+    if (pace == 0) lines.fail("a pace has to be above 0");
   if (lines.next("\"end\"") != "end") lines.fail("there should be \"end\"");
   std::string more;
   if (std::getline(in, more)) throw Error(name + ": something follows after \"end\"");

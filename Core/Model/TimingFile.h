@@ -26,7 +26,7 @@ struct MeasuredTimes {
 
 /// A text, for people too, a word or a number after the other:
 ///
-///     tributary-timings 1
+///     tributary-timings 2
 ///     neighbors 4
 ///     points 400 400 1
 ///     subregions 1 2
@@ -48,7 +48,8 @@ struct MeasuredTimes {
 ///     end
 ///
 /// in this order, with seconds that are read as they were written. Operations and kinds of
-/// iterations without samples are left out. Samples of a kind keep their order, kinds do not.
+/// iterations without samples are left out, and so are OperationTimes' layers, of which
+/// timing-seconds tells what is to know. Samples of a kind keep their order, kinds do not.
 void writeTimings(std::ostream& out, const MeasuredTimes& measured);
 /// Throws Error, with `name` and the number of the line, at anything else than that: unknown words,
 /// a setting that makes no sense, seconds that are negative or not finite, and more or fewer of

@@ -48,7 +48,7 @@ struct HybridOptions {
   std::int64_t maximumIterations = 10'000'000;  ///< Of any thread.
   double maximumSeconds = std::numeric_limits<double>::infinity();
   /// One in so many iterations of a thread has its operations timed, another one is timed as a
-  /// whole, and of a third one the layers together; 0: none.
+  /// whole, and of a third one the layers together (of 1 and 2 there is no third one); 0: none.
   int timingPeriod = 0;
   /// Whether the result has a history.
   bool history = false;

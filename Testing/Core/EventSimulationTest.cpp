@@ -131,6 +131,10 @@ TEST(EventSimulation, HasThreadsOfSeveralPaces) {
   // Of other threads nothing is known.
   const SimulatedIterations other = simulateIterations(settingOf(1, 1, 2, 10), model, 1);
   for (const double rate : other.rates[0]) EXPECT_NEAR(rate, 1 / 7.1875e-3, 2);
+  HybridSetting inTurns = setting;
+  EXPECT_EQ(model.paceOf(inTurns, 1, 0), 2);
+  inTurns.communicates = CommunicatingThread::InTurns;
+  EXPECT_EQ(model.paceOf(inTurns, 1, 0), 1);
 }
 
 TEST(EventSimulation, KnowsWhatLiesWhere) {

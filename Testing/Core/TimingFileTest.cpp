@@ -35,7 +35,7 @@ MeasuredTimes somethingMeasured() {
                                {{false, false, false, false}, 2e-5},
                                {{true, true, true, true}, 0.2}};
   measured.swapTransfers = {1e-6};
-  measured.paces = {0.75, 1.25};
+  measured.paces = {0.75, 1.25, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   return measured;
 }
 
@@ -88,7 +88,7 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
     const std::string place = line > 0 ? "file, line " + std::to_string(line) + ":" : "file:";
     EXPECT_EQ(error.find(place), 0u) << from << ": " << error;
   };
-  expect("tributary-timings 1", "tributary-timings 2", 1, "does not begin");
+  expect("tributary-timings 2", "tributary-timings 1", 1, "does not begin");
   expect("neighbors 26", "neighbours 26", 2, "there should be \"neighbors\"");
   expect("neighbors 26", "neighbors 26 2", 2, "there should be 1 after");
   expect("neighbors 26", "neighbors", 2, "there should be 1 after");
@@ -129,10 +129,12 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
   expect("swap-transfers 1", "swap-transfers -1", 25, "-1 samples");
   expect("swap-transfers 1", "swap-transfers 1 1", 25, "one number");
   expect("report-transfers 0", "report-transfers x", 27, "no whole number");
-  expect("paces 2", "paces two", 28, "no whole number");
+  expect("paces 12", "paces twelve", 28, "no whole number");
   expect("0.75", "-0.75", 29, "not negative");
-  expect("paces 2", "paces 1", 30, "there should be \"end\"");
-  expect("end", "ende", 31, "there should be \"end\"");
+  expect("0.75", "0", 40, "above 0");
+  expect("paces 12\n0.75", "paces 11", 39, "11 paces; there are 12 threads");
+  expect("paces 12", "paces 11", 39, "11 paces");
+  expect("end", "ende", 41, "there should be \"end\"");
   expect("end\n", "end\nmore\n", 0, "something follows");
   EXPECT_NE(errorOf([] { readFrom(""); }).find("line 1: the file ends"), std::string::npos);
 }
@@ -152,6 +154,7 @@ TEST(TimingFile, CutOrChangedAnywhereGivesAnErrorOrAnotherFile) {
       EXPECT_EQ(errorOf([&] { check(read.setting); }), "") << at;
       for (const auto& samples : read.times.operations)
         for (const double sample : samples) EXPECT_TRUE(std::isfinite(sample) && sample >= 0);
+      for (const double pace : read.paces) EXPECT_TRUE(std::isfinite(pace) && pace > 0);
     }
 }
 
