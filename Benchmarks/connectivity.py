@@ -19,6 +19,10 @@ scalar range in place. Both answers are compared:
   same sizes do ParaView's regions have the same numbers of cells as ours?
   same bits  do ours have the sizes, in the same order, that they had on one rank?
 The program fails if ours do not, or if ParaView's on one rank are others than ours.
+
+--settings leaves ParaView out and times ours with batches of 4 KiB, 64 KiB and 1 MiB that are held for 0, 5
+and 100 us, in turns: what the best of these nine saves against the default tells what could be gained by
+choosing.
 """
 
 import argparse
@@ -59,14 +63,17 @@ def parse(arguments):
     parser = runs.make_parser(__doc__)
     runs.add_peer_options(parser, long=60)
     parser.add_argument("--quick", action="store_true", help="small data: " + "; ".join(QUICK))
+    parser.add_argument("--settings", action="store_true", help="sizes and hold times of batches")
     parser.add_argument("--only", default="", help="only cases whose names begin with this")
     parser.add_argument("--reference", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.cases = {
         name: case
         for name, case in (QUICK if options.quick else CASES).items()
-        if name.startswith(options.only)
+        if name.startswith(options.only) and not (options.settings and case[0] == "kept")
     }
+    if options.settings and options.no_ours:
+        parser.error("--settings are ours: leave --no-ours out")
     if not options.cases:
         parser.error(f"no case begins with {options.only!r}")
     runs.require_plugin(parser, options)
@@ -88,10 +95,22 @@ COLUMNS = (
     ("same sizes", "same sizes", None),
     ("same bits", "same bits", None),
 )
+SETTINGS_COLUMNS = (
+    ("data", "data", None),
+    ("ranks", "ranks", None),
+    ("default s", "default", None),
+    ("best s", "best", None),
+    ("worst s", "worst", None),
+    ("best bytes", "bytes", None),
+    ("us", "us", None),
+)
 
 
 def drive(options, arguments):
     rows = runs.measure(__file__, options, arguments, reference="")
+    if options.settings:
+        runs.report(rows, SETTINGS_COLUMNS, options)
+        return
     order = list(options.cases)
     rows.sort(key=lambda row: (order.index(row["data"]), row["ranks"]))
     runs.report(rows, COLUMNS, options)
@@ -189,10 +208,40 @@ def work(options):
         comm.Allreduce(mine, total)
         return total
 
+    def compared_settings(proxy):
+        """Medians with each setting, of runs in turns; the first turn does not count."""
+        settings = [(size, hold) for size in (65536, 4096, 1 << 20) for hold in (5, 0, 100)]
+        seconds = {setting: [] for setting in settings}
+        for turn in range(1 + options.repeat):
+            for setting in settings:
+                proxy.BatchBytes, proxy.HoldTime = setting
+                proxy.UpdateVTKObjects()
+                one = run(proxy)
+                if turn > 0:
+                    seconds[setting].append(one)
+        medians = {setting: float(np.median(runs_of)) for setting, runs_of in seconds.items()}
+        best = min(medians, key=medians.get)
+        return {
+            "default": medians[settings[0]],
+            "best": medians[best],
+            "worst": max(medians.values()),
+            "bytes": best[0],
+            "us": best[1],
+            "runs": [[*setting, seconds[setting]] for setting in settings],
+        }
+
     rows = []
     for name, (kind, size, number) in options.cases.items():
         data, array, pair = load(kind, size, number)
         row = {"data": name, "ranks": ranks}
+        if options.settings:
+            proxy = pv.AsyncConnectivity(
+                Input=data, ScalarConnectivity=1, Scalars=array, ScalarRange=pair
+            )
+            rows.append({**row, **compared_settings(proxy)})
+            pv.Delete(proxy)
+            pv.Delete(data)
+            continue
         cells = data.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells()
         row["cells"] = comm.allreduce(cells)
         kept = threshold(data, array, pair)

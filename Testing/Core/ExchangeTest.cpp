@@ -354,10 +354,14 @@ TEST_P(EachSchedule, MessagesOfAPairKeepTheirOrder) {
         }
         const int call = calls[block]++;
         for (BlockId target = 0; target < total && call < 20; ++target) {
-          // From a few bytes over whole batches to messages that arrive in the background.
-          Bytes bytes(call % 5 == 3 ? 100000 : call % 5 == 4 ? 600000 / total : 8);
-          std::memcpy(bytes.data(), &call, sizeof call);
-          mailbox.enqueue(target, std::move(bytes));
+          // From a few bytes over whole batches to messages that arrive in the background. In each
+          // call a small one first, which still waits for others when the second one comes.
+          const std::size_t size = call % 5 == 3 ? 100000 : call % 5 == 4 ? 600000 / total : 8;
+          for (const int number : {2 * call, 2 * call + 1}) {
+            Bytes bytes(number % 2 == 0 ? 8 : size);
+            std::memcpy(bytes.data(), &number, sizeof number);
+            mailbox.enqueue(target, std::move(bytes));
+          }
         }
         return call < 20;
       });
@@ -365,7 +369,7 @@ TEST_P(EachSchedule, MessagesOfAPairKeepTheirOrder) {
   const BlockId first = 3 * world().rank();
   for (BlockId from = 0; from < total; ++from) {
     for (BlockId to = first; to < first + 3; ++to) {
-      EXPECT_EQ((expected[{from, to}]), 20);
+      EXPECT_EQ((expected[{from, to}]), 40);
     }
   }
 }
