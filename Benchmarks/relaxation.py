@@ -43,23 +43,28 @@ def main():
     runs = plots.Runs(options.program, options.output)
     sizes = "16,32" if options.quick else "50,100,200"
     periods = "1,4,16" if options.quick else "1,2,4,8,16,32,64"
-    common = ["relaxation", "--swap-periods", periods]
-    if options.quick:
-        common += ["--tolerance", "0.01", "--seconds", "1", "--repeat", "1"]
+    largest = int(sizes.split(",")[-1])
+
+    def part(name, periods, seconds, *arguments):
+        """No run takes longer: what waits for threads on more ranks than cores would take minutes."""
+        quick = ["--tolerance", "0.01", "--repeat", "1"] if options.quick else []
+        seconds = "1" if options.quick else seconds
+        return ["relaxation", "--part", name, "--swap-periods", periods, "--seconds", seconds, *quick, *arguments]
 
     def save(name, *arguments):
         plots.plot(os.path.join(options.output, name + ".svg"), *arguments)
 
     for ranks in (1, 2, 4):
-        arguments = common + ["--part", "convergence", "--sizes", sizes]
-        rows = runs.run(f"convergence-{ranks}", arguments, ranks)
-        if ranks != 2:
+        if ranks != 2:  # for the rates alone
+            arguments = part("convergence", "1,16", "5", "--sizes", str(largest))
+            runs.run(f"convergence-{ranks}", arguments, ranks)
             continue
+        arguments = part("convergence", periods, "5", "--sizes", sizes)
+        rows = runs.run(f"convergence-{ranks}", arguments, ranks)
         for size, some in by(rows, "size").items():
             lines = lines_by(some, "variant", "swap period", "seconds")
             save(f"convergence-{size}", f"To the tolerance, {size}^2 points a rank, 2 ranks", lines,
                  ("swap period", "seconds"))
-    largest = int(sizes.split(",")[-1])
     for period in (1, 16):
         rows = [
             row
@@ -70,13 +75,14 @@ def main():
         save(f"rates-{period}", f"Iterations of all threads, {largest}^2 points a rank, swap period {period}",
              lines_by(rows, "variant", "ranks", "rate"), ("ranks", "iterations a second"))
 
-    rows = runs.run("history", common + ["--part", "history", "--sizes", str(largest)], 2)
+    rows = runs.run("history", part("history", periods, "5", "--sizes", str(largest)), 2)
     for variant, some in by(rows, "variant").items():
         lines = lines_by(some, "swap period", "seconds", "residual", "swap period {}")
         save(f"history-{variant}", f"The residual's way, {variant}, 2 ranks", lines,
              ("seconds", "residual"), ("linear", "log"))
 
-    arguments = common + ["--part", "threads", "--sizes", str(largest), "--work-shares", "0.25,0.5,1"]
+    sizes_and_shares = ["--sizes", str(largest), "--work-shares", "0.25,0.5,1"]
+    arguments = part("threads", periods, "1", *sizes_and_shares)
     rows = runs.run("threads", arguments, 2)
     for share, some in by(rows, "work share").items():
         for column in ("rate", "residual share"):
