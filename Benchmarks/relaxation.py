@@ -6,7 +6,8 @@
 After Jensen, Coleman and Sosonkina, *Predictive modeling of the performance of asynchronous iterative
 methods*: time to the tolerance against the swap period, for three sizes, and the residual's way (Figure
 1); rates on 1, 2 and 4 ranks (Figure 2); rates and shares of the residual by thread (Figures 3 and 4);
-rates by swap period and work share, modelled and measured (Figures 7 to 9). Needs python3-matplotlib.
+rates by swap period and work share, modelled and measured (Figures 7 to 9). Takes ten minutes on two cores,
+one with --quick. Needs python3-matplotlib.
 """
 
 import argparse
