@@ -21,8 +21,8 @@ from mpi4py import MPI
 from paraview import simple
 
 COMM = MPI.COMM_WORLD
-# On more than two ranks, which share cores, only what may depend on their number, in two halves.
-FEW = COMM.size <= 2
+# On many ranks, of which several share a core, only what may depend on their number.
+FEW = COMM.size <= 4
 expect, Wrong = CriticalPoints.expect, check.Wrong
 CRITICAL = {"Features": "Critical Points", "CriticalField": ["POINTS", "field"]}
 MOVING = {**Features.FILLED, "Motion": "Estimated"}
@@ -225,14 +225,17 @@ def run_damaged(folder, right):
 
 
 def resume(written):
+    # All cases on 2 ranks; on others, which would repeat them, a part each.
+    moving = ("regions that move", "vectors")
+    others = [name for name in CASES if name not in moving]
+    resumed = CASES if COMM.size <= 2 else others if FEW else moving
     found = glob.glob(os.path.join(glob.escape(written), "right.*.json"))
     expect(found, f"nothing in {written}")
     for path in sorted(found):
         with open(path) as file:
             right = json.load(file)
         ranks = path.split(".")[-2]
-        half = ("regions that move", "vectors")
-        for name in CASES if FEW else half if COMM.size > 4 else [name for name in CASES if name not in half]:
+        for name in resumed:
             go_on(name, os.path.join(written, f"{name}.{ranks}".replace(" ", "-")), right[name])
         if COMM.rank == 0:
             print(f"from {ranks} ranks", flush=True)
