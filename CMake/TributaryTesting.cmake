@@ -21,7 +21,11 @@ set(TRIBUTARY_SANITIZER_ENVIRONMENT
   "TSAN_OPTIONS=halt_on_error=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
 
-function (_tributary_register name ranks timeout)
+# In seconds, of any test. It ends those that hang: on a busy machine one may take several times as
+# long as usual.
+set(TRIBUTARY_TEST_TIMEOUT 600)
+
+function (_tributary_register name ranks)
   cmake_parse_arguments(arg "RENDER" "" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})
   set(command ${arg_COMMAND})
   if (TRIBUTARY_WITH_MPI)
@@ -33,13 +37,13 @@ function (_tributary_register name ranks timeout)
   add_test(NAME "${name}.${ranks}ranks" COMMAND ${command})
   set_tests_properties("${name}.${ranks}ranks" PROPERTIES
     PROCESSORS "${ranks}"
-    TIMEOUT "${timeout}"
+    TIMEOUT "${TRIBUTARY_TEST_TIMEOUT}"
     LABELS "${arg_LABELS}"
     ENVIRONMENT
       "${TRIBUTARY_MPI_ENVIRONMENT};${TRIBUTARY_SANITIZER_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction ()
 
-# tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [TIMEOUT <s>] [MPI_ONLY]
+# tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [MPI_ONLY]
 #                         [LIBRARIES <target>...] [LABEL <label>])
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
@@ -51,7 +55,7 @@ endfunction ()
 # With thread sanitizer only programs that start threads are built, those with Threads.h: it has
 # nothing to see in the others.
 function (tributary_add_core_test name)
-  cmake_parse_arguments(arg "MPI_ONLY" "TIMEOUT;LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "MPI_ONLY" "LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
     message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
   endif ()
@@ -66,12 +70,6 @@ function (tributary_add_core_test name)
     endforeach ()
     if (NOT threads)
       return ()
-    endif ()
-  endif ()
-  if (NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-    if (TRIBUTARY_SANITIZE)
-      set(arg_TIMEOUT 300)
     endif ()
   endif ()
   if (NOT arg_LABEL)
@@ -92,19 +90,19 @@ function (tributary_add_core_test name)
     list(REMOVE_ITEM arg_RANKS 1)
     add_test(NAME "${name}.loopback" COMMAND "${name}" --loopback)
     set_tests_properties("${name}.loopback" PROPERTIES
-      TIMEOUT "${arg_TIMEOUT}"
+      TIMEOUT "${TRIBUTARY_TEST_TIMEOUT}"
       LABELS "${arg_LABEL}"
       ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1;UBSAN_OPTIONS=print_stacktrace=1")
   endif ()
   foreach (ranks IN LISTS arg_RANKS)
     if (ranks LESS_EQUAL most)
-      _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}"
+      _tributary_register("${name}" "${ranks}"
         COMMAND "$<TARGET_FILE:${name}>" LABELS "${arg_LABEL}")
     endif ()
   endforeach ()
 endfunction ()
 
-# tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [ARGUMENTS <arg>...] [TIMEOUT <s>]
+# tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [ARGUMENTS <arg>...]
 #                            [LABELS <label>...] [RENDER] [SYMMETRIC])
 #
 # A Python script in pvbatch. It finds the plugin's file in the environment variable
@@ -112,15 +110,12 @@ endfunction ()
 # and Testing/Plugin on the module path. RENDER runs it under a virtual X server. SYMMETRIC: every rank
 # runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
-  cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT;TIMEOUT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT arg_RANKS)
     message(FATAL_ERROR "tributary_add_pvbatch_test(${name}): give SCRIPT and RANKS")
   endif ()
   if (NOT TRIBUTARY_BUILD_PLUGIN)
     return ()
-  endif ()
-  if (NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
   endif ()
   set(render)
   if (arg_RENDER)
@@ -137,7 +132,7 @@ function (tributary_add_pvbatch_test name)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${name}.output")
   file(MAKE_DIRECTORY "${output}")
   foreach (ranks IN LISTS arg_RANKS)
-    _tributary_register("${name}" "${ranks}" "${arg_TIMEOUT}" ${render}
+    _tributary_register("${name}" "${ranks}" ${render}
       COMMAND "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}
       LABELS Plugin ${arg_LABELS}
       ENVIRONMENT
