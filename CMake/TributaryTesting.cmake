@@ -106,9 +106,9 @@ endfunction ()
 #                            [LABELS <label>...] [RENDER] [SYMMETRIC])
 #
 # A Python script in pvbatch. It finds the plugin's file in the environment variable
-# TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder to write to in TRIBUTARY_OUTPUT,
-# and Testing/Plugin on the module path. RENDER runs it under a virtual X server. SYMMETRIC: every rank
-# runs the script, instead of the first one alone.
+# TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is this run's alone in
+# TRIBUTARY_OUTPUT (<Name>.<n>ranks.output), and Testing/Plugin on the module path. RENDER runs it under a
+# virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
   cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT arg_RANKS)
@@ -129,9 +129,9 @@ function (tributary_add_pvbatch_test name)
     set(symmetric --sym)
   endif ()
   get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/${name}.output")
-  file(MAKE_DIRECTORY "${output}")
   foreach (ranks IN LISTS arg_RANKS)
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/${name}.${ranks}ranks.output")
+    file(MAKE_DIRECTORY "${output}")
     _tributary_register("${name}" "${ranks}" ${render}
       COMMAND "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}
       LABELS Plugin ${arg_LABELS}

@@ -1,8 +1,8 @@
 """Async Feature Tracker that is stopped in the middle and goes on in another process, on another number
 of ranks: the bits of a run that was never stopped.
 
-Without an argument it writes checkpoints and what is right to TRIBUTARY_OUTPUT. With one, the folder
-to which another number of ranks has written these, it goes on from each of them; and from damaged ones,
+Without arguments it writes checkpoints and what is right to TRIBUTARY_OUTPUT. Arguments are folders to
+which other numbers of ranks have written these: it goes on from each of them; and from damaged ones,
 which are refused. Every rank runs this script (pvbatch --sym).
 """
 
@@ -48,7 +48,7 @@ CASES = {
 
 
 def folder_of(parent, name):
-    return os.path.join(parent, f"{name}.{COMM.size}".replace(" ", "-"))
+    return os.path.join(parent, name.replace(" ", "-"))
 
 
 def followed(name, upto, data=None, proxies=None, **properties):
@@ -82,13 +82,13 @@ def write():
             parts = glob.glob(os.path.join(glob.escape(folder), "*"))
             expect(len(parts) == COMM.size + 1, f"{name}: {parts}")
     if COMM.rank == 0:
-        with open(os.path.join(check.OUTPUT, f"right.{COMM.size}.json"), "w") as file:
+        with open(os.path.join(check.OUTPUT, "right.json"), "w") as file:
             json.dump(right, file)
 
 
 def copy(folder):
     """A checkpoint for this run alone, without what is wrong with it so far."""
-    mine = os.path.join(check.OUTPUT, f"copy.{COMM.size}")
+    mine = os.path.join(check.OUTPUT, "copy")
     if COMM.rank == 0:
         shutil.rmtree(mine, ignore_errors=True)
         shutil.copytree(folder, mine)
@@ -135,7 +135,7 @@ def go_on(name, folder, right):
 def in_situ(name):
     """Stops after step 2, and goes on with step 3, 2 or 0."""
     outputs, _, data_of, times, usual = CASES[name]
-    folder = os.path.join(check.OUTPUT, f"insitu.{COMM.size}")
+    folder = os.path.join(check.OUTPUT, "insitu")
 
     def handed_over(steps, **properties):
         producer = simple.TrivialProducer()
@@ -229,26 +229,23 @@ def resume(written):
     moving = ("regions that move", "vectors")
     others = [name for name in CASES if name not in moving]
     resumed = CASES if COMM.size <= 2 else others if FEW else moving
-    found = glob.glob(os.path.join(glob.escape(written), "right.*.json"))
-    expect(found, f"nothing in {written}")
-    for path in sorted(found):
-        with open(path) as file:
+    for folder in written:
+        with open(os.path.join(folder, "right.json")) as file:
             right = json.load(file)
-        ranks = path.split(".")[-2]
         for name in resumed:
-            go_on(name, os.path.join(written, f"{name}.{ranks}".replace(" ", "-")), right[name])
+            go_on(name, folder_of(folder, name), right[name])
         if COMM.rank == 0:
-            print(f"from {ranks} ranks", flush=True)
+            print(f"from {folder}", flush=True)
     if not FEW:
         return
     in_situ("regions that move")
     in_situ("scalars")
-    run_damaged(os.path.join(written, f"scalars.{ranks}"), right["scalars"][1])
+    run_damaged(folder_of(folder, "scalars"), right["scalars"][1])
 
 
 def main():
     if len(sys.argv) > 1:
-        resume(sys.argv[1])
+        resume(sys.argv[1:])
     else:
         write()
 

@@ -1,5 +1,5 @@
 """Async Connectivity on this number of ranks: the regions of brute force, and one answer, bit for bit,
-however the data are cut. Writes hashes to hashes.<ranks>.json; CompareHashes.py compares them between
+however the data are cut. Writes hashes to hashes.json; CompareHashes.py compares them between
 numbers of ranks and threads.
 
 Every rank runs this script (pvbatch --sym). Arguments, if any, are words: only cases with one of them

@@ -1,7 +1,7 @@
 """Async Feature Tracker on this number of ranks, following critical points: those of brute force at
 each step, the paths that are known, one answer, bit for bit, on whatever mesh that is cut alike and
 however it is dealt to the ranks, and the same whether steps come one by one, all at once, again,
-backwards, or in situ. Writes hashes to hashes.<ranks>.json for CompareHashes.py.
+backwards, or in situ. Writes hashes to hashes.json for CompareHashes.py.
 
 Every rank runs this script (pvbatch --sym). Arguments, if any, are words: only cases with one of them
 in the name run, and no hashes are written.

@@ -1,6 +1,6 @@
 """Async Feature Tracker on this number of ranks: the links, events and tracks of brute force, one answer,
 bit for bit, however the data are cut, and the same whether steps come one by one, all at once, again,
-backwards, or in situ. Writes hashes to hashes.<ranks>.json for CompareHashes.py.
+backwards, or in situ. Writes hashes to hashes.json for CompareHashes.py.
 
 Every rank runs this script (pvbatch --sym). Arguments, if any, are words: only cases with one of them
 in the name run, and no hashes are written.

@@ -1,5 +1,5 @@
 """The promise, on this number of ranks: one hash for each data set, whatever schedule, blocks,
-ghost cells and cut. Writes the hashes to hashes.<ranks>.json; CompareHashes.py compares them between
+ghost cells and cut. Writes the hashes to hashes.json; CompareHashes.py compares them between
 numbers of ranks and threads.
 
 Data sets are cut into as many pieces as there are ranks, so the cut differs between runs, unless

@@ -335,7 +335,7 @@ def chosen(name):
 def write_hashes(hashes):
     """For CompareHashes.py, if no cases were chosen."""
     if len(sys.argv) == 1:
-        with open(os.path.join(OUTPUT, f"hashes.{ranks()}.json"), "w") as file:
+        with open(os.path.join(OUTPUT, "hashes.json"), "w") as file:
             json.dump(hashes, file, indent=1)
 
 
