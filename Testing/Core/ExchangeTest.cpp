@@ -563,7 +563,8 @@ TEST_P(EachSchedule, ALongCallIsNoStall) {
 
 TEST_P(EachSchedule, AStalledRankIsWokenByAMessage) {
   // All ranks but the last report a stall while the last one's call goes on for several times the
-  // limit; then it sends around the ring of ranks. Nobody may give up.
+  // limit; then it sends around the ring of ranks, each of which takes its time, too. Nobody may
+  // give up.
   inVirtualTime([&](Transport& transport) {
     ExchangeOptions options = optionsOf(GetParam());
     options.stallSeconds = 0.03;
@@ -578,6 +579,7 @@ TEST_P(EachSchedule, AStalledRankIsWokenByAMessage) {
                         }
                         while (const auto message = mailbox.dequeueView()) {
                           ++received;
+                          transport.spend(0.1);
                           const int left = Reader(message->payload).value<int>() - 1;
                           if (left > 0) mailbox.enqueue((block + 1) % total, left);
                         }
