@@ -102,12 +102,21 @@ function (tributary_add_core_test name)
   endforeach ()
 endfunction ()
 
+# tributary_outputs(<variable> <run>...): the folders to which runs of pvbatch tests, <Name>.<n>ranks,
+# write. Each has its own, so that runs may overlap.
+function (tributary_outputs variable)
+  set(folders ${ARGN})
+  list(TRANSFORM folders PREPEND "${CMAKE_CURRENT_BINARY_DIR}/")
+  list(TRANSFORM folders APPEND ".output")
+  set(${variable} ${folders} PARENT_SCOPE)
+endfunction ()
+
 # tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [ARGUMENTS <arg>...]
 #                            [LABELS <label>...] [RENDER] [SYMMETRIC])
 #
 # A Python script in pvbatch. It finds the plugin's file in the environment variable
 # TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is this run's alone in
-# TRIBUTARY_OUTPUT (<Name>.<n>ranks.output), and Testing/Plugin on the module path. RENDER runs it under a
+# TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin on the module path. RENDER runs it under a
 # virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
   cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
@@ -130,7 +139,7 @@ function (tributary_add_pvbatch_test name)
   endif ()
   get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
   foreach (ranks IN LISTS arg_RANKS)
-    set(output "${CMAKE_CURRENT_BINARY_DIR}/${name}.${ranks}ranks.output")
+    tributary_outputs(output "${name}.${ranks}ranks")
     file(MAKE_DIRECTORY "${output}")
     _tributary_register("${name}" "${ranks}" ${render}
       COMMAND "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}

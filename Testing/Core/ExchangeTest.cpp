@@ -528,7 +528,8 @@ std::string errorOfAStall(Transport& transport, const Scheme& scheme, double sec
 }
 
 TEST_P(EachSchedule, AStallIsReported) {
-  // On a machine that is busy with other things, before the message is there, too.
+  // On a busy machine the limit may be over before the message is there, so which blocks are not
+  // done is left to the next test.
   const std::string error = errorOfAStall(world(), GetParam(), 0.05);
   EXPECT_NE(error.find("exchange stalled"), std::string::npos) << error;
   Workload workload;
