@@ -355,4 +355,4 @@ def main():
 
 
 if __name__ == "__main__":
-    check.run(__file__, 560)
+    check.run(__file__)

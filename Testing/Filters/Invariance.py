@@ -228,4 +228,4 @@ def main():
 
 
 if __name__ == "__main__":
-    check.run(__file__, seconds=580)
+    check.run(__file__)

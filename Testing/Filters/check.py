@@ -23,6 +23,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 SOURCE = os.environ["TRIBUTARY_SOURCE"]
 DATA = os.path.join(SOURCE, "Data")
 OUTPUT = os.environ.get("TRIBUTARY_OUTPUT", ".")
+SECONDS = 580  # of TRIBUTARY_TEST_TIMEOUT
 sys.path.insert(0, DATA)
 
 import flows  # noqa: E402  (found on the path set above)
@@ -30,15 +31,15 @@ import flows  # noqa: E402  (found on the path set above)
 _created = {}
 
 
-def run(path, seconds=280):
-    """Call main() of a script; leave with 1 after a failure or when `seconds` are over (a hang).
+def run(path):
+    """Call main() of a script; leave with 1 after a failure or a hang, just before ctest ends it.
 
     The script becomes a module of its own, because programmable sources run in __main__ and leave
     names there, max and sum among them.
     """
     # pvbatch's sys.stderr is no file, and Messages redirects the real one.
     console = os.fdopen(os.dup(2), "w")
-    faulthandler.dump_traceback_later(seconds, exit=True, file=console)
+    faulthandler.dump_traceback_later(SECONDS, exit=True, file=console)
     try:
         specification = importlib.util.spec_from_file_location("tributary_test", path)
         script = importlib.util.module_from_spec(specification)
@@ -256,24 +257,36 @@ def real_data(name):
     return reader
 
 
-_CAPTURE = """
-import os
+_RANK = """
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 controller = vtkMultiProcessController.GetGlobalController()
 rank = controller.GetLocalProcessId() if controller else 0
+"""
+_CAPTURE = """
+import os
 target = os.open({folder!r} + f"/messages.{{rank}}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
 os.dup2(target, 2)
 os.close(target)
 """
+_MEET = """
+if controller:
+    controller.Barrier()  # meeting {number}
+"""
 
 
 class Messages:
-    """What all ranks write to their standard error from now on, to be read piece by piece."""
+    """What all ranks write to their standard error from now on, to be read piece by piece.
+
+    One rank may be far ahead of the others, whether they run the script or only the pipeline. So
+    they meet before the reading, when all is written, and after it, before any writes more.
+    """
 
     def __init__(self):
-        redirect = simple.ProgrammableSource()
-        redirect.Script = _CAPTURE.format(folder=OUTPUT)
+        redirect = simple.ProgrammableSource(Script=_RANK + _CAPTURE.format(folder=OUTPUT))
         redirect.UpdatePipeline()
+        self._meeting = simple.ProgrammableSource()
+        self._meetings = 0
+        self._meet()
         self._files = [
             open(f"{OUTPUT}/messages.{rank}", encoding="utf-8", errors="replace")
             for rank in range(ranks())
@@ -281,7 +294,16 @@ class Messages:
 
     def take(self):
         """What was written since the last call, a string for each rank."""
-        return [file.read() for file in self._files]
+        self._meet()
+        said = [file.read() for file in self._files]
+        self._meet()
+        return said
+
+    def _meet(self):
+        self._meetings += 1
+        # Another script each time, without which nothing would execute again.
+        self._meeting.Script = _RANK + _MEET.format(number=self._meetings)
+        self._meeting.UpdatePipeline()
 
 
 class Refusals:
