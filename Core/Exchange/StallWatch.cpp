@@ -40,7 +40,8 @@ std::string StallWatch::report() const {
   if (!all) return {};
   std::string text =
       "exchange stalled: no progress on any rank for " + std::to_string(seconds_) +
-      " s. A callback waits for a message that nobody sends, or leaves messages unread.";
+      " s. A callback waits for a message that nobody sends, or leaves messages unread; where all "
+      "blocks are done, messages take longer than that.";
   for (std::size_t rank = 0; rank < ranks_.size() && rank < ReportedRanks; ++rank) {
     text += "\n  rank " + std::to_string(rank) + ": " + ranks_[rank].report;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ConvectionDiffusionReference.h"
+#include "Everywhere.h"
 #include "Sanitized.h"
 #include "Threads.h"
 #include "Tributary/Error.h"
@@ -190,25 +191,6 @@ std::vector<double> solve(Transport& transport, const Problem& problem, Cut cut,
                           const std::vector<double>& initial, int steps = 1) {
   return solve(transport, problem, boxesOf(problem.grid, cut, transport.size()), options, initial,
                steps, Reference(problem.grid, problem.terms, problem.velocity), "");
-}
-
-/// Whether to do a part of the cases: MPI's ranks share cores, and each step takes its turns.
-bool few() {
-  return Sanitized || world().size() > 1;
-}
-
-/// On MPI's ranks, or if that is one on simulated ones, too.
-void everywhere(const std::function<void(Transport&)>& body) {
-  body(world());
-  if (world().size() > 1) return;
-  for (const int ranks : {3, 8}) {
-    if (few() && ranks > 3) continue;
-    TimedNetworkOptions options;
-    options.ranks = ranks;
-    const auto network = makeTimedNetwork(options);
-    network->run(body);
-    EXPECT_EQ(network->left(), "");
-  }
 }
 
 TEST(ConvectionDiffusionSolver, HasTheDirectSteadySolution) {

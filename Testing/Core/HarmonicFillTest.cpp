@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "Everywhere.h"
 #include "Sanitized.h"
 #include "Threads.h"
 #include "Tributary/Error.h"
@@ -258,25 +259,6 @@ Filled fill(Transport& transport, const Problem& problem, Cut cut,
   for (const CellRange& one : boxes)
     forEachSite(problem.n(), one, [&](std::size_t i) { filled.values[i] = parts[at++]; });
   return filled;
-}
-
-/// Whether to do a part of the cases: MPI's ranks share cores.
-bool few() {
-  return Sanitized || world().size() > 1;
-}
-
-/// On MPI's ranks, or if that is one on simulated ones, too.
-void everywhere(const std::function<void(Transport&)>& body) {
-  body(world());
-  if (world().size() > 1) return;
-  for (const int ranks : {3, 8}) {
-    if (few() && ranks > 3) continue;
-    TimedNetworkOptions options;
-    options.ranks = ranks;
-    const auto network = makeTimedNetwork(options);
-    network->run(body);
-    EXPECT_EQ(network->left(), "");
-  }
 }
 
 struct Case {
