@@ -21,9 +21,9 @@ set(TRIBUTARY_SANITIZER_ENVIRONMENT
   "TSAN_OPTIONS=halt_on_error=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
 
-# In seconds, of any test. It ends those that hang: on a busy machine one may take several times as
+# In seconds, of any test. It ends those that hang: on a busy machine one may take ten times as
 # long as usual.
-set(TRIBUTARY_TEST_TIMEOUT 600)
+set(TRIBUTARY_TEST_TIMEOUT 1200)
 
 function (_tributary_register name ranks)
   cmake_parse_arguments(arg "RENDER" "" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})

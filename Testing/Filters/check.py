@@ -23,7 +23,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 SOURCE = os.environ["TRIBUTARY_SOURCE"]
 DATA = os.path.join(SOURCE, "Data")
 OUTPUT = os.environ.get("TRIBUTARY_OUTPUT", ".")
-SECONDS = 580  # of TRIBUTARY_TEST_TIMEOUT
+SECONDS = 1180  # of TRIBUTARY_TEST_TIMEOUT
 sys.path.insert(0, DATA)
 
 import flows  # noqa: E402  (found on the path set above)

@@ -4,7 +4,7 @@ import time
 
 from checks import *
 
-for attempt in range(60):
+for attempt in range(600):
     try:
         connection = Connect("localhost", int(sys.argv[1]))
         break
