@@ -55,6 +55,9 @@ class FieldBlock {
  public:
   virtual ~FieldBlock() = default;
 
+  /// For advance(): no particle is left active here.
+  static constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
+
   BlockId id() const { return id_; }
   /// Index of the piece (leaf data set of this rank) that the block was cut from.
   int piece() const { return piece_; }
@@ -64,7 +67,10 @@ class FieldBlock {
 
   /// Advances active particles of this block until each finishes, seeks, or belongs to another
   /// block (then particle.block names it). Appends the accepted positions to `log`.
-  virtual void advance(const StepRules& rules, Span<Particle> particles,
+  /// @param patience  at least 1: about how many steps are still made once all particles that are
+  ///                  left go side by side. Those that are here after them may stay active, for
+  ///                  another call, if the first particle got further.
+  virtual void advance(const StepRules& rules, Span<Particle> particles, std::int64_t patience,
                        TrajectoryLog& log) const = 0;
 
   /// Whether a particle may be told to be in this cell: guards against malformed messages.

@@ -222,10 +222,11 @@ std::vector<BlockId> MeshBlock::neighbours() const {
   return blocks;
 }
 
-void MeshBlock::advance(const StepRules& rules, Span<Particle> particles,
+void MeshBlock::advance(const StepRules& rules, Span<Particle> particles, std::int64_t patience,
                         TrajectoryLog& log) const {
   static const MeshKernel kernel = meshKernel();
-  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), log);
+  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), patience,
+         log);
 }
 
 void MeshBlock::buildBins() {

@@ -34,7 +34,8 @@ class MeshBlock : public FieldBlock {
   void link(const FacePair& pair);
 
   Box bounds() const override { return bounds_; }
-  void advance(const StepRules& rules, Span<Particle> particles, TrajectoryLog& log) const override;
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t patience,
+               TrajectoryLog& log) const override;
   bool hasCell(std::int32_t cell) const override { return indexOf(cell) >= 0; }
   void find(const double point[3], CellMatch& best) const override;
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,

@@ -80,12 +80,14 @@ constexpr double kNearSheet = 0.25;
 /// gaps of this size between them.
 constexpr double kGap = 1e-2;
 
-using MeshKernel = void (*)(const MeshView&, const StepRules&, Particle*, std::int64_t,
-                            TrajectoryLog&);
-void advanceMeshBaseline(const MeshView&, const StepRules&, Particle*, std::int64_t,
+using MeshKernel = void (*)(const MeshView&, const StepRules&, Particle*, std::int64_t count,
+                            std::int64_t patience, TrajectoryLog&);
+void advanceMeshBaseline(const MeshView&, const StepRules&, Particle*, std::int64_t, std::int64_t,
                          TrajectoryLog&);
-void advanceMeshAvx2(const MeshView&, const StepRules&, Particle*, std::int64_t, TrajectoryLog&);
-void advanceMeshAvx512(const MeshView&, const StepRules&, Particle*, std::int64_t, TrajectoryLog&);
+void advanceMeshAvx2(const MeshView&, const StepRules&, Particle*, std::int64_t, std::int64_t,
+                     TrajectoryLog&);
+void advanceMeshAvx512(const MeshView&, const StepRules&, Particle*, std::int64_t, std::int64_t,
+                       TrajectoryLog&);
 /// The fastest variant that this processor runs; all give the same bits.
 MeshKernel meshKernel();
 

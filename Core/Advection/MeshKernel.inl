@@ -32,10 +32,13 @@ class Walk {
     for (const double period : rules.period) periodic_ |= period > 0;
   }
 
-  void run(Particle* particles, std::int64_t count) {
+  void run(Particle* particles, std::int64_t count, std::int64_t patience) {
     next_ = particles;
     end_ = particles + count;
-    for (Group& group : groups_) beginSteps(group);
+    for (Group& group : groups_) {
+      group.patience = patience;
+      beginSteps(group);
+    }
     for (bool any = true; any;) {
       any = false;
       for (Group& group : groups_)
@@ -49,8 +52,9 @@ class Walk {
  private:
   struct Group {
     Lanes<I> lanes;
-    int stage = 1;        ///< Of the lanes' targets.
-    LaneSet walking = 0;  ///< Lanes whose targets' cells are sought.
+    std::int64_t patience = 0;  ///< Steps to go once no particle waits.
+    int stage = 1;              ///< Of the lanes' targets.
+    LaneSet walking = 0;        ///< Lanes whose targets' cells are sought.
     alignas(32) double velocity[kWidth][4]{};
     Wide cellLength{};
     std::int32_t cell[kWidth]{};
@@ -124,6 +128,8 @@ class Walk {
         empty &= empty - 1;
       }
     group.stage = 1;
+    if (next_ == end_ && --group.patience < 0)
+      forEach(group.lanes.alive, [&](int l) { group.lanes.leave(l, 1); });
     group.walking = group.lanes.alive;
   }
 
@@ -236,24 +242,24 @@ class Walk {
 
 template <Integrator I>
 void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
-          TrajectoryLog& log) {
+          std::int64_t patience, TrajectoryLog& log) {
   if (view.isDouble)
-    Walk<I, double>(view, rules, log).run(particles, count);
+    Walk<I, double>(view, rules, log).run(particles, count, patience);
   else
-    Walk<I, float>(view, rules, log).run(particles, count);
+    Walk<I, float>(view, rules, log).run(particles, count, patience);
 }
 
 }  // namespace
 
 void TRIBUTARY_KERNEL(const MeshView& view, const StepRules& rules, Particle* particles,
-                      std::int64_t count, TrajectoryLog& log) {
+                      std::int64_t count, std::int64_t patience, TrajectoryLog& log) {
   switch (rules.integrator) {
     case Integrator::RungeKutta2:
-      return walk<Integrator::RungeKutta2>(view, rules, particles, count, log);
+      return walk<Integrator::RungeKutta2>(view, rules, particles, count, patience, log);
     case Integrator::RungeKutta4:
-      return walk<Integrator::RungeKutta4>(view, rules, particles, count, log);
+      return walk<Integrator::RungeKutta4>(view, rules, particles, count, patience, log);
     case Integrator::RungeKutta45:
-      return walk<Integrator::RungeKutta45>(view, rules, particles, count, log);
+      return walk<Integrator::RungeKutta45>(view, rules, particles, count, patience, log);
   }
 }
 

@@ -27,9 +27,10 @@ Box StructuredBlock::bounds() const {
 }
 
 void StructuredBlock::advance(const StepRules& rules, Span<Particle> particles,
-                              TrajectoryLog& log) const {
+                              std::int64_t patience, TrajectoryLog& log) const {
   static const StructuredKernel kernel = structuredKernel();
-  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), log);
+  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), patience,
+         log);
 }
 
 void StructuredBlock::find(const double point[3], CellMatch& best) const {

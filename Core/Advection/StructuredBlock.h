@@ -31,7 +31,8 @@ class StructuredBlock : public FieldBlock {
         neighbours_(std::move(neighbours)) {}
 
   Box bounds() const override;
-  void advance(const StepRules& rules, Span<Particle> particles, TrajectoryLog& log) const override;
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t patience,
+               TrajectoryLog& log) const override;
   bool hasCell(std::int32_t) const override { return true; }  // cells are found from positions
 
   void find(const double point[3], CellMatch& best) const override;

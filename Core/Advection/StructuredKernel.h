@@ -30,15 +30,15 @@ struct StructuredView {
   double cellLength = 0;                 ///< Uniform grids.
 };
 
-/// Advances particles; the same bits from every variant.
-using StructuredKernel = void (*)(const StructuredView&, const StepRules&, Particle*, std::int64_t,
-                                  TrajectoryLog&);
+/// Advances particles as FieldBlock::advance does; the same bits from every variant.
+using StructuredKernel = void (*)(const StructuredView&, const StepRules&, Particle*,
+                                  std::int64_t count, std::int64_t patience, TrajectoryLog&);
 void advanceStructuredBaseline(const StructuredView&, const StepRules&, Particle*, std::int64_t,
-                               TrajectoryLog&);
+                               std::int64_t, TrajectoryLog&);
 void advanceStructuredAvx2(const StructuredView&, const StepRules&, Particle*, std::int64_t,
-                           TrajectoryLog&);
+                           std::int64_t, TrajectoryLog&);
 void advanceStructuredAvx512(const StructuredView&, const StepRules&, Particle*, std::int64_t,
-                             TrajectoryLog&);
+                             std::int64_t, TrajectoryLog&);
 /// The fastest variant that this processor runs.
 StructuredKernel structuredKernel();
 

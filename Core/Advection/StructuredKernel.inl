@@ -209,7 +209,7 @@ class Sweep {
     plainEnd_ = static_cast<double>(3 * view.plainTuples);
   }
 
-  void run(Particle* particles, std::int64_t count) {
+  void run(Particle* particles, std::int64_t count, std::int64_t patience) {
     next_ = particles;
     end_ = particles + count;
     do {
@@ -217,7 +217,10 @@ class Sweep {
         fill(group);
         prepare<1>(group);
       }
-      while (alive()) stages(std::make_integer_sequence<int, kStages<I>>());
+      while (alive()) {
+        stages(std::make_integer_sequence<int, kStages<I>>());
+        if (next_ == end_ && --patience <= 0) return putBack();
+      }
       // All lanes may have gone away at once while others wait.
     } while (next_ != end_);
   }
@@ -238,6 +241,12 @@ class Sweep {
     LaneSet any = 0;
     for (const Group& group : groups_) any |= group.lanes.alive;
     return any != 0;
+  }
+
+  /// Leaves all particles where they begin a step.
+  void putBack() {
+    for (Group& group : groups_)
+      forEach(group.lanes.alive, [&](int l) { group.lanes.leave(l, 1); });
   }
 
   /// Takes waiting particles into empty lanes.
@@ -415,33 +424,33 @@ class Sweep {
 
 template <Integrator I, class Real>
 void advanceOn(const StructuredView& view, const StepRules& rules, Particle* particles,
-               std::int64_t count, TrajectoryLog& log) {
+               std::int64_t count, std::int64_t patience, TrajectoryLog& log) {
   if (view.grid->axes[0].uniform)
-    Sweep<I, Real, true>(view, rules, log).run(particles, count);
+    Sweep<I, Real, true>(view, rules, log).run(particles, count, patience);
   else
-    Sweep<I, Real, false>(view, rules, log).run(particles, count);
+    Sweep<I, Real, false>(view, rules, log).run(particles, count, patience);
 }
 
 template <Integrator I>
 void advanceWith(const StructuredView& view, const StepRules& rules, Particle* particles,
-                 std::int64_t count, TrajectoryLog& log) {
+                 std::int64_t count, std::int64_t patience, TrajectoryLog& log) {
   if (view.isDouble)
-    advanceOn<I, double>(view, rules, particles, count, log);
+    advanceOn<I, double>(view, rules, particles, count, patience, log);
   else
-    advanceOn<I, float>(view, rules, particles, count, log);
+    advanceOn<I, float>(view, rules, particles, count, patience, log);
 }
 
 }  // namespace
 
 void TRIBUTARY_KERNEL(const StructuredView& view, const StepRules& rules, Particle* particles,
-                      std::int64_t count, TrajectoryLog& log) {
+                      std::int64_t count, std::int64_t patience, TrajectoryLog& log) {
   switch (rules.integrator) {
     case Integrator::RungeKutta2:
-      return advanceWith<Integrator::RungeKutta2>(view, rules, particles, count, log);
+      return advanceWith<Integrator::RungeKutta2>(view, rules, particles, count, patience, log);
     case Integrator::RungeKutta4:
-      return advanceWith<Integrator::RungeKutta4>(view, rules, particles, count, log);
+      return advanceWith<Integrator::RungeKutta4>(view, rules, particles, count, patience, log);
     case Integrator::RungeKutta45:
-      return advanceWith<Integrator::RungeKutta45>(view, rules, particles, count, log);
+      return advanceWith<Integrator::RungeKutta45>(view, rules, particles, count, patience, log);
   }
 }
 

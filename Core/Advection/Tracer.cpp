@@ -32,6 +32,9 @@ constexpr std::size_t kSmallestBatch = 64, kLargestBatch = 2048;
 /// Of those that are there. Were all advanced at once, particles would gather in one crowd in time,
 /// which has one rank at work while the others wait for it.
 constexpr std::size_t kBatchesOfACrowd = 4;
+/// Steps that a batch goes on when it no longer fills the lanes. Lines that stay in a block for
+/// long would otherwise have a few lanes at work while all other particles wait.
+constexpr std::int64_t kPatience = 16;
 /// Below this many particles a second thread costs more than it brings.
 constexpr std::int64_t kGrain = 64;
 
@@ -68,13 +71,22 @@ class LogPool {
   std::vector<TrajectoryLog> free_;
 };
 
+/// Whether neither a step, nor a stage, nor a try with another size was made.
+bool isAsItWas(const Particle& before, const Particle& p) {
+  return p.status == Status::Active && p.block == before.block && p.steps == before.steps &&
+         p.stage == before.stage && p.h == before.h;
+}
+
 /// What waits in one block.
 struct Waiting {
-  std::vector<Particle> active;
-  std::vector<Particle> taken;  // being advanced; kept for its memory
+  std::vector<Particle> active;  // whose turn comes first,
+  std::vector<Particle> later;   // and those that came since: nobody is overtaken for long
+  std::vector<Particle> taken;   // being advanced; kept for its memory
   std::vector<Traveller> seeking;
   std::vector<Seed> seeds;  // not yet particles: a seed is far smaller
   LogPool logs;
+
+  std::size_t particles() const { return active.size() + later.size() + seeking.size(); }
 };
 
 /// The callback of the exchange (iexchange paper, Algorithm 6).
@@ -113,7 +125,8 @@ class Tracer {
   void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
   void search(Waiting& here, BlockId block);
   void conclude(Waiting& here, BlockId block, Traveller& found);
-  void advance(Waiting& here, const FieldBlock& block, std::size_t limit);
+  void take(Waiting& here, std::size_t limit);
+  void advance(Waiting& here, const FieldBlock& block, std::size_t limit, std::int64_t patience);
   void beginSearch(Waiting& here, BlockId block, Particle p);
   void send(const Traveller& traveller) {
     writeTraveller(outgoing_[traveller.particle.block], traveller, stages_);
@@ -200,7 +213,7 @@ void Tracer::receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox) {
       if (!block.hasCell(p.cell))
         throw Error("malformed message: a particle in cell " + std::to_string(p.cell) +
                     ", which block " + std::to_string(block.id()) + " does not have");
-      here.active.push_back(p);
+      here.later.push_back(p);
     }
   }
 }
@@ -257,7 +270,7 @@ void Tracer::conclude(Waiting& here, BlockId block, Traveller& t) {
     if (particle.block == block) {
       if (!local(block).hasCell(particle.cell))
         throw Error("malformed message: a match in a cell that its block does not have");
-      here.active.push_back(particle);
+      here.later.push_back(particle);
     } else
       send({particle, {}});
   };
@@ -279,21 +292,34 @@ void Tracer::conclude(Waiting& here, BlockId block, Traveller& t) {
   }
 }
 
-void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) {
-  // Taken out first: whoever finds its cell here is appended to here.active meanwhile.
-  std::vector<Particle>& taken = here.taken;
-  taken.clear();
-  if (here.active.size() <= limit) {
-    taken.swap(here.active);
-  } else {
-    taken.assign(here.active.end() - static_cast<std::ptrdiff_t>(limit), here.active.end());
-    here.active.resize(here.active.size() - limit);
+/// Takes as many as may go on now out of those that wait.
+void Tracer::take(Waiting& here, std::size_t limit) {
+  here.taken.clear();
+  for (int generation = 0; generation < 2 && here.taken.size() < limit; ++generation) {
+    if (here.active.empty()) here.active.swap(here.later);
+    if (here.taken.empty() && here.active.size() <= limit) {
+      here.taken.swap(here.active);
+      continue;
+    }
+    const auto count = std::min(here.active.size(), limit - here.taken.size());
+    const auto first = here.active.end() - static_cast<std::ptrdiff_t>(count);
+    here.taken.insert(here.taken.end(), first, here.active.end());
+    here.active.erase(first, here.active.end());
   }
+}
+
+void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit,
+                     std::int64_t patience) {
+  // Taken out first: whoever goes on here is appended to those that wait meanwhile.
+  take(here, limit);
+  std::vector<Particle>& taken = here.taken;
   const std::size_t count = taken.size();
   Particle* const batch = taken.data();
+  const Particle first = batch[0];
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
     TrajectoryLog log = here.logs.take();
-    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)}, log);
+    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)}, patience,
+                  log);
     here.logs.give(std::move(log));
   };
   if (static_cast<std::int64_t>(count) <= kGrain)
@@ -301,6 +327,7 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) 
   else
     options_.parallelFor(static_cast<std::int64_t>(count), run);
 
+  if (isAsItWas(first, batch[0])) throw Error("a field block left a particle as it was");
   for (std::size_t i = 0; i < count; ++i) {
     const Particle& p = batch[i];
     switch (p.status) {
@@ -314,8 +341,10 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) 
         beginSearch(here, block.id(), p);
         break;
       case Status::Active:
-        if (p.block == block.id()) throw Error("a field block left a particle half advanced");
-        send({p, {}});
+        if (p.block == block.id())
+          here.later.push_back(p);
+        else
+          send({p, {}});
         break;
     }
   }
@@ -323,7 +352,7 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit) 
 
 std::size_t Tracer::batchOf(const Waiting& here) const {
   if (transport_.size() == 1) return kLargestBatch;  // nobody waits
-  const std::size_t crowd = here.active.size() + here.seeking.size() + here.seeds.size();
+  const std::size_t crowd = here.particles() + here.seeds.size();
   return std::clamp(crowd / kBatchesOfACrowd, kSmallestBatch, kLargestBatch);
 }
 
@@ -331,10 +360,9 @@ bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
   const FieldBlock& block = local(blockId);
   Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
   receive(here, block, mailbox);
-  const std::size_t limit = calledOncePerRound(options_.exchange.schedule)
-                                ? std::numeric_limits<std::size_t>::max()
-                                : batchOf(here);
-  while (!here.seeds.empty() && here.seeking.size() + here.active.size() < limit) {
+  const bool once = calledOncePerRound(options_.exchange.schedule);
+  const std::size_t limit = once ? std::numeric_limits<std::size_t>::max() : batchOf(here);
+  while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
     Traveller traveller{};
     Particle& p = traveller.particle;
@@ -349,10 +377,11 @@ bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
     here.seeds.pop_back();
   }
   if (!here.seeking.empty()) search(here, blockId);
-  if (!here.active.empty()) advance(here, block, limit);
+  if (!here.active.empty() || !here.later.empty())
+    advance(here, block, limit, once ? FieldBlock::kToTheEnd : kPatience);
   for (auto& [target, bytes] : outgoing_)
     if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
-  return !here.active.empty() || !here.seeking.empty() || !here.seeds.empty();
+  return here.particles() > 0 || !here.seeds.empty();
 }
 
 TraceResult Tracer::finish() {

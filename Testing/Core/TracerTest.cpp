@@ -402,7 +402,7 @@ class IdleBlock : public FieldBlock {
  public:
   explicit IdleBlock(BlockId id) : FieldBlock(id, 0) {}
   Box bounds() const override { return {{{0, 0, 0}}, {{1, 1, 1}}}; }
-  void advance(const StepRules&, Span<Particle>, TrajectoryLog&) const override {}
+  void advance(const StepRules&, Span<Particle>, std::int64_t, TrajectoryLog&) const override {}
   bool hasCell(std::int32_t cell) const override { return cell == 0; }
   void find(const double*, CellMatch& best) const override {
     best.violation = 0;
@@ -427,7 +427,7 @@ TEST(BadInput, BlocksThatBreakTheirWordEndTheTracing) {
     return errorOf([&] { trace(world(), domain, {&seed, 1}, {}); });
   };
   EXPECT_NE(error(2, 0).find("not those that its assignment gives"), std::string::npos);
-  EXPECT_NE(error(1, 0).find("left a particle half advanced"), std::string::npos);
+  EXPECT_NE(error(1, 0).find("left a particle as it was"), std::string::npos);
   EXPECT_NE(error(1, 5).find("in a cell that its block does not have"), std::string::npos);
 }
 
