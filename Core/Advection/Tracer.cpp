@@ -121,12 +121,17 @@ class Tracer {
     return *domain_.blocks[static_cast<std::size_t>(block - first_)];
   }
 
-  std::size_t batchOf(const Waiting& here) const;
+  /// What a call of the exchange advances.
+  struct Portion {
+    std::size_t limit;      // of particles
+    std::int64_t patience;  // see FieldBlock::advance
+  };
+  Portion portionOf(const Waiting& here) const;
   void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
   void search(Waiting& here, BlockId block);
   void conclude(Waiting& here, BlockId block, Traveller& found);
   void take(Waiting& here, std::size_t limit);
-  void advance(Waiting& here, const FieldBlock& block, std::size_t limit, std::int64_t patience);
+  void advance(Waiting& here, const FieldBlock& block, const Portion& portion);
   void beginSearch(Waiting& here, BlockId block, Particle p);
   void send(const Traveller& traveller) {
     writeTraveller(outgoing_[traveller.particle.block], traveller, stages_);
@@ -308,18 +313,17 @@ void Tracer::take(Waiting& here, std::size_t limit) {
   }
 }
 
-void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit,
-                     std::int64_t patience) {
+void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& portion) {
   // Taken out first: whoever goes on here is appended to those that wait meanwhile.
-  take(here, limit);
+  take(here, portion.limit);
   std::vector<Particle>& taken = here.taken;
   const std::size_t count = taken.size();
   Particle* const batch = taken.data();
   const Particle first = batch[0];
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
     TrajectoryLog log = here.logs.take();
-    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)}, patience,
-                  log);
+    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)},
+                  portion.patience, log);
     here.logs.give(std::move(log));
   };
   if (static_cast<std::int64_t>(count) <= kGrain)
@@ -350,19 +354,20 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, std::size_t limit,
   }
 }
 
-std::size_t Tracer::batchOf(const Waiting& here) const {
-  if (transport_.size() == 1) return kLargestBatch;  // nobody waits
+Tracer::Portion Tracer::portionOf(const Waiting& here) const {
+  if (calledOncePerRound(options_.exchange.schedule))
+    return {std::numeric_limits<std::size_t>::max(), FieldBlock::kToTheEnd};
+  if (transport_.size() == 1) return {kLargestBatch, FieldBlock::kToTheEnd};  // nobody waits
   const std::size_t crowd = here.particles() + here.seeds.size();
-  return std::clamp(crowd / kBatchesOfACrowd, kSmallestBatch, kLargestBatch);
+  return {std::clamp(crowd / kBatchesOfACrowd, kSmallestBatch, kLargestBatch), kPatience};
 }
 
 bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
   const FieldBlock& block = local(blockId);
   Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
   receive(here, block, mailbox);
-  const bool once = calledOncePerRound(options_.exchange.schedule);
-  const std::size_t limit = once ? std::numeric_limits<std::size_t>::max() : batchOf(here);
-  while (!here.seeds.empty() && here.particles() < limit) {
+  const Portion portion = portionOf(here);
+  while (!here.seeds.empty() && here.particles() < portion.limit) {
     const Seed& seed = here.seeds.back();
     Traveller traveller{};
     Particle& p = traveller.particle;
@@ -377,8 +382,7 @@ bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
     here.seeds.pop_back();
   }
   if (!here.seeking.empty()) search(here, blockId);
-  if (!here.active.empty() || !here.later.empty())
-    advance(here, block, limit, once ? FieldBlock::kToTheEnd : kPatience);
+  if (!here.active.empty() || !here.later.empty()) advance(here, block, portion);
   for (auto& [target, bytes] : outgoing_)
     if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
   return here.particles() > 0 || !here.seeds.empty();
