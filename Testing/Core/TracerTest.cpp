@@ -7,7 +7,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "GridPieces.h"
 #include "TracedLines.h"
@@ -429,6 +433,58 @@ TEST(BadInput, BlocksThatBreakTheirWordEndTheTracing) {
   EXPECT_NE(error(2, 0).find("not those that its assignment gives"), std::string::npos);
   EXPECT_NE(error(1, 0).find("left a particle as it was"), std::string::npos);
   EXPECT_NE(error(1, 5).find("in a cell that its block does not have"), std::string::npos);
+}
+
+/// Makes one step of each particle in a call, and ends it with the fifth.
+class OneStepBlock : public IdleBlock {
+ public:
+  using IdleBlock::IdleBlock;
+  Box bounds() const override { return {{{double(id()), 0, 0}}, {{double(id()) + 0.9, 1, 1}}}; }
+  void advance(const StepRules&, Span<Particle> particles, std::int64_t patience,
+               TrajectoryLog&) const override {
+    EXPECT_GE(patience, 1);
+    calls.emplace_back();
+    for (Particle& p : particles) {
+      calls.back().insert(p.line);
+      p.stage = 1;
+      if (++p.steps < 5) continue;
+      p.status = Status::Finished;
+      p.reason = Reason::OutOfSteps;
+    }
+  }
+  mutable std::vector<std::set<std::int64_t>> calls;  ///< The lines of each.
+};
+
+TEST(Tracer, LetsParticlesThatStayTakeTurns) {
+  const int rank = world().rank(), ranks = world().size();
+  auto block = std::make_unique<OneStepBlock>(rank);
+  const OneStepBlock& mine = *block;
+  std::vector<std::unique_ptr<FieldBlock>> blocks;
+  blocks.push_back(std::move(block));
+  const Assignment assignment(std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 1));
+  const Domain domain = makeDomain(world(), assignment, std::move(blocks));
+  std::vector<Seed> seeds;
+  for (int i = 0; i < 100; ++i) seeds.push_back({{rank + 0.5, 0.5, 0.5}, rank * 100 + i});
+  TraceOptions options;
+  options.backward = true;
+  for (const Schedule schedule : {Schedule::Asynchronous, Schedule::Synchronous}) {
+    options.exchange.schedule = schedule;
+    mine.calls.clear();
+    const TraceResult result = trace(world(), domain, seeds, options);
+    EXPECT_EQ(result.ends.size(), 200u);
+    for (const LineEnd& end : result.ends) {
+      EXPECT_EQ(end.points, 6);
+      EXPECT_EQ(end.reason, Reason::OutOfSteps);
+    }
+    std::map<std::int64_t, int> turns;
+    for (const auto& call : mine.calls)
+      for (const std::int64_t line : call) ++turns[line];
+    EXPECT_EQ(turns.size(), 200u);
+    for (const auto& [line, count] : turns) EXPECT_EQ(count, 5) << line;
+    if (ranks == 1 || schedule != Schedule::Asynchronous) continue;  // all go together
+    ASSERT_GE(mine.calls.size(), 2u);
+    for (const std::int64_t line : mine.calls[0]) EXPECT_EQ(mine.calls[1].count(line), 0u) << line;
+  }
 }
 
 // Every particle leaves at its first stage, all lanes of a kernel at once while others wait.
