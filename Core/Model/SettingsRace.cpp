@@ -18,7 +18,10 @@ constexpr std::size_t kTurns = 3;
 constexpr std::size_t kLastTurns = 5;
 /// Part of the budget for the share of the first trial.
 constexpr double kFirst = 1.0 / 100;
-/// How much larger the share of the second one is.
+/// How often it is tried: once to bring what is needed near, and then so that one run that was
+/// disturbed does not make trials seem too dear to be made at all.
+constexpr std::size_t kFirstTurns = 4;
+/// How much larger the share of the trial after these is.
 constexpr double kFurther = 4;
 /// So many times as slow as the default is out at once: its other turns would eat up the budget.
 constexpr double kHopeless = 4;
@@ -99,10 +102,11 @@ SettingsRace::SettingsRace(std::size_t candidates, const RaceOptions& options)
   const double all = static_cast<double>(candidates);
   const double first = std::max(options.smallestShare, kFirst * options.budget * all);
   const double further = kFurther * first;
-  // The first run only brings what is needed near.
-  const double asked = 2 * first + further + all * options.smallestShare;
+  const double asked =
+      static_cast<double>(kFirstTurns) * first + further + all * options.smallestShare;
   if (further > 1 || asked > options.budget * all) return;
-  plan_ = {{0, first}, {0, first}, {0, further}};
+  plan_.assign(kFirstTurns, {0, first});
+  plan_.push_back({0, further});
 }
 
 std::optional<Trial> SettingsRace::next() const {

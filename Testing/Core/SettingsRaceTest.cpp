@@ -106,6 +106,23 @@ TEST(SettingsRace, DropsWhatIsHopelessAtOnce) {
   EXPECT_GT(one.trials(), 25u);
 }
 
+TEST(SettingsRace, GoesOnAfterOneTrialThatWasDisturbed) {
+  for (int disturbed = 0; disturbed < 5; ++disturbed) {
+    Machine machine = randomMachine(8, 18, 0);
+    for (double& constant : machine.constant) constant = 0.01;
+    RaceOptions options;
+    options.budget = 0.19;
+    options.defaultSeconds = machine.fullCost(0);
+    SettingsRace one(18, options);
+    for (int i = 0; const auto trial = one.next(); ++i)
+      one.report(machine.run(*trial) * (i == disturbed ? 4 : 1));
+    EXPECT_GT(one.trials(), 50u) << disturbed;
+    double best = machine.fullCost(0);
+    for (std::size_t c = 1; c < 18; ++c) best = std::min(best, machine.fullCost(c));
+    EXPECT_LE(machine.fullCost(one.best()), 1.1 * best) << disturbed;
+  }
+}
+
 TEST(SettingsRace, DecidesByWhatItIsToldAlone) {
   Machine machine = randomMachine(8, 12, 0.05);
   SettingsRace one(12), other(12);
