@@ -70,6 +70,11 @@ struct Lanes {
     return p;
   }
 
+  /// Leaves all lanes where they begin a step.
+  void putBack() {
+    forEach(alive, [&](int l) { leave(l, 1); });
+  }
+
   /// Feeds the velocities at the targets to all lanes in stage `Stage`.
   /// @param length  of the cells that hold the targets
   /// @param cell    their numbers for the log, or null for none

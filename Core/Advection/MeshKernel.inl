@@ -128,8 +128,7 @@ class Walk {
         empty &= empty - 1;
       }
     group.stage = 1;
-    if (next_ == end_ && --group.patience < 0)
-      forEach(group.lanes.alive, [&](int l) { group.lanes.leave(l, 1); });
+    if (next_ == end_ && --group.patience < 0) group.lanes.putBack();
     group.walking = group.lanes.alive;
   }
 

@@ -219,7 +219,8 @@ class Sweep {
       }
       while (alive()) {
         stages(std::make_integer_sequence<int, kStages<I>>());
-        if (next_ == end_ && --patience <= 0) return putBack();
+        if (next_ == end_ && --patience <= 0)
+          for (Group& group : groups_) group.lanes.putBack();
       }
       // All lanes may have gone away at once while others wait.
     } while (next_ != end_);
@@ -241,12 +242,6 @@ class Sweep {
     LaneSet any = 0;
     for (const Group& group : groups_) any |= group.lanes.alive;
     return any != 0;
-  }
-
-  /// Leaves all particles where they begin a step.
-  void putBack() {
-    for (Group& group : groups_)
-      forEach(group.lanes.alive, [&](int l) { group.lanes.leave(l, 1); });
   }
 
   /// Takes waiting particles into empty lanes.
