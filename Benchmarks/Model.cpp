@@ -50,7 +50,8 @@ using tributary::Transport;
 
 constexpr Family Gev = Family::GeneralizedExtremeValue;
 // The last hundredth of samples is beyond what bins of equal width between the least and the
-// largest can show: an interrupted operation takes a thousand times as long as others.
+// largest can show: an operation with a tick of the system's clock in it takes a hundred times as
+// long as others.
 constexpr double FittedPart = 0.99;
 // About so long transfers are measured.
 constexpr double TransferSeconds = 1;
@@ -108,14 +109,19 @@ HybridResult runFor(Transport& transport, const HybridSetting& setting, double s
   return HybridJacobi(transport, problemOf(setting), hybrid).run();
 }
 
-/// The median time between two looks at the clock with nothing in between.
-double clockSeconds() {
+/// The median time between two looks at the clock with nothing in between, or with something.
+template <class Between>
+double clockSeconds(Between&& between) {
   std::vector<double> samples;
   for (int i = 0; i < 100001; ++i) {
     const double begin = steadySeconds();
+    between();
     samples.push_back(steadySeconds() - begin);
   }
   return median(samples);
+}
+double clockSeconds() {
+  return clockSeconds([] {});
 }
 
 /// As many of them, evenly spread.
@@ -162,9 +168,13 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
                        : tributary::makeNeighborLinks(transport, session, subregion, judge, false);
     links->open(boundary);
     const auto time = [&](std::vector<double>& samples, auto&& work) {
+      const tributary::OffCore offCore;
       const double begin = steadySeconds();
       work();
-      samples.push_back(std::max(0.0, steadySeconds() - begin - look));
+      const double seconds = steadySeconds() - begin - look;
+      // Who waits for a master may have no core meanwhile; neighbours do not wait.
+      if (setting.master || offCore.seconds() <= tributary::InterruptionSeconds)
+        samples.push_back(std::max(0.0, seconds));
     };
     const auto compute = [&](double seconds) {
       for (const double end = steadySeconds() + seconds; steadySeconds() < end;) {
@@ -343,26 +353,33 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
     Row row;
     row["kind"] = nameOf(kind.kind);
     row["samples"] = kind.seconds.size();
-    row["measured us"] = 1e6 * kind.mean;
+    row["us"] = 1e6 * kind.mean;
     row["median us"] = 1e6 * median(kind.seconds);
     row["deviation us"] = 1e6 * kind.deviation;
+    row["pairs at best %"] = 100 * tributary::errorOfModel(kind, kind).ofPairsIfPerfect;
     const auto add = [&](const std::vector<KindSummary>& model, const std::string& name) {
       const double none = std::numeric_limits<double>::quiet_NaN();
       row[name + " us"] = none;
       row[name + " error %"] = none;
+      row[name + " pairs %"] = none;
       row[name + " +- %"] = none;
-      row[name + " mean %"] = none;
       for (const KindSummary& other : model) {
         if (!(other.kind == kind.kind)) continue;
         const tributary::ModelError error = tributary::errorOfModel(other, kind);
         row[name + " us"] = 1e6 * other.mean;
-        row[name + " error %"] = 100 * error.mean;
+        row[name + " error %"] = 100 * error.ofMeans;
+        row[name + " pairs %"] = 100 * error.ofPairs;
         row[name + " +- %"] = 100 * error.deviation;
-        row[name + " mean %"] = 100 * (other.mean / kind.mean - 1);
       }
     };
     add(byKernel, "KERNEL");
     add(byGev, "GEV");
+    // Those that were interrupted happened as well.
+    std::vector<double> all = kind.seconds;
+    for (const auto& [other, seconds] : measured.times.interrupted)
+      if (other == kind.kind) all.push_back(seconds);
+    row["interrupted"] = all.size() - kind.seconds.size();
+    row["with these us"] = 1e6 * meanOf(all);
     report.add(row);
   }
   finish(report, options);
@@ -415,13 +432,14 @@ void tabulateFits(Transport& transport, const ModelOptions& options) {
 
 // ---- Figures 7 to 9: rates by swap period and work share ----
 
-/// Iterations per second of the first thread, and of the others in the mean. Collective.
+/// Iterations per second that they had a core, of the first thread, and of the others in the mean.
+/// Collective.
 std::pair<double, double> measuredRates(Transport& transport, const HybridSetting& setting,
                                         double seconds) {
   const HybridResult result = runFor(transport, setting, seconds, 0);
   std::vector<double> mine;
-  for (const std::int64_t iterations : result.iterations)
-    mine.push_back(static_cast<double>(iterations) / result.seconds);
+  for (std::size_t b = 0; b < result.iterations.size(); ++b)
+    mine.push_back(static_cast<double>(result.iterations[b]) / result.coreSeconds[b]);
   std::vector<std::int64_t> counts;
   const std::vector<double> all = tributary::allgatherv(transport, mine, &counts);
   double first = 0, others = 0;
@@ -621,9 +639,12 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
   for (const std::int64_t count : result.iterations) iterations += count;
   if (transport.rank() != 0) return;
   const double clock = clockSeconds();
-  const double looks =
-      2 * static_cast<double>(operations + times.iterations.size() + times.layersTogether.size()) *
-      clock;
+  const double core =
+      clockSeconds([] { static_cast<void>(tributary::OffCore().seconds()); }) - clock;
+  const auto whole = times.iterations.size() + times.interrupted.size();
+  const auto together = times.layersTogether.size(), oneByOne = times.layersOneByOne.size();
+  const double looks = 2 * static_cast<double>(operations + whole + together) * clock +
+                       static_cast<double>(whole + together + oneByOne) * core;
   Report report("model: cost of timing one iteration in " + std::to_string(options.timingPeriod),
                 settingsOf(setting));
   Row row;
@@ -631,6 +652,7 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
   row["timed"] = median(with);
   row["slower %"] = 100 * (median(without) / median(with) - 1);
   row["clock ns"] = 1e9 * clock;
+  row["core ns"] = 1e9 * core;
   row["looks per iteration"] =
       2 * static_cast<double>(operations) / static_cast<double>(iterations);
   row["looks %"] = 100 * looks / (result.seconds * options.threads);

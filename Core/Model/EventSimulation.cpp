@@ -400,16 +400,30 @@ ModelError errorOfModel(const KindSummary& modelled, const KindSummary& measured
   if (modelled.seconds.empty() || measured.seconds.empty())
     throw Error("an error of a model without samples");
   const std::size_t pairs = std::max(modelled.seconds.size(), measured.seconds.size());
+  const auto mean = [](const std::vector<double>& values, auto&& of) {
+    double sum = 0;
+    for (const double value : values) sum += of(value);
+    return sum / static_cast<double>(values.size());
+  };
+  const auto itself = [](double value) { return value; };
+  for (const double real : measured.seconds)
+    if (!(real > 0)) throw Error("measured seconds of an iteration that are not positive");
+  ModelError result;
+  const double measuredMean = mean(measured.seconds, itself);
+  result.ofMeans = mean(modelled.seconds, itself) / measuredMean - 1;
+  result.ofPairsIfPerfect =
+      measuredMean * mean(measured.seconds, [](double value) { return 1 / value; }) - 1;
   double sum = 0, squares = 0;
   for (std::size_t i = 0; i < pairs; ++i) {
     const double real = measured.seconds[i % measured.seconds.size()];
-    if (!(real > 0)) throw Error("measured seconds of an iteration that are not positive");
     const double error = modelled.seconds[i % modelled.seconds.size()] / real - 1;
     sum += error;
     squares += error * error;
   }
-  const double mean = sum / static_cast<double>(pairs);
-  return {mean, std::sqrt(std::max(0.0, squares / static_cast<double>(pairs) - mean * mean))};
+  result.ofPairs = sum / static_cast<double>(pairs);
+  result.deviation = std::sqrt(
+      std::max(0.0, squares / static_cast<double>(pairs) - result.ofPairs * result.ofPairs));
+  return result;
 }
 
 }  // namespace tributary

@@ -55,13 +55,19 @@ struct KindSummary {
 /// By kind, in the order of their names.
 std::vector<KindSummary> summarize(const std::vector<std::pair<IterationKind, double>>& iterations);
 
-/// How far modelled seconds are from measured ones, as parts of the measured: mean and standard
-/// deviation of (modelled - measured) / measured over pairs, as in Tables 1 and 3 of the paper. The
-/// n-th of one list is paired with the n-th of the other, of which the shorter one begins anew when
-/// it ends.
+/// How far modelled seconds are from measured ones, as parts of the measured.
 struct ModelError {
-  double mean = 0;
+  /// Mean of the modelled ones over mean of the measured ones, less 1.
+  double ofMeans = 0;
+  /// Mean and standard deviation of (modelled - measured) / measured over pairs, as in Tables 1 and
+  /// 3 of the paper. The n-th of one list is paired with the n-th of the other, of which the
+  /// shorter one begins anew when it ends.
+  double ofPairs = 0;
   double deviation = 0;
+  /// What ofPairs is, on average, if the measured ones themselves in any other order are the model:
+  /// mean of the measured times mean of 1 / measured, less 1. It is above 0 as soon as they vary,
+  /// about the square of their relative deviation.
+  double ofPairsIfPerfect = 0;
 };
 /// Throws Error if there are no samples, or if a measured one is not positive.
 ModelError errorOfModel(const KindSummary& modelled, const KindSummary& measured);

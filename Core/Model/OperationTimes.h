@@ -60,10 +60,19 @@ inline std::string nameOf(const IterationKind& kind) {
          (kind.residual ? "R" : "") + (kind.reported ? "r" : "");
 }
 
+/// A thread that was without a core for longer was interrupted. A visit of another one for less, or
+/// of the system's clock, is like other noise.
+constexpr double InterruptionSeconds = 1e-5;
+
 /// Measured seconds of one thread, or of all.
 struct OperationTimes {
   std::array<std::vector<double>, Operations> operations;
   std::vector<std::pair<IterationKind, double>> iterations;
+  /// Iterations that were interrupted: their thread was without a core for longer than
+  /// InterruptionSeconds. How often that happens is no property of the program; one such iteration
+  /// may last as long as a hundred others, so that among samples of one in a hundred it is a matter
+  /// of luck. So they are kept apart, and operations and layers of such iterations are left out.
+  std::vector<std::pair<IterationKind, double>> interrupted;
   /// A block's seconds per layer in an iteration whose layers were timed one by one, and in another
   /// whose layers were timed together.
   std::vector<double> layersOneByOne, layersTogether;
@@ -74,8 +83,16 @@ struct OperationTimes {
     };
     for (std::size_t i = 0; i < Operations; ++i) append(operations[i], other.operations[i]);
     append(iterations, other.iterations);
+    append(interrupted, other.interrupted);
     append(layersOneByOne, other.layersOneByOne);
     append(layersTogether, other.layersTogether);
+  }
+
+  /// Leaves room for as many.
+  void clear() {
+    for (auto& samples : operations) samples.clear();
+    for (auto* samples : {&iterations, &interrupted}) samples->clear();
+    for (auto* samples : {&layersOneByOne, &layersTogether}) samples->clear();
   }
 
   /// Of operations and layers, other than of iterations, so many times as many seconds.

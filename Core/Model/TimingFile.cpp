@@ -1,5 +1,6 @@
 #include "Tributary/Model/TimingFile.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -17,7 +18,11 @@ namespace tributary {
 
 namespace {
 
-constexpr const char* Title = "tributary-timings 2";
+constexpr const char* Title = "tributary-timings 3";
+
+/// Iterations of each kind, in sections of this name.
+constexpr std::array IterationSections = {std::pair("iterations", &OperationTimes::iterations),
+                                          std::pair("interrupted", &OperationTimes::interrupted)};
 
 /// As few digits as give the same number again, in any locale.
 std::string text(double value) {
@@ -106,6 +111,12 @@ class Lines {
   int number_ = 0;
 };
 
+IterationKind kindOf(const Lines& lines, const std::string& name) {
+  for (const IterationKind& kind : allKinds())
+    if (nameOf(kind) == name) return kind;
+  lines.fail("there is no kind of iterations \"" + name + "\"");
+}
+
 HybridSetting readSetting(Lines& lines) {
   HybridSetting setting;
   setting.neighbors = lines.small(lines.words("neighbors", 1)[0]);
@@ -160,12 +171,13 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured) {
   for (std::size_t i = 0; i < Operations; ++i)
     if (!measured.times.operations[i].empty())
       samples("operation " + nameOf(static_cast<Operation>(i)), measured.times.operations[i]);
-  for (const IterationKind& kind : allKinds()) {
-    std::vector<double> seconds;
-    for (const auto& [other, value] : measured.times.iterations)
-      if (other == kind) seconds.push_back(value);
-    if (!seconds.empty()) samples("iterations " + nameOf(kind), seconds);
-  }
+  for (const auto& [section, member] : IterationSections)
+    for (const IterationKind& kind : allKinds()) {
+      std::vector<double> seconds;
+      for (const auto& [other, value] : measured.times.*member)
+        if (other == kind) seconds.push_back(value);
+      if (!seconds.empty()) samples(std::string(section) + ' ' + nameOf(kind), seconds);
+    }
   samples("swap-transfers", measured.swapTransfers);
   samples("report-transfers", measured.reportTransfers);
   samples("paces", measured.paces);
@@ -180,9 +192,10 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
   MeasuredTimes measured;
   measured.setting = readSetting(lines);
   measured.timingSeconds = lines.seconds(lines.words("timing-seconds", 1)[0]);
-  std::vector<IterationKind> seen;
+  const std::string sections =
+      "\"operation\", \"iterations\", \"interrupted\" or \"swap-transfers\"";
   for (;;) {
-    const std::string line = lines.next("\"operation\", \"iterations\" or \"swap-transfers\"");
+    const std::string line = lines.next(sections);
     std::istringstream words(line);
     std::string section, what, count, more;
     words >> section >> what;
@@ -202,22 +215,17 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
       auto& values = measured.times.operations[i];
       if (!values.empty()) lines.fail(what + " has been there before");
       values = lines.samples(number, what);
-    } else if (section == "iterations") {
-      bool isKnown = false;
-      for (const IterationKind& kind : allKinds()) {
-        if (nameOf(kind) != what) continue;
-        isKnown = true;
-        for (const IterationKind& other : seen)
-          if (other == kind) lines.fail(what + " has been there before");
-        seen.push_back(kind);
-        for (const double value : lines.samples(number, what))
-          measured.times.iterations.emplace_back(kind, value);
-      }
-      if (!isKnown) lines.fail("there is no kind of iterations \"" + what + "\"");
-    } else {
-      lines.fail("there should be \"operation\", \"iterations\" or \"swap-transfers\", not \"" +
-                 section + "\"");
+      continue;
     }
+    const auto iterations = std::find_if(IterationSections.begin(), IterationSections.end(),
+                                         [&](const auto& known) { return known.first == section; });
+    if (iterations == IterationSections.end())
+      lines.fail("there should be " + sections + ", not \"" + section + "\"");
+    auto& values = measured.times.*iterations->second;
+    const IterationKind kind = kindOf(lines, what);
+    for (const auto& [other, seconds] : values)
+      if (other == kind) lines.fail(what + " has been there before");
+    for (const double value : lines.samples(number, what)) values.emplace_back(kind, value);
   }
   const auto rest = [&](const std::string& section) {
     return lines.samples(lines.integer(lines.words(section, 1)[0]), section);

@@ -26,7 +26,7 @@ struct MeasuredTimes {
 
 /// A text, for people too, a word or a number after the other:
 ///
-///     tributary-timings 2
+///     tributary-timings 3
 ///     neighbors 4
 ///     points 400 400 1
 ///     subregions 1 2
@@ -42,6 +42,8 @@ struct MeasuredTimes {
 ///     1.2e-07
 ///     iterations C_U 1
 ///     3e-05
+///     interrupted C_U 1
+///     4e-03
 ///     swap-transfers 0
 ///     report-transfers 0
 ///     paces 0

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -92,6 +93,8 @@ class HybridJacobi::Team {
         halo_(solver.halo_),
         dedicated_(options_.variant == HybridVariant::AsynchronousDirect),
         times_(blocks_.size() + 1),
+        drafts_(blocks_.size()),
+        coreSeconds_(blocks_.size(), 0),
         alone_(blocks_.size(), 0),
         due_(blocks_.size()) {}
 
@@ -124,6 +127,8 @@ class HybridJacobi::Team {
   const std::vector<HybridSample>& history() const { return history_; }
   /// By block; then of a dedicated thread.
   const std::vector<OperationTimes>& times() const { return times_; }
+  /// By block.
+  const std::vector<double>& coreSeconds() const { return coreSeconds_; }
 
  private:
   /// What a thread has to do when it communicates.
@@ -147,7 +152,9 @@ class HybridJacobi::Team {
   void work(int number) {
     // Counted here, as an iteration that fails is one all the same for those who wait for it.
     std::int64_t n = blocks_[static_cast<std::size_t>(number)]->iterations();
+    const double begin = tributary::coreSeconds();
     while (!stop_.load(std::memory_order_acquire)) iterate(number, ++n);
+    coreSeconds_[static_cast<std::size_t>(number)] = tributary::coreSeconds() - begin;
   }
 
   /// Notes what goes wrong; the threads, and the other ranks, go on until all have been told.
@@ -164,9 +171,13 @@ class HybridJacobi::Team {
 
   void iterate(int number, std::int64_t n) {
     JacobiBlock& block = *blocks_[static_cast<std::size_t>(number)];
-    OperationTimes& own = times_[static_cast<std::size_t>(number)];
+    int& alone = alone_[static_cast<std::size_t>(number)];
+    if (alone >= MostAlone) leaveCore(0);
     const Sample sample = sampleOf(number, n);
-    OperationTimes* times = sample == Sample::Parts ? &own : nullptr;
+    OperationTimes& draft = drafts_[static_cast<std::size_t>(number)];
+    OperationTimes* times = sample == Sample::Parts ? &draft : nullptr;
+    std::optional<OffCore> offCore;
+    if (sample != Sample::None) offCore.emplace();
     const double begin = sample == Sample::Whole ? steadySeconds() : 0;
     const bool swaps = n % options_.swapPeriod == 0;
     const bool measures = n % options_.residualPeriod == 0;
@@ -180,14 +191,12 @@ class HybridJacobi::Team {
       const bool isNew = block.take(epoch_.load(std::memory_order_acquire), times);
       isAlone = !isNew && (block.dependsOnOthers() || block.box().empty());
     });
-    int& alone = alone_[static_cast<std::size_t>(number)];
     alone = isAlone ? alone + 1 : 0;
-    if (alone >= MostAlone) leaveCore(0);
     if (synchronous) barrier_.wait();  // all have taken what belongs to the same iteration
     attempt([&] {
       // Before the step, which takes what the values of others make wrong out of sight.
       if (measures) block.computeResidual(times);
-      block.compute(times, sample == Sample::Layers ? &own : nullptr);
+      block.compute(times, sample == Sample::Layers ? &draft : nullptr);
       if (swaps || measures) block.publish(times);
     });
     if (synchronous) barrier_.wait();
@@ -204,10 +213,26 @@ class HybridJacobi::Team {
     attempt([&] {
       if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridJudge::Limit);
       if (sample == Sample::Whole)
-        own.iterations.emplace_back(IterationKind{communicating, done.swap, measures, done.report},
-                                    steadySeconds() - begin);
+        draft.iterations.emplace_back(
+            IterationKind{communicating, done.swap, measures, done.report},
+            steadySeconds() - begin);
+      // Who waits for others has no core meanwhile.
+      if (offCore) keep(number, !synchronous && offCore->seconds() > InterruptionSeconds);
       if (options_.afterIteration) options_.afterIteration(number);
     });
+  }
+
+  /// What was noted of an iteration.
+  void keep(int number, bool wasInterrupted) {
+    OperationTimes& own = times_[static_cast<std::size_t>(number)];
+    OperationTimes& draft = drafts_[static_cast<std::size_t>(number)];
+    if (wasInterrupted) {
+      own.interrupted.insert(own.interrupted.end(), draft.iterations.begin(),
+                             draft.iterations.end());
+    } else {
+      own.add(draft);
+    }
+    draft.clear();
   }
 
   /// AsynchronousDirect's thread that computes nothing.
@@ -296,10 +321,12 @@ class HybridJacobi::Team {
   bool dedicated_;
   int computing_ = 1;  // blocks that have a thread
   Barrier barrier_;
-  std::vector<OperationTimes> times_;  // by thread
-  std::vector<HybridSample> history_;  // of the one who communicates
-  std::vector<int> alone_;             // by thread: iterations without anything new
-  std::vector<Due> due_;               // by thread: since it communicated last
+  std::vector<OperationTimes> times_;   // by thread
+  std::vector<OperationTimes> drafts_;  // by block: of the iteration that is under way
+  std::vector<double> coreSeconds_;     // by block: its thread's
+  std::vector<HybridSample> history_;   // of the one who communicates
+  std::vector<int> alone_;              // by thread: iterations without anything new
+  std::vector<Due> due_;                // by thread: since it communicated last
   std::atomic<bool> go_{false};
   std::atomic<bool> stop_{false};
   std::atomic<std::int64_t> epoch_{1};
@@ -439,6 +466,7 @@ HybridResult HybridJacobi::run() {
   double threshold = wanted;
   double residual = result.guessResidual;
   result.times.resize(blocks_.size() + 1);
+  result.coreSeconds.resize(blocks_.size());
   const double begin = steadySeconds();
   const double end = begin + options_.maximumSeconds;
   // Between two swaps it may rise and fall. Ranks may have other periods, but must judge alike.
@@ -488,6 +516,8 @@ HybridResult HybridJacobi::run() {
       stagnant = links->stagnates();
       trouble.attempt([&] {
         for (std::size_t i = 0; i < result.times.size(); ++i) result.times[i].add(team->times()[i]);
+        for (std::size_t b = 0; b < blocks_.size(); ++b)
+          result.coreSeconds[b] += team->coreSeconds()[b];
         for (const HybridSample& sample : team->history())
           result.history.push_back(
               {sample.seconds - begin, sample.iterations, sample.residual / result.guessResidual});

@@ -74,7 +74,11 @@ struct HybridResult {
   double seconds = 0;        ///< Of the rounds, verification included.
   std::vector<std::int64_t> iterations;  ///< Of this rank's blocks.
   std::vector<double> squaredResiduals;  ///< Verified, of this rank's blocks.
-  /// Of this rank's blocks; then those of a dedicated thread, or of a master.
+  /// For how long the threads of this rank's blocks had a core in the rounds.
+  std::vector<double> coreSeconds;
+  /// Of this rank's blocks; then those of a dedicated thread, or of a master. Iterations that were
+  /// interrupted are kept apart, except where threads wait for others (SynchronousDirect), who have
+  /// no core meanwhile anyway.
   std::vector<OperationTimes> times;
   std::vector<HybridSample> history;  ///< If asked for; of a master only what is verified.
 };

@@ -402,15 +402,18 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
             std::string::npos);
 }
 
-TEST(ModelError, IsThatOfPairs) {
+TEST(ModelError, IsThatOfMeansAndOfPairs) {
   KindSummary modelled, measured;
   modelled.seconds = {1.1, 0.9};
   measured.seconds = {1, 1, 2, 2};
   // +10 %, -10 %, -45 %, -55 %.
   const ModelError error = errorOfModel(modelled, measured);
-  EXPECT_NEAR(error.mean, -0.25, 1e-12);
+  EXPECT_NEAR(error.ofPairs, -0.25, 1e-12);
   EXPECT_NEAR(error.deviation, std::sqrt((0.01 + 0.01 + 0.45 * 0.45 + 0.55 * 0.55) / 4 - 0.0625),
               1e-12);
+  EXPECT_NEAR(error.ofMeans, 1 / 1.5 - 1, 1e-12);
+  // All pairs of 1, 1, 2, 2 with themselves: 0, +100 %, -50 %, 0, as often.
+  EXPECT_NEAR(error.ofPairsIfPerfect, 0.125, 1e-12);
   measured.seconds = {1, 0};
   EXPECT_NE(errorOf([&] { errorOfModel(modelled, measured); }).find("not positive"),
             std::string::npos);

@@ -28,6 +28,7 @@ namespace tributary {
 namespace {
 
 using testing::errorOf;
+using testing::ForwardingTransport;
 using testing::world;
 
 using Points = std::array<std::int64_t, 3>;
@@ -542,10 +543,11 @@ TEST(HybridJacobi, TimesAreThoseOfEachOperation) {
   EXPECT_GE(samples(Operation::ComputeLayer), times.layersOneByOne.size());
   EXPECT_LE(samples(Operation::ComputeLayer), 2 * times.layersOneByOne.size());
   std::map<std::string, int> kinds;
-  for (const auto& [kind, seconds] : times.iterations) {
-    ++kinds[nameOf(kind)];
-    EXPECT_GE(seconds, 0);
-  }
+  for (const auto* iterations : {&times.iterations, &times.interrupted})
+    for (const auto& [kind, seconds] : *iterations) {
+      ++kinds[nameOf(kind)];
+      EXPECT_GE(seconds, 0);
+    }
   for (const char* kind : {"C_U", "C_US", "C_USRr", "C_URr", "N_U", "N_UR"})
     EXPECT_GT(kinds[kind], 0) << kind;
   EXPECT_EQ(kinds.size(), 6u);
@@ -567,6 +569,54 @@ TEST(HybridJacobi, TimesOfADedicatedThreadComeLast) {
   EXPECT_EQ(samples(0, Operation::CopyBoundary), 0u);
   EXPECT_EQ(samples(1, Operation::ComputeLayer), 0u);
   EXPECT_GT(samples(1, Operation::CopyBoundary), 0u);
+}
+
+/// Naps where a report of the residual begins.
+class NappingTransport : public ForwardingTransport {
+ public:
+  static constexpr double NapSeconds = 0.005;
+
+  using ForwardingTransport::ForwardingTransport;
+  PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {
+    leaveCore(NapSeconds);
+    return ForwardingTransport::allreduce(op, std::move(values));
+  }
+};
+
+TEST(HybridJacobi, KeepsInterruptedIterationsApart) {
+  HybridOptions options;
+  options.timingPeriod = 2;
+  options.residualPeriod = 2;
+  options.tolerance = 1e-300;
+  options.maximumIterations = 60;
+  for (const bool waits : {false, true}) {
+    if (waits) options.variant = HybridVariant::SynchronousDirect;
+    NappingTransport transport(world());
+    const HybridResult result =
+        HybridJacobi(transport, problemOf(LaplaceStencil::FivePoint), options).run();
+    const OperationTimes& times = result.times.front();
+    double longest = 0;
+    for (const auto& [kind, seconds] : times.interrupted) longest = std::max(longest, seconds);
+    const auto samples = [&](Operation operation) {
+      return times.operations[static_cast<std::size_t>(operation)].size();
+    };
+    if (waits) {
+      EXPECT_TRUE(times.interrupted.empty());
+      continue;
+    }
+    for (const auto& [kind, seconds] : times.iterations)
+      EXPECT_LT(seconds, NappingTransport::NapSeconds) << nameOf(kind);
+    // A nap is no time with a core.
+    EXPECT_GT(result.coreSeconds.front(), 0);
+    EXPECT_LT(result.coreSeconds.front(), result.seconds - longest);
+    // Alone, each report begins anew, and no other iteration naps.
+    if (world().size() > 1) continue;
+    EXPECT_GE(longest, NappingTransport::NapSeconds);
+    EXPECT_GT(samples(Operation::ComputeLayer), 0u);
+    EXPECT_GT(times.iterations.size(), 0u);
+    EXPECT_EQ(samples(Operation::SumResidual), 0u);
+    for (const auto& [kind, seconds] : times.iterations) EXPECT_FALSE(kind.reported);
+  }
 }
 
 TEST(HybridJacobi, RefusesWhatMakesNoSense) {

@@ -34,6 +34,7 @@ MeasuredTimes somethingMeasured() {
   measured.times.iterations = {{{true, true, true, true}, 0.1},
                                {{false, false, false, false}, 2e-5},
                                {{true, true, true, true}, 0.2}};
+  measured.times.interrupted = {{{true, true, true, true}, 0.3}};
   measured.swapTransfers = {1e-6};
   measured.paces = {0.75, 1.25, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   return measured;
@@ -65,6 +66,7 @@ TEST(TimingFile, GivesBackWhatWasWritten) {
   ASSERT_EQ(read.times.iterations.size(), 3u);
   EXPECT_EQ(read.times.iterations[0], measured.times.iterations[0]);
   EXPECT_EQ(read.times.iterations[1], measured.times.iterations[2]);
+  EXPECT_EQ(read.times.interrupted, measured.times.interrupted);
 
   const std::string path =
       ::testing::TempDir() + "timings" + std::to_string(world().rank()) + ".txt";
@@ -88,7 +90,7 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
     const std::string place = line > 0 ? "file, line " + std::to_string(line) + ":" : "file:";
     EXPECT_EQ(error.find(place), 0u) << from << ": " << error;
   };
-  expect("tributary-timings 2", "tributary-timings 1", 1, "does not begin");
+  expect("tributary-timings 3", "tributary-timings 2", 1, "does not begin");
   expect("neighbors 26", "neighbours 26", 2, "there should be \"neighbors\"");
   expect("neighbors 26", "neighbors 26 2", 2, "there should be 1 after");
   expect("neighbors 26", "neighbors", 2, "there should be 1 after");
@@ -126,15 +128,18 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
   expect("iterations C_USRr 2", "iterations C_UX 2", 20, "no kind of iterations");
   expect("iterations N_U 1", "iterations C_USRr 1", 23, "before");
   expect("iterations N_U 1", "iterations N_U 1000000000000", 25, "no number");
-  expect("swap-transfers 1", "swap-transfers -1", 25, "-1 samples");
-  expect("swap-transfers 1", "swap-transfers 1 1", 25, "one number");
-  expect("report-transfers 0", "report-transfers x", 27, "no whole number");
-  expect("paces 12", "paces twelve", 28, "no whole number");
-  expect("0.75", "-0.75", 29, "not negative");
-  expect("0.75", "0", 40, "above 0");
-  expect("paces 12\n0.75", "paces 11", 39, "11 paces; there are 12 threads");
-  expect("paces 12", "paces 11", 39, "11 paces");
-  expect("end", "ende", 41, "there should be \"end\"");
+  expect("interrupted C_USRr 1", "iterations C_USRr 1", 25, "before");
+  expect("interrupted C_USRr 1", "interrupted C_USRr 0", 25, "left out");
+  expect("interrupted C_USRr 1", "interrupted C_UX 1", 25, "no kind of iterations");
+  expect("swap-transfers 1", "swap-transfers -1", 27, "-1 samples");
+  expect("swap-transfers 1", "swap-transfers 1 1", 27, "one number");
+  expect("report-transfers 0", "report-transfers x", 29, "no whole number");
+  expect("paces 12", "paces twelve", 30, "no whole number");
+  expect("0.75", "-0.75", 31, "not negative");
+  expect("0.75", "0", 42, "above 0");
+  expect("paces 12\n0.75", "paces 11", 41, "11 paces; there are 12 threads");
+  expect("paces 12", "paces 11", 41, "11 paces");
+  expect("end", "ende", 43, "there should be \"end\"");
   expect("end\n", "end\nmore\n", 0, "something follows");
   EXPECT_NE(errorOf([] { readFrom(""); }).find("line 1: the file ends"), std::string::npos);
 }

@@ -132,6 +132,21 @@ void sendSynchronously(Transport& transport) {
   }
 }
 
+TEST(Clock, TellsForHowLongAThreadHadNoCore) {
+  const double coreBegin = coreSeconds();
+  const OffCore asleep;
+  leaveCore(0.02);
+  EXPECT_GE(asleep.seconds(), 0.0199);
+  EXPECT_LT(coreSeconds(), coreBegin + 0.02);
+  const double begin = steadySeconds();
+  const OffCore busy;
+  for (const double end = coreSeconds() + 0.001; coreSeconds() < end;) {
+  }
+  // Others may have had the core, too.
+  EXPECT_LE(busy.seconds(), steadySeconds() - begin - 0.001);
+  EXPECT_GE(busy.seconds(), -1e-5);
+}
+
 TEST(Transport, ChannelsAndSessionsDoNotMix) {
   sendToSelfOnSeveralChannels(world());
 }
