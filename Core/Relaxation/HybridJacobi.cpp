@@ -22,6 +22,10 @@
 #include "Tributary/Transport/Clock.h"
 #include "Tributary/Transport/Collectives.h"
 
+#ifdef __unix__
+#include <unistd.h>
+#endif
+
 namespace tributary {
 
 namespace {
@@ -37,6 +41,15 @@ constexpr int MostVainJudgements = 100;
 // After so many iterations on values of others that have not changed a thread lets others have its
 // core, who may be waiting for it to bring the values that this one waits for.
 constexpr int MostAlone = 20;
+
+/// Of the cache that the cores share; what most of them have if it is not known.
+std::size_t largestCacheBytes() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes > 0) return static_cast<std::size_t>(bytes);
+#endif
+  return std::size_t(32) << 20;
+}
 
 /// All threads of a team wait for each other.
 class Barrier {
@@ -390,6 +403,8 @@ HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
     const int computing =
         options.threads - (options.variant == HybridVariant::AsynchronousDirect ? 1 : 0);
     const double workShare = options.variant == HybridVariant::WorkScaling ? options.workShare : 1;
+    const bool streams = 2 * sizeof(double) * static_cast<std::size_t>(whole.cells()) >
+                         options.cacheBytes.value_or(largestCacheBytes());
     std::int64_t at = whole.lo[axis];
     for (const std::int64_t layers :
          sharesOf(whole.empty() ? 0 : whole.along(axis), computing, workShare)) {
@@ -397,7 +412,7 @@ HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
       part.lo[axis] = at;
       part.hi[axis] = at += layers;
       blocks_.push_back(
-          std::make_unique<JacobiBlock>(problem_, *subregion_, part, options.captures));
+          std::make_unique<JacobiBlock>(problem_, *subregion_, part, options.captures, streams));
       if (blocks_.size() > 1) JacobiBlock::connect(*blocks_[blocks_.size() - 2], *blocks_.back());
     }
   });

@@ -50,6 +50,9 @@ struct HybridOptions {
   /// One in so many iterations of a thread has its operations timed, another one is timed as a
   /// whole, and of a third one the layers together (of 1 and 2 there is no third one); 0: none.
   int timingPeriod = 0;
+  /// Where the two arrays of a rank's points take more, what is written goes past the caches. None:
+  /// the largest cache of the machine.
+  std::optional<std::size_t> cacheBytes;
   /// Whether the result has a history.
   bool history = false;
   /// Called by each thread after each of its iterations; to slow some down, or watch.

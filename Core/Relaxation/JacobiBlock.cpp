@@ -4,10 +4,6 @@
 #include <limits>
 #include <tuple>
 
-#ifdef __unix__
-#include <unistd.h>
-#endif
-
 namespace tributary {
 
 namespace {
@@ -16,22 +12,13 @@ std::size_t asIndex(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-/// Of the cache that the cores share; what most of them have if it is not known.
-std::size_t largestCacheBytes() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-  const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (bytes > 0) return static_cast<std::size_t>(bytes);
-#endif
-  return std::size_t(32) << 20;
-}
-
 }  // namespace
 
 JacobiBlock::JacobiBlock(const LaplaceProblem& problem, const Subregion& subregion,
-                         const CellRange& box, Captures captures)
+                         const CellRange& box, Captures captures, bool streams)
     : stencil_(problem.stencil),
       captures_(captures),
-      streams_(2 * sizeof(double) * asIndex(subregion.box().cells()) > largestCacheBytes()),
+      streams_(streams),
       axis_(dimensionOf(problem.stencil) - 1),
       box_(box),
       report_(captures, Report()),
@@ -41,7 +28,10 @@ JacobiBlock::JacobiBlock(const LaplaceProblem& problem, const Subregion& subregi
     pad_[a] = a <= axis_ ? 1 : 0;
     sizes[a] = box.along(a) + 2 * pad_[a];
   }
-  strides_ = {1, asIndex(sizes[0]), asIndex(sizes[0] * sizes[1])};
+  const std::size_t row = asIndex(sizes[0]);
+  strides_[0] = 1;
+  strides_[1] = streams ? streamStride(row) : row;
+  strides_[2] = strides_[1] * asIndex(sizes[1]);
   std::vector<double>& values = values_[0];
   if (box.empty()) return;
   values.assign(strides_[2] * asIndex(sizes[2]), 0);
@@ -116,13 +106,12 @@ std::size_t JacobiBlock::layerSize() const {
   return strides_[axis_];
 }
 
-template <class Visit>
-void JacobiBlock::forEachRow(std::int64_t layer, Visit&& visit) const {
-  if (axis_ == 1) {
-    visit(index(box_.lo[0], layer, box_.lo[2]));
-    return;
-  }
-  for (std::int64_t j = box_.lo[1]; j < box_.hi[1]; ++j) visit(index(box_.lo[0], j, layer));
+std::size_t JacobiBlock::firstRow(std::int64_t layer) const {
+  return axis_ == 1 ? index(box_.lo[0], layer, box_.lo[2]) : index(box_.lo[0], box_.lo[1], layer);
+}
+
+std::int64_t JacobiBlock::rowsOfLayer() const {
+  return axis_ == 1 ? 1 : box_.along(1);
 }
 
 void JacobiBlock::takeGhosts(const std::vector<Ghost>& ghosts) {
@@ -164,13 +153,28 @@ bool JacobiBlock::take(std::int64_t epoch, OperationTimes* times) {
   return isHaloNew || isNeighborNew;
 }
 
-void JacobiBlock::computeLayer(std::int64_t number, std::vector<double>& to, bool stream) const {
-  const auto step = stream ? streamJacobiRow : jacobiRow;
+void JacobiBlock::computeLayers(std::int64_t first, std::int64_t count, std::vector<double>& to,
+                                bool stream) const {
   const RowStrides strides{static_cast<std::ptrdiff_t>(strides_[1]),
                            static_cast<std::ptrdiff_t>(strides_[2])};
-  forEachRow(number, [&](std::size_t row) {
-    step(stencil_, values_[current_].data() + row, strides, box_.along(0), to.data() + row);
-  });
+  const double* from = values_[current_].data();
+  const auto streamFrom = [&](std::size_t row, std::int64_t rows) {
+    streamJacobiRows(stencil_, from + row, strides, box_.along(0), rows, to.data() + row);
+  };
+  // A layer of one row, and the next layer's row is the next row.
+  if (stream && axis_ == 1) {
+    streamFrom(firstRow(first), count);
+    return;
+  }
+  for (std::int64_t number = first; number < first + count; ++number) {
+    std::size_t row = firstRow(number);
+    if (stream) {
+      streamFrom(row, rowsOfLayer());
+      continue;
+    }
+    for (std::int64_t r = 0; r < rowsOfLayer(); ++r, row += strides_[1])
+      jacobiRow(stencil_, from + row, strides, box_.along(0), to.data() + row);
+  }
 }
 
 void JacobiBlock::compute(OperationTimes* times, OperationTimes* together) {
@@ -179,11 +183,13 @@ void JacobiBlock::compute(OperationTimes* times, OperationTimes* together) {
   const auto layers = static_cast<double>(last - first + 1);
   const double begin = together ? steadySeconds() : 0;
   double oneByOne = 0;
-  for (std::int64_t number = first; number <= last; ++number) {
+  for (std::int64_t number = first; number <= last;) {
     const bool isOutermost = number == first || number == last;
+    const std::int64_t count = isOutermost || times ? 1 : last - number;
     oneByOne += timed(times, isOutermost ? Operation::ComputeLayer : Operation::ComputeInterior,
                       // The outermost layers are read again at once, to be published.
-                      [&] { computeLayer(number, to, streams_ && !isOutermost); });
+                      [&] { computeLayers(number, count, to, streams_ && !isOutermost); });
+    number += count;
   }
   if (layers > 0 && times) times->layersOneByOne.push_back(oneByOne / layers);
   if (layers > 0 && together)
@@ -200,11 +206,11 @@ double JacobiBlock::computeResidual(OperationTimes* times) {
     const RowStrides strides{static_cast<std::ptrdiff_t>(strides_[1]),
                              static_cast<std::ptrdiff_t>(strides_[2])};
     residual_ = 0;
-    for (std::int64_t number = box_.lo[axis_]; number < box_.hi[axis_]; ++number)
-      forEachRow(number, [&](std::size_t row) {
-        residual_ +=
-            squaredResidualOfRow(stencil_, values_[current_].data() + row, strides, box_.along(0));
-      });
+    for (std::int64_t number = box_.lo[axis_]; number < box_.hi[axis_]; ++number) {
+      const double* row = values_[current_].data() + firstRow(number);
+      for (std::int64_t r = 0; r < rowsOfLayer(); ++r, row += strides.y)
+        residual_ += squaredResidualOfRow(stencil_, row, strides, box_.along(0));
+    }
   });
   std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
   for (const Neighboring& next : next_)

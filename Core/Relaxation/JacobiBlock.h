@@ -27,9 +27,10 @@ class JacobiBlock {
     std::int64_t iterations = 0;
   };
 
-  /// @param box  its part of the subregion's box, all of it but along the last axis
+  /// @param box      its part of the subregion's box, all of it but along the last axis
+  /// @param streams  whether what is written goes past the caches
   JacobiBlock(const LaplaceProblem& problem, const Subregion& subregion, const CellRange& box,
-              Captures captures);
+              Captures captures, bool streams);
 
   const CellRange& box() const { return box_; }
   /// Connects two blocks of neighbouring layers. Before the threads begin.
@@ -86,16 +87,18 @@ class JacobiBlock {
   /// Index of a layer's first point, those around it included, and how many they are.
   std::size_t layer(std::int64_t number) const;
   std::size_t layerSize() const;
-  void computeLayer(std::int64_t number, std::vector<double>& to, bool stream) const;
+  void computeLayers(std::int64_t first, std::int64_t count, std::vector<double>& to,
+                     bool stream) const;
   void takeGhosts(const std::vector<Ghost>& ghosts);
   void takeNeighbor(std::size_t side);
   void publishNeighbor(std::size_t side);
-  template <class Visit>
-  void forEachRow(std::int64_t layer, Visit&& visit) const;
+  /// Index of the first row of a layer, and how many it has.
+  std::size_t firstRow(std::int64_t layer) const;
+  std::int64_t rowsOfLayer() const;
 
   LaplaceStencil stencil_;
   Captures captures_;
-  bool streams_;      ///< The subregion's arrays do not stay in a cache.
+  bool streams_;
   std::size_t axis_;  ///< Of the layers: the last one.
   CellRange box_;
   std::array<std::int64_t, 3> pad_{};  ///< Points around the box along each axis.

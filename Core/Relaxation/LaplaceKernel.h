@@ -11,10 +11,10 @@ struct LaplaceKernel {
   /// See jacobiRow().
   void (*step)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count,
                double* out);
-  /// The same, but what is written goes past the caches, where there are instructions for that;
-  /// drain() makes sure that others see it.
+  /// The same for some rows, but what is written goes past the caches, where there are instructions
+  /// for that; drain() makes sure that others see it. See streamJacobiRows().
   void (*stream)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count,
-                 double* out);
+                 std::int64_t rows, double* out);
   void (*drain)();
   /// See squaredResidualOfRow().
   double (*squares)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count);

@@ -20,12 +20,9 @@ inline T at(const double* p) {
   return value;
 }
 
-// So far ahead of what is computed the row that nobody has read yet is fetched: more than the
-// processor does on its own where it reads several rows at once.
-constexpr std::int64_t Ahead = 256;
-
 // Each gives the sum of the neighbours of the points that p points to, and of these the one that is
-// read for the first time when points are visited in their order.
+// read for the first time when points are visited in their order. A window goes from row to row
+// with what it has read and added already, in the same order: the sums have the same bits.
 
 struct FivePoint {
   static constexpr int Neighbors = 4;
@@ -34,6 +31,20 @@ struct FivePoint {
     return (at<T>(p - 1) + at<T>(p + 1)) + (at<T>(p - s.y) + at<T>(p + s.y));
   }
   static const double* last(const double* p, const RowStrides& s) { return p + s.y; }
+
+  template <class T>
+  struct Window {
+    T below, here;
+    Window(const double* p, const RowStrides& s) : below(at<T>(p - s.y)), here(at<T>(p)) {}
+    /// Of the points of this row; then the next one is meant.
+    T next(const double* p, const RowStrides& s) {
+      const T above = at<T>(p + s.y);
+      const T sum = (at<T>(p - 1) + at<T>(p + 1)) + (below + above);
+      below = here;
+      here = above;
+      return sum;
+    }
+  };
 };
 
 struct NinePoint {
@@ -45,6 +56,25 @@ struct NinePoint {
     return (at<T>(p - 1) + at<T>(p + 1)) + (below + above);
   }
   static const double* last(const double* p, const RowStrides& s) { return p + s.y; }
+
+  template <class T>
+  struct Window {
+    T below;  // all three of the row
+    T beside, here;
+    Window(const double* p, const RowStrides& s)
+        : below((at<T>(p - s.y - 1) + at<T>(p - s.y + 1)) + at<T>(p - s.y)),
+          beside(at<T>(p - 1) + at<T>(p + 1)),
+          here(at<T>(p)) {}
+    T next(const double* p, const RowStrides& s) {
+      const T besideAbove = at<T>(p + s.y - 1) + at<T>(p + s.y + 1);
+      const T centreAbove = at<T>(p + s.y);
+      const T sum = beside + (below + (besideAbove + centreAbove));
+      below = beside + here;
+      beside = besideAbove;
+      here = centreAbove;
+      return sum;
+    }
+  };
 };
 
 struct SevenPoint {
@@ -55,6 +85,20 @@ struct SevenPoint {
            ((at<T>(p - s.y) + at<T>(p + s.y)) + (at<T>(p - s.z) + at<T>(p + s.z)));
   }
   static const double* last(const double* p, const RowStrides& s) { return p + s.z; }
+
+  template <class T>
+  struct Window {
+    T below, here;
+    Window(const double* p, const RowStrides& s) : below(at<T>(p - s.y)), here(at<T>(p)) {}
+    T next(const double* p, const RowStrides& s) {
+      const T above = at<T>(p + s.y);
+      const T sum =
+          (at<T>(p - 1) + at<T>(p + 1)) + ((below + above) + (at<T>(p - s.z) + at<T>(p + s.z)));
+      below = here;
+      here = above;
+      return sum;
+    }
+  };
 };
 
 struct TwentySevenPoint {
@@ -68,6 +112,21 @@ struct TwentySevenPoint {
     return NinePoint::sum<T>(p, s) + (square<T>(p - s.z, s) + square<T>(p + s.z, s));
   }
   static const double* last(const double* p, const RowStrides& s) { return p + s.z + s.y; }
+
+  template <class T>
+  struct Window {
+    NinePoint::Window<T> deep, plane, high;
+    Window(const double* p, const RowStrides& s)
+        : deep(p - s.z, s), plane(p, s), high(p + s.z, s) {}
+    static T square(NinePoint::Window<T>& window, const double* p, const RowStrides& s) {
+      const T here = window.here;
+      return window.next(p, s) + here;
+    }
+    T next(const double* p, const RowStrides& s) {
+      const T around = plane.next(p, s);
+      return around + (square(deep, p - s.z, s) + square(high, p + s.z, s));
+    }
+  };
 };
 
 template <class Visit>
@@ -122,21 +181,49 @@ void step(LaplaceStencil stencil, const double* row, const RowStrides& strides, 
   });
 }
 
+/// Several rows go on side by side, so that what they have in common is read once. One by one each
+/// row would come from the second cache twice more, which takes longer than memory does.
+/// @pre with more than one row, s.y is a multiple of two vectors
+template <class Stencil, int Rows>
+inline void streamRows(const double* row, const RowStrides& strides, std::int64_t count,
+                       double* out) {
+  const RowStrides s = strides;
+  double* __restrict to = out;
+  // So far ahead of what is computed the row that nobody has read yet is fetched: more than the
+  // processor does on its own where it reads several rows at once.
+  constexpr std::int64_t ahead = Rows > 1 ? 64 : 256;
+  constexpr double weight = 1.0 / Stencil::Neighbors;
+  const auto single = [&](std::int64_t i) {
+    for (int r = 0; r < Rows; ++r) to[i + r * s.y] = mean<Stencil, double>(row + i + r * s.y, s);
+  };
+  // Whole lines, as parts of many that wait for their other parts would be written one by one.
+  constexpr std::size_t line = 2 * sizeof(Four);
+  std::int64_t i = 0;
+  for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % line != 0; ++i) single(i);
+  for (; i + 2 * Width <= count; i += 2 * Width) {
+    typename Stencil::template Window<Four> left(row + i, s), right(row + i + Width, s);
+    for (int r = 0; r < Rows; ++r) {
+      const double* from = row + i + r * s.y;
+      __builtin_prefetch(Stencil::last(from, s) + ahead);
+      storePast(to + i + r * s.y, weight * left.next(from, s));
+      storePast(to + i + r * s.y + Width, weight * right.next(from + Width, s));
+    }
+  }
+  for (; i < count; ++i) single(i);
+}
+
 void stream(LaplaceStencil stencil, const double* row, const RowStrides& strides,
-            std::int64_t count, double* out) {
+            std::int64_t count, std::int64_t rows, double* out) {
   withStencil(stencil, [&](auto which) {
     using Stencil = decltype(which);
-    const RowStrides s = strides;
-    double* __restrict to = out;
-    std::int64_t i = 0;
-    for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % sizeof(Four) != 0; ++i)
-      to[i] = mean<Stencil, double>(row + i, s);
-    for (; i + 2 * Width <= count; i += 2 * Width) {
-      __builtin_prefetch(Stencil::last(row + i, s) + Ahead);
-      storePast(to + i, mean<Stencil, Four>(row + i, s));
-      storePast(to + i + Width, mean<Stencil, Four>(row + i + Width, s));
+    constexpr int Together = 8;
+    std::int64_t r = 0;
+    if (strides.y % (2 * Width) == 0) {
+      for (; r + Together <= rows; r += Together)
+        streamRows<Stencil, Together>(row + r * strides.y, strides, count, out + r * strides.y);
     }
-    for (; i < count; ++i) to[i] = mean<Stencil, double>(row + i, s);
+    for (; r < rows; ++r)
+      streamRows<Stencil, 1>(row + r * strides.y, strides, count, out + r * strides.y);
   });
 }
 

@@ -42,9 +42,19 @@ void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& stri
   kernel().step(stencil, row, strides, count, out);
 }
 
-void streamJacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
-                     std::int64_t count, double* out) {
-  kernel().stream(stencil, row, strides, count, out);
+void streamJacobiRows(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                      std::int64_t count, std::int64_t rows, double* out) {
+  kernel().stream(stencil, row, strides, count, rows, out);
+}
+
+std::size_t streamStride(std::size_t values) {
+  // Doubles in a cache line, and in what the ways of the first cache repeat after.
+  constexpr std::size_t line = 8, way = 512;
+  // The rows of several stencils should be a few lines apart there.
+  constexpr std::size_t apart = 4 * line;
+  std::size_t stride = (values + line - 1) / line * line;
+  while (stride % way < apart || stride % way > way - apart) stride += line;
+  return stride;
 }
 
 void drainStreams() {

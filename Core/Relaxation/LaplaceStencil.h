@@ -30,11 +30,16 @@ struct RowStrides {
 void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                std::int64_t count, double* out);
 
-/// The same, written past the caches: for arrays that do not stay in them, whose lines would
-/// otherwise be read before they are written. Others see it after drainStreams().
-void streamJacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
-                     std::int64_t count, double* out);
+/// The same for so many rows, strides.y apart, written past the caches: for arrays that do not stay
+/// in them, whose lines would otherwise be read before they are written. Others see it after
+/// drainStreams(). Several rows at once, so that what they share is read once, where streamStride()
+/// says how far they are apart.
+void streamJacobiRows(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                      std::int64_t count, std::int64_t rows, double* out);
 void drainStreams();
+/// So many values, or a few more: rows that far apart lie alike in vectors, and not in the same
+/// places of the first cache.
+std::size_t streamStride(std::size_t values);
 
 /// The sum over a row of points of the squares of their residuals: of the sum of differences.
 double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,

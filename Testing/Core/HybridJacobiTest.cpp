@@ -286,10 +286,15 @@ INSTANTIATE_TEST_SUITE_P(Hybrid, HybridVariants, ::testing::ValuesIn(everyCombin
 TEST(HybridJacobi, SynchronousIsJacobiBitForBit) {
   Transport& transport = world();
   for (const LaplaceStencil stencil : AllStencils)
-    for (const int threads : {1, 3}) {
-      const LaplaceProblem problem = problemOf(stencil);
+    for (const auto& [threads, cacheBytes] :
+         {std::pair(1, std::optional<std::size_t>()), std::pair(3, std::optional<std::size_t>()),
+          std::pair(1, std::optional<std::size_t>(0)),
+          std::pair(2, std::optional<std::size_t>(0))}) {
+      LaplaceProblem problem = problemOf(stencil);
+      problem.points[1] += 17;  // so that some ranks have rows to write side by side
       HybridOptions options;
       options.variant = HybridVariant::SynchronousDirect;
+      options.cacheBytes = cacheBytes;
       options.threads = threads;
       options.tolerance = 1e-30;
       options.residualPeriod = 5;
@@ -353,28 +358,54 @@ TEST(HybridJacobi, RowsHaveTheSameBitsOnEveryInstructionSet) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) kernels.push_back(&laplaceKernelAvx2);
 #endif
-  const RowStrides strides{60, 1800};
-  std::vector<double> values(5400);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = std::sin(static_cast<double>(i * i % 997));
-  for (const LaplaceStencil stencil : AllStencils)
-    for (const std::int64_t count : {0, 1, 2, 3, 4, 5, 8, 11, 47})
-      for (std::size_t at = 0; at < 4; ++at) {
-        const double* row = &values[2700 + at];
-        std::vector<double> expected(60, 7);
-        laplaceKernelBaseline.step(stencil, row, strides, count, &expected[5 + at]);
-        const double squares = laplaceKernelBaseline.squares(stencil, row, strides, count);
-        for (const LaplaceKernel* kernel : kernels) {
-          std::vector<double> out(60, 7);
-          kernel->step(stencil, row, strides, count, &out[5 + at]);
-          EXPECT_EQ(out, expected);
-          std::fill(out.begin(), out.end(), 7);
-          kernel->stream(stencil, row, strides, count, &out[5 + at]);
-          kernel->drain();
-          EXPECT_EQ(out, expected);
-          EXPECT_EQ(kernel->squares(stencil, row, strides, count), squares);
+  // Rows that lie alike in vectors, and such that do not.
+  for (const std::int64_t stride : {64, 61}) {
+    constexpr std::size_t Rows = 10;
+    const RowStrides strides{stride, 30 * stride};
+    std::vector<double> values(static_cast<std::size_t>(90 * stride));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::sin(static_cast<double>(i * i % 997));
+    for (const LaplaceStencil stencil : AllStencils)
+      for (const std::int64_t count : {0, 1, 2, 3, 4, 5, 8, 11, 47})
+        for (std::size_t at = 0; at < 4; ++at) {
+          const double* row = &values[static_cast<std::size_t>(42 * stride) + at];
+          const std::vector<double> untouched(Rows * static_cast<std::size_t>(stride), 7);
+          for (std::size_t rows = 1; rows <= Rows; ++rows) {
+            std::vector<double> expected = untouched;
+            for (std::size_t r = 0; r < rows; ++r) {
+              const std::size_t to = r * static_cast<std::size_t>(stride);
+              laplaceKernelBaseline.step(stencil, row + to, strides, count, &expected[5 + at + to]);
+            }
+            for (const LaplaceKernel* kernel : kernels) {
+              std::vector<double> out = untouched;
+              kernel->stream(stencil, row, strides, count, static_cast<std::int64_t>(rows),
+                             &out[5 + at]);
+              kernel->drain();
+              EXPECT_EQ(out, expected);
+            }
+          }
+          std::vector<double> expected = untouched;
+          laplaceKernelBaseline.step(stencil, row, strides, count, &expected[5 + at]);
+          const double squares = laplaceKernelBaseline.squares(stencil, row, strides, count);
+          for (const LaplaceKernel* kernel : kernels) {
+            std::vector<double> out = untouched;
+            kernel->step(stencil, row, strides, count, &out[5 + at]);
+            EXPECT_EQ(out, expected);
+            EXPECT_EQ(kernel->squares(stencil, row, strides, count), squares);
+          }
         }
-      }
+  }
+}
+
+TEST(HybridJacobi, RowsToStreamLieAlikeAndApart) {
+  for (std::size_t values = 1; values < 3000; ++values) {
+    const std::size_t stride = streamStride(values);
+    EXPECT_GE(stride, values);
+    EXPECT_LT(stride, values + 80);
+    EXPECT_EQ(stride % 8, 0u);
+    EXPECT_GE(stride % 512, 32u);
+    EXPECT_LE(stride % 512, 480u);
+  }
 }
 
 TEST(HybridJacobi, ManyRanksForFewPoints) {
