@@ -183,8 +183,7 @@ class Trial {
 
   double traceWith(const tributary::TraceSetting& setting,
                    tributary::ExchangeStatistics& statistics) {
-    trace_.exchange.batchBytes = setting.batchBytes;
-    trace_.exchange.holdSeconds = setting.holdSeconds;
+    setting.exchange.applyTo(trace_.exchange);
     tributary::barrier(transport_);
     const double begin = transport_.now();
     const auto result = tributary::trace(transport_, *setting.domain, seeds_, trace_);
@@ -216,7 +215,7 @@ class Trial {
     char text[64];
     std::snprintf(text, sizeof text, "%d x %zuK, %gus",
                   options_.blocksPerRank[static_cast<std::size_t>(cut - field_.cuts.begin())],
-                  setting.batchBytes >> 10, setting.holdSeconds * 1e6);
+                  setting.exchange.batchBytes >> 10, setting.exchange.holdSeconds * 1e6);
     return text;
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <utility>
 
 #include "Tributary/Agree.h"
@@ -85,16 +84,9 @@ class Work {
 }  // namespace
 
 std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts) {
-  const ExchangeOptions defaults;
   std::vector<TraceSetting> settings;
-  for (const Domain* cut : cuts) {
-    settings.push_back({cut, defaults.batchBytes, defaults.holdSeconds});
-    for (const std::size_t batchBytes :
-         {std::size_t(4) << 10, std::size_t(64) << 10, std::size_t(1) << 20})
-      for (const double holdSeconds : {0.0, 5e-6, 100e-6})
-        if (batchBytes != defaults.batchBytes || holdSeconds != defaults.holdSeconds)
-          settings.push_back({cut, batchBytes, holdSeconds});
-  }
+  for (const Domain* cut : cuts)
+    for (const ExchangeSetting& setting : exchangeSettings()) settings.push_back({cut, setting});
   return settings;
 }
 
@@ -120,8 +112,7 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   std::vector<LineEnd> ends;
   const auto run = [&](const TraceSetting& setting, const Part& part) {
     trial.rules.maximumSteps = std::min(options.rules.maximumSteps, part.steps);
-    trial.exchange.batchBytes = setting.batchBytes;
-    trial.exchange.holdSeconds = setting.holdSeconds;
+    setting.exchange.applyTo(trial.exchange);
     const std::vector<Seed> some = seedsIn(part, seeds);
     barrier(transport);
     const double begin = transport.now();

@@ -6,6 +6,7 @@
 
 #include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Exchange/ExchangeSetting.h"
 #include "Tributary/Model/SettingsRace.h"
 #include "Tributary/Span.h"
 
@@ -14,12 +15,11 @@ namespace tributary {
 /// Settings that change how long trace() takes, and nothing else.
 struct TraceSetting {
   const Domain* domain = nullptr;  ///< The field, cut into some number of blocks.
-  std::size_t batchBytes = 0;      ///< See ExchangeOptions.
-  double holdSeconds = 0;
+  ExchangeSetting exchange;
 };
 
-/// The settings to choose from for each of some cuts of one field: batch sizes from 4 KiB to 1 MiB,
-/// hold times from 0 to 100 us. The defaults of ExchangeOptions with the first cut come first.
+/// The settings to choose from: for each of some cuts of one field, exchangeSettings(). The
+/// defaults of ExchangeOptions with the first cut come first.
 std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts);
 
 struct TraceTuning {

@@ -12,6 +12,7 @@
 #include "Tributary/Bytes.h"
 #include "Tributary/Components/LabelPropagation.h"
 #include "Tributary/Components/SetForest.h"
+#include "Tributary/Components/UnionTuner.h"
 #include "Tributary/Error.h"
 #include "Tributary/Hash.h"
 
@@ -406,6 +407,8 @@ std::vector<std::vector<BlockId>> neighboursOf(const Inputs& inputs, bool right)
 UnionResult uniteSets(Transport& transport, const Assignment& assignment,
                       const std::vector<std::int64_t>& setsOfBlock,
                       const std::vector<std::vector<SetLink>>& links, const UnionOptions& options) {
+  if (options.tuner)
+    return options.tuner->unite(transport, assignment, setsOfBlock, links, options);
   const Inputs inputs{transport, assignment, setsOfBlock, links};
   std::unique_ptr<Method> method;
   Trouble trouble;

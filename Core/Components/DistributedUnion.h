@@ -23,11 +23,15 @@ enum class UnionMethod {
   TreeUnion
 };
 
+class UnionTuner;
+
 struct UnionOptions {
   UnionMethod method = UnionMethod::TreeUnion;
   ExchangeOptions exchange;
   /// Called between turns; return false to abort on all ranks. May be empty.
   std::function<bool()> monitor;
+  /// Chooses batchBytes and holdSeconds of the exchange, if there is one: on all ranks or on none.
+  UnionTuner* tuner = nullptr;
 };
 
 struct UnionResult {

@@ -62,7 +62,7 @@ Line fitted(const std::vector<Sample>& samples) {
   Line line{(s2 * t0 - s1 * t1) / determinant, (s0 * t1 - s1 * t0) / determinant};
   double variance = (s2 - 2 * s1 + s0) / determinant;  // of the line at 1, in units of the noise
   std::size_t parameters = 2;
-  if (line.constant < 0) {
+  if (!(determinant > 0) || line.constant < 0) {  // 0: all of the work, each time
     line = {0, t1 / s2};
     variance = 1 / s2;
     parameters = 1;
@@ -87,9 +87,9 @@ Line fitted(const std::vector<Sample>& samples) {
 SettingsRace::SettingsRace(std::size_t candidates, const RaceOptions& options)
     : candidates_(candidates), options_(options) {
   if (candidates == 0) throw Error("settings race: there is no candidate; give it at least one");
-  if (!(options.budget > 0 && options.budget <= 1))
+  if (!(options.budget > 0 && std::isfinite(options.budget)))
     throw Error("settings race: the budget is " + std::to_string(options.budget) +
-                " of a full sweep, but must be above 0 and at most 1");
+                " of a full sweep, but must be a positive, finite share");
   if (!(options.smallestShare > 0 && options.smallestShare <= 1))
     throw Error("settings race: the smallest share is " + std::to_string(options.smallestShare) +
                 ", but must be above 0 and at most 1");
@@ -100,11 +100,12 @@ SettingsRace::SettingsRace(std::size_t candidates, const RaceOptions& options)
   if (candidates == 1) return;
   for (std::size_t c = 0; c < candidates; ++c) running_.push_back(c);
   const double all = static_cast<double>(candidates);
-  const double first = std::max(options.smallestShare, kFirst * options.budget * all);
-  const double further = kFurther * first;
+  const double first =
+      std::max(options.smallestShare, std::min(1 / kFurther, kFirst * options.budget * all));
+  const double further = std::min(1.0, kFurther * first);
   const double asked =
       static_cast<double>(kFirstTurns) * first + further + all * options.smallestShare;
-  if (further > 1 || asked > options.budget * all) return;
+  if (asked > options.budget * all) return;
   plan_.assign(kFirstTurns, {0, first});
   plan_.push_back({0, further});
 }
@@ -236,7 +237,8 @@ std::optional<TimeForecast> SettingsRace::forecast() const {
     const auto [least, largest] =
         std::minmax_element(samples.begin(), samples.end(),
                             [](const Sample& a, const Sample& b) { return a.share < b.share; });
-    if (samples.empty() || !(least->share < largest->share)) return std::nullopt;
+    if (samples.empty() || (least->share == largest->share && least->share < 1))
+      return std::nullopt;
     return fitted(samples);
   };
   if (const auto line = lineOf(best_)) return TimeForecast{line->at(1), line->spread};

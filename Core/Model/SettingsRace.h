@@ -17,9 +17,9 @@ struct TimeForecast {
 
 struct RaceOptions {
   /// What all trials together may cost, as a share of a full sweep: all of the work, once with each
-  /// candidate.
+  /// candidate. More than 1 where all of the work is little, or cannot be done in parts.
   double budget = 0.1;
-  /// The smallest part of the work that still behaves like it, above 0, up to 1.
+  /// The smallest part of the work that still behaves like it, above 0; 1 if there is none.
   double smallestShare = 1.0 / 1024;
   /// How long all of the work took with the default, if that was measured; no part of the budget.
   std::optional<double> defaultSeconds;
@@ -56,7 +56,7 @@ class SettingsRace {
   std::size_t best() const { return best_; }
   /// How long all of the work takes with the choice: RaceOptions::defaultSeconds, by as much
   /// shorter as its last trials were than the default's. Without that, a + b * share fitted to its
-  /// trials; none before trials of two shares.
+  /// trials; none before trials of two shares, or of all of the work.
   std::optional<TimeForecast> forecast() const;
 
   double spentSeconds() const { return spent_; }

@@ -11,6 +11,7 @@
 #include "Assignments.h"
 #include "Sanitized.h"
 #include "Tributary/Bytes.h"
+#include "Tributary/Components/UnionTuner.h"
 #include "Tributary/Error.h"
 #include "Tributary/Transport/Collectives.h"
 #include "World.h"
@@ -338,6 +339,128 @@ TEST(DistributedUnion, AMonitorAborts) {
         },
         testing::Left::Messages);
   }
+}
+
+TEST(UnionTuner, ChoosesOnceAndChangesNoRoot) {
+  for (const UnionOptions& each : allOptions()) {
+    onRanks(3, [&](Transport& transport) {
+      const bool hasOthers = transport.size() > 1;
+      const std::int64_t blocks = 2 * transport.size();
+      const Assignment assignment = Assignment::gather(transport, 2);
+      UnionTuner tuner;
+      UnionOptions options = each;
+      options.tuner = &tuner;
+      // Tells whether there were trials, and checks that all ranks say the same.
+      const auto tuningOf = [&](const Graph& graph) {
+        expectRight(transport, assignment, graph, options);
+        const UnionTuning tuning = tuner.takeTuning();
+        EXPECT_GT(tuning.actualSeconds, 0);
+        EXPECT_EQ(tuning.seconds > 0, tuning.trials > 0);
+        EXPECT_EQ(bool(tuning.expected), hasOthers);
+        for (const double value :
+             {double(tuning.setting.batchBytes), tuning.setting.holdSeconds, double(tuning.trials),
+              tuning.seconds, tuning.actualSeconds, tuning.expected ? tuning.expected->seconds : 0})
+          EXPECT_EQ(allreduce(transport, ReduceOp::Min, value),
+                    allreduce(transport, ReduceOp::Max, value));
+        return tuning;
+      };
+      const UnionTuning first = tuningOf(spiral(blocks, 20));
+      EXPECT_EQ(first.trials >= exchangeSettings().size(), hasOthers);
+      // Again, and with something else to unite.
+      for (const Graph& graph : {spiral(blocks, 20), randomGraph(blocks, 40, 1.3, 8)}) {
+        const UnionTuning again = tuningOf(graph);
+        EXPECT_EQ(again.trials, 0u);
+        EXPECT_EQ(again.setting.batchBytes, first.setting.batchBytes);
+        EXPECT_EQ(again.setting.holdSeconds, first.setting.holdSeconds);
+      }
+      options.method = options.method == UnionMethod::TreeUnion ? UnionMethod::LabelPropagation
+                                                                : UnionMethod::TreeUnion;
+      EXPECT_EQ(tuningOf(spiral(blocks, 5)).trials > 0, hasOthers);
+      // On one rank only.
+      if (transport.rank() == transport.size() - 1) options.exchange.arrivals = 0.5;
+      EXPECT_EQ(tuningOf(spiral(blocks, 5)).trials > 0, hasOthers);
+    });
+  }
+}
+
+TEST(UnionTuner, FindsTheFastestSetting) {
+  if (testing::world().size() > 1) GTEST_SKIP() << "simulated ranks need one process";
+  // Messages that are dear to send and to receive, so that it pays to wait for some more.
+  TimedNetworkOptions network;
+  network.ranks = 16;
+  network.within.overhead = 50e-6;
+  const Assignment assignment(std::vector<std::int64_t>(16, 3));
+  const Graph graph = spiral(48, 1);
+  UnionOptions options = makeOptions(UnionMethod::LabelPropagation, Schedule::Asynchronous);
+  const auto secondsWith = [&](const ExchangeSetting& setting) {
+    UnionOptions with = options;
+    setting.applyTo(with.exchange);
+    double seconds = 0;
+    makeTimedNetwork(network)->run([&](Transport& transport) {
+      const UnionResult result = unite(transport, assignment, graph, with);
+      if (transport.rank() == 0) seconds = result.statistics.totalSeconds;
+    });
+    return seconds;
+  };
+  std::vector<double> all;
+  for (const ExchangeSetting& setting : exchangeSettings()) all.push_back(secondsWith(setting));
+  const double best = *std::min_element(all.begin(), all.end());
+  ASSERT_GT(all.front(), 1.05 * best) << "nothing to be won";
+  UnionTuning tuning;
+  makeTimedNetwork(network)->run([&](Transport& transport) {
+    UnionTuner tuner;
+    UnionOptions with = options;
+    with.tuner = &tuner;
+    expectRight(transport, assignment, graph, with);
+    if (transport.rank() == 0) tuning = tuner.takeTuning();
+  });
+  EXPECT_LE(secondsWith(tuning.setting), 1.01 * best);
+  ASSERT_TRUE(tuning.expected);
+  EXPECT_NEAR(tuning.expected->seconds, best, 0.05 * best);
+}
+
+TEST(UnionTuner, TriesNothingWhereNothingIsSent) {
+  onRanks(3, [&](Transport& transport) {
+    UnionTuner tuner;
+    UnionOptions options;
+    options.tuner = &tuner;
+    Graph graph;
+    graph.sets.assign(std::size_t(transport.size()), 100);
+    for (int i = 0; i < 2; ++i) {
+      expectRight(transport, Assignment::gather(transport, 1), graph, options);
+      const UnionTuning tuning = tuner.takeTuning();
+      EXPECT_EQ(tuning.trials, 0u);
+      EXPECT_FALSE(tuning.expected);
+      EXPECT_EQ(tuning.setting.batchBytes, ExchangeOptions().batchBytes);
+    }
+  });
+}
+
+TEST(UnionTuner, AbortsAndErrorsLeaveNoChoice) {
+  onRanks(
+      3,
+      [&](Transport& transport) {
+        const bool last = transport.rank() == transport.size() - 1;
+        const Assignment assignment = Assignment::gather(transport, 2);
+        const Graph graph = spiral(2 * transport.size(), 50);
+        UnionTuner tuner;
+        UnionOptions options;
+        options.tuner = &tuner;
+        for (const int calls : {0, 200}) {
+          int left = calls;
+          options.monitor = [&] { return !last || left-- > 0; };
+          const UnionResult result = unite(transport, assignment, graph, options);
+          EXPECT_TRUE(result.aborted || calls > 0);
+          EXPECT_FALSE(result.aborted && tuner.takeTuning().expected);
+        }
+        options.monitor = {};
+        options.exchange.stallSeconds = last ? -1 : 120;
+        EXPECT_NE(errorOf([&] { unite(transport, assignment, graph, options); }), "");
+        options.exchange.stallSeconds = 120;
+        expectRight(transport, assignment, graph, options);
+        EXPECT_EQ(bool(tuner.takeTuning().expected), transport.size() > 1);
+      },
+      testing::Left::Messages);
 }
 
 TEST(DistributedUnion, WrongArgumentsAreRefusedOnAllRanks) {

@@ -168,6 +168,34 @@ TEST(SettingsRace, LeavesTheDefaultWithoutAReason) {
   EXPECT_FALSE(none.forecast());
 }
 
+TEST(SettingsRace, RunsAllOfTheWorkWhereItHasNoParts) {
+  int won = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::size_t candidates = 2 + seed % 18;
+    Machine machine = randomMachine(seed, candidates, 0.03);
+    RaceOptions whole;
+    whole.smallestShare = 1;
+    whole.budget = 20;
+    SettingsRace one(candidates, whole);
+    std::vector<int> runs(candidates);
+    while (const auto trial = one.next()) {
+      EXPECT_EQ(trial->share, 1);
+      ++runs[trial->candidate];
+      one.report(machine.run(*trial));
+    }
+    for (const int count : runs) EXPECT_GE(count, 3);
+    EXPECT_LE(one.trials(), 5 + 3 * candidates * 3 / 2 + 10 + 6);
+    double best = machine.fullCost(0);
+    for (std::size_t c = 1; c < candidates; ++c) best = std::min(best, machine.fullCost(c));
+    won += machine.fullCost(one.best()) <= 1.1 * best;
+    ASSERT_TRUE(one.forecast());
+    EXPECT_NEAR(one.forecast()->seconds, machine.fullCost(one.best()),
+                0.2 * machine.fullCost(one.best()));
+    EXPECT_GT(one.forecast()->spread, 0);
+  }
+  EXPECT_GE(won, 190);
+}
+
 TEST(SettingsRace, ForetellsHowLongTheChoiceTakes) {
   // Without noise to the last digits.
   Machine exact = randomMachine(5, 12, 0);
@@ -196,11 +224,12 @@ TEST(SettingsRace, RefusesWhatCannotBe) {
     EXPECT_NE(error.find(word), std::string::npos) << error;
   };
   says([] { SettingsRace none(0); }, "no candidate");
-  for (const double wrong : {0.0, -1.0, 1.5, std::nan("")}) {
+  for (const double wrong :
+       {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity(), 1.5}) {
     RaceOptions budget, share;
     budget.budget = wrong;
     share.smallestShare = wrong;
-    says([&] { SettingsRace one(3, budget); }, "budget");
+    if (wrong != 1.5) says([&] { SettingsRace one(3, budget); }, "budget");
     says([&] { SettingsRace one(3, share); }, "smallest share");
   }
   SettingsRace one(12);

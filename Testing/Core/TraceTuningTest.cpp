@@ -77,8 +77,7 @@ TEST(TraceTuning, ChoosesAlikeAndChangesNoLine) {
       EXPECT_EQ(allreduce(world(), ReduceOp::Min, seconds),
                 allreduce(world(), ReduceOp::Max, seconds));
     const TraceSetting& setting = settings[tuning.best];
-    options.exchange.batchBytes = setting.batchBytes;
-    options.exchange.holdSeconds = setting.holdSeconds;
+    setting.exchange.applyTo(options.exchange);
     const auto after = gatherLines(world(), trace(world(), *setting.domain, seeds, options));
     EXPECT_TRUE(before == after);
     EXPECT_EQ(after.size(), 1400u);
@@ -90,13 +89,13 @@ TEST(TraceTuning, OffersTheDefaultsFirstAndEachSettingOnce) {
   const auto settings = traceSettings(cuts.domains);
   const ExchangeOptions defaults;
   EXPECT_EQ(settings[0].domain, cuts.domains[0]);
-  EXPECT_EQ(settings[0].batchBytes, defaults.batchBytes);
-  EXPECT_EQ(settings[0].holdSeconds, defaults.holdSeconds);
+  EXPECT_EQ(settings[0].exchange.batchBytes, defaults.batchBytes);
+  EXPECT_EQ(settings[0].exchange.holdSeconds, defaults.holdSeconds);
   for (std::size_t i = 0; i < settings.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       EXPECT_FALSE(settings[i].domain == settings[j].domain &&
-                   settings[i].batchBytes == settings[j].batchBytes &&
-                   settings[i].holdSeconds == settings[j].holdSeconds);
+                   settings[i].exchange.batchBytes == settings[j].exchange.batchBytes &&
+                   settings[i].exchange.holdSeconds == settings[j].exchange.holdSeconds);
 }
 
 TEST(TraceTuning, TriesNothingWithFewSeeds) {
@@ -149,7 +148,8 @@ TEST(TraceTuning, RefusesBadInputOnAllRanks) {
   if (last) wrong.pop_back();
   EXPECT_NE(errorWith(wrong, good).find("numbers of settings"), std::string::npos);
   wrong = settings;
-  for (TraceSetting& setting : wrong) setting.batchBytes = last ? 0 : setting.batchBytes;
+  for (TraceSetting& setting : wrong)
+    if (last) setting.exchange.batchBytes = 0;
   EXPECT_NE(errorWith(wrong, good).find("batchBytes"), std::string::npos);
   TraceOptions bad = good;
   bad.rules.initialStep = last ? -1 : bad.rules.initialStep;

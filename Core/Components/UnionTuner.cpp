@@ -1,0 +1,88 @@
+#include "Tributary/Components/UnionTuner.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "Tributary/Transport/Collectives.h"
+
+namespace tributary {
+
+namespace {
+
+/// Enough for all turns of a race, which end before.
+constexpr double kSweeps = 10;
+
+}  // namespace
+
+bool UnionTuner::Work::operator==(const Work& other) const {
+  const auto all = [](const Work& w) {
+    return std::tie(w.ranks, w.blocks, w.method, w.schedule, w.arrivals, w.detector);
+  };
+  return all(*this) == all(other);
+}
+
+UnionResult UnionTuner::unite(Transport& transport, const Assignment& assignment,
+                              const std::vector<std::int64_t>& setsOfBlock,
+                              const std::vector<std::vector<SetLink>>& links,
+                              const UnionOptions& options) {
+  UnionOptions own = options;
+  own.tuner = nullptr;
+  double seconds = 0;
+  const auto run = [&](const ExchangeSetting& setting) {
+    setting.applyTo(own.exchange);
+    UnionResult result = uniteSets(transport, assignment, setsOfBlock, links, own);
+    // Of the rank that came last, as the others waited for it. Even if the clock is too coarse.
+    seconds = std::max(allreduce(transport, ReduceOp::Min, result.statistics.totalSeconds), 1e-9);
+    return result;
+  };
+  const auto runToKeep = [&](const ExchangeSetting& setting) {
+    UnionResult result = run(setting);
+    if (!actualSeconds_) actualSeconds_ = seconds;
+    return result;
+  };
+  const auto runTrial = [&](const ExchangeSetting& setting) {
+    UnionResult result = run(setting);
+    ++trials_;
+    trialSeconds_ += seconds;
+    return result;
+  };
+
+  Work work{transport.size(),          assignment.total(),        options.method,
+            options.exchange.schedule, options.exchange.arrivals, options.exchange.detector};
+  const bool isKnown = choice_ && choice_->work == work;
+  // Not alike on all ranks: arrivals.
+  if (allreduce(transport, ReduceOp::Or, std::int64_t(!isKnown)) == 0)
+    return runToKeep(choice_->setting);
+  choice_.reset();
+  const auto settings = exchangeSettings();
+  UnionResult result = runToKeep(settings[0]);
+  if (result.aborted || allreduce(transport, ReduceOp::Sum, result.statistics.messages) == 0)
+    return result;
+  RaceOptions raceOptions;
+  raceOptions.budget = kSweeps;
+  raceOptions.smallestShare = 1;
+  SettingsRace race(settings.size(), raceOptions);
+  while (const auto next = race.next()) {
+    result = runTrial(settings[next->candidate]);
+    if (result.aborted) return result;
+    race.report(seconds);
+  }
+  choice_ = Choice{std::move(work), settings[race.best()], *race.forecast()};
+  actualSeconds_.reset();
+  return runToKeep(choice_->setting);
+}
+
+UnionTuning UnionTuner::takeTuning() {
+  UnionTuning tuning;
+  tuning.trials = std::exchange(trials_, 0);
+  tuning.seconds = std::exchange(trialSeconds_, 0);
+  tuning.actualSeconds = std::exchange(actualSeconds_, std::nullopt).value_or(0);
+  if (choice_) {
+    tuning.setting = choice_->setting;
+    tuning.expected = choice_->expected;
+  }
+  return tuning;
+}
+
+}  // namespace tributary
