@@ -22,7 +22,7 @@ The program fails if ours do not, or if ParaView's on one rank are others than o
 
 --settings leaves ParaView out and times ours with batches of 4 KiB, 64 KiB and 1 MiB that are held for 0, 5
 and 100 us, in turns: what the best of these nine saves against the default tells what could be gained by
-choosing.
+choosing. Then Auto chooses: what its trials cost, and the default and its choice in turns once more.
 """
 
 import argparse
@@ -103,6 +103,12 @@ SETTINGS_COLUMNS = (
     ("worst s", "worst", None),
     ("best bytes", "bytes", None),
     ("us", "us", None),
+    ("default, again", "again", None),
+    ("Auto s", "auto", None),
+    ("its trials s", "trials", None),
+    ("bytes", "auto bytes", None),
+    ("us", "auto us", None),
+    ("union off by", "off by", None),
 )
 
 
@@ -230,17 +236,43 @@ def work(options):
             "runs": [[*setting, seconds[setting]] for setting in settings],
         }
 
+    def compared_choice(plain, auto):
+        """What Auto chooses, beside the default; the trials are in the turn that does not count."""
+        run(plain)
+        run(auto)
+        trials = statistic(auto, "TuningSeconds")
+        seconds = {plain: [], auto: []}
+        for _ in range(options.repeat):
+            for proxy, runs_of in seconds.items():
+                runs_of.append(run(proxy))
+        return {
+            "again": float(np.median(seconds[plain])),
+            "auto": float(np.median(seconds[auto])),
+            "trials": trials,
+            "auto bytes": statistic(auto, "TunedBatchBytes"),
+            "auto us": statistic(auto, "TunedHoldTime"),
+            "off by": statistic(auto, "OffBy"),
+        }
+
+    def statistic(proxy, name):
+        fields = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
+        array = fields.GetArray("AsyncConnectivity " + name)
+        return array.GetTuple1(0) if array else float("nan")
+
     rows = []
     for name, (kind, size, number) in options.cases.items():
         data, array, pair = load(kind, size, number)
         row = {"data": name, "ranks": ranks}
         if options.settings:
-            proxy = pv.AsyncConnectivity(
-                Input=data, ScalarConnectivity=1, Scalars=array, ScalarRange=pair
-            )
-            rows.append({**row, **compared_settings(proxy)})
-            pv.Delete(proxy)
-            pv.Delete(data)
+            proxies = [
+                pv.AsyncConnectivity(
+                    Input=data, ScalarConnectivity=1, Scalars=array, ScalarRange=pair, Auto=auto
+                )
+                for auto in (0, 0, 1)
+            ]
+            rows.append({**row, **compared_settings(proxies[0]), **compared_choice(*proxies[1:])})
+            for proxy in (*proxies, data):
+                pv.Delete(proxy)
             continue
         cells = data.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells()
         row["cells"] = comm.allreduce(cells)

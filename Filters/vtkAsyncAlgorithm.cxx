@@ -153,6 +153,7 @@ int vtkAsyncAlgorithm::RequestData(
         this->CheckExchangeProperties();
         properties.add("Schedule", this->Schedule);
         properties.add("Detector", this->Detector);
+        properties.add("AutoTune", this->AutoTune);
         this->DescribeProperties(properties);
       });
     properties.agree(transport);
@@ -277,6 +278,7 @@ void vtkAsyncAlgorithm::PrintSelf(ostream& os, vtkIndent indent)
      << indent << "Detector: " << this->Detector << "\n"
      << indent << "BatchBytes: " << this->BatchBytes << "\n"
      << indent << "HoldTime: " << this->HoldTime << " microseconds\n"
+     << indent << "AutoTune: " << this->AutoTune << "\n"
      << indent << "StallTimeout: " << this->StallTimeout << " seconds\n"
      << indent << "Controller: " << this->Controller << "\n";
 }

@@ -99,6 +99,22 @@ public:
 
   ///@{
   /**
+   * Whether BatchBytes and HoldTime, which are then not read, are chosen by trials with several
+   * values of them. Subclasses say what trials do and how long a choice holds. That costs several
+   * executions' exchanges in the first one: it is for filters that are executed often, and happens
+   * once in a run in situ. On one rank nothing is tried, and the defaults stay. The result is the
+   * same. Statistics: TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice is used again)
+   * and TuningSeconds, and if there were trials ExpectedSeconds and ExpectedSpread for the slowest
+   * rank, and OffBy, how much longer it took, as a share of what was expected. The solvers, which
+   * send no batches, do not read it. Default: false.
+   */
+  vtkSetMacro(AutoTune, bool);
+  vtkGetMacro(AutoTune, bool);
+  vtkBooleanMacro(AutoTune, bool);
+  ///@}
+
+  ///@{
+  /**
    * When no rank got on and no message moved in the exchange for this time, in seconds, the filter
    * ends on all ranks with a report of who is not done, instead of hanging. It is not looked at
    * outside of the exchange: a rank that does not execute the filter is waited for without an end.
@@ -162,6 +178,7 @@ protected:
   std::string Detector = "default";
   int BatchBytes = 65536;
   double HoldTime = 5.0;
+  bool AutoTune = false;
   double StallTimeout = 120.0;
   vtkMultiProcessController* Controller = nullptr;
 

@@ -164,7 +164,7 @@ bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number)
     tributary::RegionOrder::MostCells, tributary::RegionOrder::FewestCells };
   range.regions = tributary::findRegions(this->Transport, *this->Domain, this->Tests,
     this->Measured.arrays, this->Measured.names.size(), orders[self->RegionIdAssignmentMode],
-    self->MakeUnionOptions(this->Transport, done + 0.5 * step));
+    self->MakeTunedUnionOptions(this->Transport, done + 0.5 * step));
   if (self->AbortedTogether(this->Transport, range.regions.aborted))
   {
     return false;
@@ -221,6 +221,7 @@ bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   output->GetFieldData()->AddArray(total);
   statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
   statistics.add(exchange);
+  self->DescribeTuning(statistics);
   statistics.phase("WritingSeconds");
   return true;
 }

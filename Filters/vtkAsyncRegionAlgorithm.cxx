@@ -5,8 +5,10 @@
 #include "Private/PropertyList.h"
 #include "Private/RegionArrays.h"
 #include "Private/Require.h"
+#include "Private/RunStatistics.h"
 
 #include "Tributary/Components/DistributedUnion.h"
+#include "Tributary/Components/UnionTuner.h"
 #include "Tributary/Error.h"
 
 #include <vtkDataObject.h>
@@ -101,6 +103,40 @@ tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeUnionOptions(
   options.exchange = this->MakeExchangeOptions();
   options.monitor = [this, &transport, progress] { return this->Monitor(transport, progress); };
   return options;
+}
+
+//------------------------------------------------------------------------------
+tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeTunedUnionOptions(
+  tributary::Transport& transport, double progress)
+{
+  if (!this->AutoTune)
+  {
+    this->Tuner.reset();
+  }
+  else if (!this->Tuner)
+  {
+    this->Tuner = std::make_unique<tributary::UnionTuner>();
+  }
+  tributary::UnionOptions options = this->MakeUnionOptions(transport, progress);
+  options.tuner = this->Tuner.get();
+  return options;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncRegionAlgorithm::DescribeTuning(tributary::RunStatistics& statistics)
+{
+  if (!this->AutoTune)
+  {
+    return;
+  }
+  // There is none before the first step that is not passed over.
+  const auto tuning = this->Tuner ? this->Tuner->takeTuning() : tributary::UnionTuning();
+  statistics.add(tuning.setting, tuning.trials);
+  statistics.amount("TuningSeconds", tuning.seconds);
+  if (tuning.expected && tuning.actualSeconds)
+  {
+    statistics.add(*tuning.expected, *tuning.actualSeconds);
+  }
 }
 
 //------------------------------------------------------------------------------

@@ -4,6 +4,12 @@
  *
  * vtkAsyncRegionAlgorithm has the properties that say which cells take part and which of them are
  * connected. What is said of its input by vtkAsyncConnectivity is true of its other subclasses too.
+ *
+ * **AutoTune** (see vtkAsyncAlgorithm): the sets of the ranks are united about fifty times more, a
+ * small part of the work where cells outnumber sets. The choice holds until Method, a property of
+ * the exchange, or the number of ranks or blocks changes. ExpectedSeconds are those of uniting the
+ * sets (in the first range, where there are several). Where no rank has to send anything, nothing
+ * is tried.
  */
 
 #ifndef vtkAsyncRegionAlgorithm_h
@@ -23,6 +29,7 @@ struct ComponentDomain;
 struct Leaf;
 struct RangeTest;
 struct UnionOptions;
+class UnionTuner;
 }
 class vtkDataArray;
 
@@ -133,6 +140,10 @@ protected:
 
   /// For unions; while they go on the progress bar shows `progress`.
   tributary::UnionOptions MakeUnionOptions(tributary::Transport& transport, double progress);
+  /// For those that AutoTune is about.
+  tributary::UnionOptions MakeTunedUnionOptions(tributary::Transport& transport, double progress);
+  /// Local. Adds what AutoTune has to say of these, if it is set.
+  void DescribeTuning(tributary::RunStatistics& statistics);
   /// Finds the array of a leaf that SetInputArrayToProcess(index, ...) chose, and its association.
   std::function<vtkDataArray*(const tributary::Leaf&, int&)> Finder(int index);
   /// Collective. The domain of the leaves of all ranks. Use SelectTests() for what is in range.
@@ -153,6 +164,8 @@ protected:
   int Method = TREE_UNION;
 
 private:
+  std::unique_ptr<tributary::UnionTuner> Tuner; // of AutoTune
+
   vtkAsyncRegionAlgorithm(const vtkAsyncRegionAlgorithm&) = delete;
   void operator=(const vtkAsyncRegionAlgorithm&) = delete;
 };

@@ -231,12 +231,9 @@ bool vtkAsyncStreamTracer::vtkRun::Tune(tributary::FlowDomain& flow,
     flow.domain = tributary::cutIntoBlocks(this->Transport, flow, self->Choice->BlocksPerRank);
   }
   const tributary::TraceSetting& setting = self->Choice->Setting;
-  options.exchange.batchBytes = setting.batchBytes;
-  options.exchange.holdSeconds = setting.holdSeconds;
+  setting.exchange.applyTo(options.exchange);
   statistics.count("TunedBlocksPerRank", self->Choice->BlocksPerRank);
-  statistics.count("TunedBatchBytes", static_cast<std::int64_t>(setting.batchBytes));
-  statistics.amount("TunedHoldTime", setting.holdSeconds * 1e6);
-  statistics.count("TuningTrials", static_cast<std::int64_t>(trials));
+  statistics.add(setting.exchange, trials);
   statistics.phase("TuningSeconds");
   return true;
 }
@@ -351,11 +348,8 @@ bool vtkAsyncStreamTracer::vtkRun::Execute(vtkDataObject* input, vtkDataObject* 
   statistics.phase("AssemblySeconds");
   if (self->AutoTune && self->Choice->Expected)
   {
-    const tributary::TimeForecast& expected = *self->Choice->Expected;
-    statistics.amount("ExpectedSeconds", expected.seconds);
-    statistics.amount("ExpectedSpread", expected.spread);
-    statistics.amount("OffBy",
-      expected.offBy(tributary::allreduce(this->Transport, tributary::ReduceOp::Max, tracing)));
+    statistics.add(*self->Choice->Expected,
+      tributary::allreduce(this->Transport, tributary::ReduceOp::Max, tracing));
   }
   if (self->ReportRejectedSeeds)
   {
@@ -472,7 +466,6 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list)
   list.add("SurfaceStreamlines", this->SurfaceStreamlines);
   list.addAll("Periodic", this->Periodic);
   list.add("ReportRejectedSeeds", this->ReportRejectedSeeds);
-  list.add("AutoTune", this->AutoTune);
 }
 
 //------------------------------------------------------------------------------
@@ -507,6 +500,5 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent)
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "AutoTune: " << this->AutoTune << "\n";
+     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n";
 }

@@ -41,6 +41,12 @@
  * step too. (Ranks must be processors of one kind. SeedIds of a source without global ids or
  * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
  *
+ * **AutoTune** (see vtkAsyncAlgorithm) tries four times BlocksPerRank, too: TunedBlocksPerRank. All
+ * seeds are traced once with the defaults, and the first steps of their lines with the others; all
+ * of it takes about five times as long as tracing them. The choice holds until a property or the
+ * number of seeds changes; not when the input's values or time do. With fewer than 100 seeds nothing
+ * is tried. ExpectedSeconds are those of TracingSeconds.
+ *
  * **Collective**, see vtkAsyncAlgorithm; BlocksPerRank may differ between ranks too. It is looked
  * for an abort between groups of up to 2048 lines of a block.
  *
@@ -285,25 +291,6 @@ public:
   vtkGetMacro(BlocksPerRank, int);
   ///@}
 
-  ///@{
-  /**
-   * Whether BatchBytes and HoldTime, which are then not read, are chosen by trials with several
-   * values of them, with BlocksPerRank blocks and with four times as many. All seeds are traced once
-   * with the defaults, and the first steps of their lines with the others; all of it takes about
-   * five times as long as tracing them: this is for filters that are executed often. It is done in
-   * the first execution, and again when a property or the number of seeds has changed; not when the
-   * input's values or time have, so that it happens once in a run in situ. On one rank, and with
-   * fewer than 100 seeds, nothing is tried, and the defaults stay. The lines are the same.
-   * Statistics: TunedBlocksPerRank, TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice
-   * is used again) and TuningSeconds, and if there were trials ExpectedSeconds and ExpectedSpread
-   * for TracingSeconds of the slowest rank, and OffBy, how much longer that took, as a share of what
-   * was expected. Default: false.
-   */
-  vtkSetMacro(AutoTune, bool);
-  vtkGetMacro(AutoTune, bool);
-  vtkBooleanMacro(AutoTune, bool);
-  ///@}
-
 protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -335,7 +322,6 @@ protected:
   int Periodic[3] = { 0, 0, 0 };
   bool ReportRejectedSeeds = false;
   int BlocksPerRank = 1;
-  bool AutoTune = false;
 
 private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

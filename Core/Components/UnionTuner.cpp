@@ -77,7 +77,7 @@ UnionTuning UnionTuner::takeTuning() {
   UnionTuning tuning;
   tuning.trials = std::exchange(trials_, 0);
   tuning.seconds = std::exchange(trialSeconds_, 0);
-  tuning.actualSeconds = std::exchange(actualSeconds_, std::nullopt).value_or(0);
+  tuning.actualSeconds = std::exchange(actualSeconds_, std::nullopt);
   if (choice_) {
     tuning.setting = choice_->setting;
     tuning.expected = choice_->expected;

@@ -18,7 +18,7 @@ struct UnionTuning {
   std::size_t trials = 0;                ///< 0 where an earlier choice was used again.
   double seconds = 0;                    ///< That trials took.
   std::optional<TimeForecast> expected;  ///< Of a union; none if nothing was ever tried.
-  double actualSeconds = 0;              ///< How long the union took.
+  std::optional<double> actualSeconds;   ///< How long the union took; none if there was none.
 };
 
 /// Unites sets, as often as it is asked to, with the batch size and hold time that are the fastest.

@@ -193,7 +193,7 @@ bool vtkAsyncFeatureTracker::vtkCriticalPoints::TakeUp(Transport& transport, vtk
 
   tributary::CriticalPointOptions options;
   options.centre = this->Self->CentreTolerance;
-  options.linking = this->Self->MakeUnionOptions(transport, LINES_DONE);
+  options.linking = this->Self->MakeTunedUnionOptions(transport, LINES_DONE);
   options.parallelFor = tributary::smpFor;
   CriticalPointTracker tracker(transport, space, options);
   const auto values = viewsOf(field.values);
@@ -270,6 +270,7 @@ bool vtkAsyncFeatureTracker::vtkCriticalPoints::Write(Transport& transport, vtkD
     }
   });
   statistics.count("Blocks", static_cast<std::int64_t>(this->Domain->blocks.size()));
+  this->Self->DescribeTuning(statistics);
   statistics.phase("WritingSeconds");
   return true;
 }

@@ -75,7 +75,7 @@ bool vtkAsyncFeatureTracker::vtkRegions::FindRegions(tributary::Transport& trans
   this->Ranges.front().selection.all = true;
   this->Ranges.front().regions = tributary::findRegions(
       transport, *this->Domain, tests, none, 0, tributary::RegionOrder::LeastKey,
-      self->MakeUnionOptions(transport, SETUP_DONE));
+      self->MakeTunedUnionOptions(transport, SETUP_DONE));
   return !self->AbortedTogether(transport, this->Ranges.front().regions.aborted);
 }
 
@@ -262,6 +262,7 @@ bool vtkAsyncFeatureTracker::vtkRegions::Write(tributary::Transport& transport,
   }
   statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
   statistics.add(range.regions.statistics);
+  this->Self->DescribeTuning(statistics);
   statistics.phase("WritingSeconds");
   return true;
 }

@@ -44,6 +44,18 @@ void RunStatistics::add(const IterationStatistics& iterations) {
                            {"IdleSeconds", iterations.idleSeconds}});
 }
 
+void RunStatistics::add(const ExchangeSetting& chosen, std::size_t trials) {
+  count("TunedBatchBytes", static_cast<std::int64_t>(chosen.batchBytes));
+  amount("TunedHoldTime", chosen.holdSeconds * 1e6);
+  count("TuningTrials", static_cast<std::int64_t>(trials));
+}
+
+void RunStatistics::add(const TimeForecast& expected, double actualSeconds) {
+  amount("ExpectedSeconds", expected.seconds);
+  amount("ExpectedSpread", expected.spread);
+  amount("OffBy", expected.offBy(actualSeconds));
+}
+
 void RunStatistics::write(const std::string& prefix, vtkFieldData* fieldData) const {
   std::vector<std::int64_t> counts;
   std::vector<double> amounts;

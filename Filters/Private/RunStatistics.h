@@ -5,8 +5,10 @@
 #include <variant>
 #include <vector>
 
+#include "Tributary/Exchange/ExchangeSetting.h"
 #include "Tributary/Exchange/Statistics.h"
 #include "Tributary/Iteration/Iteration.h"
+#include "Tributary/Model/SettingsRace.h"
 #include "Tributary/Transport/Transport.h"
 
 class vtkFieldData;
@@ -26,6 +28,10 @@ class RunStatistics {
   void add(const ExchangeStatistics& exchange);
   /// What iterations counted.
   void add(const IterationStatistics& iterations);
+  /// What was chosen, by so many trials.
+  void add(const ExchangeSetting& chosen, std::size_t trials);
+  /// What was expected of the choice, and how long it took.
+  void add(const TimeForecast& expected, double actualSeconds);
 
   /// Collective. Adds the statistics of all ranks to the field data, one array per number with one
   /// tuple per rank; every rank gets the same table.

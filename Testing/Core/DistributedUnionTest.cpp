@@ -354,12 +354,13 @@ TEST(UnionTuner, ChoosesOnceAndChangesNoRoot) {
       const auto tuningOf = [&](const Graph& graph) {
         expectRight(transport, assignment, graph, options);
         const UnionTuning tuning = tuner.takeTuning();
-        EXPECT_GT(tuning.actualSeconds, 0);
+        EXPECT_GT(tuning.actualSeconds.value_or(0), 0);
+        EXPECT_FALSE(tuner.takeTuning().actualSeconds);
         EXPECT_EQ(tuning.seconds > 0, tuning.trials > 0);
         EXPECT_EQ(bool(tuning.expected), hasOthers);
-        for (const double value :
-             {double(tuning.setting.batchBytes), tuning.setting.holdSeconds, double(tuning.trials),
-              tuning.seconds, tuning.actualSeconds, tuning.expected ? tuning.expected->seconds : 0})
+        for (const double value : {double(tuning.setting.batchBytes), tuning.setting.holdSeconds,
+                                   double(tuning.trials), tuning.seconds, *tuning.actualSeconds,
+                                   tuning.expected ? tuning.expected->seconds : 0})
           EXPECT_EQ(allreduce(transport, ReduceOp::Min, value),
                     allreduce(transport, ReduceOp::Max, value));
         return tuning;

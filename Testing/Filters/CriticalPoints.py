@@ -202,6 +202,12 @@ def run_times():
     proxy.UpdatePipeline(3.0)
     proxy.Features = "Critical Points"
     expect(at(proxy, 3.0) == right[3], "after regions")
+    check.delete(proxy)
+    proxy = check.tracked(
+        data, Auto=1, Features="Critical Points", CriticalField=["POINTS", "field"])
+    for step, when in enumerate(times):
+        expect(at(proxy, when) == right[step], f"step {step} with settings that are chosen")
+    expect(proxy.FieldData["AsyncFeatureTracker TuningTrials"] is not None, "nothing said of a choice")
     check.delete(proxy, data)
 
     # Steps that are added.

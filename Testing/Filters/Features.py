@@ -305,6 +305,11 @@ def run_times():
     expect(changed != right[4], "a property without a use")
     proxy.MinimumOverlap = 0.1
     expect(at(proxy, times[4]) == right[4], "after a property was changed back")
+    check.delete(proxy)
+    proxy = check.tracked(data, Auto=1, **properties)
+    for step, when in enumerate(times):
+        expect(at(proxy, when) == right[step], f"step {step} with settings that are chosen")
+    expect(proxy.FieldData["AsyncFeatureTracker TuningTrials"] is not None, "nothing said of a choice")
     check.delete(proxy, data)
 
     # Steps that are added.

@@ -9,6 +9,7 @@
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
+#include <vtkDataSet.h>
 #include <vtkDoubleArray.h>
 #include <vtkErrorCode.h>
 #include <vtkExecutive.h>
@@ -256,6 +257,7 @@ class Connecting : public Running<vtkAsyncConnectivity> {
            f->AddSpecifiedRegion(kFar + odd);
          }},
         {"SizeRange", [](auto* f, bool odd) { f->SetSizeRange(1, kFar + odd); }},
+        {"AutoTune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
   void setOwn() {}
@@ -569,6 +571,74 @@ TEST(Tracer, HasTheSameErrorWhenItTunes) {
     EXPECT_GT(resultsOf(tracing), 0);
     EXPECT_TRUE(tracing.errors.empty());
   }
+}
+
+TEST(Connectivity, ChoosesSettingsOnceAndChangesNoRegion) {
+  const int rank = world().rank(), ranks = world().size();
+  // Through points all cubes are one region, and more than two ranks have to tell each other.
+  Connecting plain(everybody(), rank, ranks), tuned(everybody(), rank, ranks);
+  for (Connecting* run : {&plain, &tuned})
+    run->filter->SetConnectThrough(vtkAsyncConnectivity::POINTS);
+  tuned.filter->SetAutoTune(true);
+  const auto statistic = [&](const std::string& name) {
+    return tuned.filter->GetOutputDataObject(0)->GetFieldData()->GetArray(
+        ("AsyncConnectivity " + name).c_str());
+  };
+  const auto value = [&](const std::string& name) {
+    vtkDataArray* array = statistic(name);
+    EXPECT_TRUE(array) << name;
+    if (!array) return -1.0;
+    EXPECT_EQ(array->GetNumberOfTuples(), ranks);
+    for (vtkIdType i = 1; i < array->GetNumberOfTuples(); ++i)
+      EXPECT_EQ(array->GetTuple1(i), array->GetTuple1(0)) << name;
+    return array->GetTuple1(0);
+  };
+  const auto expectSame = [&] {
+    for (Connecting* run : {&plain, &tuned}) {
+      run->update();
+      EXPECT_TRUE(run->errors.empty());
+    }
+    const auto idsOf = [](Connecting& run) {
+      auto* image = vtkDataSet::SafeDownCast(run.filter->GetOutputDataObject(0));
+      return vtkIdTypeArray::SafeDownCast(image->GetCellData()->GetArray("RegionId"));
+    };
+    vtkIdTypeArray* one = idsOf(plain);
+    vtkIdTypeArray* other = idsOf(tuned);
+    ASSERT_TRUE(one && other);
+    ASSERT_EQ(one->GetNumberOfValues(), other->GetNumberOfValues());
+    for (vtkIdType i = 0; i < one->GetNumberOfValues(); ++i)
+      ASSERT_EQ(one->GetValue(i), other->GetValue(i)) << i;
+  };
+
+  expectSame();
+  const bool tries = value("TuningTrials") > 0;
+  EXPECT_EQ(tries, ranks > 2);
+  EXPECT_EQ(value("TuningSeconds") > 0, tries);
+  const double batchBytes = value("TunedBatchBytes"), holdTime = value("TunedHoldTime");
+  EXPECT_GE(batchBytes, 4096);
+  EXPECT_GE(holdTime, 0);
+  EXPECT_EQ(bool(statistic("ExpectedSeconds")), tries);
+  const double expected = tries ? value("ExpectedSeconds") : 0;
+  for (int step = 0; step < 2; ++step) {
+    expectSame();
+    EXPECT_EQ(value("TuningTrials"), 0);
+    EXPECT_EQ(value("TunedBatchBytes"), batchBytes);
+    EXPECT_EQ(value("TunedHoldTime"), holdTime);
+    if (tries) {
+      EXPECT_EQ(value("ExpectedSeconds"), expected);
+      EXPECT_GT(value("OffBy"), -1);
+    }
+    for (Connecting* run : {&plain, &tuned})
+      run->filter->SetInputData(Connecting::cubes(rank, ranks));
+  }
+  tuned.filter->SetMethod(vtkAsyncConnectivity::LABEL_PROPAGATION);
+  expectSame();
+  if (tries) {
+    EXPECT_GT(value("TuningTrials"), 0);
+  }
+  tuned.filter->SetAutoTune(false);
+  expectSame();
+  EXPECT_FALSE(statistic("TuningTrials"));
 }
 
 TEST(Tracer, TakesTheActiveVectorsByDefault) {
