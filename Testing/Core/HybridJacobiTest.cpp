@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -444,14 +445,14 @@ TEST(HybridJacobi, EndsWhereRoundingLeavesNoHope) {
       if (world().size() > 4 && swapPeriod > 1) continue;
       options.tolerance = 1e-30;
       options.swapPeriod = swapPeriod;
+      // Nothing else may end it. (A thread makes millions while another one has no core.)
+      options.maximumIterations = std::numeric_limits<std::int64_t>::max();
       // A sixth is no number of the machine's: of five points even 0 is reached.
       const LaplaceProblem problem = problemOf(LaplaceStencil::SevenPoint);
       HybridJacobi solver(world(), problem, options);
       const HybridResult result = solver.run();
       EXPECT_FALSE(result.converged);
       EXPECT_LT(result.residual, 1e-13);  // nor did it give up early
-      for (const std::int64_t iterations : result.iterations)
-        EXPECT_LT(iterations, options.maximumIterations);
       expectHonest(problem, solver, result);
     }
 }
