@@ -10,6 +10,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -408,15 +409,16 @@ std::vector<double> timeStreams(int threads, std::size_t points) {
   return seconds;
 }
 
-/// Seconds of an iteration over a square.
-double timeIteration(Transport& transport, const RelaxationOptions& options) {
+/// Seconds of an iteration over a square, by so many of them, or none if a thread did not have its
+/// turn before another one had made all of its own.
+std::optional<double> timeIteration(Transport& transport, const RelaxationOptions& options,
+                                    int iterations) {
   LaplaceProblem problem;
   problem.points = {options.edge, options.edge, 1};
   problem.boundary = boundaryValue;
   HybridOptions hybrid = hybridOptions(options, "SHRD");
   hybrid.swapPeriod = std::numeric_limits<int>::max();
   // Each thread's iterations, from the end of one to the end of the next.
-  constexpr int iterations = 12;
   std::vector<std::vector<double>> moments(static_cast<std::size_t>(options.threads));
   hybrid.maximumIterations = iterations - 1;
   hybrid.residualPeriod = iterations;  // and then it is told to stop
@@ -429,9 +431,9 @@ double timeIteration(Transport& transport, const RelaxationOptions& options) {
   double rate = 0;
   for (const auto& ends : moments) {
     std::vector<double> times;
-    for (std::size_t i = 1; i < ends.size() && i + 1 < iterations; ++i)
+    for (std::size_t i = 1; i < ends.size() && i + 1 < static_cast<std::size_t>(iterations); ++i)
       times.push_back(ends[i] - ends[i - 1]);
-    if (times.empty()) throw tributary::Error("a thread made no iteration that can be timed");
+    if (times.empty()) return std::nullopt;
     rate += 1 / (options.threads * median(times));
   }
   return 1 / rate;
@@ -452,7 +454,10 @@ void measureBandwidth(Transport& transport, const RelaxationOptions& options, Re
       seconds[s].push_back(times[s]);
       best = std::max(best, all[s].bytes / times[s]);
     }
-    ofIteration.push_back(timeIteration(transport, options));
+    std::optional<double> time;
+    for (int iterations = 12; !time; iterations *= 2)
+      time = timeIteration(transport, options, iterations);
+    ofIteration.push_back(*time);
     share.push_back(kIterationBytes / ofIteration.back() / best);
   }
   const auto add = [&](const std::string& what, double bytes, const std::vector<double>& times) {
