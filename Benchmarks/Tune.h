@@ -11,7 +11,7 @@ struct TuneOptions {
   std::vector<int> blocksPerRank{1, 4};
   double budget = 0.3;  ///< See tributary::tuneTrace().
   int repeat = 3;       ///< Of the sweep.
-  int confirm = 7;      ///< Repetitions in which the best of the sweep and the choice are compared.
+  int confirm = 20;     ///< Repetitions in which the best of the sweep and the choice are compared.
   std::string json;
 };
 

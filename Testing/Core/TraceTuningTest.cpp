@@ -54,7 +54,7 @@ class Cuts {
 
 TEST(TraceTuning, ChoosesAlikeAndChangesNoLine) {
   const Cuts cuts;
-  const auto seeds = seedsOf(cuts.setup, 700);
+  const auto seeds = seedsOf(cuts.setup, 1400);
   const auto settings = traceSettings(cuts.domains);
   for (const Schedule schedule :
        {Schedule::Asynchronous, Schedule::Synchronous, Schedule::Neighborhood}) {
@@ -80,7 +80,7 @@ TEST(TraceTuning, ChoosesAlikeAndChangesNoLine) {
     setting.exchange.applyTo(options.exchange);
     const auto after = gatherLines(world(), trace(world(), *setting.domain, seeds, options));
     EXPECT_TRUE(before == after);
-    EXPECT_EQ(after.size(), 1400u);
+    EXPECT_EQ(after.size(), 2800u);
   }
 }
 
