@@ -37,8 +37,8 @@ void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& stri
 void streamJacobiRows(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                       std::int64_t count, std::int64_t rows, double* out);
 void drainStreams();
-/// So many values, or a few more: rows that far apart lie alike in vectors, and not in the same
-/// places of the first cache.
+/// So many values, or up to 79 more: rows that far apart lie alike in vectors, and neither the next
+/// row nor the one after it lies in the same places of the first cache.
 std::size_t streamStride(std::size_t values);
 
 /// The sum over a row of points of the squares of their residuals: of the sum of differences.
