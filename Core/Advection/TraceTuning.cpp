@@ -15,8 +15,8 @@ namespace {
 /// With fewer seeds, or fewer steps of a line, settling in takes most of the time.
 constexpr std::int64_t kFewestSeeds = 100;
 constexpr std::int64_t kFewestSteps = 16;
-/// How often all of the work may be done besides the race: with the default before it, and after it
-/// with the winner, and with the default again.
+/// How often all of the work may be done besides the race's shares: with the default before them,
+/// and after them with the winner, and with the default again.
 constexpr double kWholeRuns = 3;
 
 /// What a trial traces: the first steps of some of the lines.
@@ -134,9 +134,7 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   if (tuning.aborted) return tuning;
   RaceOptions raceOptions;
   raceOptions.budget = budget - kWholeRuns / candidates;
-  const Part all{options.rules.maximumSteps, 1};
-  double ofDefault = run(settings[0], all);
-  raceOptions.defaultSeconds = ofDefault;
+  raceOptions.defaultSeconds = run(settings[0], {options.rules.maximumSteps, 1});
   if (tuning.aborted) return tuning;
   const Work work(transport, ends);
   if (work.empty()) return tuning;
@@ -149,21 +147,8 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
     if (tuning.aborted) return tuning;
     race.report(seconds);
   }
+  tuning.best = race.best();
   tuning.expected = race.forecast();
-  if (race.best() == 0) return tuning;
-  // First steps are not all: lines may gather elsewhere later.
-  const double ofWinner = run(settings[race.best()], all);
-  if (tuning.aborted) return tuning;
-  const double noise = tuning.expected->spread / tuning.expected->seconds;
-  const auto isFaster = [&] { return ofWinner < ofDefault * (1 - noise); };
-  if (isFaster()) {
-    // One run that was disturbed would cost the default its place.
-    ofDefault = std::min(ofDefault, run(settings[0], all));
-    if (tuning.aborted) return tuning;
-    if (isFaster()) tuning.best = race.best();
-  }
-  const double seconds = tuning.best != 0 ? ofWinner : ofDefault;
-  tuning.expected = TimeForecast{seconds, seconds * noise};
   return tuning;
 }
 

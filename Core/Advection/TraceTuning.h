@@ -33,13 +33,14 @@ struct TraceTuning {
 /// Finds out which setting traces all seeds fastest. Collective, the same result on all ranks; the
 /// lines of trials are thrown away. First all of the work is done with the default, which tells how
 /// long it takes and how many steps lines have; then settings race (SettingsRace) over the first
-/// steps of all lines, or, where these are short, of a part of them; the winner has to be faster in
-/// all of the work, too, than the default before and after it. With fewer than 100 seeds nothing is
-/// tried, and the default stays; so it does on one rank, which sends nothing.
+/// steps of all lines, or, where these are short, of a part of them, and the winner, as lines may
+/// gather elsewhere later, over all of the work. With fewer than 100 seeds nothing is tried, and
+/// the default stays; so it does on one rank, which sends nothing.
 /// @param settings  the same number on all ranks, in the same order; at least one
 /// @param options   batchBytes and holdSeconds are not read; the monitor is called with 0
 /// @param budget    what all of this may cost, as a share of one run with each setting; the same on
-///                  all ranks. With less than three runs nothing is tried.
+///                  all ranks. With less than three runs nothing is tried: the settings of one
+///                  cut need more than a third.
 /// Throws what trace() throws, on all ranks.
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
                       Span<const Seed> seeds, const TraceOptions& options, double budget = 0.3);

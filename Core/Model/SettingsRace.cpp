@@ -85,7 +85,7 @@ Line fitted(const std::vector<Sample>& samples) {
 }  // namespace
 
 SettingsRace::SettingsRace(std::size_t candidates, const RaceOptions& options)
-    : candidates_(candidates), options_(options) {
+    : candidates_(candidates), options_(options), ofDefault_(options.defaultSeconds.value_or(0)) {
   if (candidates == 0) throw Error("settings race: there is no candidate; give it at least one");
   if (!(options.budget > 0 && std::isfinite(options.budget)))
     throw Error("settings race: the budget is " + std::to_string(options.budget) +
@@ -124,6 +124,10 @@ void SettingsRace::report(double seconds) {
   const Trial trial = plan_[at_++];
   measured_.push_back({trial, seconds, round_});
   spent_ += seconds;
+  if (isProof_) {
+    prove(trial, seconds);
+    return;
+  }
   if (round_ > 0) {
     const auto ofDefault = secondsOf(0, round_);
     if (trial.candidate != 0 && !ofDefault.empty() && seconds > kHopeless * median(ofDefault)) {
@@ -139,6 +143,25 @@ void SettingsRace::report(double seconds) {
   if (at_ < plan_.size()) return;
   if (round_ > 0) endRound();
   planRound();
+  if (plan_.empty() && options_.defaultSeconds && best_ != 0) {
+    isProof_ = true;
+    ++round_;
+    plan_ = {{best_, 1}};
+  }
+}
+
+/// Takes what all of the work took with the winner, and then with the default again.
+void SettingsRace::prove(const Trial& trial, double seconds) {
+  plan_.clear();
+  at_ = 0;
+  if (trial.candidate != 0)
+    ofWinner_ = seconds;
+  else
+    ofDefault_ = std::min(ofDefault_, seconds);
+  if (!(*ofWinner_ < ofDefault_ * (1 - noise_.value_or(1))))
+    best_ = 0;
+  else if (trial.candidate != 0)
+    plan_ = {{0, 1}};
 }
 
 /// How many go on after a round of so many: the default among them.
@@ -229,7 +252,7 @@ void SettingsRace::endRound() {
 
 std::optional<TimeForecast> SettingsRace::forecast() const {
   if (options_.defaultSeconds) {
-    const double seconds = *options_.defaultSeconds * overDefault();
+    const double seconds = ofWinner_ && best_ != 0 ? *ofWinner_ : ofDefault_ * overDefault();
     return TimeForecast{seconds, seconds * noise_.value_or(1)};
   }
   const auto lineOf = [&](std::size_t candidate) -> std::optional<Line> {

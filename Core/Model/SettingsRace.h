@@ -22,6 +22,7 @@ struct RaceOptions {
   /// The smallest part of the work that still behaves like it, above 0; 1 if there is none.
   double smallestShare = 1.0 / 1024;
   /// How long all of the work took with the default, if that was measured; no part of the budget.
+  /// Then a winner has to show itself in all of the work, too, which is no part of it either.
   std::optional<double> defaultSeconds;
 };
 
@@ -39,7 +40,9 @@ struct Trial {
 /// same seconds (the slowest rank's) decide alike.
 ///
 /// A candidate must beat the default by more than the noise of the last round, else the default
-/// stays. Where the budget does not buy one trial of each candidate nothing is tried.
+/// stays; with RaceOptions::defaultSeconds also in all of the work, where it is tried once, and the
+/// default once more after it, as a single run of the default that was disturbed would cost it its
+/// place. Where the budget does not buy one trial of each candidate nothing is tried.
 class SettingsRace {
  public:
   /// @param candidates  how many, at least 1; number 0 is the default
@@ -54,9 +57,10 @@ class SettingsRace {
 
   /// The choice: final once next() has nothing more.
   std::size_t best() const { return best_; }
-  /// How long all of the work takes with the choice: RaceOptions::defaultSeconds, by as much
-  /// shorter as its last trials were than the default's. Without that, a + b * share fitted to its
-  /// trials; none before trials of two shares, or of all of the work.
+  /// How long all of the work takes with the choice: as long as it took; while the winner was not
+  /// tried on it, RaceOptions::defaultSeconds, by as much shorter as its last trials were than the
+  /// default's. Without that, a + b * share fitted to its trials; none before trials of two shares,
+  /// or of all of the work.
   std::optional<TimeForecast> forecast() const;
 
   double spentSeconds() const { return spent_; }
@@ -74,6 +78,7 @@ class SettingsRace {
   double overDefault() const;
   void planRound();
   void endRound();
+  void prove(const Trial& trial, double seconds);
   std::vector<double> secondsOf(std::size_t candidate, std::size_t round) const;
 
   std::size_t candidates_;
@@ -87,6 +92,9 @@ class SettingsRace {
   double allowed_ = 0;           // seconds of all trials
   std::optional<double> noise_;  // of scores, relative, in the last round that tells
   std::size_t best_ = 0;
+  bool isProof_ = false;            // rounds are over, and the winner is tried on all of the work
+  double ofDefault_ = 0;            // seconds of all of the work, the least of its runs
+  std::optional<double> ofWinner_;  // the same, of the winner
 };
 
 }  // namespace tributary

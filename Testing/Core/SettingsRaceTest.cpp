@@ -111,7 +111,7 @@ TEST(SettingsRace, GoesOnAfterOneTrialThatWasDisturbed) {
     Machine machine = randomMachine(8, 18, 0);
     for (double& constant : machine.constant) constant = 0.01;
     RaceOptions options;
-    options.budget = 0.19;
+    options.budget = 0.3 - 3.0 / 18;
     options.defaultSeconds = machine.fullCost(0);
     SettingsRace one(18, options);
     for (int i = 0; const auto trial = one.next(); ++i)
@@ -120,6 +120,37 @@ TEST(SettingsRace, GoesOnAfterOneTrialThatWasDisturbed) {
     double best = machine.fullCost(0);
     for (std::size_t c = 1; c < 18; ++c) best = std::min(best, machine.fullCost(c));
     EXPECT_LE(machine.fullCost(one.best()), 1.1 * best) << disturbed;
+  }
+}
+
+TEST(SettingsRace, WinnersShowThemselvesInAllOfTheWork) {
+  // A candidate that is quick in parts of the work, and how long it and the default take for all.
+  struct Case {
+    double defaultBefore, winner, defaultAfter;
+    bool isBetter;
+    double expected;
+  };
+  for (const Case& c : {Case{1, 0.8, 1, true, 0.8}, Case{1, 1.2, 2, false, 1},
+                        Case{1.5, 1.2, 1, false, 1}, Case{1, 0.999, 2, false, 1}}) {
+    RaceOptions options;
+    options.budget = 0.3;
+    options.defaultSeconds = c.defaultBefore;
+    SettingsRace one(6, options);
+    std::vector<std::size_t> wholes;
+    for (int i = 0; const auto trial = one.next(); ++i) {
+      if (trial->share == 1) {
+        wholes.push_back(trial->candidate);
+        one.report(trial->candidate == 3 ? c.winner : c.defaultAfter);
+      } else {
+        one.report((trial->candidate == 3 ? 0.5 : 1) * trial->share * (1 + 0.02 * (i % 3)));
+      }
+    }
+    EXPECT_EQ(one.best(), c.isBetter ? 3u : 0u) << c.winner;
+    ASSERT_TRUE(one.forecast());
+    EXPECT_EQ(one.forecast()->seconds, c.expected) << c.winner;
+    // Where the winner has lost already nobody has to wait for the default.
+    const bool isNear = c.winner < 0.9 * c.defaultBefore;
+    EXPECT_EQ(wholes, isNear ? std::vector<std::size_t>({3, 0}) : std::vector<std::size_t>({3}));
   }
 }
 
