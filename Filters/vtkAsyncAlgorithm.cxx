@@ -118,8 +118,11 @@ int vtkAsyncAlgorithm::RequestUpdateExtent(
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::EmptyOutputs(vtkInformationVector* outputVector)
+void vtkAsyncAlgorithm::GiveUp(vtkInformationVector* outputVector)
 {
+  this->IsWhole = false;
+  this->IsUnderWay = false;
+  this->ForgetExecution();
   for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
   {
     if (vtkDataObject* output = vtkDataObject::GetData(outputVector, port))
@@ -160,8 +163,7 @@ int vtkAsyncAlgorithm::RequestData(
     this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);
     if (!this->IsWhole)
     {
-      this->IsUnderWay = false;
-      this->EmptyOutputs(outputVector);
+      this->GiveUp(outputVector);
     }
     else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0))
     {
@@ -182,9 +184,7 @@ int vtkAsyncAlgorithm::RequestData(
   {
     error = "an error of an unknown kind";
   }
-  this->IsWhole = false;
-  this->IsUnderWay = false;
-  this->EmptyOutputs(outputVector);
+  this->GiveUp(outputVector);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks are here with the same error: one message is enough.
   if (!this->Controller || this->Controller->GetLocalProcessId() == 0)

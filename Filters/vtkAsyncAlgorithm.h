@@ -101,12 +101,12 @@ public:
   /**
    * Whether BatchBytes and HoldTime, which are then not read, are chosen by trials with several
    * values of them. Subclasses say what trials do and how long a choice holds. That costs several
-   * executions' exchanges in the first one: it is for filters that are executed often, and happens
-   * once in a run in situ. On one rank nothing is tried, and the defaults stay. The result is the
-   * same. Statistics: TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice is used again)
-   * and TuningSeconds, and if there were trials ExpectedSeconds and ExpectedSpread for the slowest
-   * rank, and OffBy, how much longer it took, as a share of what was expected. The solvers, which
-   * send no batches, do not read it. Default: false.
+   * executions' exchanges in the first one: it is for filters that are executed often, as in situ.
+   * On one rank nothing is tried, and the defaults stay. The result is the same. Statistics:
+   * TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice is used again) and TuningSeconds,
+   * and if there were trials ExpectedSeconds and ExpectedSpread, from when all ranks had begun until
+   * the last one ended, and OffBy, how much longer it took, as a share of what was expected. The
+   * solvers, which send no batches, do not read it. Default: false.
    */
   vtkSetMacro(AutoTune, bool);
   vtkGetMacro(AutoTune, bool);
@@ -161,6 +161,8 @@ protected:
   /// @return false after an abort, which leaves empty outputs
   virtual bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector, tributary::RunStatistics& statistics) = 0;
+  /// Local. Forgets what was to be said of an execution that failed or was aborted.
+  virtual void ForgetExecution() {}
   /// What there is not after an error, for its message.
   virtual const char* Failure() const = 0;
 
@@ -190,7 +192,7 @@ protected:
 
 private:
   void CheckExchangeProperties();
-  void EmptyOutputs(vtkInformationVector* outputVector);
+  void GiveUp(vtkInformationVector* outputVector);
 
   vtkAsyncAlgorithm(const vtkAsyncAlgorithm&) = delete;
   void operator=(const vtkAsyncAlgorithm&) = delete;

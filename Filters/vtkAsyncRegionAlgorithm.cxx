@@ -101,6 +101,10 @@ tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeUnionOptions(
   options.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
                                               : tributary::UnionMethod::LabelPropagation;
   options.exchange = this->MakeExchangeOptions();
+  if (this->AutoTune)
+  {
+    tributary::ExchangeSetting().applyTo(options.exchange);
+  }
   options.monitor = [this, &transport, progress] { return this->Monitor(transport, progress); };
   return options;
 }
@@ -136,6 +140,15 @@ void vtkAsyncRegionAlgorithm::DescribeTuning(tributary::RunStatistics& statistic
   if (tuning.expected && tuning.actualSeconds)
   {
     statistics.add(*tuning.expected, *tuning.actualSeconds);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncRegionAlgorithm::ForgetExecution()
+{
+  if (this->Tuner)
+  {
+    this->Tuner->takeTuning();
   }
 }
 

@@ -6,10 +6,12 @@
  * connected. What is said of its input by vtkAsyncConnectivity is true of its other subclasses too.
  *
  * **AutoTune** (see vtkAsyncAlgorithm): the sets of the ranks are united about fifty times more, a
- * small part of the work where cells outnumber sets. The choice holds until Method, a property of
- * the exchange, or the number of ranks or blocks changes. ExpectedSeconds are those of uniting the
- * sets (in the first range, where there are several). Where no rank has to send anything, nothing
- * is tried.
+ * small part of the work where cells outnumber sets. The choice holds until Method, Schedule,
+ * Arrivals, Detector or the number of ranks changes, or that of data sets with points by more than a
+ * factor of two. ExpectedSeconds are those of uniting the sets (in the first range, where there are
+ * several); TuningSeconds are contained in those of the phase that unites them. Where no rank has to
+ * send anything, nothing is tried. Unions of another kind, as those of points within Tolerance, are
+ * done with the defaults.
  */
 
 #ifndef vtkAsyncRegionAlgorithm_h
@@ -137,6 +139,7 @@ protected:
 
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
+  void ForgetExecution() override;
 
   /// For unions; while they go on the progress bar shows `progress`.
   tributary::UnionOptions MakeUnionOptions(tributary::Transport& transport, double progress);

@@ -42,8 +42,9 @@
  * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
  *
  * **AutoTune** (see vtkAsyncAlgorithm) tries four times BlocksPerRank, too: TunedBlocksPerRank. All
- * seeds are traced once with the defaults, and the first steps of their lines with the others; all
- * of it takes about five times as long as tracing them. The choice holds until a property or the
+ * seeds are traced with the defaults, the first steps of their lines with the others, too, and where
+ * one of these seems to be faster all seeds with that one and with the defaults again; all of it
+ * takes about five times as long as tracing them. The choice holds until a property or the
  * number of seeds changes; not when the input's values or time do. With fewer than 100 seeds nothing
  * is tried. ExpectedSeconds are those of TracingSeconds.
  *

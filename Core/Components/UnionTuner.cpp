@@ -15,11 +15,13 @@ constexpr double kSweeps = 10;
 
 }  // namespace
 
-bool UnionTuner::Work::operator==(const Work& other) const {
-  const auto all = [](const Work& w) {
-    return std::tie(w.ranks, w.blocks, w.method, w.schedule, w.arrivals, w.detector);
+bool UnionTuner::Work::isLike(const Work& other) const {
+  const auto same = [](const Work& w) {
+    return std::tie(w.ranks, w.method, w.schedule, w.arrivals, w.detector);
   };
-  return all(*this) == all(other);
+  // Blocks without data may come and go from step to step.
+  const auto [fewer, more] = std::minmax(blocks, other.blocks);
+  return same(*this) == same(other) && more <= 2 * fewer;
 }
 
 UnionResult UnionTuner::unite(Transport& transport, const Assignment& assignment,
@@ -38,7 +40,7 @@ UnionResult UnionTuner::unite(Transport& transport, const Assignment& assignment
   };
   const auto runToKeep = [&](const ExchangeSetting& setting) {
     UnionResult result = run(setting);
-    if (!actualSeconds_) actualSeconds_ = seconds;
+    if (!actualSeconds_ && !result.aborted) actualSeconds_ = seconds;
     return result;
   };
   const auto runTrial = [&](const ExchangeSetting& setting) {
@@ -50,7 +52,7 @@ UnionResult UnionTuner::unite(Transport& transport, const Assignment& assignment
 
   Work work{transport.size(),          assignment.total(),        options.method,
             options.exchange.schedule, options.exchange.arrivals, options.exchange.detector};
-  const bool isKnown = choice_ && choice_->work == work;
+  const bool isKnown = choice_ && choice_->work.isLike(work);
   // Not alike on all ranks: arrivals.
   if (allreduce(transport, ReduceOp::Or, std::int64_t(!isKnown)) == 0)
     return runToKeep(choice_->setting);

@@ -23,9 +23,10 @@ struct UnionTuning {
 
 /// Unites sets, as often as it is asked to, with the batch size and hold time that are the fastest.
 /// The first union finds them by trials: all of it is done with each of exchangeSettings(), in a
-/// race (SettingsRace), about fifty times together. Later unions use the choice again, for as long
-/// as the number of ranks and blocks, the method, the schedule, its arrivals and the detector are
-/// the same. Where no rank sends a message nothing is tried, and the default stays.
+/// race (SettingsRace), about fifty times together, however long that takes. Later unions use the
+/// choice again, for as long as the number of ranks, the method, the schedule, its arrivals and the
+/// detector are the same, and the number of blocks but for a factor of two. Where no rank sends a
+/// message nothing is tried, and the default stays.
 ///
 /// To use it, give UnionOptions::tuner to what unites sets, on all ranks or on none. The roots are
 /// the same.
@@ -39,7 +40,7 @@ class UnionTuner {
                     const std::vector<std::vector<SetLink>>& links, const UnionOptions& options);
 
   /// Local. Of what was united since the last call: the trials of all unions, the seconds of the
-  /// first one. The same on all ranks.
+  /// first one that was not aborted. The same on all ranks.
   UnionTuning takeTuning();
 
  private:
@@ -52,7 +53,7 @@ class UnionTuner {
     double arrivals = 0;
     std::string detector;
 
-    bool operator==(const Work& other) const;
+    bool isLike(const Work& other) const;
   };
   struct Choice {
     Work work;

@@ -377,6 +377,16 @@ TEST(UnionTuner, ChoosesOnceAndChangesNoRoot) {
       options.method = options.method == UnionMethod::TreeUnion ? UnionMethod::LabelPropagation
                                                                 : UnionMethod::TreeUnion;
       EXPECT_EQ(tuningOf(spiral(blocks, 5)).trials > 0, hasOthers);
+      // Blocks come and go.
+      const auto trialsWith = [&](std::int64_t count) {
+        const auto many = Assignment::gather(transport, count);
+        expectRight(transport, many, spiral(many.total(), 5), options);
+        return tuner.takeTuning().trials;
+      };
+      EXPECT_EQ(trialsWith(4), 0u);
+      EXPECT_EQ(trialsWith(1), 0u);
+      EXPECT_EQ(trialsWith(5) > 0, hasOthers);
+      EXPECT_EQ(trialsWith(2) > 0, hasOthers);
       // On one rank only.
       if (transport.rank() == transport.size() - 1) options.exchange.arrivals = 0.5;
       EXPECT_EQ(tuningOf(spiral(blocks, 5)).trials > 0, hasOthers);
@@ -454,10 +464,24 @@ TEST(UnionTuner, AbortsAndErrorsLeaveNoChoice) {
           EXPECT_TRUE(result.aborted || calls > 0);
           EXPECT_FALSE(result.aborted && tuner.takeTuning().expected);
         }
+        // In the first union, and in a trial.
+        for (const int calls : {0, 20, 200}) {
+          UnionTuner another;
+          options.tuner = &another;
+          int left = calls;
+          bool broke = false;
+          options.monitor = [&] {
+            if (!last || left-- > 0) return true;
+            broke = true;
+            throw Error("the monitor broke");
+          };
+          const std::string error = errorOf([&] { unite(transport, assignment, graph, options); });
+          const auto everywhere = allreduce(transport, ReduceOp::Or, std::int64_t(broke));
+          EXPECT_EQ(error.find("the monitor broke") != error.npos, everywhere != 0) << error;
+          if (everywhere) EXPECT_FALSE(another.takeTuning().expected);
+        }
         options.monitor = {};
-        options.exchange.stallSeconds = last ? -1 : 120;
-        EXPECT_NE(errorOf([&] { unite(transport, assignment, graph, options); }), "");
-        options.exchange.stallSeconds = 120;
+        options.tuner = &tuner;
         expectRight(transport, assignment, graph, options);
         EXPECT_EQ(bool(tuner.takeTuning().expected), transport.size() > 1);
       },
