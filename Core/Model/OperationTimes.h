@@ -104,10 +104,12 @@ struct OperationTimes {
   }
 
   /// What timing adds to the seconds of an operation: looking at the clock, and that the processor
-  /// overlaps an operation with the next one only if nobody looks in between. By medians of layers
-  /// timed both ways in the same run, so that it is of the same processor in the same mood; none
-  /// before there are layers timed both ways. Of L layers timed together one look is left, so that
-  /// it is too little by the L-th part of a look.
+  /// overlaps an operation with the next one only if nobody looks in between; for rows of blocks
+  /// that do not fit the caches, too, that they are not computed side by side, which makes it too
+  /// much for operations other than those of layers. By medians of layers timed both ways in the
+  /// same run, so that it is of the same processor in the same mood; none before there are layers
+  /// timed both ways. Of L layers timed together one look is left, so that it is too little by the
+  /// L-th part of a look.
   std::optional<double> timingSeconds() const {
     if (layersOneByOne.empty() || layersTogether.empty()) return std::nullopt;
     return std::max(0.0, median(layersOneByOne) - median(layersTogether));
