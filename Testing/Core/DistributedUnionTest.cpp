@@ -482,6 +482,9 @@ TEST(UnionTuner, AbortsAndErrorsLeaveNoChoice) {
         }
         options.monitor = {};
         options.tuner = &tuner;
+        options.exchange.stallSeconds = last ? -1 : 120;
+        EXPECT_NE(errorOf([&] { unite(transport, assignment, graph, options); }), "");
+        options.exchange.stallSeconds = 120;
         expectRight(transport, assignment, graph, options);
         EXPECT_EQ(bool(tuner.takeTuning().expected), transport.size() > 1);
       },

@@ -149,8 +149,9 @@ TEST(SettingsRace, WinnersShowThemselvesInAllOfTheWork) {
     ASSERT_TRUE(one.forecast());
     EXPECT_EQ(one.forecast()->seconds, c.expected) << c.winner;
     // Where the winner has lost already nobody has to wait for the default.
-    const bool isNear = c.winner < 0.9 * c.defaultBefore;
-    EXPECT_EQ(wholes, isNear ? std::vector<std::size_t>({3, 0}) : std::vector<std::size_t>({3}));
+    const bool mayBeBetter = c.winner < 0.9 * c.defaultBefore;
+    EXPECT_EQ(wholes,
+              mayBeBetter ? std::vector<std::size_t>({3, 0}) : std::vector<std::size_t>({3}));
   }
 }
 

@@ -626,6 +626,7 @@ TEST(Connectivity, ChoosesSettingsOnceAndChangesNoRegion) {
     EXPECT_EQ(value("TunedHoldTime"), holdTime);
     if (tries) {
       EXPECT_EQ(value("ExpectedSeconds"), expected);
+      EXPECT_GT(value("OffBy"), -1);
       // Uniting was a part of labelling.
       EXPECT_LE(expected * (1 + value("OffBy")),
                 statistic("LabellingSeconds")->GetRange()[1] * (1 + 1e-9));
