@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tributary-bench: see README.md in this folder.
 
 #include <mpi.h>
@@ -6,20 +7,20 @@
 #include <exception>
 #include <iostream>
 
-#include "ComponentKernels.h"
-#include "Components.h"
-#include "Features.h"
-#include "Iterations.h"
-#include "Kernels.h"
-#include "Model.h"
-#include "Neighborhood.h"
-#include "Particles.h"
-#include "Reduction.h"
-#include "Relaxation.h"
-#include "Termination.h"
-#include "Tributary/Error.h"
-#include "Tune.h"
-#include "Walks.h"
+#include "Advection/Kernels.h"
+#include "Components/ComponentKernels.h"
+#include "Components/Components.h"
+#include "Exchange/Neighborhood.h"
+#include "Exchange/Particles.h"
+#include "Exchange/Tune.h"
+#include "Exchange/Walks.h"
+#include "Features/Features.h"
+#include "Iteration/Iterations.h"
+#include "Model/Model.h"
+#include "Model/Relaxation.h"
+#include "Reduction/Reduction.h"
+#include "Termination/Termination.h"
+#include "Tributary/Base/Error.h"
 
 namespace {
 
@@ -212,7 +213,7 @@ void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& o
   auto* command = app.add_subcommand("components", "Connected components");
   command
       ->add_option("--part", part,
-                   "union: the distributed union-find; kernels: labelling on one rank")
+                   "union: the distributed union-find; kernels: labeling on one rank")
       ->check(CLI::IsMember({"union", "kernels"}))
       ->capture_default_str();
   command->add_option("--voxels", kernels.voxels, "kernels: voxels per axis")
@@ -222,7 +223,7 @@ void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& o
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--neighbours", kernels.neighbours, "kernels: of a voxel, a list")
+  command->add_option("--neighbors", kernels.neighbors, "kernels: of a voxel, a list")
       ->delimiter(',')
       ->check(CLI::IsMember({6, 18, 26}))
       ->capture_default_str();
@@ -438,7 +439,7 @@ void addIterations(CLI::App& app, bench::IterationsOptions& options) {
   command->add_option("--inverse-step", options.inverseStep, "1 / time step; 0: steady state")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--receives", options.receives, "sends: receives for a neighbour, a list")
+  command->add_option("--receives", options.receives, "sends: receives for a neighbor, a list")
       ->delimiter(',')
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -475,10 +476,9 @@ void addModel(CLI::App& app, bench::ModelOptions& options) {
   auto* command = app.add_subcommand(
       "model", "The performance model of hybrid Jacobi iterations beside measurement");
   command
-      ->add_option(
-          "--table", options.table,
-          "errors: of modelled iteration times; fits: of operations' times; rates: by swap "
-          "period and work share; stencils: one between others; tuner; cost: of timing")
+      ->add_option("--table", options.table,
+                   "errors: of modeled iteration times; fits: of operations' times; rates: by swap "
+                   "period and work share; stencils: one between others; tuner; cost: of timing")
       ->check(CLI::IsMember({"errors", "fits", "rates", "stencils", "tuner", "cost"}))
       ->capture_default_str();
   command->add_option("--points", options.points, "Of a subregion along each of two axes")
@@ -553,7 +553,7 @@ void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
       ->delimiter(',')
       ->check(CLI::IsMember({"WS", "RTINC", "RTMAXIT", "RTMNRS", "ASNCDIR", "SNCDIR", "SHRD"}))
       ->capture_default_str();
-  command->add_option("--traffic", options.traffic, "Between neighbours, or by a master rank")
+  command->add_option("--traffic", options.traffic, "Between neighbors, or by a master rank")
       ->check(CLI::IsMember({"direct", "master"}))
       ->capture_default_str();
   command->add_option("--sizes", options.sizes, "Edges of a rank's square of points, a list")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Functions that register the project's tests. One ctest entry per number of ranks, named
 # <Name>.<n>ranks, so that a failure names the case.
 
@@ -47,12 +48,12 @@ endfunction ()
 #                         [LIBRARIES <target>...] [LABEL <label>])
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
-# Testing/Core/Main.cpp (the target TributaryTestMain), run once on each number of ranks. Without MPI
+# Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. Without MPI
 # it runs on one rank, or not at all with MPI_ONLY. In a build with sanitizers the larger numbers of
 # ranks are left to the ordinary build: above 2 with address sanitizer, above 1 with thread sanitizer
 # (MPI itself is not instrumented). With address sanitizer one rank is Loopback's, as
 # <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs, whose one rank is MPI's).
-# With thread sanitizer only programs that start threads are built, those with Threads.h: it has
+# With thread sanitizer only programs that start threads are built, those with Support/Threads.h: it has
 # nothing to see in the others.
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "MPI_ONLY" "LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
@@ -65,7 +66,7 @@ function (tributary_add_core_test name)
   if (TRIBUTARY_SANITIZE MATCHES "thread")
     set(threads)
     foreach (source IN LISTS arg_SOURCES)
-      file(STRINGS "${source}" found REGEX "^#include (\"Threads\\.h\"|<(thread|future)>)")
+      file(STRINGS "${source}" found REGEX "^#include (\"Support/Threads\\.h\"|<(thread|future)>)")
       list(APPEND threads ${found})
     endforeach ()
     if (NOT threads)
@@ -116,7 +117,8 @@ endfunction ()
 #
 # A Python script in pvbatch. It finds the plugin's file in the environment variable
 # TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is this run's alone in
-# TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin on the module path. RENDER runs it under a
+# TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin and Testing/Filters/Support on the module
+# path. RENDER runs it under a
 # virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
   cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
@@ -148,6 +150,6 @@ function (tributary_add_pvbatch_test name)
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"
         "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"
         "TRIBUTARY_OUTPUT=${output}"
-        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin")
+        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${PROJECT_SOURCE_DIR}/Testing/Filters/Support")
   endforeach ()
 endfunction ()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A dam break on a mesh that changes in every step, as VTK files: drops come off, fall back and join.
 
     pvpython Data/drops.py FOLDER [PIECES]
@@ -70,7 +71,7 @@ class Drops:
         n = 2 * CELLS
         halved = np.zeros((n + 3,) * 3, bool)  # with a margin
         halved[tuple(low[width == 1].T + 1)] = True
-        # By axis and side: is the neighbour of a whole cell halved?
+        # By axis and side: is the neighbor of a whole cell halved?
         beside = np.stack(
             [
                 (width == 2) & halved[tuple((low + 1 + (2 if side else -1) * np.eye(3, dtype=int)[a]).T)]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Data sets with an analytic velocity, cut into pieces at will.
 
 In a pvbatch or pvpython script (the client's folder Data/ must be readable by
@@ -244,11 +245,11 @@ def _add_ghosts(attributes, ghost):
     attributes.AddArray(array)
 
 
-def _add_fields(data, flow, centring, dtype, points, centres, parameters):
+def _add_fields(data, flow, centring, dtype, points, centers, parameters):
     """velocity, and a scalar beside it, on points, on cells or on both."""
     places = {"points": [0], "cells": [1], "both": [0, 1]}[centring]
     for place in places:
-        x, y, z = (points, centres)[place]
+        x, y, z = (points, centers)[place]
         attributes = (data.GetPointData(), data.GetCellData())[place]
         values = velocity(flow, x, y, z, **parameters).reshape(-1, 3)
         _add_array(attributes, "velocity", values.astype(dtype))
@@ -293,7 +294,7 @@ def _structured_piece(lattice, mesh, extent, owned, options):
         y = axes[1].reshape(1, -1, 1)
         z = axes[2].reshape(-1, 1, 1)
 
-    def centre(values):
+    def center(values):
         for axis in range(3):
             if values.shape[axis] > 1:
                 low = [slice(None)] * 3
@@ -309,7 +310,7 @@ def _structured_piece(lattice, mesh, extent, owned, options):
         options["centring"],
         options["dtype"],
         (x, y, z),
-        (centre(x), centre(y), centre(z)),
+        (center(x), center(y), center(z)),
         options["parameters"],
     )
     if list(extent) != list(owned):
@@ -334,13 +335,13 @@ def _within(indices, owned, axis, more):
 # --- Unstructured meshes --------------------------------------------------------------------------
 
 # Corners of a lattice cell by bits x + 2 y + 4 z. Every face that is split is split from its corner
-# with no bit set to its corner with both, so neighbours agree.
+# with no bit set to its corner with both, so neighbors agree.
 _HEXAHEDRON = (0, 1, 3, 2, 4, 5, 7, 6)
 _WEDGES = ((0, 3, 1, 4, 7, 5), (0, 2, 3, 4, 6, 7))
 _KUHN = ((0, 1, 3, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 6, 4, 7), (0, 4, 5, 7), (0, 5, 1, 7))
 # Faces -x, +x, -y, +y, -z, +z as quadrilaterals whose normal points into the cell.
 _FACES = ((0, 2, 6, 4), (1, 5, 7, 3), (0, 4, 5, 1), (2, 3, 7, 6), (0, 1, 3, 2), (4, 6, 7, 5))
-_CENTRE = 8  # stands for the lattice cell's centre point
+_CENTER = 8  # stands for the lattice cell's center point
 
 
 class _Mesh:
@@ -363,7 +364,7 @@ class _Mesh:
         self.sizes = sizes[order]
         self.table = table[order]
 
-    def centres(self):
+    def centers(self):
         """Mean of each cell's corners, added in the order of the corners."""
         total = np.zeros((len(self.table), 3))
         for column in self.table.T:
@@ -440,12 +441,12 @@ def _lattice_mesh(lattice, mesh, jitter):
     for tetrahedron in _KUHN:
         add(VTK_TETRA, tetrahedron, kind == 2)
     for face, quad in enumerate(_FACES):
-        add(VTK_PYRAMID, quad + (_CENTRE,), (kind == 3) & ~split[:, face])
+        add(VTK_PYRAMID, quad + (_CENTER,), (kind == 3) & ~split[:, face])
         low, high = min(quad), max(quad)
         first = quad.index(low)
         turned = quad[first:] + quad[:first]
         for triangle in ((low, turned[1], high), (low, high, turned[3])):
-            add(VTK_TETRA, triangle + (_CENTRE,), (kind == 3) & split[:, face])
+            add(VTK_TETRA, triangle + (_CENTER,), (kind == 3) & split[:, face])
     return _Mesh(points, groups)
 
 
@@ -466,12 +467,12 @@ def _owners(lattice, mesh, pieces, cut):
         return owner
     if cut != "clumps":
         raise ValueError(f"flows: no cut called {cut!r}; take bricks, clumps or random")
-    # Each cell goes to the nearest of some centres, so pieces are ragged but connected.
+    # Each cell goes to the nearest of some centers, so pieces are ragged but connected.
     best = np.full(len(mesh.home), np.inf)
     for piece in range(pieces):
-        centre = [n * _hash(np.array([piece]), 20 + a)[0] for a, n in enumerate((cx, cy, cz))]
+        center = [n * _hash(np.array([piece]), 20 + a)[0] for a, n in enumerate((cx, cy, cz))]
         ragged = 1.0 + 0.5 * _hash(np.arange(len(mesh.home)), 31)
-        distance = ragged * ((i - centre[0]) ** 2 + (j - centre[1]) ** 2 + (k - centre[2]) ** 2)
+        distance = ragged * ((i - center[0]) ** 2 + (j - center[1]) ** 2 + (k - center[2]) ** 2)
         owner = np.where(distance < best, piece, owner)
         best = np.minimum(best, distance)
     return owner
@@ -509,14 +510,14 @@ def _unstructured_piece(mesh, owner, piece, options):
     )
     data.SetPoints(_vtk_points(mesh.points[used], options["dtype"]))
     data.SetCells(numpy_to_vtk(mesh.types[cells], deep=1), array)
-    centres = mesh.centres()[cells]
+    centers = mesh.centers()[cells]
     _add_fields(
         data,
         options["flow"],
         options["centring"],
         options["dtype"],
         tuple(np.ascontiguousarray(mesh.points[used].T)),
-        tuple(np.ascontiguousarray(centres.T)),
+        tuple(np.ascontiguousarray(centers.T)),
         options["parameters"],
     )
     if options["ids"]:

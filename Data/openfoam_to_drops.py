@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Keep the water of a dam break on a mesh that is refined as it goes, in a small file.
 
     pvbatch openfoam_to_drops.py CASE FIRST OUTPUT.npz

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Write one time of a decomposed OpenFOAM case as VTK files, one piece a rank.
 
     mpirun -n PIECES pvbatch openfoam_to_vtk.py CASE TIME OUTPUT KIND ARRAY...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Images of an exploding wire with known truth: thousands of particles that leave a wire, slow down,
 fall, cross each other and vanish, as streaks of what each moves while an image is exposed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Streamlines through a velocity field that is a formula: a helix about the z axis. Shows all that
 // a field has to do to be traced: the domain is cut into slabs along x, three on each rank, and
 // every velocity is evaluated by the slab that holds the point. Run it as `mpirun -n 4
@@ -14,7 +15,7 @@
 
 #include "Tributary/Advection/Stepper.h"
 #include "Tributary/Advection/Tracer.h"
-#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Transport/Loopback.h"
 #ifdef TRIBUTARY_WITH_MPI
 #include "Tributary/Transport/Mpi.h"
@@ -42,7 +43,7 @@ class Slab : public FieldBlock {
 
   /// Takes each particle from evaluation to evaluation, until it has ended or the next one is not
   /// of this slab: then it says whose it is, or seeks if that is nobody's.
-  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t /*patience*/,
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t /*backoff*/,
                TrajectoryLog& log) const override {
     for (Particle& p : particles) {
       while (p.status == Status::Active) {
@@ -75,7 +76,7 @@ class Slab : public FieldBlock {
     out.cellId.assign(points.size(), 0);
   }
 
-  std::vector<BlockId> neighbours() const override {
+  std::vector<BlockId> neighbors() const override {
     std::vector<BlockId> list;
     if (id() > 0) list.push_back(id() - 1);
     if (id() + 1 < slabs_) list.push_back(id() + 1);

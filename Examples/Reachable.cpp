@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many vertices of a random directed graph can be reached from vertex 0? Each rank owns four
 // blocks of vertices; a block that reaches a vertex tells the blocks of its successors, and nobody
 // waits for anybody. Run it as `mpirun -n 4 Reachable`; the count is the same for any -n.
@@ -5,8 +6,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"
-#include "Tributary/Transport/Collectives.h"
 #ifdef TRIBUTARY_WITH_MPI
 #include "Tributary/Transport/Mpi.h"
 #else

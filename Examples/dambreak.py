@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Drops of a dam break, followed by Async Feature Tracker as they come off, fall back and join.
 
     xvfb-run -a -s -noreset mpirun -n 4 pvbatch Examples/dambreak.py --plugin <Tributary.so> --output <folder>
@@ -5,7 +6,7 @@
 The water is OpenFOAM's, on a mesh that changes from step to step (Data/drops.py). Drops are carried along
 with the velocity before they are compared with those of the next step, as they move as far as they are
 wide. Prints the events with the tracks that split or merge in them, and writes dambreak.png: steps of time,
-drops coloured by TrackId and labelled with it.
+drops colored by TrackId and labeled with it.
 """
 import argparse
 import colorsys

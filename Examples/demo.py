@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Streamlines through a real flow, by Async Stream Tracer and by ParaView's own Stream Tracer.
 
     xvfb-run -a -s -noreset mpirun -n 4 pvbatch Examples/demo.py --plugin <Tributary.so> --output <folder>

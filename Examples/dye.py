@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Dye that a real flow carries, by Async Convection Diffusion.
 
     xvfb-run -a -s -noreset mpirun -n 2 pvbatch Examples/dye.py --plugin <Tributary.so> --output <folder>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is missing in data, filled by Async Harmonic Fill in both of its ways.
 
     xvfb-run -a -s -noreset mpirun -n 2 pvbatch Examples/fill.py --plugin <Tributary.so> --output <folder>

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vtkAsyncAlgorithm.h"
 
-#include "Private/ControllerTransport.h"
-#include "Private/PropertyList.h"
-#include "Private/Require.h"
-#include "Private/RunStatistics.h"
+#include "Common/ControllerTransport.h"
+#include "Common/PropertyList.h"
+#include "Common/Require.h"
+#include "Common/RunStatistics.h"
 
-#include "Tributary/Agree.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Termination/Detector.h"
-#include "Tributary/Transport/Collectives.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataObjectTypes.h>
@@ -25,21 +26,18 @@
 #include <string>
 #include <vector>
 
-namespace
-{
+namespace {
 /// Seconds between two looks at the abort flag, which may call back into a client.
 constexpr double MONITOR_INTERVAL = 0.02;
-} // anonymous namespace
+}  // anonymous namespace
 
 //------------------------------------------------------------------------------
-vtkAsyncAlgorithm::vtkAsyncAlgorithm()
-{
+vtkAsyncAlgorithm::vtkAsyncAlgorithm() {
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
 //------------------------------------------------------------------------------
-vtkAsyncAlgorithm::~vtkAsyncAlgorithm()
-{
+vtkAsyncAlgorithm::~vtkAsyncAlgorithm() {
   this->SetController(nullptr);
 }
 
@@ -47,48 +45,40 @@ vtkAsyncAlgorithm::~vtkAsyncAlgorithm()
 vtkCxxSetObjectMacro(vtkAsyncAlgorithm, Controller, vtkMultiProcessController);
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::SetDetector(const char* name)
-{
+void vtkAsyncAlgorithm::SetDetector(const char* name) {
   const std::string detector = name ? name : "";
-  if (this->Detector != detector)
-  {
+  if (this->Detector != detector) {
     this->Detector = detector;
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info)
-{
+int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info) {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
   return 1;
 }
 
 //------------------------------------------------------------------------------
-std::string vtkAsyncAlgorithm::ClassOfOutput(int port, vtkDataObject* input)
-{
+std::string vtkAsyncAlgorithm::ClassOfOutput(int port, vtkDataObject* input) {
   const std::string type =
-    this->GetOutputPortInformation(port)->Get(vtkDataObject::DATA_TYPE_NAME());
+      this->GetOutputPortInformation(port)->Get(vtkDataObject::DATA_TYPE_NAME());
   return type == "vtkDataObject" && input ? input->GetClassName() : type;
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncAlgorithm::RequestDataObject(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
+int vtkAsyncAlgorithm::RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
+                                         vtkInformationVector* outputVector) {
   vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
-  if (!input)
-  {
+  if (!input) {
     return 0;
   }
-  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
-  {
+  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port) {
     const std::string type = this->ClassOfOutput(port, input);
     vtkInformation* info = outputVector->GetInformationObject(port);
     vtkDataObject* old = vtkDataObject::GetData(info);
-    if (!old || old->GetClassName() != type)
-    {
+    if (!old || old->GetClassName() != type) {
       const auto output = vtk::TakeSmartPointer(vtkDataObjectTypes::NewDataObject(type.c_str()));
       info->Set(vtkDataObject::DATA_OBJECT(), output);
     }
@@ -97,19 +87,15 @@ int vtkAsyncAlgorithm::RequestDataObject(
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncAlgorithm::RequestUpdateExtent(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
-{
+int vtkAsyncAlgorithm::RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
+                                           vtkInformationVector*) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   // The executive passed on what the output port was asked for, its extent too, which is that of
   // another input.
-  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port)
-  {
-    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i)
-    {
+  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
+    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
       vtkInformation* info = inputVector[port]->GetInformationObject(i);
-      if (info->Has(Pipeline::WHOLE_EXTENT()))
-      {
+      if (info->Has(Pipeline::WHOLE_EXTENT())) {
         info->Set(Pipeline::UPDATE_EXTENT(), info->Get(Pipeline::WHOLE_EXTENT()), 6);
       }
     }
@@ -118,24 +104,20 @@ int vtkAsyncAlgorithm::RequestUpdateExtent(
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::GiveUp(vtkInformationVector* outputVector)
-{
+void vtkAsyncAlgorithm::GiveUp(vtkInformationVector* outputVector) {
   this->IsWhole = false;
   this->IsUnderWay = false;
   this->ForgetExecution();
-  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port)
-  {
-    if (vtkDataObject* output = vtkDataObject::GetData(outputVector, port))
-    {
+  for (int port = 0; port < this->GetNumberOfOutputPorts(); ++port) {
+    if (vtkDataObject* output = vtkDataObject::GetData(outputVector, port)) {
       output->Initialize();
     }
   }
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncAlgorithm::RequestData(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
+int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector** inputVector,
+                                   vtkInformationVector* outputVector) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   this->SetErrorCode(vtkErrorCode::NoError);
   this->LastLook = -1;
@@ -143,52 +125,40 @@ int vtkAsyncAlgorithm::RequestData(
   this->IsUnderWay = false;
   request->Remove(Pipeline::CONTINUE_EXECUTING());
   std::string error;
-  try
-  {
+  try {
     const auto owned = tributary::makeTransport(this->Controller);
     tributary::Transport& transport = *owned;
     tributary::RunStatistics statistics(transport);
     tributary::PropertyList properties;
-    tributary::together(transport,
-      [&]
-      {
-        this->CheckProperties();
-        this->CheckExchangeProperties();
-        properties.add("Schedule", this->Schedule);
-        properties.add("Detector", this->Detector);
-        properties.add("AutoTune", this->AutoTune);
-        this->DescribeProperties(properties);
-      });
+    tributary::collectively(transport, [&] {
+      this->CheckProperties();
+      this->CheckExchangeProperties();
+      properties.add("Schedule", this->Schedule);
+      properties.add("Detector", this->Detector);
+      properties.add("AutoTune", this->AutoTune);
+      this->DescribeProperties(properties);
+    });
     properties.agree(transport);
     this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);
-    if (!this->IsWhole)
-    {
+    if (!this->IsWhole) {
       this->GiveUp(outputVector);
-    }
-    else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0))
-    {
+    } else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0)) {
       // The class's name without "vtk".
       statistics.write(std::string(this->GetClassName()).substr(3) + " ", output->GetFieldData());
     }
-    if (this->IsUnderWay)
-    {
+    if (this->IsUnderWay) {
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
     }
     return 1;
-  }
-  catch (const std::exception& e)
-  {
+  } catch (const std::exception& e) {
     error = e.what();
-  }
-  catch (...)
-  {
+  } catch (...) {
     error = "an error of an unknown kind";
   }
   this->GiveUp(outputVector);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks are here with the same error: one message is enough.
-  if (!this->Controller || this->Controller->GetLocalProcessId() == 0)
-  {
+  if (!this->Controller || this->Controller->GetLocalProcessId() == 0) {
     vtkErrorMacro(<< this->Failure() << ": " << error << ".");
   }
   // The executive would add an error on every rank if this were not called a success.
@@ -196,11 +166,11 @@ int vtkAsyncAlgorithm::RequestData(
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::DescribeArray(tributary::PropertyList& list, const char* name, int index)
-{
+void vtkAsyncAlgorithm::DescribeArray(tributary::PropertyList& list, const char* name, int index) {
   vtkInformation* info = this->GetInputArrayInformation(index);
-  const auto number = [&](vtkInformationIntegerKey* key)
-  { return info->Has(key) ? info->Get(key) : -1; };
+  const auto number = [&](vtkInformationIntegerKey* key) {
+    return info->Has(key) ? info->Get(key) : -1;
+  };
   const char* array = info->Get(vtkDataObject::FIELD_NAME());
   list.add(name, number(vtkDataObject::FIELD_ASSOCIATION()));
   list.add(name, number(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
@@ -208,32 +178,30 @@ void vtkAsyncAlgorithm::DescribeArray(tributary::PropertyList& list, const char*
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::CheckExchangeProperties()
-{
+void vtkAsyncAlgorithm::CheckExchangeProperties() {
   using tributary::require;
   require(this->Arrivals >= 0 && this->Arrivals <= 1, "Arrivals", this->Arrivals,
-    "set it to a share from 0 to 1");
+          "set it to a share from 0 to 1");
   require(this->BatchBytes >= 1, "BatchBytes", this->BatchBytes, "set it to 1 or more");
   require(this->HoldTime >= 0 && std::isfinite(this->HoldTime), "HoldTime", this->HoldTime,
-    "set it to 0 or more microseconds");
+          "set it to 0 or more microseconds");
   require(this->StallTimeout >= 0, "StallTimeout", this->StallTimeout,
-    "set it to a positive number of seconds, or to 0 to wait for ever");
+          "set it to a positive number of seconds, or to 0 to wait for ever");
   const auto known = tributary::detectorNames(tributary::WorkModel::AP);
   std::string choices = "\"default\"";
-  for (const std::string& name : known)
-  {
+  for (const std::string& name : known) {
     choices += ", \"" + name + "\"";
   }
   require(this->Detector == "default" ||
-      std::find(known.begin(), known.end(), this->Detector) != known.end(),
-    "Detector", this->Detector, "set it to one of ", choices);
+              std::find(known.begin(), known.end(), this->Detector) != known.end(),
+          "Detector", this->Detector, "set it to one of ", choices);
 }
 
 //------------------------------------------------------------------------------
-tributary::ExchangeOptions vtkAsyncAlgorithm::MakeExchangeOptions()
-{
-  constexpr tributary::Schedule schedules[] = { tributary::Schedule::Synchronous,
-    tributary::Schedule::Neighborhood, tributary::Schedule::Asynchronous };
+tributary::ExchangeOptions vtkAsyncAlgorithm::MakeExchangeOptions() {
+  constexpr tributary::Schedule schedules[] = {tributary::Schedule::Synchronous,
+                                               tributary::Schedule::Neighborhood,
+                                               tributary::Schedule::Asynchronous};
   tributary::ExchangeOptions options;
   options.schedule = schedules[this->Schedule];
   options.arrivals = this->Arrivals;
@@ -245,11 +213,9 @@ tributary::ExchangeOptions vtkAsyncAlgorithm::MakeExchangeOptions()
 }
 
 //------------------------------------------------------------------------------
-bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress)
-{
+bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress) {
   const double now = transport.now();
-  if (this->LastLook >= 0 && now - this->LastLook < MONITOR_INTERVAL)
-  {
+  if (this->LastLook >= 0 && now - this->LastLook < MONITOR_INTERVAL) {
     return true;
   }
   this->LastLook = now;
@@ -258,20 +224,17 @@ bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress
 }
 
 //------------------------------------------------------------------------------
-bool vtkAsyncAlgorithm::AbortedTogether(tributary::Transport& transport, bool mine)
-{
+bool vtkAsyncAlgorithm::AbortedTogether(tributary::Transport& transport, bool mine) {
   const bool aborted = mine || this->CheckAbort();
-  if (tributary::allreduce(transport, tributary::ReduceOp::Or, std::int64_t(aborted)) == 0)
-  {
+  if (tributary::allreduce(transport, tributary::ReduceOp::Or, std::int64_t(aborted)) == 0) {
     return false;
   }
-  this->SetAbortOutput(true); // also where nobody asked for it, so that all ranks go on alike
+  this->SetAbortOutput(true);  // also where nobody asked for it, so that all ranks go on alike
   return true;
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::PrintSelf(ostream& os, vtkIndent indent)
-{
+void vtkAsyncAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "Schedule: " << this->Schedule << "\n"
      << indent << "Arrivals: " << this->Arrivals << "\n"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncAlgorithm
  * @brief   Superclass of filters whose ranks work together without waiting for each other
@@ -24,37 +25,30 @@
 #ifndef vtkAsyncAlgorithm_h
 #define vtkAsyncAlgorithm_h
 
-#include "TributaryFiltersModule.h" // For export macro
+#include "TributaryFiltersModule.h"  // For export macro
 #include "vtkDataObjectAlgorithm.h"
 
-#include <string> // For Detector
+#include <string>  // For Detector
 
-namespace tributary
-{
+namespace tributary {
 class PropertyList;
 class RunStatistics;
 class Transport;
 struct ExchangeOptions;
-}
+}  // namespace tributary
 class vtkMultiProcessController;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm
-{
-public:
+class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm {
+ public:
   vtkAbstractTypeMacro(vtkAsyncAlgorithm, vtkDataObjectAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
-  enum Schedules
-  {
-    SYNCHRONOUS = 0,
-    NEIGHBORHOOD = 1,
-    ASYNCHRONOUS = 2
-  };
+  enum Schedules { SYNCHRONOUS = 0, NEIGHBORHOOD = 1, ASYNCHRONOUS = 2 };
 
   ///@{
   /**
    * How work and communication are interleaved: in rounds in which all ranks wait for each other
-   * (SYNCHRONOUS), in rounds in which a rank waits for a share of its neighbours (NEIGHBORHOOD, see
+   * (SYNCHRONOUS), in rounds in which a rank waits for a share of its neighbors (NEIGHBORHOOD, see
    * Arrivals), or without waiting (ASYNCHRONOUS, the default). The result is the same.
    */
   vtkSetClampMacro(Schedule, int, SYNCHRONOUS, ASYNCHRONOUS);
@@ -63,7 +57,7 @@ public:
 
   ///@{
   /**
-   * NEIGHBORHOOD only: the share of its neighbours, 0 to 1, that a rank waits for in each round.
+   * NEIGHBORHOOD only: the share of its neighbors, 0 to 1, that a rank waits for in each round.
    * Default: 1.
    */
   vtkSetMacro(Arrivals, double);
@@ -103,10 +97,10 @@ public:
    * values of them. Subclasses say what trials do and how long a choice holds. That costs several
    * executions' exchanges in the first one: it is for filters that are executed often, as in situ.
    * On one rank nothing is tried, and the defaults stay. The result is the same. Statistics:
-   * TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice is used again) and TuningSeconds,
-   * and if there were trials ExpectedSeconds and ExpectedSpread, from when all ranks had begun until
-   * the last one ended, and OffBy, how much longer it took, as a share of what was expected. The
-   * solvers, which send no batches, do not read it. Default: false.
+   * TunedBatchBytes, TunedHoldTime, TuningTrials (0 where a choice is used again) and
+   * TuningSeconds, and if there were trials ExpectedSeconds and ExpectedSpread, from when all ranks
+   * had begun until the last one ended, and OffBy, how much longer it took, as a share of what was
+   * expected. The solvers, which send no batches, do not read it. Default: false.
    */
   vtkSetMacro(AutoTune, bool);
   vtkGetMacro(AutoTune, bool);
@@ -133,18 +127,18 @@ public:
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
   ///@}
 
-protected:
+ protected:
   vtkAsyncAlgorithm();
   ~vtkAsyncAlgorithm() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
   int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+                        vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+                          vtkInformationVector* outputVector) override;
 
   int RequestData(vtkInformation* request, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) final;
+                  vtkInformationVector* outputVector) final;
 
   /// Local. The class of an output: by default what FillOutputPortInformation() says, and that of
   /// the first input where this is "vtkDataObject".
@@ -160,7 +154,8 @@ protected:
   /// reports the error.
   /// @return false after an abort, which leaves empty outputs
   virtual bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) = 0;
+                       vtkInformationVector* outputVector,
+                       tributary::RunStatistics& statistics) = 0;
   /// Local. Forgets what was to be said of an execution that failed or was aborted.
   virtual void ForgetExecution() {}
   /// What there is not after an error, for its message.
@@ -190,7 +185,7 @@ protected:
   /// before the outputs are what was asked for.
   bool IsUnderWay = false;
 
-private:
+ private:
   void CheckExchangeProperties();
   void GiveUp(vtkInformationVector* outputVector);
 

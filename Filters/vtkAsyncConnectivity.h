@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncConnectivity
  * @brief   Connected components of any distributed data set, the same on any number of ranks
@@ -11,62 +12,64 @@
  * Algorithms", LDAV 2021, section 4.2).
  *
  * **Input.** Any vtkDataSet, or any composite of them (multiblock, partitioned, AMR), distributed
- * over the ranks in any way. All its blocks on all ranks are one domain. Cells are connected if they
- * share a point (or an edge, or a face: see ConnectThrough). Points of different data sets are the
- * same, and so are points of one data set, if
+ * over the ranks in any way. All its blocks on all ranks are one domain. Cells are connected if
+ * they share a point (or an edge, or a face: see ConnectThrough). Points of different data sets are
+ * the same, and so are points of one data set, if
  * - all data sets are pieces of one extent (images of one lattice, or one data set that is not
- *   composite and has the same points wherever it has the same indices) or of one AMR hierarchy: by their place in it; else
+ *   composite and has the same points wherever it has the same indices) or of one AMR hierarchy: by
+ * their place in it; else
  * - the input is not composite and has global point ids: by those (for cracks, whose two sides must
  *   not join); else
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
  *
- * Or a vtkHyperTreeGrid, or a composite of nothing but those, whose trees lie on the ranks in any way:
- * all must have the same root cells, and a tree must be on one rank and in one block, but for ghosts.
- * Its cells are the leaves (to where the grid's DepthLimiter cuts trees off) that are not masked, nor
- * in a masked cell. Leaves are neighbours by their place in the trees, whatever their levels.
- * Material interfaces do not divide them. It has arrays of cells only, so that scalars cannot be of
- * points, and POINT_SEEDED is an error.
+ * Or a vtkHyperTreeGrid, or a composite of nothing but those, whose trees lie on the ranks in any
+ * way: all must have the same root cells, and a tree must be on one rank and in one block, but for
+ * ghosts. Its cells are the leaves (to where the grid's DepthLimiter cuts trees off) that are not
+ * masked, nor in a masked cell. Leaves are neighbors by their place in the trees, whatever their
+ * levels. Material interfaces do not divide them. It has arrays of cells only, so that scalars
+ * cannot be of points, and POINT_SEEDED is an error.
  *
  * Cells on AMR levels that a finer level covers and hidden cells are left out. Ghost cells are not
- * needed; those that are asked of the output are asked of the input. Where there are some, they must
- * be copies of cells of the input, get the region of their originals and do not count. Ranks may be
- * empty.
+ * needed; those that are asked of the output are asked of the input. Where there are some, they
+ * must be copies of cells of the input, get the region of their originals and do not count. Ranks
+ * may be empty.
  *
- * **Output 0.** The input with the array RegionId (vtkIdType) on cells and points: the number of the
- * cell's region; -1 out of range and in regions that are not selected. At a point: the least of the
- * RegionIds of its cells, on whichever rank they are. With several ranges the arrays of the second
- * and further ones are called RegionId_1, RegionId_2 ... With ExtractRegions: the cells of the
- * selected regions only, as vtkUnstructuredGrid, or vtkPolyData for poly data; of a hyper tree grid
- * the same trees with all other leaves masked, as vtkHyperTreeGridThreshold gives them. In a hyper
- * tree grid cells that are divided or masked have -1, and so have ghosts that are no copies of leaves
- * (vtkHyperTreeGridGhostCellsGenerator makes such of trees that a rank does not need in full). Field
- * data: that of the input, NumberOfRegions (of all, one tuple per range) and statistics (see
- * vtkAsyncAlgorithm).
+ * **Output 0.** The input with the array RegionId (vtkIdType) on cells and points: the number of
+ * the cell's region; -1 out of range and in regions that are not selected. At a point: the least of
+ * the RegionIds of its cells, on whichever rank they are. With several ranges the arrays of the
+ * second and further ones are called RegionId_1, RegionId_2 ... With ExtractRegions: the cells of
+ * the selected regions only, as vtkUnstructuredGrid, or vtkPolyData for poly data; of a hyper tree
+ * grid the same trees with all other leaves masked, as vtkHyperTreeGridThreshold gives them. In a
+ * hyper tree grid cells that are divided or masked have -1, and so have ghosts that are no copies
+ * of leaves (vtkHyperTreeGridGhostCellsGenerator makes such of trees that a rank does not need in
+ * full). Field data: that of the input, NumberOfRegions (of all, one tuple per range) and
+ * statistics (see vtkAsyncAlgorithm).
  *
  * **Output 1.** A vtkTable of the selected regions, distributed: of N regions rank r of P has those
- * from N r / P on. Columns: RegionId, Range (with several ranges), Cells, Points (of hyper trees the
- * corners of leaves), Measure (the sum of its cells' lengths, areas and volumes), Centroid (the
+ * from N r / P on. Columns: RegionId, Range (with several ranges), Cells, Points (of hyper trees
+ * the corners of leaves), Measure (the sum of its cells' lengths, areas and volumes), Centroid (the
  * cells' centroids weighted by measure; the middle of the bounds if the region has no measure but
  * others have), Bounds; and for each of StatisticsArrays A (A_0, A_1 ... if it has components)
  * "A Minimum", "A Maximum", "A Integral" (a cell's measure times its value, or the mean of its
  * points' values, added up) and "A Mean" (the integral over the measure); NaN where the array has
  * such in the region.
  *
- * **The same bits.** Both outputs, as sets of cells, points and rows, do not depend on the number of
- * ranks, on how the input is cut, on ghost cells, on threads, on Method, on the schedule or on the
- * timing of messages; sums are exact in fixed point. Statistics are outside this promise. Regions
- * are numbered by their first cell: by least global cell id if there are such (and the input is not
- * composite), else by place in the extent that all data sets are pieces of, else by the least point
- * in the order of x, y, z (of hyper trees by place in the lattice in that order). Or by their number
- * of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a table of all regions.
+ * **The same bits.** Both outputs, as sets of cells, points and rows, do not depend on the number
+ * of ranks, on how the input is cut, on ghost cells, on threads, on Method, on the schedule or on
+ * the timing of messages; sums are exact in fixed point. Statistics are outside this promise.
+ * Regions are numbered by their first cell: by least global cell id if there are such (and the
+ * input is not composite), else by place in the extent that all data sets are pieces of, else by
+ * the least point in the order of x, y, z (of hyper trees by place in the lattice in that order).
+ * Or by their number of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a
+ * table of all regions.
  *
  * **Collective**, see vtkAsyncAlgorithm. An abort is looked for before and while the sets of the
  * ranks are united, and not while a rank works on its own cells.
  *
- * Labelling the cells of one rank is parallel through vtkSMPTools.
+ * Labeling the cells of one rank is parallel through vtkSMPTools.
  *
- * **Not supported:** data sets of other kinds beside hyper tree grids. vtkUniformHyperTreeGrid works,
- * but not within ParaView 5.11, which asks every data set for its size:
+ * **Not supported:** data sets of other kinds beside hyper tree grids. vtkUniformHyperTreeGrid
+ * works, but not within ParaView 5.11, which asks every data set for its size:
  * vtkUniformHyperTreeGrid::GetActualMemorySizeBytes() calls itself there until the stack ends.
  *
  * @sa
@@ -76,17 +79,16 @@
 #ifndef vtkAsyncConnectivity_h
 #define vtkAsyncConnectivity_h
 
-#include "TributaryFiltersModule.h" // For export macro
+#include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncRegionAlgorithm.h"
 
-#include <string> // For StatisticsArrays
-#include <vector> // For SeedIds
+#include <string>  // For StatisticsArrays
+#include <vector>  // For SeedIds
 
 class vtkTable;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgorithm
-{
-public:
+class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgorithm {
+ public:
   static vtkAsyncConnectivity* New();
   vtkTypeMacro(vtkAsyncConnectivity, vtkAsyncRegionAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
@@ -94,20 +96,19 @@ public:
   /**
    * Up to CLOSEST_POINT those of vtkConnectivityFilter.
    */
-  enum ExtractionModes
-  {
-    POINT_SEEDED = 1, ///< Regions with a cell that has one of the points SeedIds.
-    CELL_SEEDED = 2,  ///< Regions with one of the cells SeedIds.
-    SPECIFIED = 3,    ///< SpecifiedRegionIds.
-    LARGEST = 4,      ///< The region of most cells, of such the one with the first cell.
+  enum ExtractionModes {
+    POINT_SEEDED = 1,  ///< Regions with a cell that has one of the points SeedIds.
+    CELL_SEEDED = 2,   ///< Regions with one of the cells SeedIds.
+    SPECIFIED = 3,     ///< SpecifiedRegionIds.
+    LARGEST = 4,       ///< The region of most cells, of such the one with the first cell.
     ALL = 5,
-    CLOSEST_POINT = 6, ///< The region with the point nearest to ClosestPoint, of several the first.
-    SIZE_RANGE = 7     ///< Regions of as many cells as SizeRange allows.
+    CLOSEST_POINT =
+        6,          ///< The region with the point nearest to ClosestPoint, of several the first.
+    SIZE_RANGE = 7  ///< Regions of as many cells as SizeRange allows.
   };
 
-  enum RegionIdAssignmentModes
-  {
-    UNSPECIFIED = 0, ///< By first cell.
+  enum RegionIdAssignmentModes {
+    UNSPECIFIED = 0,  ///< By first cell.
     CELL_COUNT_DESCENDING = 1,
     CELL_COUNT_ASCENDING = 2
   };
@@ -159,8 +160,7 @@ public:
   void InitializeSeedList();
   int GetNumberOfSeeds() const { return static_cast<int>(this->SeedIds.size()); }
   /// -1 if there is none.
-  vtkIdType GetSeed(int index) const
-  {
+  vtkIdType GetSeed(int index) const {
     return index >= 0 && index < this->GetNumberOfSeeds() ? this->SeedIds[std::size_t(index)] : -1;
   }
   ///@}
@@ -173,16 +173,14 @@ public:
   void AddSpecifiedRegion(vtkIdType id);
   void DeleteSpecifiedRegion(vtkIdType id);
   void InitializeSpecifiedRegionList();
-  int GetNumberOfSpecifiedRegions() const
-  {
+  int GetNumberOfSpecifiedRegions() const {
     return static_cast<int>(this->SpecifiedRegionIds.size());
   }
   /// -1 if there is none.
-  vtkIdType GetSpecifiedRegion(int index) const
-  {
+  vtkIdType GetSpecifiedRegion(int index) const {
     return index >= 0 && index < this->GetNumberOfSpecifiedRegions()
-      ? this->SpecifiedRegionIds[std::size_t(index)]
-      : -1;
+               ? this->SpecifiedRegionIds[std::size_t(index)]
+               : -1;
   }
   ///@}
 
@@ -196,8 +194,8 @@ public:
 
   ///@{
   /**
-   * The least and the greatest number of cells of the mode SIZE_RANGE; 0 for the greatest: no limit.
-   * Default: 1, 0.
+   * The least and the greatest number of cells of the mode SIZE_RANGE; 0 for the greatest: no
+   * limit. Default: 1, 0.
    */
   vtkSetVector2Macro(SizeRange, vtkIdType);
   vtkGetVector2Macro(SizeRange, vtkIdType);
@@ -210,16 +208,14 @@ public:
    */
   void AddStatisticsArray(const char* name);
   void ClearStatisticsArrays();
-  int GetNumberOfStatisticsArrays() const
-  {
+  int GetNumberOfStatisticsArrays() const {
     return static_cast<int>(this->StatisticsArrays.size());
   }
   /// Null if there is none.
-  const char* GetStatisticsArray(int index) const
-  {
+  const char* GetStatisticsArray(int index) const {
     return index >= 0 && index < this->GetNumberOfStatisticsArrays()
-      ? this->StatisticsArrays[std::size_t(index)].c_str()
-      : nullptr;
+               ? this->StatisticsArrays[std::size_t(index)].c_str()
+               : nullptr;
   }
   ///@}
 
@@ -229,7 +225,7 @@ public:
    */
   vtkTable* GetRegionTable();
 
-protected:
+ protected:
   vtkAsyncConnectivity();
   ~vtkAsyncConnectivity() override;
 
@@ -239,7 +235,7 @@ protected:
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
+               vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
   const char* Failure() const override { return "No regions"; }
 
   int ExtractionMode = ALL;
@@ -248,11 +244,11 @@ protected:
   int RegionIdAssignmentMode = UNSPECIFIED;
   std::vector<vtkIdType> SeedIds;
   std::vector<vtkIdType> SpecifiedRegionIds;
-  double ClosestPoint[3] = { 0, 0, 0 };
-  vtkIdType SizeRange[2] = { 1, 0 };
+  double ClosestPoint[3] = {0, 0, 0};
+  vtkIdType SizeRange[2] = {1, 0};
   std::vector<std::string> StatisticsArrays;
 
-private:
+ private:
   vtkAsyncConnectivity(const vtkAsyncConnectivity&) = delete;
   void operator=(const vtkAsyncConnectivity&) = delete;
 

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vtkAsyncConvectionDiffusion.h"
 
-#include "Private/ConvectionDiffusionRun.h"
-#include "Private/PropertyList.h"
-#include "Private/Require.h"
+#include "Common/PropertyList.h"
+#include "Common/Require.h"
+#include "Grids/ConvectionDiffusionRun.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataSetAttributes.h>
@@ -21,13 +22,12 @@
 
 vtkStandardNewMacro(vtkAsyncConvectionDiffusion);
 
-namespace
-{
+namespace {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 using tributary::require;
 
-constexpr int SIDES = tributary::kSides;
-const char* const SIDE_NAMES[SIDES] = { "XMin", "XMax", "YMin", "YMax", "ZMin", "ZMax" };
+constexpr int SIDES = tributary::Sides;
+const char* const SIDE_NAMES[SIDES] = {"XMin", "XMax", "YMin", "YMax", "ZMin", "ZMax"};
 
 /// More steps than anyone waits for, all of whose times are announced.
 constexpr double MOST_STEPS = 1e6;
@@ -35,51 +35,42 @@ constexpr double MOST_STEPS = 1e6;
 constexpr double SAME_TIME = 1e-6;
 
 /// Those that an input tells; none if it is not connected.
-std::vector<double> timesOf(vtkInformationVector* input)
-{
+std::vector<double> timesOf(vtkInformationVector* input) {
   vtkInformation* info = input->GetInformationObject(0);
-  if (!info || !info->Has(Pipeline::TIME_STEPS()))
-  {
+  if (!info || !info->Has(Pipeline::TIME_STEPS())) {
     return {};
   }
   const double* times = info->Get(Pipeline::TIME_STEPS());
-  return { times, times + info->Length(Pipeline::TIME_STEPS()) };
+  return {times, times + info->Length(Pipeline::TIME_STEPS())};
 }
 
-/// The ends of all steps, from the beginning on; none if a property is wrong, or if a step is lost in
-/// the rounding of times.
-std::vector<double> timesOfSteps(double begin, double step, int count, bool untilEnd, double end)
-{
+/// The ends of all steps, from the beginning on; none if a property is wrong, or if a step is lost
+/// in the rounding of times.
+std::vector<double> timesOfSteps(double begin, double step, int count, bool untilEnd, double end) {
   std::vector<double> times;
   if (!(step > 0) || !std::isfinite(step) || !std::isfinite(begin) ||
-    (untilEnd && !(end > begin && (end - begin) / step <= MOST_STEPS)) || count < 1 ||
-    count > MOST_STEPS)
-  {
+      (untilEnd && !(end > begin && (end - begin) / step <= MOST_STEPS)) || count < 1 ||
+      count > MOST_STEPS) {
     return times;
   }
   times.push_back(begin);
-  for (int n = 1; untilEnd || n <= count; ++n)
-  {
+  for (int n = 1; untilEnd || n <= count; ++n) {
     const bool isLast = untilEnd && begin + n * step >= end - SAME_TIME * step;
     const double next = isLast ? end : begin + n * step;
-    if (!(next > times.back()))
-    {
+    if (!(next > times.back())) {
       return {};
     }
     times.push_back(next);
-    if (isLast)
-    {
+    if (isLast) {
       break;
     }
   }
   return times;
 }
-} // anonymous namespace
+}  // anonymous namespace
 
 //------------------------------------------------------------------------------
-vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion()
-  : State(std::make_unique<vtkState>())
-{
+vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion() : State(std::make_unique<vtkState>()) {
   this->SetNumberOfInputPorts(2);
   this->SetNumberOfOutputPorts(2);
   constexpr int either = vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS;
@@ -92,109 +83,93 @@ vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion()
 vtkAsyncConvectionDiffusion::~vtkAsyncConvectionDiffusion() = default;
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::SetSourceConnection(vtkAlgorithmOutput* source)
-{
+void vtkAsyncConvectionDiffusion::SetSourceConnection(vtkAlgorithmOutput* source) {
   this->SetInputConnection(1, source);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::SetSideCondition(int side, int condition)
-{
+void vtkAsyncConvectionDiffusion::SetSideCondition(int side, int condition) {
   condition = std::clamp<int>(condition, OUTFLOW, PERIODIC);
-  if (side >= 0 && side < SIDES && this->SideConditions[side] != condition)
-  {
+  if (side >= 0 && side < SIDES && this->SideConditions[side] != condition) {
     this->SideConditions[side] = condition;
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::GetSideCondition(int side) const
-{
+int vtkAsyncConvectionDiffusion::GetSideCondition(int side) const {
   return side >= 0 && side < SIDES ? this->SideConditions[side] : static_cast<int>(OUTFLOW);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::SetSideValue(int side, double value)
-{
-  if (side >= 0 && side < SIDES && !(this->SideValues[side] == value))
-  {
+void vtkAsyncConvectionDiffusion::SetSideValue(int side, double value) {
+  if (side >= 0 && side < SIDES && !(this->SideValues[side] == value)) {
     this->SideValues[side] = value;
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-double vtkAsyncConvectionDiffusion::GetSideValue(int side) const
-{
+double vtkAsyncConvectionDiffusion::GetSideValue(int side) const {
   return side >= 0 && side < SIDES ? this->SideValues[side] : 0;
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::CheckProperties()
-{
+void vtkAsyncConvectionDiffusion::CheckProperties() {
   const auto isFinite = [](double x) { return std::isfinite(x); };
   require(this->Diffusivity >= 0 && isFinite(this->Diffusivity), "Diffusivity", this->Diffusivity,
-    "set it to 0 or more");
+          "set it to 0 or more");
   require(this->Decay >= 0 && isFinite(this->Decay), "Decay", this->Decay, "set it to 0 or more");
-  for (int side = 0; side < SIDES; ++side)
-  {
+  for (int side = 0; side < SIDES; ++side) {
     const std::string name = SIDE_NAMES[side];
     require(isFinite(this->SideValues[side]), (name + "Value").c_str(), this->SideValues[side],
-      "set it to a finite number");
+            "set it to a finite number");
     const bool isPeriodic = this->SideConditions[side] == PERIODIC;
     require(!isPeriodic || this->SideConditions[side ^ 1] == PERIODIC, (name + "Condition").c_str(),
-      "periodic", "make the opposite side periodic, too");
+            "periodic", "make the opposite side periodic, too");
   }
   require(isFinite(this->SourceRate), "SourceRate", this->SourceRate, "set it to a finite number");
-  if (this->SourceType == SOURCE_SPHERE)
-  {
-    for (const double x : this->SourceCenter)
-    {
+  if (this->SourceType == SOURCE_SPHERE) {
+    for (const double x : this->SourceCenter) {
       require(isFinite(x), "SourceCenter", x, "set it to finite coordinates");
     }
     require(this->SourceRadius > 0 && isFinite(this->SourceRadius), "SourceRadius",
-      this->SourceRadius, "set it to a positive length");
+            this->SourceRadius, "set it to a positive length");
   }
-  if (this->SourceType == SOURCE_BOX)
-  {
-    for (int a = 0; a < 3; ++a)
-    {
+  if (this->SourceType == SOURCE_BOX) {
+    for (int a = 0; a < 3; ++a) {
       const double lo = this->SourceBounds[2 * a], hi = this->SourceBounds[2 * a + 1];
       require(isFinite(lo) && isFinite(hi) && lo <= hi, "SourceBounds", lo, "its end, ", hi,
-        ", must not be below its beginning");
+              ", must not be below its beginning");
     }
   }
   require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0, "SourceType",
-    "input", "set the source input, or choose another type");
-  if (!this->SteadyState)
-  {
+          "input", "set the source input, or choose another type");
+  if (!this->SteadyState) {
     require(this->TimeStep > 0 && isFinite(this->TimeStep), "TimeStep", this->TimeStep,
-      "set it to more than 0");
+            "set it to more than 0");
     require(this->MaximumCourantNumber >= 0 && isFinite(this->MaximumCourantNumber),
-      "MaximumCourantNumber", this->MaximumCourantNumber,
-      "set it to more than 0, or to 0 for no limit");
+            "MaximumCourantNumber", this->MaximumCourantNumber,
+            "set it to more than 0, or to 0 for no limit");
     require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MOST_STEPS, "NumberOfSteps",
-      this->NumberOfSteps, "set it to 1 or more, up to a million");
-    if (this->StopAt == END_TIME)
-    {
+            this->NumberOfSteps, "set it to 1 or more, up to a million");
+    if (this->StopAt == END_TIME) {
       require(!this->State->Times.empty(), "EndTime", this->EndTime,
-        "set it to a time after the beginning, and not more than a million steps after");
+              "set it to a time after the beginning, and not more than a million steps after");
     }
     require(!this->State->Times.empty(), "TimeStep", this->TimeStep,
-      "set it to more than times are rounded to");
+            "set it to more than times are rounded to");
   }
   require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "ResidualThreshold",
-    this->ResidualThreshold, "set it to more than 0");
+          this->ResidualThreshold, "set it to more than 0");
   require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
   require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
-    "set it to 1 or more");
+          "set it to 1 or more");
   require(this->Slabs >= 0, "Slabs", this->Slabs, "set it to 1 or more, or to 0 for the threads");
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list)
-{
+void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list) {
   list.add("Diffusivity", this->Diffusivity);
   list.add("Decay", this->Decay);
   list.add("Conservative", this->Conservative);
@@ -221,16 +196,14 @@ void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::DescribeProperties(tributary::PropertyList& list)
-{
+void vtkAsyncConvectionDiffusion::DescribeProperties(tributary::PropertyList& list) {
   this->DescribeEquation(list);
   list.add("StopAt", this->StopAt);
   list.add("NumberOfSteps", this->NumberOfSteps);
   list.add("EndTime", this->EndTime);
   list.addAll("the list of time steps", this->State->Times);
   list.add("the time step asked for", this->State->Goal);
-  if (this->State->InputVaries)
-  {
+  if (this->State->InputVaries) {
     // What the input was asked for, too, follows from them.
     list.add("the next time step", this->State->Next);
     list.add("whether to begin anew", this->State->IsAnew);
@@ -238,52 +211,45 @@ void vtkAsyncConvectionDiffusion::DescribeProperties(tributary::PropertyList& li
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::FillInputPortInformation(int port, vtkInformation* info)
-{
-  if (port == 1)
-  {
+int vtkAsyncConvectionDiffusion::FillInputPortInformation(int port, vtkInformation* info) {
+  if (port == 1) {
     info->Set(vtkAlgorithm::INPUT_IS_OPTIONAL(), 1);
   }
   return this->Superclass::FillInputPortInformation(port, info);
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::FillOutputPortInformation(int port, vtkInformation* info)
-{
+int vtkAsyncConvectionDiffusion::FillOutputPortInformation(int port, vtkInformation* info) {
   info->Set(vtkDataObject::DATA_TYPE_NAME(), port == 0 ? "vtkDataObject" : "vtkTable");
   return 1;
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::RequestInformation(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
+int vtkAsyncConvectionDiffusion::RequestInformation(vtkInformation*,
+                                                    vtkInformationVector** inputVector,
+                                                    vtkInformationVector* outputVector) {
   vtkState& state = *this->State;
   state.InputVaries = false;
   double begin = 0;
-  for (int port = this->GetNumberOfInputPorts() - 1; port >= 0; --port)
-  {
+  for (int port = this->GetNumberOfInputPorts() - 1; port >= 0; --port) {
     const std::vector<double> times = timesOf(inputVector[port]);
     state.InputVaries = state.InputVaries || times.size() > 1;
     begin = port == 0 && !times.empty() ? times.front() : 0;
   }
   state.Times.clear();
-  if (this->SteadyState)
-  {
+  if (this->SteadyState) {
     return 1;
   }
-  state.Times = timesOfSteps(
-    begin, this->TimeStep, this->NumberOfSteps, this->StopAt == END_TIME, this->EndTime);
-  for (int port = 0; port < outputVector->GetNumberOfInformationObjects(); ++port)
-  {
+  state.Times = timesOfSteps(begin, this->TimeStep, this->NumberOfSteps, this->StopAt == END_TIME,
+                             this->EndTime);
+  for (int port = 0; port < outputVector->GetNumberOfInformationObjects(); ++port) {
     vtkInformation* output = outputVector->GetInformationObject(port);
-    if (state.Times.empty())
-    {
+    if (state.Times.empty()) {
       output->Remove(Pipeline::TIME_STEPS());
       output->Remove(Pipeline::TIME_RANGE());
       continue;
     }
-    const double range[2] = { state.Times.front(), state.Times.back() };
+    const double range[2] = {state.Times.front(), state.Times.back()};
     output->Set(Pipeline::TIME_STEPS(), state.Times.data(), static_cast<int>(state.Times.size()));
     output->Set(Pipeline::TIME_RANGE(), range, 2);
   }
@@ -291,63 +257,52 @@ int vtkAsyncConvectionDiffusion::RequestInformation(
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
+int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
+                                                     vtkInformationVector** inputVector,
+                                                     vtkInformationVector* outputVector) {
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkState& state = *this->State;
   const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
   vtkInformation* output = outputVector->GetInformationObject(port);
   std::int64_t goal = this->SteadyState ? -1 : 0;
-  if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP()))
-  {
+  if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP())) {
     const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SAME_TIME * this->TimeStep;
     const auto after = std::upper_bound(state.Times.begin(), state.Times.end(), time);
     goal = std::max<std::int64_t>(after - state.Times.begin() - 1, 0);
   }
   // An input that failed on the way has left it under way to something else, maybe.
   const bool isOnItsWay = this->IsUnderWay && goal == state.Goal &&
-    state.Next < static_cast<std::int64_t>(state.Times.size());
-  if (!isOnItsWay)
-  {
+                          state.Next < static_cast<std::int64_t>(state.Times.size());
+  if (!isOnItsWay) {
     state.Goal = goal;
     state.Asked = {};
     this->DescribeEquation(state.Asked.Properties);
-    for (int i = 0; i < this->GetNumberOfInputPorts(); ++i)
-    {
-      if (this->GetNumberOfInputConnections(i) > 0)
-      {
+    for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
+      if (this->GetNumberOfInputConnections(i) > 0) {
         auto* executive = vtkDemandDrivenPipeline::SafeDownCast(this->GetInputExecutive(i, 0));
         state.Asked.InputTime =
-          std::max(state.Asked.InputTime, executive ? executive->GetPipelineMTime() : 0);
+            std::max(state.Asked.InputTime, executive ? executive->GetPipelineMTime() : 0);
       }
     }
     // Of a steady state what there is is a good guess, if nothing but the flow has changed.
     const bool goesOn = state.Past.size() <= state.Times.size() &&
-      std::equal(state.Past.begin(), state.Past.end(), state.Times.begin());
+                        std::equal(state.Past.begin(), state.Past.end(), state.Times.begin());
     state.IsAnew =
-      !this->IsWhole || !(state.Asked == state.Begun) || !goesOn || state.Goal < state.Done;
+        !this->IsWhole || !(state.Asked == state.Begun) || !goesOn || state.Goal < state.Done;
     state.Next = state.IsAnew ? 0 : std::min(state.Done + 1, state.Goal);
   }
-  if (this->SteadyState || state.Times.empty())
-  {
+  if (this->SteadyState || state.Times.empty()) {
     return 1;
   }
-  for (int i = 0; i < this->GetNumberOfInputPorts(); ++i)
-  {
+  for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
     const std::vector<double> times = timesOf(inputVector[i]);
     vtkInformation* input = inputVector[i]->GetInformationObject(0);
-    if (times.size() > 1)
-    {
+    if (times.size() > 1) {
       input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times[static_cast<std::size_t>(state.Next)]);
-    }
-    else if (times.size() == 1)
-    {
+    } else if (times.size() == 1) {
       // Its only time: another one would have it execute again, for the same data.
       input->Set(Pipeline::UPDATE_TIME_STEP(), times.front());
-    }
-    else if (input)
-    {
+    } else if (input) {
       input->Remove(Pipeline::UPDATE_TIME_STEP());
     }
   }
@@ -356,23 +311,21 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(
 
 //------------------------------------------------------------------------------
 bool vtkAsyncConvectionDiffusion::Execute(tributary::Transport& transport,
-  vtkInformationVector** inputVector, vtkInformationVector* outputVector,
-  tributary::RunStatistics& statistics)
-{
+                                          vtkInformationVector** inputVector,
+                                          vtkInformationVector* outputVector,
+                                          tributary::RunStatistics& statistics) {
   return vtkRun(this, transport)
-    .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-      outputVector, statistics);
+      .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
+               outputVector, statistics);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent)
-{
+void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "Diffusivity: " << this->Diffusivity << "\n"
      << indent << "Decay: " << this->Decay << "\n"
      << indent << "Conservative: " << this->Conservative << "\n";
-  for (int side = 0; side < SIDES; ++side)
-  {
+  for (int side = 0; side < SIDES; ++side) {
     os << indent << SIDE_NAMES[side] << "Condition: " << this->SideConditions[side] << "\n"
        << indent << SIDE_NAMES[side] << "Value: " << this->SideValues[side] << "\n";
   }
@@ -382,8 +335,7 @@ void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent)
      << this->SourceCenter[2] << "\n"
      << indent << "SourceRadius: " << this->SourceRadius << "\n"
      << indent << "SourceBounds:";
-  for (const double bound : this->SourceBounds)
-  {
+  for (const double bound : this->SourceBounds) {
     os << " " << bound;
   }
   os << "\n"

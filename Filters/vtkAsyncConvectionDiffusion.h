@@ -1,53 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncConvectionDiffusion
  * @brief   A concentration carried by a flow, by iterations in which no rank waits for another
  *
- * vtkAsyncConvectionDiffusion solves du/dt + a . grad u - D laplace u + k u = s, or with div (a u) for
- * a . grad u, on a grid that is distributed over the ranks: backward Euler in time (or the steady
- * state), upwind values at faces, and in each step asynchronous Schwarz iterations with Gauss-Seidel
- * inside (F. Magoules, G. Gbikpi-Benissan, "JACK2: An MPI-based communication library with non-blocking
- * synchronization for asynchronous iterations", Advances in Engineering Software 119, 2018).
+ * vtkAsyncConvectionDiffusion solves du/dt + a . grad u - D laplace u + k u = s, or with div (a u)
+ * for a . grad u, on a grid that is distributed over the ranks: backward Euler in time (or the
+ * steady state), upwind values at faces, and in each step asynchronous Schwarz iterations with
+ * Gauss-Seidel inside (F. Magoules, G. Gbikpi-Benissan, "JACK2: An MPI-based communication library
+ * with non-blocking synchronization for asynchronous iterations", Advances in Engineering Software
+ * 119, 2018).
  *
- * **Units** are those of the input: a length is what its coordinates are in, a time what its velocity
- * is per. D is a length squared per time, k one per time, s a concentration per time; concentrations
- * are in any unit.
+ * **Units** are those of the input: a length is what its coordinates are in, a time what its
+ * velocity is per. D is a length squared per time, k one per time, s a concentration per time;
+ * concentrations are in any unit.
  *
- * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along the
- * axes; or a composite of these. All are pieces of one extent, cut in any way, but that those of a
- * rank, ghost cells left out, are together a box; ranks may be empty, ghost cells may be there and are
- * not needed. Concentrations belong to cells.
- * SetInputArrayToProcess(0, ...) chooses the velocity, of cells or points: at a face it is
- * interpolated linearly between the cells, or the mean of the face's points. Hidden cells, and cells
- * with a hidden point (as Resample To Image marks what is outside of a mesh), are walls. Along an axis
- * in which there is no cell nothing changes. Optional input 1: see SOURCE_DATA.
+ * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along
+ * the axes; or a composite of these. All are pieces of one extent, cut in any way, but that those
+ * of a rank, ghost cells left out, are together a box; ranks may be empty, ghost cells may be there
+ * and are not needed. Concentrations belong to cells. SetInputArrayToProcess(0, ...) chooses the
+ * velocity, of cells or points: at a face it is interpolated linearly between the cells, or the
+ * mean of the face's points. Hidden cells, and cells with a hidden point (as Resample To Image
+ * marks what is outside of a mesh), are walls. Along an axis in which there is no cell nothing
+ * changes. Optional input 1: see SOURCE_DATA.
  *
- * **Time.** There are NumberOfSteps steps of TimeStep, or steps of that length until EndTime, from the
- * first time of the input on (0 if it has none); the output announces their ends as its time steps,
- * and the beginning. The velocity and the source of a step are those of the input at its end; an
- * input with less than two time steps is taken as constant. Going on to a later time goes on with the
- * concentration there is; going back, a changed property (but Schedule) and a changed input begin again.
+ * **Time.** There are NumberOfSteps steps of TimeStep, or steps of that length until EndTime, from
+ * the first time of the input on (0 if it has none); the output announces their ends as its time
+ * steps, and the beginning. The velocity and the source of a step are those of the input at its
+ * end; an input with less than two time steps is taken as constant. Going on to a later time goes
+ * on with the concentration there is; going back, a changed property (but Schedule) and a changed
+ * input begin again.
  *
- * **What is promised.** Each step ends with max |b - A u| at or below ResidualThreshold, computed from a
- * consistent snapshot of all ranks, whatever the schedule; if it does not get there within
- * IterationLimit that is an error, and there is no output. Bits depend on the number of ranks and, with
- * asynchronous iterations, on timing. Concentrations have no maximum or minimum that neither the last
- * step, nor sides, sources and decay make (within the residual); with Conservative their sum is kept
- * instead.
+ * **What is promised.** Each step ends with max |b - A u| at or below ResidualThreshold, computed
+ * from a consistent snapshot of all ranks, whatever the schedule; if it does not get there within
+ * IterationLimit that is an error, and there is no output. Bits depend on the number of ranks and,
+ * with asynchronous iterations, on timing. Concentrations have no maximum or minimum that neither
+ * the last step, nor sides, sources and decay make (within the residual); with Conservative their
+ * sum is kept instead.
  *
  * **Output 0.** The input with the cell array Concentration. Field data: that of the input,
  * Residual, Iterations (of the rank with most), CourantNumber (the largest of a cell: step times
- * velocity over width, added up over axes) and Substeps of the last step, ConcentrationTotal (the sum over cells of
- * volume times concentration) and statistics (see vtkAsyncAlgorithm).
+ * velocity over width, added up over axes) and Substeps of the last step, ConcentrationTotal (the
+ * sum over cells of volume times concentration) and statistics (see vtkAsyncAlgorithm).
  *
- * **Output 1**, vtkTable, on rank 0: the convergence history, a row for each norm that the iterations
- * came to know, of all steps so far: Step, Time, Substep, Iterations (of rank 0 in this substep, until
- * then), Seconds (since this substep began), Residual, and Verified: 1 if it is the residual of all
- * cells at one moment, 0 if it is put together from what ranks saw after their sweeps (synchronous
- * iterations look at those first).
+ * **Output 1**, vtkTable, on rank 0: the convergence history, a row for each norm that the
+ * iterations came to know, of all steps so far: Step, Time, Substep, Iterations (of rank 0 in this
+ * substep, until then), Seconds (since this substep began), Residual, and Verified: 1 if it is the
+ * residual of all cells at one moment, 0 if it is put together from what ranks saw after their
+ * sweeps (synchronous iterations look at those first).
  *
  * **Collective**, see vtkAsyncAlgorithm. Schedule: ASYNCHRONOUS, or SYNCHRONOUS, which waits for
- * neighbours in each iteration; NEIGHBORHOOD is the same as that. Arrivals, Detector, BatchBytes, HoldTime
- * and StallTimeout have no effect. Sweeps are parallel through vtkSMPTools, see Slabs.
+ * neighbors in each iteration; NEIGHBORHOOD is the same as that. Arrivals, Detector, BatchBytes,
+ * HoldTime and StallTimeout have no effect. Sweeps are parallel through vtkSMPTools, see Slabs.
  *
  * @sa
  * vtkAsyncAlgorithm
@@ -56,48 +59,37 @@
 #ifndef vtkAsyncConvectionDiffusion_h
 #define vtkAsyncConvectionDiffusion_h
 
-#include "TributaryFiltersModule.h" // For export macro
+#include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncAlgorithm.h"
 
-#include <memory> // For State
+#include <memory>  // For State
 
 class vtkAlgorithmOutput;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgorithm
-{
-public:
+class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgorithm {
+ public:
   static vtkAsyncConvectionDiffusion* New();
   vtkTypeMacro(vtkAsyncConvectionDiffusion, vtkAsyncAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
-  enum SideConditions
-  {
-    OUTFLOW = 0, ///< Nothing diffuses through; what flows out takes the concentration along.
-    VALUE = 1,   ///< The concentration at the side.
-    FLUX = 2,    ///< What enters per area and time, whatever the flow does; 0: a wall.
-    PERIODIC = 3 ///< The grid goes on at the opposite side, which must be periodic, too.
+  enum SideConditions {
+    OUTFLOW = 0,  ///< Nothing diffuses through; what flows out takes the concentration along.
+    VALUE = 1,    ///< The concentration at the side.
+    FLUX = 2,     ///< What enters per area and time, whatever the flow does; 0: a wall.
+    PERIODIC = 3  ///< The grid goes on at the opposite side, which must be periodic, too.
   };
 
-  enum SourceTypes
-  {
+  enum SourceTypes {
     NO_SOURCE = 0,
     SOURCE_ARRAY = 1,  ///< The array that SetInputArrayToProcess(1, ...) chooses, times SourceRate.
-    SOURCE_SPHERE = 2, ///< SourceRate in the cells with their centre within the sphere.
-    SOURCE_BOX = 3,    ///< SourceRate in the cells with their centre within the box.
-    SOURCE_DATA = 4    ///< SourceRate in the cells with a point of input 1, of any rank.
+    SOURCE_SPHERE = 2,  ///< SourceRate in the cells with their center within the sphere.
+    SOURCE_BOX = 3,     ///< SourceRate in the cells with their center within the box.
+    SOURCE_DATA = 4     ///< SourceRate in the cells with a point of input 1, of any rank.
   };
 
-  enum Stops
-  {
-    NUMBER_OF_STEPS = 0,
-    END_TIME = 1
-  };
+  enum Stops { NUMBER_OF_STEPS = 0, END_TIME = 1 };
 
-  enum ConvergenceDetections
-  {
-    SNAPSHOTS = 0,
-    SUPERVISED = 1
-  };
+  enum ConvergenceDetections { SNAPSHOTS = 0, SUPERVISED = 1 };
 
   /// Optional input 1: a data set, or composite of such, whose points say where the source is.
   void SetSourceConnection(vtkAlgorithmOutput* source);
@@ -131,8 +123,9 @@ public:
 
   ///@{
   /**
-   * What holds at a side of the whole grid: 0 lower x, 1 upper x, 2 lower y ... 5 upper z. The value
-   * is a concentration (VALUE), or a concentration times length per time (FLUX). Default: OUTFLOW, 0.
+   * What holds at a side of the whole grid: 0 lower x, 1 upper x, 2 lower y ... 5 upper z. The
+   * value is a concentration (VALUE), or a concentration times length per time (FLUX). Default:
+   * OUTFLOW, 0.
    */
   void SetSideCondition(int side, int condition);
   int GetSideCondition(int side) const;
@@ -215,9 +208,9 @@ public:
 
   ///@{
   /**
-   * If more than 0: each step is taken in so many equal parts (Substeps) that in none of them the flow goes
-   * further than so many cells. Backward Euler needs no limit; smaller steps are more accurate. 0: no
-   * limit. Default: 0.
+   * If more than 0: each step is taken in so many equal parts (Substeps) that in none of them the
+   * flow goes further than so many cells. Backward Euler needs no limit; smaller steps are more
+   * accurate. 0: no limit. Default: 0.
    */
   vtkSetMacro(MaximumCourantNumber, double);
   vtkGetMacro(MaximumCourantNumber, double);
@@ -241,7 +234,8 @@ public:
 
   ///@{
   /**
-   * With END_TIME, a time after the beginning, at which the last step ends, which may be shorter. Default: 1.
+   * With END_TIME, a time after the beginning, at which the last step ends, which may be shorter.
+   * Default: 1.
    */
   vtkSetMacro(EndTime, double);
   vtkGetMacro(EndTime, double);
@@ -249,8 +243,8 @@ public:
 
   ///@{
   /**
-   * Iterations go on until the largest residual of a cell, max |b - A u| in concentration per time, is at
-   * or below this; more than 0. Default: 1e-6.
+   * Iterations go on until the largest residual of a cell, max |b - A u| in concentration per time,
+   * is at or below this; more than 0. Default: 1e-6.
    */
   vtkSetMacro(ResidualThreshold, double);
   vtkGetMacro(ResidualThreshold, double);
@@ -258,9 +252,9 @@ public:
 
   ///@{
   /**
-   * When a rank has iterated so often in a step (or a part of it) and the residual is still too large, that
-   * is an error; at least 1. A rank of few cells that waits for a busy one iterates a million times in
-   * seconds. Default: 10000000.
+   * When a rank has iterated so often in a step (or a part of it) and the residual is still too
+   * large, that is an error; at least 1. A rank of few cells that waits for a busy one iterates a
+   * million times in seconds. Default: 10000000.
    */
   vtkSetMacro(IterationLimit, int);
   vtkGetMacro(IterationLimit, int);
@@ -268,7 +262,8 @@ public:
 
   ///@{
   /**
-   * Gauss-Seidel sweeps over a rank's cells in an iteration, before neighbours get their values; at least
+   * Gauss-Seidel sweeps over a rank's cells in an iteration, before neighbors get their values; at
+   * least
    * 1. Default: 2.
    */
   vtkSetMacro(SweepsPerExchange, int);
@@ -277,8 +272,8 @@ public:
 
   ///@{
   /**
-   * Parts of a rank's cells that threads sweep at once, each with the others' values of before the sweep.
-   * 0: as many as vtkSMPTools has threads. Default: 0.
+   * Parts of a rank's cells that threads sweep at once, each with the others' values of before the
+   * sweep. 0: as many as vtkSMPTools has threads. Default: 0.
    */
   vtkSetMacro(Slabs, int);
   vtkGetMacro(Slabs, int);
@@ -286,31 +281,31 @@ public:
 
   ///@{
   /**
-   * How asynchronous iterations find out that they may stop: by the residuals of snapshots, one after the
-   * other (SNAPSHOTS), or of a snapshot when all ranks have seen their own residuals small
-   * (SUPERVISED). Default: SNAPSHOTS.
+   * How asynchronous iterations find out that they may stop: by the residuals of snapshots, one
+   * after the other (SNAPSHOTS), or of a snapshot when all ranks have seen their own residuals
+   * small (SUPERVISED). Default: SNAPSHOTS.
    */
   vtkSetClampMacro(ConvergenceDetection, int, SNAPSHOTS, SUPERVISED);
   vtkGetMacro(ConvergenceDetection, int);
   ///@}
 
-protected:
+ protected:
   vtkAsyncConvectionDiffusion();
   ~vtkAsyncConvectionDiffusion() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   int RequestInformation(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+                         vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+                          vtkInformationVector* outputVector) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
+               vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
   const char* Failure() const override { return "no concentration"; }
 
-private:
+ private:
   vtkAsyncConvectionDiffusion(const vtkAsyncConvectionDiffusion&) = delete;
   void operator=(const vtkAsyncConvectionDiffusion&) = delete;
 
@@ -323,13 +318,13 @@ private:
   double Diffusivity = 0;
   double Decay = 0;
   bool Conservative = false;
-  int SideConditions[6] = { OUTFLOW, OUTFLOW, OUTFLOW, OUTFLOW, OUTFLOW, OUTFLOW };
-  double SideValues[6] = { 0, 0, 0, 0, 0, 0 };
+  int SideConditions[6] = {OUTFLOW, OUTFLOW, OUTFLOW, OUTFLOW, OUTFLOW, OUTFLOW};
+  double SideValues[6] = {0, 0, 0, 0, 0, 0};
   int SourceType = NO_SOURCE;
   double SourceRate = 1;
-  double SourceCenter[3] = { 0, 0, 0 };
+  double SourceCenter[3] = {0, 0, 0};
   double SourceRadius = 1;
-  double SourceBounds[6] = { 0, 1, 0, 1, 0, 1 };
+  double SourceBounds[6] = {0, 1, 0, 1, 0, 1};
   bool UseInitialConcentration = false;
   bool SteadyState = false;
   double TimeStep = 0.1;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vtkAsyncHarmonicFill.h"
 
-#include "Private/HarmonicFillRun.h"
-#include "Private/PropertyList.h"
-#include "Private/Require.h"
+#include "Common/PropertyList.h"
+#include "Common/Require.h"
+#include "Grids/HarmonicFillRun.h"
 
 #include <vtkDataObject.h>
 #include <vtkInformation.h>
@@ -14,56 +15,48 @@
 vtkStandardNewMacro(vtkAsyncHarmonicFill);
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::AddPointArray(const char* name)
-{
-  if (name && *name)
-  {
+void vtkAsyncHarmonicFill::AddPointArray(const char* name) {
+  if (name && *name) {
     this->PointArrays.emplace_back(name);
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::AddCellArray(const char* name)
-{
-  if (name && *name)
-  {
+void vtkAsyncHarmonicFill::AddCellArray(const char* name) {
+  if (name && *name) {
     this->CellArrays.emplace_back(name);
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::ClearPointArrays()
-{
+void vtkAsyncHarmonicFill::ClearPointArrays() {
   this->PointArrays.clear();
   this->Modified();
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::ClearCellArrays()
-{
+void vtkAsyncHarmonicFill::ClearCellArrays() {
   this->CellArrays.clear();
   this->Modified();
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::CheckProperties()
-{
+void vtkAsyncHarmonicFill::CheckProperties() {
   using tributary::require;
   require(this->Unknown != VALUE || std::isfinite(this->UnknownValue), "UnknownValue",
-    this->UnknownValue, "set it to a finite number, or Unknown to Not A Number");
+          this->UnknownValue, "set it to a finite number, or Unknown to Not A Number");
   require(this->Tolerance > 0 && std::isfinite(this->Tolerance), "Tolerance", this->Tolerance,
-    "set it to more than 0");
+          "set it to more than 0");
   require(this->CycleLimit >= 1, "CycleLimit", this->CycleLimit, "set it to 1 or more");
   require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
   require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
-    "set it to 1 or more");
+          "set it to 1 or more");
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list)
-{
+void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list) {
   list.addAll("PointArrays", this->PointArrays);
   list.addAll("CellArrays", this->CellArrays);
   list.add("Smoothness", this->Smoothness);
@@ -81,31 +74,27 @@ void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list)
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncHarmonicFill::FillOutputPortInformation(int, vtkInformation* info)
-{
+int vtkAsyncHarmonicFill::FillOutputPortInformation(int, vtkInformation* info) {
   info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkDataObject");
   return 1;
 }
 
 //------------------------------------------------------------------------------
 bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
-  vtkInformationVector** inputVector, vtkInformationVector* outputVector,
-  tributary::RunStatistics& statistics)
-{
+                                   vtkInformationVector** inputVector,
+                                   vtkInformationVector* outputVector,
+                                   tributary::RunStatistics& statistics) {
   return vtkRun(this, transport)
-    .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
-      statistics);
+      .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
+               statistics);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent)
-{
+void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
-  const auto list = [&](const char* name, const std::vector<std::string>& arrays)
-  {
+  const auto list = [&](const char* name, const std::vector<std::string>& arrays) {
     os << indent << name << ":";
-    for (const std::string& array : arrays)
-    {
+    for (const std::string& array : arrays) {
       os << " " << array;
     }
     os << "\n";

@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vtkAsyncRegionAlgorithm.h"
 
-#include "Private/ComponentDomain.h"
-#include "Private/Leaves.h"
-#include "Private/PropertyList.h"
-#include "Private/RegionArrays.h"
-#include "Private/Require.h"
-#include "Private/RunStatistics.h"
+#include "Common/Leaves.h"
+#include "Common/PropertyList.h"
+#include "Common/Require.h"
+#include "Common/RunStatistics.h"
+#include "Regions/ComponentDomain.h"
+#include "Regions/RegionArrays.h"
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Components/DistributedUnion.h"
 #include "Tributary/Components/UnionTuner.h"
-#include "Tributary/Error.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataSetAttributes.h>
@@ -22,87 +23,75 @@
 using tributary::require;
 
 //------------------------------------------------------------------------------
-vtkAsyncRegionAlgorithm::vtkAsyncRegionAlgorithm()
-{
-  this->SetInputArrayToProcess(
-    0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS, vtkDataSetAttributes::SCALARS);
-  this->SetInputArrayToProcess(
-    1, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS, vtkDataSetAttributes::SCALARS);
+vtkAsyncRegionAlgorithm::vtkAsyncRegionAlgorithm() {
+  this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
+                               vtkDataSetAttributes::SCALARS);
+  this->SetInputArrayToProcess(1, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS,
+                               vtkDataSetAttributes::SCALARS);
 }
 
 //------------------------------------------------------------------------------
 vtkAsyncRegionAlgorithm::~vtkAsyncRegionAlgorithm() = default;
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::CheckProperties()
-{
-  if (this->ScalarConnectivity)
-  {
+void vtkAsyncRegionAlgorithm::CheckProperties() {
+  if (this->ScalarConnectivity) {
     require(!this->ScalarRanges.empty(), "ScalarRange", "empty", "set it to one range or more");
-    for (const auto& range : this->ScalarRanges)
-    {
+    for (const auto& range : this->ScalarRanges) {
       require(!std::isnan(range[0]) && !std::isnan(range[1]), "ScalarRange", "not a number",
-        "set it to two numbers");
+              "set it to two numbers");
       require(range[0] <= range[1], "ScalarRange", range[0], "its end, ", range[1],
-        ", must not be below its beginning");
+              ", must not be below its beginning");
     }
   }
   require(this->Tolerance >= 0 && this->Tolerance <= 0.5, "Tolerance", this->Tolerance,
-    "set it to a share of a cell's diagonal from 0 to 0.5");
+          "set it to a share of a cell's diagonal from 0 to 0.5");
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::DescribeProperties(tributary::PropertyList& list)
-{
+void vtkAsyncRegionAlgorithm::DescribeProperties(tributary::PropertyList& list) {
   list.add("ConnectThrough", this->ConnectThrough);
   list.add("Tolerance", this->Tolerance);
   list.add("Method", this->Method);
   list.add("ScalarConnectivity", this->ScalarConnectivity);
-  if (this->ScalarConnectivity)
-  {
+  if (this->ScalarConnectivity) {
     this->DescribeArray(list, "SelectInputScalars", 0);
     list.add("FullScalarConnectivity", this->FullScalarConnectivity);
     std::vector<double> bounds;
-    for (const auto& range : this->ScalarRanges)
-    {
+    for (const auto& range : this->ScalarRanges) {
       bounds.insert(bounds.end(), range.begin(), range.end());
     }
     list.addAll("ScalarRange", bounds);
   }
   list.add("LabelConnectivity", this->LabelConnectivity);
-  if (this->LabelConnectivity)
-  {
+  if (this->LabelConnectivity) {
     this->DescribeArray(list, "SelectLabels", 1);
   }
 }
 
 //------------------------------------------------------------------------------
-tributary::FindArray vtkAsyncRegionAlgorithm::Finder(int index)
-{
-  return [this, index](const tributary::Leaf& leaf, int& association)
-  {
+tributary::FindArray vtkAsyncRegionAlgorithm::Finder(int index) {
+  return [this, index](const tributary::Leaf& leaf, int& association) {
     if (leaf.trees &&
-      this->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
-        vtkDataObject::FIELD_ASSOCIATION_POINTS)
-    {
+        this->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
+            vtkDataObject::FIELD_ASSOCIATION_POINTS) {
       throw tributary::Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
-        " names an array of points, but hyper tree grids have arrays of cells only; choose one of "
-        "these");
+                             " names an array of points, but hyper tree grids have arrays of cells "
+                             "only; choose one of "
+                             "these");
     }
     return this->GetInputArrayToProcess(index, leaf.object(), association);
   };
 }
 
 //------------------------------------------------------------------------------
-tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeUnionOptions(
-  tributary::Transport& transport, double progress)
-{
+tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeUnionOptions(tributary::Transport& transport,
+                                                                  double progress) {
   tributary::UnionOptions options;
   options.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
                                               : tributary::UnionMethod::LabelPropagation;
   options.exchange = this->MakeExchangeOptions();
-  if (this->AutoTune)
-  {
+  if (this->AutoTune) {
     tributary::ExchangeSetting().applyTo(options.exchange);
   }
   options.monitor = [this, &transport, progress] { return this->Monitor(transport, progress); };
@@ -111,14 +100,10 @@ tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeUnionOptions(
 
 //------------------------------------------------------------------------------
 tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeTunedUnionOptions(
-  tributary::Transport& transport, double progress)
-{
-  if (!this->AutoTune)
-  {
+    tributary::Transport& transport, double progress) {
+  if (!this->AutoTune) {
     this->Tuner.reset();
-  }
-  else if (!this->Tuner)
-  {
+  } else if (!this->Tuner) {
     this->Tuner = std::make_unique<tributary::UnionTuner>();
   }
   tributary::UnionOptions options = this->MakeUnionOptions(transport, progress);
@@ -127,100 +112,83 @@ tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeTunedUnionOptions(
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::DescribeTuning(tributary::RunStatistics& statistics)
-{
-  if (!this->AutoTune)
-  {
+void vtkAsyncRegionAlgorithm::DescribeTuning(tributary::RunStatistics& statistics) {
+  if (!this->AutoTune) {
     return;
   }
   // There is none before the first step that is not passed over.
   const auto tuning = this->Tuner ? this->Tuner->takeTuning() : tributary::UnionTuning();
   statistics.add(tuning.setting, tuning.trials);
   statistics.amount("TuningSeconds", tuning.seconds);
-  if (tuning.expected && tuning.actualSeconds)
-  {
+  if (tuning.expected && tuning.actualSeconds) {
     statistics.add(*tuning.expected, *tuning.actualSeconds);
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::ForgetExecution()
-{
-  if (this->Tuner)
-  {
+void vtkAsyncRegionAlgorithm::ForgetExecution() {
+  if (this->Tuner) {
     this->Tuner->takeTuning();
   }
 }
 
 //------------------------------------------------------------------------------
 std::unique_ptr<tributary::ComponentDomain> vtkAsyncRegionAlgorithm::MakeDomain(
-  tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves, double progress)
-{
+    tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves, double progress) {
   std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
-  if (this->LabelConnectivity)
-  {
+  if (this->LabelConnectivity) {
     labels = tributary::findLabels(transport, leaves, this->Finder(1));
   }
-  constexpr tributary::Through throughs[] = { tributary::Through::Faces, tributary::Through::Edges,
-    tributary::Through::Points };
+  constexpr tributary::Through throughs[] = {tributary::Through::Faces, tributary::Through::Edges,
+                                             tributary::Through::Points};
   return tributary::makeComponentDomain(transport, leaves, labels, this->LabelConnectivity,
-    throughs[this->ConnectThrough], this->Tolerance, this->MakeUnionOptions(transport, progress));
+                                        throughs[this->ConnectThrough], this->Tolerance,
+                                        this->MakeUnionOptions(transport, progress));
 }
 
 //------------------------------------------------------------------------------
 std::vector<tributary::RangeTest> vtkAsyncRegionAlgorithm::SelectTests(
-  tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves)
-{
-  if (!this->ScalarConnectivity)
-  {
+    tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves) {
+  if (!this->ScalarConnectivity) {
     return std::vector<tributary::RangeTest>(leaves.size());
   }
   return tributary::findScalars(transport, leaves, this->Finder(0), this->FullScalarConnectivity);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::SetRange(
-  std::vector<tributary::RangeTest>& tests, std::size_t number) const
-{
-  for (tributary::RangeTest& test : tests)
-  {
+void vtkAsyncRegionAlgorithm::SetRange(std::vector<tributary::RangeTest>& tests,
+                                       std::size_t number) const {
+  for (tributary::RangeTest& test : tests) {
     test.lo = this->ScalarRanges.empty() ? 0 : this->ScalarRanges[number][0];
     test.hi = this->ScalarRanges.empty() ? 0 : this->ScalarRanges[number][1];
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::SetScalarRange(double lo, double hi)
-{
+void vtkAsyncRegionAlgorithm::SetScalarRange(double lo, double hi) {
   this->SetNumberOfScalarRanges(1);
   this->SetScalarRange(0, lo, hi);
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::SetScalarRange(int index, double lo, double hi)
-{
-  if (index < 0)
-  {
+void vtkAsyncRegionAlgorithm::SetScalarRange(int index, double lo, double hi) {
+  if (index < 0) {
     vtkErrorMacro("There is no scalar range " << index << "; the first one is 0.");
     return;
   }
-  if (index >= this->GetNumberOfScalarRanges())
-  {
+  if (index >= this->GetNumberOfScalarRanges()) {
     this->SetNumberOfScalarRanges(index + 1);
   }
-  const std::array<double, 2> range{ lo, hi };
-  if (this->ScalarRanges[static_cast<std::size_t>(index)] != range)
-  {
+  const std::array<double, 2> range{lo, hi};
+  if (this->ScalarRanges[static_cast<std::size_t>(index)] != range) {
     this->ScalarRanges[static_cast<std::size_t>(index)] = range;
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::GetScalarRange(int index, double range[2]) const
-{
-  if (index < 0 || static_cast<std::size_t>(index) >= this->ScalarRanges.size())
-  {
+void vtkAsyncRegionAlgorithm::GetScalarRange(int index, double range[2]) const {
+  if (index < 0 || static_cast<std::size_t>(index) >= this->ScalarRanges.size()) {
     vtkErrorMacro("There is no scalar range " << index << ".");
     return;
   }
@@ -229,23 +197,19 @@ void vtkAsyncRegionAlgorithm::GetScalarRange(int index, double range[2]) const
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::SetNumberOfScalarRanges(int count)
-{
-  if (count != this->GetNumberOfScalarRanges())
-  {
-    this->ScalarRanges.resize(static_cast<std::size_t>(std::max(count, 0)), { 0.0, 1.0 });
+void vtkAsyncRegionAlgorithm::SetNumberOfScalarRanges(int count) {
+  if (count != this->GetNumberOfScalarRanges()) {
+    this->ScalarRanges.resize(static_cast<std::size_t>(std::max(count, 0)), {0.0, 1.0});
     this->Modified();
   }
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::PrintSelf(ostream& os, vtkIndent indent)
-{
+void vtkAsyncRegionAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "ScalarConnectivity: " << this->ScalarConnectivity << "\n"
      << indent << "FullScalarConnectivity: " << this->FullScalarConnectivity << "\n";
-  for (const auto& range : this->ScalarRanges)
-  {
+  for (const auto& range : this->ScalarRanges) {
     os << indent << "ScalarRange: " << range[0] << " " << range[1] << "\n";
   }
   os << indent << "ConnectThrough: " << this->ConnectThrough << "\n"

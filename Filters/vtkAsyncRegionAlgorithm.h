@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncRegionAlgorithm
  * @brief   Superclass of filters that work on regions of connected cells
@@ -7,52 +8,41 @@
  *
  * **AutoTune** (see vtkAsyncAlgorithm): the sets of the ranks are united about fifty times more, a
  * small part of the work where cells outnumber sets. The choice holds until Method, Schedule,
- * Arrivals, Detector or the number of ranks changes, or that of data sets with points by more than a
- * factor of two. ExpectedSeconds are those of uniting the sets (in the first range, where there are
- * several); TuningSeconds are contained in those of the phase that unites them. Where no rank has to
- * send anything, nothing is tried. Unions of another kind, as those of points within Tolerance, are
- * done with the defaults.
+ * Arrivals, Detector or the number of ranks changes, or that of data sets with points by more than
+ * a factor of two. ExpectedSeconds are those of uniting the sets (in the first range, where there
+ * are several); TuningSeconds are contained in those of the phase that unites them. Where no rank
+ * has to send anything, nothing is tried. Unions of another kind, as those of points within
+ * Tolerance, are done with the defaults.
  */
 
 #ifndef vtkAsyncRegionAlgorithm_h
 #define vtkAsyncRegionAlgorithm_h
 
-#include "TributaryFiltersModule.h" // For export macro
+#include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncAlgorithm.h"
 
-#include <array>      // For ScalarRanges
-#include <functional> // For Finder
-#include <memory>     // For MakeDomain
-#include <vector>     // For ScalarRanges
+#include <array>       // For ScalarRanges
+#include <functional>  // For Finder
+#include <memory>      // For MakeDomain
+#include <vector>      // For ScalarRanges
 
-namespace tributary
-{
+namespace tributary {
 struct ComponentDomain;
 struct Leaf;
 struct RangeTest;
 struct UnionOptions;
 class UnionTuner;
-}
+}  // namespace tributary
 class vtkDataArray;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncAlgorithm
-{
-public:
+class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncAlgorithm {
+ public:
   vtkAbstractTypeMacro(vtkAsyncRegionAlgorithm, vtkAsyncAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
-  enum Connections
-  {
-    FACES = 0,
-    EDGES = 1,
-    POINTS = 2
-  };
+  enum Connections { FACES = 0, EDGES = 1, POINTS = 2 };
 
-  enum Methods
-  {
-    LABEL_PROPAGATION = 0,
-    TREE_UNION = 1
-  };
+  enum Methods { LABEL_PROPAGATION = 0, TREE_UNION = 1 };
 
   ///@{
   /**
@@ -68,8 +58,8 @@ public:
 
   ///@{
   /**
-   * Whether all points of a cell must be in range (as with vtkThreshold's AllScalars), not only one.
-   * Default: false.
+   * Whether all points of a cell must be in range (as with vtkThreshold's AllScalars), not only
+   * one. Default: false.
    */
   vtkSetMacro(FullScalarConnectivity, bool);
   vtkGetMacro(FullScalarConnectivity, bool);
@@ -78,8 +68,8 @@ public:
 
   ///@{
   /**
-   * The ranges of ScalarConnectivity; with more than one, each is looked at by itself. Default: one,
-   * 0 to 1, which is what ranges are too that come to be because a later one is set.
+   * The ranges of ScalarConnectivity; with more than one, each is looked at by itself. Default:
+   * one, 0 to 1, which is what ranges are too that come to be because a later one is set.
    */
   void SetScalarRange(double lo, double hi);
   void SetScalarRange(int index, double lo, double hi);
@@ -91,7 +81,7 @@ public:
   ///@{
   /**
    * What cells must share to be connected: FACES (what bounds a cell: edges of cells in 2-D, points
-   * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbours, in 2-D 4, 4 and 8. Cells of
+   * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbors, in 2-D 4, 4 and 8. Cells of
    * different levels of an AMR hierarchy or a hyper tree grid share what the finer ones have.
    * Default: POINTS.
    */
@@ -113,10 +103,10 @@ public:
   /**
    * Points of two cells that are not further apart than this share of the smaller one's diagonal
    * are the same point, and so on from point to point. 0 to 0.5; 0, the default: only points with
-   * exactly the same coordinates. If it is not 0 neither extents nor global ids of points decide, and
-   * regions without global cell ids are numbered by place in space. Cells should not differ in size
-   * by orders of magnitude then: memory follows the number of points that the largest reaches. Hyper
-   * trees have no use for it: their leaves meet exactly.
+   * exactly the same coordinates. If it is not 0 neither extents nor global ids of points decide,
+   * and regions without global cell ids are numbered by place in space. Cells should not differ in
+   * size by orders of magnitude then: memory follows the number of points that the largest reaches.
+   * Hyper trees have no use for it: their leaves meet exactly.
    */
   vtkSetMacro(Tolerance, double);
   vtkGetMacro(Tolerance, double);
@@ -133,7 +123,7 @@ public:
   vtkGetMacro(Method, int);
   ///@}
 
-protected:
+ protected:
   vtkAsyncRegionAlgorithm();
   ~vtkAsyncRegionAlgorithm() override;
 
@@ -150,24 +140,25 @@ protected:
   /// Finds the array of a leaf that SetInputArrayToProcess(index, ...) chose, and its association.
   std::function<vtkDataArray*(const tributary::Leaf&, int&)> Finder(int index);
   /// Collective. The domain of the leaves of all ranks. Use SelectTests() for what is in range.
-  std::unique_ptr<tributary::ComponentDomain> MakeDomain(
-    tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves, double progress);
+  std::unique_ptr<tributary::ComponentDomain> MakeDomain(tributary::Transport& transport,
+                                                         const std::vector<tributary::Leaf>& leaves,
+                                                         double progress);
   /// Collective. For each leaf the array of scalars, if any, with the range left open.
-  std::vector<tributary::RangeTest> SelectTests(
-    tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves);
+  std::vector<tributary::RangeTest> SelectTests(tributary::Transport& transport,
+                                                const std::vector<tributary::Leaf>& leaves);
   /// Local. Closes the range: to that of the number given, or to all if there is none.
   void SetRange(std::vector<tributary::RangeTest>& tests, std::size_t number) const;
 
   bool ScalarConnectivity = false;
   bool FullScalarConnectivity = false;
-  std::vector<std::array<double, 2>> ScalarRanges{ { { 0.0, 1.0 } } };
+  std::vector<std::array<double, 2>> ScalarRanges{{{0.0, 1.0}}};
   int ConnectThrough = POINTS;
   bool LabelConnectivity = false;
   double Tolerance = 0;
   int Method = TREE_UNION;
 
-private:
-  std::unique_ptr<tributary::UnionTuner> Tuner; // of AutoTune
+ private:
+  std::unique_ptr<tributary::UnionTuner> Tuner;  // of AutoTune
 
   vtkAsyncRegionAlgorithm(const vtkAsyncRegionAlgorithm&) = delete;
   void operator=(const vtkAsyncRegionAlgorithm&) = delete;

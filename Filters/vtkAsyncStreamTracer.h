@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncStreamTracer
  * @brief   Streamlines in a distributed steady vector field, the same on any number of ranks
@@ -28,12 +29,13 @@
  *   Vorticity (double, 3), Rotation (double, radians), AngularVelocity (double) and Normals
  *   (double, 3; the active vectors). An array of the input with the name of one of these gives way
  *   to it; one that has not a tuple for each point is left out.
- * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int, as vtkStreamTracer's; vtkIdType if
- *   the largest id of all ranks needs it). Ids are the seeds' global point ids if the source has such; else the number of
- *   the point in the whole extent, for a structured source; else points are counted rank by rank.
- * - Field data: that of the input; statistics (see vtkAsyncAlgorithm), of which the tracer's own are
- *   Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and Handovers, and what AutoTune
- *   adds; RejectedSeedIds on request.
+ * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int, as
+ * vtkStreamTracer's; vtkIdType if the largest id of all ranks needs it). Ids are the seeds' global
+ * point ids if the source has such; else the number of the point in the whole extent, for a
+ * structured source; else points are counted rank by rank.
+ * - Field data: that of the input; statistics (see vtkAsyncAlgorithm), of which the tracer's own
+ * are Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and Handovers, and what
+ * AutoTune adds; RejectedSeedIds on request.
  *
  * **The same bits.** Points, point data and cell data do not depend on the number of ranks, on how
  * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the
@@ -42,18 +44,18 @@
  * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
  *
  * **AutoTune** (see vtkAsyncAlgorithm) tries four times BlocksPerRank, too: TunedBlocksPerRank. All
- * seeds are traced with the defaults, the first steps of their lines with the others, too, and where
- * one of these seems to be faster all seeds with that one and with the defaults again; all of it
- * takes about five times as long as tracing them. The choice holds until a property or the
- * number of seeds changes; not when the input's values or time do. With fewer than 100 seeds nothing
- * is tried. ExpectedSeconds are those of TracingSeconds.
+ * seeds are traced with the defaults, the first steps of their lines with the others, too, and
+ * where one of these seems to be faster all seeds with that one and with the defaults again; all of
+ * it takes about five times as long as tracing them. The choice holds until a property or the
+ * number of seeds changes; not when the input's values or time do. With fewer than 100 seeds
+ * nothing is tried. ExpectedSeconds are those of TracingSeconds.
  *
  * **Collective**, see vtkAsyncAlgorithm; BlocksPerRank may differ between ranks too. It is looked
  * for an abort between groups of up to 2048 lines of a block.
  *
  * Work on the points of one rank is parallel through vtkSMPTools.
  *
- * **Cell-centred vectors.** The velocity is constant in each cell. For the vorticity, which would
+ * **Cell-centered vectors.** The velocity is constant in each cell. For the vorticity, which would
  * be zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
  *
  * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids (in composite data sets they are
@@ -67,48 +69,32 @@
 #ifndef vtkAsyncStreamTracer_h
 #define vtkAsyncStreamTracer_h
 
-#include "TributaryFiltersModule.h" // For export macro
+#include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncAlgorithm.h"
 
-#include <memory> // For Choice
+#include <memory>  // For Choice
 
 class vtkPolyData;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncAlgorithm
-{
-public:
+class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncAlgorithm {
+ public:
   static vtkAsyncStreamTracer* New();
   vtkTypeMacro(vtkAsyncStreamTracer, vtkAsyncAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
-  enum Directions
-  {
-    FORWARD = 0,
-    BACKWARD = 1,
-    BOTH = 2
-  };
+  enum Directions { FORWARD = 0, BACKWARD = 1, BOTH = 2 };
 
-  enum Solvers
-  {
-    RUNGE_KUTTA2 = 0,
-    RUNGE_KUTTA4 = 1,
-    RUNGE_KUTTA45 = 2
-  };
+  enum Solvers { RUNGE_KUTTA2 = 0, RUNGE_KUTTA4 = 1, RUNGE_KUTTA45 = 2 };
 
-  enum Units
-  {
-    LENGTH_UNIT = 1,
-    CELL_LENGTH_UNIT = 2
-  };
+  enum Units { LENGTH_UNIT = 1, CELL_LENGTH_UNIT = 2 };
 
   /**
    * Values of ReasonForTermination; up to STAGNATION those of vtkStreamTracer.
    */
-  enum ReasonForTermination
-  {
+  enum ReasonForTermination {
     OUT_OF_DOMAIN = 1,
-    NOT_INITIALIZED = 2,  ///< The seed lies in no cell; such a line is not output.
-    UNEXPECTED_VALUE = 3, ///< A velocity that is not finite.
+    NOT_INITIALIZED = 2,   ///< The seed lies in no cell; such a line is not output.
+    UNEXPECTED_VALUE = 3,  ///< A velocity that is not finite.
     OUT_OF_LENGTH = 4,
     OUT_OF_STEPS = 5,
     STAGNATION = 6,
@@ -292,17 +278,17 @@ public:
   vtkGetMacro(BlocksPerRank, int);
   ///@}
 
-protected:
+ protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+                          vtkInformationVector* outputVector) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
+               vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
   const char* Failure() const override { return "No streamlines"; }
 
   int IntegrationDirection = BOTH;
@@ -320,17 +306,17 @@ protected:
   bool ComputeVorticity = true;
   double RotationScale = 1.0;
   bool SurfaceStreamlines = false;
-  int Periodic[3] = { 0, 0, 0 };
+  int Periodic[3] = {0, 0, 0};
   bool ReportRejectedSeeds = false;
   int BlocksPerRank = 1;
 
-private:
+ private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
   void operator=(const vtkAsyncStreamTracer&) = delete;
 
   class vtkRun;
   struct vtkChoice;
-  std::unique_ptr<vtkChoice> Choice; // of AutoTune
+  std::unique_ptr<vtkChoice> Choice;  // of AutoTune
 };
 
 #endif

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Core stands without VTK: no file of it includes a VTK header, and all headers together compile with
 # nothing but Core's folder on the include path, and MPI's for those named after it. (Two of one name,
 # that programs would link silently, with the wrong one's functions, would not.) Each compiles by itself,
 # too; those that are the first include of their own source file have done so when Core was built.
-# cmake -DCORE=<Core's folder> -DINCLUDE=<folder with the link Tributary> -DCXX=<compiler>
+# cmake -DCORE=<Core's folder> -DCXX=<compiler>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")
 if (NOT files)
@@ -30,7 +31,7 @@ set(compiled 0)
 
 function (compile what text)  # and flags
   file(WRITE "${WORK_DIR}/headers.cpp" "${text}")
-  execute_process(COMMAND "${CXX}" ${flags} ${ARGN} "-I${INCLUDE}" "${WORK_DIR}/headers.cpp"
+  execute_process(COMMAND "${CXX}" ${flags} ${ARGN} "-I${CORE}" "${WORK_DIR}/headers.cpp"
     RESULT_VARIABLE result ERROR_VARIABLE errors)
   if (NOT result EQUAL 0)
     message("${what}:\n${errors}")
@@ -42,7 +43,7 @@ endfunction ()
 set(plain)
 foreach (header IN LISTS headers)
   set(more)
-  set(text "#include \"Tributary/${header}\"\n")
+  set(text "#include \"${header}\"\n")
   if (header MATCHES "(^|/)Mpi")
     if (NOT WITH_MPI)
       continue ()
@@ -55,7 +56,7 @@ foreach (header IN LISTS headers)
   string(REGEX REPLACE "\\.h$" ".cpp" source "${CORE}/${header}")
   if (EXISTS "${source}")
     file(STRINGS "${source}" first REGEX "^[ \t]*#[ \t]*include" LIMIT_COUNT 1)
-    if (first STREQUAL "#include \"Tributary/${header}\"")
+    if (first STREQUAL "#include \"${header}\"")
       continue ()
     endif ()
   endif ()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Shared by Utilities/demo and Utilities/test: where things are, how progress is shown.
 # shellcheck shell=sh
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Every test that Docs/Guarantees.md names exists: the program among the build's tests and in the
 # lists that register tests, the case in the program's source.
 #

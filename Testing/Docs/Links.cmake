@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Links in all pages lead to files and headings that exist. What Docs/ names in code type is there: paths,
 # such as `Core/Exchange/Schedule.*` and `Testing/Core/<Name>Test.cpp`, functions, such as `trace()`, and
 # members, such as `ExchangeOptions::inFlightBytes`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The rooms of Core and Filters include each other's headers only as the table "The house" in
 # Docs/DeveloperGuide.md allows, and every room has a row there. A row: | `Core/Exchange` | what it
 # is | `Transport` `Termination` |. Headers beside the rooms, such as Core/Bytes.h, are for all.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs Core into an empty prefix, builds the example Reachable against it and runs it.
 # cmake -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler> -DGENERATOR=<generator>
 #       -DCXX_FLAGS=<flags> -DRUN=<launcher;...> -P InstallTest.cmake

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The real client: a macro makes a flow, events as of a user choose Async Stream Tracer in the menu
 # Filters and press Apply, a second macro looks at the result and takes a picture.
 # Client.sh <paraview>

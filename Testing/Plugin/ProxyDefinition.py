@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The proxies' XML: everything documented; same defaults as the filter and as ParaView's own."""
 import re
 

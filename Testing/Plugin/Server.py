@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The client of Server.sh: connects, loads the plugin on both sides, works on the server."""
 import sys
 import time

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # pvserver on 3 ranks and a Python client that loads the plugin on both sides and traces there.
 # Server.sh <mpirun> <pvserver> <pvpython>
 set -eu

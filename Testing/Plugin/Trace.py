@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The plugin in pvbatch: proxies trace and find regions, also after a change and after their state was
 saved."""
 import os

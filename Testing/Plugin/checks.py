@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the plugin's tests share: loading it, a flow to trace, and looking at lines."""
 import os
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "Exploration.h"
 
 #include <deque>
@@ -5,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "Tributary/Error.h"
+#include "Tributary/Base/Error.h"
 
 namespace tributary::schedules {
 

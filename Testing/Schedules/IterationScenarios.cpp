@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "IterationScenarios.h"
 
 #include <algorithm>
@@ -6,17 +7,19 @@
 #include <optional>
 #include <utility>
 
-#include "Tributary/Error.h"
+#include "Tributary/Base/Error.h"
 #include "Tributary/Iteration/Channels.h"
-#include "Tributary/Iteration/ConvergenceDetector.h"
-#include "Tributary/Iteration/SpanningTree.h"
-#include "Tributary/Iteration/StopNotices.h"
+#include "Tributary/Iteration/detail/ConvergenceDetector.h"
+#include "Tributary/Iteration/detail/SpanningTree.h"
+#include "Tributary/Iteration/detail/StopNotices.h"
 
 namespace tributary::schedules {
 
+using namespace detail;
+
 namespace {
 
-/// Neighbours by rank.
+/// Neighbors by rank.
 using Graph = std::vector<std::vector<int>>;
 
 const Graph Pair = {{1}, {0}};
@@ -247,7 +250,7 @@ class Recordings {
  private:
   double part(int rank, double own, const Incoming& incoming) const {
     double sum = sweeps_ - own;
-    // Neighbours in the tree alone have no values.
+    // Neighbors in the tree alone have no values.
     for (const auto& values : incoming) {
       if (!values.empty()) sum += 3 * (sweeps_ - values[0]);
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@ namespace tributary::schedules {
 /// small integers as iterates. What must hold:
 /// - a spanning tree spans, and all know their place in it;
 /// - a reduction gives all ranks the value of its own round;
-/// - in a snapshot the values of each neighbour are those of the iterate that it has recorded in
+/// - in a snapshot the values of each neighbor are those of the iterate that it has recorded in
 /// the
 ///   same round;
 /// - the norm that a detector finds is that of the recorded iterate, computed here anew, in the

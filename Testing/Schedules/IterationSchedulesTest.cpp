@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -6,7 +7,7 @@
 
 #include "Exploration.h"
 #include "IterationScenarios.h"
-#include "Sanitized.h"
+#include "Support/Sanitized.h"
 
 namespace tributary::schedules {
 namespace {

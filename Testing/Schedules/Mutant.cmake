@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes a mutant from a production source: changes one place and, if FUNCTION is given, the name of
 # that function into MUTANT. Fails if either is not found exactly once, so that a mutant cannot
 # silently become the original.

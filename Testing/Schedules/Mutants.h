@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include "Tributary/Termination/Detector.h"
 
 /// Detectors with one error each, made from the production sources: see Mutant.cmake and the list
 /// in CMakeLists.txt.
-namespace tributary {
+namespace tributary::detail {
 
 DetectorType consensusInverted();
 DetectorType consensusBlindToTouches();
@@ -17,4 +18,4 @@ DetectorType allReduceOfMoments();
 DetectorType sharedCounterOfHeldWork();
 DetectorType ringCounterOfSomeRanks();
 
-}  // namespace tributary
+}  // namespace tributary::detail

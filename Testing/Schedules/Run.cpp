@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "Run.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "Tributary/Bytes.h"
+#include "Tributary/Base/Bytes.h"
 
 namespace tributary::schedules {
 
 namespace {
 
-/// What travels on the channel Work: the item, or an answer.
+/// What travels on the topic Work: the item, or an answer.
 constexpr std::int32_t Answer = -1;
 
 template <class T>
@@ -86,7 +87,7 @@ void Run::execute(Rank& rank, Transport& transport) {
     if (!send.answer) rank.detector->sent(send.to);
     ++inFlight_[rank.detection][static_cast<std::size_t>(send.to)];
     rank.sends.push_back(
-        transport.send(send.to, Channel::Work, sessionOf(rank), mode_,
+        transport.send(send.to, Topic::Work, sessionOf(rank), mode_,
                        Writer().value(std::int32_t(send.answer ? Answer : send.item)).take()));
   }
 }
@@ -94,7 +95,7 @@ void Run::execute(Rank& rank, Transport& transport) {
 bool Run::work(Rank& rank, Transport& transport) {
   const bool busy = !rank.work.empty();
   bool received = false;
-  if (const auto envelope = transport.tryReceive(Channel::Work, sessionOf(rank))) {
+  if (const auto envelope = transport.tryReceive(Topic::Work, sessionOf(rank))) {
     --inFlight_[rank.detection][static_cast<std::size_t>(transport.rank())];
     received = rank.touched = true;
     rank.passive = false;
@@ -121,7 +122,7 @@ bool Run::step(Transport& transport) {
                                   [](const PendingSend& send) { return send.done(); }),
                    rank.sends.end());
   rank.passive = rank.work.empty() && rank.answers == 0 && rank.sends.empty() &&
-                 !transport.receiving(Channel::Work, sessionOf(rank));
+                 !transport.receiving(Topic::Work, sessionOf(rank));
   const bool end = rank.detector->advance(rank.passive, std::exchange(rank.touched, false));
   update();
   if (!end) return false;

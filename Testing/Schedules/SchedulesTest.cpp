@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,16 +8,18 @@
 
 #include "Exploration.h"
 #include "Mutants.h"
-#include "Sanitized.h"
-#include "Tributary/Error.h"
+#include "Support/Sanitized.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"
-#include "Tributary/Termination/Consensus.h"
-#include "Tributary/Termination/Nbx.h"
-#include "Tributary/Termination/RingAps.h"
-#include "Tributary/Termination/TreeAps.h"
-#include "Tributary/Transport/Collectives.h"
+#include "Tributary/Termination/detail/Consensus.h"
+#include "Tributary/Termination/detail/Nbx.h"
+#include "Tributary/Termination/detail/RingAps.h"
+#include "Tributary/Termination/detail/TreeAps.h"
 
 namespace tributary::schedules {
+
+using namespace detail;
 namespace {
 
 using tributary::testing::Sanitized;

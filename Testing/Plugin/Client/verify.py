@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Macro: what the menu and Apply have made. Leaves a picture and the file "verified"."""
 import os
 

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Components/Components.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "Components/ComponentProblems.h"
+#include "Support/InterleavedComparison.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Hash.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Components/DistributedUnion.h"
+#include "Tributary/Transport/Mpi.h"
+#include "Tributary/Transport/Simulated.h"
+
+namespace bench {
+
+namespace {
+
+using tributary::Assignment;
+using tributary::Schedule;
+using tributary::SetName;
+using tributary::Transport;
+using tributary::UnionMethod;
+using tributary::UnionOptions;
+
+struct Way {
+  std::string name;
+  UnionMethod method;
+  Schedule schedule;
+};
+
+const std::vector<Way>& ways() {
+  static const std::vector<Way> all = {
+      {"Labels Sync", UnionMethod::LabelPropagation, Schedule::Synchronous},
+      {"Labels Neigh", UnionMethod::LabelPropagation, Schedule::Neighborhood},
+      {"Labels Async", UnionMethod::LabelPropagation, Schedule::Asynchronous},
+      {"Tree Sync", UnionMethod::TreeUnion, Schedule::Synchronous},
+      {"Tree Neigh", UnionMethod::TreeUnion, Schedule::Neighborhood},
+      {"Tree Async", UnionMethod::TreeUnion, Schedule::Asynchronous}};
+  return all;
+}
+
+/// What a rank's blocks ended with: comparable over all ranks by its sum.
+struct Outcome {
+  std::uint64_t hash = 0;
+  std::int64_t regions = 0;
+
+  void add(BlockId block, const std::vector<SetName>& roots) {
+    for (std::size_t s = 0; s < roots.size(); ++s) {
+      const SetName own{block, std::int64_t(s)};
+      regions += roots[s] == own;
+      std::uint64_t mixed = 0;
+      for (const std::int64_t n : {own.block, own.set, roots[s].block, roots[s].set})
+        mixed = tributary::scramble(mixed ^ std::uint64_t(n));
+      hash += mixed;
+    }
+  }
+};
+
+/// A rank's part of a problem.
+class RankUnions {
+ public:
+  RankUnions(const ComponentProblem& problem, const Assignment& assignment, Transport& transport)
+      : assignment_(assignment),
+        transport_(transport),
+        first_(assignment.first(transport.rank())),
+        sets_(problem.sets.begin() + first_,
+              problem.sets.begin() + assignment.first(transport.rank() + 1)),
+        links_(problem.links.begin() + first_,
+               problem.links.begin() + assignment.first(transport.rank() + 1)) {}
+
+  /// @param turnSeconds  simulated, what a turn of the exchange takes
+  tributary::UnionResult run(const Way& way, const std::string& detector, double turnSeconds = 0) {
+    UnionOptions options;
+    options.method = way.method;
+    options.exchange.schedule = way.schedule;
+    options.exchange.detector = detector;
+    if (turnSeconds > 0)
+      options.monitor = [&] {
+        transport_.spend(turnSeconds);
+        return true;
+      };
+    tributary::barrier(transport_);
+    const double begin = transport_.now();
+    auto result = tributary::uniteSets(transport_, assignment_, sets_, links_, options);
+    seconds = transport_.now() - begin;
+    setRoots(result.root);
+    return result;
+  }
+
+  void setRoots(const std::vector<std::vector<SetName>>& roots) {
+    outcome = {};
+    for (std::size_t b = 0; b < roots.size(); ++b) outcome.add(first_ + BlockId(b), roots[b]);
+  }
+
+  double seconds = 0;  ///< Of the last run, on this rank.
+  Outcome outcome;
+
+ private:
+  const Assignment& assignment_;
+  Transport& transport_;
+  BlockId first_;
+  std::vector<std::int64_t> sets_;
+  std::vector<std::vector<tributary::SetLink>> links_;
+};
+
+Row problemRow(const std::string& name, const ComponentProblem& problem,
+               const Assignment& assignment) {
+  return {{"problem", name},
+          {"ranks", assignment.ranks()},
+          {"blocks/rank", assignment.count(0)},
+          {"elements", problem.elements},
+          {"regions", problem.regions},
+          {"linked sets", problem.linked}};
+}
+
+void check(const std::string& name, const ComponentProblem& problem, std::int64_t regions,
+           std::uint64_t hash, std::uint64_t& expected) {
+  if (regions != problem.regions)
+    throw tributary::Error(name + " found " + std::to_string(regions) + " of " +
+                           std::to_string(problem.regions) + " regions");
+  if (expected == 0) expected = hash;
+  if (hash != expected) throw tributary::Error(name + " found other regions than the first");
+}
+
+Row measureRow(Transport& transport, const std::string& name, int perRank,
+               const ComponentsOptions& options) {
+  const Assignment assignment(std::vector<std::int64_t>(std::size_t(transport.size()), perRank));
+  const ComponentProblem problem = makeComponentProblem(name, options.size, assignment);
+  RankUnions unions(problem, assignment, transport);
+  InterleavedComparison comparison(transport, options.variants);
+  for (const Way& way : ways()) {
+    comparison.add({way.name, [&](tributary::ExchangeStatistics& statistics) {
+                      double seconds = 0;
+                      for (int i = 0; i < options.unions; ++i) {
+                        statistics = unions.run(way, options.detector).statistics;
+                        seconds += unions.seconds;
+                      }
+                      return seconds / options.unions;
+                    }});
+  }
+#ifdef TRIBUTARY_BENCH_WITH_DIY
+  const LabelWork work(problem, assignment);
+  const auto addDiy = [&](const std::string& diyName, auto&& exchange) {
+    comparison.add({diyName,
+                    [&, exchange](tributary::ExchangeStatistics&) {
+                      double seconds = 0;
+                      for (int i = 0; i < options.unions; ++i) {
+                        const double begin = transport.now();
+                        std::vector<LabelBlock> blocks = work.blocksOf(transport.rank());
+                        seconds += transport.now() - begin;
+                        seconds += exchange(blocks);
+                        const double ended = transport.now();
+                        std::vector<std::vector<SetName>> roots;
+                        for (LabelBlock& block : blocks) roots.push_back(block.labels.roots());
+                        seconds += transport.now() - ended;
+                        unions.setRoots(roots);
+                      }
+                      return seconds / options.unions;
+                    },
+                    false});
+  };
+  addDiy("DIY exchange", [&](auto& blocks) { return runDiyExchange(work, assignment, blocks); });
+  addDiy("DIY iexchange",
+         [&](auto& blocks) { return runDiyIexchange(work, assignment, blocks, options.diy); });
+#endif
+  std::uint64_t expected = 0;
+  comparison.run(
+      options.repeat, [] {},
+      [&](const std::string& variant) {
+        const auto regions =
+            tributary::allreduce(transport, tributary::ReduceOp::Sum, unions.outcome.regions);
+        check(variant, problem, regions, sumOfHashes(transport, unions.outcome.hash), expected);
+      });
+  Row row = problemRow(name, problem, assignment);
+  for (const Variant& variant : comparison.variants())
+    row[variant.name + " ms"] = comparison.seconds(variant.name) * 1e3;
+  row["Labels Sync / Tree Async"] =
+      comparison.seconds("Labels Sync") / comparison.seconds("Tree Async");
+  comparison.addDetails(row);
+  return row;
+}
+
+Row simulateRow(int ranks, const std::string& name, int perRank, const ComponentsOptions& options) {
+  const Assignment assignment(std::vector<std::int64_t>(std::size_t(ranks), perRank));
+  const ComponentProblem problem = makeComponentProblem(name, options.size, assignment);
+  Row row = problemRow(name, problem, assignment);
+  std::uint64_t expected = 0;
+  for (const Way& way : ways()) {
+    if (!options.variants.empty() && std::find(options.variants.begin(), options.variants.end(),
+                                               way.name) == options.variants.end())
+      continue;
+    tributary::VirtualTimeNetworkOptions network;
+    network.ranks = ranks;
+    network.ranksPerNode = options.ranksPerNode;
+    network.noise = options.noise;
+    double seconds = 0;
+    std::int64_t messages = 0, rounds = 0, regions = 0;
+    std::uint64_t hash = 0;
+    tributary::makeVirtualTimeNetwork(network)->run([&](Transport& transport) {
+      RankUnions unions(problem, assignment, transport);
+      const auto result = unions.run(way, options.detector, options.turnSeconds);
+      seconds = std::max(seconds, unions.seconds);
+      messages += result.statistics.messages;
+      rounds = std::max(rounds, result.statistics.rounds);
+      regions += unions.outcome.regions;
+      hash += unions.outcome.hash;
+    });
+    check(way.name, problem, regions, hash, expected);
+    row[way.name + " ms"] = seconds * 1e3;
+    row[way.name + " messages"] = messages;
+    if (way.schedule == Schedule::Synchronous) row[way.name + " rounds"] = rounds;
+  }
+  return row;
+}
+
+}  // namespace
+
+void measureComponents(const ComponentsOptions& options) {
+  const auto world = tributary::makeMpiTransport(MPI_COMM_WORLD);
+  const bool speaks = world->rank() == 0;
+  if (!options.simulate.empty() && world->size() > 1)
+    throw tributary::Error("a simulation runs on one rank");
+  Report report(options.simulate.empty() ? "Distributed union-find (medians)"
+                                         : "Distributed union-find, simulated: messages cost time, "
+                                           "computing what turns are said to",
+                {{"repetitions", options.repeat},
+                 {"unions in a row", options.unions},
+                 {"seconds of a turn", options.turnSeconds},
+                 {"noise", options.noise},
+                 {"detector", options.detector}});
+  const auto& problems = options.problems.empty() ? componentProblems() : options.problems;
+  const std::vector<int> sizes =
+      options.simulate.empty() ? std::vector<int>{world->size()} : options.simulate;
+  for (const std::string& problem : problems)
+    for (const int ranks : sizes)
+      for (const int perRank : options.blocksPerRank) {
+        if (speaks)
+          std::cerr << "measuring " << problem << ", " << ranks << " ranks, " << perRank
+                    << " blocks each ..." << std::endl;
+        report.add(options.simulate.empty() ? measureRow(*world, problem, perRank, options)
+                                            : simulateRow(ranks, problem, perRank, options));
+      }
+  if (speaks) {
+    report.print(std::cout);
+    if (!options.json.empty()) report.save(options.json);
+  }
+}
+
+}  // namespace bench

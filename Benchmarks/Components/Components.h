@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "Support/DiyRuns.h"
+
+namespace bench {
+
+struct ComponentsOptions {
+  std::vector<std::string> problems;  ///< Of componentProblems(); all if empty.
+  int size = 0;                       ///< Voxels per axis; 0: each problem's own.
+  std::vector<int> blocksPerRank{1, 8};
+  int unions = 10;  ///< In a row, for each time.
+  int repeat = 5;
+  std::vector<int> simulate;  ///< Ranks; empty: MPI's ranks.
+  int ranksPerNode = 32;      ///< Simulated.
+  double turnSeconds = 0;     ///< Simulated: what a rank computes in a turn of the exchange.
+  double noise = 0;           ///< Of that, see VirtualTimeNetworkOptions.
+  std::vector<std::string> variants;  ///< Names; all if empty.
+  std::string detector = "default";
+  DiyOptions diy;
+  std::string json;
+};
+
+/// Distributed union-find: both methods under all schedules, and Algorithm 8 on DIY's two
+/// exchanges, repetitions interleaved; or ours simulated. Collective over MPI_COMM_WORLD; rank 0
+/// prints and writes. Throws tributary::Error if a result is wrong.
+void measureComponents(const ComponentsOptions& options);
+
+}  // namespace bench

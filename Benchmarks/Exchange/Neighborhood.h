@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct NeighborhoodOptions {
+  std::vector<double> arrivals{0, 0.1, 0.25, 0.5, 0.75, 0.9, 1};
+  std::vector<int> simulate;        ///< numbers of virtual ranks; none: the ranks of MPI
+  std::int64_t particles = 262144;  ///< of all ranks together
+  int steps = 1000;                 ///< of each particle, unless it leaves the domain
+  double stepCells = 0.5;           ///< mean length of a step, in cells of a grid of 2048^3
+  double seedBox = 1;               ///< seeds begin in a cube of so many times the domain's edge
+  int blocksPerRank = 8;
+  double slowShare = 0.01;    ///< simulated: of the ranks
+  double slowness = 10;       ///< simulated: their computing lasts so many times as long
+  double slowSeconds = 0;     ///< simulated: then others are slow; 0: always the same
+  double stepSeconds = 1e-6;  ///< simulated: a step
+  int ranksPerNode = 32;      ///< simulated
+  std::string detector = "default";
+  std::uint64_t seed = 1;  ///< of the particles' places, and of which ranks are slow when
+  int repeat = 1;
+  std::string json;
+};
+
+/// Particle tracing with the neighborhood exchange, its arrivals swept, beside the other two
+/// schedules: the experiment of Peterka and Ross, "Versatile Communication Algorithms for Data
+/// Analysis", EuroMPI 2012, Figure 5, on MPI's ranks or on a simulated network. Collective over
+/// MPI_COMM_WORLD (one rank when simulated); rank 0 prints and writes. Throws tributary::Error if
+/// the end points under two schedules differ.
+void measureNeighborhood(const NeighborhoodOptions& options);
+
+}  // namespace bench

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Exchange/Particles.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+
+#include "Exchange/SlowBlockFlow.h"
+#include "Support/InterleavedComparison.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Transport/Mpi.h"
+
+namespace bench {
+
+ParticlesOptions::ParticlesOptions() {
+  const tributary::ExchangeOptions defaults;
+  detector = defaults.detector;
+  batchBytes = defaults.batchBytes;
+  holdSeconds = defaults.holdSeconds;
+}
+
+namespace {
+
+using tributary::Schedule;
+
+/// What a run must leave behind, over all ranks.
+struct Answer {
+  std::uint64_t hash = 0;
+  std::int64_t retired = 0, steps = 0;
+  bool operator==(const Answer& other) const {
+    return hash == other.hash && retired == other.retired && steps == other.steps;
+  }
+};
+
+Answer gatherAnswer(tributary::Transport& transport, const std::vector<FlowBlock>& blocks) {
+  Answer answer;
+  for (const FlowBlock& block : blocks) {
+    answer.hash += block.hash;
+    answer.retired += block.retired;
+    answer.steps += block.steps;
+  }
+  answer.hash = sumOfHashes(transport, answer.hash);
+  const auto sums = tributary::allreduce(transport, tributary::ReduceOp::Sum,
+                                         std::vector<std::int64_t>{answer.retired, answer.steps});
+  answer.retired = sums[0];
+  answer.steps = sums[1];
+  return answer;
+}
+
+/// One row: all variants on one lattice.
+class Lattice {
+ public:
+  Lattice(tributary::Transport& transport, const FlowSettings& settings, int perRank,
+          const ParticlesOptions& options)
+      : transport_(transport),
+        options_(options),
+        flow_(settings, transport.size()),
+        assignment_(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), perRank)),
+        perRank_(perRank),
+        comparison_(transport, options.variants) {
+    const BlockId first = assignment_.first(transport.rank());
+    for (BlockId id = first; id < first + perRank; ++id) {
+      blocks_.push_back(flow_.makeBlock(id));
+      links_.push_back(flow_.links(id));
+    }
+    addOurs("Synchronous", Schedule::Synchronous);
+    addOurs("Neighborhood", Schedule::Neighborhood);
+    addOurs("Asynchronous", Schedule::Asynchronous);
+#ifdef TRIBUTARY_BENCH_WITH_DIY
+    comparison_.add({"DIY exchange",
+                     [this](tributary::ExchangeStatistics&) {
+                       return runDiyExchange(flow_, assignment_, blocks_);
+                     },
+                     false});
+    comparison_.add({"DIY iexchange",
+                     [this](tributary::ExchangeStatistics&) {
+                       return runDiyIexchange(flow_, assignment_, blocks_, options_.diy);
+                     },
+                     false});
+#endif
+  }
+
+  Row run() {
+    comparison_.run(
+        options_.repeat,
+        [this] {
+          for (FlowBlock& block : blocks_) flow_.seed(block);
+        },
+        [this](const std::string& name) { check(name); });
+    return row();
+  }
+
+ private:
+  void addOurs(const std::string& name, Schedule schedule) {
+    comparison_.add({name, [this, schedule](tributary::ExchangeStatistics& statistics) {
+                       return runOurs(schedule, statistics);
+                     }});
+  }
+
+  double runOurs(Schedule schedule, tributary::ExchangeStatistics& statistics) {
+    tributary::ExchangeOptions exchangeOptions;
+    exchangeOptions.schedule = schedule;
+    exchangeOptions.arrivals = options_.arrivals;
+    exchangeOptions.detector = options_.detector;
+    exchangeOptions.batchBytes = options_.batchBytes;
+    exchangeOptions.holdSeconds = options_.holdSeconds;
+    const BlockId first = assignment_.first(transport_.rank());
+    // A message carries any number of values, where DIY has a stream of values per pair of blocks.
+    // Not all that a callback sends: the receiver could begin only when the sender has ended, and
+    // two ranks would take turns.
+    constexpr std::size_t TracersPerMessage = 32;
+    std::vector<std::pair<BlockId, std::vector<Tracer>>> outgoing;
+    const auto step = [&](BlockId id, tributary::Mailbox& mailbox) {
+      tributary::MessageView message;
+      std::size_t at = 0;
+      flow_.step(
+          blocks_[static_cast<std::size_t>(id - first)],
+          [&](Tracer& tracer) {
+            while (at == message.payload.size()) {
+              const auto next = mailbox.dequeueView();
+              if (!next) return false;
+              if (next->payload.size() % sizeof tracer != 0)
+                throw tributary::Error("a message of the benchmark has a wrong size");
+              message = *next;
+              at = 0;
+            }
+            std::memcpy(&tracer, message.payload.data() + at, sizeof tracer);
+            at += sizeof tracer;
+            return true;
+          },
+          [&](BlockId target, const Tracer& tracer) {
+            const auto found = std::find_if(outgoing.begin(), outgoing.end(),
+                                            [&](const auto& o) { return o.first == target; });
+            auto& tracers = found != outgoing.end()
+                                ? found->second
+                                : outgoing.emplace_back(target, std::vector<Tracer>()).second;
+            tracers.push_back(tracer);
+            if (tracers.size() < TracersPerMessage) return;
+            mailbox.enqueue(target, tracers);
+            tracers.clear();
+          });
+      for (auto& [block, tracers] : outgoing) {
+        if (tracers.empty()) continue;
+        mailbox.enqueue(block, tracers);
+        tracers.clear();
+      }
+      return false;
+    };
+    return timeExchange(transport_, assignment_, links_, exchangeOptions, step, statistics);
+  }
+
+  void check(const std::string& name) {
+    const Answer answer = gatherAnswer(transport_, blocks_);
+    if (answer.retired != flow_.seedCount())
+      throw tributary::Error(name + " ended with " + std::to_string(answer.retired) + " of " +
+                             std::to_string(flow_.seedCount()) + " tracers");
+    if (answer_.retired == 0) answer_ = answer;
+    if (!(answer == answer_))
+      throw tributary::Error(name + " found other end points than the first");
+  }
+
+  Row row() {
+    const auto& n = flow_.settings().blocks;
+    Row row{
+        {"ranks", transport_.size()},
+        {"blocks/rank", perRank_},
+        {"lattice", std::to_string(n[0]) + "x" + std::to_string(n[1]) + "x" + std::to_string(n[2])},
+        {"slow", flow_.slowBlocks()},
+        {"tracers", flow_.seedCount()},
+        {"Msteps", static_cast<double>(answer_.steps) * 1e-6}};
+    for (const Variant& variant : comparison_.variants())
+      row[variant.name + " s"] = comparison_.seconds(variant.name);
+    const double asynchronous = comparison_.seconds("Asynchronous");
+    const double synchronous = comparison_.seconds("Synchronous");
+    row["Sync/Async"] = synchronous / asynchronous;
+#ifdef TRIBUTARY_BENCH_WITH_DIY
+    row["exchange/Sync"] = comparison_.seconds("DIY exchange") / synchronous;
+    row["iexchange/Async"] = comparison_.seconds("DIY iexchange") / asynchronous;
+#endif
+    comparison_.addDetails(row);
+    return row;
+  }
+
+  tributary::Transport& transport_;
+  const ParticlesOptions& options_;
+  SlowBlockFlow flow_;
+  tributary::Assignment assignment_;
+  int perRank_;
+  std::vector<FlowBlock> blocks_;
+  std::vector<std::vector<BlockId>> links_;
+  InterleavedComparison comparison_;
+  Answer answer_;
+};
+
+/// The paper's flow on `blocks` blocks.
+FlowSettings diagonalFlow(const ParticlesOptions& options, int blocks) {
+  FlowSettings settings;
+  settings.voxels = {{options.voxels, options.voxels, options.voxels}};
+  settings.blocks = nearCube(blocks);
+  settings.slowSpeed = static_cast<float>(settings.fastSpeed / options.ratio);
+  settings.stepVoxels = static_cast<float>(options.stepVoxels);
+  settings.seedsPerVoxel = options.seedsPerVoxel;
+  return settings;
+}
+
+/// A ring of `blocks` blocks, dealt to the ranks in turn, each `stepsPerHop` steps long.
+FlowSettings ringFlow(const ParticlesOptions& options, int blocks, int tracers) {
+  FlowSettings settings;
+  settings.voxels = {{blocks * options.stepsPerHop, 1, 1}};
+  settings.blocks = {{blocks, 1, 1}};
+  settings.seedsPerVoxel = static_cast<int>(std::lround(std::sqrt(tracers)));
+  // The tracers start in one block; in a few hops many of them have not spread.
+  const std::int64_t all = options.hops;
+  const auto hops = std::max(all / tracers, std::min<std::int64_t>(1000, 40 * all / tracers));
+  settings.laps = static_cast<int>(std::max<std::int64_t>(1, hops / blocks));
+  settings.dealt = true;
+  return settings;
+}
+
+}  // namespace
+
+void measureParticles(const ParticlesOptions& options) {
+  const auto transport = tributary::makeMpiTransport(MPI_COMM_WORLD);
+  const int ranks = transport->size();
+  const bool speaks = transport->rank() == 0;
+
+  Row settings{{"ranks", ranks}, {"repetitions", options.repeat}};
+  if (options.stepsPerHop > 0) {
+    settings["steps per hop"] = options.stepsPerHop;
+    settings["hops"] = options.hops;
+  } else {
+    settings["voxels"] = options.voxels;
+    settings["fast:slow"] = options.ratio;
+    settings["seeds per voxel"] = options.seedsPerVoxel;
+    settings["voxels per fast step"] = options.stepVoxels;
+  }
+  settings["arrivals"] = options.arrivals;
+  settings["detector"] = options.detector;
+  settings["batch bytes"] = options.batchBytes;
+  settings["hold seconds"] = options.holdSeconds;
+  settings["DIY queue bytes"] = options.diy.minimumQueueBytes;
+  settings["DIY hold ms"] = options.diy.holdMilliseconds;
+  settings["DIY fine"] = options.diy.fine;
+  Report report(options.stepsPerHop > 0 ? "Tracers in a ring: messages dominate (medians, seconds)"
+                                        : "Tracers in the slow-block flow (medians, seconds)",
+                settings);
+
+  const auto comparison = [&](const FlowSettings& flow, int perRank) {
+    if (speaks)
+      std::cerr << "measuring " << ranks << " ranks, " << perRank << " blocks each ..."
+                << std::endl;
+    report.add(Lattice(*transport, flow, perRank, options).run());
+  };
+  for (const int perRank : options.blocksPerRank) {
+    if (options.stepsPerHop == 0) {
+      comparison(diagonalFlow(options, ranks * perRank), perRank);
+    } else if (ranks * perRank > 1) {  // a ring of one block would send to itself only
+      for (const int tracers : options.tracers)
+        comparison(ringFlow(options, ranks * perRank, tracers), perRank);
+    }
+  }
+  if (speaks) {
+    report.print(std::cout);
+    if (!options.json.empty()) report.save(options.json);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "Tributary/Collective/Assignment.h"
+
+namespace bench {
+
+using tributary::BlockId;
+
+/// What travels from block to block.
+struct Tracer {
+  float x[3];
+  std::int32_t steps;
+  std::int64_t id;
+};
+
+/// Of all that a tracer carries.
+std::uint64_t hashOf(const Tracer& tracer);
+
+/// The synthetic flow of the iexchange paper (section 4.1.1): velocity along +x, fast in all blocks
+/// but those on the three-dimensional diagonal of the lattice of blocks. Or, with `laps`, the same
+/// box closed to a ring along x, with no slow block. Space is counted in voxels.
+struct FlowSettings {
+  std::array<int, 3> voxels{{64, 64, 64}};
+  std::array<int, 3> blocks{{1, 1, 1}};
+  float fastSpeed = 10;
+  float slowSpeed = 1;
+  float stepVoxels = 1;  ///< Length of a step in fast blocks; a step's duration is the same in all.
+  int seedsPerVoxel = 4;  ///< Along y and along z, on the plane x = 0.
+  int laps = 0;           ///< 0: open box. Else tracers retire after laps * blocks[0] steps.
+  bool dealt = false;     ///< Neighbors along x live on different ranks, as far as possible.
+};
+
+/// One block: its velocities at grid points, its seeds, and what it has retired.
+struct FlowBlock {
+  BlockId id = 0;
+  std::array<int, 3> lo{}, hi{};
+  std::vector<float> velocity;  ///< 3 values a point, x fastest.
+  std::vector<Tracer> waiting;  ///< Seeds that no callback has taken yet.
+  std::uint64_t hash = 0;       ///< Sum over retired tracers; does not depend on their order.
+  std::int64_t retired = 0;
+  std::int64_t steps = 0;
+};
+
+/// The lattice of blocks and the work in it, the same under every library and schedule.
+class SlowBlockFlow {
+ public:
+  SlowBlockFlow(const FlowSettings& settings, int ranks);
+
+  const FlowSettings& settings() const { return settings_; }
+  std::int64_t blockCount() const { return static_cast<std::int64_t>(ids_.size()); }
+  std::int64_t slowBlocks() const;
+  std::int64_t seedCount() const;
+  /// Face neighbors of a block; symmetric.
+  std::vector<BlockId> links(BlockId block) const;
+
+  /// A block with its field, without seeds.
+  FlowBlock makeBlock(BlockId block) const;
+  /// Puts the block's seeds back and forgets what it retired.
+  void seed(FlowBlock& block) const;
+
+  /// Traces until the tracer leaves the block.
+  /// @return where it goes, or -1 when it is retired.
+  BlockId advance(FlowBlock& block, Tracer& tracer) const;
+
+  /// The callback of the paper's Algorithm 6: traces all waiting tracers and then all that
+  /// `receive(tracer)` yields, and hands each on by `send(target, tracer)` as soon as it leaves.
+  template <class Receive, class Send>
+  void step(FlowBlock& block, Receive&& receive, Send&& send) const {
+    const auto trace = [&](Tracer& tracer) {
+      const BlockId target = advance(block, tracer);
+      if (target >= 0) send(target, tracer);
+    };
+    for (Tracer& tracer : block.waiting) trace(tracer);
+    block.waiting.clear();
+    Tracer tracer;
+    while (receive(tracer)) trace(tracer);
+  }
+
+ private:
+  std::array<int, 3> place(BlockId block) const;
+  BlockId at(int i, int j, int k) const {
+    return ids_[static_cast<std::size_t>(i + settings_.blocks[0] *
+                                                 (j + std::int64_t(settings_.blocks[1]) * k))];
+  }
+  bool slow(const std::array<int, 3>& place) const;
+  int firstVoxel(int axis, int index) const {
+    return static_cast<int>(std::int64_t(settings_.voxels[axis]) * index / settings_.blocks[axis]);
+  }
+
+  FlowSettings settings_;
+  float duration_;
+  std::vector<BlockId> ids_;                 ///< By place, x fastest.
+  std::vector<std::array<int, 3>> places_;   ///< By id.
+  std::array<std::vector<int>, 3> blockOf_;  ///< Per axis: index of the block of each voxel.
+};
+
+/// Factors `count` into three numbers as near to each other as can be, the largest along x.
+std::array<int, 3> nearCube(int count);
+
+}  // namespace bench

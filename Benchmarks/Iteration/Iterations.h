@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct IterationsOptions {
+  std::string table = "detection";  ///< or "sends"
+  std::vector<int> simulate;        ///< numbers of virtual ranks; none: the ranks of MPI
+  std::int64_t cells = 32;          ///< per axis
+  double threshold = 1e-6;          ///< of the largest magnitude of b - A u
+  double inverseStep = 1;           ///< 1 / time step
+  std::vector<int> receives{1, 2, 3, 4, 5, 20, 50};  ///< sends: receives started for a neighbor
+  std::int64_t paperCells = 185;     ///< simulated: per axis of the problem that times are those of
+  double cellSeconds = 40e-9;        ///< simulated: a cell's share of a sweep
+  double residualSeconds = 10.5e-9;  ///< simulated: a cell's share of a residual
+  double noise = 0;                  ///< simulated: see VirtualTimeNetworkOptions
+  double slowSpeed = 1;              ///< simulated: of one rank in the middle
+  int ranksPerNode = 24;             ///< simulated
+  std::uint64_t seed = 1;            ///< simulated: of the noise
+  int repeat = 1;
+  std::string json;
+};
+
+/// A step of convection and diffusion by asynchronous iterations: Tables 1 to 3 of Magoules and
+/// Gbikpi-Benissan, "JACK2", Advances in Engineering Software 119, 2018, on MPI's ranks or on a
+/// simulated network. Collective over MPI_COMM_WORLD (one rank when simulated); rank 0 prints and
+/// writes. Throws tributary::Error if the residual of a result, recomputed on its own from the
+/// whole grid, is above the threshold.
+void measureIterations(const IterationsOptions& options);
+
+}  // namespace bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct RelaxationOptions {
+  std::string part = "convergence";  ///< or history, threads, slow, bandwidth
+  std::vector<std::string> variants{"WS", "RTINC", "RTMAXIT", "RTMNRS", "ASNCDIR", "SNCDIR"};
+  std::string traffic = "direct";                 ///< or master
+  std::vector<std::int64_t> sizes{50, 100, 200};  ///< edges of a rank's square of points
+  std::vector<int> swapPeriods{1, 4, 16};
+  std::vector<double> workShares{1, 0.5};  ///< threads: of the communicating one
+  int threads = 2;
+  int residualPeriod = 10;
+  double tolerance = 1e-4;
+  double seconds = 60;          ///< limit of a run; threads: its length
+  double slowMicroseconds = 0;  ///< slow: sleep after an iteration; 0: nine times what it takes
+  std::int64_t edge = 12288;    ///< bandwidth: points along an edge of the square
+  int repeat = 3;
+  std::string json, csv;
+};
+
+/// Hybrid Jacobi iterations: Figures 1 to 4 of E. Jensen, E. Coleman, M. Sosonkina, "Predictive
+/// modeling of the performance of asynchronous iterative methods", asynchronous ones beside
+/// synchronous ones where a thread or a rank is slow, and what an iteration moves through memory
+/// beside what the machine can move. Collective over MPI_COMM_WORLD; rank 0 prints and writes.
+/// Throws tributary::Error if the residual of a result, recomputed on its own from the whole grid,
+/// is not the one that it tells.
+void measureRelaxation(const RelaxationOptions& options);
+
+}  // namespace bench

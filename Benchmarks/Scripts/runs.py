@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What benchmarks in pvbatch share: options, a run on each number of ranks, a table."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+def make_parser(description):
+    """With the options that all have: ranks, json, worker."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--ranks", type=numbers, default=[1, 2, 4], help="default 1,2,4")
+    parser.add_argument("--json", help="also write the results to this file")
+    parser.add_argument("--worker", metavar="FILE", help=argparse.SUPPRESS)
+    return parser
+
+
+def add_peer_options(parser, long):
+    """Of those that can measure ParaView's alone, and need not repeat what takes it minutes."""
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
+    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's")
+    parser.add_argument(
+        "--long", type=float, default=long, help="a first run of more seconds is not repeated but counts"
+    )
+    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's alone")
+
+
+def require_plugin(parser, options):
+    needed = not getattr(options, "no_ours", None)
+    if needed and not os.path.isfile(os.environ.get("TRIBUTARY_PLUGIN", "")):
+        otherwise = ", or give --no-ours" if hasattr(options, "no_ours") else ""
+        parser.error("set TRIBUTARY_PLUGIN to the plugin's file (Tributary.so)" + otherwise)
+
+
+def measure(script, options, arguments, reference=None):
+    """Runs the script's workers in pvbatch on each number of ranks; the rows that they wrote.
+
+    reference: folder that keeps the results on one rank, which workers get as --reference; "" for a
+    temporary one; None for none
+    """
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        if reference is not None:
+            reference = os.path.abspath(reference or os.path.join(scratch, "reference"))
+            os.makedirs(reference, exist_ok=True)
+            arguments = arguments + ["--reference", reference]
+        for ranks in options.ranks:
+            output = os.path.join(scratch, f"{ranks}.json")
+            command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+            command += ["pvbatch", "--sym", os.path.abspath(script)] + arguments
+            command += ["--worker", output]
+            print(f"measuring {ranks} ranks ...", flush=True)
+            subprocess.run(command, check=True, env={**MPI_ENVIRONMENT, **os.environ})
+            with open(output) as file:
+                rows += json.load(file)
+    return rows
+
+
+def report(rows, columns, options):
+    print(table(rows, columns))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(rows, file, indent=2)
+
+
+def table(rows, columns):
+    """Rows, dictionaries, as text. columns: title, key, and the key within that value or None."""
+
+    def text(row, key, inner):
+        value = row.get(key)
+        if inner is not None:
+            value = (value or {}).get(inner)
+        if value is None:
+            return "-"
+        if isinstance(value, bool):
+            return "yes" if value else "NO"
+        if isinstance(value, float):
+            small = 0 < abs(value) < 5e-4
+            return f"{value:.1e}" if small else f"{value:.3f}" if value < 10 else f"{value:.1f}"
+        return str(value)
+
+    lines = [[title for title, _, _ in columns]]
+    lines += [[text(row, key, inner) for _, key, inner in columns] for row in rows]
+    widths = [max(len(line[c]) for line in lines) for c in range(len(columns))]
+    return "\n".join("  ".join(v.rjust(w) for v, w in zip(line, widths)) for line in lines)
+
+
+def write_rows(rows, options):
+    """A worker's results, on rank 0."""
+    with open(options.worker, "w") as file:
+        json.dump(rows, file)
+
+
+def main(parse, work, drive):
+    options = parse(sys.argv[1:])
+    if options.worker:
+        work(options)
+    else:
+        drive(options, sys.argv[1:])

@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL advanceMeshAvx2
-#include "MeshKernel.inl"

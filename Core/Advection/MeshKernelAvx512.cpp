@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL advanceMeshAvx512
-#include "MeshKernel.inl"

@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL advanceStructuredAvx2
-#include "StructuredKernel.inl"

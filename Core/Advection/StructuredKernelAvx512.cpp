@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL advanceStructuredAvx512
-#include "StructuredKernel.inl"

@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL latticeKernelAvx2
-#include "LatticeKernel.inl"

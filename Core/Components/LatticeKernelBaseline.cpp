@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL latticeKernelBaseline
-#include "LatticeKernel.inl"

@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL convectionDiffusionKernelAvx2
-#include "ConvectionDiffusionKernel.inl"

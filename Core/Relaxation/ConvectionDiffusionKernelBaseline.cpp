@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL convectionDiffusionKernelBaseline
-#include "ConvectionDiffusionKernel.inl"

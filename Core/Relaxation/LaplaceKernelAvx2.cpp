@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL laplaceKernelAvx2
-#include "LaplaceKernel.inl"

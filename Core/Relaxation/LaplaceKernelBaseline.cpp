@@ -1,2 +1,0 @@
-#define TRIBUTARY_KERNEL laplaceKernelBaseline
-#include "LaplaceKernel.inl"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/Domain.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+
+BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
+  std::size_t count = 0;
+  for (const Box& box : boxes_) {
+    if (box.empty()) continue;
+    if (count++ == 0) {
+      bounds_ = box;
+      continue;
+    }
+    for (std::size_t a = 0; a < 3; ++a) {
+      bounds_.lo[a] = std::min(bounds_.lo[a], box.lo[a]);
+      bounds_.hi[a] = std::max(bounds_.hi[a], box.hi[a]);
+    }
+  }
+  bins_ = std::max<std::int64_t>(1, std::llround(std::cbrt(2.0 * static_cast<double>(count))));
+
+  // Two passes over the bins that each box touches: count, then fill in ascending order.
+  const auto bins = static_cast<std::size_t>(bins_ * bins_ * bins_);
+  first_.assign(bins + 1, 0);
+  const auto forEachBin = [&](const Box& box, auto&& visit) {
+    if (box.empty()) return;
+    std::int64_t lo[3], hi[3];
+    for (int a = 0; a < 3; ++a) {
+      lo[a] = binOf(a, box.lo[static_cast<std::size_t>(a)]);
+      hi[a] = binOf(a, box.hi[static_cast<std::size_t>(a)]);
+    }
+    for (auto k = lo[2]; k <= hi[2]; ++k)
+      for (auto j = lo[1]; j <= hi[1]; ++j)
+        for (auto i = lo[0]; i <= hi[0]; ++i)
+          visit(static_cast<std::size_t>((k * bins_ + j) * bins_ + i));
+  };
+  for (const Box& box : boxes_) forEachBin(box, [&](std::size_t bin) { ++first_[bin + 1]; });
+  for (std::size_t bin = 0; bin < bins; ++bin) first_[bin + 1] += first_[bin];
+  blocks_.resize(static_cast<std::size_t>(first_.back()));
+  auto cursor = first_;
+  for (std::size_t b = 0; b < boxes_.size(); ++b)
+    forEachBin(boxes_[b], [&](std::size_t bin) {
+      blocks_[static_cast<std::size_t>(cursor[bin]++)] = static_cast<BlockId>(b);
+    });
+}
+
+std::int64_t BoxIndex::binOf(int axis, double coordinate) const {
+  const auto a = static_cast<std::size_t>(axis);
+  const double width = bounds_.hi[a] - bounds_.lo[a];
+  if (!(width > 0)) return 0;
+  const double bin = (coordinate - bounds_.lo[a]) / width * static_cast<double>(bins_);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(bin), 0, bins_ - 1);
+}
+
+BlockId BoxIndex::next(const double point[3], BlockId after) const {
+  if (bounds_.empty() || !bounds_.contains(point)) return -1;
+  const auto bin = static_cast<std::size_t>(
+      (binOf(2, point[2]) * bins_ + binOf(1, point[1])) * bins_ + binOf(0, point[0]));
+  const auto end = blocks_.begin() + first_[bin + 1];
+  auto it = std::upper_bound(blocks_.begin() + first_[bin], end, after);
+  for (; it != end; ++it)
+    if (boxes_[static_cast<std::size_t>(*it)].contains(point)) return *it;
+  return -1;
+}
+
+Domain makeDomain(Transport& transport, Assignment assignment,
+                  std::vector<std::unique_ptr<FieldBlock>> blocks) {
+  std::vector<Box> mine;
+  for (const auto& block : blocks) mine.push_back(block->bounds());
+  return {std::move(blocks), std::move(assignment), BoxIndex(allgatherv(transport, mine))};
+}
+
+}  // namespace tributary

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Collective/Assignment.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// Finds the blocks whose boxes hold a point, without looking at them all.
+class BoxIndex {
+ public:
+  BoxIndex() = default;
+  explicit BoxIndex(const std::vector<Box>& boxes);
+
+  /// The lowest block above `after` whose box holds the point, or -1.
+  BlockId next(const double point[3], BlockId after) const;
+  const Box& bounds() const { return bounds_; }  ///< Of all boxes; empty if all are.
+
+ private:
+  std::int64_t binOf(int axis, double coordinate) const;
+
+  std::vector<Box> boxes_;
+  Box bounds_;
+  std::int64_t bins_ = 1;            // per axis
+  std::vector<std::int64_t> first_;  // per bin, its range of blocks_
+  std::vector<BlockId> blocks_;      // ascending in each bin
+};
+
+/// A velocity field spread over the blocks of all ranks: what every rank must know to send a
+/// particle anywhere. Memory: this rank's blocks and one box per block of the others.
+struct Domain {
+  std::vector<std::unique_ptr<FieldBlock>> blocks;  ///< Of this rank, in order of their ids.
+  Assignment assignment;
+  BoxIndex boxes;  ///< Of all blocks, by id.
+};
+
+/// Collective. Takes the blocks of this rank, whose ids must be those that `assignment` gives it.
+Domain makeDomain(Transport& transport, Assignment assignment,
+                  std::vector<std::unique_ptr<FieldBlock>> blocks);
+
+}  // namespace tributary

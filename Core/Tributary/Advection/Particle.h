@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace tributary {
+
+/// Why a line ended. The values up to Stagnation are those of vtkStreamTracer.
+enum class Reason : std::uint8_t {
+  None = 0,
+  OutOfDomain = 1,
+  NotInitialized = 2,   ///< The seed lies in no cell: no line.
+  UnexpectedValue = 3,  ///< The velocity is not finite, or the step underflows.
+  OutOfLength = 4,
+  OutOfSteps = 5,
+  Stagnation = 6,
+  OutOfTime = 7
+};
+
+/// What a particle needs next.
+enum class Status : std::uint8_t {
+  Active,   ///< An evaluation at `target` in a block that is known (`block`, `cell`).
+  Seeking,  ///< The cell that holds `target`: a seed, or a particle that left a cell with no link.
+  Finished  ///< Nothing: `reason` says why.
+};
+
+/// A particle together with the whole state of its integrator, in mid-step too.
+///
+/// A step of an S-stage scheme is S + 1 evaluations of the velocity, one at a time, each made by
+/// the block that owns the cell at that point. `stage` says which is next and `target` where:
+/// stage 0 is the seed itself, 1 .. S-1 give the slope k[stage], S is the evaluation at the end of
+/// the step, which is the first slope of the next one. Whatever a later operation reads is in this
+/// struct, so a particle can be handed over before any evaluation and go on bit for bit.
+struct alignas(32) Particle {
+  // Positions and slopes have a fourth, unused lane: x, y, z are loaded as one vector.
+  double x[4];       ///< Where the step began.
+  double target[4];  ///< Where the next evaluation is wanted; a function of x, k, h and stage.
+  double k[6][4];    ///< Unit directions found so far in this step.
+
+  double h;           ///< Arc length of the step being tried; negative when going backward.
+  double next;        ///< What error control proposes for the step after this one.
+  double minimum;     ///< Bounds on |h| from the cell where the step began.
+  double maximum;     //
+  double cellLength;  ///< Diagonal of the bounding box of that cell.
+  double speed;       ///< Magnitude of the velocity at x.
+  double time;        ///< Integration time at x; runs backward when h does.
+  double length;      ///< Arc length traveled so far.
+
+  std::int64_t line;       ///< 2 * seed + (1 when going backward).
+  std::int64_t block;      ///< The block that makes the next evaluation.
+  std::int32_t cell;       ///< Cell of that block, local number. Structured blocks do not use it.
+  std::int32_t steps;      ///< Steps accepted so far; steps + 1 points were recorded.
+  std::int32_t crossings;  ///< Faces crossed in search of `target`.
+  std::int8_t face;        ///< Face of `cell` through which it was entered, or AnyFace, Accept.
+  std::uint8_t stage;
+  Status status;
+  Reason reason;
+  bool lastTry;  ///< The step size was clipped: accept the result whatever its error (RK4-5).
+
+  static constexpr std::int8_t AnyFace = -1;
+  /// Evaluate in `cell` although `target` may lie a rounding error outside: a global search said
+  /// that no cell fits better.
+  static constexpr std::int8_t Accept = -2;
+
+  bool backward() const { return line & 1; }
+};
+
+}  // namespace tributary

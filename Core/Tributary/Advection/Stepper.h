@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The integrators, as a machine that is fed one velocity at a time.
+//
+// Problem. A Runge-Kutta step asks for several velocities; the cells that hold the points may live
+// on different ranks. A tracer that restarts the step where it entered a new piece gives other
+// answers on other partitions. Ours hands over the unfinished step instead (see Particle).
+//
+//            velocity at seed        k[1] .. k[S-1]            velocity at x + h * sum(b k)
+//   stage 0 ------------------> 1 -> 2 -> ... -> S-1 -> S ---------------------------> 1
+//                                    ^                  |
+//                                    +---- step refused-+  (Runge-Kutta 4-5 only)
+//
+// Every edge is one call of feed(), for one particle here and for several in ParticlePack.h. The
+// arithmetic of both is one template, with no contraction to fused operations, so that any mixture
+// of kernels, batches and hand-overs gives the same bits.
+//
+// Semantics (step control, order of the termination tests, reasons) follow vtkStreamTracer and
+// vtkRungeKutta45 so that lines agree point by point, with two deliberate differences: an error
+// estimate of exactly zero asks for the largest step (there: the smallest), and a rest of the
+// maximum length that is below the minimum step is still traveled (there: reason 3).
+
+#include <cstring>
+#include <limits>
+
+#include "Tributary/Advection/Particle.h"
+#include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Advection/Vector.h"
+
+namespace tributary {
+namespace {  // one private copy per translation unit: kernels are compiled for several processors
+
+template <Integrator I>
+constexpr int Stages = I == Integrator::RungeKutta2   ? 2
+                       : I == Integrator::RungeKutta4 ? 4
+                                                      : 6;
+
+template <class Number>
+TRIBUTARY_INLINE Number norm(const Number v[3]) {
+  return root(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+// The templates below take a Particle, or a ParticlePack, whose members have the same names.
+
+/// 1 or -1.
+TRIBUTARY_INLINE double directionOf(const Particle& p) {
+  return p.backward() ? -1.0 : 1.0;
+}
+template <class P>
+TRIBUTARY_INLINE auto directionOf(const P& p) {
+  return p.direction;
+}
+
+/// Where along an axis the evaluation of slope k[Stage] is made.
+template <Integrator I, int Stage, class P>
+TRIBUTARY_INLINE auto stagePoint(const P& p, int a) {
+  const auto& k = p.k;
+  if constexpr (I == Integrator::RungeKutta2) {
+    return p.x[a] + (p.h * 0.5) * k[0][a];
+  } else if constexpr (I == Integrator::RungeKutta4) {
+    if constexpr (Stage < 3)
+      return p.x[a] + (p.h * 0.5) * k[Stage - 1][a];
+    else
+      return p.x[a] + p.h * k[2][a];
+  } else if constexpr (Stage == 1) {  // Cash and Karp
+    return p.x[a] + p.h * (0.2 * k[0][a]);
+  } else if constexpr (Stage == 2) {
+    return p.x[a] + p.h * ((3.0 / 40) * k[0][a] + (9.0 / 40) * k[1][a]);
+  } else if constexpr (Stage == 3) {
+    return p.x[a] + p.h * (0.3 * k[0][a] + -0.9 * k[1][a] + 1.2 * k[2][a]);
+  } else if constexpr (Stage == 4) {
+    return p.x[a] + p.h * ((-11.0 / 54) * k[0][a] + 2.5 * k[1][a] + (-70.0 / 27) * k[2][a] +
+                           (35.0 / 27) * k[3][a]);
+  } else {
+    return p.x[a] +
+           p.h * ((1631.0 / 55296) * k[0][a] + (175.0 / 512) * k[1][a] + (575.0 / 13824) * k[2][a] +
+                  (44275.0 / 110592) * k[3][a] + (253.0 / 4096) * k[4][a]);
+  }
+}
+
+/// End of the step, along an axis.
+template <Integrator I, class P>
+TRIBUTARY_INLINE auto endPoint(const P& p, int a) {
+  const auto& k = p.k;
+  if constexpr (I == Integrator::RungeKutta2) {
+    return p.x[a] + p.h * k[1][a];
+  } else if constexpr (I == Integrator::RungeKutta4) {
+    const auto middle = k[1][a] + k[2][a];
+    return p.x[a] + (p.h / 6) * (k[0][a] + (middle + middle) + k[3][a]);
+  } else {
+    return p.x[a] + p.h * ((37.0 / 378) * k[0][a] + (250.0 / 621) * k[2][a] +
+                           (125.0 / 594) * k[3][a] + (512.0 / 1771) * k[5][a]);
+  }
+}
+
+/// The estimated error of a step of Runge-Kutta 4-5.
+template <class Number, class P>
+TRIBUTARY_INLINE Number stepError(const P& p) {
+  Number error[3];
+  for (int a = 0; a < 3; ++a)
+    error[a] = p.h * ((37.0 / 378 - 2825.0 / 27648) * p.k[0][a] +
+                      (250.0 / 621 - 18575.0 / 48384) * p.k[2][a] +
+                      (125.0 / 594 - 13525.0 / 55296) * p.k[3][a] + (-277.0 / 14336) * p.k[4][a] +
+                      (512.0 / 1771 - 0.25) * p.k[5][a]);
+  return norm(error);
+}
+
+/// What error control makes of a step.
+template <class Number, class Condition>
+struct StepVerdict {
+  Condition accepted;   ///< Go to the end point; else try again with `h`.
+  Condition lastTry;    ///< Of the step that is tried again.
+  Condition undefined;  ///< The error is not a number: the line ends.
+  Number h, next;       ///< As in Particle.
+};
+
+/// @param settled  accept the step whatever its error
+template <class Condition, class P, class Number>
+TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules, const P& p,
+                                                          Number error, Condition settled) {
+  const Number h = p.h, size = magnitude(h), minimum = p.minimum, maximum = p.maximum;
+  settled = settled | (size == minimum);
+  const Number ratio = error / rules.maximumError;
+  const Condition good = ratio <= 1;
+  // 0.9 * size * ratio^-0.2 > maximum, without the power, which an error of zero has not.
+  const Number r = 0.9 * size / maximum, r2 = r * r;
+  const Condition plenty = good & (ratio < r2 * r2 * r);
+  const Number wanted =
+      select(good, 0.9 * size * inverseFifthRoot(ratio), 0.9 * size / root(root(ratio)));
+  const Condition above = plenty | (wanted > maximum);
+  const Condition limited = above | (wanted < minimum);
+  const Number clamped = select(limited, select(above, maximum, minimum), wanted);
+  StepVerdict<Number, Condition> verdict;
+  verdict.accepted = settled | (good & ((limited == 0) | (clamped == size)));
+  verdict.lastTry = limited;
+  verdict.undefined = (settled == 0) & (ratio != ratio);
+  verdict.next = select(settled, h, directionOf(p) * clamped);
+  verdict.h = select(verdict.accepted, h, verdict.next);
+  return verdict;
+}
+
+/// Size and bounds of the next step from the length of the cell at p.x.
+template <Integrator I, class P, class Number>
+TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength) {
+  const Number unit = rules.unit == StepUnit::CellLength ? cellLength : all<Number>(1);
+  const Number initial = rules.initialStep * unit;
+  p.minimum = p.maximum = initial;
+  Number size = initial;
+  if constexpr (I == Integrator::RungeKutta45) {
+    if (rules.minimumStep > 0) p.minimum = rules.minimumStep * unit;
+    if (rules.maximumStep > 0) p.maximum = rules.maximumStep * unit;
+    size = magnitude(p.next);
+    size = select(size < p.minimum, p.minimum, select(size > p.maximum, p.maximum, size));
+  }
+  p.h = directionOf(p) * size;
+}
+
+/// A step clipped to end at a limit may miss it by the rounding of a sum.
+constexpr double Reached = 1 - 4 * std::numeric_limits<double>::epsilon();
+
+/// Whether p starts its next step as it is: startStep would neither end the line nor clip the step.
+template <class Condition, class P, class Number>
+TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Number speed) {
+  const Number size = magnitude(p.h), age = magnitude(p.time), length = p.length;
+  return (length < rules.maximumLength * Reached) & (p.steps <= rules.maximumSteps) &
+         (age < rules.maximumTime * Reached) & (speed > rules.terminalSpeed) & (speed > 0) &
+         (length + size <= rules.maximumLength) & (size <= (rules.maximumTime - age) * speed);
+}
+
+TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
+  p.status = Status::Finished;
+  p.reason = reason;
+}
+
+/// The velocity at p.x is known (speed, k[0]): starts the step that was chosen or ends the line.
+template <Integrator I>
+inline bool startStep(const StepRules& rules, Particle& p) {
+  if (p.length >= rules.maximumLength * Reached) return finish(p, Reason::OutOfLength), false;
+  if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
+  const double age = magnitude(p.time);
+  if (age >= rules.maximumTime * Reached) return finish(p, Reason::OutOfTime), false;
+  // Written so that a speed that is not a number is also caught.
+  if (!(p.speed > rules.terminalSpeed && p.speed > 0))
+    return finish(p, p.speed != p.speed ? Reason::UnexpectedValue : Reason::Stagnation), false;
+
+  double size = magnitude(p.h);
+  bool clipped = false;
+  if (p.length + size > rules.maximumLength) {
+    size = rules.maximumLength - p.length;
+    clipped = true;
+  }
+  if (size > (rules.maximumTime - age) * p.speed) {
+    size = (rules.maximumTime - age) * p.speed;
+    clipped = true;
+  }
+  if (clipped) {
+    if (size < p.maximum) p.maximum = size;
+    if (size < p.minimum) p.minimum = size;
+    p.h = directionOf(p) * size;
+  }
+  p.stage = 1;
+  p.lastTry = false;
+  for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, 1>(p, a);
+  return true;
+}
+
+/// Feeds the velocity at p.target. `Stage` is p.stage, known to the caller.
+/// @return true if p wants another evaluation, at the p.target that was set.
+template <Integrator I, int Stage>
+bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
+               std::int32_t cell, TrajectoryLog& log) {
+  constexpr int S = Stages<I>;
+  const double speed = norm(velocity), scale = speed > 0 ? 1 / speed : 1.0;
+  if constexpr (Stage > 0 && Stage < S) {
+    for (int a = 0; a < 3; ++a) p.k[Stage][a] = velocity[a] * scale;
+    if constexpr (Stage + 1 < S) {
+      p.stage = Stage + 1;
+      for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, Stage + 1>(p, a);
+    } else {
+      if constexpr (I == Integrator::RungeKutta45) {
+        const auto verdict =
+            judgeStep<bool>(rules, p, stepError<double>(p), p.lastTry || rules.maximumError <= 0);
+        if (verdict.undefined) return finish(p, Reason::UnexpectedValue), false;
+        p.h = verdict.h;
+        p.next = verdict.next;
+        if (!verdict.accepted) {
+          p.lastTry = verdict.lastTry;
+          p.stage = 1;
+          for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, 1>(p, a);
+          return true;
+        }
+      }
+      const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
+      if (end[0] == p.x[0] && end[1] == p.x[1] && end[2] == p.x[2])
+        return finish(p, Reason::UnexpectedValue), false;
+      p.stage = S;
+      std::memcpy(p.target, end, sizeof end);
+    }
+    return true;
+  } else {
+    if (!(speed <= std::numeric_limits<double>::max()))
+      return finish(p, Reason::UnexpectedValue), false;
+    if constexpr (Stage == S) {
+      if ((p.speed + speed) / 2 <= rules.terminalSpeed) return finish(p, Reason::Stagnation), false;
+      p.time += p.h / p.speed;
+      p.length += magnitude(p.h);
+      ++p.steps;
+      std::memcpy(p.x, p.target, sizeof p.x);
+    }
+    p.speed = speed;
+    p.cellLength = cellLength;
+    for (int a = 0; a < 3; ++a) p.k[0][a] = velocity[a] * scale;
+    if (rules.record) {
+      TrajectoryPoint& point = log.append();
+      std::memcpy(point.x, p.x, sizeof point.x);
+      point.time = p.time;
+      point.line = p.line;
+      point.index = p.steps;
+      point.cell = cell;
+    }
+    chooseStep<I>(rules, p, cellLength);
+    if constexpr (Stage == 0)  // also if it is out of bounds
+      p.h = directionOf(p) * (rules.unit == StepUnit::CellLength ? rules.initialStep * cellLength
+                                                                 : rules.initialStep);
+    return startStep<I>(rules, p);
+  }
+}
+
+/// feedStage for the stage that the particle is in.
+template <Integrator I>
+inline bool feed(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
+                 std::int32_t cell, TrajectoryLog& log) {
+  switch (p.stage) {
+    case 0:
+      return feedStage<I, 0>(rules, p, velocity, cellLength, cell, log);
+    case 1:
+      return feedStage<I, 1>(rules, p, velocity, cellLength, cell, log);
+    case 2:
+      return feedStage<I, 2>(rules, p, velocity, cellLength, cell, log);
+    case 3:
+      if constexpr (Stages<I> >= 3)
+        return feedStage<I, 3>(rules, p, velocity, cellLength, cell, log);
+      break;
+    case 4:
+      if constexpr (Stages<I> >= 4)
+        return feedStage<I, 4>(rules, p, velocity, cellLength, cell, log);
+      break;
+    case 5:
+      if constexpr (Stages<I> >= 5)
+        return feedStage<I, 5>(rules, p, velocity, cellLength, cell, log);
+      break;
+    case 6:
+      if constexpr (Stages<I> >= 6)
+        return feedStage<I, 6>(rules, p, velocity, cellLength, cell, log);
+      break;
+  }
+  return finish(p, Reason::UnexpectedValue), false;
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/StructuredField.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "Tributary/Advection/detail/GridAssembly.h"
+#include "Tributary/Advection/detail/StructuredBlock.h"
+#include "Tributary/Base/CellTypes.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+
+using namespace detail;
+
+namespace {
+
+std::string named(const StructuredPiece& piece) {
+  return "structured piece " + std::to_string(piece.piece) + " of grid " +
+         std::to_string(piece.grid);
+}
+
+void check(const StructuredPiece& piece) {
+  std::int64_t points = 1, cells = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto n = pointsAlong(piece.extent, a);
+    if (n < 1) throw Error(named(piece) + " has an empty extent; leave it out");
+    if (n > std::numeric_limits<std::int32_t>::max() / 2)
+      throw Error(named(piece) + " has " + std::to_string(n) + " points along an axis: too many");
+    points *= n;
+    cells *= std::max<std::int64_t>(n - 1, 1);
+    if (piece.uniform) {
+      if (!(piece.spacing[a] > 0 && std::isfinite(piece.spacing[a]) &&
+            std::isfinite(piece.origin[a])))
+        throw Error(named(piece) + " needs a finite origin and a positive spacing along each axis");
+    } else {
+      const auto& c = piece.coordinates[a];
+      if (static_cast<std::int64_t>(c.size()) != n)
+        throw Error(named(piece) + " has " + std::to_string(c.size()) + " coordinates for " +
+                    std::to_string(n) + " points along an axis");
+      for (std::size_t i = 0; i < c.size(); ++i)
+        if (!std::isfinite(c[i]) || (i > 0 && !(c[i] > c[i - 1])))
+          throw Error(named(piece) + " needs finite, strictly increasing coordinates");
+    }
+  }
+  const std::int64_t tuples = piece.cellCentered ? cells : points;
+  if (!piece.velocity.data || piece.velocity.tuples != tuples)
+    throw Error(named(piece) + " has " + std::to_string(piece.velocity.tuples) +
+                " velocities where " + std::to_string(tuples) + " are needed");
+  if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
+    throw Error(named(piece) + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
+                std::to_string(cells) + " cells");
+}
+
+/// Box of the cells that are not duplicates of another piece's.
+CellBox ownedCells(const StructuredPiece& piece, const CellBox& stored) {
+  if (piece.ghosts.empty()) return stored;
+  CellBox owned{stored.hi, stored.lo};
+  std::size_t at = 0;
+  for (std::int32_t k = stored.lo[2]; k < stored.hi[2]; ++k)
+    for (std::int32_t j = stored.lo[1]; j < stored.hi[1]; ++j)
+      for (std::int32_t i = stored.lo[0]; i < stored.hi[0]; ++i)
+        if (!(piece.ghosts[at++] & DuplicateCell)) {
+          const Index3 cell{i, j, k};
+          for (std::size_t a = 0; a < 3; ++a) {
+            owned.lo[a] = std::min(owned.lo[a], cell[a]);
+            owned.hi[a] = std::max(owned.hi[a], cell[a] + 1);
+          }
+        }
+  return owned;
+}
+
+/// Cuts a box into `parts` of nearly equal size along its longest axes.
+void split(const CellBox& box, int parts, std::vector<CellBox>& out) {
+  if (parts == 1) {
+    out.push_back(box);
+    return;
+  }
+  std::size_t axis = 0;
+  for (std::size_t a = 1; a < 3; ++a)
+    if (box.hi[a] - box.lo[a] > box.hi[axis] - box.lo[axis]) axis = a;
+  const int left = parts / 2;
+  const auto width = static_cast<std::int64_t>(box.hi[axis]) - box.lo[axis];
+  const auto cut =
+      static_cast<std::int32_t>(box.lo[axis] + std::max<std::int64_t>(width, 0) * left / parts);
+  CellBox low = box, high = box;
+  low.hi[axis] = high.lo[axis] = cut;
+  split(low, left, out);
+  split(high, parts - left, out);
+}
+
+struct PartOfGrid {
+  int grid;
+  StructuredGrid::Part part;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
+    Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
+    const std::vector<BlockId>& firstBlock) {
+  collectively(transport, [&] {
+    if (blocksPerPiece < 1) throw Error("there must be at least one block per piece");
+    if (firstBlock.size() != pieces.size()) throw Error("every structured piece needs a block id");
+    for (const auto& piece : pieces) check(piece);
+  });
+
+  std::map<int, std::array<int, 3>> firstIndex;
+  const auto grids = assembleGrids(transport, pieces, firstIndex);
+
+  std::vector<PartOfGrid> mine;
+  std::vector<CellBox> storedBoxes, ownedBoxes;
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    const auto& piece = pieces[n];
+    CellBox stored;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const bool flat = grids.at(piece.grid)->axes[a].cells == 0;
+      stored.lo[a] = piece.extent[2 * a] - firstIndex[piece.grid][a];
+      // A piece that is one layer of points in a grid that is not flat owns no cell.
+      stored.hi[a] =
+          stored.lo[a] + (flat ? 1 : static_cast<std::int32_t>(pointsAlong(piece.extent, a)) - 1);
+    }
+    storedBoxes.push_back(stored);
+    ownedBoxes.push_back(stored.empty() ? stored : ownedCells(piece, stored));
+    std::vector<CellBox> boxes;
+    split(ownedBoxes.back(), blocksPerPiece, boxes);
+    for (std::size_t b = 0; b < boxes.size(); ++b)
+      mine.push_back({piece.grid, {boxes[b].lo, boxes[b].hi, firstBlock[n] + BlockId(b)}});
+  }
+  std::map<int, std::vector<StructuredGrid::Part>> parts;
+  for (const auto& p : allgatherv(transport, mine))
+    if (!CellBox{p.part.lo, p.part.hi}.empty()) parts[p.grid].push_back(p.part);
+  collectively(transport, [&] {
+    for (auto& [number, list] : parts) {
+      const auto grid = grids.find(number);
+      if (grid == grids.end())
+        throw Error("malformed message: a part of grid " + std::to_string(number) +
+                    ", which has no piece");
+      grid->second->setParts(list);
+    }
+  });
+
+  std::vector<std::unique_ptr<FieldBlock>> blocks;
+  for (std::size_t n = 0; n < mine.size(); ++n) {
+    const std::size_t pieceIndex = n / static_cast<std::size_t>(blocksPerPiece);
+    const auto& piece = pieces[pieceIndex];
+    const auto& grid = grids.at(piece.grid);
+    const CellBox box{mine[n].part.lo, mine[n].part.hi};
+    const CellBox& stored = storedBoxes[pieceIndex];
+    const CellBox& owned = ownedBoxes[pieceIndex];
+
+    StructuredView view;
+    view.grid = grid.get();
+    view.velocity = piece.velocity.data;
+    view.isDouble = piece.velocity.isDouble;
+    view.cellCentered = piece.cellCentered;
+    double width2 = 0;
+    std::array<std::int64_t, 3> pointStride{};
+    std::int64_t points = 1, cells = 1;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const GridAxis& axis = grid->axes[a];
+      // Ghost layers beyond the piece's own cells are evaluated by the blocks at its rim.
+      view.lo[a] = box.lo[a] == owned.lo[a] ? stored.lo[a] : box.lo[a];
+      const auto hi = box.hi[a] == owned.hi[a] ? stored.hi[a] : box.hi[a];
+      view.count[a] = box.empty() ? 0 : hi - view.lo[a];
+      view.storedLo[a] = stored.lo[a];
+      pointStride[a] = points;
+      view.cellStride[a] = cells;
+      points *= pointsAlong(piece.extent, a);
+      cells *= std::max<std::int64_t>(stored.hi[a] - stored.lo[a], 1);
+      if (axis.cells == 0)
+        view.flat = true;
+      else
+        width2 += axis.spacing * axis.spacing;
+    }
+    view.stride = piece.cellCentered ? view.cellStride : pointStride;
+    for (std::size_t a = 0; a < 3; ++a) view.firstTuple += view.storedLo[a] * view.stride[a];
+    if (!view.flat && !view.cellCentered)  // the far corner's tuple must not be the last
+      view.plainTuples = points - 1 - (pointStride[0] + pointStride[1] + pointStride[2]);
+    view.cellLength = std::sqrt(width2);
+    for (const std::uint8_t flag : piece.ghosts)
+      if (flag & HiddenCell) view.hidden = piece.ghosts.data();
+
+    std::vector<BlockId> neighbors;
+    for (const auto& other : parts[piece.grid]) {
+      bool touches = other.block != mine[n].part.block && !box.empty();
+      for (std::size_t a = 0; a < 3; ++a)
+        touches = touches && other.lo[a] <= box.hi[a] && other.hi[a] >= box.lo[a];
+      if (touches) neighbors.push_back(other.block);
+    }
+    std::sort(neighbors.begin(), neighbors.end());
+    auto block = std::make_unique<StructuredBlock>(mine[n].part.block, piece.piece, grid, view, box,
+                                                   std::move(neighbors));
+    block->setPointStride(pointStride);
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+}  // namespace tributary

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/TraceTuning.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+
+namespace {
+
+/// With fewer seeds, or fewer steps of a line, settling in takes most of the time.
+constexpr std::int64_t FewestSeeds = 100;
+constexpr std::int64_t FewestSteps = 16;
+/// How often all of the work may be done besides the race's shares: with the default before them,
+/// and after them with the winner, and with the default again.
+constexpr double WholeRuns = 3;
+
+/// What a trial traces: the first steps of some of the lines.
+struct Part {
+  std::int64_t steps = 0;
+  double seeds = 1;  // as a share of all
+};
+
+/// The seeds of this rank whose ids fall into the part. Multiples of the golden ratio are spread
+/// evenly in [0, 1), whatever rows and planes the seeds were laid out in; a larger part has
+/// those of a smaller one.
+std::vector<Seed> seedsIn(const Part& part, Span<const Seed> seeds) {
+  if (part.seeds >= 1) return {seeds.begin(), seeds.end()};
+  const auto limit = static_cast<std::uint64_t>(part.seeds * 0x1p64);
+  std::vector<Seed> some;
+  for (const Seed& seed : seeds)
+    if (static_cast<std::uint64_t>(seed.id) * 0x9e3779b97f4a7c15ull < limit) some.push_back(seed);
+  return some;
+}
+
+/// How the work is spread over the steps of lines. Every member function is collective.
+class Work {
+ public:
+  Work(Transport& transport, const std::vector<LineEnd>& ends) : transport_(transport) {
+    for (const LineEnd& end : ends) points_.push_back(end.points);
+    std::sort(points_.begin(), points_.end());
+    sums_.push_back(0);
+    for (const std::int64_t points : points_) sums_.push_back(sums_.back() + points);
+    all_ = allreduce(transport, ReduceOp::Sum, sums_.back());
+    const std::int64_t most = points_.empty() ? 0 : points_.back();
+    longest_ = allreduce(transport, ReduceOp::Max, most);
+  }
+
+  bool empty() const { return all_ == 0; }
+
+  /// What the first steps of all lines are of all steps.
+  double shareOf(std::int64_t steps) const {
+    const std::int64_t points = steps + 1;
+    const auto longer = std::upper_bound(points_.begin(), points_.end(), points);
+    const std::int64_t mine = sums_[static_cast<std::size_t>(longer - points_.begin())] +
+                              points * (points_.end() - longer);
+    return static_cast<double>(allreduce(transport_, ReduceOp::Sum, mine)) /
+           static_cast<double>(all_);
+  }
+
+  /// All lines, as then as many of them meet as in all of the work; fewer only where too few steps
+  /// would be left of them.
+  Part part(double share) const {
+    std::int64_t low = FewestSteps, high = std::max(longest_, FewestSteps);
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (shareOf(middle) < share)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return {low, std::min(1.0, share / shareOf(low))};
+  }
+
+ private:
+  Transport& transport_;
+  std::vector<std::int64_t> points_;  // of lines that ended on this rank, sorted
+  std::vector<std::int64_t> sums_;    // of the first ones of these
+  std::int64_t all_ = 0;
+  std::int64_t longest_ = 0;
+};
+
+}  // namespace
+
+std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts) {
+  std::vector<TraceSetting> settings;
+  for (const Domain* cut : cuts)
+    for (const ExchangeSetting& setting : exchangeSettings()) settings.push_back({cut, setting});
+  return settings;
+}
+
+TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
+                      Span<const Seed> seeds, const TraceOptions& options, double budget) {
+  collectively(transport, [&] {
+    if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
+    for (const TraceSetting& setting : settings)
+      if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
+  });
+  const auto offered = static_cast<std::int64_t>(settings.size());
+  if (allreduce(transport, ReduceOp::Min, offered) != allreduce(transport, ReduceOp::Max, offered))
+    throw Error("tuning of the tracer: ranks were given different numbers of settings");
+  const auto count = allreduce(transport, ReduceOp::Sum, static_cast<std::int64_t>(seeds.size()));
+  const auto candidates = static_cast<double>(settings.size());
+  TraceTuning tuning;
+  // A rank alone sends nothing.
+  if (transport.size() == 1 || settings.size() == 1 || count < FewestSeeds ||
+      !(budget * candidates > WholeRuns))
+    return tuning;
+  TraceOptions trial = options;
+  if (options.monitor) trial.monitor = [&](double) { return options.monitor(0); };
+  std::vector<LineEnd> ends;
+  const auto run = [&](const TraceSetting& setting, const Part& part) {
+    trial.rules.maximumSteps = std::min(options.rules.maximumSteps, part.steps);
+    setting.exchange.applyTo(trial.exchange);
+    const std::vector<Seed> some = seedsIn(part, seeds);
+    barrier(transport);
+    const double begin = transport.now();
+    TraceResult traced = trace(transport, *setting.domain, some, trial);
+    const double slowest = allreduce(transport, ReduceOp::Max, transport.now() - begin);
+    ends = std::move(traced.ends);
+    tuning.aborted = traced.aborted;
+    // Even if the clock is too coarse to tell.
+    const double seconds = std::max(slowest, 1e-9);
+    tuning.seconds += seconds;
+    ++tuning.trials;
+    return seconds;
+  };
+  // All of the work, once it is warm: how long it takes, and how many steps lines have.
+  run(settings[0], {FewestSteps, 1});
+  if (tuning.aborted) return tuning;
+  RaceOptions raceOptions;
+  raceOptions.budget = budget - WholeRuns / candidates;
+  raceOptions.defaultSeconds = run(settings[0], {options.rules.maximumSteps, 1});
+  if (tuning.aborted) return tuning;
+  const Work work(transport, ends);
+  if (work.empty()) return tuning;
+  raceOptions.smallestShare =
+      work.shareOf(FewestSteps) *
+      std::min(1.0, static_cast<double>(FewestSeeds) / static_cast<double>(count));
+  SettingsTrial race(settings.size(), raceOptions);
+  while (const auto next = race.next()) {
+    const double seconds = run(settings[next->candidate], work.part(next->share));
+    if (tuning.aborted) return tuning;
+    race.report(seconds);
+  }
+  tuning.best = race.best();
+  tuning.expected = race.forecast();
+  return tuning;
+}
+
+}  // namespace tributary

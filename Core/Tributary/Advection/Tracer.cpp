@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/Tracer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "Tributary/Advection/detail/Morton.h"
+#include "Tributary/Advection/detail/ParticleMessage.h"
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Reduction/AllToAll.h"
+
+namespace tributary {
+
+using namespace detail;
+
+namespace {
+
+/// Lines are numbered by twice the id of their seed.
+bool isSeedId(std::int64_t id) {
+  return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
+}
+
+/// Particles that one callback advances under the asynchronous schedule: enough to keep the lanes
+/// of the kernels full, few enough that others' messages do not wait long.
+constexpr std::size_t SmallestBatch = 64, kLargestBatch = 2048;
+/// Of those that are there. Were all advanced at once, particles would gather in one crowd in time,
+/// which has one rank at work while the others wait for it.
+constexpr std::size_t BatchesOfACrowd = 4;
+/// Steps that a batch goes on when it no longer fills the lanes. Lines that stay in a block for
+/// long would otherwise have a few lanes at work while all other particles wait.
+constexpr std::int64_t Patience = 16;
+/// Below this many particles a second thread costs more than it brings.
+constexpr std::int64_t Grain = 64;
+
+int stagesOf(Integrator integrator) {
+  switch (integrator) {
+    case Integrator::RungeKutta2:
+      return 2;
+    case Integrator::RungeKutta4:
+      return 4;
+    case Integrator::RungeKutta45:
+      return 6;
+  }
+  throw Error("unknown integrator");
+}
+
+/// Logs of one block, handed to whichever thread advances particles there.
+class LogPool {
+ public:
+  TrajectoryLog take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return {};
+    TrajectoryLog log = std::move(free_.back());
+    free_.pop_back();
+    return log;
+  }
+  void give(TrajectoryLog log) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(std::move(log));
+  }
+  std::vector<TrajectoryLog> takeAll() { return std::move(free_); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<TrajectoryLog> free_;
+};
+
+/// Whether neither a step, nor a stage, nor a try with another size was made.
+bool isAsItWas(const Particle& before, const Particle& p) {
+  return p.status == Status::Active && p.block == before.block && p.steps == before.steps &&
+         p.stage == before.stage && p.h == before.h;
+}
+
+/// What waits in one block.
+struct Waiting {
+  std::vector<Particle> active;  // whose turn comes first,
+  std::vector<Particle> later;   // and those that came since: nobody is overtaken for long
+  std::vector<Particle> taken;   // being advanced; kept for its memory
+  std::vector<MigratingParticle> seeking;
+  std::vector<Seed> seeds;  // not yet particles: a seed is far smaller
+  LogPool logs;
+
+  std::size_t particles() const { return active.size() + later.size() + seeking.size(); }
+};
+
+/// The callback of the exchange (iexchange paper, Algorithm 6).
+class Tracer {
+ public:
+  Tracer(Transport& transport, const Domain& domain, const TraceOptions& options)
+      : transport_(transport),
+        domain_(domain),
+        options_(options),
+        stages_(stagesOf(options.rules.integrator)),
+        first_(domain.assignment.first(transport.rank())),
+        waiting_(domain.blocks.size()) {}
+
+  /// Collective: sends every seed to the rank of the first block that may hold it. @return what
+  /// arrived here, for receiveSeeds
+  std::vector<Bytes> plant(Span<const Seed> seeds);
+  void receiveSeeds(const std::vector<Bytes>& messages);
+  bool step(BlockId block, Mailbox& mailbox);
+  TraceResult finish();
+  double progress() const {
+    return planted_ ? std::min(1.0, static_cast<double>(result_.ends.size()) /
+                                        static_cast<double>(planted_ * directions()))
+                    : 0;
+  }
+
+ private:
+  int directions() const { return int(options_.forward) + int(options_.backward); }
+  bool isLocal(BlockId block) const {
+    return block >= first_ && block < first_ + static_cast<BlockId>(domain_.blocks.size());
+  }
+  const FieldBlock& local(BlockId block) const {
+    return *domain_.blocks[static_cast<std::size_t>(block - first_)];
+  }
+
+  /// What a call of the exchange advances.
+  struct Portion {
+    std::size_t limit;     // of particles
+    std::int64_t backoff;  // see FieldBlock::advance
+  };
+  Portion portionOf(const Waiting& here) const;
+  void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
+  void search(Waiting& here, BlockId block);
+  void conclude(Waiting& here, BlockId block, MigratingParticle& found);
+  void take(Waiting& here, std::size_t limit);
+  void advance(Waiting& here, const FieldBlock& block, const Portion& portion);
+  void beginSearch(Waiting& here, BlockId block, Particle p);
+  void send(const MigratingParticle& migrating) {
+    writeMigratingParticle(outgoing_[migrating.particle.block], migrating, stages_);
+    ++result_.handovers;
+  }
+  void end(std::int64_t line, std::int32_t points, Reason reason) {
+    result_.ends.push_back({line, points, reason});
+  }
+
+  Transport& transport_;
+  const Domain& domain_;
+  const TraceOptions& options_;
+  const int stages_;
+  const BlockId first_;
+  std::vector<Waiting> waiting_;
+  std::unordered_map<BlockId, Bytes> outgoing_;
+  TraceResult result_;
+  std::int64_t planted_ = 0;
+};
+
+/// A seed on its way to the first block that may hold it.
+struct Planted {
+  Seed seed;
+  BlockId block;
+};
+
+std::vector<Bytes> Tracer::plant(Span<const Seed> seeds) {
+  std::vector<Bytes> toRank(static_cast<std::size_t>(transport_.size()));
+  for (const Seed& seed : seeds) {
+    double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
+    wrapIntoPeriod(options_.rules, image);
+    const BlockId block = domain_.boxes.next(image, -1);
+    if (block >= 0) {
+      const Planted planted{seed, block};
+      append(toRank[static_cast<std::size_t>(domain_.assignment.rankOf(block))], &planted,
+             sizeof planted);
+      continue;
+    }
+    if (options_.forward) end(2 * seed.id, 0, Reason::NotInitialized);
+    if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
+  }
+  planted_ = static_cast<std::int64_t>(seeds.size());
+  return allToAll(transport_, std::move(toRank));
+}
+
+void Tracer::receiveSeeds(const std::vector<Bytes>& messages) {
+  for (const Bytes& bytes : messages) {
+    Reader reader(bytes);
+    while (!reader.atEnd()) {
+      const auto planted = reader.value<Planted>();
+      if (!isLocal(planted.block))
+        throw Error("malformed message: a seed for another rank's block");
+      if (!isSeedId(planted.seed.id))
+        throw Error("malformed message: a seed of id " + std::to_string(planted.seed.id));
+      waiting_[static_cast<std::size_t>(planted.block - first_)].seeds.push_back(planted.seed);
+    }
+  }
+  for (Waiting& here : waiting_) {
+    // Seeds near each other meet the same cells, which then are in the cache.
+    std::vector<std::pair<std::uint64_t, std::size_t>> order;
+    const Box& bounds = domain_.boxes.bounds();
+    for (std::size_t i = 0; i < here.seeds.size(); ++i)
+      order.emplace_back(mortonCode(bounds.lo.data(), bounds.hi.data(), here.seeds[i].x), i);
+    // Particles are taken from the back.
+    std::sort(order.begin(), order.end(), std::greater<>());
+    std::vector<Seed> sorted;
+    sorted.reserve(order.size());
+    for (const auto& entry : order) sorted.push_back(here.seeds[entry.second]);
+    here.seeds = std::move(sorted);
+  }
+}
+
+void Tracer::receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox) {
+  while (auto message = mailbox.dequeueView()) {
+    Reader reader(message->payload);
+    while (!reader.atEnd()) {
+      MigratingParticle migrating = readMigratingParticle(reader, stages_);
+      Particle& p = migrating.particle;
+      p.block = block.id();
+      if (p.status == Status::Seeking) {
+        here.seeking.push_back(migrating);
+        continue;
+      }
+      if (!block.hasCell(p.cell))
+        throw Error("malformed message: a particle in cell " + std::to_string(p.cell) +
+                    ", which block " + std::to_string(block.id()) + " does not have");
+      here.later.push_back(p);
+    }
+  }
+}
+
+/// Sends a particle whose next cell is unknown on its round: every block whose box holds the point
+/// is asked, in ascending order, and the best answer counts, wherever it came from.
+void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
+  MigratingParticle migrating{p, {}};
+  migrating.particle.status = Status::Seeking;
+  double image[3] = {p.target[0], p.target[1], p.target[2]};
+  wrapIntoPeriod(options_.rules, image);
+  const BlockId next = domain_.boxes.next(image, -1);
+  migrating.particle.block = next;
+  if (next < 0)
+    conclude(here, block, migrating);
+  else if (isLocal(next))
+    here.seeking.push_back(migrating);
+  else
+    send(migrating);
+}
+
+void Tracer::search(Waiting& here, BlockId block) {
+  std::vector<MigratingParticle> seeking;
+  seeking.swap(here.seeking);
+  options_.parallelFor(
+      static_cast<std::int64_t>(seeking.size()), [&](std::int64_t begin, std::int64_t stop) {
+        for (std::int64_t i = begin; i < stop; ++i) {
+          MigratingParticle& t = seeking[static_cast<std::size_t>(i)];
+          double image[3] = {t.particle.target[0], t.particle.target[1], t.particle.target[2]};
+          wrapIntoPeriod(options_.rules, image);
+          // All blocks of this rank that come next are asked on the spot.
+          while (t.particle.block >= 0 && isLocal(t.particle.block)) {
+            local(t.particle.block).find(image, t.best);
+            t.particle.block = domain_.boxes.next(image, t.particle.block);
+          }
+        }
+      });
+  for (MigratingParticle& t : seeking) {
+    if (t.particle.block >= 0)
+      send(t);
+    else
+      conclude(here, block, t);
+  }
+}
+
+void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& t) {
+  Particle& p = t.particle;
+  const auto deliver = [&](Particle particle) {
+    particle.status = Status::Active;
+    particle.block = t.best.block;
+    particle.cell = t.best.cell;
+    particle.face = Particle::Accept;
+    particle.crossings = 0;
+    if (particle.block == block) {
+      if (!local(block).hasCell(particle.cell))
+        throw Error("malformed message: a match in a cell that its block does not have");
+      here.later.push_back(particle);
+    } else
+      send({particle, {}});
+  };
+  if (p.stage != 0) {
+    if (t.best.found())
+      deliver(p);
+    else
+      end(p.line, p.steps + 1, Reason::OutOfDomain);
+    return;
+  }
+  // A seed: one search serves both directions.
+  for (const int backward : {0, 1}) {
+    if (!(backward ? options_.backward : options_.forward)) continue;
+    p.line = (p.line & ~std::int64_t(1)) | backward;
+    if (t.best.found())
+      deliver(p);
+    else
+      end(p.line, 0, Reason::NotInitialized);
+  }
+}
+
+/// Takes as many as may go on now out of those that wait.
+void Tracer::take(Waiting& here, std::size_t limit) {
+  here.taken.clear();
+  for (int generation = 0; generation < 2 && here.taken.size() < limit; ++generation) {
+    if (here.active.empty()) here.active.swap(here.later);
+    if (here.taken.empty() && here.active.size() <= limit) {
+      here.taken.swap(here.active);
+      continue;
+    }
+    const auto count = std::min(here.active.size(), limit - here.taken.size());
+    const auto first = here.active.end() - static_cast<std::ptrdiff_t>(count);
+    here.taken.insert(here.taken.end(), first, here.active.end());
+    here.active.erase(first, here.active.end());
+  }
+}
+
+void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& portion) {
+  // Taken out first: whoever goes on here is appended to those that wait meanwhile.
+  take(here, portion.limit);
+  std::vector<Particle>& taken = here.taken;
+  const std::size_t count = taken.size();
+  Particle* const batch = taken.data();
+  const Particle first = batch[0];
+  const auto run = [&](std::int64_t begin, std::int64_t stop) {
+    TrajectoryLog log = here.logs.take();
+    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)},
+                  portion.backoff, log);
+    here.logs.give(std::move(log));
+  };
+  if (static_cast<std::int64_t>(count) <= Grain)
+    run(0, static_cast<std::int64_t>(count));
+  else
+    options_.parallelFor(static_cast<std::int64_t>(count), run);
+
+  if (isAsItWas(first, batch[0])) throw Error("a field block left a particle as it was");
+  for (std::size_t i = 0; i < count; ++i) {
+    const Particle& p = batch[i];
+    switch (p.status) {
+      case Status::Finished:
+        // Points were recorded for the seed and every accepted step; the seed's own evaluation
+        // may have failed.
+        end(p.line, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1,
+            p.reason);
+        break;
+      case Status::Seeking:
+        beginSearch(here, block.id(), p);
+        break;
+      case Status::Active:
+        if (p.block == block.id())
+          here.later.push_back(p);
+        else
+          send({p, {}});
+        break;
+    }
+  }
+}
+
+Tracer::Portion Tracer::portionOf(const Waiting& here) const {
+  if (calledOncePerRound(options_.exchange.schedule))
+    return {std::numeric_limits<std::size_t>::max(), FieldBlock::ToTheEnd};
+  if (transport_.size() == 1) return {kLargestBatch, FieldBlock::ToTheEnd};  // nobody waits
+  const std::size_t crowd = here.particles() + here.seeds.size();
+  return {std::clamp(crowd / BatchesOfACrowd, SmallestBatch, kLargestBatch), Patience};
+}
+
+bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
+  const FieldBlock& block = local(blockId);
+  Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
+  receive(here, block, mailbox);
+  const Portion portion = portionOf(here);
+  while (!here.seeds.empty() && here.particles() < portion.limit) {
+    const Seed& seed = here.seeds.back();
+    MigratingParticle migrating{};
+    Particle& p = migrating.particle;
+    std::memcpy(p.x, seed.x, sizeof seed.x);
+    std::memcpy(p.target, seed.x, sizeof seed.x);
+    p.line = 2 * seed.id;
+    p.block = blockId;
+    p.cell = -1;
+    p.face = Particle::AnyFace;
+    p.status = Status::Seeking;
+    here.seeking.push_back(migrating);
+    here.seeds.pop_back();
+  }
+  if (!here.seeking.empty()) search(here, blockId);
+  if (!here.active.empty() || !here.later.empty()) advance(here, block, portion);
+  for (auto& [target, bytes] : outgoing_)
+    if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
+  return here.particles() > 0 || !here.seeds.empty();
+}
+
+TraceResult Tracer::finish() {
+  for (Waiting& here : waiting_) {
+    result_.logs.push_back(here.logs.takeAll());
+    for (const TrajectoryLog& log : result_.logs.back())
+      result_.points += static_cast<std::int64_t>(log.size());
+  }
+  return std::move(result_);
+}
+
+/// Throws Error for rules that no line can follow.
+void check(const StepRules& rules) {
+  const auto positive = [](double v, const char* name) {
+    if (!(v > 0) || !std::isfinite(v))
+      throw Error(std::string("the ") + name + " must be a positive number");
+  };
+  positive(rules.initialStep, "initial step");
+  if (rules.integrator == Integrator::RungeKutta45) {
+    if (!std::isfinite(rules.minimumStep) || !std::isfinite(rules.maximumStep) ||
+        !std::isfinite(rules.maximumError))
+      throw Error("the minimum step, the maximum step and the maximum error must be finite");
+    const double minimum = rules.minimumStep > 0 ? rules.minimumStep : rules.initialStep;
+    const double maximum = rules.maximumStep > 0 ? rules.maximumStep : rules.initialStep;
+    if (minimum > maximum) throw Error("the minimum step must not exceed the maximum step");
+  }
+  if (!(rules.maximumLength > 0)) throw Error("the maximum length must be positive");
+  if (!(rules.maximumTime > 0)) throw Error("the maximum integration time must be positive");
+  if (rules.maximumSteps < 0 || rules.maximumSteps > std::numeric_limits<std::int32_t>::max() - 2)
+    throw Error("the maximum number of steps must lie between 0 and 2,147,483,645");
+  if (!(rules.terminalSpeed >= 0)) throw Error("the terminal speed must not be negative");
+  for (int a = 0; a < 3; ++a)
+    if (!(rules.period[a] >= 0) || !std::isfinite(rules.period[a]) ||
+        !std::isfinite(rules.periodicOrigin[a]))
+      throw Error("periods must be finite and not negative");
+}
+
+}  // namespace
+
+TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                  const TraceOptions& options) {
+  collectively(transport, [&] {
+    check(options.rules);
+    if (!options.forward && !options.backward) throw Error("no direction to trace in");
+    for (const Seed& seed : seeds)
+      if (!isSeedId(seed.id)) throw Error("seed ids must not be negative");
+    if (static_cast<std::int64_t>(domain.blocks.size()) !=
+        domain.assignment.count(transport.rank()))
+      throw Error("the domain's blocks are not those that its assignment gives this rank");
+  });
+
+  Tracer tracer(transport, domain, options);
+  auto planted = tracer.plant(seeds);
+  collectively(transport, [&] { tracer.receiveSeeds(planted); });
+  std::vector<std::vector<BlockId>> links;
+  for (const auto& block : domain.blocks) links.push_back(block->neighbors());
+  Exchange exchange(transport, domain.assignment, std::move(links), options.exchange,
+                    [&](BlockId block, Mailbox& mailbox) { return tracer.step(block, mailbox); });
+  exchange.run([&] { return !options.monitor || options.monitor(tracer.progress()); });
+  TraceResult result = tracer.finish();
+  result.statistics = exchange.statistics();
+  result.aborted = exchange.aborted();
+  return result;
+}
+
+}  // namespace tributary

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Advection/Particle.h"
+#include "Tributary/Base/Span.h"
+
+namespace tributary {
+
+/// An accepted position, as the block that evaluated the velocity there saw it.
+struct TrajectoryPoint {
+  double x[3];         ///< Unwrapped position.
+  double time;         ///< Integration time, signed.
+  std::int64_t line;   ///< See Particle::line.
+  std::int32_t index;  ///< 0 for the seed, then counting the steps of the line.
+  std::int32_t cell;   ///< Cell of the block (local number); -1 in structured blocks.
+};
+
+/// What is known of a line when it ends.
+struct LineEnd {
+  std::int64_t line;
+  std::int32_t points;  ///< How many points were recorded on all ranks; 0 for a seed in no cell.
+  Reason reason;
+};
+
+/// Append-only store of the points recorded in one block by one thread. Grows by chunks, so that
+/// memory follows what is recorded and nothing is ever copied.
+class TrajectoryLog {
+ public:
+  TrajectoryLog() = default;
+  TrajectoryLog(TrajectoryLog&& other) noexcept { swap(other); }
+  TrajectoryLog& operator=(TrajectoryLog&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  /// Room for the next point; the caller fills it at once. Inlined into kernels that are compiled
+  /// for one processor, hence without library functions.
+  __attribute__((always_inline)) TrajectoryPoint& append() {
+    if (next_ == end_) grow();
+    return *next_++;
+  }
+
+  std::size_t size() const;
+  std::size_t chunkCount() const { return chunks_.size(); }
+  Span<const TrajectoryPoint> chunk(std::size_t i) const {
+    const Chunk& c = chunks_[i];
+    return {c.points.get(),
+            i + 1 == chunks_.size() ? c.capacity - std::size_t(end_ - next_) : c.capacity};
+  }
+
+ private:
+  void grow();
+  void swap(TrajectoryLog& other) noexcept {
+    chunks_.swap(other.chunks_);
+    std::swap(next_, other.next_);
+    std::swap(end_, other.end_);
+  }
+
+  struct Release {
+    std::size_t bytes = 0;
+    void operator()(TrajectoryPoint* p) const;
+  };
+  struct Chunk {
+    std::unique_ptr<TrajectoryPoint[], Release> points;
+    std::size_t capacity;
+  };
+  std::vector<Chunk> chunks_;
+  TrajectoryPoint* next_ = nullptr;
+  TrajectoryPoint* end_ = nullptr;
+};
+
+}  // namespace tributary

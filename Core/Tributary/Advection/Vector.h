@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The vectors of the instruction set that a file is compiled for (GCC's and Clang's extension), and
+// the few operations on them that the language has not. What is here for one number and for
+// many is the same operation, so that templates of either give the same bits.
+
+#include <cstdint>
+#include <cstring>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+namespace tributary {
+namespace {  // one private copy per translation unit: kernels are compiled for several processors
+
+/// How many numbers an instruction takes.
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+constexpr int Width = 8;
+#elif defined(__AVX2__)
+constexpr int Width = 4;
+#else
+constexpr int Width = 2;
+#endif
+
+typedef double Wide __attribute__((vector_size(8 * Width)));
+/// Also what comparisons give: all bits or none.
+typedef std::int64_t WideInt __attribute__((vector_size(8 * Width)));
+typedef std::uint64_t WideBits __attribute__((vector_size(8 * Width)));
+/// One bit per lane.
+using LaneSet = unsigned;
+constexpr LaneSet AllLanes = (1u << Width) - 1;
+
+/// x, y, z and an unused lane in one vector.
+typedef double V4 __attribute__((vector_size(32)));
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TRIBUTARY_INLINE inline  // functions full of checks in one another take minutes to compile
+#else
+#define TRIBUTARY_INLINE inline __attribute__((always_inline))
+#endif
+
+TRIBUTARY_INLINE V4 load(const double* p) {
+  V4 v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+TRIBUTARY_INLINE void store(double* p, V4 v) {
+  std::memcpy(p, &v, sizeof v);
+}
+TRIBUTARY_INLINE V4 splat(double s) {
+  return V4{s, s, s, s};
+}
+
+TRIBUTARY_INLINE double root(double v) {
+  return __builtin_sqrt(v);
+}
+TRIBUTARY_INLINE double magnitude(double v) {
+  return __builtin_fabs(v);
+}
+TRIBUTARY_INLINE double floored(double v) {
+  return __builtin_floor(v);
+}
+TRIBUTARY_INLINE double select(bool condition, double yes, double no) {
+  return condition ? yes : no;
+}
+/// Towards zero, for |v| < 2^31; for others some number beyond -2^31 or 2^31.
+TRIBUTARY_INLINE double truncated(double v) {
+  return v > -2147483648.0 && v < 2147483648.0 ? static_cast<double>(static_cast<std::int32_t>(v))
+                                               : -2147483648.0;
+}
+
+TRIBUTARY_INLINE std::uint64_t bitsOf(double v) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &v, sizeof v);
+  return bits;
+}
+TRIBUTARY_INLINE double fromBits(std::uint64_t bits) {
+  double v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+TRIBUTARY_INLINE WideBits bitsOf(Wide v) {
+  return (WideBits)v;
+}
+TRIBUTARY_INLINE Wide fromBits(WideBits bits) {
+  return (Wide)bits;
+}
+template <class Number>
+TRIBUTARY_INLINE Number all(double s) {
+  return Number{} + s;
+}
+TRIBUTARY_INLINE Wide select(WideInt condition, Wide yes, Wide no) {
+  return condition ? yes : no;
+}
+TRIBUTARY_INLINE Wide magnitude(Wide v) {
+  return (Wide)((WideInt)v & INT64_MAX);
+}
+/// For whole numbers 0 <= v < 2^52.
+TRIBUTARY_INLINE WideInt toInteger(Wide v) {
+  return (WideInt)(v + 0x1p52) - (WideInt)all<Wide>(0x1p52);
+}
+TRIBUTARY_INLINE WideInt toCondition(LaneSet lanes) {
+  WideInt bit;
+  for (int l = 0; l < Width; ++l) bit[l] = std::int64_t(1) << l;
+  return (bit & std::int64_t(lanes)) != 0;
+}
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+TRIBUTARY_INLINE Wide root(Wide v) {
+  return (Wide)_mm512_maskz_sqrt_pd(0xff, (__m512d)v);
+}
+TRIBUTARY_INLINE Wide truncated(Wide v) {
+  return (Wide)_mm512_maskz_roundscale_pd(0xff, (__m512d)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+TRIBUTARY_INLINE Wide floored(Wide v) {
+  return (Wide)_mm512_maskz_roundscale_pd(0xff, (__m512d)v,
+                                          _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
+  return _mm512_movepi64_mask((__m512i)condition);
+}
+/// Width numbers; the compiler itself would take the conversion apart.
+TRIBUTARY_INLINE Wide loadWide(const float* p) {
+  return (Wide)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));
+}
+/// Rows become columns.
+TRIBUTARY_INLINE void transpose(Wide m[8]) {
+  Wide quad[8];  // two columns of four rows each, in 128-bit pieces
+  for (int i = 0; i < 2; ++i) {
+    const Wide* r = m + 4 * i;
+    const Wide even0 = __builtin_shufflevector(r[0], r[1], 0, 8, 2, 10, 4, 12, 6, 14);
+    const Wide even1 = __builtin_shufflevector(r[2], r[3], 0, 8, 2, 10, 4, 12, 6, 14);
+    const Wide odd0 = __builtin_shufflevector(r[0], r[1], 1, 9, 3, 11, 5, 13, 7, 15);
+    const Wide odd1 = __builtin_shufflevector(r[2], r[3], 1, 9, 3, 11, 5, 13, 7, 15);
+    quad[i] = __builtin_shufflevector(even0, even1, 0, 1, 4, 5, 8, 9, 12, 13);
+    quad[2 + i] = __builtin_shufflevector(odd0, odd1, 0, 1, 4, 5, 8, 9, 12, 13);
+    quad[4 + i] = __builtin_shufflevector(even0, even1, 2, 3, 6, 7, 10, 11, 14, 15);
+    quad[6 + i] = __builtin_shufflevector(odd0, odd1, 2, 3, 6, 7, 10, 11, 14, 15);
+  }
+  for (int c = 0; c < 4; ++c) {
+    const Wide a = quad[2 * c], b = quad[2 * c + 1];
+    m[c] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13);
+    m[c + 4] = __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+  }
+}
+#elif defined(__AVX2__)
+TRIBUTARY_INLINE Wide root(Wide v) {
+  return (Wide)_mm256_sqrt_pd((__m256d)v);
+}
+TRIBUTARY_INLINE Wide truncated(Wide v) {
+  return (Wide)_mm256_round_pd((__m256d)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+TRIBUTARY_INLINE Wide floored(Wide v) {
+  return (Wide)_mm256_floor_pd((__m256d)v);
+}
+TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
+  return static_cast<LaneSet>(_mm256_movemask_pd((__m256d)condition));
+}
+/// Width numbers; the compiler itself would take the conversion apart.
+TRIBUTARY_INLINE Wide loadWide(const float* p) {
+  return (Wide)_mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+/// Rows become columns.
+TRIBUTARY_INLINE void transpose(Wide m[4]) {
+  const Wide even0 = __builtin_shufflevector(m[0], m[1], 0, 4, 2, 6);
+  const Wide odd0 = __builtin_shufflevector(m[0], m[1], 1, 5, 3, 7);
+  const Wide even1 = __builtin_shufflevector(m[2], m[3], 0, 4, 2, 6);
+  const Wide odd1 = __builtin_shufflevector(m[2], m[3], 1, 5, 3, 7);
+  m[0] = __builtin_shufflevector(even0, even1, 0, 1, 4, 5);
+  m[1] = __builtin_shufflevector(odd0, odd1, 0, 1, 4, 5);
+  m[2] = __builtin_shufflevector(even0, even1, 2, 3, 6, 7);
+  m[3] = __builtin_shufflevector(odd0, odd1, 2, 3, 6, 7);
+}
+#else
+TRIBUTARY_INLINE Wide floored(Wide v) {
+  for (int l = 0; l < Width; ++l) v[l] = floored(v[l]);
+  return v;
+}
+/// Width numbers.
+TRIBUTARY_INLINE Wide loadWide(const float* p) {
+  return Wide{p[0], p[1]};
+}
+/// Rows become columns.
+TRIBUTARY_INLINE void transpose(Wide m[2]) {
+  const Wide first = __builtin_shufflevector(m[0], m[1], 0, 2);
+  m[1] = __builtin_shufflevector(m[0], m[1], 1, 3);
+  m[0] = first;
+}
+#ifdef __x86_64__
+TRIBUTARY_INLINE Wide root(Wide v) {
+  return (Wide)_mm_sqrt_pd((__m128d)v);
+}
+TRIBUTARY_INLINE Wide truncated(Wide v) {
+  return (Wide)_mm_cvtepi32_pd(_mm_cvttpd_epi32((__m128d)v));
+}
+TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
+  return static_cast<LaneSet>(_mm_movemask_pd((__m128d)condition));
+}
+#else
+TRIBUTARY_INLINE Wide root(Wide v) {
+  for (int l = 0; l < Width; ++l) v[l] = root(v[l]);
+  return v;
+}
+TRIBUTARY_INLINE Wide truncated(Wide v) {
+  for (int l = 0; l < Width; ++l) v[l] = truncated(v[l]);
+  return v;
+}
+TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
+  LaneSet lanes = 0;
+  for (int l = 0; l < Width; ++l) lanes |= LaneSet(condition[l] & 1) << l;
+  return lanes;
+}
+#endif
+#endif
+
+/// v ^ (-1/5) for normal v > 0 but for the last bits, and alike everywhere, which `pow` is not.
+template <class Number>
+TRIBUTARY_INLINE Number inverseFifthRoot(Number v) {
+  // A number's bits, taken for a whole number, are nearly its logarithm; then Newton's method.
+  using Bits = decltype(bitsOf(v));
+  constexpr std::uint64_t Whole = 0x4330000000000000;  // of 2^52, whose last bits count ones
+  const Number logarithm = fromBits((Bits)(bitsOf(v) >> 12 | Whole)) - 0x1p52;
+  Number y = fromBits((Bits)(bitsOf(0x1p52 + 0x1.32e2ap50 - 0.2 * logarithm) << 12));
+  for (int i = 0; i < 4; ++i) {
+    const Number y2 = y * y;
+    y = y * (1.2 - 0.2 * (v * (y2 * y2 * y)));
+  }
+  return y;
+}
+
+TRIBUTARY_INLINE Wide loadWide(const double* p) {
+  Wide v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+/// Numbers part * Width and following of four; where there are more lanes, these are of no
+/// meaning.
+TRIBUTARY_INLINE Wide loadRun(const double run[4], int part) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  (void)part;
+  return (Wide)_mm512_castpd256_pd512(_mm256_loadu_pd(run));
+#else
+  return loadWide(run + part * Width);
+#endif
+}
+
+/// Vectors of the i-th number of every lane, for i < N, from the runs of numbers that the lanes
+/// have.
+/// @param load  load(lane, i): Width numbers from number i * Width on, more than N if need be
+template <int N, class Load>
+TRIBUTARY_INLINE void gather(Load&& load, Wide out[N]) {
+  for (int i = 0; i < N; i += Width) {
+    Wide m[Width];
+    for (int l = 0; l < Width; ++l) m[l] = load(l, i / Width);
+    transpose(m);
+    for (int c = 0; c < Width; ++c)
+      if (i + c < N) out[i + c] = m[c];
+  }
+}
+
+/// Calls f for each lane in the set.
+template <class F>
+TRIBUTARY_INLINE void forEach(LaneSet lanes, F&& f) {
+  for (; lanes; lanes &= lanes - 1) f(__builtin_ctz(lanes));
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where in a cell a point lies. Included by the kernels, one copy per instruction set, and by the
+// code that finds cells and weights: the same arithmetic, so the same bits.
+
+#include <cstring>
+
+#include "Tributary/Advection/Stepper.h"
+#include "Tributary/Advection/detail/MeshKernel.h"
+
+namespace tributary::detail {
+namespace {
+
+/// A point seen from a cell.
+struct InCell {
+  V4 r;              ///< Parametric coordinates; barycentric ones in a tetrahedron.
+  int face;          ///< Through which a walk leaves; Inside or Unknown.
+  double violation;  ///< How far outside, parametric; 0 inside.
+};
+constexpr int Inside = -1;
+/// The inverse map did not converge although the affine guess lies inside: a degenerate cell.
+constexpr int Unknown = -3;
+
+template <class Real>
+inline __attribute__((always_inline)) V4 loadTerm(const Real* terms, int i) {
+  if constexpr (sizeof(Real) == 8) {
+    return load(terms + 4 * i);
+  } else {
+    typedef float F4 __attribute__((vector_size(16)));
+    F4 v;
+    std::memcpy(&v, terms + 4 * i, sizeof v);
+#ifdef __AVX2__
+    return (V4)_mm256_cvtps_pd((__m128)v);
+#else
+    return V4{v[0], v[1], v[2], v[3]};
+#endif
+  }
+}
+
+template <class Real>
+inline __attribute__((always_inline)) const Real* velocityTerms(const CellRecord& cell) {
+  return reinterpret_cast<const Real*>(reinterpret_cast<const std::byte*>(&cell) +
+                                       sizeof(CellRecord));
+}
+inline __attribute__((always_inline)) const double* geometryTerms(const CellRecord& cell,
+                                                                  std::size_t realSize) {
+  return reinterpret_cast<const double*>(reinterpret_cast<const std::byte*>(&cell) +
+                                         sizeof(CellRecord) + 4 * cell.terms * realSize);
+}
+
+inline __attribute__((always_inline)) void worse(InCell& at, int face, double violation) {
+  if (violation > at.violation) {
+    at.violation = violation;
+    at.face = face;
+  }
+}
+
+/// Inside or through which face outside, from the parametric coordinates; ties go to the lowest
+/// face.
+inline __attribute__((always_inline)) void judge(CellShape shape, InCell& at) {
+  const double r = at.r[0], s = at.r[1], t = at.r[2];
+  at.face = Inside;
+  at.violation = 0;
+  switch (shape) {
+    case CellShape::Tetra:
+      for (int i = 0; i < 4; ++i) worse(at, i, -at.r[i]);
+      break;
+    case CellShape::Box:
+      worse(at, 0, -r);
+      worse(at, 1, r - 1);
+      worse(at, 2, -s);
+      worse(at, 3, s - 1);
+      worse(at, 4, -t);
+      worse(at, 5, t - 1);
+      break;
+    case CellShape::Wedge:
+      worse(at, 0, -r);
+      worse(at, 1, -s);
+      worse(at, 2, r + s - 1);
+      worse(at, 3, -t);
+      worse(at, 4, t - 1);
+      break;
+    case CellShape::Pyramid:  // from u, v, w: see locateInPyramid
+      worse(at, 0, -r);
+      worse(at, 1, r - t);
+      worse(at, 2, -s);
+      worse(at, 3, s - t);
+      worse(at, 4, t - 1);
+      break;
+    case CellShape::Triangle:
+      worse(at, 0, -r);
+      worse(at, 1, -s);
+      worse(at, 2, r + s - 1);
+      break;
+    case CellShape::Quad:
+      worse(at, 0, -r);
+      worse(at, 1, r - 1);
+      worse(at, 2, -s);
+      worse(at, 3, s - 1);
+      break;
+    case CellShape::Foreign:
+      break;
+  }
+}
+
+inline __attribute__((always_inline)) double dot3(V4 a, V4 b) {
+  const V4 p = a * b;
+  return p[0] + p[1] + p[2];
+}
+inline __attribute__((always_inline)) double norm(V4 v) {
+  return __builtin_sqrt(dot3(v, v));
+}
+inline __attribute__((always_inline)) V4 cross(V4 a, V4 b) {
+  const auto yzx = [](V4 v) { return __builtin_shufflevector(v, v, 1, 2, 0, 3); };
+  return yzx(a * yzx(b) - yzx(a) * b);
+}
+
+/// The polynomial with the given terms at (r, s, t).
+template <class Real>
+inline __attribute__((always_inline)) V4 polynomial(const Real* c, double r, double s, double t) {
+  const V4 vr = splat(r), vs = splat(s), vt = splat(t);
+  const V4 low = loadTerm(c, 0) + vr * loadTerm(c, 1) + vs * (loadTerm(c, 2) + vr * loadTerm(c, 4));
+  const V4 high =
+      loadTerm(c, 3) + vs * loadTerm(c, 5) + vr * (loadTerm(c, 6) + vs * loadTerm(c, 7));
+  return low + vt * high;
+}
+
+/// d polynomial / d (r, s, t) of the geometry.
+inline __attribute__((always_inline)) void jacobian(const double* c, V4 r, V4& dr, V4& ds, V4& dt) {
+  const V4 vr = splat(r[0]), vs = splat(r[1]), vt = splat(r[2]);
+  const V4 a4 = load(c + 16), a5 = load(c + 20), a6 = load(c + 24), a7 = load(c + 28);
+  dr = load(c + 4) + vs * a4 + vt * (a6 + vs * a7);
+  ds = load(c + 8) + vr * a4 + vt * (a5 + vr * a7);
+  dt = load(c + 12) + vs * a5 + vr * (a6 + vs * a7);
+}
+
+/// Size of a change of parametric coordinates.
+inline __attribute__((always_inline)) double sizeOf(V4 change) {
+  return __builtin_fabs(change[0]) + __builtin_fabs(change[1]) + __builtin_fabs(change[2]);
+}
+
+/// The pyramid's r, s, t have no meaning at the apex. With w = 1 - t, u = r w, v = s w they do:
+/// x = apex + u c1 + v c2 - w c3 + (u v / w) c4, which is linear when the base is a parallelogram.
+/// The faces are u = 0, u = w, v = 0, v = w, w = 1.
+/// @param at  the affine guess of u, v, w; @return r, s, t and the judgment
+inline __attribute__((always_inline)) InCell locateInPyramid(const double* c, V4 d, InCell at,
+                                                             bool thorough) {
+  const V4 c1 = load(c + 4), c2 = load(c + 8), c3 = load(c + 12), c4 = load(c + 16);
+  const V4 fromApex = d - load(c) - c3;
+  // The ratios of what may vanish at the apex, kept to where the pyramid is.
+  const auto ratio = [](double a, double w) {
+    const double q = a / w;
+    return q >= -1 ? (q <= 2 ? q : 2.0) : q < -1 ? -1.0 : 0.5;
+  };
+  const InCell guess = at;
+  bool found = false;
+  const bool plainly = !thorough && at.violation > 0.5;
+  for (int iteration = 0; iteration < 16 && !found && !plainly; ++iteration) {
+    const double r = ratio(at.r[0], at.r[2]), s = ratio(at.r[1], at.r[2]);
+    const V4 miss = splat(at.r[0]) * c1 + splat(at.r[1]) * c2 - splat(at.r[2]) * c3 +
+                    splat(r * s * at.r[2]) * c4 - fromApex;
+    const V4 du = c1 + splat(s) * c4, dv = c2 + splat(r) * c4, dw = splat(-r * s) * c4 - c3;
+    const V4 normal = cross(dv, dw);
+    const double determinant = dot3(du, normal);
+    if (!(determinant > 0 || determinant < 0)) break;
+    const double inverse = 1 / determinant;
+    const V4 change{dot3(miss, normal) * inverse, dot3(du, cross(miss, dw)) * inverse,
+                    dot3(du, cross(dv, miss)) * inverse, 0};
+    at.r -= change;
+    const double size = sizeOf(change);
+    if (!(size < 1e3)) break;
+    found = size < 1e-7;
+  }
+  if (found) {
+    judge(CellShape::Pyramid, at);
+  } else {
+    at = guess;
+    if (!plainly && at.face == Inside) at.face = Unknown;
+  }
+  const double r = ratio(at.r[0], at.r[2]), s = ratio(at.r[1], at.r[2]);
+  at.r = V4{r, s, 1 - at.r[2], 0};
+  return at;
+}
+
+/// Locates a point in a cell that is not foreign. A function of the cell and the point alone.
+/// @param thorough  seek the exact coordinates also of a point that is plainly outside
+inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell,
+                                                          std::size_t realSize, V4 point,
+                                                          bool thorough) {
+  InCell at;
+  const V4 d = point - V4{cell.anchor[0], cell.anchor[1], cell.anchor[2], 0};
+  if (cell.shape == CellShape::Tetra) {
+    at.r = V4{1, 0, 0, 0} + splat(d[0]) * load(cell.map[0]) + splat(d[1]) * load(cell.map[1]) +
+           splat(d[2]) * load(cell.map[2]);
+#ifdef __AVX2__
+    if (_mm256_movemask_pd((__m256d)at.r) == 0) {  // no sign bit: what judge() would find
+      at.face = Inside;
+      at.violation = 0;
+      return at;
+    }
+#endif
+    judge(CellShape::Tetra, at);
+    return at;
+  }
+  const double* c = geometryTerms(cell, realSize);
+  for (int a = 0; a < 3; ++a) {
+    const V4 row = load(cell.map[a]);
+    at.r[a] = row[3] + dot3(row, d);
+  }
+  at.r[3] = 0;
+  judge(cell.shape, at);
+  if (cell.shape == CellShape::Pyramid) return locateInPyramid(c, d, at, thorough);
+  // A walk that is far off needs only the direction; Newton's method might not converge there.
+  constexpr double Plainly = 0.5;
+  if (!thorough && at.violation > Plainly) return at;
+
+  InCell guess = at;
+  bool found = false;
+  for (int iteration = 0; iteration < 16 && !found; ++iteration) {
+    const V4 miss = polynomial(c, at.r[0], at.r[1], at.r[2]) - d;
+    // Parallelepipeds end here, and others when rounding errors are all that is left.
+    found = dot3(miss, miss) <= 1e-24 * cell.length * cell.length;
+    if (found) break;
+    if (iteration == 0) {  // near the affine guess its map serves as well as the true inverse
+      for (int a = 0; a < 3; ++a) at.r[a] -= dot3(load(cell.map[a]), miss);
+      continue;
+    }
+    V4 dr, ds, dt;
+    jacobian(c, at.r, dr, ds, dt);
+    const V4 normal = cross(ds, dt);
+    const double determinant = dot3(dr, normal);
+    if (!(determinant > 0 || determinant < 0)) break;
+    const double inverse = 1 / determinant;
+    const V4 change{dot3(miss, normal) * inverse, dot3(dr, cross(miss, dt)) * inverse,
+                    dot3(dr, cross(ds, miss)) * inverse, 0};
+    at.r -= change;
+    const double size = sizeOf(change);
+    if (!(size < 1e3)) break;
+    found = size < 1e-6;  // quadratic convergence: the error left is its square
+  }
+  if (!found) {
+    if (guess.face == Inside) guess.face = Unknown;
+    return guess;
+  }
+  judge(cell.shape, at);
+  return at;
+}
+
+template <class Real>
+inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r) {
+  const Real* v = velocityTerms<Real>(cell);
+  if (cell.terms == 1) return loadTerm(v, 0);
+  if (cell.shape == CellShape::Tetra)
+    return splat(r[0]) * loadTerm(v, 0) + splat(r[1]) * loadTerm(v, 1) +
+           (splat(r[2]) * loadTerm(v, 2) + splat(r[3]) * loadTerm(v, 3));
+  const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
+  return polynomial(v, r[0], r[1], sheet ? 0.0 : r[2]);
+}
+
+}  // namespace
+}  // namespace tributary::detail

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Included by one source file per instruction set, with TRIBUTARY_KERNEL naming the entry point.
+// See StructuredKernel.inl for what must be kept out of here.
+//
+// Walking. The next cell is decided by the cell left, the face it was entered through and the point
+// sought: through the face that the point violates most. If that is the face of entry, two cells
+// each take the point for the other's (a rounding error, or a warped face seen from both sides) and
+// this one keeps it. None of this knows which block or rank a cell lies in.
+
+#include "Tributary/Advection/detail/MeshCell.inl"
+#include "Tributary/Advection/detail/ParticlePack.h"
+
+namespace tributary::detail {
+namespace {
+
+/// A walk in circles, which only a broken mesh makes possible, ends in a search.
+constexpr std::int32_t MostCrossings = 10000;
+
+/// What came of a cell test.
+enum class Found { Here, Beyond, Elsewhere, Nowhere };
+
+/// Groups of lanes that take turns, so that the next cells' records are under way from memory while
+/// others compute.
+constexpr int Groups = 32 / Width;
+
+/// Takes particles through their steps: walks from cell to cell for each lane on its own, all else
+/// for the lanes of a group together.
+template <Integrator I, class Real>
+class Walk {
+ public:
+  Walk(const MeshView& view, const StepRules& rules, TrajectoryLog& log)
+      : view_(view), rules_(rules), log_(log) {
+    for (const double period : rules.period) periodic_ |= period > 0;
+  }
+
+  void run(Particle* particles, std::int64_t count, std::int64_t backoff) {
+    next_ = particles;
+    end_ = particles + count;
+    for (Group& group : groups_) {
+      group.backoff = backoff;
+      beginSteps(group);
+    }
+    for (bool any = true; any;) {
+      any = false;
+      for (Group& group : groups_)
+        if (group.lanes.alive) {
+          turn(group);
+          any = true;
+        }
+    }
+  }
+
+ private:
+  struct Group {
+    ParticlePack<I> lanes;
+    std::int64_t backoff = 0;  ///< Steps to go once no particle waits.
+    int stage = 1;             ///< Of the lanes' targets.
+    LaneSet walking = 0;       ///< Lanes whose targets' cells are sought.
+    alignas(32) double velocity[Width][4]{};
+    Wide cellLength{};
+    std::int32_t cell[Width]{};
+  };
+
+  void prefetch(std::int32_t cell) const {
+    const auto* record = reinterpret_cast<const char*>(&view_.record(cell));
+    for (int line = 0; line < 4; ++line) __builtin_prefetch(record + 64 * line);
+  }
+
+  /// One cell test in each lane that walks; when all have arrived, their velocities are used.
+  TRIBUTARY_INLINE void turn(Group& group) {
+    ParticlePack<I>& lanes = group.lanes;
+    forEach(
+        group.walking, [&](int l) __attribute__((always_inline)) {
+          Particle& p = *lanes.particle[l];
+          V4 target{lanes.target[0][l], lanes.target[1][l], lanes.target[2][l], 0};
+          const std::int32_t cell = p.cell;
+          V4 velocity;
+          const Found found = test(p, target, group.stage, velocity);
+          if (found == Found::Beyond) return;
+          group.walking &= ~(1u << l);
+          if (__builtin_expect(found != Found::Here, 0)) {
+            lanes.leave(l, group.stage);
+            if (found == Found::Nowhere) lose(p);
+            return;
+          }
+          if (__builtin_expect(rules_.onSurface, 0))
+            for (int a = 0; a < 3; ++a) lanes.target[a][l] = target[a];
+          store(group.velocity[l], velocity);
+          group.cellLength[l] = view_.record(cell).length;
+          group.cell[l] = cell;
+        });
+    if (group.walking == 0) feedAll(group, std::make_integer_sequence<int, Stages<I>>());
+  }
+
+  template <int... S>
+  TRIBUTARY_INLINE void feedAll(Group& group, std::integer_sequence<int, S...>) {
+    const int stage = group.stage;
+    ((stage == S + 1 && (feedStageOf<S + 1>(group), true)) || ...);
+  }
+
+  template <int Stage>
+  TRIBUTARY_INLINE void feedStageOf(Group& group) {
+    Wide velocity[3];
+    gather<3>(
+        [&](int l, int part)
+            __attribute__((always_inline)) { return loadRun(group.velocity[l], part); },
+        velocity);
+    group.lanes.template feed<Stage>(rules_, velocity, group.cellLength, group.cell, log_);
+    if constexpr (Stage == Stages<I>) {
+      beginSteps(group);
+    } else {
+      group.stage = Stage + 1;
+      group.walking = group.lanes.alive;
+      // A refused step waits at its first stage until the others have begun their next.
+      if constexpr (Stage + 1 == Stages<I>) group.walking &= ~group.lanes.refused;
+      if (group.walking == 0) beginSteps(group);
+    }
+  }
+
+  /// Takes waiting particles into empty lanes; all lanes are at the first stage.
+  TRIBUTARY_INLINE void beginSteps(Group& group) {
+    group.lanes.refused = 0;
+    LaneSet empty = ~group.lanes.alive & AllLanes;
+    if (__builtin_expect(empty != 0, 0))
+      while (empty && next_ != end_) {
+        Particle& p = *next_++;
+        if (!toStepStart(p)) continue;
+        group.lanes.enter(p, __builtin_ctz(empty));
+        empty &= empty - 1;
+      }
+    group.stage = 1;
+    if (next_ == end_ && --group.backoff < 0) group.lanes.putBack();
+    group.walking = group.lanes.alive;
+  }
+
+  /// Walks and evaluates until the particle begins a step. @return whether it is still here
+  __attribute__((noinline)) bool toStepStart(Particle& p) {
+    if (p.status != Status::Active) return false;
+    while (p.stage != 1) {
+      V4 target = load(p.target), velocity;
+      const std::int32_t cell = p.cell;
+      const Found found = test(p, target, p.stage, velocity);
+      if (found == Found::Beyond) continue;
+      if (found == Found::Nowhere) lose(p);
+      if (found != Found::Here) return false;
+      if (rules_.onSurface) {
+        store(p.target, target);
+        if (p.stage == 0) store(p.x, target);
+      }
+      double v[4];
+      store(v, velocity);
+      if (!feed<I>(rules_, p, v, view_.record(cell).length, cell, log_)) return false;
+    }
+    return true;
+  }
+
+  /// One cell test. Beyond and Elsewhere: the particle goes on to the cell that was set, in this
+  /// block or another.
+  /// @param target  is moved onto a surface if that is wanted
+  TRIBUTARY_INLINE Found test(Particle& p, V4& target, int stage, V4& velocity) {
+    const CellRecord& cell = view_.record(p.cell);
+    const V4 point = __builtin_expect(periodic_, 0) ? image(target) : target;
+    if (__builtin_expect(cell.shape == CellShape::Foreign, 0))
+      return testForeign(p, point, velocity);
+    const InCell at = locateInCell(cell, sizeof(Real), point, p.face == Particle::Accept);
+    // A point that two neighbors send to each other lies in the gap between them, or one of them
+    // is asked too far from itself for its inverse map to be unique.
+    const bool back = at.face == p.face;
+    if (at.face == Inside || (back && at.violation <= Gap) ||
+        (p.face == Particle::Accept && at.face != Unknown)) {
+      const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
+      if (__builtin_expect(sheet, 0)) {
+        if (!(__builtin_fabs(at.r[2]) <= (rules_.onSurface ? NearSheet : Sheet)))
+          return Found::Nowhere;
+        if (rules_.onSurface && (stage == 0 || stage == Stages<I>))  // along the cell's normal
+          target -= splat(at.r[2]) * load(geometryTerms(cell, sizeof(Real)) + 12);
+      }
+      velocity = velocityAt<Real>(cell, at.r);
+      p.face = Particle::AnyFace;
+      p.crossings = 0;
+      return Found::Here;
+    }
+    return back ? Found::Nowhere : cross(p, cell, at);
+  }
+
+  TRIBUTARY_INLINE Found cross(Particle& p, const CellRecord& cell, const InCell& at) {
+    if (__builtin_expect(at.face == Unknown || ++p.crossings > MostCrossings, 0))
+      return Found::Nowhere;
+    const std::int32_t link = cell.link[at.face];
+    if (__builtin_expect(link >= 0, 1)) {
+      p.face = cell.entry[at.face];
+      p.cell = link;
+      prefetch(link);
+      return Found::Beyond;
+    }
+    if (link == CellRecord::NoLink) return Found::Nowhere;
+    const RemoteLink& remote = view_.remote[CellRecord::FirstRemote - link];
+    p.block = remote.block;
+    p.cell = remote.cell;
+    p.face = remote.face;
+    return Found::Elsewhere;
+  }
+
+  /// The walk ends without a cell: everybody is asked, unless this cell was the answer already.
+  __attribute__((noinline)) void lose(Particle& p) {
+    bool finite = true;
+    for (int a = 0; a < 3; ++a) finite = finite && p.target[a] - p.target[a] == 0;
+    if (!finite)
+      finish(p, Reason::UnexpectedValue);
+    else if (p.face == Particle::Accept)
+      finish(p, Reason::OutOfDomain);
+    else
+      p.status = Status::Seeking;
+  }
+
+  __attribute__((noinline)) Found testForeign(Particle& p, const V4& point, V4& velocity) {
+    double at[4], v[4] = {0, 0, 0, 0};
+    store(at, point);
+    if (!view_.foreign(view_.block, p.cell, at, p.face == Particle::Accept, v))
+      return Found::Nowhere;
+    velocity = load(v);
+    p.face = Particle::AnyFace;
+    p.crossings = 0;
+    return Found::Here;
+  }
+
+  V4 image(V4 x) const {
+    for (int a = 0; a < 3; ++a)
+      if (rules_.period[a] > 0)
+        x[a] -= rules_.period[a] *
+                __builtin_floor((x[a] - rules_.periodicOrigin[a]) / rules_.period[a]);
+    return x;
+  }
+
+  const MeshView& view_;
+  const StepRules& rules_;
+  TrajectoryLog& log_;
+  Particle *next_ = nullptr, *end_ = nullptr;  ///< Those that wait.
+  bool periodic_ = false;
+  Group groups_[Groups];
+};
+
+template <Integrator I>
+void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
+          std::int64_t backoff, TrajectoryLog& log) {
+  if (view.isDouble)
+    Walk<I, double>(view, rules, log).run(particles, count, backoff);
+  else
+    Walk<I, float>(view, rules, log).run(particles, count, backoff);
+}
+
+}  // namespace
+
+void TRIBUTARY_KERNEL(const MeshView& view, const StepRules& rules, Particle* particles,
+                      std::int64_t count, std::int64_t backoff, TrajectoryLog& log) {
+  switch (rules.integrator) {
+    case Integrator::RungeKutta2:
+      return walk<Integrator::RungeKutta2>(view, rules, particles, count, backoff, log);
+    case Integrator::RungeKutta4:
+      return walk<Integrator::RungeKutta4>(view, rules, particles, count, backoff, log);
+    case Integrator::RungeKutta45:
+      return walk<Integrator::RungeKutta45>(view, rules, particles, count, backoff, log);
+  }
+}
+
+}  // namespace tributary::detail

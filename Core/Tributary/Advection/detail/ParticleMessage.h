@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Advection/Particle.h"
+#include "Tributary/Base/Bytes.h"
+
+namespace tributary::detail {
+
+/// A particle on its way, and, while it seeks its cell, the best one met so far.
+struct MigratingParticle {
+  Particle particle;
+  CellMatch best;
+};
+
+/// Appends a particle to a message: the state that later operations read and no more (slopes of
+/// stages to come, for instance, are left out).
+/// @param stages  evaluations of the integrator's step that give slopes (see Stages)
+void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages);
+
+/// Reads what writeMigratingParticle wrote. Throws Error when the message is malformed: too short,
+/// or with a stage, status or number that no particle can have.
+MigratingParticle readMigratingParticle(Reader& reader, int stages);
+
+}  // namespace tributary::detail

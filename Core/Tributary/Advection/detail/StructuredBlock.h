@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Advection/detail/StructuredGrid.h"
+#include "Tributary/Advection/detail/StructuredKernel.h"
+
+namespace tributary::detail {
+
+using Index3 = std::array<std::int32_t, 3>;
+
+struct CellBox {
+  Index3 lo{}, hi{};
+  bool empty() const { return lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]; }
+};
+
+/// A box of a grid's cells, evaluated from the arrays of one piece.
+class StructuredBlock : public FieldBlock {
+ public:
+  StructuredBlock(BlockId id, int piece, std::shared_ptr<const StructuredGrid> grid,
+                  StructuredView view, CellBox owned, std::vector<BlockId> neighbors)
+      : FieldBlock(id, piece),
+        grid_(std::move(grid)),
+        view_(view),
+        owned_(owned),
+        neighbors_(std::move(neighbors)) {}
+
+  Box bounds() const override;
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+               TrajectoryLog& log) const override;
+  bool hasCell(std::int32_t) const override { return true; }  // cells are found from positions
+
+  void find(const double point[3], CellMatch& best) const override;
+  void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
+               Weights& out) const override;
+  std::vector<BlockId> neighbors() const override { return neighbors_; }
+
+  void setPointStride(std::array<std::int64_t, 3> stride) { pointStride_ = stride; }
+
+ private:
+  std::int64_t storedPoint(const Index3& cell) const {
+    std::int64_t at = 0;
+    for (std::size_t a = 0; a < 3; ++a) at += (cell[a] - view_.storedLo[a]) * pointStride_[a];
+    return at;
+  }
+  std::int64_t storedCell(const Index3& cell) const {
+    std::int64_t at = 0;
+    for (std::size_t a = 0; a < 3; ++a) at += (cell[a] - view_.storedLo[a]) * view_.cellStride[a];
+    return at;
+  }
+
+  std::shared_ptr<const StructuredGrid> grid_;
+  StructuredView view_;
+  CellBox owned_;
+  std::array<std::int64_t, 3> pointStride_{};
+  std::vector<BlockId> neighbors_;
+};
+
+}  // namespace tributary::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define TRIBUTARY_KERNEL advanceStructuredBaseline
+#include "Tributary/Advection/detail/StructuredKernel.inl"
+
+namespace tributary::detail {
+
+StructuredKernel structuredKernel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return advanceStructuredAvx512;
+  if (__builtin_cpu_supports("avx2")) return advanceStructuredAvx2;
+#endif
+  return advanceStructuredBaseline;
+}
+
+}  // namespace tributary::detail

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+
+namespace tributary {
+
+/// Axis-aligned box; empty when lo > hi.
+struct Box {
+  std::array<double, 3> lo{{1, 1, 1}}, hi{{-1, -1, -1}};
+  bool empty() const { return lo[0] > hi[0]; }
+  bool contains(const double p[3]) const {
+    return p[0] >= lo[0] && p[0] <= hi[0] && p[1] >= lo[1] && p[1] <= hi[1] && p[2] >= lo[2] &&
+           p[2] <= hi[2];
+  }
+};
+
+}  // namespace tributary

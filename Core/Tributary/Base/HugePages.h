@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace tributary {
+
+/// Memory for random access: aligned to 64 bytes and more, not set, and on huge pages where there
+/// are any, so that addresses are found without walks through page tables.
+class HugePages {
+ public:
+  /// Throws std::bad_alloc.
+  explicit HugePages(std::size_t bytes) {
+    constexpr std::size_t huge = std::size_t(1) << 21;
+    const std::size_t alignment = bytes >= huge ? huge : 64;
+    bytes = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
+    if (!memory_) throw std::bad_alloc();
+#ifdef __linux__
+    if (bytes >= huge) madvise(memory_.get(), bytes, MADV_HUGEPAGE);  // a wish
+#endif
+  }
+  std::byte* data() const {
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace tributary {
+
+/// A double's bits as an integer in the same order: negative numbers count downwards. NaN comes
+/// after +infinity, or before -infinity if its sign bit is set; -0 before +0.
+inline std::int64_t orderedInteger(double value) {
+  std::int64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits < 0 ? bits ^ std::numeric_limits<std::int64_t>::max() : bits;
+}
+
+inline double fromOrderedInteger(std::int64_t order) {
+  const std::int64_t bits = order < 0 ? order ^ std::numeric_limits<std::int64_t>::max() : order;
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace tributary

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Base/Bytes.h"
+
+namespace tributary {
+
+/// How a type travels: two functions to specialize for a type of one's own,
+///
+///   template <> struct tributary::Serial<Mine> {
+///     static void write(Writer& writer, const Mine& mine);
+///     static Mine read(Reader& reader);  // what write() wrote; throws Error if it cannot be that
+///   };
+///
+/// Given are trivially copyable types (as they are in memory), strings, vectors, pairs and maps of
+/// what is given, and Bytes, which travel without a copy.
+template <class T, class = void>
+struct Serial;
+
+template <class T>
+struct Serial<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
+  static constexpr bool AsInMemory = true;
+  static void write(Writer& writer, const T& value) { writer.value(value); }
+  static T read(Reader& reader) { return reader.value<T>(); }
+};
+
+template <>
+struct Serial<std::string> {
+  static void write(Writer& writer, const std::string& text) { writer.text(text); }
+  static std::string read(Reader& reader) { return reader.text(); }
+};
+
+/// A view's characters are somebody else's.
+template <>
+struct Serial<std::string_view>;
+
+/// Whether values of a type travel as they are in memory, and so do many at once.
+template <class T, class = void>
+struct IsAsInMemory : std::false_type {};
+template <class T>
+struct IsAsInMemory<T, std::enable_if_t<Serial<T>::AsInMemory>> : std::true_type {};
+template <class T>
+constexpr bool isAsInMemory() {
+  return IsAsInMemory<T>::value && !std::is_same_v<T, bool>;  // std::vector<bool> has bits
+}
+
+template <class T, class A>
+struct Serial<std::vector<T, A>> {
+  using Vector = std::vector<T, A>;
+  static void write(Writer& writer, const Vector& values) {
+    if constexpr (isAsInMemory<T>()) {
+      writer.range(values);
+    } else {
+      writer.value(static_cast<std::uint64_t>(values.size()));
+      for (const auto& value : values) Serial<T>::write(writer, value);
+    }
+  }
+  static Vector read(Reader& reader) {
+    Vector values;
+    if constexpr (isAsInMemory<T>()) {
+      reader.rangeInto(values);
+    } else {
+      // Not reserved: a wrong number must end with the message, not with the memory.
+      for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+        if (reader.atEnd()) reader.raw(1);  // refuses
+        values.push_back(Serial<T>::read(reader));
+      }
+    }
+    return values;
+  }
+};
+
+// std::pair is not trivially copyable even where its parts are.
+template <class A, class B>
+struct Serial<std::pair<A, B>, std::enable_if_t<!std::is_trivially_copyable_v<std::pair<A, B>>>> {
+  static void write(Writer& writer, const std::pair<A, B>& pair) {
+    Serial<A>::write(writer, pair.first);
+    Serial<B>::write(writer, pair.second);
+  }
+  static std::pair<A, B> read(Reader& reader) {
+    A first = Serial<A>::read(reader);
+    return {std::move(first), Serial<B>::read(reader)};
+  }
+};
+
+template <class K, class V, class C, class A>
+struct Serial<std::map<K, V, C, A>> {
+  using Map = std::map<K, V, C, A>;
+  static void write(Writer& writer, const Map& map) {
+    writer.value(static_cast<std::uint64_t>(map.size()));
+    for (const auto& [key, value] : map) {
+      Serial<K>::write(writer, key);
+      Serial<V>::write(writer, value);
+    }
+  }
+  static Map read(Reader& reader) {
+    Map map;
+    for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+      if (reader.atEnd()) reader.raw(1);  // refuses
+      K key = Serial<K>::read(reader);
+      map.emplace_hint(map.end(), std::move(key), Serial<V>::read(reader));
+    }
+    return map;
+  }
+};
+
+/// What a value will take, as far as that is known without writing it.
+template <class T>
+std::size_t knownSize(const T&) {
+  return std::is_trivially_copyable_v<T> ? sizeof(T) : 0;
+}
+inline std::size_t knownSize(const std::string& text) {
+  return sizeof(std::uint64_t) + text.size();
+}
+template <class T, class A>
+std::size_t knownSize(const std::vector<T, A>& values) {
+  return isAsInMemory<T>() ? sizeof(std::uint64_t) + values.size() * sizeof(T) : 0;
+}
+
+/// A message of one value; `room` bytes can be appended to it without moving it.
+template <class T>
+Bytes packed(T&& value, std::size_t room = 0) {
+  using Value = std::decay_t<T>;
+  if constexpr (std::is_same_v<Value, Bytes>) {
+    return std::forward<T>(value);
+  } else {
+    Writer writer;
+    writer.reserve(knownSize(value) + room);
+    Serial<Value>::write(writer, value);
+    return writer.take();
+  }
+}
+
+/// What packed() made. Throws Error if the bytes are not one value.
+template <class T>
+T unpacked(Bytes&& bytes) {
+  if constexpr (std::is_same_v<T, Bytes>) {
+    return std::move(bytes);
+  } else {
+    const Bytes mine = std::move(bytes);
+    Reader reader(mine);
+    T value = Serial<T>::read(reader);
+    if (!reader.atEnd()) {
+      throw Error("malformed message: " + std::to_string(reader.remaining()) +
+                  " bytes too many; do all ranks run the same version of the program?");
+    }
+    return value;
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+namespace tributary {
+
+/// A view of `size()` contiguous values that somebody else owns (C++17 has no std::span).
+template <class T>
+class Span {
+ public:
+  constexpr Span() = default;
+  constexpr Span(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>
+  Span(std::vector<U>& v) : data_(v.data()), size_(v.size()) {}
+  template <class U, class = std::enable_if_t<std::is_convertible_v<const U (*)[], T (*)[]>>>
+  Span(const std::vector<U>& v) : data_(v.data()), size_(v.size()) {}
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>
+  constexpr Span(Span<U> other) : data_(other.data()), size_(other.size()) {}
+
+  constexpr T* data() const { return data_; }
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  constexpr T* begin() const { return data_; }
+  constexpr T* end() const { return data_ + size_; }
+  constexpr Span subspan(std::size_t offset, std::size_t count) const {
+    return {data_ + offset, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Collective/Collectives.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/OrderedDouble.h"
+#include "Tributary/Collective/Agree.h"
+
+namespace tributary {
+
+namespace {
+
+std::vector<std::int64_t> wait(Transport& transport, const PendingReduce& reduce) {
+  Backoff backoff;
+  while (true) {
+    transport.poll();
+    if (reduce.done()) return reduce.result();
+    backoff.rest(transport);
+  }
+}
+
+/// The set-up messages of one session, by source: each rank sends another at most one at a time.
+/// A message that is lost arrives empty, and is noted.
+class Post {
+ public:
+  Post(Transport& transport, ErrorCollector& errors)
+      : transport_(transport), errors_(errors), session_(transport.openSession()) {}
+
+  void send(int destination, SendMode mode, Bytes&& bytes) {
+    sends_.push_back(transport_.send(destination, Topic::Setup, session_, mode, std::move(bytes)));
+  }
+  /// Waits for the next message of one source.
+  Bytes receive(int source) {
+    Backoff backoff;
+    while (arrived_[source].empty()) {
+      if (take()) {
+        backoff.reset();
+      } else {
+        transport_.poll();
+        backoff.rest(transport_);
+      }
+    }
+    Bytes bytes = std::move(arrived_[source].front());
+    arrived_[source].erase(arrived_[source].begin());
+    return bytes;
+  }
+  /// Takes in one message, if there is one.
+  bool take() {
+    try {
+      auto envelope = transport_.tryReceive(Topic::Setup, session_);
+      if (!envelope) return false;
+      arrived_[envelope->source].push_back(std::move(envelope->bytes));
+    } catch (const LostMessage& lost) {
+      arrived_[lost.source()].emplace_back();
+      errors_.note(lost.what());
+    }
+    return true;
+  }
+  bool receiving() const { return transport_.receiving(Topic::Setup, session_); }
+  bool sent() {
+    transport_.poll();
+    return std::all_of(sends_.begin(), sends_.end(), [](const PendingSend& s) { return s.done(); });
+  }
+  void waitSent() {
+    Backoff backoff;
+    while (!sent()) {
+      if (take()) {
+        backoff.reset();
+      } else {
+        backoff.rest(transport_);
+      }
+    }
+  }
+  std::map<int, std::vector<Bytes>>& arrived() { return arrived_; }
+
+ private:
+  Transport& transport_;
+  ErrorCollector& errors_;
+  Session session_;
+  std::vector<PendingSend> sends_;
+  std::map<int, std::vector<Bytes>> arrived_;
+};
+
+}  // namespace
+
+void barrier(Transport& transport) {
+  wait(transport, transport.barrier());
+}
+
+std::vector<std::int64_t> allreduce(Transport& transport, ReduceOp op,
+                                    std::vector<std::int64_t> values) {
+  return wait(transport, transport.allreduce(op, std::move(values)));
+}
+
+std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value) {
+  return allreduce(transport, op, std::vector<std::int64_t>{value})[0];
+}
+
+std::vector<double> allreduce(Transport& transport, ReduceOp op, std::vector<double> values) {
+  if (op != ReduceOp::Min && op != ReduceOp::Max) {
+    throw Error("doubles can be reduced by Min and Max only: gather them and add in rank order");
+  }
+  std::vector<std::int64_t> orders(values.size());
+  std::transform(values.begin(), values.end(), orders.begin(), orderedInteger);
+  orders = allreduce(transport, op, std::move(orders));
+  std::transform(orders.begin(), orders.end(), values.begin(), fromOrderedInteger);
+  return values;
+}
+
+double allreduce(Transport& transport, ReduceOp op, double value) {
+  return allreduce(transport, op, std::vector<double>{value})[0];
+}
+
+std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
+  // Recursive doubling: after step d, `before` is the sum of the 2d - 1 ranks before this one. A
+  // rank in trouble passes on nothing.
+  ErrorCollector errors;
+  Post post(transport, errors);
+  const int rank = transport.rank();
+  const int size = transport.size();
+  std::int64_t before = 0;
+  for (std::int64_t distance = 1; distance < size; distance *= 2) {
+    const auto step = static_cast<int>(distance);
+    if (rank + step < size) {
+      post.send(rank + step, SendMode::Eager,
+                errors.any() ? Bytes() : Writer().value(before + value).take());
+    }
+    if (rank - step < 0) continue;
+    const Bytes received = post.receive(rank - step);
+    errors.attempt([&] { before += Reader(received).value<std::int64_t>(); });
+  }
+  post.waitSent();
+  errors.agree(transport);
+  return before;
+}
+
+std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollector& errors) {
+  // Dissemination: at distance d each rank holds the bytes of ranks rank .. rank + d - 1 and passes
+  // them on to rank - d. A rank in trouble passes on nothing.
+  Post post(transport, errors);
+  const int rank = transport.rank();
+  const int size = transport.size();
+  std::vector<Bytes> held;
+  held.push_back(std::move(mine));
+  for (std::int64_t distance = 1; distance < size; distance *= 2) {
+    const auto step = static_cast<int>(distance);
+    const auto count = static_cast<std::size_t>(std::min(step, size - step));
+    Writer writer;
+    for (std::size_t i = 0; i < count && !errors.any(); ++i) writer.range(held[i]);
+    post.send((rank - step + size) % size, SendMode::Eager, writer.take());
+    const Bytes received = post.receive((rank + step) % size);
+    errors.attempt([&] {
+      Reader reader(received);
+      for (std::size_t i = 0; i < count; ++i) {
+        held.emplace_back();
+        reader.rangeInto(held.back());
+      }
+    });
+  }
+  post.waitSent();
+  held.resize(static_cast<std::size_t>(size));
+  std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
+  return held;
+}
+
+std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine) {
+  ErrorCollector errors;
+  std::vector<Bytes> all = allgatherBytes(transport, std::move(mine), errors);
+  errors.agree(transport);
+  return all;
+}
+
+Bytes broadcastBytes(Transport& transport, Bytes bytes, int root, ErrorCollector& errors) {
+  // A binomial tree over the ranks counted from the root.
+  Post post(transport, errors);
+  const int size = transport.size();
+  const int place = (transport.rank() - root + size) % size;
+  std::int64_t step = 1;
+  while (step < size && (place & step) == 0) step *= 2;
+  if (place != 0) bytes = post.receive(static_cast<int>((place - step + root) % size));
+  for (step /= 2; step > 0; step /= 2) {
+    if (place + step < size) {
+      post.send(static_cast<int>((place + step + root) % size), SendMode::Eager, Bytes(bytes));
+    }
+  }
+  post.waitSent();
+  return bytes;
+}
+
+Bytes broadcastBytes(Transport& transport, Bytes bytes, int root) {
+  ErrorCollector errors;
+  bytes = broadcastBytes(transport, std::move(bytes), root, errors);
+  errors.agree(transport);
+  return bytes;
+}
+
+std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
+                                 ErrorCollector& errors) {
+  const auto size = static_cast<std::size_t>(transport.size());
+  Post post(transport, errors);
+  if (toEachRank.size() != size) {
+    errors.note("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
+                std::to_string(size) + " ranks");
+    toEachRank.assign(size, {});
+  }
+  // Hoefler, Siebert, Lumsdaine 2010: once a rank's synchronous sends are finished it enters a
+  // barrier, and when that is complete, everything has begun to arrive.
+  std::vector<Bytes> result(size);
+  const auto self = static_cast<std::size_t>(transport.rank());
+  result[self] = std::move(toEachRank[self]);
+  for (std::size_t step = 1; step < size; ++step) {
+    const std::size_t destination = (self + step) % size;
+    Bytes& bytes = toEachRank[destination];
+    if (!bytes.empty()) {
+      post.send(static_cast<int>(destination), SendMode::Synchronous, std::move(bytes));
+    }
+  }
+  PendingReduce all;
+  bool entered = false;
+  Backoff backoff;
+  while (true) {
+    const bool ended = entered && all.done();
+    if (post.take()) {
+      backoff.reset();
+      continue;
+    }
+    if (ended && !post.receiving()) break;
+    const bool sent = post.sent();
+    if (!entered && sent) {
+      all = transport.barrier();
+      entered = true;
+    }
+    backoff.rest(transport);
+  }
+  for (auto& [source, messages] : post.arrived()) {
+    result[static_cast<std::size_t>(source)] = std::move(messages.front());
+  }
+  return result;
+}
+
+std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank) {
+  ErrorCollector errors;
+  std::vector<Bytes> result = exchangeBytes(transport, std::move(toEachRank), errors);
+  errors.agree(transport);
+  return result;
+}
+
+}  // namespace tributary

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Assignment.h"
+#include "Tributary/Components/Matching.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// A set of connected elements of one block, by the block and its number there: unique on all
+/// ranks.
+struct SetName {
+  BlockId block;
+  std::int64_t set;
+
+  bool operator==(const SetName& other) const { return block == other.block && set == other.set; }
+  bool operator!=(const SetName& other) const { return !(*this == other); }
+  bool operator<(const SetName& other) const {
+    return block != other.block ? block < other.block : set < other.set;
+  }
+};
+
+/// A set of a block and one of another block, or of the same, belong to one region.
+struct SetLink {
+  std::int64_t local;
+  BlockId block;
+  std::int64_t remote;
+};
+
+/// The links between sets that follow from shared entities: all sets that have an entity are linked
+/// with the least of them, whether its owner has it in a set or not. Collective; two messages
+/// between ranks that share entities. Throws Error on all ranks if one rank's arguments are wrong
+/// or a message is malformed.
+/// @param matches  as matchEntities() gave them; may be used again for other sets
+/// @param setOfEntity  for each block of this rank, the set of each of the entities that keys were
+///                     given for; 0xffffffff where it is in none
+/// @return for each block of this rank its links, sorted, each once; given on both sides
+std::vector<std::vector<SetLink>> linkSets(
+    Transport& transport, const Assignment& assignment,
+    const std::vector<std::vector<Match>>& matches,
+    const std::vector<Span<const std::uint32_t>>& setOfEntity);
+
+}  // namespace tributary

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Components/SharedPoints.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+namespace {
+
+/// What a block says to the owner of a point, and its answer.
+struct Said {
+  BlockId block;
+  RegionAtPoint what;
+};
+
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// Sends records to the blocks that they name and sorts what comes by the local block.
+std::vector<std::vector<RegionAtPoint>> deliver(Transport& transport, const Assignment& assignment,
+                                                const std::vector<Said>& records) {
+  std::vector<std::vector<Said>> toRank(index(transport.size()));
+  for (const Said& said : records) toRank[index(assignment.rankOf(said.block))].push_back(said);
+  std::vector<Bytes> bytes(toRank.size());
+  for (std::size_t r = 0; r < bytes.size(); ++r)
+    if (!toRank[r].empty()) bytes[r] = Writer().range(toRank[r]).take();
+
+  const BlockId first = assignment.first(transport.rank());
+  const std::int64_t count = assignment.count(transport.rank());
+  std::vector<std::vector<RegionAtPoint>> got(index(count));
+  bytes = exchangeBytes(transport, std::move(bytes));
+  collectively(transport, [&] {
+    for (const Bytes& part : bytes) {
+      for (Reader reader(part); !reader.atEnd();) {
+        for (const Said& said : reader.range<Said>()) {
+          if (said.block < first || said.block >= first + count)
+            throw Error("malformed message: a point of a block of another rank");
+          got[index(said.block - first)].push_back(said.what);
+        }
+      }
+    }
+  });
+  return got;
+}
+
+}  // namespace
+
+SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
+                           const std::vector<std::vector<Match>>& matches,
+                           const std::vector<std::vector<RegionAtPoint>>& regions) {
+  const BlockId first = assignment.first(transport.rank());
+  const auto byPoint = [](const RegionAtPoint& a, const RegionAtPoint& b) {
+    return std::tie(a.point, a.region) < std::tie(b.point, b.region);
+  };
+  const auto isOwner = [](const Match& match, BlockId mine) {
+    return std::tie(mine, match.local) < std::tie(match.block, match.remote);
+  };
+
+  std::vector<std::vector<RegionAtPoint>> known(regions);
+  std::vector<Said> toOwners;
+  for (std::size_t b = 0; b < known.size(); ++b) {
+    const BlockId mine = first + static_cast<BlockId>(b);
+    std::sort(known[b].begin(), known[b].end(), byPoint);
+    std::vector<RegionAtPoint> owned;
+    auto match = matches[b].begin();
+    for (RegionAtPoint said : known[b]) {
+      while (match != matches[b].end() && match->local < said.point) ++match;
+      if (match == matches[b].end() || match->local != said.point || isOwner(*match, mine)) {
+        owned.push_back(said);
+      } else {  // the owner has many matches, all others have one
+        said.point = match->remote;
+        toOwners.push_back({match->block, said});
+      }
+    }
+    known[b] = std::move(owned);
+  }
+
+  SettledPoints settled;
+  settled.labels.resize(known.size());
+  auto heard = deliver(transport, assignment, toOwners);
+  std::vector<Said> toSharers;
+  std::map<std::int64_t, std::int64_t> counts;
+  for (std::size_t b = 0; b < known.size(); ++b) {
+    const BlockId mine = first + static_cast<BlockId>(b);
+    std::vector<RegionAtPoint>& all = known[b];
+    all.insert(all.end(), heard[b].begin(), heard[b].end());
+    std::sort(all.begin(), all.end(), byPoint);
+    const auto same = [](const RegionAtPoint& a, const RegionAtPoint& c) {
+      return a.point == c.point && a.region == c.region;
+    };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    std::vector<PointLabel>& labels = settled.labels[b];
+    for (const RegionAtPoint& one : all) {
+      ++counts[one.region];
+      if (one.selected != 0 && (labels.empty() || labels.back().point != one.point))
+        labels.push_back({one.point, one.region});
+    }
+    std::size_t at = 0;
+    for (const Match& match : matches[b]) {
+      if (!isOwner(match, mine)) continue;
+      while (at < labels.size() && labels[at].point < match.local) ++at;
+      if (at < labels.size() && labels[at].point == match.local)
+        toSharers.push_back({match.block, {match.remote, labels[at].region, 1}});
+    }
+  }
+  for (const auto& [region, count] : counts) settled.counts.push_back({region, count});
+
+  heard = deliver(transport, assignment, toSharers);
+  for (std::size_t b = 0; b < heard.size(); ++b)
+    for (const RegionAtPoint& one : heard[b]) settled.labels[b].push_back({one.point, one.region});
+  return settled;
+}
+
+}  // namespace tributary

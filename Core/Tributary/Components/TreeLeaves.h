@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Base/ParallelFor.h"
+#include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Assignment.h"
+#include "Tributary/Components/Connection.h"
+#include "Tributary/Components/Matching.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// A lattice of root cells, each the root of a tree: divided into `factor` parts along each axis
+/// that is not flat, and the parts again. Places are counted in cells of the finest level.
+struct TreeLattice {
+  std::array<std::int64_t, 3> roots{1, 1, 1};  ///< Along each axis; 1 along a flat one.
+  std::array<std::int32_t, 3> isFlat{};
+  std::int32_t factor = 2;
+  std::int32_t depth = 0;  ///< The finest level there may be, on any rank; roots are level 0.
+
+  /// Throws Error if the finest level has more than 2^53 cells along an axis, or a number is off.
+  void check() const;
+  /// Of a cell of a level along each axis.
+  std::int64_t width(int level) const;
+  int dimension() const { return 3 - isFlat[0] - isFlat[1] - isFlat[2]; }
+};
+
+/// An undivided cell.
+struct TreeLeaf {
+  std::array<std::int64_t, 3> at;  ///< Place of its least corner.
+  std::int32_t level;
+  std::int32_t isGhost;  ///< 1: a copy of what another block may have, 0: its own.
+};
+
+/// The leaves of the trees of one block, and who touches whom. A tree is one block's: no other has
+/// leaves of it but ghosts.
+class TreeLeaves {
+ public:
+  using Place = std::array<std::int64_t, 3>;
+  using Direction = std::array<std::int32_t, 3>;  // -1, 0 or 1 along each axis
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+  TreeLeaves() = default;
+  /// Throws Error if a leaf is not in the lattice, if leaves that are no ghosts overlap, or if
+  /// there are 2^31 or more.
+  TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves);
+
+  const TreeLattice& lattice() const { return lattice_; }
+  const std::vector<TreeLeaf>& leaves() const { return leaves_; }
+
+  /// The leaf, no ghost, that has the cell of the finest level at a place; -1 if there is none.
+  std::int64_t find(const Place& at) const;
+  /// All pairs of leaves, no ghosts, that have a common face, edge or point, or a part of one; in
+  /// two dimensions edges are faces. Each pair once.
+  std::vector<Pair> contacts(Through through, const ParallelFor& parallelFor) const;
+  /// Whether trees that the block does not have may have leaves at a corner too.
+  bool isOnBorder(const Place& corner) const;
+
+  /// Numbers of the trees of leaves that are no ghosts, or of ghosts, each once.
+  std::vector<std::int64_t> trees(bool ofGhosts) const;
+  /// Number of the tree that has a place.
+  std::int64_t treeAt(const Place& at) const;
+
+  bool hasTree(std::int64_t tree) const { return roots_.count(tree) != 0; }
+  static Place beside(const Place& at, const Direction& direction, std::int64_t width) {
+    Place place = at;
+    for (std::size_t a = 0; a < 3; ++a) place[a] += direction[a] * width;
+    return place;
+  }
+  /// Calls `visit(direction, place)` for each neighbor of the same size that a leaf may have
+  /// within the lattice.
+  template <class Visit>
+  void visitNeighbors(const TreeLeaf& leaf, Through through, Visit&& visit) const {
+    const int dimension = lattice_.dimension();
+    const int most = through == Through::Faces   ? 1
+                     : through == Through::Edges ? std::max(dimension - 1, 1)
+                                                 : dimension;
+    const std::int64_t width = widths_[static_cast<std::size_t>(leaf.level)];
+    Direction from{}, to{}, d;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (lattice_.isFlat[a] != 0) continue;
+      from[a] = leaf.at[a] > 0 ? -1 : 0;
+      to[a] = leaf.at[a] + width < lattice_.roots[a] * widths_[0] ? 1 : 0;
+    }
+    for (d[2] = from[2]; d[2] <= to[2]; ++d[2]) {
+      for (d[1] = from[1]; d[1] <= to[1]; ++d[1]) {
+        for (d[0] = from[0]; d[0] <= to[0]; ++d[0]) {
+          const int steps = std::abs(d[0]) + std::abs(d[1]) + std::abs(d[2]);
+          if (steps > 0 && steps <= most) visit(d, beside(leaf.at, d, width));
+        }
+      }
+    }
+  }
+
+ private:
+  // What is at a node: children from slots_[n] on, nothing, or leaf -2 - n.
+  static constexpr std::int64_t Nothing = -1;
+  static constexpr int MostLevels = 54;
+  /// What a coordinate adds to the numbers of the tree and of the child on each level below.
+  struct Path {
+    std::int64_t tree;
+    std::array<std::int32_t, MostLevels> child;
+  };
+  Path pathTo(std::size_t axis, std::int64_t coordinate, int level) const;
+  /// The node on a level, or the leaf above it. @param paths  along each axis
+  std::int64_t nodeAt(const Path& x, const Path& y, const Path& z, int level) const;
+  /// Pairs of one leaf with leaves that are as large or larger; of such as large with later ones.
+  void contactsOf(std::size_t leaf, Through through, std::vector<Pair>& pairs) const;
+
+  TreeLattice lattice_;
+  std::vector<TreeLeaf> leaves_;
+  std::unordered_map<std::int64_t, std::int64_t> roots_;  // by tree
+  std::vector<std::int64_t> slots_;
+  std::vector<std::int64_t> widths_;  // by level
+};
+
+/// What a leaf has in common with leaves of other blocks: who has the same key is connected.
+struct LeafContact {
+  std::int64_t leaf;
+  EntityKey key;
+};
+
+/// Finds the leaves of different blocks that have a common face, edge or point, or a part of one,
+/// and the leaves that ghosts are copies of. A ghost that is no copy of a leaf has no contact.
+///
+/// Collective. Leaves next to trees of other blocks travel to the rank that their tree's number
+/// names, where the others ask for them. Throws Error on all ranks if two blocks have a tree.
+/// @param blocks  the leaves of each block of this rank, in order; lattices alike on all ranks
+/// @return for each block of this rank its contacts, sorted, each once
+std::vector<std::vector<LeafContact>> matchLeaves(Transport& transport,
+                                                  const Assignment& assignment,
+                                                  const std::vector<const TreeLeaves*>& blocks,
+                                                  Through through);
+
+}  // namespace tributary

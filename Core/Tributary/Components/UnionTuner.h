@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "Tributary/Components/DistributedUnion.h"
+#include "Tributary/Exchange/ExchangeSetting.h"
+#include "Tributary/Tuning/SettingsTrial.h"
+
+namespace tributary {
+
+/// What a UnionTuner chose, and what that cost and brought.
+struct UnionTuning {
+  ExchangeSetting setting;
+  std::size_t trials = 0;                ///< 0 where an earlier choice was used again.
+  double seconds = 0;                    ///< That trials took.
+  std::optional<TimeForecast> expected;  ///< Of a union; none if nothing was ever tried.
+  std::optional<double> actualSeconds;   ///< How long the union took; none if there was none.
+};
+
+/// Unites sets, as often as it is asked to, with the batch size and hold time that are the fastest.
+/// The first union finds them by trials: all of it is done with each of exchangeSettings(), in a
+/// race (SettingsTrial), about fifty times together, however long that takes. Later unions use the
+/// choice again, for as long as the number of ranks, the method, the schedule, its arrivals and the
+/// detector are the same, and the number of blocks but for a factor of two. Where no rank sends a
+/// message nothing is tried, and the default stays.
+///
+/// To use it, give UnionOptions::tuner to what unites sets, on all ranks or on none. The roots are
+/// the same.
+class UnionTuner {
+ public:
+  /// As uniteSets(), but options.exchange.batchBytes and holdSeconds are not read; options.tuner
+  /// neither. Collective; ranks must have made the same calls before. An error or an abort leaves
+  /// it without a choice, if that was in a trial.
+  UnionResult unite(Transport& transport, const Assignment& assignment,
+                    const std::vector<std::int64_t>& setsOfBlock,
+                    const std::vector<std::vector<SetLink>>& links, const UnionOptions& options);
+
+  /// Local. Of what was united since the last call: the trials of all unions, the seconds of the
+  /// first one that was not aborted. The same on all ranks.
+  UnionTuning takeTuning();
+
+ private:
+  /// What a choice depends on.
+  struct Work {
+    int ranks = 0;
+    std::int64_t blocks = 0;
+    UnionMethod method = UnionMethod::TreeUnion;
+    Schedule schedule = Schedule::Asynchronous;
+    double arrivals = 0;
+    std::string detector;
+
+    bool isLike(const Work& other) const;
+  };
+  struct Choice {
+    Work work;
+    ExchangeSetting setting;
+    TimeForecast expected;
+  };
+
+  std::optional<Choice> choice_;
+  std::size_t trials_ = 0;  // since the last takeTuning(), as the others
+  double trialSeconds_ = 0;
+  std::optional<double> actualSeconds_;
+};
+
+}  // namespace tributary

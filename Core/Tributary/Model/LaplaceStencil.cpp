@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Model/LaplaceStencil.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Model/detail/LaplaceKernel.h"
+
+namespace tributary {
+
+using namespace detail;
+
+namespace {
+
+const LaplaceKernel& kernel() {
+#if defined(__x86_64__)
+  static const LaplaceKernel& chosen =
+      __builtin_cpu_supports("avx2") ? laplaceKernelAvx2 : laplaceKernelBaseline;
+  return chosen;
+#else
+  return laplaceKernelBaseline;
+#endif
+}
+
+}  // namespace
+
+std::size_t dimensionOf(LaplaceStencil stencil) {
+  return stencil == LaplaceStencil::FivePoint || stencil == LaplaceStencil::NinePoint ? 2 : 3;
+}
+
+int neighborsOf(LaplaceStencil stencil) {
+  switch (stencil) {
+    case LaplaceStencil::FivePoint:
+      return 4;
+    case LaplaceStencil::NinePoint:
+      return 8;
+    case LaplaceStencil::SevenPoint:
+      return 6;
+    case LaplaceStencil::TwentySevenPoint:
+      return 26;
+  }
+  throw Error("unknown stencil");
+}
+
+void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+               std::int64_t count, double* out) {
+  kernel().step(stencil, row, strides, count, out);
+}
+
+void streamJacobiRows(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                      std::int64_t count, std::int64_t rows, double* out) {
+  kernel().stream(stencil, row, strides, count, rows, out);
+}
+
+std::size_t streamStride(std::size_t values) {
+  // Doubles in a cache line, and in half of what the ways of the first cache repeat after: the next
+  // row but one should not come down there either.
+  constexpr std::size_t line = 8, way = 256;
+  // The rows of several stencils should be a few lines apart there.
+  constexpr std::size_t apart = 4 * line;
+  std::size_t stride = (values + line - 1) / line * line;
+  while (stride % way < apart || stride % way > way - apart) stride += line;
+  return stride;
+}
+
+void drainStreams() {
+  kernel().drain();
+}
+
+double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
+                            std::int64_t count) {
+  return kernel().squares(stencil, row, strides, count);
+}
+
+}  // namespace tributary

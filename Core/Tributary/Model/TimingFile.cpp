@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Model/TimingFile.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <istream>
+#include <ostream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary {
+
+namespace {
+
+constexpr const char* Title = "tributary-timings 3";
+
+/// Iterations of each kind, in sections of this name.
+constexpr std::array IterationSections = {std::pair("iterations", &OperationTimes::iterations),
+                                          std::pair("interrupted", &OperationTimes::interrupted)};
+
+/// As few digits as give the same number again, in any locale.
+std::string text(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return std::string(digits.data(), end);
+}
+
+std::vector<IterationKind> allKinds() {
+  std::vector<IterationKind> kinds;
+  for (const bool communicating : {true, false})
+    for (const bool swap : {false, true})
+      for (const bool residual : {false, true})
+        for (const bool reported : {false, true})
+          kinds.push_back({communicating, swap, residual, reported});
+  return kinds;
+}
+
+/// The lines of a file, which knows where it is when something is wrong.
+class Lines {
+ public:
+  Lines(std::istream& in, const std::string& name) : in_(in), name_(name) {}
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(name_ + ", line " + std::to_string(number_) + ": " + what);
+  }
+  /// The next line. @param wanted  for the error if there is none
+  std::string next(const std::string& wanted) {
+    std::string line;
+    ++number_;
+    if (!std::getline(in_, line)) fail("the file ends where " + wanted + " should be");
+    return line;
+  }
+  /// The words of the next line, which begins with this one and has so many after it.
+  std::vector<std::string> words(const std::string& first, std::size_t count) {
+    std::istringstream line(next("\"" + first + "\""));
+    std::vector<std::string> words;
+    for (std::string word; line >> word;) words.push_back(word);
+    if (words.empty() || words.front() != first)
+      fail("there should be \"" + first + "\", not \"" + (words.empty() ? "" : words.front()) +
+           "\"");
+    if (words.size() != count + 1)
+      fail("there should be " + std::to_string(count) + " after \"" + first + "\", not " +
+           std::to_string(words.size() - 1));
+    words.erase(words.begin());
+    return words;
+  }
+  std::int64_t integer(const std::string& word) const {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size())
+      fail("\"" + word + "\" is no whole number");
+    return value;
+  }
+  int small(const std::string& word) const {
+    const std::int64_t value = integer(word);
+    if (value < 0 || value > 1 << 30) fail(word + " is not between 0 and 2^30");
+    return static_cast<int>(value);
+  }
+  double real(const std::string& word) const {
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size())
+      fail("\"" + word + "\" is no number");
+    return value;
+  }
+  double seconds(const std::string& word) const {
+    const double value = real(word);
+    if (!std::isfinite(value) || value < 0)
+      fail("\"" + word + "\" is no time or ratio; these are finite and not negative");
+    return value;
+  }
+  /// So many lines with seconds. Memory grows with what is there, not with what was announced.
+  std::vector<double> samples(std::int64_t count, const std::string& of) {
+    if (count < 0) fail(std::to_string(count) + " samples of " + of);
+    std::vector<double> samples;
+    for (std::int64_t i = 0; i < count; ++i)
+      samples.push_back(seconds(
+          next("sample " + std::to_string(i + 1) + " of " + std::to_string(count) + " of " + of)));
+    return samples;
+  }
+
+ private:
+  std::istream& in_;
+  std::string name_;
+  int number_ = 0;
+};
+
+IterationKind kindOf(const Lines& lines, const std::string& name) {
+  for (const IterationKind& kind : allKinds())
+    if (nameOf(kind) == name) return kind;
+  lines.fail("there is no kind of iterations \"" + name + "\"");
+}
+
+HybridSetting readSetting(Lines& lines) {
+  HybridSetting setting;
+  setting.neighbors = lines.small(lines.words("neighbors", 1)[0]);
+  const auto points = lines.words("points", 3);
+  for (std::size_t a = 0; a < 3; ++a) setting.points[a] = lines.integer(points[a]);
+  const auto subregions = lines.words("subregions", 2);
+  for (std::size_t a = 0; a < 2; ++a) setting.subregions[a] = lines.small(subregions[a]);
+  setting.threads = lines.small(lines.words("threads", 1)[0]);
+  const std::string communicates = lines.words("communicates", 1)[0];
+  bool isKnown = false;
+  for (const CommunicatingThread choice :
+       {CommunicatingThread::First, CommunicatingThread::InTurns,
+        CommunicatingThread::MostIterations, CommunicatingThread::Dedicated}) {
+    if (nameOf(choice) != communicates) continue;
+    setting.communicates = choice;
+    isKnown = true;
+  }
+  if (!isKnown) lines.fail("no thread communicates as \"" + communicates + "\"");
+  const std::string traffic = lines.words("traffic", 1)[0];
+  if (traffic != "master" && traffic != "direct")
+    lines.fail("traffic is \"master\" or \"direct\", not \"" + traffic + "\"");
+  setting.master = traffic == "master";
+  setting.workShare = lines.real(lines.words("work-share", 1)[0]);
+  setting.swapPeriod = lines.small(lines.words("swap-period", 1)[0]);
+  setting.residualPeriod = lines.small(lines.words("residual-period", 1)[0]);
+  try {
+    check(setting);
+  } catch (const Error& error) {
+    lines.fail(std::string("up to here ") + error.what());
+  }
+  return setting;
+}
+
+}  // namespace
+
+void writeTimings(std::ostream& out, const MeasuredTimes& measured) {
+  const HybridSetting& setting = measured.setting;
+  out << Title << "\nneighbors " << std::to_string(setting.neighbors) << "\npoints "
+      << std::to_string(setting.points[0]) << ' ' << std::to_string(setting.points[1]) << ' '
+      << std::to_string(setting.points[2]) << "\nsubregions "
+      << std::to_string(setting.subregions[0]) << ' ' << std::to_string(setting.subregions[1])
+      << "\nthreads " << std::to_string(setting.threads) << "\ncommunicates "
+      << nameOf(setting.communicates) << "\ntraffic " << (setting.master ? "master" : "direct")
+      << "\nwork-share " << text(setting.workShare) << "\nswap-period "
+      << std::to_string(setting.swapPeriod) << "\nresidual-period "
+      << std::to_string(setting.residualPeriod) << "\ntiming-seconds "
+      << text(measured.timingSeconds) << '\n';
+  const auto samples = [&](const std::string& what, const std::vector<double>& values) {
+    out << what << ' ' << std::to_string(values.size()) << '\n';
+    for (const double value : values) out << text(value) << '\n';
+  };
+  for (std::size_t i = 0; i < Operations; ++i)
+    if (!measured.times.operations[i].empty())
+      samples("operation " + nameOf(static_cast<Operation>(i)), measured.times.operations[i]);
+  for (const auto& [section, member] : IterationSections)
+    for (const IterationKind& kind : allKinds()) {
+      std::vector<double> seconds;
+      for (const auto& [other, value] : measured.times.*member)
+        if (other == kind) seconds.push_back(value);
+      if (!seconds.empty()) samples(std::string(section) + ' ' + nameOf(kind), seconds);
+    }
+  samples("swap-transfers", measured.swapTransfers);
+  samples("report-transfers", measured.reportTransfers);
+  samples("paces", measured.paces);
+  out << "end\n";
+}
+
+MeasuredTimes readTimings(std::istream& in, const std::string& name) {
+  Lines lines(in, name);
+  if (const std::string line = lines.next("\"" + std::string(Title) + "\""); line != Title)
+    lines.fail("\"" + line.substr(0, 40) + "\" does not begin a file of timings, \"" + Title +
+               "\" does");
+  MeasuredTimes measured;
+  measured.setting = readSetting(lines);
+  measured.timingSeconds = lines.seconds(lines.words("timing-seconds", 1)[0]);
+  const std::string sections =
+      "\"operation\", \"iterations\", \"interrupted\" or \"swap-transfers\"";
+  for (;;) {
+    const std::string line = lines.next(sections);
+    std::istringstream words(line);
+    std::string section, what, count, more;
+    words >> section >> what;
+    if (section == "swap-transfers") {
+      if (what.empty() || words >> more) lines.fail("there should be one number after it");
+      measured.swapTransfers = lines.samples(lines.integer(what), section);
+      break;
+    }
+    if (!(words >> count) || words >> more)
+      lines.fail("there should be a name and a number after \"" + section + "\"");
+    const std::int64_t number = lines.integer(count);
+    if (number < 1) lines.fail("what has no samples is left out");
+    if (section == "operation") {
+      std::size_t i = 0;
+      while (i < Operations && nameOf(static_cast<Operation>(i)) != what) ++i;
+      if (i == Operations) lines.fail("there is no operation \"" + what + "\"");
+      auto& values = measured.times.operations[i];
+      if (!values.empty()) lines.fail(what + " has been there before");
+      values = lines.samples(number, what);
+      continue;
+    }
+    const auto iterations = std::find_if(IterationSections.begin(), IterationSections.end(),
+                                         [&](const auto& known) { return known.first == section; });
+    if (iterations == IterationSections.end())
+      lines.fail("there should be " + sections + ", not \"" + section + "\"");
+    auto& values = measured.times.*iterations->second;
+    const IterationKind kind = kindOf(lines, what);
+    for (const auto& [other, seconds] : values)
+      if (other == kind) lines.fail(what + " has been there before");
+    for (const double value : lines.samples(number, what)) values.emplace_back(kind, value);
+  }
+  const auto rest = [&](const std::string& section) {
+    return lines.samples(lines.integer(lines.words(section, 1)[0]), section);
+  };
+  measured.reportTransfers = rest("report-transfers");
+  measured.paces = rest("paces");
+  if (!measured.paces.empty() && measured.paces.size() != computingThreadsOf(measured.setting))
+    lines.fail(std::to_string(measured.paces.size()) + " paces; there are " +
+               std::to_string(computingThreadsOf(measured.setting)) + " threads that compute");
+  for (const double pace : measured.paces)
+    if (pace == 0) lines.fail("a pace has to be above 0");
+  if (lines.next("\"end\"") != "end") lines.fail("there should be \"end\"");
+  std::string more;
+  if (std::getline(in, more)) throw Error(name + ": something follows after \"end\"");
+  return measured;
+}
+
+void saveTimings(const std::string& path, const MeasuredTimes& measured) {
+  std::ofstream file(path);
+  writeTimings(file, measured);
+  file.close();
+  if (!file) throw Error("cannot write " + path);
+}
+
+MeasuredTimes loadTimings(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error("cannot read " + path);
+  return readTimings(file, path);
+}
+
+}  // namespace tributary

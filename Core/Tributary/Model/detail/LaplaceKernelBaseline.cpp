@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define TRIBUTARY_KERNEL laplaceKernelBaseline
+#include "Tributary/Model/detail/LaplaceKernel.inl"

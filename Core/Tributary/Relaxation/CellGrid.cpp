@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Relaxation/CellGrid.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+std::size_t index(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// Visits the rows of `cells`: position of the first cell within `box`, and how many follow.
+template <class Visit>
+void forEachRow(const CellRange& cells, const CellRange& box, Visit&& visit) {
+  for (auto k = cells.lo[2]; k < cells.hi[2]; ++k)
+    for (auto j = cells.lo[1]; j < cells.hi[1]; ++j)
+      visit(
+          ((k - box.lo[2]) * box.along(1) + j - box.lo[1]) * box.along(0) + cells.lo[0] - box.lo[0],
+          cells.along(0));
+}
+
+}  // namespace
+
+CellRange overlapOf(const CellRange& one, const CellRange& other) {
+  CellRange both;
+  for (std::size_t a = 0; a < 3; ++a) {
+    both.lo[a] = std::max(one.lo[a], other.lo[a]);
+    both.hi[a] = std::min(one.hi[a], other.hi[a]);
+  }
+  return both;
+}
+
+SideValues makeSides(const CellRange& box) {
+  SideValues sides;
+  for (std::size_t side = 0; side < Sides; ++side) {
+    const auto axis = side / 2;
+    const auto thick = box.along(axis);
+    sides[side].assign(thick > 0 ? index(box.cells() / thick) : 0, 0.0);
+  }
+  return sides;
+}
+
+std::vector<SidePatch> patchesBetween(const CellGrid& grid, const std::array<bool, 3>& periodic,
+                                      const CellRange& needs, const CellRange& has) {
+  std::vector<SidePatch> patches;
+  if (needs.empty() || has.empty()) return patches;
+  for (int side = 0; side < Sides; ++side) {
+    const auto axis = static_cast<std::size_t>(side / 2);
+    CellRange wanted = needs;
+    auto layer = side % 2 ? needs.hi[axis] : needs.lo[axis] - 1;
+    if (layer < 0 || layer >= grid.along(axis)) {
+      if (!periodic[axis]) continue;
+      layer = layer < 0 ? grid.along(axis) - 1 : 0;
+    }
+    wanted.lo[axis] = layer;
+    wanted.hi[axis] = layer + 1;
+    for (std::size_t a = 0; a < 3; ++a) {
+      wanted.lo[a] = std::max(wanted.lo[a], has.lo[a]);
+      wanted.hi[a] = std::min(wanted.hi[a], has.hi[a]);
+    }
+    if (!wanted.empty()) patches.push_back({side, wanted});
+  }
+  return patches;
+}
+
+std::size_t valuesOf(const std::vector<SidePatch>& patches) {
+  std::size_t values = 0;
+  for (const SidePatch& patch : patches) values += index(patch.cells.cells());
+  return values;
+}
+
+void packPatches(const std::vector<SidePatch>& patches, const CellRange& has,
+                 Span<const double> values, Span<double> out) {
+  auto* at = out.data();
+  for (const SidePatch& patch : patches)
+    forEachRow(patch.cells, has, [&](std::int64_t first, std::int64_t count) {
+      at = std::copy_n(values.data() + first, count, at);
+    });
+}
+
+void unpackPatches(const std::vector<SidePatch>& patches, const CellRange& needs,
+                   Span<const double> in, SideValues& sides) {
+  const auto* at = in.data();
+  for (const SidePatch& patch : patches) {
+    const auto axis = static_cast<std::size_t>(patch.side / 2);
+    // As if the box had one layer of cells there, at the place of the patch.
+    CellRange layer = needs, cells = patch.cells;
+    layer.lo[axis] = cells.lo[axis];
+    layer.hi[axis] = cells.hi[axis];
+    auto& values = sides[static_cast<std::size_t>(patch.side)];
+    forEachRow(cells, layer, [&](std::int64_t first, std::int64_t count) {
+      std::copy_n(at, count, values.data() + first);
+      at += count;
+    });
+  }
+}
+
+}  // namespace tributary

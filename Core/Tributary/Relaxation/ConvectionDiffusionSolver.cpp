@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Relaxation/ConvectionDiffusionSolver.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+namespace {
+
+using Kind = SideCondition::Kind;
+
+std::array<bool, 3> periodicAxes(const ConvectionDiffusionTerms& terms) {
+  std::array<bool, 3> periodic{};
+  for (std::size_t a = 0; a < 3; ++a) periodic[a] = terms.sides[2 * a].kind == Kind::Periodic;
+  return periodic;
+}
+
+bool overlap(const CellRange& a, const CellRange& b) {
+  bool all = true;
+  for (std::size_t x = 0; x < 3; ++x) all = all && a.lo[x] < b.hi[x] && b.lo[x] < a.hi[x];
+  return all && !a.empty() && !b.empty();
+}
+
+/// Each rank looks at its own box, so that all together take as long as one alone.
+void check(const CellGrid& grid, const std::vector<CellRange>& boxes, int rank,
+           const ConvectionDiffusionOptions& options) {
+  const CellRange& mine = boxes[static_cast<std::size_t>(rank)];
+  std::int64_t cells = 0;
+  for (std::size_t r = 0; r < boxes.size(); ++r) {
+    cells += boxes[r].cells();
+    if (static_cast<int>(r) != rank && overlap(mine, boxes[r]))
+      throw Error("the cells of rank " + std::to_string(rank) + " and of rank " +
+                  std::to_string(r) + " overlap");
+  }
+  const auto all = grid.along(0) * grid.along(1) * grid.along(2);
+  if (cells != all)
+    throw Error("the ranks have " + std::to_string(cells) + " of the grid's " +
+                std::to_string(all) + " cells");
+  if (options.sweepsPerExchange < 1 || options.slabs < 1)
+    throw Error("there must be at least one sweep per exchange, and one slab");
+}
+
+}  // namespace
+
+ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const CellGrid& grid,
+                                                     const CellRange& box,
+                                                     const ConvectionDiffusionTerms& terms,
+                                                     FaceFlow faces,
+                                                     const ConvectionDiffusionOptions& options)
+    : transport_(transport),
+      options_(options),
+      concentration_(static_cast<std::size_t>(box.cells()), 0.0) {
+  const auto boxes = allgather(transport, box);
+  collectively(transport, [&] {
+    equation_.emplace(grid, box, terms, std::move(faces));
+    check(grid, boxes, transport.rank(), options);
+    const auto periodic = periodicAxes(terms);
+    own_ = patchesBetween(grid, periodic, box, box);
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      const CellRange& other = boxes[static_cast<std::size_t>(rank)];
+      if (rank == transport.rank()) continue;
+      Link link{rank, patchesBetween(grid, periodic, box, other),
+                patchesBetween(grid, periodic, other, box), other};
+      if (!link.needs.empty() || !link.gives.empty()) links_.push_back(std::move(link));
+    }
+  });
+}
+
+IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
+                                                const std::function<bool()>& monitor) {
+  const CellRange& box = equation_->box();
+  std::vector<double> b(concentration_.size());
+  collectively(transport_, [&] {
+    if (source.size() != concentration_.size())
+      throw Error(std::to_string(source.size()) + " sources for " +
+                  std::to_string(concentration_.size()) + " cells");
+    equation_->rightHandSide(source, concentration_, b);
+  });
+  SideValues beyond = makeSides(box);
+  equation_->setSideValues(beyond);
+
+  std::vector<double> across(valuesOf(own_));
+  const auto receive = [&](Span<const double> u, const Incoming& incoming) {
+    packPatches(own_, box, u, across);
+    unpackPatches(own_, box, across, beyond);
+    for (std::size_t n = 0; n < links_.size(); ++n)
+      unpackPatches(links_[n].needs, box, incoming[n], beyond);
+  };
+
+  IterationProblem problem;
+  for (const Link& link : links_)
+    problem.neighbors.push_back({link.rank, valuesOf(link.gives), valuesOf(link.needs)});
+  problem.iterate = concentration_;
+  problem.sweep = [&](const Incoming& incoming, bool measure) {
+    receive(concentration_, incoming);
+    for (int n = 0; n < options_.sweepsPerExchange; ++n)
+      equation_->sweep(n % 2 == 0, concentration_, beyond, b, options_.slabs, options_.parallelFor);
+    transport_.spend(options_.sweepsPerExchange * options_.sweepSeconds);
+    if (!measure) return 0.0;
+    transport_.spend(options_.residualSeconds);
+    return equation_->residual(concentration_, beyond, b, options_.parallelFor);
+  };
+  problem.fill = [&](std::size_t n, Span<double> values) {
+    packPatches(links_[n].gives, box, concentration_, values);
+  };
+  problem.residual = [&](Span<const double> recorded, const Incoming& incoming) {
+    receive(recorded, incoming);
+    transport_.spend(options_.residualSeconds);
+    return equation_->residual(recorded, beyond, b, options_.parallelFor);
+  };
+
+  Iteration iteration(transport_, std::move(problem), options_.iteration);
+  const IterationResult result = iteration.run(monitor);
+  statistics_ = iteration.statistics();
+  history_ = iteration.history();
+  return result;
+}
+
+}  // namespace tributary

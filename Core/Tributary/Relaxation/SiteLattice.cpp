@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Relaxation/SiteLattice.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+CellRange grown(CellRange box, const CellRange& all) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] = std::max(box.lo[a] - 1, all.lo[a]);
+    box.hi[a] = std::min(box.hi[a] + 1, all.hi[a]);
+  }
+  return box;
+}
+
+}  // namespace
+
+SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates) {
+  SiteLattice sites;
+  sites.places = coordinates;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double>& x = coordinates[a];
+    if (x.size() == 1) sites.widths[a] = {1};
+    for (std::size_t i = 0; x.size() > 1 && i < x.size(); ++i) {
+      const std::size_t before = i > 0 ? i - 1 : i, after = std::min(i + 1, x.size() - 1);
+      sites.widths[a].push_back(0.5 * (x[after] - x[before]));
+    }
+  }
+  return sites;
+}
+
+SiteLattice cellSites(const CellGrid& grid) {
+  SiteLattice sites;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::int64_t i = 0; i < grid.along(a); ++i) {
+      sites.places[a].push_back(grid.center(a, i));
+      sites.widths[a].push_back(grid.along(a) > 1 ? grid.width(a, i) : 1);
+    }
+  return sites;
+}
+
+SiteRoom::SiteRoom(const CellRange& range) : box(range), around(range) {
+  std::int64_t all = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    first[a] = --around.lo[a];
+    ++around.hi[a];
+    step[a] = all;
+    all *= around.along(a);
+  }
+  size = static_cast<std::size_t>(all);
+}
+
+SitePost::SitePost(Transport& transport)
+    : transport_(transport),
+      session_(transport.openSession()),
+      inbox_(static_cast<std::size_t>(transport.size())) {}
+
+void SitePost::send(int destination, Bytes&& bytes) {
+  transport_.send(destination, Topic::Work, session_, SendMode::Eager, std::move(bytes));
+}
+
+Bytes SitePost::receive(int source) {
+  std::vector<Bytes>& early = inbox_[static_cast<std::size_t>(source)];
+  if (!early.empty()) {
+    Bytes bytes = std::move(early.back());
+    early.pop_back();
+    return bytes;
+  }
+  for (Backoff backoff;;) {
+    transport_.poll();
+    std::optional<Envelope> envelope = transport_.tryReceive(Topic::Work, session_);
+    if (!envelope) {
+      backoff.rest(transport_);
+      continue;
+    }
+    backoff.reset();
+    if (envelope->source == source) return std::move(envelope->bytes);
+    std::vector<Bytes>& other = inbox_[static_cast<std::size_t>(envelope->source)];
+    other.insert(other.begin(), std::move(envelope->bytes));
+  }
+}
+
+SiteHalo::SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all)
+    : room_(boxes[static_cast<std::size_t>(rank)]) {
+  const CellRange& mine = room_.box;
+  for (std::size_t other = 0; other < boxes.size(); ++other) {
+    if (static_cast<int>(other) == rank) continue;
+    Link link{static_cast<int>(other), overlapOf(grown(mine, all), boxes[other]),
+              overlapOf(grown(boxes[other], all), mine)};
+    if (!link.needs.empty() || !link.gives.empty()) links_.push_back(link);
+  }
+}
+
+bool SiteHalo::fits(SitePost& post, std::size_t came, const CellRange& range, std::size_t each) {
+  if (came == static_cast<std::size_t>(range.cells()) * each) return true;
+  post.errors.note("malformed message: " + std::to_string(came) + " bytes for " +
+                   std::to_string(range.cells()) + " sites");
+  return false;
+}
+
+}  // namespace tributary

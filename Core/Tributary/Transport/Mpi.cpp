@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Transport/Mpi.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Transport/Clock.h"
+#include "Tributary/Transport/detail/MpiArrivals.h"
+#include "Tributary/Transport/detail/MpiErrors.h"
+#include "Tributary/Transport/detail/MpiMessages.h"
+#include "Tributary/Transport/detail/MpiPersistent.h"
+
+namespace tributary {
+
+using namespace detail;
+
+namespace {
+
+// Larger messages are announced and sent as they are: adding the last byte could move them.
+constexpr std::size_t LargestWhole = 256 << 10;
+
+// Up to here a copy costs less than an announcement.
+constexpr std::size_t LargestCopy = 64 << 10;
+
+/// A window of one integer on rank 0, open from the beginning to the end.
+class MpiInteger : public SharedInteger {
+ public:
+  MpiInteger(MPI_Comm comm, int rank, std::int64_t initial) : rank_(rank) {
+    const auto bytes = static_cast<MPI_Aint>(rank == 0 ? sizeof(std::int64_t) : 0);
+    std::int64_t* value = nullptr;
+    check(MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, comm, &value, &window_),
+          "MPI_Win_allocate");
+    check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    if (rank == 0) {
+      check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window_), "MPI_Win_lock");
+      *value = initial;
+      check(MPI_Win_unlock(0, window_), "MPI_Win_unlock");
+    }
+    check(MPI_Barrier(comm), "MPI_Barrier");
+    check(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");
+  }
+
+  MpiInteger(const MpiInteger&) = delete;
+  MpiInteger& operator=(const MpiInteger&) = delete;
+
+  ~MpiInteger() override {
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+  std::int64_t fetchAdd(std::int64_t value) override {
+    std::int64_t before = 0;
+    check(MPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, 0, MPI_SUM, window_),
+          "MPI_Fetch_and_op");
+    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
+    return before;
+  }
+
+ private:
+  void check(int code, const char* function) const { checkMpi(code, function, rank_); }
+
+  MPI_Win window_ = MPI_WIN_NULL;
+  int rank_;
+};
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport(MPI_Comm comm, std::size_t largestPart)
+      : largestPart_(std::clamp<std::size_t>(largestPart, 1, LargestPart)) {
+    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    tags_ = MpiTags(comm_, rank_);
+    ledger_.sentTo.assign(static_cast<std::size_t>(size_), 0);
+    arrivals_.emplace(comm_, rank_, size_, tags_, ledger_);
+  }
+
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  ~MpiTransport() override {
+    try {
+      drain();
+      check(MPI_Comm_free(&comm_), "MPI_Comm_free");
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "Tributary: while closing the MPI transport: %s\n", error.what());
+    }
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  bool threadsMayTakeTurns() const override {
+    int provided = MPI_THREAD_SINGLE;
+    check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    return provided >= MPI_THREAD_SERIALIZED;
+  }
+  double now() const override { return steadySeconds(); }
+  void spend(double) override {}
+  void relax(double seconds) override { leaveCore(seconds); }
+  Session openSession() override { return sessions_++; }
+
+  PendingSend send(int destination, Topic topic, Session session, SendMode mode,
+                   Bytes&& bytes) override {
+    checkDestination(destination);
+    auto operation = std::make_shared<SendOperation>();
+    operation->bytes = std::move(bytes);
+    if (operation->bytes.size() <= std::min(LargestWhole, largestPart_)) {
+      // One more than there are MPI sends until all of them are started.
+      operation->unfinished = 1;
+      operation->bytes.push_back(WholeMessage);
+      operation->trailer = true;
+      start(operation, operation->bytes.data(), operation->bytes.size(), destination,
+            tags_.of(topic, session), mode);
+      finishPart(*operation);
+    } else {
+      const Span<const std::byte> data(operation->bytes.data(), operation->bytes.size());
+      startParts(operation, destination, topic, session, mode, data);
+    }
+    return PendingSend(std::move(operation));
+  }
+
+  PendingSend sendFrom(int destination, Topic topic, Session session, SendMode mode,
+                       Span<const std::byte> data, Span<const std::byte> tail) override {
+    if (data.size() <= std::min(LargestCopy, largestPart_) || tail.size() > largestPart_) {
+      return Transport::sendFrom(destination, topic, session, mode, data, tail);
+    }
+    checkDestination(destination);
+    auto operation = std::make_shared<SendOperation>();
+    append(operation->bytes, tail.data(), tail.size());
+    startParts(operation, destination, topic, session, mode, data);
+    return PendingSend(std::move(operation));
+  }
+
+  std::optional<Envelope> tryReceive(Topic topic, Session session) override {
+    return arrivals_->tryReceive(topic, session);
+  }
+
+  bool receiving(Topic topic, Session session) const override {
+    return arrivals_->receiving(topic, session);
+  }
+
+  void poll() override {
+    if (requests_.empty()) return;
+    finished_.resize(requests_.size());
+    int count = 0;
+    const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                  finished_.data(), MPI_STATUSES_IGNORE);
+    // With an error in one of them, too, these are finished.
+    if (count > 0) removeFinished(count);
+    check(code, "MPI_Testsome");
+  }
+
+  std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
+                                                    SendMode mode, std::size_t size) override {
+    checkPersistent(destination, size_, size);
+    auto send = std::make_unique<MpiPersistent>(ledger_, rank_, destination, true, size);
+    const Span<std::byte> buffer = send->buffer();
+    const int count = static_cast<int>(size);
+    const int tag = tags_.of(topic, session);
+    if (mode == SendMode::Synchronous) {
+      check(
+          MPI_Ssend_init(buffer.data(), count, MPI_BYTE, destination, tag, comm_, &send->request()),
+          "MPI_Ssend_init");
+    } else {
+      check(
+          MPI_Send_init(buffer.data(), count, MPI_BYTE, destination, tag, comm_, &send->request()),
+          "MPI_Send_init");
+    }
+    return send;
+  }
+
+  std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic, Session session,
+                                                       std::size_t size) override {
+    checkPersistent(source, size_, size);
+    auto receive = std::make_unique<MpiPersistent>(ledger_, rank_, source, false, size);
+    check(MPI_Recv_init(receive->buffer().data(), static_cast<int>(size), MPI_BYTE, source,
+                        tags_.of(topic, session), comm_, &receive->request()),
+          "MPI_Recv_init");
+    return receive;
+  }
+
+  PendingReduce barrier() override {
+    auto state = std::make_shared<PendingReduce::State>();
+    makeRoom();
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+    record(request, {nullptr, state});
+    return PendingReduce(std::move(state));
+  }
+
+  PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {
+    auto state = std::make_shared<PendingReduce::State>();
+    state->values = std::move(values);
+    state->result.resize(state->values.size());
+    makeRoom();
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(state->values.data(), state->result.data(),
+                         static_cast<int>(state->values.size()), MPI_INT64_T, mpiOp(op), comm_,
+                         &request),
+          "MPI_Iallreduce");
+    record(request, {nullptr, state});
+    return PendingReduce(std::move(state));
+  }
+
+  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
+    return std::make_unique<MpiInteger>(comm_, rank_, initial);
+  }
+
+ private:
+  struct SendOperation : PendingSend::State {
+    Bytes announcement;
+    int unfinished = 0;
+    bool trailer = false;
+  };
+  struct Owner {
+    std::shared_ptr<SendOperation> send;
+    std::shared_ptr<PendingReduce::State> reduce;
+  };
+
+  void check(int code, const char* function) const { checkMpi(code, function, rank_); }
+
+  /// For one more request, before MPI knows of it: what MPI works on must not be lost for want of
+  /// memory.
+  void makeRoom() {
+    if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 16);
+    if (owners_.size() == owners_.capacity()) owners_.reserve(2 * owners_.size() + 16);
+  }
+  /// @pre makeRoom()
+  void record(MPI_Request request, Owner&& owner) noexcept {
+    requests_.push_back(request);
+    owners_.push_back(std::move(owner));
+  }
+
+  void removeFinished(int count) {
+    for (int i = 0; i < count; ++i) finish(owners_[static_cast<std::size_t>(finished_[i])]);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      if (kept != i) {
+        requests_[kept] = requests_[i];
+        owners_[kept] = std::move(owners_[i]);
+      }
+      ++kept;
+    }
+    requests_.resize(kept);
+    owners_.resize(kept);
+  }
+
+  static MPI_Op mpiOp(ReduceOp op) {
+    switch (op) {
+      case ReduceOp::Sum:
+        return MPI_SUM;
+      case ReduceOp::Min:
+        return MPI_MIN;
+      case ReduceOp::Max:
+        return MPI_MAX;
+      case ReduceOp::Or:
+        return MPI_BOR;
+    }
+    throw Error("unknown reduction");
+  }
+
+  void checkDestination(int destination) const {
+    if (destination >= 0 && destination < size_) return;
+    throw Error("send to rank " + std::to_string(destination) + ": the transport has ranks 0 to " +
+                std::to_string(size_ - 1));
+  }
+
+  /// An announcement, the data in parts, and the operation's bytes if the data is not these.
+  void startParts(const std::shared_ptr<SendOperation>& operation, int destination, Topic topic,
+                  Session session, SendMode mode, Span<const std::byte> data) {
+    const bool own = data.data() == operation->bytes.data();
+    const Bytes& tail = operation->bytes;
+    const MessageLengths lengths = {data.size(), own ? 0 : tail.size(), largestPart_};
+    operation->unfinished = 1;
+    append(operation->announcement, &lengths, sizeof lengths);
+    operation->announcement.push_back(Announcement);
+    start(operation, operation->announcement.data(), operation->announcement.size(), destination,
+          tags_.of(topic, session), mode);
+    const int tag = tags_.of(topic, session, true);
+    for (std::size_t offset = 0; offset < data.size(); offset += largestPart_) {
+      start(operation, data.data() + offset, std::min(largestPart_, data.size() - offset),
+            destination, tag, SendMode::Eager);
+    }
+    if (lengths.tail > 0) {
+      start(operation, tail.data(), tail.size(), destination, tag, SendMode::Eager);
+    }
+    finishPart(*operation);
+  }
+
+  void start(const std::shared_ptr<SendOperation>& operation, const std::byte* data,
+             std::size_t size, int destination, int tag, SendMode mode) {
+    makeRoom();
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int count = static_cast<int>(size);
+    if (mode == SendMode::Synchronous) {
+      check(MPI_Issend(data, count, MPI_BYTE, destination, tag, comm_, &request), "MPI_Issend");
+    } else {
+      check(MPI_Isend(data, count, MPI_BYTE, destination, tag, comm_, &request), "MPI_Isend");
+    }
+    ++operation->unfinished;
+    ++ledger_.sentTo[static_cast<std::size_t>(destination)];
+    if (mode == SendMode::Eager && count <= LargestBlockingReceive) {
+      // A small one is mostly finished by now, and need not be looked for in each poll.
+      int finished = 0;
+      check(MPI_Test(&request, &finished, MPI_STATUS_IGNORE), "MPI_Test");
+      if (finished) {
+        finishPart(*operation);
+        return;
+      }
+    }
+    record(request, {operation, nullptr});
+  }
+
+  static void finish(Owner& owner) {
+    if (owner.reduce) {
+      owner.reduce->done = true;
+    } else {
+      finishPart(*owner.send);
+    }
+    owner = Owner();
+  }
+
+  static void finishPart(SendOperation& send) {
+    if (--send.unfinished > 0) return;
+    if (send.trailer) send.bytes.pop_back();
+    send.done = true;
+  }
+
+  bool complete(DroppedMpiSend& send) const {
+    int flag = 0;
+    check(MPI_Test(&send.request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    if (flag) check(MPI_Request_free(&send.request), "MPI_Request_free");
+    return flag != 0;
+  }
+
+  /// Receives what others sent and nobody asked for, then finishes this rank's sends.
+  void drain() {
+    std::vector<std::int64_t> sentToMe(static_cast<std::size_t>(size_), 0);
+    check(
+        MPI_Alltoall(ledger_.sentTo.data(), 1, MPI_INT64_T, sentToMe.data(), 1, MPI_INT64_T, comm_),
+        "MPI_Alltoall");
+    std::int64_t expected = 0;
+    for (const auto count : sentToMe) expected += count;
+    Backoff backoff;
+    while (ledger_.received < expected || !requests_.empty() || !arrivals_->empty() ||
+           !ledger_.dropped.empty()) {
+      backoff.rest(*this);
+      arrivals_->dropComplete();
+      ledger_.dropped.remove_if([&](DroppedMpiSend& send) { return complete(send); });
+      poll();
+      int found = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &message, &status),
+            "MPI_Improbe");
+      if (!found) continue;
+      backoff.reset();
+      int count = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+      Bytes dropped;
+      try {
+        dropped.resize(static_cast<std::size_t>(count));
+      } catch (const std::bad_alloc&) {
+        count = 0;  // its sender must get rid of it all the same
+      }
+      const int code = MPI_Mrecv(dropped.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+      if (!isTruncated(code)) check(code, "MPI_Mrecv");
+      ++ledger_.received;
+    }
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  std::size_t largestPart_;
+  MpiTags tags_;
+  Session sessions_ = 0;
+  std::vector<MPI_Request> requests_;
+  std::vector<Owner> owners_;  // of requests_, one each
+  std::vector<int> finished_;
+  MpiLedger ledger_;
+  std::optional<MpiArrivals> arrivals_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> makeMpiTransport(MPI_Comm comm, std::size_t largestPart) {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized) {
+    throw Error("an MPI transport needs MPI between MPI_Init and MPI_Finalize");
+  }
+  return std::make_unique<MpiTransport>(comm, largestPart);
+}
+
+}  // namespace tributary

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Common/CellLists.h"
+
+#include <vtkCellArray.h>
+#include <vtkCellType.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkDoubleArray.h>
+#include <vtkFloatArray.h>
+#include <vtkIdList.h>
+#include <vtkIdTypeArray.h>
+#include <vtkNew.h>
+#include <vtkPointSet.h>
+#include <vtkPoints.h>
+#include <vtkPolyData.h>
+#include <vtkUnsignedCharArray.h>
+#include <vtkUnstructuredGrid.h>
+#include <vtkVariant.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "Common/Leaves.h"
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary {
+namespace {
+
+/// Connectivity of 64-bit numbers, as a view or, if VTK stores 32 bits, as a copy.
+void viewCells(vtkCellArray* cells, CellLists& lists) {
+  const auto view = [](vtkDataArray* array,
+                       std::vector<std::int64_t>& own) -> Span<const std::int64_t> {
+    const auto count = static_cast<std::size_t>(array->GetNumberOfValues());
+    if (array->GetDataTypeSize() == sizeof(std::int64_t))
+      return {static_cast<const std::int64_t*>(array->GetVoidPointer(0)), count};
+    const auto* narrow = static_cast<const std::int32_t*>(array->GetVoidPointer(0));
+    own.assign(narrow, narrow + count);
+    return own;
+  };
+  lists.offsets = view(cells->GetOffsetsArray(), lists.ownOffsets);
+  lists.connectivity = view(cells->GetConnectivityArray(), lists.ownConnectivity);
+}
+
+/// Cells written one by one.
+class CellWriter {
+ public:
+  explicit CellWriter(CellLists& lists) : lists_(lists) { lists.ownOffsets.assign(1, 0); }
+  ~CellWriter() {
+    lists_.types = lists_.ownTypes;
+    lists_.offsets = lists_.ownOffsets;
+    lists_.connectivity = lists_.ownConnectivity;
+  }
+
+  void add(int type, vtkIdType count, const vtkIdType* points) {
+    lists_.ownTypes.push_back(static_cast<std::uint8_t>(type));
+    lists_.ownConnectivity.insert(lists_.ownConnectivity.end(), points, points + count);
+    lists_.ownOffsets.push_back(static_cast<std::int64_t>(lists_.ownConnectivity.size()));
+  }
+
+ private:
+  CellLists& lists_;
+};
+
+/// The hexahedra (quadrilaterals where an axis is flat, lines where two are) of an extent, in VTK's
+/// order.
+void structuredCells(const int extent[6], CellLists& lists) {
+  CellWriter list(lists);
+  std::array<vtkIdType, 3> points{}, cells{};
+  std::vector<vtkIdType> steps;  // from a point to the next one along each axis that is not flat
+  vtkIdType stride = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    points[a] = extent[2 * a + 1] - extent[2 * a] + 1;
+    cells[a] = std::max<vtkIdType>(points[a] - 1, 1);
+    if (points[a] > 1) steps.push_back(stride);
+    stride *= points[a];
+  }
+  for (vtkIdType k = 0; k < cells[2]; ++k)
+    for (vtkIdType j = 0; j < cells[1]; ++j)
+      for (vtkIdType i = 0; i < cells[0]; ++i) {
+        const vtkIdType p = (k * points[1] + j) * points[0] + i;
+        const vtkIdType u = steps.size() > 0 ? steps[0] : 0;
+        const vtkIdType v = steps.size() > 1 ? steps[1] : 0;
+        const vtkIdType w = steps.size() > 2 ? steps[2] : 0;
+        const vtkIdType ids[8] = {p,     p + u,     p + u + v,     p + v,
+                                  p + w, p + u + w, p + u + v + w, p + v + w};
+        constexpr std::array<std::pair<int, vtkIdType>, 4> shapes = {
+            {{VTK_VERTEX, 1}, {VTK_LINE, 2}, {VTK_QUAD, 4}, {VTK_HEXAHEDRON, 8}}};
+        const auto [type, count] = shapes[steps.size()];
+        list.add(type, count, ids);
+      }
+}
+
+/// The cells of poly data in the order of their cell data.
+void polyCells(vtkPolyData* poly, CellLists& lists) {
+  CellWriter list(lists);
+  const auto add = [&](vtkCellArray* cells, auto&& typeOf) {
+    if (!cells) return;
+    vtkNew<vtkIdList> scratch;
+    for (vtkIdType c = 0; c < cells->GetNumberOfCells(); ++c) {
+      vtkIdType count = 0;
+      const vtkIdType* points = nullptr;
+      cells->GetCellAtId(c, count, points, scratch);
+      list.add(typeOf(count), count, points);
+    }
+  };
+  add(poly->GetVerts(), [](vtkIdType n) { return n == 1 ? VTK_VERTEX : VTK_POLY_VERTEX; });
+  add(poly->GetLines(), [](vtkIdType n) { return n == 2 ? VTK_LINE : VTK_POLY_LINE; });
+  add(poly->GetPolys(), [](vtkIdType n) {
+    return n == 3 ? VTK_TRIANGLE : n == 4 ? VTK_QUAD : VTK_POLYGON;
+  });
+  add(poly->GetStrips(), [](vtkIdType) { return VTK_TRIANGLE_STRIP; });
+}
+
+/// Whatever else a data set may be.
+void genericCells(vtkDataSet* dataSet, CellLists& lists) {
+  CellWriter list(lists);
+  vtkNew<vtkIdList> ids;
+  for (vtkIdType c = 0; c < dataSet->GetNumberOfCells(); ++c) {
+    dataSet->GetCellPoints(c, ids);
+    list.add(dataSet->GetCellType(c), ids->GetNumberOfIds(), ids->GetPointer(0));
+  }
+}
+
+}  // namespace
+
+CellLists cellListsOf(vtkDataSet* dataSet) {
+  CellLists lists;
+  int extent[6];
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+    if (grid->GetNumberOfCells() < 1) {
+      CellWriter none(lists);
+      return lists;
+    }
+    vtkUnsignedCharArray* types = grid->GetCellTypesArray();
+    lists.types = {types->GetPointer(0), static_cast<std::size_t>(types->GetNumberOfValues())};
+    viewCells(grid->GetCells(), lists);
+    static_assert(sizeof(vtkIdType) == sizeof(std::int64_t));
+    const auto view = [](vtkIdTypeArray* ids) -> Span<const std::int64_t> {
+      if (!ids) return {};
+      return {reinterpret_cast<const std::int64_t*>(ids->GetPointer(0)),
+              static_cast<std::size_t>(ids->GetNumberOfValues())};
+    };
+    lists.faceLocations = view(grid->GetFaceLocations());
+    lists.faces = view(grid->GetFaces());
+  } else if (extentOf(dataSet, extent)) {
+    structuredCells(extent, lists);
+  } else if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
+    polyCells(poly, lists);
+  } else {
+    genericCells(dataSet, lists);
+  }
+  return lists;
+}
+
+vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet) {
+  auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
+  if (pointSet && pointSet->GetPoints()) return contiguous(pointSet->GetPoints()->GetData());
+  auto points = vtkSmartPointer<vtkDoubleArray>::New();
+  points->SetNumberOfComponents(3);
+  points->SetNumberOfTuples(dataSet->GetNumberOfPoints());
+  for (vtkIdType i = 0; i < dataSet->GetNumberOfPoints(); ++i)
+    dataSet->GetPoint(i, points->GetPointer(3 * i));
+  return points;
+}
+
+vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
+  if (vtkFloatArray::FastDownCast(array) || vtkDoubleArray::FastDownCast(array)) return array;
+  vtkSmartPointer<vtkDataArray> copy;
+  if (array->GetDataType() == VTK_FLOAT)
+    copy = vtkSmartPointer<vtkFloatArray>::New();
+  else
+    copy = vtkSmartPointer<vtkDoubleArray>::New();
+  copy->DeepCopy(array);
+  return copy;
+}
+
+vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
+  if (array->GetDataType() == VTK_BIT) {  // packed, whatever it says of its layout
+    auto bytes = vtkSmartPointer<vtkUnsignedCharArray>::New();
+    bytes->SetName(array->GetName());
+    bytes->SetNumberOfComponents(array->GetNumberOfComponents());
+    bytes->SetNumberOfTuples(array->GetNumberOfTuples());
+    for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+      for (int c = 0; c < array->GetNumberOfComponents(); ++c)
+        bytes->SetComponent(i, c, array->GetComponent(i, c));
+    return bytes;
+  }
+  if (array->HasStandardMemoryLayout()) return array;
+  auto copy = vtkSmartPointer<vtkDoubleArray>::New();
+  copy->DeepCopy(array);
+  return copy;
+}
+
+std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
+  if (ids->GetDataType() == VTK_BIT) return exactIds(plain(ids));
+  std::vector<std::int64_t> copy(static_cast<std::size_t>(ids->GetNumberOfTuples()));
+  if (ids->HasStandardMemoryLayout() && ids->GetNumberOfComponents() == 1) {
+    switch (ids->GetDataType()) {
+      vtkTemplateMacro(
+          std::transform(static_cast<const VTK_TT*>(ids->GetVoidPointer(0)),
+                         static_cast<const VTK_TT*>(ids->GetVoidPointer(0)) + copy.size(),
+                         copy.begin(), [](VTK_TT id) { return static_cast<std::int64_t>(id); }));
+      default:
+        throw Error(std::string("the array \"") + (ids->GetName() ? ids->GetName() : "") +
+                    "\" is of a type that has no whole numbers");
+    }
+    return copy;
+  }
+  for (std::size_t i = 0; i < copy.size(); ++i)
+    copy[i] = ids->GetVariantValue(static_cast<vtkIdType>(i)).ToLongLong();
+  return copy;
+}
+
+Span<const std::uint8_t> cellFlagsOf(vtkDataSet* dataSet, Span<const std::uint8_t> covered,
+                                     std::vector<std::uint8_t>& copy) {
+  vtkUnsignedCharArray* cells = dataSet->GetCellGhostArray();
+  vtkUnsignedCharArray* points = pointGhosts(dataSet);
+  const auto any = [](vtkUnsignedCharArray* array, unsigned char flag) {
+    if (!array) return false;
+    const unsigned char* first = array->GetPointer(0);
+    return std::any_of(first, first + array->GetNumberOfValues(),
+                       [&](unsigned char value) { return (value & flag) != 0; });
+  };
+  const bool refined = any(cells, vtkDataSetAttributes::REFINEDCELL);
+  const bool hiddenPoints = any(points, vtkDataSetAttributes::HIDDENPOINT);
+  const auto count = static_cast<std::size_t>(dataSet->GetNumberOfCells());
+  const Span<const std::uint8_t> stored =
+      cells ? Span<const std::uint8_t>(cells->GetPointer(0),
+                                       static_cast<std::size_t>(cells->GetNumberOfValues()))
+            : Span<const std::uint8_t>();
+  // Flags of another number are the caller's to refuse.
+  if ((!refined && !hiddenPoints && covered.empty()) || (cells && stored.size() != count))
+    return stored;
+  std::vector<std::uint8_t>& flags = copy;
+  flags.assign(count, 0);
+  vtkNew<vtkIdList> ids;
+  for (std::size_t c = 0; c < count; ++c) {
+    if (cells) flags[c] = stored[c];
+    if ((flags[c] & vtkDataSetAttributes::REFINEDCELL) || (!covered.empty() && covered[c]))
+      flags[c] |= vtkDataSetAttributes::HIDDENCELL;
+    if (!hiddenPoints) continue;
+    dataSet->GetCellPoints(static_cast<vtkIdType>(c), ids);
+    for (vtkIdType j = 0; j < ids->GetNumberOfIds(); ++j)
+      if (points->GetValue(ids->GetId(j)) & vtkDataSetAttributes::HIDDENPOINT)
+        flags[c] |= vtkDataSetAttributes::HIDDENCELL;
+  }
+  return flags;
+}
+
+}  // namespace tributary

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Common/Leaves.h"
+
+#include <vtkCellData.h>
+#include <vtkCellTypes.h>
+#include <vtkCompositeDataIterator.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataArray.h>
+#include <vtkGenericCell.h>
+#include <vtkHyperTreeGrid.h>
+#include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkNew.h>
+#include <vtkPartitionedDataSet.h>
+#include <vtkPartitionedDataSetCollection.h>
+#include <vtkPolyData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkSmartPointer.h>
+#include <vtkStructuredGrid.h>
+#include <vtkUniformGrid.h>
+#include <vtkUniformGridAMR.h>
+#include <vtkUnsignedCharArray.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary {
+namespace {
+
+void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& leaves) {
+  if (!node) return;
+  if (auto* dataSet = vtkDataSet::SafeDownCast(node)) {
+    if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path, {}, -1, nullptr});
+  } else if (auto* trees = vtkHyperTreeGrid::SafeDownCast(node)) {
+    if (trees->GetNumberOfCells() > 0) leaves.push_back({nullptr, path, {}, -1, trees});
+  } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(node)) {
+    for (unsigned i = 0; i < blocks->GetNumberOfBlocks(); ++i)
+      collect(blocks->GetBlock(i), path + "/" + std::to_string(i), leaves);
+  } else if (auto* collection = vtkPartitionedDataSetCollection::SafeDownCast(node)) {
+    for (unsigned i = 0; i < collection->GetNumberOfPartitionedDataSets(); ++i)
+      collect(collection->GetPartitionedDataSet(i), path + "/" + std::to_string(i), leaves);
+  } else if (auto* pieces = vtkPartitionedDataSet::SafeDownCast(node)) {
+    for (unsigned i = 0; i < pieces->GetNumberOfPartitions(); ++i)
+      collect(pieces->GetPartitionAsDataObject(i), path.empty() ? "/" : path, leaves);
+  } else if (auto* hierarchy = vtkUniformGridAMR::SafeDownCast(node)) {
+    for (unsigned level = 0; level < hierarchy->GetNumberOfLevels(); ++level)
+      for (unsigned i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i) {
+        vtkUniformGrid* grid = hierarchy->GetDataSet(level, i);
+        if (!grid || grid->GetNumberOfPoints() < 1) continue;
+        const std::string place = path + "/" + std::to_string(level) + "." + std::to_string(i);
+        leaves.push_back({grid, place, path + "/amr", static_cast<int>(level), nullptr});
+      }
+  } else if (auto* composite = vtkCompositeDataSet::SafeDownCast(node)) {
+    auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
+    for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
+      collect(iterator->GetCurrentDataObject(),
+              path + "/" + std::to_string(iterator->GetCurrentFlatIndex()), leaves);
+  }
+}
+
+int dimensionOfExtent(const int extent[6]) {
+  int dimension = 0;
+  for (int a = 0; a < 3; ++a)
+    if (extent[2 * a + 1] > extent[2 * a]) ++dimension;
+  return dimension;
+}
+
+}  // namespace
+
+vtkDataObject* Leaf::object() const {
+  return trees ? static_cast<vtkDataObject*>(trees) : dataSet;
+}
+
+vtkCellData* Leaf::cellData() const {
+  return trees ? trees->GetCellData() : dataSet->GetCellData();
+}
+
+vtkIdType Leaf::cells() const {
+  // Trees may number their cells with gaps.
+  return trees ? std::max(trees->GetNumberOfCells(), trees->GetGlobalNodeIndexMax() + 1)
+               : dataSet->GetNumberOfCells();
+}
+
+vtkIdType Leaf::points() const {
+  return trees ? 0 : dataSet->GetNumberOfPoints();
+}
+
+bool hasValuePerCell(vtkDataArray* array, const Leaf& leaf) {
+  const vtkIdType count = array->GetNumberOfTuples();
+  return leaf.trees ? count >= leaf.cells() : count == leaf.cells();
+}
+
+std::vector<Leaf> leavesOf(vtkDataObject* input) {
+  std::vector<Leaf> leaves = leavesAndTreesOf(input);
+  const auto isTrees = [](const Leaf& leaf) { return leaf.trees != nullptr; };
+  leaves.erase(std::remove_if(leaves.begin(), leaves.end(), isTrees), leaves.end());
+  return leaves;
+}
+
+std::vector<Leaf> leavesAndTreesOf(vtkDataObject* input) {
+  std::vector<Leaf> leaves;
+  collect(input, "", leaves);
+  return leaves;
+}
+
+void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataObject*)>& visit) {
+  const auto isOne = [](vtkDataObject* some) {
+    return vtkDataSet::SafeDownCast(some) || vtkHyperTreeGrid::SafeDownCast(some);
+  };
+  if (isOne(object)) visit(object);
+  auto* composite = vtkCompositeDataSet::SafeDownCast(object);
+  if (!composite) return;
+  auto iterator = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
+  for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
+    if (isOne(iterator->GetCurrentDataObject())) visit(iterator->GetCurrentDataObject());
+}
+
+bool extentOf(vtkDataSet* dataSet, int extent[6]) {
+  if (auto* image = vtkImageData::SafeDownCast(dataSet))
+    image->GetExtent(extent);
+  else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet))
+    rectilinear->GetExtent(extent);
+  else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet))
+    curvilinear->GetExtent(extent);
+  else
+    return false;
+  return true;
+}
+
+int dimensionOf(vtkDataSet* dataSet) {
+  if (dataSet->GetNumberOfCells() < 1) return -1;
+  int extent[6];
+  if (extentOf(dataSet, extent)) return dimensionOfExtent(extent);
+  if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
+    if (poly->GetNumberOfPolys() + poly->GetNumberOfStrips() > 0) return 2;
+    return poly->GetNumberOfLines() > 0 ? 1 : 0;
+  }
+  vtkNew<vtkGenericCell> cell;
+  int dimension = -1;
+  const auto consider = [&](int type) {
+    cell->SetCellType(type);
+    dimension = std::max(dimension, cell->GetCellDimension());
+  };
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+    // Its GetCellTypes warns on every call in ParaView 5.11.
+    vtkUnsignedCharArray* types = grid->GetDistinctCellTypesArray();
+    for (vtkIdType i = 0; i < types->GetNumberOfValues(); ++i) consider(types->GetValue(i));
+  } else {
+    vtkNew<vtkCellTypes> types;
+    dataSet->GetCellTypes(types);
+    for (vtkIdType i = 0; i < types->GetNumberOfTypes(); ++i)
+      consider(types->GetCellType(static_cast<int>(i)));
+  }
+  return dimension;
+}
+
+bool isAlongAxes(vtkDataSet* dataSet) {
+  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    const double* spacing = image->GetSpacing();
+    return image->GetDirectionMatrix()->IsIdentity() && spacing[0] > 0 && spacing[1] > 0 &&
+           spacing[2] > 0;
+  }
+  auto* grid = vtkRectilinearGrid::SafeDownCast(dataSet);
+  if (!grid) return false;
+  for (vtkDataArray* axis :
+       {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()})
+    for (vtkIdType i = 1; i < axis->GetNumberOfTuples(); ++i)
+      if (!(axis->GetComponent(i, 0) > axis->GetComponent(i - 1, 0))) return false;
+  return true;
+}
+
+vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet) {
+  vtkUnsignedCharArray* flags = dataSet->GetPointGhostArray();
+  if (flags && flags->GetNumberOfValues() != dataSet->GetNumberOfPoints())
+    throw Error("a data set has " + std::to_string(flags->GetNumberOfValues()) +
+                " ghost flags for " + std::to_string(dataSet->GetNumberOfPoints()) + " points");
+  return flags;
+}
+
+}  // namespace tributary

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkDoubleArray.h>
+#include <vtkIdTypeArray.h>
+#include <vtkSmartPointer.h>
+#include <vtkStringArray.h>
+#include <vtkTable.h>
+
+#include <initializer_list>
+
+namespace tributary {
+
+// Arrays that rows are added to.
+
+inline vtkSmartPointer<vtkIdTypeArray> numbers(const char* name) {
+  auto array = vtkSmartPointer<vtkIdTypeArray>::New();
+  array->SetName(name);
+  return array;
+}
+
+inline vtkSmartPointer<vtkDoubleArray> values(const char* name, int components = 1) {
+  auto array = vtkSmartPointer<vtkDoubleArray>::New();
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  return array;
+}
+
+inline vtkSmartPointer<vtkStringArray> texts(const char* name) {
+  auto array = vtkSmartPointer<vtkStringArray>::New();
+  array->SetName(name);
+  return array;
+}
+
+inline void addColumns(vtkTable* table, std::initializer_list<vtkAbstractArray*> columns) {
+  for (vtkAbstractArray* column : columns) table->AddColumn(column);
+}
+
+}  // namespace tributary

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Common/SmpFor.h"
+
+#include <vtkSMPTools.h>
+
+#include <exception>
+#include <mutex>
+
+namespace tributary {
+
+void smpFor(std::int64_t count,
+            const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
+  if (count < 1) return;
+  // An exception that left a thread of VTK's would end the program. That of the lowest part is
+  // kept, so that the error does not depend on threads.
+  std::exception_ptr failure;
+  vtkIdType place = count;
+  std::mutex guard;
+  vtkSMPTools::For(0, count, [&](vtkIdType begin, vtkIdType end) {
+    try {
+      body(begin, end);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(guard);
+      if (begin < place) {
+        place = begin;
+        failure = std::current_exception();
+      }
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tributary

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Features/Checkpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Hash.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Shares.h"
+
+namespace tributary {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// At the beginning of an index; the digit is that of the format.
+const std::string Title = "Tributary features 1";
+
+std::uint64_t checksumOf(const Bytes& bytes) {
+  std::uint64_t sum = scramble(bytes.size());
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof sum) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    sum = scramble(sum ^ word);
+  }
+  return sum;
+}
+
+Bytes readFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto size = file.tellg();
+  if (!file || size < 0) throw Error("cannot read the checkpoint's file \"" + path + "\"");
+  Bytes bytes(static_cast<std::size_t>(size));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), size);
+  if (!file) throw Error("cannot read the checkpoint's file \"" + path + "\"");
+  return bytes;
+}
+
+void writeFile(const std::string& path, const Bytes& bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file)
+    throw Error("cannot write the checkpoint's file \"" + path +
+                "\"; is there room, and may it be written?");
+}
+
+}  // namespace
+
+std::string Checkpoint::indexPath() const {
+  return (fs::path(folder_) / "features.index").string();
+}
+
+std::string Checkpoint::partPath(std::int64_t generation, std::int64_t part) const {
+  return (fs::path(folder_) /
+          ("features." + std::to_string(generation) + "." + std::to_string(part)))
+      .string();
+}
+
+std::optional<CheckpointIndex> Checkpoint::find() const {
+  std::error_code ignored;
+  if (!fs::exists(indexPath(), ignored)) return std::nullopt;
+  const Bytes bytes = readFile(indexPath());
+  const auto refuse = [&] {
+    throw Error("\"" + indexPath() +
+                "\" is not the index of a checkpoint that this version of the filter has written; "
+                "choose another CheckpointDirectory, or remove it");
+  };
+  CheckpointIndex index;
+  try {
+    Reader reader(bytes);
+    if (reader.text() != Title) refuse();
+    index.generation = reader.value<std::int64_t>();
+    index.time = reader.value<double>();
+    index.steps = reader.range<double>();
+    reader.rangeInto(index.basis);
+    index.sizes = reader.range<std::int64_t>();
+    index.checksums = reader.range<std::uint64_t>();
+    const auto checksum = reader.value<std::uint64_t>();
+    Bytes all(bytes.begin(), bytes.end() - sizeof checksum);
+    if (!reader.atEnd() || checksum != checksumOf(all)) refuse();
+  } catch (const Error&) {
+    refuse();
+  }
+  if (index.generation < 0 || index.sizes.empty() || index.sizes.size() != index.checksums.size())
+    refuse();
+  return index;
+}
+
+void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes& part) const {
+  const bool isFirst = transport.rank() == 0;
+  std::int64_t before = -1;
+  std::int64_t parts = 0;  // of the checkpoint before
+  collectively(transport, [&] {
+    if (!isFirst) return;
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error)
+      throw Error("cannot make the CheckpointDirectory \"" + folder_ + "\": " + error.message());
+    if (const auto last = find()) {
+      before = last->generation;
+      parts = static_cast<std::int64_t>(last->sizes.size());
+    }
+  });
+  // Never over the files of a checkpoint that is complete.
+  index.generation = allreduce(transport, ReduceOp::Max, before) + 1;
+  collectively(transport, [&] { writeFile(partPath(index.generation, transport.rank()), part); });
+  index.sizes = allgather(transport, static_cast<std::int64_t>(part.size()));
+  index.checksums = allgather(transport, checksumOf(part));
+  collectively(transport, [&] {
+    if (!isFirst) return;
+    Writer writer;
+    writer.text(Title).value(index.generation).value(index.time).range(index.steps);
+    writer.range(index.basis).range(index.sizes).range(index.checksums);
+    Bytes bytes = writer.take();
+    const std::uint64_t checksum = checksumOf(bytes);
+    append(bytes, &checksum, sizeof checksum);
+    const std::string fresh = indexPath() + ".new";
+    writeFile(fresh, bytes);
+    std::error_code error;
+    fs::rename(fresh, indexPath(), error);
+    if (error) throw Error("cannot replace \"" + indexPath() + "\": " + error.message());
+    for (std::int64_t p = 0; p < parts; ++p) fs::remove(partPath(before, p), error);
+  });
+}
+
+std::vector<Bytes> Checkpoint::read(Transport& transport, const CheckpointIndex& index) const {
+  std::vector<Bytes> mine;
+  collectively(transport, [&] {
+    const Shares shares{static_cast<std::int64_t>(index.sizes.size()), transport.size()};
+    const std::int64_t first = shares.first(transport.rank());
+    for (std::int64_t p = first; p < first + shares.count(transport.rank()); ++p) {
+      const auto i = static_cast<std::size_t>(p);
+      const std::string path = partPath(index.generation, p);
+      Bytes bytes = readFile(path);
+      if (static_cast<std::int64_t>(bytes.size()) != index.sizes[i] ||
+          checksumOf(bytes) != index.checksums[i])
+        throw Error("the checkpoint's file \"" + path + "\" is not as it was written");
+      mine.push_back(std::move(bytes));
+    }
+  });
+  return mine;
+}
+
+}  // namespace tributary

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Features/PointNumbers.h"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Assignment.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Components/Regions.h"
+#include "Tributary/Reduction/Sort.h"
+
+namespace tributary {
+namespace {
+
+using Place = std::array<std::uint64_t, 3>;
+
+/// A point, and where its number goes.
+struct Located {
+  Place place;
+  std::int64_t rank;
+  std::int64_t point;
+
+  bool operator<(const Located& other) const { return place < other.place; }
+};
+
+/// What a rank has of all points in order.
+struct Stretch {
+  std::int64_t places = 0;  ///< Different ones.
+  Place first{}, last{};
+};
+
+struct Number {
+  std::int64_t point;
+  std::int64_t number;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> numberByPlace(Transport& transport,
+                                        const std::vector<std::array<double, 3>>& points) {
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  std::vector<std::vector<Located>> mine(1);
+  collectively(transport, [&] {
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      const auto& x = points[p];
+      if (std::isnan(x[0]) || std::isnan(x[1]) || std::isnan(x[2]))
+        throw Error("a point has a coordinate that is not a number");
+      mine[0].push_back({{orderedBits(x[2]), orderedBits(x[1]), orderedBits(x[0])},
+                         transport.rank(),
+                         static_cast<std::int64_t>(p)});
+    }
+  });
+  SampleSort<Located> sort(transport, Assignment(std::vector<std::int64_t>(ranks, 1)),
+                           AllToAll::defaultKValues(transport.size()));
+  const std::vector<Located> sorted = std::move(sort.run(std::move(mine)).front());
+
+  Stretch stretch;
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    stretch.places += i == 0 || sorted[i].place != sorted[i - 1].place;
+  if (!sorted.empty()) {
+    stretch.first = sorted.front().place;
+    stretch.last = sorted.back().place;
+  }
+  std::int64_t next = -1;  // the number of the last place before
+  const Place* last = nullptr;
+  const std::vector<Stretch> all = allgather(transport, stretch);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(transport.rank()); ++r) {
+    if (all[r].places == 0) continue;
+    next += all[r].places - (last && all[r].first == *last ? 1 : 0);
+    last = &all[r].last;
+  }
+  std::vector<Writer> toRank(ranks);
+  for (const Located& one : sorted) {
+    if (!last || one.place != *last) ++next;
+    last = &one.place;
+    toRank[static_cast<std::size_t>(one.rank)].value(Number{one.point, next});
+  }
+  std::vector<Bytes> messages;
+  for (Writer& writer : toRank) messages.push_back(writer.take());
+  std::vector<std::int64_t> numbers(points.size(), -1);
+  const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages));
+  collectively(transport, [&] {
+    for (const Bytes& part : received)
+      for (Reader reader(part); !reader.atEnd();) {
+        const auto one = reader.value<Number>();
+        if (one.point < 0 || static_cast<std::size_t>(one.point) >= numbers.size())
+          throw Error("malformed message: the number of a point that does not exist");
+        numbers[static_cast<std::size_t>(one.point)] = one.number;
+      }
+  });
+  return numbers;
+}
+
+}  // namespace tributary

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// Collective. Numbers the points of all ranks by place, z first, then y, then x: points with
+/// exactly the same coordinates (-0 is 0) have one number, and the numbers depend on nothing else.
+/// No rank sees more than its share and its own. Throws Error on all ranks if a coordinate is not a
+/// number.
+/// @return the number of each point of this rank
+std::vector<std::int64_t> numberByPlace(Transport& transport,
+                                        const std::vector<std::array<double, 3>>& points);
+
+}  // namespace tributary

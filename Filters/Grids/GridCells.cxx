@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Grids/GridCells.h"
+
+#include <vtkDataArray.h>
+#include <vtkDataObject.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkImageData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
+#include <vtkUnsignedCharArray.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "Common/Leaves.h"
+
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Relaxation/SiteLattice.h"
+
+namespace tributary {
+namespace {
+
+/// Places of points that differ by less than this share of a cell's width are the same.
+constexpr double SamePlace = 1e-5;
+
+using Index = std::int64_t;
+
+std::size_t size(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// Points along an axis: the first one's number in the whole extent, and their coordinates.
+struct AxisPoints {
+  Index first = 0;
+  std::vector<double> places;
+};
+
+/// The points of a structured grid, if they lie on lines along the axes.
+void readStructured(vtkStructuredGrid* structured, const int extent[6],
+                    std::array<AxisPoints, 3>& axes) {
+  const std::array<Index, 3> n{extent[1] - extent[0] + 1, extent[3] - extent[2] + 1,
+                               extent[5] - extent[4] + 1};
+  const std::array<Index, 3> step{1, n[0], n[0] * n[1]};
+  double place[3];
+  for (std::size_t a = 0; a < 3; ++a)
+    for (Index i = 0; i < n[a]; ++i) {
+      structured->GetPoint(i * step[a], place);
+      axes[a].places.push_back(place[a]);
+    }
+  for (Index k = 0; k < n[2]; ++k)
+    for (Index j = 0; j < n[1]; ++j)
+      for (Index i = 0; i < n[0]; ++i) {
+        structured->GetPoint(i * step[0] + j * step[1] + k * step[2], place);
+        const Index at[3] = {i, j, k};
+        for (std::size_t a = 0; a < 3; ++a) {
+          const auto& places = axes[a].places;
+          const double width =
+              n[a] > 1 ? (places.back() - places.front()) / static_cast<double>(n[a] - 1) : 1;
+          if (!(std::fabs(place[a] - places[size(at[a])]) <= SamePlace * std::fabs(width)))
+            throw Error(
+                "the points of the structured grid do not lie on lines along the axes; "
+                "resample it to an image");
+        }
+      }
+}
+
+std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet) {
+  int extent[6];
+  if (!extentOf(dataSet, extent))
+    throw Error(std::string("the input is a ") + dataSet->GetClassName() +
+                "; it must be an image, a rectilinear grid or a structured grid along the axes: "
+                "resample it to an image");
+  std::array<AxisPoints, 3> axes;
+  for (std::size_t a = 0; a < 3; ++a) axes[a].first = extent[2 * a];
+  if (auto* structured = vtkStructuredGrid::SafeDownCast(dataSet)) {
+    readStructured(structured, extent, axes);
+  } else if (!isAlongAxes(dataSet)) {
+    throw Error(
+        "the input's axes are turned, or its coordinates do not increase; resample it to "
+        "an image");
+  } else if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    for (std::size_t a = 0; a < 3; ++a)
+      for (Index i = extent[2 * a]; i <= extent[2 * a + 1]; ++i)
+        axes[a].places.push_back(image->GetOrigin()[a] +
+                                 static_cast<double>(i) * image->GetSpacing()[a]);
+  } else {
+    auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet);
+    vtkDataArray* const arrays[] = {rectilinear->GetXCoordinates(), rectilinear->GetYCoordinates(),
+                                    rectilinear->GetZCoordinates()};
+    for (std::size_t a = 0; a < 3; ++a)
+      for (vtkIdType i = 0; i < arrays[a]->GetNumberOfTuples(); ++i)
+        axes[a].places.push_back(arrays[a]->GetComponent(i, 0));
+  }
+  for (const AxisPoints& axis : axes)
+    for (std::size_t i = 1; i < axis.places.size(); ++i)
+      if (!(axis.places[i] > axis.places[i - 1]))
+        throw Error("the input's coordinates do not increase along each axis");
+  return axes;
+}
+
+/// Visits the cells of `range` with their places in `piece`, x fastest.
+template <class Visit>
+void forEachCell(const CellRange& range, const CellRange& piece, Visit&& visit) {
+  for (auto k = range.lo[2]; k < range.hi[2]; ++k)
+    for (auto j = range.lo[1]; j < range.hi[1]; ++j) {
+      const Index row =
+          ((k - piece.lo[2]) * piece.along(1) + j - piece.lo[1]) * piece.along(0) - piece.lo[0];
+      for (auto i = range.lo[0]; i < range.hi[0]; ++i) visit(row + i);
+    }
+}
+
+/// The least box around both.
+CellRange around(const CellRange& one, const CellRange& other) {
+  if (one.empty()) return other;
+  if (other.empty()) return one;
+  CellRange both;
+  for (std::size_t a = 0; a < 3; ++a) {
+    both.lo[a] = std::min(one.lo[a], other.lo[a]);
+    both.hi[a] = std::max(one.hi[a], other.hi[a]);
+  }
+  return both;
+}
+
+/// The box of all pieces' own cells, which must have no others and each once.
+CellRange boxOf(const std::vector<GridPiece>& pieces) {
+  CellRange box;
+  Index count = 0;
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    box = around(box, pieces[n].own);
+    count += pieces[n].own.cells();
+    for (std::size_t m = 0; m < n; ++m)
+      if (!overlapOf(pieces[n].own, pieces[m].own).empty())
+        throw Error("two data sets of a rank have the same cells, which are no ghosts");
+  }
+  if (count != box.cells())
+    throw Error("the cells of the " + std::to_string(pieces.size()) +
+                " data sets of a rank are together no box; merge them, or resample them to an "
+                "image");
+  return box;
+}
+
+/// The cells of the piece that are no ghosts, which must be a box.
+CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
+  vtkUnsignedCharArray* ghosts = dataSet->GetCellGhostArray();
+  if (!ghosts) return piece;
+  if (ghosts->GetNumberOfValues() != piece.cells())
+    throw Error("a data set has " + std::to_string(ghosts->GetNumberOfValues()) +
+                " ghost flags for " + std::to_string(piece.cells()) + " cells");
+  constexpr auto none = std::numeric_limits<Index>::max();
+  CellRange box{{none, none, none}, {0, 0, 0}};
+  Index own = 0, at = 0;
+  for (auto k = piece.lo[2]; k < piece.hi[2]; ++k)
+    for (auto j = piece.lo[1]; j < piece.hi[1]; ++j)
+      for (auto i = piece.lo[0]; i < piece.hi[0]; ++i) {
+        if (ghosts->GetValue(at++) & vtkDataSetAttributes::DUPLICATECELL) continue;
+        const Index cell[3] = {i, j, k};
+        for (std::size_t a = 0; a < 3; ++a) {
+          box.lo[a] = std::min(box.lo[a], cell[a]);
+          box.hi[a] = std::max(box.hi[a], cell[a] + 1);
+        }
+        ++own;
+      }
+  if (own == 0) return {};
+  if (own != box.cells()) throw Error("the cells of a data set that are no ghosts are not a box");
+  return box;
+}
+
+/// A cell's points, seen from its own first one: along each axis 0 or 1 steps further.
+struct CellPoints {
+  CellPoints(const GridCells& cells, const GridPiece& piece) : isFlat(cells.isFlat) {
+    std::array<Index, 3> n;
+    for (std::size_t a = 0; a < 3; ++a) {
+      cellCounts[a] = piece.all.along(a);
+      n[a] = cellCounts[a] + (isFlat[a] ? 0 : 1);
+    }
+    step = {1, n[0], n[0] * n[1]};
+  }
+  /// The first point of the cell at a place of the piece.
+  Index first(Index cell) const {
+    const Index i = cell % cellCounts[0], rest = cell / cellCounts[0];
+    return i * step[0] + rest % cellCounts[1] * step[1] + rest / cellCounts[1] * step[2];
+  }
+  /// Offsets of the points of a cell, or of its face across an axis at an end.
+  std::vector<Index> offsets(int axis = -1, int end = 0) const {
+    std::vector<Index> all;
+    for (int corner = 0; corner < 8; ++corner) {
+      Index offset = 0;
+      bool isOne = true;
+      for (int a = 0; a < 3; ++a) {
+        const int up = corner >> a & 1;
+        if (a == axis && !isFlat[size(a)]) isOne = isOne && up == end;
+        if (isFlat[size(a)]) isOne = isOne && up == 0;
+        offset += up * step[size(a)];
+      }
+      if (isOne) all.push_back(offset);
+    }
+    return all;
+  }
+
+  std::array<bool, 3> isFlat;
+  std::array<Index, 3> step, cellCounts;
+};
+
+double meanOf(vtkDataArray* array, Index first, const std::vector<Index>& offsets, int component) {
+  double sum = 0;
+  for (const Index offset : offsets) sum += array->GetComponent(first + offset, component);
+  return sum / static_cast<double>(offsets.size());
+}
+
+/// Visits the own cells of a piece with their places in the piece and in the rank's box.
+template <class Visit>
+void forEachOwn(const GridCells& cells, const GridPiece& piece, Visit&& visit) {
+  const CellRange &own = piece.own, &box = cells.box;
+  for (auto k = own.lo[2]; k < own.hi[2]; ++k)
+    for (auto j = own.lo[1]; j < own.hi[1]; ++j) {
+      const Index row =
+          ((k - box.lo[2]) * box.along(1) + j - box.lo[1]) * box.along(0) + own.lo[0] - box.lo[0];
+      const Index inPiece =
+          ((k - piece.all.lo[2]) * piece.all.along(1) + j - piece.all.lo[1]) * piece.all.along(0) +
+          own.lo[0] - piece.all.lo[0];
+      for (Index i = 0; i < own.along(0); ++i) visit(inPiece + i, size(row + i));
+    }
+}
+
+std::vector<std::uint8_t> hiddenCells(const GridCells& cells) {
+  std::vector<std::uint8_t> hidden(cells.count(), 0);
+  for (const GridPiece& piece : cells.pieces) {
+    vtkUnsignedCharArray* atCells = piece.dataSet->GetCellGhostArray();
+    vtkUnsignedCharArray* atPoints = pointGhosts(piece.dataSet);
+    const CellPoints points(cells, piece);
+    const std::vector<Index> offsets = points.offsets();
+    forEachOwn(cells, piece, [&](Index cell, std::size_t place) {
+      bool is = atCells && (atCells->GetValue(cell) & vtkDataSetAttributes::HIDDENCELL);
+      if (atPoints)
+        for (const Index offset : offsets)
+          is = is || (atPoints->GetValue(points.first(cell) + offset) &
+                      vtkDataSetAttributes::HIDDENPOINT);
+      hidden[place] = is ? 1 : 0;
+    });
+  }
+  return hidden;
+}
+
+}  // namespace
+
+GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
+  GridCells cells;
+  std::vector<std::array<AxisPoints, 3>> mine;
+  Writer writer;
+  collectively(transport, [&] {
+    for (const Leaf& leaf : leavesAndTreesOf(input)) {
+      if (leaf.cells() == 0) continue;
+      if (leaf.trees) throw Error("the input is a hyper tree grid; resample it to an image");
+      cells.pieces.emplace_back();
+      cells.pieces.back().dataSet = leaf.dataSet;
+      mine.push_back(axesOf(leaf.dataSet));
+      for (const AxisPoints& axis : mine.back()) writer.value(axis.first).range(axis.places);
+    }
+  });
+  std::vector<std::array<AxisPoints, 3>> all;
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+    all.emplace_back();
+    for (AxisPoints& axis : all.back()) {
+      axis.first = reader.value<Index>();
+      axis.places = reader.range<double>();
+    }
+  });
+  if (all.empty()) throw Error("the input has no cells");
+  collectively(transport, [&] {
+    for (std::size_t a = 0; a < 3; ++a) {
+      Index begin = std::numeric_limits<Index>::max(), end = std::numeric_limits<Index>::min();
+      for (const auto& axes : all) {
+        begin = std::min(begin, axes[a].first);
+        end = std::max(end, axes[a].first + static_cast<Index>(axes[a].places.size()));
+      }
+      std::vector<double>& ends = cells.grid.ends[a];
+      ends.assign(size(end - begin), std::numeric_limits<double>::quiet_NaN());
+      for (const auto& axes : all)
+        for (std::size_t i = 0; i < axes[a].places.size(); ++i) {
+          double& known = ends[size(axes[a].first - begin) + i];
+          if (std::isnan(known)) known = axes[a].places[i];
+        }
+      const double width = (ends.back() - ends.front()) / static_cast<double>(ends.size());
+      for (const auto& axes : all)
+        for (std::size_t i = 0; i < axes[a].places.size(); ++i)
+          if (std::fabs(ends[size(axes[a].first - begin) + i] - axes[a].places[i]) >
+              SamePlace * width)
+            throw Error(
+                "points with the same place in the extent have different coordinates in "
+                "different data sets: all must be pieces of one grid");
+      cells.isFlat[a] = ends.size() == 1;
+      if (cells.isFlat[a]) ends.push_back(ends.front() + 1);
+      for (std::size_t i = 1; i < ends.size(); ++i)
+        if (!(ends[i] > ends[i - 1]))
+          throw Error(
+              "the pieces of the ranks leave out some of the grid, or their coordinates do "
+              "not increase");
+      for (std::size_t n = 0; n < mine.size(); ++n) {
+        CellRange& range = cells.pieces[n].all;
+        const auto points = static_cast<Index>(mine[n][a].places.size());
+        range.lo[a] = mine[n][a].first - begin;
+        range.hi[a] = range.lo[a] + (cells.isFlat[a] ? 1 : points - 1);
+        if (range.along(a) == 0) throw Error("a piece of the grid has no cells along an axis");
+      }
+    }
+    for (GridPiece& piece : cells.pieces) piece.own = ownBox(piece.all, piece.dataSet);
+    cells.box = boxOf(cells.pieces);
+    cells.hidden = hiddenCells(cells);
+  });
+  const Index own = allreduce(transport, ReduceOp::Sum, cells.box.cells());
+  const Index whole = cells.grid.along(0) * cells.grid.along(1) * cells.grid.along(2);
+  if (own != whole)
+    throw Error("the ranks have " + std::to_string(own) + " of the grid's " +
+                std::to_string(whole) + " cells: some are missing, or on two ranks");
+  return cells;
+}
+
+std::vector<double> cellValues(const GridCells& cells, const std::vector<PieceArray>& arrays,
+                               int component) {
+  std::vector<double> values(cells.count());
+  for (std::size_t n = 0; n < cells.pieces.size(); ++n) {
+    const auto [array, isAtCells] = arrays[n];
+    const CellPoints points(cells, cells.pieces[n]);
+    const std::vector<Index> offsets = points.offsets();
+    forEachOwn(cells, cells.pieces[n],
+               [&, array = array, isAtCells = isAtCells](Index cell, std::size_t place) {
+                 values[place] = isAtCells ? array->GetComponent(cell, component)
+                                           : meanOf(array, points.first(cell), offsets, component);
+               });
+  }
+  return values;
+}
+
+CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors) {
+  CellFlow flow;
+  flow.solid = cells.hidden;
+  for (int a = 0; a < 3; ++a)
+    for (int end = 0; end < 2; ++end) {
+      std::vector<double>& values = (end == 0 ? flow.low : flow.high)[size(a)];
+      values.assign(cells.count(), 0.0);
+      if (cells.isFlat[size(a)]) continue;
+      for (std::size_t n = 0; n < cells.pieces.size(); ++n) {
+        vtkDataArray* const array = vectors[n].array;
+        const bool isAtCells = vectors[n].isAtCells;
+        const CellPoints points(cells, cells.pieces[n]);
+        const std::vector<Index> offsets = points.offsets(a, end);
+        forEachOwn(cells, cells.pieces[n], [&](Index cell, std::size_t place) {
+          if (flow.solid[place] != 0) return;
+          values[place] = isAtCells ? array->GetComponent(cell, a)
+                                    : meanOf(array, points.first(cell), offsets, a);
+          if (!std::isfinite(values[place]))
+            throw Error("the velocity at cell " + std::to_string(cell) +
+                        " of a data set is not finite");
+        });
+      }
+    }
+  return flow;
+}
+
+std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& cells,
+                                         const std::vector<double>& points) {
+  const std::vector<double> all = allgatherv(transport, points);
+  std::vector<std::size_t> found;
+  for (std::size_t p = 0; p + 2 < all.size(); p += 3) {
+    Index at[3];
+    bool isHere = !cells.box.empty();
+    for (std::size_t a = 0; a < 3 && isHere; ++a) {
+      const auto& ends = cells.grid.ends[a];
+      const double x = all[p + a];
+      at[a] = 0;
+      if (cells.isFlat[a]) continue;
+      isHere = x >= ends.front() && x <= ends.back();
+      if (!isHere) break;
+      const auto above = std::upper_bound(ends.begin(), ends.end() - 1, x) - ends.begin();
+      at[a] = static_cast<Index>(above) - 1;
+      isHere = at[a] >= cells.box.lo[a] && at[a] < cells.box.hi[a];
+    }
+    if (isHere)
+      found.push_back(
+          size(((at[2] - cells.box.lo[2]) * cells.box.along(1) + at[1] - cells.box.lo[1]) *
+                   cells.box.along(0) +
+               at[0] - cells.box.lo[0]));
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::vector<std::vector<double>> valuesOfPieces(Transport& transport, const GridCells& cells,
+                                                Span<const double> own) {
+  const std::vector<CellRange> boxes = allgather(transport, cells.box);
+  std::vector<CellRange> mine;
+  for (const GridPiece& piece : cells.pieces) mine.push_back(piece.all);
+  std::vector<std::int64_t> counts;
+  const std::vector<CellRange> theirs = allgatherv(transport, mine, &counts);
+  // What a rank's pieces have of another rank's own cells, one piece after the other.
+  std::vector<Bytes> toEachRank;
+  std::size_t next = 0;
+  for (const std::int64_t count : counts) {
+    std::vector<double> values;
+    for (std::int64_t n = 0; n < count; ++n)
+      forEachCell(overlapOf(cells.box, theirs[next++]), cells.box,
+                  [&](Index cell) { values.push_back(own[size(cell)]); });
+    toEachRank.push_back(values.empty() ? Bytes() : Writer().range(values).take());
+  }
+  const std::vector<Bytes> received = exchangeBytes(transport, std::move(toEachRank));
+  std::vector<std::vector<double>> result;
+  collectively(transport, [&] {
+    for (const CellRange& piece : mine) result.emplace_back(size(piece.cells()), 0.0);
+    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
+      if (received[rank].empty()) continue;
+      Reader reader(received[rank]);
+      const std::vector<double> values = reader.range<double>();
+      std::size_t at = 0;
+      for (std::size_t n = 0; n < mine.size(); ++n)
+        forEachCell(overlapOf(boxes[rank], mine[n]), mine[n], [&](Index cell) {
+          if (at >= values.size()) throw Error("malformed message: too few values of ghosts");
+          result[n][size(cell)] = values[at++];
+        });
+    }
+  });
+  return result;
+}
+
+}  // namespace tributary

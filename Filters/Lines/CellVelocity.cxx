@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/CellVelocity.h"
+
+#include <vtkDataSetAttributes.h>
+#include <vtkGenericCell.h>
+#include <vtkNew.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "Tributary/Base/Hash.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Rendezvous.h"
+
+namespace tributary {
+namespace {
+
+/// What the cells around a point add up to; addition is exact, so its order does not matter.
+struct Sum {
+  std::array<std::int64_t, 3> velocity{};  // in units of the rounding
+  std::int64_t cells = 0;
+
+  void operator+=(const Sum& other) {
+    for (std::size_t c = 0; c < 3; ++c) velocity[c] += other.velocity[c];
+    cells += other.cells;
+  }
+};
+
+using Position = std::array<double, 3>;
+
+struct PositionHash {
+  std::size_t operator()(const Position& p) const {
+    std::uint64_t hash = 0;
+    for (const double x : p) hash = scramble(hash ^ coordinateBits(x));
+    return hash;
+  }
+};
+
+Position positionOf(vtkDataSet* dataSet, vtkIdType point) {
+  Position p;
+  dataSet->GetPoint(point, p.data());
+  for (double& x : p) x += 0.0;  // -0 becomes 0: they are one place
+  return p;
+}
+
+std::array<double, 3> velocityAt(const ArrayView& view, std::int64_t tuple) {
+  std::array<double, 3> v;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const auto at = 3 * static_cast<std::size_t>(tuple) + c;
+    v[c] = view.isDouble ? static_cast<const double*>(view.data)[at]
+                         : double(static_cast<const float*>(view.data)[at]);
+  }
+  return v;
+}
+
+bool isFinite(const std::array<double, 3>& v) {
+  return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
+}
+
+bool counts(Span<const std::uint8_t> ghosts, std::int64_t cell) {
+  return ghosts.empty() ||
+         !(ghosts[static_cast<std::size_t>(cell)] &
+           (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
+}
+
+/// Calls visit(piece number, cell, points, count of points, velocity) for every cell that counts.
+template <class Visit>
+void forEachCell(const FlowDomain& flow, Visit&& visit) {
+  for (const StructuredPiece& piece : flow.structured) {
+    std::array<std::int64_t, 3> points, cells;
+    std::vector<std::int64_t> corners{0};
+    std::int64_t stride = 1;
+    for (std::size_t a = 0; a < 3; ++a) {
+      points[a] = piece.extent[2 * a + 1] - piece.extent[2 * a] + 1;
+      cells[a] = std::max<std::int64_t>(points[a] - 1, 1);
+      const std::size_t known = corners.size();
+      if (points[a] > 1)
+        for (std::size_t c = 0; c < known; ++c) corners.push_back(corners[c] + stride);
+      stride *= points[a];
+    }
+    std::vector<std::int64_t> ids(corners.size());
+    std::int64_t cell = 0;
+    for (std::int64_t k = 0; k < cells[2]; ++k)
+      for (std::int64_t j = 0; j < cells[1]; ++j)
+        for (std::int64_t i = 0; i < cells[0]; ++i, ++cell) {
+          if (!counts(piece.ghosts, cell)) continue;
+          const std::int64_t first = (k * points[1] + j) * points[0] + i;
+          for (std::size_t c = 0; c < ids.size(); ++c) ids[c] = first + corners[c];
+          visit(piece.piece, ids.data(), ids.size(), velocityAt(piece.velocity, cell));
+        }
+  }
+  vtkNew<vtkGenericCell> prototype;
+  std::array<int, 256> dimensions;
+  dimensions.fill(-1);
+  for (const MeshPiece& piece : flow.meshes) {
+    for (std::size_t cell = 0; cell < piece.types.size(); ++cell) {
+      int& dimension = dimensions[piece.types[cell]];
+      if (dimension < 0) {
+        prototype->SetCellType(piece.types[cell]);
+        dimension = prototype->GetCellDimension();
+      }
+      if (dimension < flow.dimension || !counts(piece.ghosts, static_cast<std::int64_t>(cell)))
+        continue;
+      const auto first = static_cast<std::size_t>(piece.offsets[cell]);
+      const auto count = static_cast<std::size_t>(piece.offsets[cell + 1]) - first;
+      visit(piece.piece, piece.connectivity.data() + first, count,
+            velocityAt(piece.velocity, static_cast<std::int64_t>(cell)));
+    }
+  }
+}
+
+/// Sums at the points of all pieces of this rank.
+std::vector<std::vector<Sum>> sumLocally(const FlowDomain& flow, double unitsPerSpeed) {
+  std::vector<std::vector<Sum>> sums;
+  for (const FlowPiece& piece : flow.pieces)
+    sums.emplace_back(static_cast<std::size_t>(piece.dataSet->GetNumberOfPoints()));
+  forEachCell(flow, [&](int piece, const std::int64_t* points, std::size_t count,
+                        const std::array<double, 3>& velocity) {
+    if (!isFinite(velocity)) return;
+    Sum one;
+    one.cells = 1;
+    for (std::size_t c = 0; c < 3; ++c) one.velocity[c] = std::llround(velocity[c] * unitsPerSpeed);
+    for (std::size_t p = 0; p < count; ++p)
+      sums[static_cast<std::size_t>(piece)].at(static_cast<std::size_t>(points[p])) += one;
+  });
+  return sums;
+}
+
+/// Collective. The bounding boxes of the other ranks' pieces, slightly enlarged.
+std::vector<Box> boxesOfOthers(Transport& transport, const FlowDomain& flow) {
+  std::vector<Box> mine;
+  for (const FlowPiece& piece : flow.pieces) {
+    const double* b = piece.dataSet->GetBounds();
+    Box& box = mine.emplace_back();
+    for (std::size_t a = 0; a < 3; ++a) {
+      box.lo[a] = b[2 * a];
+      box.hi[a] = b[2 * a + 1];
+    }
+  }
+  std::vector<std::int64_t> countPerRank;
+  const std::vector<Box> all = allgatherv(transport, mine, &countPerRank);
+  std::vector<Box> others;
+  std::size_t at = 0;
+  for (int r = 0; r < transport.size(); ++r)
+    for (std::int64_t i = 0; i < countPerRank[static_cast<std::size_t>(r)]; ++i, ++at)
+      if (r != transport.rank()) others.push_back(all[at]);
+  return others;
+}
+
+struct SharedPoint {
+  Position position;
+  Sum sum;
+};
+
+/// Collective. Adds up the sums at positions that other ranks may have too.
+void sumAcrossRanks(Transport& transport, const std::vector<SharedPoint*>& shared) {
+  struct Contribution {
+    Position position;
+    Sum sum;
+    std::int64_t index;  // in `shared`
+  };
+  struct Total {
+    std::int64_t index;
+    Sum sum;
+  };
+  std::vector<Contribution> mine;
+  collectively(transport, [&] {
+    for (std::size_t i = 0; i < shared.size(); ++i)
+      mine.push_back({shared[i]->position, shared[i]->sum, static_cast<std::int64_t>(i)});
+  });
+  const std::vector<Total> totals = rendezvous<Total>(
+      transport, std::move(mine),
+      [](const Contribution& one) { return PositionHash()(one.position); },
+      [](const Contribution& a, const Contribution& b) { return a.position < b.position; },
+      [](const Contribution& a, const Contribution& b) { return a.position == b.position; },
+      [](Span<Met<Contribution>> group, auto&& send) {
+        Sum total;
+        for (const auto& one : group) total += one.record.sum;
+        for (const auto& one : group) send(one.rank, {one.record.index, total});
+      });
+  collectively(transport, [&] {
+    for (const Total& total : totals)
+      shared.at(static_cast<std::size_t>(total.index))->sum = total.sum;
+  });
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> averageToPoints(Transport& transport, const FlowDomain& flow) {
+  double largest = 0;
+  forEachCell(flow, [&](int, const std::int64_t*, std::size_t, const std::array<double, 3>& v) {
+    if (!isFinite(v)) return;
+    for (const double c : v) largest = std::max(largest, std::fabs(c));
+  });
+  largest = allreduce(transport, ReduceOp::Max, largest);
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  // Of 63 bits, 40 are for the value and the rest for the number of cells around a point.
+  const double unitsPerSpeed = largest > 0 ? std::ldexp(1.0, std::min(40 - exponent, 1000)) : 1;
+
+  std::vector<std::vector<Sum>> sums;
+  collectively(transport, [&] { sums = sumLocally(flow, unitsPerSpeed); });
+
+  // Points that may coincide with others: all points of meshes if they can meet within this rank,
+  // and whatever lies in the box of another rank's piece.
+  const BoxIndex others(boxesOfOthers(transport, flow));
+  const bool onePieceOfGrid = flow.pieces.size() == 1 && flow.meshes.empty();
+  std::unordered_map<Position, std::size_t, PositionHash> slots;
+  std::vector<SharedPoint> merged;
+  std::vector<std::vector<std::int64_t>> slotOf(flow.pieces.size());
+  std::vector<SharedPoint*> shared;
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
+      slotOf[n].assign(sums[n].size(), -1);
+      for (std::size_t i = 0; i < sums[n].size(); ++i) {
+        const Position p = positionOf(flow.pieces[n].dataSet, static_cast<vtkIdType>(i));
+        if (onePieceOfGrid && others.next(p.data(), -1) < 0) continue;
+        const auto [at, isNew] = slots.emplace(p, merged.size());
+        if (isNew) merged.push_back({p, {}});
+        merged[at->second].sum += sums[n][i];
+        slotOf[n][i] = static_cast<std::int64_t>(at->second);
+      }
+    }
+    for (SharedPoint& point : merged)
+      if (others.next(point.position.data(), -1) >= 0) shared.push_back(&point);
+  });
+  sumAcrossRanks(transport, shared);
+
+  std::vector<std::vector<double>> velocities(flow.pieces.size());
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
+      velocities[n].assign(3 * sums[n].size(), 0.0);
+      for (std::size_t i = 0; i < sums[n].size(); ++i) {
+        const Sum& sum =
+            slotOf[n][i] < 0 ? sums[n][i] : merged[static_cast<std::size_t>(slotOf[n][i])].sum;
+        if (sum.cells == 0) continue;
+        for (std::size_t c = 0; c < 3; ++c)
+          velocities[n][3 * i + c] =
+              static_cast<double>(sum.velocity[c]) / static_cast<double>(sum.cells) / unitsPerSpeed;
+      }
+    }
+  });
+  return velocities;
+}
+
+}  // namespace tributary

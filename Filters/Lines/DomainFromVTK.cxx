@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/DomainFromVTK.h"
+
+#include <vtkImageData.h>
+#include <vtkPointData.h>
+#include <vtkRectilinearGrid.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "Common/GridParts.h"
+#include "Common/Refinement.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+namespace {
+
+/// A view of the array, or of a contiguous copy, which is all that the kernels read.
+ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
+  flow.arrays.push_back(contiguous(array));
+  array = flow.arrays.back();
+  return {array->GetVoidPointer(0), array->GetDataType() == VTK_DOUBLE,
+          static_cast<std::int64_t>(array->GetNumberOfTuples())};
+}
+
+/// A uniform or rectilinear grid as it is. The grid's number is set later, by all ranks together.
+StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
+                                FlowDomain& flow) {
+  StructuredPiece piece;
+  piece.piece = number;
+  piece.cellCentered = flow.cellCentered;
+  piece.velocity = viewOf(from.velocity, flow);
+  piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
+  if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
+    piece.uniform = true;
+    std::copy_n(image->GetExtent(), 6, piece.extent.begin());
+    std::copy_n(image->GetOrigin(), 3, piece.origin.begin());
+    std::copy_n(image->GetSpacing(), 3, piece.spacing.begin());
+  } else {
+    auto* grid = vtkRectilinearGrid::SafeDownCast(from.dataSet);
+    piece.uniform = false;
+    std::copy_n(grid->GetExtent(), 6, piece.extent.begin());
+    vtkDataArray* axes[3] = {grid->GetXCoordinates(), grid->GetYCoordinates(),
+                             grid->GetZCoordinates()};
+    for (std::size_t a = 0; a < 3; ++a)
+      for (vtkIdType i = 0; i < axes[a]->GetNumberOfTuples(); ++i)
+        piece.coordinates[a].push_back(axes[a]->GetComponent(i, 0));
+  }
+  return piece;
+}
+
+MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
+                    FlowDomain& flow) {
+  MeshPiece piece;
+  piece.piece = number;
+  piece.cellCentered = flow.cellCentered;
+  piece.velocity = viewOf(from.velocity, flow);
+  piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
+
+  piece.points = viewOf(coordinatesOf(from.dataSet), flow);
+  const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
+  piece.types = lists.types;
+  piece.offsets = lists.offsets;
+  piece.connectivity = lists.connectivity;
+
+  // The leaves of a composite data set may each number their points from the beginning.
+  vtkDataArray* ids = from.group.empty() ? from.dataSet->GetPointData()->GetGlobalIds() : nullptr;
+  if (ids) {
+    piece.globalPointIds = flow.integers.emplace_back(exactIds(ids));
+  }
+  flow.cells.push_back(std::make_unique<VTKCells>(from.dataSet));
+  piece.foreign = flow.cells.back().get();
+  return piece;
+}
+
+/// Collective. Name and place of the vectors, the same on all ranks.
+void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
+  std::set<std::string> names;
+  for (const FlowPiece& piece : flow.pieces)
+    names.insert(piece.velocity->GetName() ? piece.velocity->GetName() : "");
+  Writer writer;
+  for (const std::string& name : names) writer.value(cellCentered).text(name);
+  bool known = false;
+  // All ranks find the same errors, and none says that it is another's.
+  std::string error;
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+    const bool centered = reader.value<bool>();
+    const std::string name = reader.text();
+    if (known && centered != flow.cellCentered && error.empty())
+      error = "the vectors \"" + flow.vectorName +
+              "\" belong to points on some ranks and to cells on others; convert them with "
+              "Cell Data to Point Data or Point Data to Cell Data first";
+    if (known && name != flow.vectorName && error.empty())
+      error = "the vectors are \"" + flow.vectorName + "\" in some blocks and \"" + name +
+              "\" in others; choose one by its name with the property Vectors "
+              "(SetInputArrayToProcess)";
+    flow.vectorName = name;
+    flow.cellCentered = centered;
+    known = true;
+  });
+  if (!error.empty()) throw Error(error);
+  if (!known)
+    throw Error(
+        "no block of the input on any rank has cells and the vectors to trace; choose an array of "
+        "3 components that the input has with the property Vectors (SetInputArrayToProcess)");
+  if (flow.vectorName.empty()) throw Error("the vectors have no name; give their array one");
+}
+
+}  // namespace
+
+std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
+                                           bool cellCentered) {
+  auto flow = std::make_unique<FlowDomain>();
+  flow->pieces = std::move(pieces);
+  agreeOnVectors(transport, *flow, cellCentered);
+
+  std::int64_t highest = -1;
+  collectively(transport, [&] {
+    for (FlowPiece& piece : flow->pieces) {
+      if (piece.velocity->GetNumberOfComponents() != 3)
+        throw Error("the vectors \"" + flow->vectorName + "\" have " +
+                    std::to_string(piece.velocity->GetNumberOfComponents()) +
+                    " components where 3 are needed; choose another array with the property "
+                    "Vectors (SetInputArrayToProcess)");
+      highest = std::max<std::int64_t>(highest, piece.dimension);
+    }
+  });
+  flow->dimension = static_cast<int>(allreduce(transport, ReduceOp::Max, highest));
+  if (flow->dimension < 2)
+    throw Error(
+        "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume");
+
+  std::vector<double> box(6, -std::numeric_limits<double>::infinity());  // -lo, hi
+  auto& list = flow->pieces;
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
+             list.end());
+  const auto covered = findRefinedCells(transport, std::vector<Leaf>(list.begin(), list.end()));
+  collectively(transport, [&] {
+    const int count = static_cast<int>(list.size());
+    for (int n = 0; n < count; ++n) {
+      const FlowPiece& piece = list[static_cast<std::size_t>(n)];
+      const auto& hidden = covered[static_cast<std::size_t>(n)];
+      if (isAlongAxes(piece.dataSet))
+        flow->structured.push_back(structuredPiece(piece, n, hidden, *flow));
+      else
+        flow->meshes.push_back(meshPiece(piece, n, hidden, *flow));
+      const double* b = piece.dataSet->GetBounds();
+      for (std::size_t a = 0; a < 3; ++a) {
+        box[a] = std::max(box[a], -b[2 * a]);
+        box[3 + a] = std::max(box[3 + a], b[2 * a + 1]);
+      }
+    }
+  });
+  box = allreduce(transport, ReduceOp::Max, box);
+  for (std::size_t a = 0; a < 3; ++a) {
+    flow->bounds.lo[a] = -box[a];
+    flow->bounds.hi[a] = box[3 + a];
+  }
+  std::vector<Leaf> lattices;
+  for (const StructuredPiece& piece : flow->structured)
+    lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
+  const std::vector<int> grids = numberGrids(transport, lattices);
+  for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
+  return flow;
+}
+
+std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
+                                      int blocksPerRank) {
+  // Blocks are numbered as the calls below return them: grids first, then meshes.
+  const auto pieceCount = static_cast<std::int64_t>(flow.structured.size() + flow.meshes.size());
+  int blocksPerPiece = 1;
+  if (pieceCount > 0)
+    blocksPerPiece =
+        static_cast<int>(std::max<std::int64_t>(1, (blocksPerRank + pieceCount - 1) / pieceCount));
+  Assignment assignment = Assignment::gather(transport, pieceCount * blocksPerPiece);
+  std::vector<BlockId> structuredFirst, meshFirst;
+  BlockId next = assignment.first(transport.rank());
+  for (std::size_t n = 0; n < flow.structured.size(); ++n, next += blocksPerPiece)
+    structuredFirst.push_back(next);
+  for (std::size_t n = 0; n < flow.meshes.size(); ++n, next += blocksPerPiece)
+    meshFirst.push_back(next);
+  auto blocks = makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst);
+  for (auto& block :
+       makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension, meshFirst))
+    blocks.push_back(std::move(block));
+  return std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
+}
+
+}  // namespace tributary

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/LineOutput.h"
+
+#include <vtkCellArray.h>
+#include <vtkCellData.h>
+#include <vtkDoubleArray.h>
+#include <vtkFloatArray.h>
+#include <vtkIdTypeArray.h>
+#include <vtkIntArray.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "Common/FreshArray.h"
+#include "Common/SmpFor.h"
+#include "Lines/LineFrames.h"
+
+namespace tributary {
+namespace {
+
+bool samePosition(const float* points, std::int64_t a, std::int64_t b) {
+  return points[3 * a] == points[3 * b] && points[3 * a + 1] == points[3 * b + 1] &&
+         points[3 * a + 2] == points[3 * b + 2];
+}
+
+/// Whether a point is at the same place (as float) as its neighbor towards the seed: such steps
+/// are not output.
+bool isRepeated(const float* points, const OutputLine& line, std::int64_t i) {
+  if (i == line.origin) return false;
+  const std::int64_t at = line.first + i;
+  return samePosition(points, at, i > line.origin ? at - 1 : at + 1);
+}
+
+bool hasRepeatedPoints(const LineTable& table, const float* points) {
+  std::vector<char> found(table.lines.size(), 0);
+  smpFor(static_cast<std::int64_t>(table.lines.size()), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t l = begin; l < end; ++l) {
+      const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
+      for (std::int64_t i = 1; i < line.points; ++i)
+        if (samePosition(points, line.first + i - 1, line.first + i))
+          found[static_cast<std::size_t>(l)] = 1;
+    }
+  });
+  return std::find(found.begin(), found.end(), 1) != found.end();
+}
+
+vtkSmartPointer<vtkCellArray> polylines(const LineTable& table) {
+  auto offsets = freshArray<vtkIdTypeArray>("", 1, static_cast<vtkIdType>(table.lines.size()) + 1);
+  auto connectivity = freshArray<vtkIdTypeArray>("", 1, table.points);
+  vtkIdType* first = offsets->GetPointer(0);
+  for (std::size_t l = 0; l < table.lines.size(); ++l) first[l] = table.lines[l].first;
+  first[table.lines.size()] = table.points;
+  vtkIdType* ids = connectivity->GetPointer(0);
+  smpFor(table.points, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) ids[i] = i;
+  });
+  auto cells = vtkSmartPointer<vtkCellArray>::New();
+  cells->SetData(offsets, connectivity);
+  return cells;
+}
+
+void addCellData(vtkPolyData* lines, const LineTable& table, const SeedList& seeds) {
+  const auto count = static_cast<vtkIdType>(table.lines.size());
+  auto reasons = freshArray<vtkIntArray>("ReasonForTermination", 1, count);
+  const bool small = seeds.largestShown <= std::numeric_limits<int>::max();
+  vtkSmartPointer<vtkDataArray> ids;
+  if (small)
+    ids = freshArray<vtkIntArray>("SeedIds", 1, count);
+  else
+    ids = freshArray<vtkIdTypeArray>("SeedIds", 1, count);
+  for (vtkIdType l = 0; l < count; ++l) {
+    const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
+    reasons->SetValue(l, static_cast<int>(line.reason));
+    const std::int64_t shown =
+        seeds.shown.empty() ? line.seed
+                            : seeds.shown[static_cast<std::size_t>(line.seed - table.firstSeed)];
+    if (small)
+      static_cast<vtkIntArray*>(ids.Get())->SetValue(l, static_cast<int>(shown));
+    else
+      static_cast<vtkIdTypeArray*>(ids.Get())->SetValue(l, shown);
+  }
+  lines->GetCellData()->AddArray(reasons);
+  lines->GetCellData()->AddArray(ids);
+}
+
+/// Adds Rotation and Normals, which need whole lines.
+void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataArray> velocity,
+               const LineTable& table) {
+  if (!vtkFloatArray::FastDownCast(velocity) && !vtkDoubleArray::FastDownCast(velocity)) {
+    vtkNew<vtkDoubleArray> copy;
+    copy->DeepCopy(velocity);
+    velocity = copy.Get();
+  }
+  auto rotation = freshArray<vtkDoubleArray>("Rotation", 1, table.points);
+  auto normals = freshArray<vtkDoubleArray>("Normals", 3, table.points);
+  FrameArrays arrays;
+  arrays.points = points;
+  arrays.time = vtkDoubleArray::FastDownCast(data->GetArray("IntegrationTime"))->GetPointer(0);
+  vtkSmartPointer<vtkDataArray> omega = data->GetArray("AngularVelocity");
+  arrays.angularVelocity = vtkDoubleArray::FastDownCast(omega)->GetPointer(0);
+  if (auto* values = vtkFloatArray::FastDownCast(velocity))
+    arrays.velocityFloat = values->GetPointer(0);
+  else
+    arrays.velocityDouble = vtkDoubleArray::FastDownCast(velocity)->GetPointer(0);
+  arrays.rotation = rotation->GetPointer(0);
+  arrays.normals = normals->GetPointer(0);
+  computeFrames(table.lines, arrays);
+  // In the order of vtkStreamTracer's output.
+  data->RemoveArray("AngularVelocity");
+  data->AddArray(rotation);
+  data->AddArray(omega);
+  data->AddArray(normals);
+}
+
+}  // namespace
+
+LineArrays::LineArrays(const std::vector<PointField>& fields, std::int64_t points) {
+  for (const PointField& field : fields) {
+    auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(field.type));
+    array->SetName(field.name.c_str());
+    array->SetNumberOfComponents(field.components);
+    void* memory = allocateFresh(static_cast<std::size_t>(points) * field.bytes);
+    array->SetVoidArray(memory, points * field.components, 0, vtkFloatArray::VTK_DATA_ARRAY_FREE);
+    arrays.push_back(array);
+    data.push_back(static_cast<std::byte*>(memory));
+  }
+}
+
+void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields,
+                          LineArrays& output) {
+  std::vector<OutputLine> lines;
+  std::vector<std::int64_t> kept;
+  const auto* points = reinterpret_cast<const float*>(output.data[0]);
+  if (!hasRepeatedPoints(table, points)) return;
+  for (const OutputLine& line : table.lines) {
+    OutputLine shorter = line;
+    shorter.first = static_cast<std::int64_t>(kept.size());
+    shorter.points = 0;
+    for (std::int64_t i = 0; i < line.points; ++i) {
+      if (isRepeated(points, line, i)) continue;
+      if (i == line.origin) shorter.origin = shorter.points;
+      kept.push_back(line.first + i);
+      ++shorter.points;
+    }
+    if (shorter.points >= 2)
+      lines.push_back(shorter);
+    else
+      kept.resize(static_cast<std::size_t>(shorter.first));
+  }
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const std::size_t bytes = fields[f].bytes;
+    for (std::size_t i = 0; i < kept.size(); ++i)  // places only move forward
+      std::memmove(output.data[f] + i * bytes,
+                   output.data[f] + static_cast<std::size_t>(kept[i]) * bytes, bytes);
+    output.arrays[f]->SetNumberOfTuples(static_cast<vtkIdType>(kept.size()));
+  }
+  table.lines = std::move(lines);
+  table.points = static_cast<std::int64_t>(kept.size());
+}
+
+vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
+                                          const LineArrays& output, const PointArrayList& arrays,
+                                          vtkDataArray* velocity, const SeedList& seeds,
+                                          const LineTable& table, bool withFrames) {
+  auto lines = vtkSmartPointer<vtkPolyData>::New();
+  vtkNew<vtkPoints> points;
+  points->SetData(output.arrays[0]);
+  lines->SetPoints(points);
+  lines->SetLines(polylines(table));
+  vtkPointData* data = lines->GetPointData();
+  const auto add = [&](bool interpolated) {
+    for (std::size_t f = 1; f < fields.size(); ++f)
+      if ((fields[f].kind == PointField::Kind::Interpolated) == interpolated)
+        data->AddArray(output.arrays[f]);
+  };
+  add(true);
+  add(false);  // in place of an array of the input that has the name of one of ours
+  for (std::size_t f = 1; f < fields.size(); ++f) {
+    if (fields[f].kind != PointField::Kind::Interpolated) continue;
+    const PointArray& array = arrays.arrays[fields[f].array];
+    vtkDataArray* made = output.arrays[f];
+    if (data->GetArray(array.name.c_str()) != made) continue;
+    for (std::size_t c = 0; c < array.componentNames.size(); ++c)
+      if (!array.componentNames[c].empty())
+        made->SetComponentName(static_cast<vtkIdType>(c), array.componentNames[c].c_str());
+    if (array.isScalars) data->SetActiveScalars(array.name.c_str());
+    if (array.isVectors) data->SetActiveVectors(array.name.c_str());
+  }
+  if (withFrames) {
+    addFrames(data, reinterpret_cast<const float*>(output.data[0]), velocity, table);
+    data->SetActiveVectors("Normals");
+  }
+  addCellData(lines, table, seeds);
+  return lines;
+}
+
+}  // namespace tributary

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkDataArray.h>
+#include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "Lines/LineTable.h"
+#include "Lines/PointArrays.h"
+#include "Lines/PointEvaluator.h"
+#include "Lines/SeedsFromVTK.h"
+
+namespace tributary {
+
+// All local.
+
+/// The output's arrays of points, one for each field; not set yet.
+struct LineArrays {
+  std::vector<vtkSmartPointer<vtkDataArray>> arrays;
+  std::vector<std::byte*> data;
+
+  LineArrays(const std::vector<PointField>& fields, std::int64_t points);
+};
+
+/// Takes points at the same place (as float) as their neighbor towards the seed, and lines that
+/// are then a single point, out of all arrays.
+void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields,
+                          LineArrays& output);
+
+/// The lines with their points, point data and cell data.
+/// @param velocity  at the points
+/// @param withFrames  whether to add Rotation and Normals
+vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
+                                          const LineArrays& output, const PointArrayList& arrays,
+                                          vtkDataArray* velocity, const SeedList& seeds,
+                                          const LineTable& table, bool withFrames);
+
+}  // namespace tributary

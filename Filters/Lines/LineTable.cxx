@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/LineTable.h"
+
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Reduction/AllToAll.h"
+
+namespace tributary {
+namespace {
+
+/// LineEnd as it travels.
+struct EndRecord {
+  std::int64_t line;
+  std::int32_t points;
+  std::int32_t reason;
+};
+
+void layOut(LineTable& table, bool forward, bool backward, bool join) {
+  const bool joins = join && forward && backward;
+  const auto seeds = static_cast<std::int64_t>(table.halves.size() / 2);
+  for (std::int64_t s = 0; s < seeds; ++s) {
+    HalfLine& ahead = table.halves[static_cast<std::size_t>(2 * s)];
+    HalfLine& behind = table.halves[static_cast<std::size_t>(2 * s + 1)];
+    const std::int64_t seed = table.firstSeed + s;
+    if ((forward ? ahead : behind).reason == Reason::NotInitialized) table.rejected.push_back(seed);
+    for (const HalfLine* half : {&ahead, &behind})
+      if (half->reason == Reason::UnexpectedValue) ++table.unexpected;
+    if (joins && ahead.points > 0 && behind.points > 0) {
+      const std::int64_t points = std::int64_t(ahead.points) + behind.points - 1;
+      if (points < 2) continue;
+      const std::int64_t origin = behind.points - 1;
+      ahead.isOutput = behind.isOutput = true;
+      ahead.base = behind.base = table.points + origin;
+      behind.sign = -1;
+      behind.skipsSeed = true;
+      table.lines.push_back({table.points, points, origin, seed, ahead.reason});
+      table.points += points;
+      continue;
+    }
+    for (HalfLine* half : {&ahead, &behind}) {
+      if (half->points < 2) continue;
+      half->isOutput = true;
+      half->base = table.points;
+      table.lines.push_back({table.points, half->points, 0, seed, half->reason});
+      table.points += half->points;
+    }
+  }
+}
+
+}  // namespace
+
+LineTable makeLineTable(Transport& transport, const Shares& shares,
+                        const std::vector<LineEnd>& ends, bool forward, bool backward, bool join) {
+  LineTable table;
+  table.firstSeed = shares.first(transport.rank());
+  const std::int64_t seeds = shares.count(transport.rank());
+  table.halves.resize(static_cast<std::size_t>(2 * seeds));
+
+  std::vector<std::vector<EndRecord>> toEach(static_cast<std::size_t>(transport.size()));
+  for (const LineEnd& end : ends)
+    toEach[static_cast<std::size_t>(shares.ownerOf(end.line >> 1))].push_back(
+        {end.line, end.points, static_cast<std::int32_t>(end.reason)});
+  std::vector<Bytes> outgoing;
+  for (const auto& records : toEach) outgoing.push_back(Writer().range(records).take());
+  const std::vector<Bytes> incoming = allToAll(transport, std::move(outgoing));
+
+  collectively(transport, [&] {
+    std::int64_t known = 0;
+    for (const Bytes& bytes : incoming) {
+      if (bytes.empty()) continue;
+      for (const EndRecord& end : Reader(bytes).range<EndRecord>()) {
+        if (!table.find(end.line) || end.points < 0)
+          throw Error("a rank sent the end of a line that is not one of this rank's");
+        HalfLine& half = table.halves[static_cast<std::size_t>(end.line - 2 * table.firstSeed)];
+        half.points = end.points;
+        half.reason = static_cast<Reason>(end.reason);
+        ++known;
+      }
+    }
+    if (known != seeds * (int(forward) + int(backward)))
+      throw Error("the ends of " + std::to_string(known) + " lines arrived where " +
+                  std::to_string(seeds * (int(forward) + int(backward))) + " were traced");
+    layOut(table, forward, backward, join);
+  });
+  return table;
+}
+
+}  // namespace tributary

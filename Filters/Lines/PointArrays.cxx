@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/PointArrays.h"
+
+#include <vtkBitArray.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkPointData.h>
+
+#include <algorithm>
+#include <map>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+namespace {
+
+/// One piece's account of one of its arrays.
+struct Account {
+  std::string name;
+  int place = 0;
+  int type = 0;
+  int components = 0;
+  std::vector<std::string> componentNames;
+  bool isScalars = false, isVectors = false;
+};
+
+bool isInterpolated(vtkDataSet* dataSet, int index, const std::string& except) {
+  vtkPointData* data = dataSet->GetPointData();
+  vtkDataArray* array = data->GetArray(index);
+  if (!array || !array->GetName() || vtkBitArray::SafeDownCast(array) ||
+      array->GetNumberOfTuples() != dataSet->GetNumberOfPoints())
+    return false;
+  const std::string name = array->GetName();
+  return !name.empty() && name != except && name != vtkDataSetAttributes::GhostArrayName() &&
+         array != data->GetGlobalIds() && array != data->GetPedigreeIds();
+}
+
+Account accountOf(vtkPointData* data, int index) {
+  vtkDataArray* array = data->GetArray(index);
+  Account account;
+  account.name = array->GetName();
+  account.place = index;
+  account.type = array->GetDataType();
+  account.components = array->GetNumberOfComponents();
+  if (array->HasAComponentName())
+    for (int c = 0; c < account.components; ++c)
+      account.componentNames.emplace_back(array->GetComponentName(c) ? array->GetComponentName(c)
+                                                                     : "");
+  account.isScalars = array == data->GetScalars();
+  account.isVectors = array == data->GetVectors();
+  return account;
+}
+
+void write(Writer& writer, const Account& a) {
+  writer.text(a.name).value(a.place).value(a.type).value(a.components);
+  writer.value(a.isScalars).value(a.isVectors);
+  writer.value(static_cast<std::uint64_t>(a.componentNames.size()));
+  for (const auto& name : a.componentNames) writer.text(name);
+}
+
+Account readAccount(Reader& reader) {
+  Account a;
+  a.name = reader.text();
+  a.place = reader.value<int>();
+  a.type = reader.value<int>();
+  a.components = reader.value<int>();
+  a.isScalars = reader.value<bool>();
+  a.isVectors = reader.value<bool>();
+  for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
+    a.componentNames.push_back(reader.text());
+  return a;
+}
+
+bool isReal(int type) {
+  return type == VTK_FLOAT || type == VTK_DOUBLE;
+}
+
+/// The smallest type that holds the values of both, in whatever order they are given.
+int promote(int a, int b) {
+  if (a == b) return a;
+  if (isReal(a) && isReal(b)) return VTK_DOUBLE;
+  // A missing or an integer value beside real ones: double holds 53 bits of it.
+  if (isReal(a) || isReal(b)) return VTK_DOUBLE;
+  const auto bytes = [](int type) { return vtkDataArray::GetDataTypeSize(type); };
+  const auto isSigned = [](int type) { return vtkDataArray::GetDataTypeMin(type) < 0; };
+  if (isSigned(a) == isSigned(b))
+    return bytes(a) != bytes(b) ? (bytes(a) > bytes(b) ? a : b) : std::max(a, b);
+  return VTK_LONG_LONG;
+}
+
+}  // namespace
+
+PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) {
+  const std::string except = flow.cellCentered ? flow.vectorName : std::string();
+  Writer writer;
+  for (const FlowPiece& piece : flow.pieces) {
+    vtkPointData* data = piece.dataSet->GetPointData();
+    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+      if (isInterpolated(piece.dataSet, i, except)) write(writer, accountOf(data, i));
+  }
+  // Keyed by name, so that the result does not depend on the order of ranks and pieces.
+  std::map<std::string, Account> known;
+  std::map<std::string, bool> differing;
+  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+    const Account a = readAccount(reader);
+    const auto [at, isNew] = known.emplace(a.name, a);
+    if (isNew) return;
+    Account& k = at->second;
+    k.place = std::min(k.place, a.place);
+    k.type = promote(k.type, a.type);
+    k.isScalars = k.isScalars || a.isScalars;
+    k.isVectors = k.isVectors || a.isVectors;
+    if (k.components != a.components) differing[a.name] = true;
+    if (k.componentNames != a.componentNames) k.componentNames.clear();
+  });
+  std::vector<Account> order;
+  PointArrayList list;
+  for (const auto& [name, account] : known) {
+    if (differing[name])
+      list.dropped.push_back(name);
+    else
+      order.push_back(account);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Account& a, const Account& b) { return a.place < b.place; });
+  for (const Account& a : order) {
+    PointArray& array = list.arrays.emplace_back();
+    array.name = a.name;
+    array.type = a.type;
+    array.components = a.components;
+    array.componentNames = a.componentNames;
+    array.isScalars = a.isScalars;
+    array.isVectors = a.isVectors;
+    for (const FlowPiece& piece : flow.pieces) {
+      int index = -1;
+      vtkDataArray* values = piece.dataSet->GetPointData()->GetArray(a.name.c_str(), index);
+      array.perPiece.push_back(values && isInterpolated(piece.dataSet, index, except) ? values
+                                                                                      : nullptr);
+    }
+  }
+  const auto isVelocity = [&](const PointArray& array) { return array.name == flow.vectorName; };
+  if (!flow.cellCentered && std::none_of(list.arrays.begin(), list.arrays.end(), isVelocity))
+    throw Error("the vectors \"" + flow.vectorName +
+                "\" are ids, bits or flags, which are not interpolated; choose another array with "
+                "the property Vectors (SetInputArrayToProcess)");
+  return list;
+}
+
+}  // namespace tributary

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/VTKCells.h"
+
+#include <vtkNew.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+/// Gradients of the shape functions: the derivatives of fields that are 1 at one point and 0 at the
+/// others, three of them at a time.
+void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vector<double>& values,
+                    double* gradients) {
+  const vtkIdType points = cell->GetNumberOfPoints();
+  values.assign(static_cast<std::size_t>(3 * points), 0.0);
+  for (vtkIdType first = 0; first < points; first += 3) {
+    const vtkIdType count = std::min<vtkIdType>(3, points - first);
+    for (vtkIdType j = 0; j < count; ++j) values[static_cast<std::size_t>(3 * (first + j) + j)] = 1;
+    double derivatives[9] = {};  // VTK leaves them alone where it cannot invert a Jacobian
+    cell->Derivatives(subId, pcoords, values.data(), 3, derivatives);
+    for (vtkIdType j = 0; j < count; ++j) {
+      for (int axis = 0; axis < 3; ++axis)
+        gradients[3 * (first + j) + axis] = derivatives[3 * j + axis];
+      values[static_cast<std::size_t>(3 * (first + j) + j)] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+VTKCells::VTKCells(vtkDataSet* dataSet)
+    : dataSet_(dataSet), maximumPoints_(dataSet->GetMaxCellSize()) {
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet))
+    polyhedra_ = std::make_unique<Polyhedra>(grid);
+  // The first call builds what later calls only read.
+  if (dataSet->GetNumberOfCells() > 0) {
+    vtkNew<vtkGenericCell> cell;
+    dataSet->GetCell(0, cell);
+  }
+}
+
+int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids, double* weights,
+                       double* gradients, double& violation) const {
+  Scratch& scratch = scratch_.Local();
+  if (polyhedra_ && polyhedra_->holds(id))
+    return polyhedra_->evaluate(id, point, ids, weights, gradients, violation, scratch.polyhedron);
+  if (!scratch.cell) scratch.cell = vtkSmartPointer<vtkGenericCell>::New();
+  if (scratch.id != id) {
+    dataSet_->GetCell(id, scratch.cell);
+    scratch.id = id;
+    scratch.length = std::sqrt(scratch.cell->GetLength2());
+  }
+  vtkGenericCell* cell = scratch.cell;
+  const int points = static_cast<int>(cell->GetNumberOfPoints());
+  if (points < 1 || points > maximumPoints_) return 0;
+  int subId = 0;
+  double pcoords[3], closest[3], distance2 = 0;
+  const int status = cell->EvaluatePosition(point, closest, subId, pcoords, distance2, weights);
+  if (status < 0) return 0;
+  violation = 0;
+  if (status == 0 || cell->GetCellDimension() < 3) {
+    const double distance = std::sqrt(std::max(distance2, 0.0));
+    violation = scratch.length > 0 ? distance / scratch.length : distance;
+  }
+  for (int j = 0; j < points; ++j) ids[j] = cell->GetPointId(j);
+  if (gradients) shapeGradients(cell, subId, pcoords, scratch.values, gradients);
+  return points;
+}
+
+}  // namespace tributary

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/DomainRules.h"
+
+#include <vtkCellData.h>
+#include <vtkImageData.h>
+#include <vtkPointData.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "Common/GridParts.h"
+#include "Regions/HyperTrees.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+namespace {
+
+/// What decides how the data sets of all ranks are put together. Trivially copyable.
+struct Traits {
+  bool hasCells;
+  bool isUniform;
+  bool isComposite;
+  bool hasPointIds;
+  bool hasCellIds;
+  bool isTrees;
+  int grid;  // -1 if it is not structured
+  int level;
+  std::uint64_t hierarchy;
+  std::uint64_t roots;  // of trees
+  TreeLattice trees;
+  std::array<int, 6> extent;
+  std::array<double, 6> lattice;  // origin, spacing
+};
+
+Traits traitsOf(const Leaf& leaf) {
+  Traits traits{};
+  vtkDataSet* dataSet = leaf.dataSet;
+  traits.hasCells = leaf.cells() > 0;
+  traits.isComposite = !leaf.group.empty();
+  traits.hasCellIds = leaf.cellData()->GetGlobalIds() != nullptr;
+  if (leaf.trees) {
+    traits.isTrees = true;
+    traits.roots = hashOfRoots(leaf.trees);
+    traits.trees = latticeOf(leaf.trees);
+    traits.level = -1;
+    return traits;
+  }
+  traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
+  traits.level = leaf.level;
+  traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
+  extentOf(dataSet, traits.extent.data());
+  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    traits.isUniform = true;
+    std::copy_n(image->GetOrigin(), 3, traits.lattice.begin());
+    std::copy_n(image->GetSpacing(), 3, traits.lattice.begin() + 3);
+  }
+  return traits;
+}
+
+/// The finest lattice of an AMR hierarchy: origin and spacing.
+using FinestLattice = std::array<std::array<double, 3>, 2>;
+
+/// If all data sets lie in the lattices of one AMR hierarchy, each level's a whole number of times
+/// finer than the last.
+std::optional<FinestLattice> findHierarchy(const std::vector<Traits>& all) {
+  const auto spacing = [](const Traits& one, std::size_t a) { return one.lattice[3 + a]; };
+  const auto begin = [&](const Traits& one, std::size_t a) {
+    return one.lattice[a] + one.extent[2 * a] * spacing(one, a);
+  };
+  const auto isWhole = [](double x) { return std::abs(x - std::round(x)) < 1e-3; };
+  FinestLattice lattice;
+  auto& [origin, finest] = lattice;
+  origin.fill(std::numeric_limits<double>::infinity());
+  finest = origin;
+  for (const Traits& one : all) {
+    if (one.level < 0 || !one.isUniform || one.hierarchy != all.front().hierarchy)
+      return std::nullopt;
+    for (std::size_t a = 0; a < 3; ++a) {
+      origin[a] = std::min(origin[a], begin(one, a));
+      finest[a] = std::min(finest[a], spacing(one, a));
+    }
+  }
+  for (const Traits& one : all)
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (one.extent[2 * a] == one.extent[2 * a + 1]) continue;
+      if (!(finest[a] > 0) || !isWhole(spacing(one, a) / finest[a]) ||
+          !isWhole((begin(one, a) - origin[a]) / finest[a]))
+        return std::nullopt;
+    }
+  if (all.empty()) return std::nullopt;
+  return lattice;
+}
+
+/// Whether all data sets are hyper tree grids; their lattice is noted in the rules. Throws Error if
+/// only some are, or if they do not fit together.
+bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
+  const Traits* first = nullptr;
+  bool hasOthers = false;
+  for (const Traits& one : all) {
+    if (!one.hasCells) continue;
+    hasOthers = hasOthers || !one.isTrees;
+    if (!one.isTrees) continue;
+    if (!first) first = &one;
+    if (one.roots != first->roots)
+      throw Error(
+          "the hyper tree grids have not all the same root cells and branch factor, so "
+          "that it is not known which of their cells touch; run the filter on each");
+    const std::int32_t depth = std::max(rules.trees.depth, one.trees.depth);
+    rules.trees = one.trees;
+    rules.trees.depth = depth;
+  }
+  if (first && hasOthers)
+    throw Error(
+        "the input has hyper tree grids and other data sets, whose cells cannot be "
+        "connected; run the filter on each, or convert the former with Hyper Tree Grid To "
+        "Unstructured Grid");
+  rules.trees.check();
+  return first != nullptr;
+}
+
+}  // namespace
+
+DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) {
+  const std::vector<int> grids = numberGrids(transport, leaves);
+  std::vector<Traits> mine;
+  collectively(transport, [&] {
+    for (const Leaf& leaf : leaves) {
+      mine.push_back(traitsOf(leaf));
+      mine.back().grid = grids[mine.size() - 1];
+    }
+  });
+  const std::vector<Traits> all = allgatherv(transport, mine);
+  DomainRules rules;
+  bool oneGrid = true, pointIds = true, cellIds = true;
+  const Traits* first = nullptr;
+  for (std::size_t a = 0; a < 3; ++a) {
+    rules.whole[2 * a] = std::numeric_limits<int>::max();
+    rules.whole[2 * a + 1] = std::numeric_limits<int>::min();
+  }
+  for (const Traits& one : all) {
+    if (!one.hasCells) continue;
+    if (!first) first = &one;
+    // Pieces of a composite data set may each count from the beginning, unless they say where they
+    // lie.
+    oneGrid =
+        oneGrid && one.grid >= 0 && one.grid == first->grid && (one.isUniform || !one.isComposite);
+    pointIds = pointIds && one.hasPointIds && !one.isComposite;
+    cellIds = cellIds && one.hasCellIds && !one.isComposite;
+    for (std::size_t a = 0; a < 3; ++a) {
+      rules.whole[2 * a] = std::min(rules.whole[2 * a], one.extent[2 * a]);
+      rules.whole[2 * a + 1] = std::max(rules.whole[2 * a + 1], one.extent[2 * a + 1]);
+    }
+  }
+  if (!first) oneGrid = pointIds = cellIds = false;
+  rules.hasPointIds = pointIds;
+  rules.hasCellIds = cellIds;
+  rules.isOneExtent = oneGrid;
+  if (areTrees(all, rules)) {
+    rules.points = DomainRules::Points::Trees;
+  } else if (const auto lattice = findHierarchy(all)) {
+    rules.points = DomainRules::Points::Hierarchy;
+    rules.origin = (*lattice)[0];
+    rules.finest = (*lattice)[1];
+  } else {
+    rules.points = oneGrid    ? DomainRules::Points::Structured
+                   : pointIds ? DomainRules::Points::Ids
+                              : DomainRules::Points::Places;
+  }
+  rules.cells = cellIds                                           ? DomainRules::Cells::Ids
+                : rules.points == DomainRules::Points::Structured ? DomainRules::Cells::Structured
+                                                                  : DomainRules::Cells::Places;
+  return rules;
+}
+
+}  // namespace tributary

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/ExtractedCells.h"
+
+#include <vtkCellArray.h>
+#include <vtkCellData.h>
+#include <vtkExtractCells.h>
+#include <vtkFieldData.h>
+#include <vtkIdList.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+#include <vtkPolyData.h>
+#include <vtkRemoveUnusedPoints.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+
+#include "Common/CellLists.h"
+
+namespace tributary {
+namespace {
+
+/// Cell data of poly data is in the order of the four cell arrays, and so are the ids.
+void extractPoly(vtkPolyData* from, const std::vector<vtkIdType>& ids, vtkPolyData* to) {
+  std::vector<vtkIdType> newPoint(static_cast<std::size_t>(from->GetNumberOfPoints()), -1);
+  vtkNew<vtkIdList> kept, scratch, mapped;
+  auto id = ids.begin();
+  vtkIdType first = 0;
+  const auto copy = [&](vtkCellArray* cells) {
+    vtkNew<vtkCellArray> some;
+    const vtkIdType count = cells ? cells->GetNumberOfCells() : 0;
+    for (; id != ids.end() && *id < first + count; ++id) {
+      vtkIdType size = 0;
+      const vtkIdType* points = nullptr;
+      cells->GetCellAtId(*id - first, size, points, scratch);
+      mapped->Reset();
+      for (vtkIdType i = 0; i < size; ++i) {
+        vtkIdType& place = newPoint[static_cast<std::size_t>(points[i])];
+        if (place < 0) place = kept->InsertNextId(points[i]);
+        mapped->InsertNextId(place);
+      }
+      some->InsertNextCell(mapped);
+    }
+    first += count;
+    return vtkSmartPointer<vtkCellArray>(some);
+  };
+  to->SetVerts(copy(from->GetVerts()));
+  to->SetLines(copy(from->GetLines()));
+  to->SetPolys(copy(from->GetPolys()));
+  to->SetStrips(copy(from->GetStrips()));
+
+  vtkNew<vtkPoints> points;
+  points->SetDataType(from->GetPoints() ? from->GetPoints()->GetDataType() : VTK_FLOAT);
+  if (from->GetPoints()) from->GetPoints()->GetPoints(kept, points);
+  to->SetPoints(points);
+  to->GetPointData()->CopyAllOn();
+  to->GetPointData()->CopyAllocate(from->GetPointData(), kept->GetNumberOfIds());
+  to->GetPointData()->CopyData(from->GetPointData(), kept.Get());
+  vtkNew<vtkIdList> cellIds;
+  cellIds->SetNumberOfIds(static_cast<vtkIdType>(ids.size()));
+  std::copy(ids.begin(), ids.end(), cellIds->begin());
+  to->GetCellData()->CopyAllOn();
+  to->GetCellData()->CopyAllocate(from->GetCellData(), cellIds->GetNumberOfIds());
+  to->GetCellData()->CopyData(from->GetCellData(), cellIds.Get());
+  to->GetFieldData()->ShallowCopy(from->GetFieldData());
+}
+
+/// Whether no point is left over when all cells are taken.
+bool usesAllPoints(vtkDataSet* dataSet) {
+  if (!vtkUnstructuredGrid::SafeDownCast(dataSet) && !vtkPolyData::SafeDownCast(dataSet))
+    return false;
+  std::vector<char> isUsed(static_cast<std::size_t>(dataSet->GetNumberOfPoints()), 0);
+  const CellLists lists = cellListsOf(dataSet);
+  for (const std::int64_t p : lists.connectivity) isUsed[static_cast<std::size_t>(p)] = 1;
+  return std::find(isUsed.begin(), isUsed.end(), 0) == isUsed.end();
+}
+
+}  // namespace
+
+vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<vtkIdType>& ids) {
+  const bool all =
+      static_cast<vtkIdType>(ids.size()) == dataSet->GetNumberOfCells() && usesAllPoints(dataSet);
+  if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
+    auto output = vtkSmartPointer<vtkPolyData>::New();
+    if (all)
+      output->ShallowCopy(poly);
+    else
+      extractPoly(poly, ids, output);
+    return output;
+  }
+  auto output = vtkSmartPointer<vtkUnstructuredGrid>::New();
+  if (all && vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+    output->ShallowCopy(dataSet);
+    return output;
+  }
+  if (ids.empty()) {
+    vtkNew<vtkPoints> none;
+    output->SetPoints(none);
+    output->GetPointData()->CopyAllOn();
+    output->GetPointData()->CopyAllocate(dataSet->GetPointData());
+    output->GetCellData()->CopyAllOn();
+    output->GetCellData()->CopyAllocate(dataSet->GetCellData());
+    output->GetFieldData()->ShallowCopy(dataSet->GetFieldData());
+    return output;
+  }
+  vtkNew<vtkExtractCells> extract;
+  extract->SetInputData(dataSet);
+  extract->SetCellIds(ids.data(), static_cast<vtkIdType>(ids.size()));
+  extract->AssumeSortedAndUniqueIdsOn();
+  extract->PassThroughCellIdsOff();
+  extract->Update();
+  output->ShallowCopy(extract->GetOutput());
+  if (static_cast<vtkIdType>(ids.size()) < dataSet->GetNumberOfCells()) return output;
+  // When all cells are named, all points come along.
+  vtkNew<vtkRemoveUnusedPoints> remove;
+  remove->SetInputData(output);
+  remove->SetGenerateOriginalPointIds(false);
+  remove->Update();
+  output->ShallowCopy(remove->GetOutput());
+  return output;
+}
+
+}  // namespace tributary

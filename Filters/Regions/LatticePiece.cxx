@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/LatticePiece.h"
+
+#include <vtkCellData.h>
+#include <vtkCellType.h>
+#include <vtkDataArray.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkImageData.h>
+#include <vtkRectilinearGrid.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "Common/SmpFor.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Components/LatticeMask.h"
+
+namespace tributary {
+
+LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
+                           std::vector<std::uint8_t> flags, std::vector<std::int64_t> labels)
+    : ComponentPiece(leaf, rules),
+      extent_(extent()),
+      flags_(std::move(flags)),
+      values_(std::move(labels)) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    points_[a] = std::int64_t(extent_[2 * a + 1]) - extent_[2 * a] + 1;
+    cells_[a] = std::max<std::int64_t>(points_[a] - 1, 1);
+  }
+  straight_ = isAlongAxes(leaf.dataSet);
+  auto* amr = vtkImageData::SafeDownCast(leaf.dataSet);
+  for (std::size_t a = 0; a < 3; ++a) {
+    start_[a] = extent_[2 * a];
+    if (rules_.points != DomainRules::Points::Hierarchy || isFlat(a)) continue;
+    const double spacing = amr->GetSpacing()[a];
+    stride_[a] = std::llround(spacing / rules_.finest[a]);
+    start_[a] = std::llround((amr->GetOrigin()[a] + extent_[2 * a] * spacing - rules_.origin[a]) /
+                             rules_.finest[a]);
+  }
+  if (auto* image = vtkImageData::SafeDownCast(leaf.dataSet); image && straight_) {
+    uniform_ = true;
+    for (std::size_t a = 0; a < 3; ++a) {
+      spacing_[a] = image->GetSpacing()[a];
+      for (std::int64_t i = 0; i < points_[a]; ++i)
+        axes_[a].push_back(image->GetOrigin()[a] +
+                           static_cast<double>(extent_[2 * a] + i) * spacing_[a]);
+    }
+  } else if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf.dataSet); grid && straight_) {
+    vtkDataArray* axes[3] = {grid->GetXCoordinates(), grid->GetYCoordinates(),
+                             grid->GetZCoordinates()};
+    for (std::size_t a = 0; a < 3; ++a)
+      for (vtkIdType i = 0; i < axes[a]->GetNumberOfTuples(); ++i)
+        axes_[a].push_back(axes[a]->GetComponent(i, 0));
+  } else {
+    coordinatesArray_ = coordinatesOf(leaf.dataSet);
+    coordinates_ = Coordinates(coordinatesArray_);
+    std::vector<CellSize> sizes(index(cells()));
+    smpFor(cells(), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t c = begin; c < end; ++c) sizes[index(c)] = sizeOf(c);
+    });
+    sizes_ = std::move(sizes);
+  }
+  hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
+    return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
+  });
+  if (rules_.cells == DomainRules::Cells::Ids)
+    cellIds_ = exactIds(leaf.dataSet->GetCellData()->GetGlobalIds());
+}
+
+std::array<double, 3> LatticePiece::place(std::int64_t point) const {
+  const Index3 p = localIndexOf(point);
+  return at(p[0], p[1], p[2]);
+}
+
+int LatticePiece::cornersOf(std::int64_t cell, std::int64_t* ids) const {
+  const std::int64_t i = cell % cells_[0], j = cell / cells_[0] % cells_[1];
+  const std::int64_t first = pointAt(i, j, cell / (cells_[0] * cells_[1]));
+  const std::array<std::int64_t, 3> strides = {1, points_[0], points_[0] * points_[1]};
+  std::array<std::int64_t, 3> steps{};
+  int dimension = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (!isFlat(a)) steps[static_cast<std::size_t>(dimension++)] = strides[a];
+  const std::int64_t u = steps[0], v = steps[1], w = steps[2];
+  const std::int64_t all[8] = {first,     first + u,     first + u + v,     first + v,
+                               first + w, first + u + w, first + u + v + w, first + v + w};
+  const int count = 1 << dimension;
+  std::copy_n(all, count, ids);
+  return count;
+}
+
+CellSize LatticePiece::sizeOf(std::int64_t cell) const {
+  std::int64_t ids[8];
+  const int count = cornersOf(cell, ids);
+  if (!sizes_.empty()) return sizes_[index(cell)];
+  if (straight_) {
+    const Index3 first = localIndexOf(ids[0]);
+    CellSize size;
+    size.measure = count > 1 ? 1 : 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double lo = axes_[a][index(first[a])];
+      const double hi = isFlat(a) ? lo : axes_[a][index(first[a] + 1)];
+      size.centroid[a] = 0.5 * (lo + hi);
+      if (!isFlat(a)) size.measure *= uniform_ ? spacing_[a] : hi - lo;
+    }
+    return size;
+  }
+  constexpr int types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
+  const int dimension = count == 8 ? 3 : count / 2;
+  return sizeOfCell(types[dimension], count, ids, coordinates_, nullptr, cell);
+}
+
+LatticePiece::Index3 LatticePiece::finestIndexOf(std::int64_t point) const {
+  Index3 at = localIndexOf(point);
+  for (std::size_t a = 0; a < 3; ++a) at[a] *= stride_[a];
+  return at;
+}
+
+LatticePiece::Index3 LatticePiece::indexOf(std::int64_t point) const {
+  Index3 at = finestIndexOf(point);
+  for (std::size_t a = 0; a < 3; ++a) at[a] += start_[a];
+  return at;
+}
+
+Box LatticePiece::box() const {
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (hasIndices()) {
+      box.lo[a] = static_cast<double>(start_[a]);
+      box.hi[a] = static_cast<double>(start_[a] + (points_[a] - 1) * stride_[a]);
+    } else {
+      box.lo[a] = axes_[a].front();
+      box.hi[a] = axes_[a].back();
+    }
+  }
+  return box;
+}
+
+std::uint32_t LatticePiece::label(const RangeTest& test) {
+  std::vector<std::uint64_t> mask;
+  if (!test.scalars) {
+    mask.assign(index(maskWords(cells_)), ~std::uint64_t(0));
+  } else {
+    const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
+    const LatticeSize& size = test.atCells ? cells_ : points_;
+    mask.resize(index(maskWords(size)));
+    switch (array->GetDataType()) {
+      vtkTemplateMacro(rangeMask(static_cast<const VTK_TT*>(array->GetVoidPointer(0)), size[0],
+                                 size[1] * size[2], test.lo, test.hi, mask.data(), smpFor));
+      default:
+        throw Error("the scalars are of a type that has no order");
+    }
+    if (!test.atCells) mask = cellMask(mask, points_, test.allPoints, smpFor);
+  }
+  if (!flags_.empty())
+    clearFlagged(mask.data(), cells_, flags_.data(), vtkDataSetAttributes::HIDDENCELL, smpFor);
+  // In a plane cells share edges and points only.
+  const bool isPlane = isFlat(0) || isFlat(1) || isFlat(2);
+  const Through through =
+      isPlane && rules_.through == Through::Edges ? Through::Faces : rules_.through;
+  labels_ = {};
+  labels_ = labelLattice(cells_, mask, through, values_.empty() ? nullptr : values_.data(), smpFor);
+  return labels_.sets;
+}
+
+std::uint32_t LatticePiece::setAt(std::int64_t i, std::int64_t row) const {
+  const auto first = labels_.runs.begin() + labels_.rowBegin[index(row)];
+  const auto end = labels_.runs.begin() + labels_.rowBegin[index(row + 1)];
+  const auto after =
+      std::upper_bound(first, end, i, [](std::int64_t a, const Run& run) { return a < run.begin; });
+  if (after == first) return NoSet;
+  const Run& run = *(after - 1);
+  return i < run.end ? run.set : NoSet;
+}
+
+ComponentPiece::Nearest LatticePiece::nearest(const std::array<double, 3>& where) const {
+  Nearest nearest;
+  std::int64_t ids[8];
+  const std::int64_t rows = cells_[1] * cells_[2];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
+      const Run& run = labels_.runs[index(r)];
+      for (std::int64_t i = run.begin; i < run.end; ++i) {
+        const int corners = cornersOf(row * cells_[0] + i, ids);
+        for (int c = 0; c < corners; ++c) nearest.add(where, place(ids[c]), run.set);
+      }
+    }
+  }
+  return nearest;
+}
+
+std::unique_ptr<ComponentPiece> makeLatticePiece(const Leaf& leaf, const DomainRules& rules,
+                                                 std::vector<std::uint8_t> flags,
+                                                 std::vector<std::int64_t> labels) {
+  return std::make_unique<LatticePiece>(leaf, rules, std::move(flags), std::move(labels));
+}
+
+}  // namespace tributary

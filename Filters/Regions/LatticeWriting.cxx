@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/LatticePiece.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "Common/SmpFor.h"
+
+namespace tributary {
+
+template <class Visit>
+void LatticePiece::cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) const {
+  for (std::int64_t ck = std::max<std::int64_t>(k - 1, 0); ck < std::min(k + 1, cells_[2]); ++ck)
+    for (std::int64_t cj = std::max<std::int64_t>(j - 1, 0); cj < std::min(j + 1, cells_[1]); ++cj)
+      visit(ck * cells_[1] + cj);
+}
+
+void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output, bool isConcurrent,
+                            std::vector<std::vector<std::uint32_t>>& sets) const {
+  // sets[n][i]: a set of the n-th different region at point i of the row.
+  const auto same = [&](std::uint32_t a, std::uint32_t b) {
+    return a == b || output.numberOf[a] == output.numberOf[b];
+  };
+  const std::size_t length = index(points_[0]);
+  std::size_t depth = 1;
+  sets[0].assign(length, NoSet);
+  const std::int64_t reach = isFlat(0) ? 0 : 1;
+  const bool single = rules_.through == Through::Points && !rules_.withLabels;
+  cellRowsAt(j, k, [&](std::int64_t row) {
+    for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
+      const Run& run = labels_.runs[index(r)];
+      const std::size_t end = index(run.end + reach);
+      if (single) {  // whatever set is here is the only one
+        std::fill(sets[0].begin() + run.begin, sets[0].begin() + run.end + reach, run.set);
+        continue;
+      }
+      for (std::size_t i = index(run.begin); i < end; ++i) {
+        std::size_t n = 0;
+        while (n < depth && sets[n][i] != NoSet && !same(sets[n][i], run.set)) ++n;
+        if (n == depth) {
+          if (sets.size() == depth) sets.emplace_back();
+          sets[depth++].assign(length, NoSet);
+        }
+        if (sets[n][i] == NoSet) sets[n][i] = run.set;
+      }
+    }
+  });
+
+  const std::int64_t first = pointAt(0, j, k);
+  const auto count = [&](std::uint32_t set, std::int64_t points) {
+    if (isConcurrent)
+      __atomic_fetch_add(&output.pointsOfSet[set], points, __ATOMIC_RELAXED);
+    else
+      output.pointsOfSet[set] += points;
+  };
+  for (std::size_t n = 0; n < depth; ++n) {
+    std::uint32_t last = NoSet;
+    std::int64_t run = 0;
+    vtkIdType shown = -1;
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::uint32_t set = sets[n][i];
+      if (set != last) {
+        if (last != NoSet) count(last, run);
+        run = 0;
+        last = set;
+        shown = set == NoSet ? -1 : output.shownOf[set];
+      }
+      run += shared_.empty() || !isShared(first + static_cast<std::int64_t>(i)) ? 1 : 0;
+      if (!output.points) continue;
+      vtkIdType& out = output.points[first + static_cast<std::int64_t>(i)];
+      if (n == 0)
+        out = shown;
+      else if (shown >= 0 && (out < 0 || shown < out))
+        out = shown;
+    }
+    if (last != NoSet) count(last, run);
+  }
+}
+
+void LatticePiece::write(RegionOutput& output) const {
+  if (output.cells)
+    writeLabels<std::int64_t>(labels_, cells_, output.shownOf, -1,
+                              reinterpret_cast<std::int64_t*>(output.cells), smpFor);
+  output.pointsOfSet.assign(labels_.sets, 0);
+  const std::int64_t rows = points_[1] * points_[2];
+  smpFor(rows, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::vector<std::uint32_t>> sets(1);
+    const bool isConcurrent = end - begin < rows;
+    for (std::int64_t row = begin; row < end; ++row)
+      writeRow(row % points_[1], row / points_[1], output, isConcurrent, sets);
+  });
+}
+
+}  // namespace tributary

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/RangeRegions.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Components/SharedPoints.h"
+
+namespace tributary {
+namespace {
+
+/// Collective. Scales that hold the sums over all ranks.
+FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
+                         const std::vector<std::vector<MeasuredValues>>& arrays,
+                         std::size_t values) {
+  std::vector<double> most(2 + values, 0.0);
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < domain.pieces.size(); ++n) {
+      const Extremes extremes = domain.pieces[n]->extremes(arrays[n]);
+      most[0] = std::max(most[0], extremes.measure);
+      most[1] = std::max(most[1], extremes.coordinate);
+      for (std::size_t v = 0; v < values; ++v)
+        most[2 + v] = std::max(most[2 + v], extremes.values[v]);
+    }
+  });
+  most = allreduce(transport, ReduceOp::Max, most);
+  FactScales scales;
+  scales.hasMeasure = most[0] > 0;
+  const double weight = scales.hasMeasure ? most[0] : 1;
+  const auto finite = [](double x) { return std::min(x, std::numeric_limits<double>::max()); };
+  scales.measure = FixedScale(weight);
+  scales.moment = FixedScale(finite(weight * most[1]));
+  for (std::size_t v = 0; v < values; ++v)
+    scales.integrals.emplace_back(finite(weight * most[2 + v]));
+  return scales;
+}
+
+}  // namespace
+
+double measureOf(const RegionFacts& facts, const FactScales& scales) {
+  return scales.hasMeasure ? scales.measure.value(facts.measure) : 0;
+}
+
+double weightOf(const RegionFacts& facts, const FactScales& scales) {
+  return scales.hasMeasure ? measureOf(facts, scales) : static_cast<double>(facts.cells);
+}
+
+std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales) {
+  const double weight = weightOf(facts, scales);
+  std::array<double, 3> center;
+  for (std::size_t a = 0; a < 3; ++a)
+    center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
+                           : 0.5 * (facts.lo[a] + facts.hi[a]);
+  return center;
+}
+
+RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
+                         const std::vector<RangeTest>& tests,
+                         const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,
+                         RegionOrder order, const UnionOptions& options) {
+  RangeRegions regions;
+  const std::size_t count = domain.pieces.size();
+  std::vector<std::int64_t> sets(count);
+  std::vector<std::vector<std::uint32_t>> setOfEntity(count);
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < count; ++n) {
+      sets[n] = domain.pieces[n]->label(tests[n]);
+      setOfEntity[n] = domain.throughPoints ? domain.pieces[n]->setsOfShared()
+                                            : domain.pieces[n]->setsOfConnections();
+    }
+  });
+  const std::vector<Span<const std::uint32_t>> views(setOfEntity.begin(), setOfEntity.end());
+  const auto links = linkSets(transport, domain.assignment,
+                              domain.throughPoints ? domain.points : domain.connections, views);
+  UnionResult united = uniteSets(transport, domain.assignment, sets, links, options);
+  regions.statistics = united.statistics;
+  regions.aborted = united.aborted;
+  if (united.aborted) return regions;
+
+  regions.scales = agreeOnScales(transport, domain, arrays, values);
+  std::vector<BlockFacts> facts(count);
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < count; ++n)
+      facts[n] = domain.pieces[n]->facts(regions.scales, arrays[n]);
+  });
+  regions.numbered =
+      numberRegions(transport, domain.assignment, united.root, std::move(facts), values, order);
+  return regions;
+}
+
+void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
+                  const std::vector<std::vector<char>>& isSelected,
+                  const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points) {
+  const std::size_t count = domain.pieces.size();
+  std::vector<std::vector<RegionAtPoint>> shared(count);
+  std::vector<RegionCount> counts;
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < count; ++n) {
+      const std::vector<RegionOfSet>& ofSet = regions.numbered.ofSet[n];
+      std::vector<std::int64_t> numberOf, shownOf;
+      for (std::size_t s = 0; s < ofSet.size(); ++s) {
+        numberOf.push_back(ofSet[s].number);
+        shownOf.push_back(isSelected[n][s] != 0 ? ofSet[s].number : -1);
+      }
+      RegionOutput output;
+      output.numberOf = numberOf;
+      output.shownOf = shownOf;
+      output.cells = cells[n];
+      output.points = points[n];
+      domain.pieces[n]->write(output);
+      for (std::size_t s = 0; s < ofSet.size(); ++s)
+        if (output.pointsOfSet[s] > 0 && ofSet[s].number >= 0)
+          counts.push_back({ofSet[s].number, output.pointsOfSet[s]});
+      for (const SetAtPoint& at : domain.pieces[n]->setsAtShared())
+        if (ofSet[at.set].number >= 0)
+          shared[n].push_back({at.shared, ofSet[at.set].number, isSelected[n][at.set]});
+    }
+  });
+  const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);
+  counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
+  for (std::size_t n = 0; n < count; ++n) {
+    if (!points[n]) continue;
+    for (const PointLabel& label : settled.labels[n])
+      domain.pieces[n]->showAt(label.point, label.region, points[n]);
+  }
+  addPoints(transport, regions.numbered.table, std::move(counts));
+}
+
+}  // namespace tributary

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/RegionWriting.h"
+
+#include <vtkCellData.h>
+#include <vtkDataObject.h>
+#include <vtkDataObjectTree.h>
+#include <vtkDataObjectTreeIterator.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkDoubleArray.h>
+#include <vtkFieldData.h>
+#include <vtkHyperTreeGrid.h>
+#include <vtkIntArray.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkTable.h>
+#include <vtkUniformGrid.h>
+#include <vtkUniformGridAMR.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+
+#include "Common/FreshArray.h"
+#include "Common/Leaves.h"
+#include "Regions/ExtractedCells.h"
+#include "Regions/HyperTrees.h"
+
+#include "Tributary/Collective/Agree.h"
+
+namespace tributary {
+namespace {
+
+void writeExtracted(vtkDataObject* input, const std::vector<ShownRange>& ranges,
+                    vtkDataObject* output) {
+  std::map<vtkDataObject*, vtkSmartPointer<vtkDataObject>> extracted;
+  const std::vector<Leaf> leaves = leavesAndTreesOf(input);
+  for (std::size_t n = 0; n < leaves.size(); ++n) {
+    std::vector<vtkIdType> ids;
+    const vtkIdType count = leaves[n].cells();
+    for (vtkIdType c = 0; c < count; ++c) {
+      for (const ShownRange& range : ranges) {
+        if (range.cells[n]->GetValue(c) >= 0) {
+          ids.push_back(c);
+          break;
+        }
+      }
+    }
+    if (leaves[n].trees) {
+      extracted[leaves[n].trees] = maskOthers(leaves[n].trees, ids);
+    } else {
+      extracted[leaves[n].dataSet] = extractCells(leaves[n].dataSet, ids);
+    }
+  }
+  auto* tree = vtkDataObjectTree::SafeDownCast(input);
+  auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
+  if (vtkDataSet::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input)) {
+    if (extracted.count(input) != 0) {
+      output->ShallowCopy(extracted[input]);
+    }
+  } else if (tree && outputTree) {
+    outputTree->CopyStructure(tree);
+    auto iterator = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+    for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem()) {
+      const auto leaf = extracted.find(iterator->GetCurrentDataObject());
+      if (leaf != extracted.end()) {
+        outputTree->SetDataSet(iterator, leaf->second);
+      }
+    }
+  } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
+    // A hierarchy's data sets must be images there: here its levels are put one after the other,
+    // with places for the data sets of other ranks.
+    auto* hierarchy = vtkUniformGridAMR::SafeDownCast(input);
+    unsigned int block = 0;
+    for (unsigned int level = 0; hierarchy && level < hierarchy->GetNumberOfLevels(); ++level) {
+      for (unsigned int i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i, ++block) {
+        const auto leaf = extracted.find(hierarchy->GetDataSet(level, i));
+        blocks->SetBlock(block, leaf != extracted.end() ? leaf->second : nullptr);
+      }
+    }
+  }
+  output->GetFieldData()->PassData(input->GetFieldData());
+}
+
+}  // namespace
+
+void showRegions(Transport& transport, const ComponentDomain& domain,
+                 const std::vector<Leaf>& leaves, const std::string& name, bool atCells,
+                 bool atPoints, ShownRange& range) {
+  std::vector<std::vector<char>> isSelected;
+  std::vector<vtkIdType*> cells, points;
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < leaves.size(); ++n) {
+      auto& selected = isSelected.emplace_back();
+      for (const auto& region : range.regions.numbered.ofSet[n])
+        selected.push_back(range.selection.has(region.number, region.cells) ? 1 : 0);
+      const auto make = [&](bool isWanted, vtkIdType count) {
+        return isWanted ? freshArray<vtkIdTypeArray>(name.c_str(), 1, count) : nullptr;
+      };
+      range.cells.push_back(make(atCells, leaves[n].cells()));
+      range.points.push_back(make(atPoints && leaves[n].dataSet, leaves[n].points()));
+      cells.push_back(range.cells.back() ? range.cells.back()->GetPointer(0) : nullptr);
+      points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
+    }
+  });
+  writeRegions(transport, domain, range.regions, isSelected, cells, points);
+}
+
+std::string nameOfRange(std::size_t range) {
+  return range == 0 ? "RegionId" : "RegionId_" + std::to_string(range);
+}
+
+void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool withArrays,
+               bool extract, vtkDataObject* output) {
+  // Extraction copies the arrays with the cells: it works on a copy of the input that has them.
+  auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
+  whole->ShallowCopy(input);
+  const std::vector<Leaf> leaves = leavesAndTreesOf(whole);
+  for (std::size_t n = 0; withArrays && n < leaves.size(); ++n) {
+    for (const ShownRange& range : ranges) {
+      leaves[n].cellData()->AddArray(range.cells[n]);
+      if (leaves[n].dataSet) {
+        leaves[n].dataSet->GetPointData()->AddArray(range.points[n]);
+      }
+    }
+  }
+  // Data sets without points are no leaves, but should have the arrays that others have.
+  forEachDataSet(whole, [&](vtkDataObject* object) {
+    const bool isLeaf = std::any_of(leaves.begin(), leaves.end(),
+                                    [&](const Leaf& leaf) { return leaf.object() == object; });
+    for (std::size_t r = 0; withArrays && !isLeaf && r < ranges.size(); ++r) {
+      for (const int type : {vtkDataObject::CELL, vtkDataObject::POINT}) {
+        vtkNew<vtkIdTypeArray> none;
+        none->SetName(nameOfRange(r).c_str());
+        if (vtkDataSetAttributes* attributes = object->GetAttributes(type)) {
+          attributes->AddArray(none);
+        }
+      }
+    }
+  });
+  if (extract) {
+    writeExtracted(whole, ranges, output);
+  } else {
+    output->ShallowCopy(whole);
+  }
+}
+
+void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
+                vtkTable* table) {
+  vtkNew<vtkIdTypeArray> id, cells, points;
+  vtkNew<vtkIntArray> range;
+  vtkNew<vtkDoubleArray> measure, centroid, bounds;
+  id->SetName("RegionId");
+  range->SetName("Range");
+  cells->SetName("Cells");
+  points->SetName("Points");
+  measure->SetName("Measure");
+  centroid->SetName("Centroid");
+  centroid->SetNumberOfComponents(3);
+  bounds->SetName("Bounds");
+  bounds->SetNumberOfComponents(6);
+  std::vector<vtkSmartPointer<vtkDoubleArray>> columns;
+  for (const std::string& column : names) {
+    for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"}) {
+      columns.push_back(vtkSmartPointer<vtkDoubleArray>::New());
+      columns.back()->SetName((column + what).c_str());
+    }
+  }
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const RegionTable& regions = ranges[r].regions.numbered.table;
+    const FactScales& scales = ranges[r].regions.scales;
+    for (std::size_t i = 0; i < regions.regions.size(); ++i) {
+      const RegionFacts& facts = regions.regions[i];
+      const std::int64_t number = regions.first + static_cast<std::int64_t>(i);
+      if (!ranges[r].selection.has(number, facts.cells)) {
+        continue;
+      }
+      id->InsertNextValue(number);
+      range->InsertNextValue(static_cast<int>(r));
+      cells->InsertNextValue(facts.cells);
+      points->InsertNextValue(facts.points);
+      const double weight = weightOf(facts, scales);
+      measure->InsertNextValue(measureOf(facts, scales));
+      double box[6];
+      for (std::size_t a = 0; a < 3; ++a) {
+        box[2 * a] = facts.lo[a] + 0.0;  // -0 is 0
+        box[2 * a + 1] = facts.hi[a] + 0.0;
+      }
+      centroid->InsertNextTuple(centroidOf(facts, scales).data());
+      bounds->InsertNextTuple(box);
+      for (std::size_t v = 0; v < names.size(); ++v) {
+        const ValueFacts& values = regions.values[i * names.size() + v];
+        const bool good = values.notFinite == 0;
+        const double integral = scales.integrals[v].value(values.integral);
+        columns[4 * v]->InsertNextValue(good ? values.least : nan);
+        columns[4 * v + 1]->InsertNextValue(good ? values.most : nan);
+        columns[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : nan);
+        columns[4 * v + 3]->InsertNextValue(good ? integral : nan);
+      }
+    }
+  }
+  table->AddColumn(id);
+  if (ranges.size() > 1) {
+    table->AddColumn(range);
+  }
+  table->AddColumn(cells);
+  table->AddColumn(points);
+  table->AddColumn(measure);
+  table->AddColumn(centroid);
+  table->AddColumn(bounds);
+  for (const auto& column : columns) {
+    table->AddColumn(column);
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/MeshField.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "Advection/MeshPieces.h"
+#include "Advection/TracedLines.h"
+#include "Support/World.h"
+#include "Tributary/Advection/detail/MeshKernel.h"
+#include "Tributary/Advection/detail/MeshLinks.h"
+#include "Tributary/Transport/Loopback.h"
+
+namespace tributary::testing {
+
+using namespace detail;
+namespace {
+
+constexpr MeshKind Kinds[] = {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Voxels,
+                              MeshKind::Wedges,     MeshKind::Pyramids,  MeshKind::Mixed};
+
+Vector fastAbc(const Vector& x) {
+  return abc({3 * x[0], 3 * x[1], 3 * x[2]});
+}
+
+std::vector<Seed> seedsIn(double lo, double hi, int count, Transport& transport) {
+  std::vector<Seed> seeds;
+  for (int i = transport.rank(); i < count; i += transport.size()) {
+    Seed seed;
+    seed.id = i;
+    for (std::size_t a = 0; a < 3; ++a)
+      seed.x[a] =
+          lo + (hi - lo) * (double(mix(3 * std::uint64_t(i) + a) >> 11) / double(1ull << 53));
+    if (i % 5 == 0)  // on faces and edges of the lattice, where several cells meet
+      for (double& x : seed.x) x = std::round(x * 3) / 3;
+    seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+TraceOptions optionsFor(Integrator integrator) {
+  TraceOptions options;
+  options.rules.integrator = integrator;
+  options.rules.maximumLength = 5;
+  options.rules.maximumSteps = 300;
+  options.backward = true;
+  return options;
+}
+
+std::map<std::int64_t, Line> traceMesh(Transport& transport, const MeshSetup& setup,
+                                       const TraceOptions& options, int seeds = 50) {
+  const auto mesh = makeMeshDomain(transport, setup);
+  return gatherLines(
+      transport, trace(transport, mesh->domain, seedsIn(-1.05, 1.05, seeds, transport), options));
+}
+
+std::map<std::int64_t, Line> reference(MeshSetup setup, const TraceOptions& options) {
+  setup.pieces = setup.blocksPerPiece = 1;
+  setup.globalIds = false;
+  const auto alone = makeLoopbackTransport();
+  return traceMesh(*alone, setup, options);
+}
+
+std::size_t differences(const std::map<std::int64_t, Line>& a,
+                        const std::map<std::int64_t, Line>& b) {
+  std::size_t count = a.size() != b.size();
+  for (const auto& [line, points] : a) count += !b.count(line) || b.at(line) != points;
+  return count;
+}
+
+TEST(MeshPromise, HoldsForAnyPartition) {
+  for (const MeshKind kind : Kinds)
+    for (const Integrator integrator : {Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+      MeshSetup setup;
+      setup.mesh = makeMesh(kind, 6);
+      setup.flow = fastAbc;
+      setup.isDouble = kind == MeshKind::Wedges;
+      setup.cellCentered = kind == MeshKind::Mixed;
+      TraceOptions options = optionsFor(integrator);
+      const auto expected = reference(setup, options);
+      std::size_t points = 0, left = 0;
+      for (const auto& [line, e] : expected) {
+        points += e.points.size();
+        left += e.reason == Reason::OutOfDomain;
+      }
+      EXPECT_GT(points, 600u);
+      EXPECT_GT(left, 10u);
+      const int ranks = world().size();
+      struct Cut {
+        int pieces, blocks;
+        bool ids;
+        Schedule schedule;
+      };
+      for (const Cut& cut : {Cut{ranks, 1, false, Schedule::Asynchronous},
+                             Cut{2 * ranks + 1, 3, true, Schedule::Synchronous},
+                             Cut{3, 16, false, Schedule::Neighborhood}}) {
+        setup.pieces = cut.pieces;
+        setup.blocksPerPiece = cut.blocks;
+        setup.globalIds = cut.ids;
+        options.exchange.schedule = cut.schedule;
+        EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
+            << "kind " << int(kind) << ", " << cut.pieces << " pieces of " << cut.blocks;
+      }
+    }
+}
+
+TEST(MeshPromise, HoldsForPeriodicMeshesAndInterfacesWithHangingNodes) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Hexahedra, 6);
+  setup.flow = [](const Vector& x) { return Vector{1, 0.3 * std::sin(3 * x[0]), 0.1}; };
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  options.rules.period[0] = options.rules.period[1] = options.rules.period[2] = 2;
+  for (double& origin : options.rules.periodicOrigin) origin = -1;
+  auto expected = reference(setup, options);
+  for (const auto& [line, e] : expected) EXPECT_EQ(e.reason, Reason::OutOfLength) << line;
+  setup.pieces = 2 * world().size();
+  EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+
+  // A fine mesh below z = 0, a coarse one above: no face of one is a face of the other.
+  options = optionsFor(Integrator::RungeKutta4);
+  options.backward = false;
+  WholeMesh fine = makeMesh(MeshKind::Hexahedra, 6, 0),
+            coarse = makeMesh(MeshKind::Hexahedra, 4, 0);
+  for (Vector& x : fine.points) x[2] = (x[2] - 1) / 2;
+  for (Vector& x : coarse.points) x[2] = (x[2] + 1) / 2;
+  setup.mesh = fine;
+  for (auto cell : coarse.cells) {
+    for (auto& point : cell) point += std::int64_t(fine.points.size());
+    setup.mesh.cells.push_back(cell);
+    setup.mesh.types.push_back(12);
+  }
+  setup.mesh.points.insert(setup.mesh.points.end(), coarse.points.begin(), coarse.points.end());
+  setup.flow = [](const Vector&) { return Vector{0.1, 0.05, 1}; };
+  options.rules.unit = StepUnit::Length;
+  options.rules.initialStep = 0.05;
+  expected = reference(setup, options);
+  int crossed = 0;
+  for (const auto& [number, line] : expected) {
+    if (line.points.empty()) continue;
+    const auto &a = line.points.front(), &b = line.points.back();
+    crossed += a[2] < 0 && b[2] > 0.9;
+    // A straight line, all the way to the boundary.
+    for (int axis = 0; axis < 2; ++axis)
+      EXPECT_NEAR(b[std::size_t(axis)] - a[std::size_t(axis)], (axis ? 0.05 : 0.1) * (b[2] - a[2]),
+                  1e-7);
+    EXPECT_TRUE(b[2] > 0.94 || b[0] > 0.94 || b[1] > 0.94) << number;
+  }
+  EXPECT_GT(crossed, 10);
+  EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+}
+
+/// Appends a mesh with points of its own.
+void append(WholeMesh& mesh, const WholeMesh more) {  // by value: it may be the same one
+  const auto shift = std::int64_t(mesh.points.size());
+  mesh.points.insert(mesh.points.end(), more.points.begin(), more.points.end());
+  mesh.types.insert(mesh.types.end(), more.types.begin(), more.types.end());
+  for (auto cell : more.cells) {
+    for (auto& point : cell) point += shift;
+    mesh.cells.push_back(cell);
+  }
+}
+
+/// Traces on one block and cut in several ways, with cells scattered and in slabs. @return the
+/// lines
+std::map<std::int64_t, Line> expectSameForAnyCut(MeshSetup setup, const TraceOptions& options) {
+  const auto expected = reference(setup, options);
+  const int ranks = world().size();
+  const auto cells = std::int64_t(setup.mesh.cells.size());
+  for (const int pieces : {ranks, ranks + 1, 2 * ranks + 1, 5}) {
+    setup.pieces = pieces;
+    for (const int blocks : {1, 3}) {
+      setup.blocksPerPiece = blocks;
+      setup.pieceOf = nullptr;
+      EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
+          << pieces << " scattered pieces of " << blocks;
+      setup.pieceOf = [=](std::int64_t cell) { return int(cell * pieces / cells); };
+      EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
+          << pieces << " slabs of " << blocks;
+    }
+  }
+  return expected;
+}
+
+std::size_t pointsIn(const std::map<std::int64_t, Line>& lines) {
+  std::size_t points = 0;
+  for (const auto& [number, line] : lines) points += line.points.size();
+  return points;
+}
+
+TEST(MeshPromise, HoldsForMeshesThatCoincide) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra}) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.flow = fastAbc;
+    const auto once = reference(setup, optionsFor(Integrator::RungeKutta4));
+    // A second mesh over the first, half of it flowing elsewhere; all faces have four sides.
+    const auto points = std::int64_t(setup.mesh.points.size());
+    append(setup.mesh, setup.mesh);
+    setup.flowOf = [=](std::int64_t point, const Vector& x) {
+      const Vector v = fastAbc(x);
+      return point >= points && x[0] > 0 ? Vector{v[1], -v[2], v[0]} : v;
+    };
+    const auto lines = expectSameForAnyCut(setup, optionsFor(Integrator::RungeKutta4));
+    EXPECT_GT(pointsIn(lines), 600u);
+    EXPECT_NE(differences(once, lines), 0u);
+  }
+}
+
+TEST(MeshPromise, HoldsForDoubledCells) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.flow = fastAbc;
+    const auto once = pointsIn(reference(setup, optionsFor(Integrator::RungeKutta4)));
+    const auto count = setup.mesh.cells.size();
+    for (std::size_t c = 0; c < count; c += 3)  // once or twice more
+      for (std::size_t copy = 0; copy <= c % 2; ++copy) {
+        setup.mesh.cells.push_back(setup.mesh.cells[c]);
+        setup.mesh.types.push_back(setup.mesh.types[c]);
+      }
+    setup.globalIds = kind == MeshKind::Voxels;
+    // A copy is as good as the cell: about the same lines as without.
+    const auto points = pointsIn(expectSameForAnyCut(setup, optionsFor(Integrator::RungeKutta4)));
+    EXPECT_NEAR(double(points), double(once), 0.03 * double(once)) << int(kind);
+  }
+}
+
+TEST(MeshPromise, HoldsForSheetsThatBranch) {
+  // A plane and, standing on each of its grid lines x = const, another: up to four quads at an
+  // edge.
+  constexpr int n = 12;
+  WholeMesh sheets;
+  const auto add = [&](const std::function<Vector(double, double)>& at, int rows) {
+    WholeMesh sheet;
+    for (int j = 0; j <= n; ++j)
+      for (int i = 0; i <= rows; ++i) sheet.points.push_back(at(2.0 * i / n, -1 + 2.0 * j / n));
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < rows; ++i) {
+        const std::int64_t a = j * (rows + 1) + i, b = a + rows + 1;
+        sheet.cells.push_back({a, a + 1, b + 1, b});
+        sheet.types.push_back(9);
+      }
+    append(sheets, sheet);
+  };
+  add([](double u, double v) { return Vector{u - 1, v, 0}; }, n);
+  for (int line = 0; line <= n; ++line)
+    add([&](double u, double v) { return Vector{-1 + 2.0 * line / n, v, line % 2 ? u : -u}; }, 3);
+  MeshSetup setup;
+  setup.mesh = sheets;
+  setup.dimension = 2;
+  setup.isDouble = true;
+  for (const bool onSurface : {false, true}) {
+    setup.flow = [](const Vector& x) { return Vector{0.8, 0.4 * std::cos(4 * x[0]), 0}; };
+    TraceOptions options = optionsFor(Integrator::RungeKutta4);
+    options.rules.onSurface = onSurface;
+    options.rules.unit = StepUnit::Length;
+    options.rules.initialStep = 0.03;
+    const auto run = [&](Transport& transport) {
+      const auto mesh = makeMeshDomain(transport, setup);
+      std::vector<Seed> seeds;
+      if (transport.rank() == 0)
+        for (int i = 0; i < 40; ++i)
+          seeds.push_back({{-0.9 + 0.04 * i, -0.95 + 0.047 * i, i % 4 ? 0.0 : 0.005}, i});
+      return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
+    };
+    setup.pieces = setup.blocksPerPiece = 1;
+    setup.pieceOf = nullptr;
+    const auto alone = makeLoopbackTransport();
+    const auto expected = run(*alone);
+    EXPECT_GT(pointsIn(expected), 600u);
+    for (const int pieces : {world().size(), world().size() + 1, 2 * world().size() + 1, 5})
+      for (const bool slabs : {false, true}) {
+        setup.pieces = pieces;
+        setup.blocksPerPiece = slabs ? 1 : 2;
+        const auto cells = std::int64_t(setup.mesh.cells.size());
+        setup.pieceOf = nullptr;
+        if (slabs) setup.pieceOf = [=](std::int64_t cell) { return int(cell * pieces / cells); };
+        EXPECT_EQ(differences(expected, run(world())), 0u) << pieces << (slabs ? " slabs" : "");
+      }
+  }
+}
+
+TEST(MeshLinks, FacesAreCountedOverAllRanks) {
+  // Face f has 1 + f % 4 sides, dealt to the ranks at random; only those with two are linked.
+  constexpr std::uint64_t faces = 400;
+  for (std::uint64_t deal = 0; deal < 5; ++deal) {
+    std::vector<std::uint64_t> points;
+    std::vector<FaceSide> sides, inner, outer;
+    std::size_t here = 0;
+    for (std::uint64_t f = 0; f < faces; ++f)
+      for (std::uint64_t side = 0; side < 1 + f % 4; ++side) {
+        const auto random = mix(deal * 100000 + f * 10 + side);
+        if (random % std::uint64_t(world().size()) != std::uint64_t(world().rank())) continue;
+        std::uint64_t h[3];
+        for (int i = 0; i < 3; ++i) {
+          h[i] = pointHash(std::int64_t(3 * f + std::uint64_t(i)));
+          points.push_back(h[i]);
+        }
+        FaceSide mine{{}, world().rank(), std::int32_t(f), std::int32_t(side)};
+        ASSERT_TRUE(faceKey(h, 3, 3, mine.key));
+        sides.push_back(mine);
+        here += f % 4 == 1;
+      }
+    const auto shared = heldElsewhere(world(), points);
+    EXPECT_TRUE(std::is_sorted(shared.begin(), shared.end()));
+    for (const FaceSide& side : sides)
+      (std::binary_search(shared.begin(), shared.end(), pointHash(std::int64_t(3 * side.cell)))
+           ? outer
+           : inner)
+          .push_back(side);
+    const auto pairs = matchFaces(world(), inner, outer);
+    EXPECT_EQ(pairs.size(), here);
+    for (const FacePair& pair : pairs) {
+      EXPECT_EQ(pair.mine.cell % 4, 1);
+      EXPECT_EQ(pair.mine.block, world().rank());
+      EXPECT_EQ(pair.other.cell, pair.mine.cell);
+      EXPECT_EQ(pair.other.face, 1 - pair.mine.face);
+    }
+  }
+}
+
+TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 4);
+    setup.flow = rotation;
+    setup.isDouble = true;
+    setup.pieces = world().size();
+    const auto mesh = makeMeshDomain(world(), setup);
+    for (const auto& block : mesh->domain.blocks) {
+      const MeshPiece& piece = mesh->pieces[std::size_t(block->piece())];
+      const auto* x = static_cast<const double*>(piece.points.data);
+      int met = 0;
+      for (const Seed& seed : seedsIn(-0.999, 0.999, 200, *makeLoopbackTransport())) {
+        CellMatch match;
+        block->find(seed.x, match);
+        if (!match.found() || match.violation > 0) continue;
+        ++met;
+        TrajectoryPoint p{{seed.x[0], seed.x[1], seed.x[2]}, 0, 0, 0, match.cell};
+        Weights w;
+        w.wantGradients = true;
+        block->weights({}, {&p, 1}, w);
+        const Vector slope{2, -3, 5};
+        double sum = 0, value = 0, expected = 0, gradient[3] = {0, 0, 0};
+        for (int i = 0; i < w.count[0]; ++i) {
+          double f = 0;
+          for (std::size_t a = 0; a < 3; ++a) f += slope[a] * x[3 * w.id[std::size_t(i)] + int(a)];
+          sum += w.weight[std::size_t(i)];
+          value += w.weight[std::size_t(i)] * f;
+          for (std::size_t a = 0; a < 3; ++a) gradient[a] += w.gradient[3 * std::size_t(i) + a] * f;
+        }
+        for (std::size_t a = 0; a < 3; ++a) {
+          expected += slope[a] * seed.x[a];
+          EXPECT_NEAR(gradient[a], slope[a], 1e-7);
+        }
+        EXPECT_NEAR(sum, 1, 1e-12);
+        EXPECT_NEAR(value, expected, 1e-9) << int(kind);
+      }
+      EXPECT_GT(met, 80 / world().size());
+    }
+    // And by the kernels: a circle stays a circle.
+    TraceOptions options = optionsFor(Integrator::RungeKutta45);
+    options.rules.maximumError = 1e-8;
+    std::vector<Seed> seeds;
+    if (world().rank() == 0)
+      for (int i = 0; i < 10; ++i) seeds.push_back({{0.05 + 0.08 * i, 0.1, 0.3 - 0.05 * i}, i});
+    const auto lines = gatherLines(world(), trace(world(), mesh->domain, seeds, options));
+    EXPECT_EQ(lines.size(), 20u);
+    for (const auto& [number, line] : lines) {
+      ASSERT_GT(line.points.size(), 3u);
+      const double radius = std::hypot(line.points[0][0], line.points[0][1]);
+      for (const auto& p : line.points) EXPECT_NEAR(std::hypot(p[0], p[1]), radius, 1e-5);
+    }
+  }
+}
+
+/// Seeds are often a mesh's own points: corners, where many cells meet, and apexes of pyramids,
+/// where r and s have no meaning.
+TEST(MeshField, ItsOwnPointsAreFoundAndInterpolated) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 4);
+    setup.flow = rotation;
+    setup.pieces = world().size();
+    const auto mesh = makeMeshDomain(world(), setup);
+    for (const auto& block : mesh->domain.blocks) {
+      const MeshPiece& piece = mesh->pieces[std::size_t(block->piece())];
+      const auto* x = static_cast<const double*>(piece.points.data);
+      int apexes = 0;
+      for (std::int64_t n = 0; n < piece.points.tuples; ++n) {
+        for (const double shift : {0.0, 1e-16, 1e-12, 1e-9}) {
+          const Vector at{x[3 * n], x[3 * n + 1] + shift, x[3 * n + 2] - shift};
+          CellMatch match;
+          block->find(at.data(), match);
+          ASSERT_TRUE(match.found()) << int(kind) << " point " << n << " shifted by " << shift;
+          EXPECT_LE(match.violation, 1e-7);
+          const TrajectoryPoint p{{at[0], at[1], at[2]}, 0, 0, 0, match.cell};
+          Weights w;
+          w.wantGradients = true;
+          block->weights({}, {&p, 1}, w);
+          double where[3] = {0, 0, 0}, gradient[3] = {0, 0, 0};
+          for (std::size_t i = 0; i < std::size_t(w.count[0]); ++i)
+            for (std::size_t a = 0; a < 3; ++a) {
+              where[a] += w.weight[i] * x[3 * w.id[i] + std::int64_t(a)];
+              gradient[a] += w.gradient[3 * i + a] * x[3 * w.id[i]];
+            }
+          for (std::size_t a = 0; a < 3; ++a) {
+            EXPECT_NEAR(where[a], at[a], 1e-8) << int(kind);
+            EXPECT_NEAR(gradient[a], a == 0 ? 1 : 0, 1e-6) << int(kind);
+          }
+          apexes += w.count[0] == 5 && w.weight[4] > 0.999;
+        }
+      }
+      EXPECT_TRUE(apexes > 0 || kind != MeshKind::Pyramids);
+    }
+  }
+}
+
+TEST(MeshField, EverySeedHasOneBestCell) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.pieces = 2 * world().size();
+    const auto mesh = makeMeshDomain(world(), setup);
+    int inside = 0;
+    for (const Seed& seed : seedsIn(-1, 1, 200, *makeLoopbackTransport())) {
+      CellMatch best;
+      for (const auto& block : mesh->domain.blocks) block->find(seed.x, best);
+      struct Found {
+        double violation, size, key[3];
+        bool found;
+      };
+      int better = 0, found = 0;
+      CellMatch winner;
+      for (const CellMatch& m : allgather(world(), best)) {
+        found += m.found();
+        if (m.found() && m.betterThan(winner)) {
+          winner = m;
+          ++better;
+        }
+      }
+      EXPECT_GT(found, 0);
+      inside += winner.violation == 0;
+    }
+    EXPECT_GT(inside, 190);
+  }
+}
+
+TEST(MeshField, SurfacesAreWalkedThroughTheirEdges) {
+  WholeMesh sheet;
+  constexpr int n = 12;
+  for (int j = 0; j <= n; ++j)
+    for (int i = 0; i <= n; ++i) sheet.points.push_back({-1 + 2.0 * i / n, -1 + 2.0 * j / n, 0.25});
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      const std::int64_t a = j * (n + 1) + i, b = a + 1, c = a + n + 2, d = a + n + 1;
+      if (i % 3 == 0) {
+        sheet.cells.insert(sheet.cells.end(), {{a, b, c}, {a, c, d}});
+        sheet.types.insert(sheet.types.end(), {5, 5});
+      } else if (i % 3 == 1) {
+        sheet.cells.push_back({a, b, c, d});
+        sheet.types.push_back(9);
+      } else {
+        sheet.cells.push_back({a, b, d, c});
+        sheet.types.push_back(8);
+      }
+    }
+  MeshSetup setup;
+  setup.mesh = sheet;
+  setup.flow = rotation;
+  setup.isDouble = true;
+  setup.dimension = 2;
+  setup.pieces = world().size() + 2;
+  const auto mesh = makeMeshDomain(world(), setup);
+  TraceOptions options;
+  options.rules.maximumLength = 4;
+  std::vector<Seed> seeds;
+  if (world().rank() == 0)
+    for (int i = 0; i < 8; ++i) seeds.push_back({{0.1 + 0.1 * i, 0.01, 0.25}, i});
+  const auto lines = gatherLines(world(), trace(world(), mesh->domain, seeds, options));
+  for (const auto& [number, line] : lines) {
+    EXPECT_EQ(line.reason, Reason::OutOfLength);
+    ASSERT_GT(line.points.size(), 5u);
+    const double radius = std::hypot(line.points[0][0], line.points[0][1]);
+    for (const auto& p : line.points) EXPECT_NEAR(std::hypot(p[0], p[1]), radius, 1e-4);
+  }
+}
+
+TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
+  WholeMesh cylinder;  // about the z axis, radius 1, open at the ends
+  constexpr int around = 40, along = 10;
+  for (int k = 0; k <= along; ++k)
+    for (int i = 0; i < around; ++i) {
+      const double angle = 2 * 3.14159265358979 * i / around;
+      cylinder.points.push_back({std::cos(angle), std::sin(angle), 0.2 * k});
+    }
+  for (int k = 0; k < along; ++k)
+    for (int i = 0; i < around; ++i) {
+      const std::int64_t a = k * around + i, b = k * around + (i + 1) % around;
+      cylinder.cells.push_back({a, b, b + around, a + around});
+      cylinder.types.push_back(9);
+    }
+  MeshSetup setup;
+  setup.mesh = cylinder;
+  setup.flow = [](const Vector& x) { return Vector{-x[1], x[0], 0.1}; };
+  setup.dimension = 2;
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  options.backward = false;
+  options.rules.onSurface = true;
+  options.rules.maximumLength = 9;
+  const auto run = [&](Transport& transport) {
+    const auto mesh = makeMeshDomain(transport, setup);
+    std::vector<Seed> seeds;
+    if (transport.rank() == 0)
+      for (int i = 0; i < 9; ++i) seeds.push_back({{1, 0, 0.05 + 0.08 * i}, i});
+    return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
+  };
+  const auto alone = makeLoopbackTransport();
+  const auto expected = run(*alone);
+  for (const auto& [number, line] : expected) {
+    EXPECT_EQ(line.reason, Reason::OutOfLength);  // more than once around
+    for (const auto& p : line.points) {
+      EXPECT_LE(std::hypot(p[0], p[1]), 1 + 1e-6);
+      EXPECT_GE(std::hypot(p[0], p[1]), std::cos(3.14159265358979 / around) - 1e-6);
+    }
+  }
+  setup.pieces = world().size() + 1;
+  setup.blocksPerPiece = 2;
+  EXPECT_EQ(differences(expected, run(world())), 0u);
+}
+
+TEST(MeshField, DegenerateCellsDoNoHarm) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 4);
+    setup.flow = fastAbc;
+    const auto count = setup.mesh.cells.size();
+    for (std::size_t c = 0; c < count; c += 5) {  // flat copies and cells of one point
+      auto flat = setup.mesh.cells[c];            // top and bottom coincide
+      const std::size_t half = kind == MeshKind::Pyramids ? 1 : flat.size() / 2;
+      for (std::size_t i = half; i < flat.size(); ++i) flat[i] = flat[i % half];
+      auto point = setup.mesh.cells[c];
+      std::fill(point.begin(), point.end(), point[1]);
+      setup.mesh.cells.push_back(flat);
+      setup.mesh.cells.push_back(point);
+      setup.mesh.types.insert(setup.mesh.types.end(), 2, setup.mesh.types[c]);
+    }
+    const TraceOptions options = optionsFor(Integrator::RungeKutta4);
+    const auto expected = reference(setup, options);
+    std::size_t points = 0;
+    for (const auto& [line, e] : expected) {
+      points += e.points.size();
+      for (const auto& p : e.points)
+        for (const double v : p) EXPECT_TRUE(std::isfinite(v));
+    }
+    EXPECT_GT(points, 400u);
+    setup.pieces = world().size();
+    EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u);
+  }
+}
+
+TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
+  const std::vector<double> points{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, velocity(12, 1.0);
+  const auto refused = [&](const std::function<void(MeshPiece&)>& spoil) {
+    static const std::vector<std::uint8_t> types{10};
+    static const std::vector<std::int64_t> offsets{0, 4}, connectivity{0, 1, 2, 3};
+    MeshPiece piece;
+    piece.points = {points.data(), true, 4};
+    piece.velocity = {velocity.data(), true, 4};
+    piece.types = types;
+    piece.offsets = offsets;
+    piece.connectivity = connectivity;
+    std::vector<MeshPiece> pieces;
+    if (world().rank() == 0) {
+      spoil(piece);
+      pieces.push_back(piece);
+    }
+    const std::vector<BlockId> first(pieces.size(), 0);
+    return errorOf([&] { makeMeshBlocks(world(), pieces, 1, 3, first); });
+  };
+  const std::vector<std::int64_t> tooFar{0, 5}, backwards{4, 0}, one{0}, negative{0, 1, 2, -3},
+      beyond{0, 1, 2, 4};
+  const std::vector<std::uint8_t> hexahedron{12}, ghosts{0, 0};
+  EXPECT_EQ(refused([](auto&) {}), "");
+  EXPECT_NE(refused([&](auto& p) { p.offsets = tooFar; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.offsets = backwards; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.offsets = one; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.connectivity = negative; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.connectivity = beyond; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.types = hexahedron; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.ghosts = ghosts; }), "");
+  EXPECT_NE(refused([](auto& p) { p.velocity.tuples = 3; }), "");
+  EXPECT_NE(refused([](auto& p) { p.cellCentered = true; }), "");
+  const std::vector<std::int64_t> ids{1, 2, 3}, below{-1, 3}, falling{0, 4, 3};
+  EXPECT_NE(refused([&](auto& p) { p.globalPointIds = ids; }).find("global ids"),
+            std::string::npos);
+  EXPECT_NE(refused([&](auto& p) { p.offsets = below; }).find("negative offset"),
+            std::string::npos);
+  EXPECT_NE(refused([&](auto& p) {
+              p.types = ghosts;
+              p.offsets = falling;
+            }).find("malformed offsets"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { makeMeshBlocks(world(), {}, 1, 3, {7}); }).find("needs a block id"),
+            std::string::npos);
+  MeshPiece empty;
+  const std::vector<std::int64_t> none{0};
+  empty.offsets = none;
+  EXPECT_NE(errorOf([&] { makeMeshBlocks(world(), {empty}, 0, 3, {0}); }).find("at least one"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { makeMeshBlocks(world(), {empty}, 1, 1, {0}); }).find("dimension"),
+            std::string::npos);
+}
+
+/// A cell type the library does not know: here boxes with trilinear interpolation, so that the
+/// answer can be compared with that of voxels.
+class Boxes : public ForeignCells {
+ public:
+  explicit Boxes(const MeshPiece& piece) : piece_(piece) {}
+  int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids, double* weights,
+               double* gradients, double& violation) const override {
+    const auto* first = piece_.connectivity.data() + piece_.offsets[std::size_t(cell)];
+    const auto* x = static_cast<const double*>(piece_.points.data);
+    double f[3];
+    violation = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double lo = x[3 * first[0] + a], hi = x[3 * first[7] + a];
+      f[a] = (point[a] - lo) / (hi - lo);
+      violation = std::max({violation, -f[a], f[a] - 1});
+    }
+    for (int i = 0; i < 8; ++i) {
+      ids[i] = first[i];
+      weights[i] = 1;
+      for (int a = 0; a < 3; ++a) weights[i] *= (i >> a) & 1 ? f[a] : 1 - f[a];
+    }
+    if (gradients) std::fill(gradients, gradients + 24, 0.0);
+    return 8;
+  }
+  int maximumPoints() const override { return 8; }
+
+ private:
+  const MeshPiece& piece_;
+};
+
+TEST(MeshField, ForeignCellsAreFoundAndEvaluatedByTheCaller) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Voxels, 4);
+  setup.flow = fastAbc;
+  setup.isDouble = true;
+  const TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  const auto expected = reference(setup, options);
+  setup.pieces = world().size() + 1;
+  auto mesh = makeMeshDomain(world(), setup);
+  constexpr std::uint8_t Polyhedron = 42;
+  std::vector<std::unique_ptr<Boxes>> boxes;
+  std::vector<BlockId> first;
+  BlockId next = mesh->domain.assignment.first(world().rank());
+  for (std::size_t p = 0; p < mesh->pieces.size(); ++p) {
+    auto& types = mesh->arrays[p]->types;
+    std::fill(types.begin(), types.end(), Polyhedron);
+    boxes.push_back(std::make_unique<Boxes>(mesh->pieces[p]));
+    mesh->pieces[p].foreign = boxes.back().get();
+    first.push_back(next++);
+  }
+  auto blocks = makeMeshBlocks(world(), mesh->pieces, 1, 3, first);
+  const Domain domain = makeDomain(world(), mesh->domain.assignment, std::move(blocks));
+  const auto lines =
+      gatherLines(world(), trace(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options));
+  ASSERT_EQ(lines.size(), expected.size());
+  for (const auto& [number, line] : expected) {
+    const Line& found = lines.at(number);
+    ASSERT_EQ(found.points.size(), line.points.size());
+    for (std::size_t i = 0; i < line.points.size(); ++i)
+      for (std::size_t a = 0; a < 4; ++a) EXPECT_NEAR(found.points[i][a], line.points[i][a], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::testing

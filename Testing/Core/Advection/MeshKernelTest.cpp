@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/detail/MeshKernel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "Advection/MeshPieces.h"
+
+namespace tributary::testing {
+
+using namespace detail;
+namespace {
+
+struct alignas(32) Unit {
+  std::byte bytes[MeshView::Unit];
+};
+
+/// Records of tetrahedra, linked through their faces, as a kernel wants them.
+template <class Real>
+std::vector<Unit> recordsOf(const WholeMesh& mesh) {
+  const std::size_t units = (sizeof(CellRecord) + 16 * sizeof(Real)) / MeshView::Unit;
+  std::vector<Unit> records(units * mesh.cells.size());
+  const auto record = [&](std::size_t cell) -> CellRecord& {
+    return *reinterpret_cast<CellRecord*>(&records[units * cell]);
+  };
+  std::map<std::vector<std::int64_t>, std::pair<std::size_t, int>> unmatched;
+  for (std::size_t n = 0; n < mesh.cells.size(); ++n) {
+    CellRecord& cell = record(n);
+    cell = {};
+    cell.shape = CellShape::Tetra;
+    cell.terms = 4;
+    cell.length = 0.3;
+    std::fill(std::begin(cell.link), std::end(cell.link), CellRecord::NoLink);
+    auto* velocity = reinterpret_cast<Real*>(&cell + 1);
+    const auto point = [&](std::size_t i) {
+      return mesh.points[std::size_t(mesh.cells[n][i % 4])];
+    };
+    for (std::size_t a = 0; a < 3; ++a) cell.anchor[a] = point(0)[a];
+    for (std::size_t i = 0; i < 4; ++i) {
+      // The gradient of a barycentric coordinate is normal to the opposite face.
+      Vector edge[3];
+      for (std::size_t e = 0; e < 3; ++e)
+        for (std::size_t a = 0; a < 3; ++a)
+          edge[e][a] =
+              e == 2 ? point(i)[a] - point(i + 1)[a] : point(i + 2 + e)[a] - point(i + 1)[a];
+      Vector normal;
+      double height = 0;
+      for (std::size_t a = 0; a < 3; ++a) {
+        const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+        normal[a] = edge[0][b] * edge[1][c] - edge[0][c] * edge[1][b];
+        height += normal[a] * edge[2][a];
+      }
+      const Vector v = abc(point(i));
+      for (std::size_t a = 0; a < 3; ++a) {
+        cell.map[a][i] = normal[a] / height;
+        velocity[4 * i + a] = Real(v[a]);
+      }
+      std::vector<std::int64_t> face = mesh.cells[n];
+      face.erase(face.begin() + std::ptrdiff_t(i));
+      std::sort(face.begin(), face.end());
+      const auto [at, isNew] = unmatched.emplace(face, std::make_pair(n, int(i)));
+      if (isNew) continue;
+      const auto [other, otherFace] = at->second;
+      cell.link[i] = std::int32_t(units * other);
+      cell.entry[i] = std::int8_t(otherFace);
+      record(other).link[otherFace] = std::int32_t(units * n);
+      record(other).entry[otherFace] = std::int8_t(i);
+    }
+  }
+  return records;
+}
+
+/// Advances the same particles with one kernel and returns everything they became and left behind,
+/// the recorded points line by line.
+/// @param backoff  of a call; calls follow each other until no particle is left
+template <class Real>
+std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
+                                    std::int64_t backoff) {
+  const WholeMesh mesh = makeMesh(MeshKind::Tetrahedra, 6);
+  const std::vector<Unit> records = recordsOf<Real>(mesh);
+  MeshView view;
+  view.records = records.data()->bytes;
+  view.isDouble = sizeof(Real) == 8;
+  std::vector<Particle> particles(101);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    Particle& p = particles[i];
+    p = {};
+    p.line = std::int64_t(i);
+    p.face = Particle::AnyFace;
+    // Walks to its seed from a cell somewhere else.
+    p.cell = std::int32_t(records.size() / mesh.cells.size() *
+                          (mix(i) % std::uint64_t(mesh.cells.size())));
+    for (std::size_t a = 0; a < 3; ++a)
+      p.x[a] = p.target[a] = 0.9 * (double(mix(3 * i + a) >> 11) / double(1ull << 52) - 1);
+    if (i % 3 > 0) continue;
+    // On the corner of cells, where coordinates are exactly 0.
+    const Vector& corner = mesh.points[std::size_t(mesh.cells[7 * i][0])];
+    for (std::size_t a = 0; a < 3; ++a) p.x[a] = p.target[a] = corner[a];
+  }
+  StepRules rules;
+  rules.integrator = integrator;
+  rules.maximumSteps = 50;
+  TrajectoryLog log;
+  const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
+  int calls = 0;
+  for (; std::any_of(particles.begin(), particles.end(), isActive); ++calls)
+    kernel(view, rules, particles.data(), std::int64_t(particles.size()), backoff, log);
+  EXPECT_EQ(calls > 1, backoff != FieldBlock::ToTheEnd);
+  std::vector<unsigned char> bits;
+  const auto add = [&](const auto& value) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
+    bits.insert(bits.end(), bytes, bytes + sizeof value);
+  };
+  for (const Particle& p : particles) {
+    for (int a = 0; a < 3; ++a) {
+      add(p.x[a]);
+      add(p.target[a]);
+    }
+    add(p.time);
+    add(p.steps);
+    add(p.cell);
+    add(p.reason);
+  }
+  std::vector<TrajectoryPoint> points;
+  for (std::size_t c = 0; c < log.chunkCount(); ++c)
+    points.insert(points.end(), log.chunk(c).begin(), log.chunk(c).end());
+  std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) {
+    return a.line != b.line ? a.line < b.line : a.index < b.index;
+  });
+  for (const TrajectoryPoint& p : points) add(p);
+  EXPECT_GT(points.size(), 500u);
+  return bits;
+}
+
+template <class Real>
+void compareKernels() {
+  std::vector<MeshKernel> others{meshKernel(), advanceMeshBaseline};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) others.push_back(advanceMeshAvx2);
+#endif
+  for (const Integrator integrator :
+       {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+    const auto baseline = bitsFrom<Real>(advanceMeshBaseline, integrator, FieldBlock::ToTheEnd);
+    for (const MeshKernel kernel : others)
+      for (const std::int64_t backoff : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
+        EXPECT_TRUE(bitsFrom<Real>(kernel, integrator, backoff) == baseline);
+  }
+}
+
+TEST(MeshKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
+  compareKernels<float>();
+  compareKernels<double>();
+}
+
+}  // namespace
+}  // namespace tributary::testing

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary::testing {
+
+/// A line put together from the records of all ranks, comparable bit by bit.
+struct Line {
+  Reason reason = Reason::None;
+  std::vector<std::array<double, 4>> points;  // x, y, z, time
+
+  bool operator==(const Line& other) const {
+    return reason == other.reason && points.size() == other.points.size() &&
+           (points.empty() ||
+            std::memcmp(points.data(), other.points.data(), points.size() * sizeof points[0]) == 0);
+  }
+  bool operator!=(const Line& other) const { return !(*this == other); }
+};
+
+/// Collective: all lines on every rank. Throws Error if a point or an end is missing or doubled.
+inline std::map<std::int64_t, Line> gatherLines(Transport& transport, const TraceResult& result) {
+  std::vector<TrajectoryPoint> mine;
+  for (const auto& logs : result.logs)
+    for (const auto& log : logs)
+      for (std::size_t c = 0; c < log.chunkCount(); ++c)
+        mine.insert(mine.end(), log.chunk(c).begin(), log.chunk(c).end());
+  std::map<std::int64_t, Line> lines;
+  std::map<std::int64_t, std::vector<bool>> seen;
+  for (const LineEnd& end : allgatherv(transport, result.ends)) {
+    if (lines.count(end.line)) throw Error("a line ended twice");
+    lines[end.line].reason = end.reason;
+    lines[end.line].points.resize(static_cast<std::size_t>(end.points));
+    seen[end.line].resize(static_cast<std::size_t>(end.points));
+  }
+  for (const TrajectoryPoint& p : allgatherv(transport, mine)) {
+    const auto i = static_cast<std::size_t>(p.index);
+    auto& there = seen[p.line];
+    if (i >= there.size() || there[i]) throw Error("a point too many");
+    there[i] = true;
+    lines[p.line].points[i] = {p.x[0], p.x[1], p.x[2], p.time};
+  }
+  for (const auto& [line, there] : seen)
+    for (const bool point : there)
+      if (!point) throw Error("a point is missing in line " + std::to_string(line));
+  return lines;
+}
+
+}  // namespace tributary::testing

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "Tributary/Base/ParallelFor.h"
+
+namespace tributary::testing {
+
+/// A loop on so many threads, each of which takes every so many-th of `ranges` ranges.
+inline ParallelFor onThreads(int threads, int ranges) {
+  return [=](std::int64_t n, const std::function<void(std::int64_t, std::int64_t)>& body) {
+    std::vector<std::thread> team;
+    for (int t = 0; t < threads; ++t)
+      team.emplace_back([&, t] {
+        for (int r = t; r < ranges; r += threads) {
+          const std::int64_t begin = n * r / ranges, end = n * (r + 1) / ranges;
+          if (begin < end) body(begin, end);
+        }
+      });
+    for (auto& thread : team) thread.join();
+  };
+}
+
+}  // namespace tributary::testing

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "Support/World.h"
+#include "Tributary/Transport/Mpi.h"
+
+// MPI as it should never be: calls that fail, and messages that no transport sends. The functions
+// below take the place of MPI's, which it offers once more under names that begin with P.
+
+namespace {
+
+std::string failing;             // the function whose next call fails
+std::vector<std::byte> message;  // what the next eager send of MPI sends instead of its own
+bool replacing = false;
+
+bool fails(const char* function) {
+  if (failing != function) return false;
+  failing.clear();
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+              MPI_Comm comm, MPI_Request* request) {
+  if (fails("MPI_Isend")) return MPI_ERR_OTHER;
+  if (replacing) {
+    replacing = false;
+    return PMPI_Isend(message.data(), static_cast<int>(message.size()), type, destination, tag,
+                      comm, request);
+  }
+  return PMPI_Isend(buffer, count, type, destination, tag, comm, request);
+}
+
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+               MPI_Comm comm, MPI_Request* request) {
+  if (fails("MPI_Issend")) return MPI_ERR_OTHER;
+  return PMPI_Issend(buffer, count, type, destination, tag, comm, request);
+}
+
+int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (fails("MPI_Iallreduce")) return MPI_ERR_TRUNCATE;
+  return PMPI_Iallreduce(from, to, count, type, op, comm, request);
+}
+
+int MPI_Fetch_and_op(const void* value, void* before, MPI_Datatype type, int rank,
+                     MPI_Aint displacement, MPI_Op op, MPI_Win window) {
+  if (fails("MPI_Fetch_and_op")) return MPI_ERR_OTHER;
+  return PMPI_Fetch_and_op(value, before, type, rank, displacement, op, window);
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  if (fails("MPI_Comm_free")) {
+    PMPI_Comm_free(comm);
+    return MPI_ERR_COMM;
+  }
+  return PMPI_Comm_free(comm);
+}
+
+int MPI_Initialized(int* flag) {
+  if (fails("MPI_Initialized")) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  return PMPI_Initialized(flag);
+}
+
+}  // extern "C"
+
+namespace tributary {
+namespace {
+
+using testing::errorOf;
+using testing::makeWorld;
+using testing::world;
+
+TEST(MpiErrors, NameTheCallTheRankAndTheReason) {
+  const auto transport = makeWorld();
+  const std::string rank = " failed on rank " + std::to_string(world().rank()) + " with code ";
+  const auto failed = [&](const char* function, const std::function<void()>& action) {
+    failing = function;
+    const std::string error = errorOf(action);
+    EXPECT_EQ(error.find(function + rank), 0u) << error;
+    EXPECT_NE(error.find(": MPI_ERR"), std::string::npos) << error;
+  };
+  const Session session = transport->openSession();
+  const auto send = [&](SendMode mode) {
+    transport->send(world().rank(), Topic::Work, session, mode, Bytes(10));
+  };
+  failed("MPI_Isend", [&] { send(SendMode::Eager); });
+  failed("MPI_Issend", [&] { send(SendMode::Synchronous); });
+  failed("MPI_Iallreduce", [&] { transport->allreduce(ReduceOp::Sum, {1}); });
+  EXPECT_NE(errorOf([&] {
+              transport->allreduce(static_cast<ReduceOp>(9), {1});
+            }).find("unknown reduction"),
+            std::string::npos);
+  const auto integer = transport->shareInteger(0);
+  failed("MPI_Fetch_and_op", [&] { integer->fetchAdd(1); });
+}
+
+TEST(MpiErrors, WhileClosingAreSaidAndNotThrown) {
+  auto transport = makeWorld();
+  failing = "MPI_Comm_free";
+  ::testing::internal::CaptureStderr();
+  transport.reset();
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("while closing the MPI transport: MPI_Comm_free failed on rank "),
+            std::string::npos)
+      << said;
+}
+
+TEST(MpiErrors, ATransportNeedsMpi) {
+  failing = "MPI_Initialized";
+  EXPECT_NE(errorOf([] { makeMpiTransport(MPI_COMM_WORLD); }).find("needs MPI between MPI_Init"),
+            std::string::npos);
+}
+
+TEST(MpiErrors, MessagesThatNoTransportSendsAreRefused) {
+  constexpr std::size_t Part = 1000;
+  const auto refusal = [&](std::vector<std::byte> instead) {
+    const auto transport = makeWorld(Part);
+    const Session session = transport->openSession();
+    message = std::move(instead);
+    replacing = true;
+    transport->send(world().rank(), Topic::Work, session, SendMode::Eager, Bytes(10));
+    EXPECT_FALSE(replacing);
+    std::string error;
+    const double end = transport->now() + 10;
+    while (error.empty() && transport->now() < end) {
+      transport->poll();
+      error = errorOf([&] { transport->tryReceive(Topic::Work, session); });
+    }
+    return error;
+  };
+  const auto announcement = [](std::uint64_t data, std::uint64_t tail, std::uint64_t part) {
+    const std::uint64_t lengths[] = {data, tail, part};
+    std::vector<std::byte> bytes(sizeof lengths);
+    std::memcpy(bytes.data(), lengths, sizeof lengths);
+    bytes.push_back(std::byte{1});
+    return bytes;
+  };
+  EXPECT_NE(refusal({}).find("malformed message: empty"), std::string::npos);
+  EXPECT_NE(refusal({std::byte{2}}).find("malformed message: unknown kind"), std::string::npos);
+  EXPECT_NE(refusal({std::byte{1}}).find("malformed message: 24 bytes wanted"), std::string::npos);
+  const auto parts = [&](std::uint64_t data, std::uint64_t tail, std::uint64_t part) {
+    return refusal(announcement(data, tail, part)).find("malformed message: parts of ") == 0;
+  };
+  EXPECT_TRUE(parts(10, 0, 0));
+  EXPECT_TRUE(parts(10, 0, std::uint64_t(1) << 40));
+  EXPECT_TRUE(parts(10, Part + 1, Part));
+  EXPECT_TRUE(parts(~std::uint64_t(0), 1, Part));
+}
+
+}  // namespace
+}  // namespace tributary

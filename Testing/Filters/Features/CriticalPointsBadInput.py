@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Async Feature Tracker following critical points of wrong input: one message on one rank that names
+the cause, empty outputs, no hang, and a pipeline that works again, from the first step on.
+"""
+
+import check
+import fields
+import films
+from paraview import simple
+
+TIMES = [float(t) for t in range(4)]
+GOOD = {"CenterTolerance": 0.05, "CriticalField": ["POINTS", "field"]}
+
+# What is wrong: field, mesh, properties, words of the message.
+CASES = (
+    ("waves", "image", {"CriticalField": ["POINTS", "none"]}, ("SelectCriticalField",)),
+    ("waves", "image", {"CriticalField": ["CELLS", "of cells"]}, ("Cell Data to Point Data",)),
+    ("waves", "image", {"CenterTolerance": 2.0}, ("CenterTolerance",)),
+    ("waves", "image", {"CenterTolerance": float("nan")}, ("CenterTolerance",)),
+    ("wide", "image", {}, ("4 components",)),
+    ("line", "image", {}, ("2 or 3 dimensions",)),
+    ("waves", "overlapping", {}, ("overlap", "ghost cells")),
+    ("waves", "strange", {}, ("ghost cells",)),
+    ("waves", "bent", {}, ("plane",)),
+    ("waves", "quadratic", {}, ("Tetrahedralize",)),
+    ("turn", "levels", {}, ("levels of refinement",)),
+    ("waves", "moving", {}, ("mesh", "last step")),
+)
+
+
+def points(proxy):
+    """How many in the step, or None where there is no output."""
+    proxy.UpdatePipeline(TIMES[-1])
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    counts = output.GetFieldData().GetArray("NumberOfCriticalPoints")
+    return counts and counts.GetValue(0)
+
+
+def main():
+    refusals = check.Refusals("vtkAsyncFeatureTracker", points)
+    right = fields.source(simple, "waves", "image", TIMES, 6)
+    proxy = check.tracked(right, Features="Critical Points", **GOOD)
+    usual = points(proxy)
+    assert usual == len(fields.brute_force("waves", TIMES[-1])), f"{usual} critical points"
+    for field, mesh, properties, words in CASES:
+        case = f"{field}, {mesh}, {properties}"
+        source = films.source if mesh == "levels" else fields.source
+        wrong = source(simple, field, mesh, TIMES, 6)
+        proxy.Input = wrong
+        for key, value in properties.items():
+            setattr(proxy, key, value)
+        refusals.refused(case, proxy, words)
+        proxy.Input = right
+        for key, value in GOOD.items():
+            setattr(proxy, key, value)
+        refusals.cured(case, proxy, usual)
+        check.delete(wrong)
+    assert not refusals.failures, "\n  ".join(refusals.failures)
+
+
+if __name__ == "__main__":
+    check.run(__file__)

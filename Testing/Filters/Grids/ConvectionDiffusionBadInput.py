@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Async Convection Diffusion with wrong input: one message on one rank that names the cause, empty outputs, no
+hang, and a pipeline that works again.
+"""
+
+import check
+from paraview import simple
+
+NAN = float("nan")
+INFINITE = float("inf")
+
+# A flow with arrays that are wrong in a place that one rank has.
+_SCRIPT = """
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+image = self.GetImageDataOutput() if hasattr(self, "GetImageDataOutput") else self.GetOutputDataObject(0)
+image.ShallowCopy(self.GetInputDataObject(0, 0))
+n, cells = image.GetNumberOfPoints(), image.GetNumberOfCells()
+coordinates = np.array([image.GetPoint(i) for i in range(n)]).reshape(-1, 3)
+def add(name, values, attributes=image.GetPointData()):
+    array = numpy_to_vtk(np.ascontiguousarray(values), deep=1)
+    array.SetName(name)
+    attributes.AddArray(array)
+flow = np.ones((n, 3))
+add("flow", flow)
+bad = flow.copy()
+bad[(coordinates == coordinates.max(axis=0)).all(axis=1)] = np.nan
+add("torn", bad)
+add("flat", flow[:, :2])
+add("rate", np.ones(n))
+hole = np.ones(n)
+hole[:1] = np.inf
+add("hole", hole)
+"""
+
+
+def total(proxy):
+    """Of the concentration, or None where there is no output."""
+    proxy.UpdatePipeline(1.0)
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    sums = output.GetFieldData().GetArray("ConcentrationTotal")
+    return sums and sums.GetValue(0)
+
+
+def main():
+    refusals = check.Refusals("vtkAsyncConvectionDiffusion", total)
+    wavelet = simple.Wavelet(WholeExtent=[0, 9, 0, 8, 0, 8])
+    data = simple.ProgrammableFilter(Input=wavelet)
+    data.OutputDataSetType = "Same as Input"
+    data.Script = _SCRIPT
+    good = {
+        "Velocity": ["POINTS", "flow"], "TimeStep": 0.5, "NumberOfSteps": 2, "SourceType": "Sphere",
+        "SourceCenter": [4.0, 4.0, 4.0], "SourceRadius": 2.0,
+    }
+    proxy = check.carried(data, **good)
+    usual = total(proxy)
+    assert usual and usual > 1, usual
+    source = {"SourceType": "Array", "SourceArray": ["POINTS", "rate"]}
+    initial = {"UseInitialConcentration": 1, "InitialConcentration": ["POINTS", "rate"]}
+    box = {"SourceType": "Box"}
+    defaults = {
+        "Diffusivity": 0.0, "Decay": 0.0, "XMinCondition": "Outflow", "XMinValue": 0.0,
+        "UseInitialConcentration": 0, "SourceBounds": [0, 1, 0, 1, 0, 1], "SourceRate": 1.0,
+        "ResidualThreshold": 1e-6, "IterationLimit": 10000000, "StopAt": "Number Of Steps",
+        "MaximumCourantNumber": 0.0, "SweepsPerExchange": 2, "Slabs": 0, **good,
+    }
+    for name, bad, words, others in (
+        ("Velocity", ["POINTS", "none"], ("SelectVelocity",), {}),
+        ("Velocity", ["POINTS", "flat"], ("SelectVelocity", "3 components"), {}),
+        ("Velocity", ["POINTS", "rate"], ("SelectVelocity",), {}),
+        ("Velocity", ["POINTS", "torn"], ("velocity", "not finite"), {}),
+        ("Diffusivity", -0.1, ("Diffusivity is -0.1",), {}),
+        ("Diffusivity", NAN, ("Diffusivity",), {}),
+        ("Decay", -1.0, ("Decay is -1",), {}),
+        ("TimeStep", 0.0, ("TimeStep is 0",), {}),
+        ("TimeStep", -1.0, ("TimeStep is -1",), {}),
+        ("TimeStep", NAN, ("TimeStep",), {}),
+        ("NumberOfSteps", 0, ("NumberOfSteps is 0",), {}),
+        ("EndTime", -1.0, ("EndTime is -1",), {"StopAt": "End Time"}),
+        ("EndTime", INFINITE, ("EndTime",), {"StopAt": "End Time"}),
+        ("MaximumCourantNumber", -1.0, ("MaximumCourantNumber",), {}),
+        ("MaximumCourantNumber", 1e-9, ("MaximumCourantNumber",), {}),
+        ("XMinCondition", "Periodic", ("XMinCondition", "opposite"), {}),
+        ("XMinValue", NAN, ("XMinValue",), {}),
+        ("SourceRate", NAN, ("SourceRate",), {}),
+        ("SourceRadius", 0.0, ("SourceRadius",), {}),
+        ("SourceCenter", [100.0, 0.0, 0.0], ("no cell",), {}),
+        ("SourceCenter", [NAN, 0.0, 0.0], ("SourceCenter",), {}),
+        ("SourceBounds", [1, 0, 0, 1, 0, 1], ("SourceBounds",), box),
+        ("SourceType", "Data", ("SourceType",), {}),
+        ("SourceArray", ["POINTS", "none"], ("SelectSource",), source),
+        ("SourceArray", ["POINTS", "hole"], ("source", "not finite"), source),
+        ("InitialConcentration", ["POINTS", "flow"], ("SelectInitialConcentration",), initial),
+        ("InitialConcentration", ["POINTS", "hole"], ("initial", "not finite"), initial),
+        ("ResidualThreshold", 0.0, ("ResidualThreshold",), {}),
+        ("ResidualThreshold", NAN, ("ResidualThreshold",), {}),
+        ("IterationLimit", 0, ("IterationLimit",), {}),
+        ("IterationLimit", 1, ("the residual is", "IterationLimit"), {"Diffusivity": 9.0}),
+        ("SweepsPerExchange", 0, ("SweepsPerExchange",), {}),
+        ("Slabs", -1, ("Slabs",), {}),
+    ):
+        for key, value in {**others, name: bad}.items():
+            setattr(proxy, key, value)
+        refusals.refused(f"{name} = {bad}", proxy, words)
+        for key, value in defaults.items():
+            setattr(proxy, key, value)
+        refusals.cured(f"{name} = {bad}", proxy, usual, 1e-3)
+    # Inputs that are no grids.
+    for other, word in (
+        (simple.Sphere(), "resample"),
+        (simple.Transform(Input=data), "resample"),
+    ):
+        wrong = check.carried(other, **{**good, "SourceType": "None"})
+        if hasattr(other, "Transform"):
+            other.Transform.Rotate = [0.0, 0.0, 30.0]
+        refusals.refused(str(other), wrong, (word,))
+        check.delete(wrong, other)
+    assert not refusals.failures, "\n  ".join(refusals.failures)
+
+
+if __name__ == "__main__":
+    check.run(__file__)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Async Harmonic Fill with wrong input: one message on one rank that names the cause, empty outputs, no hang,
+and a pipeline that works again.
+"""
+
+import check
+from paraview import simple
+
+NAN = float("nan")
+
+# Arrays that are wrong in a place that one rank has.
+_SCRIPT = """
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+image = self.GetOutputDataObject(0)
+image.ShallowCopy(self.GetInputDataObject(0, 0))
+n, cells = image.GetNumberOfPoints(), image.GetNumberOfCells()
+coordinates = np.array([image.GetPoint(i) for i in range(n)]).reshape(-1, 3)
+def add(name, values, attributes=image.GetPointData()):
+    array = numpy_to_vtk(np.ascontiguousarray(values), deep=1)
+    array.SetName(name)
+    attributes.AddArray(array)
+hole = ((coordinates - 4) ** 2).sum(axis=1) < 6
+u = coordinates[:, 0] + coordinates[:, 1] * coordinates[:, 2]
+add("u", np.where(hole, np.nan, u))
+add("mask", hole.astype(np.uint8))
+add("everything", np.ones(n))
+add("pair", np.ones((n, 2)))
+add("none known", np.full(n, np.nan))
+far = np.where(hole, np.nan, u)
+far[(coordinates == [4, 4, 1]).all(axis=1)] = np.inf
+add("far", far)
+farther = np.where(hole, np.nan, u)
+farther[(coordinates == [4, 4, 0]).all(axis=1)] = np.inf
+add("farther", farther)
+add("level", np.ones(cells), image.GetCellData())
+add("flag", np.ones(1), image.GetFieldData())
+"""
+
+
+def filled(proxy):
+    """How many values were, or None where there is no output."""
+    proxy.UpdatePipeline()
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    counts = output.GetFieldData().GetArray("FilledValues")
+    return counts and counts.GetValue(0)
+
+
+def main():
+    refusals = check.Refusals("vtkAsyncHarmonicFill", filled)
+    wavelet = simple.Wavelet(WholeExtent=[0, 9, 0, 8, 0, 8])
+    data = simple.ProgrammableFilter(Input=wavelet)
+    data.OutputDataSetType = "Same as Input"
+    data.Script = _SCRIPT
+    defaults = {
+        "PointArrays": ["u"], "CellArrays": [], "Smoothness": "Harmonic", "Unknown": "Not A Number", "Mask": ["POINTS", "mask"],
+        "UnknownValue": -9999.0, "Tolerance": 1e-6, "CycleLimit": 1000, "IterationLimit": 10000,
+        "SweepsPerExchange": 1,
+    }
+    proxy = check.filled(data, **defaults)
+    usual = filled(proxy)
+    assert usual and usual > 20, usual
+    masked, bent = {"Unknown": "Mask"}, {"Smoothness": "Biharmonic"}
+    for name, bad, words, others in (
+        ("PointArrays", ["missing"], ('the point array "missing"', "PointArrays"), {}),
+        ("CellArrays", ["missing"], ('the cell array "missing"', "CellArrays"), {}),
+        ("CellArrays", ["u"], ('the cell array "u"',), {}),
+        ("PointArrays", ["none known"], ("nothing is known", '"none known"'), {}),
+        ("PointArrays", ["far"], ('"far"', "not finite"), {}),
+        ("PointArrays", ["far"], ('"far"', "within two sites", "not finite"), bent),
+        ("PointArrays", ["farther"], ('"farther"', "within two sites", "not finite"), bent),
+        ("CycleLimit", 1, ("the residual of", "its correction", "CycleLimit", "Smoothness"), bent),
+        ("Tolerance", 1e-300, ("the residual of", '"u"', "Tolerance", "Smoothness"), bent),
+        ("Mask", ["POINTS", "everything"], ("nothing is known", '"u"'), masked),
+        ("Mask", ["POINTS", "missing"], ("SelectMask",), masked),
+        ("Mask", ["POINTS", "pair"], ("SelectMask", "1 component"), masked),
+        ("Mask", ["FIELD", "flag"], ("SelectMask", "points or cells"), masked),
+        ("Mask", ["CELLS", "level"], ("mask belongs to cells",), masked),
+        ("UnknownValue", NAN, ("UnknownValue",), {"Unknown": "Value"}),
+        ("Tolerance", 0.0, ("Tolerance is 0",), {}),
+        ("Tolerance", -1.0, ("Tolerance is -1",), {}),
+        ("Tolerance", NAN, ("Tolerance",), {}),
+        ("Tolerance", 1e-300, ("the residual of", '"u"', "Tolerance"), {"IterationLimit": 10}),
+        ("CycleLimit", 0, ("CycleLimit is 0",), {}),
+        ("IterationLimit", 0, ("IterationLimit is 0",), {}),
+        ("IterationLimit", 1, ("the residual of", "IterationLimit"), {"CycleLimit": 1}),
+        ("SweepsPerExchange", 0, ("SweepsPerExchange is 0",), {}),
+    ):
+        for key, value in {**others, name: bad}.items():
+            setattr(proxy, key, value)
+        refusals.refused(f"{name} = {bad}", proxy, words)
+        for key, value in defaults.items():
+            setattr(proxy, key, value)
+        refusals.cured(f"{name} = {bad}", proxy, usual)
+    # Inputs that are no grids.
+    for other, word in (
+        (simple.Sphere(), "resample"),
+        (simple.Transform(Input=data), "resample"),
+    ):
+        wrong = check.filled(other)
+        if hasattr(other, "Transform"):
+            other.Transform.Rotate = [0.0, 0.0, 30.0]
+        refusals.refused(str(other), wrong, (word,))
+        check.delete(wrong, other)
+    assert not refusals.failures, "\n  ".join(refusals.failures)
+
+
+if __name__ == "__main__":
+    check.run(__file__)

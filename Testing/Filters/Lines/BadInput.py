@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong input: one message on one rank that names the cause, no hang, and a pipeline that works again.
+
+A rank that hangs is ended by the time limit of check.run, which fails the test.
+"""
+
+import numpy as np
+
+import check
+from check import flows
+from paraview import simple
+
+SPOIL = """
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+controller = vtkMultiProcessController.GetGlobalController()
+rank = controller.GetLocalProcessId() if controller else 0
+last = rank == (controller.GetNumberOfProcesses() - 1 if controller else 0)
+data = self.GetOutputDataObject(0)
+data.DeepCopy(self.GetInputDataObject(0, 0))
+points, cells = data.GetPointData(), data.GetCellData()
+vectors = points.GetArray("velocity")
+{how}
+"""
+
+# An array of one tuple where there should be one for each point or cell.
+SHORT = """
+from vtkmodules.vtkCommonCore import vtkFloatArray, vtkUnsignedCharArray
+short = (vtkUnsignedCharArray if {name!r} == "vtkGhostType" else vtkFloatArray)()
+short.SetName({name!r})
+short.SetNumberOfComponents({components})
+short.SetNumberOfTuples(1)
+short.Fill(0)
+{place}.RemoveArray({name!r})
+{place}.AddArray(short)
+"""
+# What numbers a seed source may give its points.
+IDS = """
+from vtkmodules.vtkCommonCore import vtkIdTypeArray
+ids = vtkIdTypeArray()
+ids.SetName("ids")
+for i in range(data.GetNumberOfPoints()):
+    ids.InsertNextValue({first} + i)
+points.SetGlobalIds(ids)
+"""
+# Names of the filter's own point arrays.
+OURS = ("IntegrationTime", "Vorticity", "Rotation", "AngularVelocity", "Normals")
+
+NO_VECTORS = 'points.RemoveArray("velocity"); cells.RemoveArray("velocity")'
+
+
+def spoiled(data, how):
+    proxy = simple.ProgrammableFilter(Input=data, Script=SPOIL.format(how=how))
+    proxy.UpdatePipeline()
+    return proxy
+
+
+class Cases:
+    def __init__(self):
+        self.messages = check.Messages()
+        self.data = flows.source(mesh="image", size=9)
+        # Not close to the border, where a line may leave before its first step.
+        self.seeds = flows.seeds(20, (1.5, 4.5) * 3)
+        self.failures = []
+
+    def expect(self, name, condition, what):
+        if not condition:
+            self.failures.append(f"{name}: {what}")
+
+    def told(self, name, words):
+        """One message of the filter, on one rank, that has all the words."""
+        said = self.messages.take()
+        found = [line for part in said for line in part.splitlines() if "No streamlines" in line]
+        self.expect(name, len(found) == 1, f"{len(found)} messages instead of one: {found}")
+        errors = sum(part.count("ERR|") for part in said)
+        self.expect(name, errors == 1, f"{errors} errors on all ranks: {said}")
+        for word in ("vtkAsyncStreamTracer",) + words:
+            self.expect(name, found and word in found[0], f"no word {word!r} in {found}")
+
+    def refused(self, name, words, lines, cure):
+        """The filter refuses with a message, and works when cure(lines) was called."""
+        self.messages.take()
+        out = check.Lines(check.fetch(lines))
+        self.expect(name, out.count == 0, f"{out.count} lines")
+        self.told(name, words)
+        cure(lines)
+        out = check.Lines(check.fetch(lines))
+        self.expect(name, out.count > 0, "no lines after the cure")
+        said = "".join(self.messages.take())
+        self.expect(name, "No streamlines" not in said, "still a message after the cure")
+        print(name, flush=True)
+
+    def refused_property(self, name, bad, good, **others):
+        """A value that the property's domain may forbid in the user interface, but not a script."""
+        lines = check.tracer(self.data, self.seeds, **{name: bad}, **others)
+
+        def cure(proxy):
+            setattr(proxy, name, good)
+
+        vtk_name = {
+            "InitialStepLength": "InitialIntegrationStep",
+            "MinimumStepLength": "MinimumIntegrationStep",
+            "MaximumSteps": "MaximumNumberOfSteps",
+            "MaximumStreamlineLength": "MaximumPropagation",
+        }.get(name, name)
+        self.refused(f"{name} = {bad}", (vtk_name,), lines, cure)
+        check.delete(lines)
+
+    def works(self, name, data, test=None, **properties):
+        """Odd input that is no error: runs, ends and passes test(lines)."""
+        self.messages.take()
+        lines = check.tracer(data, self.seeds, **properties)
+        out = check.Lines(check.fetch(lines))
+        said = "".join(self.messages.take())
+        self.expect(name, "No streamlines" not in said, said)
+        # Only an array that some blocks lack may be NaN, there.
+        for array in ("IntegrationTime", "velocity"):
+            values = out.point_data.get(array, np.zeros(0))
+            self.expect(name, np.isfinite(values).all(), f"{array} is not finite somewhere")
+        self.expect(name, np.isfinite(out.points).all(), "points are not finite")
+        if test is not None:
+            self.expect(name, test(out), f"{out.count} lines, {out.cell_data}")
+        check.delete(lines)
+        print(name, flush=True)
+
+
+def reasons(lines):
+    return set(lines.cell_data.get("ReasonForTermination", np.zeros(0, int)).tolist())
+
+
+def take_whole(data):
+    return lambda proxy: setattr(proxy, "Input", data)
+
+
+def names(cases, data):
+    """Vectors, or another array, that have the name of an array which the filter makes."""
+    lines = check.tracer(data, cases.seeds)
+    usual = check.Lines(check.fetch(lines))
+    check.delete(lines)
+    for name in OURS:
+        for array in ("velocity", "height"):
+            renamed = spoiled(data, f"points.GetArray({array!r}).SetName({name!r})")
+            chosen = ["POINTS", name if array == "velocity" else "velocity"]
+            cases.messages.take()
+            lines = check.tracer(renamed, cases.seeds, Vectors=chosen)
+            out = check.Lines(check.fetch(lines))
+            check.delete(lines)
+            what = f"{array} called {name}"
+            said = "".join(cases.messages.take())
+            cases.expect(what, not said, said)
+            cases.expect(what, np.array_equal(out.points, usual.points), "other lines")
+            for own in OURS:
+                same = np.array_equal(out.point_data.get(own), usual.point_data[own])
+                cases.expect(what, same, f"{own} is another")
+
+
+def main():
+    cases = Cases()
+    data, seeds = cases.data, cases.seeds
+    good = data
+
+    for name, bad, fine in (
+        ("InitialStepLength", 0.0, 0.2),
+        ("InitialStepLength", -1.0, 0.2),
+        ("InitialStepLength", float("nan"), 0.2),
+        ("InitialStepLength", float("inf"), 0.2),
+        ("MinimumStepLength", 2.0, 0.01),
+        ("MaximumError", 0.0, 1e-6),
+        ("MaximumSteps", -1, 2000),
+        ("MaximumStreamlineLength", 0.0, 6.0),
+        ("MaximumStreamlineLength", float("nan"), 6.0),
+        ("TerminalSpeed", -1.0, 1e-12),
+        ("MaximumIntegrationTime", -1.0, 0.0),
+        ("BlocksPerRank", 0, 1),
+        ("Arrivals", 2.0, 1.0),
+        ("Detector", "nonsense", "default"),
+    ):
+        cases.refused_property(name, bad, fine)
+
+    def take_good(lines):
+        lines.Input = good
+
+    without = spoiled(data, NO_VECTORS)
+    lines = check.tracer(without, seeds, MaximumStreamlineLength=6.0)
+    cases.refused("no vectors", ("Vectors",), lines, take_good)
+    lines.Vectors = ["POINTS", "no such array"]
+    cases.refused(
+        "another name", ("Vectors",), lines, lambda p: setattr(p, "Vectors", ["POINTS", "velocity"])
+    )
+    lines.Vectors = ["POINTS", "height"]
+    cases.refused(
+        "one component", ("components",), lines,
+        lambda p: setattr(p, "Vectors", ["POINTS", "velocity"]),
+    )
+    nothing = flows.seeds(0, flows.bounds("abc"))
+    lines.SeedSource = nothing
+    cases.refused("no seeds", ("seed",), lines, lambda p: setattr(p, "SeedSource", seeds))
+    empty = simple.ProgrammableSource()
+    empty.OutputDataSetType = "vtkUnstructuredGrid"
+    empty.UpdatePipeline()
+    lines.Input = empty
+    cases.refused("no cells on any rank", ("Vectors",), lines, take_good)
+    check.delete(lines)
+
+    lines = check.tracer(good, seeds, MaximumStreamlineLength=6.0)
+    for mesh in ("image", "hexahedra"):
+        whole = flows.source(mesh=mesh, size=9, centring="both")
+        for where, place in (("POINTS", "points"), ("CELLS", "cells")):
+            how = SHORT.format(name="velocity", components=3, place=place)
+            lines.Vectors = [where, "velocity"]
+            lines.Input = spoiled(whole, how)
+            cases.refused(f"{mesh}, too few vectors of {place}", ("velocities",), lines, take_whole(whole))
+            lines.Input = spoiled(whole, SHORT.format(name="vtkGhostType", components=1, place=place))
+            cases.refused(f"{mesh}, too few ghost flags of {place}", ("flags",), lines, take_whole(whole))
+    lines.Vectors = ["POINTS", "velocity"]
+    for first in ("-3", "2**63 - data.GetNumberOfPoints()"):
+        lines.SeedSource = spoiled(seeds, IDS.format(first=first))
+        cases.refused(
+            f"seed ids from {first}", ("id",), lines, lambda p: setattr(p, "SeedSource", seeds)
+        )
+    check.delete(lines)
+
+    for mesh in ("image", "hexahedra"):
+        whole = flows.source(mesh=mesh, size=9)
+        short = spoiled(whole, SHORT.format(name="short", components=1, place="points"))
+        cases.works(
+            f"{mesh}, an array too short", short,
+            lambda out: out.count == 40 and "short" not in out.point_data,
+        )
+        names(cases, whole)
+
+    bad = "for i in range(0, vectors.GetNumberOfTuples(), 3): vectors.SetTuple3(i, {0}, {0}, {0})"
+    for value in ("float('nan')", "float('inf')", "-float('inf')"):
+        cases.works(f"velocity {value}", spoiled(data, bad.format(value)))
+    everywhere = "for i in range(vectors.GetNumberOfTuples()): vectors.SetTuple3(i, {0}, {0}, {0})"
+    cases.works("velocity NaN everywhere", spoiled(data, everywhere.format("float('nan')")))
+    cases.works(
+        "velocity 0 everywhere",
+        spoiled(data, everywhere.format(0)),
+        lambda out: out.count == 0 or reasons(out) <= {2, 6},
+    )
+    cases.works("velocity 1e30", spoiled(data, everywhere.format(1e30)))
+    if check.ranks() > 1:
+        cases.works("no vectors on the last rank", spoiled(data, f"if last: {NO_VECTORS}"))
+    cases.works(
+        "another array on the last rank",
+        spoiled(data, "if last: points.GetArray('height').SetName('other')"),
+        lambda out: out.count > 0,
+    )
+    cases.works("limits beyond reason", data, lambda out: out.count == 40,
+                MaximumStreamlineLength=1e300, MaximumSteps=2000000, MaximumStepLength=1e30,
+                MaximumError=1e30)
+    cases.works("no steps", data, MaximumSteps=0)
+    for ranks in (1, 100):
+        cases.works(f"data on all ranks but {ranks}", flows.source(mesh="image", size=9, empty=ranks),
+                    lambda out: out.count == 40)
+    flat = flows.source(mesh="hexahedra", size=9, jitter=0.0)
+    squash = """
+p = data.GetPoints()
+for i in range(data.GetNumberOfPoints()):
+    x, y, z = p.GetPoint(i)
+    p.SetPoint(i, x, y, min(z, 4.0))
+"""
+    cases.works("cells without volume", spoiled(flat, squash), lambda out: out.count > 0)
+    torn = "data.GetPoints().SetPoint(0, float('nan'), 0, 0)"
+    cases.works("a point that is not a number", spoiled(flat, torn), lambda out: out.count > 0)
+
+    cases.messages.take()
+    mixed = check.tracer(simple.GroupDatasets(Input=[good, simple.HyperTreeGridRandom()]), seeds)
+    cases.expect("hyper tree grids too", check.Lines(check.fetch(mixed)).count == 40, "no lines")
+    told = "".join(cases.messages.take()).count("The hyper tree grids of the input are not traced")
+    cases.expect("hyper tree grids too", told == 1, f"{told} warnings")
+    check.delete(mixed)
+
+    for number in ("nan", "inf", "-inf", "1e300"):
+        move = "for i in range(data.GetNumberOfPoints()): data.GetPoints().SetPoint(i, float({!r}), 3, 3)"
+        odd = spoiled(seeds, move.format(number))
+        lines = check.tracer(good, odd)
+        cases.expect(f"seeds at {number}", check.Lines(check.fetch(lines)).count == 0, "lines")
+        said = "".join(cases.messages.take())
+        cases.expect(f"seeds at {number}", "No streamlines" not in said, said)
+        check.delete(lines)
+
+    outside = flows.seeds(20, flows.bounds("abc"), outside=20)
+    lines = check.tracer(data, outside, ReportRejectedSeeds=1)
+    out = check.fetch(lines)
+    count = out.GetFieldData().GetArray("AsyncStreamTracer RejectedSeeds")
+    cases.expect("all seeds outside", check.Lines(out).count == 0, "lines")
+    total = count and sum(count.GetValue(i) for i in range(count.GetNumberOfTuples()))
+    cases.expect("all seeds outside", total == 20, f"{total} reported")
+    lines.SeedSource = seeds
+    cases.expect("all seeds outside", check.Lines(check.fetch(lines)).count == 40, "no lines after")
+
+    assert not cases.failures, "\n  ".join(["bad input:"] + cases.failures)
+
+
+if __name__ == "__main__":
+    check.run(__file__)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the filter has beyond ParaView's, and analytic answers, on any number of ranks."""
+
+import numpy as np
+
+import check
+from check import flows
+
+
+def rotation():
+    """Circles about the z axis: constant radius, angle = time, vorticity (0, 0, 2)."""
+    data = flows.source(flow="rotation", mesh="image", size=21, dtype="float64")
+    seeds = flows.seeds(40, (-0.6, 0.6, -0.6, 0.6, -0.9, 0.9))
+    lines = check.tracer(data, seeds, MaximumStreamlineLength=3.0)
+    out = check.Lines(check.fetch(lines))
+    assert out.count == 80, f"{out.count} lines"
+    time, curl = out.point_data["IntegrationTime"], out.point_data["Vorticity"]
+    assert abs(curl - [0.0, 0.0, 2.0]).max() < 1e-4, "vorticity"
+    for index in range(out.count):
+        line = out.line(index)
+        p = out.points[line].astype(float)
+        radius, angle = np.hypot(p[:, 0], p[:, 1]), np.unwrap(np.arctan2(p[:, 1], p[:, 0]))
+        assert np.ptp(radius) < 1e-4 and np.ptp(p[:, 2]) < 1e-6, f"line {index} leaves its circle"
+        assert abs(angle - angle[0] - time[line]).max() < 1e-3, f"line {index}: angle is not time"
+    # Limits in time, and two halves joined into one line with the seed within.
+    lines.MaximumIntegrationTime = 0.75
+    lines.MaximumStreamlineLength = 100.0
+    lines.JoinDirections = 1
+    out = check.Lines(check.fetch(lines))
+    assert out.count == 40, f"{out.count} joined lines"
+    time = out.point_data["IntegrationTime"]
+    for index in range(out.count):
+        t = time[out.line(index)]
+        assert (np.diff(t) > 0).all(), f"joined line {index}: time does not rise"
+        assert (t == 0).sum() == 1, f"joined line {index}: {(t == 0).sum()} points at the seed"
+        assert abs(t[0] + 0.75) < 1e-3 and abs(t[-1] - 0.75) < 1e-3, f"ends at {t[0]}, {t[-1]}"
+    assert set(out.cell_data["ReasonForTermination"].tolist()) == {7}
+    check.delete(lines, seeds, data)
+
+
+def saddle():
+    """Hyperbolas: x y and z stay as they are, on tetrahedra, where the linear field is exact."""
+    data = flows.source(flow="saddle", mesh="tetrahedra", size=9, dtype="float64")
+    seeds = flows.seeds(40, (-0.5, 0.5, -0.9, 0.9, -0.9, 0.9))
+    lines = check.tracer(data, seeds, IntegrationDirection="FORWARD", MaximumStreamlineLength=9.0)
+    out = check.Lines(check.fetch(lines))
+    assert out.count == 40, f"{out.count} lines"
+    for index in range(out.count):
+        line = out.line(index)
+        # The last step leaves the domain, where there is no saddle.
+        p, t = out.points[line][:-1].astype(float), out.point_data["IntegrationTime"][line]
+        assert np.ptp(p[:, 0] * p[:, 1]) < 1e-4, f"line {index} leaves its hyperbola"
+        assert np.ptp(p[:, 2]) < 1e-6, f"line {index} leaves its plane"
+        assert (np.diff(abs(p[:, 0])) > 0).all() and (np.diff(t) > 0).all(), f"line {index} turns"
+    check.delete(lines, seeds, data)
+
+
+def periodic():
+    """A uniform flow that goes round the domain: ends by length, not at the border."""
+    data = flows.source(flow="uniform", mesh="image", size=9)
+    seeds = flows.seeds(20, flows.bounds("uniform"))
+    properties = {"IntegrationDirection": "FORWARD", "MaximumStreamlineLength": 3.5}
+    lines = check.tracer(data, seeds, **properties)
+    out = check.Lines(check.fetch(lines))
+    assert set(out.cell_data["ReasonForTermination"].tolist()) == {1}
+    lines.Periodic = [1, 0, 0]
+    out = check.Lines(check.fetch(lines))
+    assert out.count == 20 and set(out.cell_data["ReasonForTermination"].tolist()) == {4}
+    time = out.point_data["IntegrationTime"]
+    for index in range(out.count):
+        assert abs(time[out.line(index)[-1]] - 3.5) < 1e-2, "a line that is not 3.5 long"
+    check.delete(lines, seeds, data)
+
+
+def rejected():
+    """Seeds outside are counted, and named on request; the others keep their ids."""
+    data = flows.source(mesh="hexahedra", size=9)
+    # Not close to the border, where a line may leave before its first step.
+    seeds = flows.seeds(30, (2.5, 3.8) * 3, outside=7)
+    lines = check.tracer(data, seeds, IntegrationDirection="FORWARD", ReportRejectedSeeds=1)
+    whole = check.fetch(lines)
+    out = check.Lines(whole)
+    assert out.cell_data["SeedIds"].tolist() == list(range(7, 30)), out.cell_data["SeedIds"]
+    fields = check.arrays(whole.GetFieldData())
+    assert sorted(fields["RejectedSeedIds"].tolist()) == list(range(7)), fields["RejectedSeedIds"]
+    for name, sum_ in (("RejectedSeeds", 7), ("Seeds", 30), ("Lines", 23)):
+        values = fields["AsyncStreamTracer " + name]
+        assert values.sum() == sum_, (name, values)
+    check.delete(lines, seeds, data)
+
+
+def slow_blocks():
+    """The flow of the iexchange paper: every line crosses the whole domain along x."""
+    data = flows.source(
+        flow="slow_blocks", mesh="image", size=17, centring="cells", lattice=4, fast=10.0, slow=1.0
+    )
+    seeds = flows.seeds(50, (0.001, 0.002, 0.01, 0.99, 0.01, 0.99))
+    lines = check.tracer(
+        data, seeds, Vectors=["CELLS", "velocity"], IntegrationDirection="FORWARD",
+        MaximumStreamlineLength=10.0, BlocksPerRank=4,
+    )
+    out = check.Lines(check.fetch(lines))
+    assert out.count == 50 and set(out.cell_data["ReasonForTermination"].tolist()) == {1}
+    for index in range(out.count):
+        p = out.points[out.line(index)]
+        assert p[-1, 0] > 0.95 and np.ptp(p[:, 1:], axis=0).max() == 0, f"line {index} bends"
+    check.delete(lines, seeds, data)
+
+
+def surface():
+    """Round a sphere: with Surface Streamlines the lines stay on its facets; volumes are refused."""
+    simple = check.simple
+    sphere = simple.Sphere(Radius=1.0, ThetaResolution=48, PhiResolution=24)
+    data = simple.Calculator(
+        Input=sphere, ResultArrayName="velocity", Function="-coordsY*iHat+coordsX*jHat+0.2*kHat"
+    )
+    lines = check.tracer(
+        data, data, SurfaceStreamlines=1, MaximumStreamlineLength=2.0, IntegrationDirection="FORWARD"
+    )
+    out = check.Lines(check.fetch(lines))
+    assert out.count > 500, f"{out.count} lines"
+    radius = np.linalg.norm(out.points.astype(float), axis=1)
+    assert radius.max() < 1.001 and radius.min() > 0.98, f"radii {radius.min()}, {radius.max()}"
+    ended = out.cell_data["ReasonForTermination"]
+    assert (ended == 4).mean() > 0.5, "most lines are as long as they may be"
+    check.delete(lines, data, sphere)
+
+    volume = flows.source(flow="rotation", mesh="tetrahedra", size=5)
+    seeds = flows.seeds(5, (-0.5, 0.5, -0.5, 0.5, -0.5, 0.5))
+    lines = check.tracer(volume, seeds, SurfaceStreamlines=1)
+    assert check.fetch(lines).GetNumberOfCells() == 0, "surface lines in a volume"
+    lines.SurfaceStreamlines = 0
+    assert check.fetch(lines).GetNumberOfCells() > 0, "the filter does not run again"
+    check.delete(lines, seeds, volume)
+
+
+def main():
+    for test in (rotation, saddle, periodic, rejected, slow_blocks, surface):
+        test()
+        print(test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    check.run(__file__)

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Things that move, merge, split, turn and cross, as data of time steps that are cut into pieces at will;
+and what all ranks hold of them.
+
+A film is a function of places and a time that says what is filled. Its meshes are of boxes along the
+axes, so that where a place lies can be said without the filter.
+"""
+
+import os
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import (
+    VTK_HEXAHEDRON,
+    VTK_XY_PLANE,
+    vtkAMRBox,
+    vtkCellArray,
+    vtkImageData,
+    vtkMultiBlockDataSet,
+    vtkOverlappingAMR,
+    vtkPolyData,
+    vtkRectilinearGrid,
+    vtkStructuredGrid,
+    vtkUniformGrid,
+    vtkUnstructuredGrid,
+)
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+
+WIDTH = 24.0
+VTK_OVERLAPPING_AMR = 31  # of vtkType.h
+FINE = 226
+
+
+def _ball(x, y, cx, cy, radius):
+    return (x - cx) ** 2 + (y - cy) ** 2 <= radius**2
+
+
+def _meet(x, y, time):
+    gap = 10 - 4 * time if time < 2 else 4 * time - 6
+    return _ball(x, y, 12 - gap / 2, 12, 2.2) | _ball(x, y, 12 + gap / 2, 12, 3.2)
+
+
+def _turn(x, y, time):
+    c, s = np.cos(0.3 * time), np.sin(0.3 * time)
+    along, across = c * (x - 12) + s * (y - 12), c * (y - 12) - s * (x - 12)
+    return (np.abs(along) < 11) & (np.abs(across) < 1.4)
+
+
+def _cross(x, y, time):
+    way = time + 0.2 * time * time
+    return _ball(x, y, 2 + way, 2 + way, 2) | _ball(x, y, 22 - way, 2 + way, 2)
+
+
+def _fast(x, y, time):
+    """Faster than they are wide, along x; see _velocity."""
+    return _ball(x, y, 3 + 5 * (time % 4), 6, 1.5) | _ball(x, y, 3 + 5 * (time % 4), 18, 1.5)
+
+
+def _blink(x, y, time):
+    return (time % 3 != 1) & _ball(x, y, 12, 12, 4)
+
+
+def _many(x, y, time):
+    """Every second square in both directions, some of them now and then."""
+    i, j = np.floor(x).astype(int), np.floor(y).astype(int)
+    return (i % 2 == 0) & (j % 2 == 0) & ((7 * i + 3 * j + int(time)) % 5 != 0)
+
+
+def _squares(x, y, time):
+    """The same with a square for each cell of the fine mesh."""
+    return _many(x * FINE / WIDTH, y * FINE / WIDTH, time)
+
+
+FILMS = {f.__name__[1:]: f for f in (_meet, _turn, _cross, _fast, _blink, _many, _squares)}
+
+
+def cells_along(mesh, step):
+    """Boxes along x and y in a step; of widths that add up exactly."""
+    return {"changing": (24, 48, 16)[step % 3], "fine": FINE}.get(mesh, 24)
+
+
+def edges_along(mesh, axis, n):
+    """Where boxes begin and end; exact."""
+    edges = np.arange(n + 1) * (WIDTH / n)
+    if mesh == "rectilinear" and axis == 0:
+        edges[1:-1:2] += WIDTH / n / 4
+    return edges
+
+
+def pieces(film, mesh, step, time, count, turn):
+    """What each of `count` holders has: slabs across x, which another one has in each step if `turn`."""
+    n = cells_along(mesh, step)
+    along = [edges_along(mesh, axis, n) for axis in (0, 1)]
+    for holder in range(count):
+        slab = (holder + step * turn) % count
+        first, end = slab * n // count, (slab + 1) * n // count
+        x, y = (0.5 * (e[1:] + e[:-1]) for e in (along[0][first : end + 1], along[1]))
+        x, y = np.meshgrid(x, y)
+        filled = FILMS[film](x, y, time)
+        make = {"image": _image, "fine": _image, "boxes": _boxes, "changing": _boxes, "rectilinear": _rectilinear,
+                "curvilinear": _curvilinear, "surface": _surface}[mesh]
+        data = make(first, end, n, WIDTH / n)
+        for name, values in (
+            ("filled", filled.astype(np.float64)),
+            ("labels", np.where(filled, np.where(y < 12, 3, 7), -1).astype(np.int32)),
+            ("flow", np.stack([np.full(x.shape, 5.0), 0 * x, 0 * x], axis=-1).reshape(-1, 3)),
+        ):
+            array = numpy_to_vtk(values.reshape(x.size, -1) if values.ndim > 1 and name == "flow"
+                                 else values.ravel(), deep=1)
+            array.SetName(name)
+            data.GetCellData().AddArray(array)
+        yield data
+
+
+def _rectilinear(first, end, n, width):
+    grid = vtkRectilinearGrid()
+    grid.SetExtent(first, end, 0, n, 0, 0)
+    grid.SetXCoordinates(numpy_to_vtk(edges_along("rectilinear", 0, n)[first : end + 1], deep=1))
+    grid.SetYCoordinates(numpy_to_vtk(edges_along("rectilinear", 1, n), deep=1))
+    grid.SetZCoordinates(numpy_to_vtk(np.zeros(1), deep=1))
+    return grid
+
+
+def _flat_points(first, end, n, width):
+    x, y = np.meshgrid(np.arange(first, end + 1) * width, np.arange(n + 1) * width)
+    points = vtkPoints()
+    points.SetDataTypeToDouble()
+    points.SetData(numpy_to_vtk(np.stack([x.ravel(), y.ravel(), 0 * x.ravel()], axis=-1), deep=1))
+    return points
+
+
+def _curvilinear(first, end, n, width):
+    grid = vtkStructuredGrid()
+    grid.SetExtent(first, end, 0, n, 0, 0)
+    grid.SetPoints(_flat_points(first, end, n, width))
+    return grid
+
+
+def _surface(first, end, n, width):
+    data = vtkPolyData()
+    data.SetPoints(_flat_points(first, end, n, width))
+    up = end - first + 1
+    i, j = np.meshgrid(np.arange(end - first), np.arange(n))
+    corner = (j * up + i).ravel()
+    corners = np.stack([corner, corner + 1, corner + 1 + up, corner + up], axis=-1).astype(np.int64)
+    cells = vtkCellArray()
+    cells.SetData(
+        numpy_to_vtkIdTypeArray(np.arange(0, 4 * len(corners) + 1, 4, dtype=np.int64), deep=1),
+        numpy_to_vtkIdTypeArray(np.ascontiguousarray(corners.ravel()), deep=1),
+    )
+    data.SetPolys(cells)
+    return data
+
+
+def _image(first, end, n, width):
+    """Flat; of a block its own place."""
+    image = vtkImageData()
+    image.SetExtent(first, end, 0, n, 0, 0)
+    image.SetSpacing(width, width, 1)
+    return image
+
+
+def _boxes(first, end, n, width):
+    """Hexahedra of one layer."""
+    nx = end - first
+    i, j, k = np.meshgrid(np.arange(nx + 1), np.arange(n + 1), np.arange(2), indexing="ij")
+    places = np.stack([(first + i) * width, j * width, k * 1.0], axis=-1).transpose(2, 1, 0, 3)
+    points = vtkPoints()
+    points.SetDataTypeToDouble()
+    points.SetData(numpy_to_vtk(np.ascontiguousarray(places.reshape(-1, 3)), deep=1))
+    i, j = np.meshgrid(np.arange(nx), np.arange(n))
+    corner = (j * (nx + 1) + i).ravel()
+    up, layer = nx + 1, (nx + 1) * (n + 1)
+    corners = np.stack([corner, corner + 1, corner + 1 + up, corner + up], axis=-1)
+    corners = np.concatenate([corners, corners + layer], axis=1).astype(np.int64)
+    cells = vtkCellArray()
+    offsets = np.arange(0, 8 * len(corners) + 1, 8, dtype=np.int64)
+    cells.SetData(
+        numpy_to_vtkIdTypeArray(offsets, deep=1),
+        numpy_to_vtkIdTypeArray(np.ascontiguousarray(corners.ravel()), deep=1),
+    )
+    grid = vtkUnstructuredGrid()
+    grid.SetPoints(points)
+    grid.SetCells(VTK_HEXAHEDRON, cells)
+    return grid
+
+
+# The grids of each level: the lowest and the highest cell.
+LEVELS = (
+    [((0, 0, 0), (11, 23, 0)), ((12, 0, 0), (23, 23, 0))],
+    [((8, 16, 0), (27, 31, 0)), ((28, 12, 0), (37, 35, 0))],
+)
+
+
+def hierarchy(film, step, time, rank, ranks, turn):
+    """A flat AMR hierarchy, the grids of which another rank has in each step."""
+    data = vtkOverlappingAMR()
+    data.Initialize(len(LEVELS), [len(level) for level in LEVELS])
+    data.SetOrigin([0.0, 0.0, 0.0])
+    data.SetGridDescription(VTK_XY_PLANE)
+    number = 0
+    for level, boxes in enumerate(LEVELS):
+        width = 0.5**level
+        data.SetSpacing(level, [width, width, 1.0])
+        data.SetRefinementRatio(level, 2)
+        for index, (lowest, highest) in enumerate(boxes):
+            data.SetAMRBox(level, index, vtkAMRBox(lowest, highest))
+            number += 1
+            if (number + step * turn) % ranks != rank:
+                continue
+            grid = vtkUniformGrid()
+            cells = [h - l + 1 for l, h in zip(lowest, highest)]
+            grid.SetDimensions(cells[0] + 1, cells[1] + 1, 1)
+            grid.SetOrigin(lowest[0] * width, lowest[1] * width, 0)
+            grid.SetSpacing(width, width, 1)
+            x, y = np.meshgrid(*((np.arange(n) + l + 0.5) * width for n, l in zip(cells[:2], lowest)))
+            filled = numpy_to_vtk(FILMS[film](x, y, time).astype(float).ravel(), deep=1)
+            filled.SetName("filled")
+            grid.GetCellData().AddArray(filled)
+            data.SetDataSet(level, index, grid)
+    return data
+
+
+def data_of(film, mesh, step, time, pieces_count=0, turn=1):
+    """This rank's data: blocks dealt to the ranks in turn, or the grid of a rank."""
+    controller = vtkMultiProcessController.GetGlobalController()
+    rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+    if mesh == "levels":
+        return hierarchy(film, step, time, rank, ranks, turn)
+    count = pieces_count or ranks
+    mine = vtkMultiBlockDataSet()
+    mine.SetNumberOfBlocks(count)
+    for holder, piece in enumerate(pieces(film, mesh, step, time, count, turn)):
+        if holder % ranks == rank:
+            mine.SetBlock(holder, piece)
+    return mine
+
+
+_INFORMATION = """
+executive = self.GetExecutive()
+information = executive.GetOutputInformation(0)
+times = {times!r}
+information.Set(executive.TIME_STEPS(), times, len(times))
+information.Set(executive.TIME_RANGE(), [times[0], times[-1]], 2)
+"""
+
+_SCRIPT = """
+import sys
+sys.path[:0] = {paths!r}
+import films
+executive = self.GetExecutive()
+information = executive.GetOutputInformation(0)
+times = {times!r}
+time = information.Get(executive.UPDATE_TIME_STEP())
+step = times.index(time)
+output = self.GetOutputDataObject(0)
+output.ShallowCopy(films.data_of({film!r}, {mesh!r}, step, time, {count!r}, {turn!r}))
+output.GetInformation().Set(output.DATA_TIME_STEP(), time)
+"""
+
+
+def source(simple, film, mesh, times, count=0, turn=1):
+    """A proxy with time steps."""
+    proxy = simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet")
+    if mesh == "levels":
+        proxy.SMProxy.GetProperty("OutputDataSetType").SetElement(0, VTK_OVERLAPPING_AMR)
+        proxy.SMProxy.UpdateVTKObjects()
+    proxy.ScriptRequestInformation = _INFORMATION.format(times=times)
+    here = os.path.dirname(os.path.abspath(__file__))
+    paths = [here, os.path.join(os.environ["TRIBUTARY_SOURCE"], "Data")]
+    proxy.Script = _SCRIPT.format(
+        paths=paths, film=film, mesh=mesh, times=times, count=count, turn=turn
+    )
+    return proxy
+
+
+def _bounds(leaf):
+    """Of each cell (n x 6)."""
+    if leaf.IsA("vtkImageData") and not leaf.IsA("vtkUniformGrid"):
+        first, end, _, n, _, _ = leaf.GetExtent()
+        width = leaf.GetSpacing()[0]
+        x, y = np.meshgrid(np.arange(first, end) * width, np.arange(n) * width)
+        x, y, z = x.ravel(), y.ravel(), np.zeros(x.size)
+        return np.stack([x, x + width, y, y + width, z, z], axis=-1)
+    if not leaf.IsA("vtkUnstructuredGrid"):
+        box = [0.0] * 6
+        boxes = []
+        for cell in range(leaf.GetNumberOfCells()):
+            leaf.GetCellBounds(cell, box)
+            boxes.append(list(box))
+        return np.array(boxes)
+    places = vtk_to_numpy(leaf.GetPoints().GetData())
+    corners = vtk_to_numpy(leaf.GetCells().GetConnectivityArray()).reshape(-1, 8)
+    ends = np.stack([places[corners].min(axis=1), places[corners].max(axis=1)], axis=-1)
+    return ends.reshape(-1, 6)
+
+
+def cells(data):
+    """Of this rank's leaves: bounds, RegionId and TrackId of each cell (n x 8)."""
+    parts = [np.zeros((0, 8))]
+    iterator = data.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        leaf = iterator.GetCurrentDataObject()
+        iterator.GoToNextItem()
+        numbers = [vtk_to_numpy(leaf.GetCellData().GetArray(a)) for a in ("RegionId", "TrackId")]
+        parts.append(np.column_stack([_bounds(leaf), *numbers]))
+    return np.concatenate(parts)
+
+
+def table(data):
+    """Rows of a vtkTable as tuples, and the columns' names."""
+    columns, names = [], []
+    for index in range(data.GetNumberOfColumns()):
+        column = data.GetColumn(index)
+        names.append(column.GetName())
+        if column.IsNumeric():
+            values = vtk_to_numpy(column)
+            columns.append([tuple(v) if values.ndim > 1 else v.item() for v in values])
+        else:
+            columns.append([column.GetValue(i) for i in range(column.GetNumberOfTuples())])
+    return names, list(zip(*columns))
