@@ -16,8 +16,7 @@
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 namespace {
@@ -47,28 +46,24 @@ const char* nameOf(const FeatureEdge& edge) {
 
 }  // namespace
 
-void FeatureHistory::deal(Transport& transport, const std::vector<TrackPoint>& points) {
-  std::vector<Writer> toRank(static_cast<std::size_t>(transport.size()));
-  std::vector<Bytes> bytes;
-  collectively(transport, [&] {
-    for (const TrackPoint& point : points)
-      toRank[static_cast<std::size_t>(point.tracked.track % transport.size())].value(point);
-    for (Writer& writer : toRank) bytes.push_back(writer.take());
-  });
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(bytes));
-  collectively(transport, [&] {
-    for (const Bytes& part : received)
-      for (Reader reader(part); !reader.atEnd();) points_.push_back(reader.value<TrackPoint>());
-  });
+template <class ForPoints>
+void FeatureHistory::deal(Transport& transport, ForPoints&& forPoints) {
+  sendRecords<TrackPoint>(
+      transport,
+      [&](RecordOutbox<TrackPoint>& outbox) {
+        forPoints([&](const TrackPoint& point) {
+          outbox.add(static_cast<int>(point.tracked.track % transport.size()), point);
+        });
+      },
+      [&](const Records<TrackPoint>& received) {
+        points_.insert(points_.end(), received.begin(), received.end());
+      });
 }
 
 void FeatureHistory::add(Transport& transport, const TrackedStep& step, double time) {
-  std::vector<TrackPoint> points;
-  for (std::size_t i = 0; i < step.features.size(); ++i)
-    points.push_back(
-        {step.first + static_cast<std::int64_t>(i), step.step, time, step.features[i]});
-  deal(transport, points);
-  collectively(transport, [&] {
+  deal(transport, [&](auto&& give) {
+    for (std::size_t i = 0; i < step.features.size(); ++i)
+      give({step.first + static_cast<std::int64_t>(i), step.step, time, step.features[i]});
     for (const FeatureEdge& edge : step.edges) edges_.push_back({step.step, time, edge});
     for (const FeatureEvent& event : step.events) events_.push_back({step.step, time, event});
   });
@@ -79,20 +74,21 @@ void FeatureHistory::save(Writer& writer) const {
 }
 
 void FeatureHistory::load(Transport& transport, std::vector<Reader>& parts) {
-  std::vector<TrackPoint> points;
   points_.clear();
   edges_.clear();
   events_.clear();
-  collectively(transport, [&] {
+  deal(transport, [&](auto&& give) {
+    std::vector<TrackPoint> points;
     for (Reader& part : parts) {
       part.rangeInto(points);
       part.rangeInto(edges_);
       part.rangeInto(events_);
     }
-    for (const TrackPoint& point : points)
+    for (const TrackPoint& point : points) {
       if (point.tracked.track < 0) throw Error("the checkpoint has a point of no track");
+      give(point);
+    }
   });
-  deal(transport, points);
 }
 
 void FeatureHistory::cut(std::int64_t step) {

@@ -44,7 +44,10 @@ class FeatureHistory {
   void writeEdges(vtkTable* table) const;
 
  private:
-  void deal(Transport& transport, const std::vector<TrackPoint>& points);
+  /// Collective. Sends points to the ranks of their tracks.
+  /// @param forPoints  forPoints(give), local: calls give(point) for each of this rank's
+  template <class ForPoints>
+  void deal(Transport& transport, ForPoints&& forPoints);
 
   struct Edge {
     std::int64_t step;

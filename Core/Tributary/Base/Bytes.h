@@ -149,9 +149,10 @@ class Reader {
  private:
   const std::byte* advance(std::size_t size) {
     if (size > remaining()) {
-      throw Error("malformed message: " + std::to_string(size) + " bytes wanted, " +
-                  std::to_string(remaining()) + " of " + std::to_string(bytes_.size()) +
-                  " left; do all ranks run the same version of the program?");
+      throw Error(ErrorKind::Message,
+                  "malformed message: " + std::to_string(size) + " bytes wanted, " +
+                      std::to_string(remaining()) + " of " + std::to_string(bytes_.size()) +
+                      " left; do all ranks run the same version of the program?");
     }
     const std::byte* here = bytes_.data() + position_;
     position_ += size;
@@ -160,9 +161,10 @@ class Reader {
   std::size_t length(std::size_t elementSize) {
     const auto count = value<std::uint64_t>();
     if (count > remaining() / elementSize) {
-      throw Error("malformed message: a range of " + std::to_string(count) + " elements of " +
-                  std::to_string(elementSize) + " bytes where " + std::to_string(remaining()) +
-                  " bytes are left; do all ranks run the same version of the program?");
+      throw Error(ErrorKind::Message,
+                  "malformed message: a range of " + std::to_string(count) + " elements of " +
+                      std::to_string(elementSize) + " bytes where " + std::to_string(remaining()) +
+                      " bytes are left; do all ranks run the same version of the program?");
     }
     return static_cast<std::size_t>(count);
   }

@@ -2,37 +2,103 @@
 #include "Tributary/Collective/Agree.h"
 
 #include <exception>
+#include <new>
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
 
+namespace {
+
+Bytes packed(const ErrorReport& report) {
+  return Writer()
+      .text(report.text)
+      .value(static_cast<int>(report.kind))
+      .value(report.rank.value_or(-1))
+      .text(report.mpiFunction)
+      .value(report.mpiCode)
+      .value(report.mpiClass)
+      .take();
+}
+
+ErrorReport unpacked(const Bytes& bytes) {
+  Reader reader(bytes);
+  ErrorReport report;
+  report.text = reader.text();
+  const int kind = reader.value<int>();
+  if (kind < 0 || kind > static_cast<int>(ErrorKind::Internal))
+    throw Error(ErrorKind::Message, "malformed message: an error of unknown kind");
+  report.kind = static_cast<ErrorKind>(kind);
+  const int rank = reader.value<int>();
+  if (rank >= 0) report.rank = rank;
+  report.mpiFunction = reader.text();
+  report.mpiCode = reader.value<int>();
+  report.mpiClass = reader.value<int>();
+  return report;
+}
+
+}  // namespace
+
 void agreeOnError(Transport& transport, const std::string& localError) {
+  ErrorCollector errors;
+  if (!localError.empty()) errors.note(localError);
+  errors.agree(transport);
+}
+
+void ErrorCollector::agree(Transport& transport) const {
   const std::int64_t none = transport.size();
-  const std::int64_t mine = localError.empty() ? none : transport.rank();
-  const std::int64_t lowest = allreduce(transport, ReduceOp::Min, mine);
+  const std::int64_t mine = any() ? transport.rank() : none;
+  const std::int64_t lowest = known_ ? *known_ : allreduce(transport, ReduceOp::Min, mine);
   if (lowest == none) return;
   ErrorCollector onTheWay;
-  const Bytes reason = broadcastBytes(transport, Writer().text(localError).take(),
-                                      static_cast<int>(lowest), onTheWay);
-  if (!localError.empty()) throw Error(localError);
-  std::string text;
-  onTheWay.attempt([&] { text = Reader(reason).text(); });
-  throw Error("rank " + std::to_string(lowest) + ": " +
-              (onTheWay.any() ? "an error, whose text is lost: " + onTheWay.text() : text));
+  const auto root = static_cast<int>(lowest);
+  const Bytes reason = broadcastBytes(
+      transport, root == transport.rank() ? packed(report_) : Bytes(), root, onTheWay);
+  ErrorReport report = report_;
+  if (any()) {
+    if (!report.rank) report.rank = transport.rank();
+    throwError(report);
+  }
+  onTheWay.attempt([&] { report = unpacked(reason); });
+  if (!report.rank) report.rank = root;
+  report.text = "rank " + std::to_string(root) + ": " +
+                (onTheWay.any() ? "an error, whose text is lost: " + onTheWay.text() : report.text);
+  throwError(report);
 }
 
 std::string currentExceptionText() {
-  std::string text;
+  return currentExceptionReport().text;
+}
+
+ErrorReport currentExceptionReport() {
+  ErrorReport report;
+  report.kind = ErrorKind::Internal;
   try {
     throw;
+  } catch (const MpiError& error) {
+    report = {error.what(),     error.kind(), error.rank(),
+              error.function(), error.code(), error.errorClass()};
+  } catch (const Error& error) {
+    report.text = error.what();
+    report.kind = error.kind();
+    report.rank = error.rank();
+  } catch (const std::bad_alloc& error) {
+    report.text = error.what();
+    report.kind = ErrorKind::Memory;
   } catch (const std::exception& error) {
-    text = error.what();
+    report.text = error.what();
   } catch (...) {
-    return "an exception that is not a std::exception";
+    report.text = "an exception that is not a std::exception";
   }
-  return text.empty() ? "an error without a text" : text;
+  if (report.text.empty()) report.text = "an error without a text";
+  return report;
+}
+
+void throwError(const ErrorReport& report) {
+  if (report.kind == ErrorKind::Mpi)
+    throw MpiError(report.text, report.mpiFunction, report.mpiCode, report.mpiClass, report.rank);
+  throw Error(report.kind, report.text, report.rank);
 }
 
 }  // namespace tributary

@@ -55,7 +55,7 @@ class Post {
       arrived_[envelope->source].push_back(std::move(envelope->bytes));
     } catch (const LostMessage& lost) {
       arrived_[lost.source()].emplace_back();
-      errors_.note(lost.what());
+      errors_.note(currentExceptionReport());
     }
     return true;
   }
@@ -218,6 +218,7 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
       post.send(static_cast<int>(destination), SendMode::Synchronous, std::move(bytes));
     }
   }
+  // Instead of the barrier, a reduction: it also tells all ranks the lowest that has an error.
   PendingReduce all;
   bool entered = false;
   Backoff backoff;
@@ -230,7 +231,8 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
     if (ended && !post.receiving()) break;
     const bool sent = post.sent();
     if (!entered && sent) {
-      all = transport.barrier();
+      const int lowest = errors.any() ? transport.rank() : transport.size();
+      all = transport.allreduce(ReduceOp::Min, {lowest});
       entered = true;
     }
     backoff.rest(transport);
@@ -238,6 +240,7 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
   for (auto& [source, messages] : post.arrived()) {
     result[static_cast<std::size_t>(source)] = std::move(messages.front());
   }
+  if (all.result()[0] < transport.size()) errors.noteKnown(static_cast<int>(all.result()[0]));
   return result;
 }
 

@@ -62,7 +62,8 @@ Bytes broadcastBytes(Transport& transport, Bytes bytes, int root, ErrorCollector
 Bytes broadcastBytes(Transport& transport, Bytes bytes, int root);
 
 /// Sends `toEachRank[r]` (size() entries, of any size) to rank r and returns what each rank sent to
-/// this one, in rank order. Empty buffers cost no message.
+/// this one, in rank order. Empty buffers cost no message. Afterwards the ErrorCollector knows
+/// whether a rank had an error when its sends were finished: see ErrorCollector::anyKnown().
 std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
                                  ErrorCollector& errors);
 std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank);
@@ -80,8 +81,9 @@ std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
   for (const Bytes& part : allgatherBytes(transport, std::move(bytes), errors)) {
     if (part.size() % sizeof(T) != 0) {
       errors.note("malformed message: " + std::to_string(part.size()) +
-                  " bytes are no whole number of values of " + std::to_string(sizeof(T)) +
-                  " bytes");
+                      " bytes are no whole number of values of " + std::to_string(sizeof(T)) +
+                      " bytes",
+                  ErrorKind::Message);
       continue;
     }
     const auto old = all.size();

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <string>
-#include <type_traits>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
+#include "Tributary/Transport/Transport.h"
 
 namespace tributary {
 
@@ -62,48 +60,31 @@ struct Met {
 template <class Answer, class Record, class HashOf, class Less, class Same, class Reply>
 std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, HashOf&& hashOf,
                                Less&& less, Same&& same, Reply&& reply) {
-  static_assert(std::is_trivially_copyable_v<Record> && std::is_trivially_copyable_v<Answer>);
-  const auto ranks = static_cast<std::size_t>(transport.size());
   ErrorCollector errors;
-  std::vector<Writer> outgoing(ranks);
-  const auto exchange = [&] {
-    std::vector<Bytes> messages;
-    for (Writer& writer : outgoing) messages.push_back(writer.take());
-    return exchangeBytes(transport, std::move(messages), errors);
-  };
-  for (const Record& record : mine) outgoing[hashOf(record) % ranks].value(record);
-  mine = {};
-
-  const std::vector<Bytes> questions = exchange();
-  errors.attempt([&] {
-    std::vector<Met<Record>> met;
-    std::size_t bytes = 0;
-    for (const Bytes& question : questions) bytes += question.size();
-    met.reserve(bytes / sizeof(Record));
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      Reader reader(questions[rank]);
-      while (!reader.atEnd()) met.push_back({reader.value<Record>(), static_cast<int>(rank)});
-    }
-    forEachGroup(
-        met, [&](const auto& m) { return hashOf(m.record); },
-        [&](const auto& a, const auto& b) { return less(a.record, b.record); },
-        [&](const auto& a, const auto& b) { return same(a.record, b.record); },
-        [&](Span<Met<Record>> group) {
-          reply(group, [&](int rank, const Answer& answer) {
-            outgoing[static_cast<std::size_t>(rank)].value(answer);
-          });
-        });
-  });
-  const std::vector<Bytes> replies = exchange();
-  std::vector<Answer> answers;
-  errors.attempt([&] {
-    for (const Bytes& bytes : replies) {
-      Reader reader(bytes);
-      while (!reader.atEnd()) answers.push_back(reader.value<Answer>());
-    }
-  });
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  Records<Record> questions =
+      sendRecords<Record>(transport, errors, [&](RecordOutbox<Record>& outbox) {
+        for (const Record& record : mine)
+          outbox.add(static_cast<int>(hashOf(record) % ranks), record);
+        mine = {};
+      });
+  Records<Answer> answers =
+      sendRecords<Answer>(transport, errors, [&](RecordOutbox<Answer>& outbox) {
+        std::vector<Met<Record>> met;
+        met.reserve(questions.size());
+        for (int rank = 0; rank < transport.size(); ++rank)
+          for (const Record& record : questions.from(rank)) met.push_back({record, rank});
+        questions = {};
+        forEachGroup(
+            met, [&](const auto& m) { return hashOf(m.record); },
+            [&](const auto& a, const auto& b) { return less(a.record, b.record); },
+            [&](const auto& a, const auto& b) { return same(a.record, b.record); },
+            [&](Span<Met<Record>> group) {
+              reply(group, [&](int rank, const Answer& answer) { outbox.add(rank, answer); });
+            });
+      });
   errors.agree(transport);
-  return answers;
+  return std::move(answers.all());
 }
 
 }  // namespace tributary

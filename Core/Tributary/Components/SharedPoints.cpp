@@ -7,10 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "Tributary/Base/Bytes.h"
-#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 namespace {
@@ -25,30 +23,30 @@ std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-/// Sends records to the blocks that they name and sorts what comes by the local block.
+/// Sends records to the blocks that they name, and sorts those received by the local block.
+/// Collective.
+/// @param fill  fill(say), local: calls say(block, record) for each record
+template <class Fill>
 std::vector<std::vector<RegionAtPoint>> deliver(Transport& transport, const Assignment& assignment,
-                                                const std::vector<Said>& records) {
-  std::vector<std::vector<Said>> toRank(index(transport.size()));
-  for (const Said& said : records) toRank[index(assignment.rankOf(said.block))].push_back(said);
-  std::vector<Bytes> bytes(toRank.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r)
-    if (!toRank[r].empty()) bytes[r] = Writer().range(toRank[r]).take();
-
+                                                Fill&& fill) {
   const BlockId first = assignment.first(transport.rank());
   const std::int64_t count = assignment.count(transport.rank());
-  std::vector<std::vector<RegionAtPoint>> got(index(count));
-  bytes = exchangeBytes(transport, std::move(bytes));
-  collectively(transport, [&] {
-    for (const Bytes& part : bytes) {
-      for (Reader reader(part); !reader.atEnd();) {
-        for (const Said& said : reader.range<Said>()) {
+  std::vector<std::vector<RegionAtPoint>> got;
+  sendRecords<Said>(
+      transport,
+      [&](RecordOutbox<Said>& outbox) {
+        fill([&](BlockId block, const RegionAtPoint& what) {
+          outbox.add(assignment.rankOf(block), {block, what});
+        });
+      },
+      [&](const Records<Said>& received) {
+        got.resize(index(count));
+        for (const Said& said : received) {
           if (said.block < first || said.block >= first + count)
-            throw Error("malformed message: a point of a block of another rank");
+            refuseMessage("a point of a block of another rank");
           got[index(said.block - first)].push_back(said.what);
         }
-      }
-    }
-  });
+      });
   return got;
 }
 
@@ -65,58 +63,61 @@ SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
     return std::tie(mine, match.local) < std::tie(match.block, match.remote);
   };
 
-  std::vector<std::vector<RegionAtPoint>> known(regions);
-  std::vector<Said> toOwners;
-  for (std::size_t b = 0; b < known.size(); ++b) {
-    const BlockId mine = first + static_cast<BlockId>(b);
-    std::sort(known[b].begin(), known[b].end(), byPoint);
-    std::vector<RegionAtPoint> owned;
-    auto match = matches[b].begin();
-    for (RegionAtPoint said : known[b]) {
-      while (match != matches[b].end() && match->local < said.point) ++match;
-      if (match == matches[b].end() || match->local != said.point || isOwner(*match, mine)) {
-        owned.push_back(said);
-      } else {  // the owner has many matches, all others have one
-        said.point = match->remote;
-        toOwners.push_back({match->block, said});
+  std::vector<std::vector<RegionAtPoint>> known;
+  auto heard = deliver(transport, assignment, [&](auto&& say) {
+    known = regions;
+    for (std::size_t b = 0; b < known.size(); ++b) {
+      const BlockId mine = first + static_cast<BlockId>(b);
+      std::sort(known[b].begin(), known[b].end(), byPoint);
+      std::vector<RegionAtPoint> owned;
+      auto match = matches[b].begin();
+      for (RegionAtPoint said : known[b]) {
+        while (match != matches[b].end() && match->local < said.point) ++match;
+        if (match == matches[b].end() || match->local != said.point || isOwner(*match, mine)) {
+          owned.push_back(said);
+        } else {  // the owner has many matches, all others have one
+          said.point = match->remote;
+          say(match->block, said);
+        }
       }
+      known[b] = std::move(owned);
     }
-    known[b] = std::move(owned);
-  }
+  });
 
   SettledPoints settled;
-  settled.labels.resize(known.size());
-  auto heard = deliver(transport, assignment, toOwners);
-  std::vector<Said> toSharers;
-  std::map<std::int64_t, std::int64_t> counts;
-  for (std::size_t b = 0; b < known.size(); ++b) {
-    const BlockId mine = first + static_cast<BlockId>(b);
-    std::vector<RegionAtPoint>& all = known[b];
-    all.insert(all.end(), heard[b].begin(), heard[b].end());
-    std::sort(all.begin(), all.end(), byPoint);
-    const auto same = [](const RegionAtPoint& a, const RegionAtPoint& c) {
-      return a.point == c.point && a.region == c.region;
-    };
-    all.erase(std::unique(all.begin(), all.end(), same), all.end());
-    std::vector<PointLabel>& labels = settled.labels[b];
-    for (const RegionAtPoint& one : all) {
-      ++counts[one.region];
-      if (one.selected != 0 && (labels.empty() || labels.back().point != one.point))
-        labels.push_back({one.point, one.region});
+  heard = deliver(transport, assignment, [&](auto&& say) {
+    settled.labels.resize(known.size());
+    std::map<std::int64_t, std::int64_t> counts;
+    for (std::size_t b = 0; b < known.size(); ++b) {
+      const BlockId mine = first + static_cast<BlockId>(b);
+      std::vector<RegionAtPoint>& all = known[b];
+      all.insert(all.end(), heard[b].begin(), heard[b].end());
+      std::sort(all.begin(), all.end(), byPoint);
+      const auto same = [](const RegionAtPoint& a, const RegionAtPoint& c) {
+        return a.point == c.point && a.region == c.region;
+      };
+      all.erase(std::unique(all.begin(), all.end(), same), all.end());
+      std::vector<PointLabel>& labels = settled.labels[b];
+      for (const RegionAtPoint& one : all) {
+        ++counts[one.region];
+        if (one.selected != 0 && (labels.empty() || labels.back().point != one.point))
+          labels.push_back({one.point, one.region});
+      }
+      std::size_t at = 0;
+      for (const Match& match : matches[b]) {
+        if (!isOwner(match, mine)) continue;
+        while (at < labels.size() && labels[at].point < match.local) ++at;
+        if (at < labels.size() && labels[at].point == match.local)
+          say(match.block, {match.remote, labels[at].region, 1});
+      }
     }
-    std::size_t at = 0;
-    for (const Match& match : matches[b]) {
-      if (!isOwner(match, mine)) continue;
-      while (at < labels.size() && labels[at].point < match.local) ++at;
-      if (at < labels.size() && labels[at].point == match.local)
-        toSharers.push_back({match.block, {match.remote, labels[at].region, 1}});
-    }
-  }
-  for (const auto& [region, count] : counts) settled.counts.push_back({region, count});
-
-  heard = deliver(transport, assignment, toSharers);
-  for (std::size_t b = 0; b < heard.size(); ++b)
-    for (const RegionAtPoint& one : heard[b]) settled.labels[b].push_back({one.point, one.region});
+    for (const auto& [region, count] : counts) settled.counts.push_back({region, count});
+  });
+  collectively(transport, [&] {
+    for (std::size_t b = 0; b < heard.size(); ++b)
+      for (const RegionAtPoint& one : heard[b])
+        settled.labels[b].push_back({one.point, one.region});
+  });
   return settled;
 }
 

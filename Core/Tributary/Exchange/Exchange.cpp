@@ -51,7 +51,7 @@ class Exchange::Engine {
     };
     const ScheduleInputs inputs{
         transport_, session_, assignment_, links_,
-        options_,   step_,    statistics_, [this](const std::string& text) { fail(text); }};
+        options_,   step_,    statistics_, [this](const ErrorReport& report) { fail(report); }};
     switch (options_.schedule) {
       case Schedule::Synchronous:
         schedule_ = makeSynchronous(inputs);
@@ -97,20 +97,28 @@ class Exchange::Engine {
   }
 
   /// An error of this rank.
-  void fail(const std::string& text) {
-    stop_.stop(Stop::Kind::Error, text);
+  void fail(const ErrorReport& report) {
+    stop_.stop(Stop::Kind::Error, report);
     obey();
   }
+  void fail(const std::string& text, ErrorKind kind) { fail(reportOf(text, kind)); }
 
   bool aborted() const {
     return phase_ == Phase::Ended ? stop_.outcome() != Stop::Kind::None
                                   : stop_.known() || (abortAsked_ && running());
   }
-  const std::string& reason() const { return stop_.reason(); }
+  const std::string& reason() const { return stop_.reason().text; }
   const ExchangeStatistics& statistics() const { return statistics_; }
 
  private:
   enum class Phase { Running, Closing, Ended };
+
+  static ErrorReport reportOf(const std::string& text, ErrorKind kind) {
+    ErrorReport report;
+    report.text = text;
+    report.kind = kind;
+    return report;
+  }
 
   Session agreedSession() {
     checkExchangeArguments(transport_, assignment_, links_, options_, step_);
@@ -121,7 +129,7 @@ class Exchange::Engine {
   bool turn() {
     obeyed_ = false;
     if (std::exchange(abortAsked_, false)) {
-      stop_.stop(Stop::Kind::Abort, abortWhy_);
+      stop_.stop(Stop::Kind::Abort, reportOf(abortWhy_, ErrorKind::Input));
       obey();
     }
     if (stop_.known() && schedule_->mayLeave()) return true;
@@ -130,7 +138,7 @@ class Exchange::Engine {
     } catch (...) {
       // Once more, and collective operations are of no use: it is this rank's error alone then.
       if (std::exchange(broken_, true)) throw;
-      fail(currentExceptionText());
+      fail(currentExceptionReport());
       return false;
     }
     watch();
@@ -146,7 +154,7 @@ class Exchange::Engine {
     while (const auto notice = notices_.receive()) {
       switch (notice->kind) {
         case Notice::Kind::Unreadable:
-          fail(notice->text);
+          fail(notice->text, ErrorKind::Message);
           stop_.receive(*notice);
           break;
         case Notice::Kind::Stop:
@@ -169,7 +177,7 @@ class Exchange::Engine {
       noticesAt_ = now + NoticeSeconds;
       receiveNotices();
       const std::string report = stalls_.report();
-      if (!report.empty() && !stop_.known()) fail(report);
+      if (!report.empty() && !stop_.known()) fail(report, ErrorKind::Stall);
     }
     if (!stop_.known() && stalls_.look(now, schedule_->progress())) {
       stalls_.stalled(schedule_->describe());
@@ -178,7 +186,7 @@ class Exchange::Engine {
 
   void end() {
     statistics_.totalSeconds = transport_.now() - begin_;
-    if (stop_.outcome() == Stop::Kind::Error) throw Error(stop_.reason());
+    if (stop_.outcome() == Stop::Kind::Error) throwError(stop_.reason());
   }
 
   Transport& transport_;
@@ -215,8 +223,8 @@ bool Exchange::advance() {
 void Exchange::run(const std::function<bool()>& monitor) {
   Backoff backoff;
   bool watching = static_cast<bool>(monitor);
-  const auto fail = [&](const std::string& text) {
-    engine_->fail(text);
+  const auto fail = [&](const ErrorReport& report) {
+    engine_->fail(report);
     watching = false;
   };
   while (!engine_->advance()) {
@@ -228,7 +236,7 @@ void Exchange::run(const std::function<bool()>& monitor) {
           watching = false;
         }
       } catch (...) {
-        fail(currentExceptionText());
+        fail(currentExceptionReport());
       }
     }
     if (engine_->busy()) {
@@ -240,7 +248,7 @@ void Exchange::run(const std::function<bool()>& monitor) {
 }
 
 void Exchange::fail(const std::string& error) {
-  engine_->fail(error);
+  engine_->fail(error, ErrorKind::Input);
 }
 
 void Exchange::abort(const std::string& why) {

@@ -10,6 +10,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Shares.h"
 
 namespace tributary {
@@ -26,40 +27,6 @@ std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error("malformed message: " + what + "; do all ranks run the same version of the program?");
-}
-
-/// Sends each rank its records. Collective; throws Error on all ranks.
-/// @return what all ranks sent to this one, in their order
-template <class Record>
-std::vector<std::vector<Record>> deal(Transport& transport,
-                                      const std::vector<std::vector<Record>>& toRank) {
-  std::vector<Bytes> bytes(toRank.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r)
-    if (!toRank[r].empty()) bytes[r] = Writer().range(toRank[r]).take();
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(bytes));
-  std::vector<std::vector<Record>> records(received.size());
-  collectively(transport, [&] {
-    for (std::size_t r = 0; r < received.size(); ++r) {
-      if (received[r].empty()) continue;
-      Reader reader(received[r]);
-      records[r] = reader.range<Record>();
-      if (!reader.atEnd()) refuse("bytes after its end");
-    }
-  });
-  return records;
-}
-
-/// The same, one after the other.
-template <class Record>
-std::vector<Record> dealAll(Transport& transport, const std::vector<std::vector<Record>>& toRank) {
-  std::vector<Record> all;
-  for (const std::vector<Record>& part : deal(transport, toRank))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 /// Who has which features of a step.
 struct Owners {
   Shares shares;
@@ -67,11 +34,11 @@ struct Owners {
 
   std::int64_t first() const { return shares.first(rank); }
   bool exists(std::int64_t feature) const { return feature >= 0 && feature < shares.total; }
-  std::size_t of(std::int64_t feature) const { return index(shares.ownerOf(feature)); }
+  int of(std::int64_t feature) const { return shares.ownerOf(feature); }
   /// Place in this rank's share. @throws Error if it is another's
   std::size_t here(std::int64_t feature) const {
     if (!exists(feature) || shares.ownerOf(feature) != rank)
-      refuse("feature " + std::to_string(feature) + " of another rank");
+      refuseMessage("feature " + std::to_string(feature) + " of another rank");
     return index(feature - first());
   }
 };
@@ -86,34 +53,15 @@ Owners ownersOf(const Transport& transport, std::int64_t total) {
 template <class Answer, class AnswerOf>
 std::vector<Answer> ask(Transport& transport, const Owners& owners,
                         const std::vector<std::int64_t>& features, AnswerOf&& answerOf) {
-  const std::size_t ranks = index(transport.size());
-  std::vector<std::vector<std::int64_t>> questions(ranks);
-  collectively(transport, [&] {
-    for (const std::int64_t feature : features) {
-      if (!owners.exists(feature))
-        throw Error("there is no feature " + std::to_string(feature) + " in a step with " +
-                    std::to_string(owners.shares.total));
-      questions[owners.of(feature)].push_back(feature);
-    }
-  });
-  std::vector<std::vector<Answer>> answers(ranks);
-  const auto received = deal(transport, questions);
-  collectively(transport, [&] {
-    for (std::size_t r = 0; r < ranks; ++r)
-      for (const std::int64_t feature : received[r])
-        answers[r].push_back(answerOf(owners.here(feature)));
-  });
-  answers = deal(transport, answers);
-  std::vector<Answer> inOrder;
-  collectively(transport, [&] {
-    std::vector<std::size_t> next(ranks, 0);
-    for (const std::int64_t feature : features) {
-      const std::size_t rank = owners.of(feature);
-      if (next[rank] >= answers[rank].size()) refuse("answers to other questions");
-      inOrder.push_back(answers[rank][next[rank]++]);
-    }
-  });
-  return inOrder;
+  return askOwners<Answer>(
+      transport, features,
+      [&](std::int64_t feature) {
+        if (!owners.exists(feature))
+          throw Error("there is no feature " + std::to_string(feature) + " in a step with " +
+                      std::to_string(owners.shares.total));
+        return owners.of(feature);
+      },
+      [&](std::int64_t feature, int) -> Answer { return answerOf(owners.here(feature)); });
 }
 
 }  // namespace
@@ -186,9 +134,11 @@ std::vector<FeatureSample> FeatureGraph::moved(const std::vector<FeatureSample>&
     std::array<Motion, Motions> motions;
   };
   std::vector<std::int64_t> features;
-  for (const FeatureSample& sample : samples) features.push_back(sample.feature);
-  std::sort(features.begin(), features.end());
-  features.erase(std::unique(features.begin(), features.end()), features.end());
+  collectively(transport_, [&] {
+    for (const FeatureSample& sample : samples) features.push_back(sample.feature);
+    std::sort(features.begin(), features.end());
+    features.erase(std::unique(features.begin(), features.end()), features.end());
+  });
   const auto known =
       ask<Known>(transport_, ownersOf(transport_, total_), features, [&](std::size_t i) {
         return Known{rows_[i].count, rows_[i].motions};
@@ -198,7 +148,7 @@ std::vector<FeatureSample> FeatureGraph::moved(const std::vector<FeatureSample>&
     for (const FeatureSample& sample : samples) {
       const auto at = std::lower_bound(features.begin(), features.end(), sample.feature);
       const Known& one = known[static_cast<std::size_t>(at - features.begin())];
-      if (one.count < 1 || index(one.count) > Motions) refuse("a feature without a motion");
+      if (one.count < 1 || index(one.count) > Motions) refuseMessage("a feature without a motion");
       for (std::int64_t m = 0; m < one.count; ++m) {
         FeatureSample& copy = moved.emplace_back(sample);
         copy.motion = m;
@@ -213,36 +163,38 @@ std::vector<FeatureSample> FeatureGraph::moved(const std::vector<FeatureSample>&
 std::vector<FeatureGraph::Candidate> FeatureGraph::findCandidates(
     const FeatureStep& step, const std::vector<FeatureOverlap>& overlaps,
     const FixedScale& scale) const {
-  const std::size_t ranks = index(transport_.size());
   const Owners earlier = ownersOf(transport_, total_), later = ownersOf(transport_, step.total);
-  std::vector<std::vector<FeatureOverlap>> parts(ranks);
-  for (const FeatureOverlap& overlap : overlaps)
-    parts[earlier.of(overlap.before)].push_back(overlap);
-  std::vector<FeatureOverlap> sums = dealAll(transport_, parts);
-  std::vector<std::vector<Contact>> toRank(ranks);
-  collectively(transport_, [&] {
-    addUp(sums);
-    std::size_t pairs = 0;  // each by the motion of most volume
-    for (const FeatureOverlap& sum : sums) {
-      if (sum.motion < 0 || sum.motion >= rows_[earlier.here(sum.before)].count)
-        refuse("a motion that nothing has");
-      if (!later.exists(sum.after)) refuse("an overlap with a feature that does not exist");
-      FeatureOverlap* last = pairs > 0 ? &sums[pairs - 1] : nullptr;
-      if (!last || last->before != sum.before || last->after != sum.after)
-        sums[pairs++] = sum;
-      else if (sum.volume > last->volume)
-        *last = sum;
-    }
-    sums.resize(pairs);
-    for (const FeatureOverlap& sum : sums) {
-      if (sum.volume <= 0) continue;
-      toRank[later.of(sum.after)].push_back(
-          {sum.before, sum.after, sum.motion, sum.volume, rows_[earlier.here(sum.before)]});
-    }
-  });
-  const std::vector<Contact> contacts = dealAll(transport_, toRank);
+  ErrorCollector errors;
+  Records<FeatureOverlap> parts =
+      sendRecords<FeatureOverlap>(transport_, errors, [&](RecordOutbox<FeatureOverlap>& outbox) {
+        for (const FeatureOverlap& overlap : overlaps)
+          outbox.add(earlier.of(overlap.before), overlap);
+      });
+  const Records<Contact> contacts =
+      sendRecords<Contact>(transport_, errors, [&](RecordOutbox<Contact>& outbox) {
+        std::vector<FeatureOverlap>& sums = parts.all();
+        addUp(sums);
+        std::size_t pairs = 0;  // each by the motion of most volume
+        for (const FeatureOverlap& sum : sums) {
+          if (sum.motion < 0 || sum.motion >= rows_[earlier.here(sum.before)].count)
+            refuseMessage("a motion that nothing has");
+          if (!later.exists(sum.after))
+            refuseMessage("an overlap with a feature that does not exist");
+          FeatureOverlap* last = pairs > 0 ? &sums[pairs - 1] : nullptr;
+          if (!last || last->before != sum.before || last->after != sum.after)
+            sums[pairs++] = sum;
+          else if (sum.volume > last->volume)
+            *last = sum;
+        }
+        sums.resize(pairs);
+        for (const FeatureOverlap& sum : sums) {
+          if (sum.volume <= 0) continue;
+          outbox.add(later.of(sum.after), {sum.before, sum.after, sum.motion, sum.volume,
+                                           rows_[earlier.here(sum.before)]});
+        }
+      });
   std::vector<Candidate> candidates;
-  collectively(transport_, [&] {
+  errors.attempt([&] {
     for (const Contact& contact : contacts) candidates.emplace_back(contact);
     std::sort(candidates.begin(), candidates.end(),
               [](const Candidate& a, const Candidate& b) { return a.isBefore(b); });
@@ -251,7 +203,7 @@ std::vector<FeatureGraph::Candidate> FeatureGraph::findCandidates(
       if (!earlier.exists(candidate.before) || candidate.row.count < 1 ||
           index(candidate.row.count) > Motions || candidate.motion < 0 ||
           candidate.motion >= candidate.row.count || candidate.volume <= 0)
-        refuse("an overlap that cannot be");
+        refuseMessage("an overlap that cannot be");
       const double other = candidate.row.feature.facts.size;
       candidate.volumeAsDouble = scale.value(candidate.volume);
       const double whole =
@@ -264,6 +216,7 @@ std::vector<FeatureGraph::Candidate> FeatureGraph::findCandidates(
                                     }),
                      candidates.end());
   });
+  errors.agree(transport_);
   return candidates;
 }
 
@@ -314,7 +267,6 @@ FeatureGraph::Row FeatureGraph::rowOf(const FeatureFacts& facts, Span<const Cand
 
 TrackedStep FeatureGraph::advance(const FeatureStep& step, std::vector<FeatureOverlap> overlaps,
                                   const FixedScale& scale) {
-  const std::size_t ranks = index(transport_.size());
   const Owners earlier = ownersOf(transport_, total_), later = ownersOf(transport_, step.total);
   collectively(transport_, [&] {
     if (!std::isfinite(step.time) || (steps_ > 0 && step.time <= time_))
@@ -353,53 +305,56 @@ TrackedStep FeatureGraph::advance(const FeatureStep& step, std::vector<FeatureOv
 
   // The owners of the features after say which overlaps are large there, those of the features
   // before which are links.
-  std::vector<std::vector<Proposal>> proposals(ranks);
-  forEachFeature(candidates, afterOf, [&](std::size_t begin, std::size_t end) {
-    std::size_t main = begin;
-    for (std::size_t i = begin + 1; i < end; ++i)
-      if (candidates[i].isLargerThan(candidates[main])) main = i;
-    for (std::size_t i = begin; i < end; ++i)
-      proposals[earlier.of(candidates[i].before)].push_back(
-          {candidates[i].before, candidates[i].after, candidates[i].volume, i == main,
-           candidates[i].fraction >= options_.minimumSecondaryOverlap});
-  });
-  std::vector<Proposal> proposed = dealAll(transport_, proposals);
-  std::vector<std::vector<Linked>> answers(ranks);
-  std::vector<std::int64_t> successors(rows_.size(), 0);
-  collectively(transport_, [&] {
-    std::sort(proposed.begin(), proposed.end(),
-              [](const Proposal& a, const Proposal& b) { return a.isBefore(b); });
-    const auto beforeOf = [](const Proposal& proposal) { return proposal.before; };
-    forEachFeature(proposed, beforeOf, [&](std::size_t begin, std::size_t end) {
-      std::size_t main = begin;
-      for (std::size_t i = begin + 1; i < end; ++i)
-        if (proposed[i].volume > proposed[main].volume) main = i;
-      const auto isLinked = [&](std::size_t i) {
-        const bool isMain = i == main;
-        return options_.match == FeatureMatch::Best
-                   ? isMain && proposed[i].isMain != 0
-                   : isMain || proposed[i].isMain != 0 || proposed[i].isEnough != 0;
-      };
-      std::int64_t& count = successors[earlier.here(proposed[begin].before)];
-      for (std::size_t i = begin; i < end; ++i) count += isLinked(i);
-      for (std::size_t i = begin; i < end; ++i) {
-        if (!later.exists(proposed[i].after))
-          refuse("an overlap with a feature that does not exist");
-        if (isLinked(i))
-          answers[later.of(proposed[i].after)].push_back(
-              {proposed[i].before, proposed[i].after, count, i == main});
-      }
-    });
-  });
-  const std::vector<Linked> answered = dealAll(transport_, answers);
-  collectively(transport_, [&] {
-    for (const Linked& answer : answered) {
+  ErrorCollector errors;
+  Records<Proposal> proposals =
+      sendRecords<Proposal>(transport_, errors, [&](RecordOutbox<Proposal>& outbox) {
+        forEachFeature(candidates, afterOf, [&](std::size_t begin, std::size_t end) {
+          std::size_t main = begin;
+          for (std::size_t i = begin + 1; i < end; ++i)
+            if (candidates[i].isLargerThan(candidates[main])) main = i;
+          for (std::size_t i = begin; i < end; ++i)
+            outbox.add(earlier.of(candidates[i].before),
+                       {candidates[i].before, candidates[i].after, candidates[i].volume, i == main,
+                        candidates[i].fraction >= options_.minimumSecondaryOverlap});
+        });
+      });
+  std::vector<std::int64_t> successors;
+  const Records<Linked> answers =
+      sendRecords<Linked>(transport_, errors, [&](RecordOutbox<Linked>& outbox) {
+        successors.assign(rows_.size(), 0);
+        std::vector<Proposal>& proposed = proposals.all();
+        std::sort(proposed.begin(), proposed.end(),
+                  [](const Proposal& a, const Proposal& b) { return a.isBefore(b); });
+        const auto beforeOf = [](const Proposal& proposal) { return proposal.before; };
+        forEachFeature(proposed, beforeOf, [&](std::size_t begin, std::size_t end) {
+          std::size_t main = begin;
+          for (std::size_t i = begin + 1; i < end; ++i)
+            if (proposed[i].volume > proposed[main].volume) main = i;
+          const auto isLinked = [&](std::size_t i) {
+            const bool isMain = i == main;
+            return options_.match == FeatureMatch::Best
+                       ? isMain && proposed[i].isMain != 0
+                       : isMain || proposed[i].isMain != 0 || proposed[i].isEnough != 0;
+          };
+          std::int64_t& count = successors[earlier.here(proposed[begin].before)];
+          for (std::size_t i = begin; i < end; ++i) count += isLinked(i);
+          for (std::size_t i = begin; i < end; ++i) {
+            if (!later.exists(proposed[i].after))
+              refuseMessage("an overlap with a feature that does not exist");
+            if (isLinked(i))
+              outbox.add(later.of(proposed[i].after),
+                         {proposed[i].before, proposed[i].after, count, i == main});
+          }
+        });
+      });
+  errors.attempt([&] {
+    for (const Linked& answer : answers) {
       const auto at = std::lower_bound(
           candidates.begin(), candidates.end(), answer, [](const Candidate& a, const Linked& b) {
             return std::tie(a.after, a.before) < std::tie(b.after, b.before);
           });
       if (at == candidates.end() || at->after != answer.after || at->before != answer.before)
-        refuse("an answer about features that do not overlap");
+        refuseMessage("an answer about features that do not overlap");
       at->isLinked = true;
       at->isMainBefore = answer.isMain != 0;
       at->successors = answer.successors;
@@ -408,6 +363,7 @@ TrackedStep FeatureGraph::advance(const FeatureStep& step, std::vector<FeatureOv
                                     [](const Candidate& candidate) { return !candidate.isLinked; }),
                      candidates.end());
   });
+  errors.agree(transport_);
 
   TrackedStep tracked;
   std::vector<Row> rows;
@@ -530,28 +486,29 @@ void FeatureGraph::load(const std::vector<Bytes>& parts) {
   });
   const Head& head = heads.front();
   const Owners owners = ownersOf(transport_, head.total);
-  std::vector<std::vector<Numbered>> toRank(index(transport_.size()));
-  collectively(transport_, [&] {
-    for (const Numbered& one : read) {
-      const TrackedFeature& feature = one.row.feature;
-      if (!owners.exists(one.feature) || one.row.count < 1 || index(one.row.count) > Motions ||
-          feature.track < 0 || feature.track >= head.tracks)
-        throw Error("the saved feature graph is damaged");
-      toRank[owners.of(one.feature)].push_back(one);
-    }
-  });
-  const std::vector<Numbered> mine = dealAll(transport_, toRank);
-  std::vector<Row> rows(index(owners.shares.count(owners.rank)));
-  collectively(transport_, [&] {
-    std::vector<char> isThere(rows.size(), 0);
-    for (const Numbered& one : mine) {
-      const std::size_t at = owners.here(one.feature);
-      if (isThere[at]++ != 0) throw Error("a part of the saved feature graph was given twice");
-      rows[at] = one.row;
-    }
-    if (mine.size() != rows.size())
-      throw Error("parts of the saved feature graph are missing; give those of all ranks");
-  });
+  std::vector<Row> rows;
+  sendRecords<Numbered>(
+      transport_,
+      [&](RecordOutbox<Numbered>& outbox) {
+        for (const Numbered& one : read) {
+          const TrackedFeature& feature = one.row.feature;
+          if (!owners.exists(one.feature) || one.row.count < 1 || index(one.row.count) > Motions ||
+              feature.track < 0 || feature.track >= head.tracks)
+            throw Error("the saved feature graph is damaged");
+          outbox.add(owners.of(one.feature), one);
+        }
+      },
+      [&](const Records<Numbered>& mine) {
+        rows.resize(index(owners.shares.count(owners.rank)));
+        std::vector<char> isThere(rows.size(), 0);
+        for (const Numbered& one : mine) {
+          const std::size_t at = owners.here(one.feature);
+          if (isThere[at]++ != 0) throw Error("a part of the saved feature graph was given twice");
+          rows[at] = one.row;
+        }
+        if (mine.size() != rows.size())
+          throw Error("parts of the saved feature graph are missing; give those of all ranks");
+      });
   steps_ = head.steps;
   tracks_ = head.tracks;
   time_ = head.time;

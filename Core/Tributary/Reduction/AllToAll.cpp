@@ -273,12 +273,25 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank)
   return allToAll(transport, std::move(toEachRank), AllToAll::defaultKValues(transport.size()));
 }
 
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
+                            ErrorCollector& errors) {
+  if (transport.size() == 1 && toEachRank.size() == 1) return toEachRank;
+  return allToAll(transport, std::move(toEachRank), AllToAll::defaultKValues(transport.size()),
+                  errors);
+}
+
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues) {
+  ErrorCollector errors;
+  return allToAll(transport, std::move(toEachRank), std::move(kValues), errors);
+}
+
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
+                            ErrorCollector& errors) {
   const auto ranks = static_cast<std::size_t>(transport.size());
-  const bool fits = toEachRank.size() == ranks;
-  agreeOnError(transport, fits ? std::string()
-                               : "all-to-all: " + std::to_string(toEachRank.size()) +
-                                     " buffers for " + std::to_string(ranks) + " ranks");
+  if (toEachRank.size() != ranks)
+    errors.note("all-to-all: " + std::to_string(toEachRank.size()) + " buffers for " +
+                std::to_string(ranks) + " ranks");
+  errors.agree(transport);
   std::vector<std::vector<Parcel>> parcels(1);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     if (toEachRank[rank].empty()) continue;

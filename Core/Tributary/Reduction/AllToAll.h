@@ -86,5 +86,11 @@ class AllToAll : public detail::ReductionMachine {
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank);
 /// The same with other k-values than AllToAll::defaultKValues(), which are for small parcels.
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues);
+/// The same, as the exchange of sendRecords(): an error of a rank so far is thrown on all ranks
+/// before anything is sent, at no additional cost.
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
+                            ErrorCollector& errors);
+std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
+                            ErrorCollector& errors);
 
 }  // namespace tributary

@@ -2,7 +2,6 @@
 #include "Tributary/Transport/Mpi.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <optional>
 #include <string>
@@ -27,7 +26,38 @@ constexpr std::size_t LargestWhole = 256 << 10;
 // Up to here a copy costs less than an announcement.
 constexpr std::size_t LargestCopy = 64 << 10;
 
-/// A window of one integer on rank 0, open from the beginning to the end.
+/// A duplicate of a communicator that returns errors. It is freed in any case, also if a
+/// constructor fails after it was made; an error of that is written to stderr.
+class OwnCommunicator {
+ public:
+  explicit OwnCommunicator(MPI_Comm comm) {
+    checkMpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup", std::nullopt);
+  }
+  OwnCommunicator(const OwnCommunicator&) = delete;
+  OwnCommunicator& operator=(const OwnCommunicator&) = delete;
+  ~OwnCommunicator() {
+    reportErrors("closing the MPI transport",
+                 [&] { checkMpi(MPI_Comm_free(&comm_), "MPI_Comm_free", rank_); });
+  }
+
+  /// Local. @return the rank of this process
+  int open() {
+    checkMpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler",
+             std::nullopt);
+    int rank = 0;
+    checkMpi(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank", std::nullopt);
+    rank_ = rank;
+    return rank;
+  }
+  operator MPI_Comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::optional<int> rank_;
+};
+
+/// A window of one integer on rank 0, open from the beginning to the end. If its constructor fails,
+/// the window is not freed: that is collective, and other ranks may not have failed.
 class MpiInteger : public SharedInteger {
  public:
   MpiInteger(MPI_Comm comm, int rank, std::int64_t initial) : rank_(rank) {
@@ -49,8 +79,10 @@ class MpiInteger : public SharedInteger {
   MpiInteger& operator=(const MpiInteger&) = delete;
 
   ~MpiInteger() override {
-    MPI_Win_unlock_all(window_);
-    MPI_Win_free(&window_);
+    constexpr const char* When = "closing a shared integer";
+    reportErrors(When, [&] { check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all"); });
+    // Also after an error: the other ranks wait.
+    reportErrors(When, [&] { check(MPI_Win_free(&window_), "MPI_Win_free"); });
   }
 
   std::int64_t fetchAdd(std::int64_t value) override {
@@ -71,10 +103,9 @@ class MpiInteger : public SharedInteger {
 class MpiTransport : public Transport {
  public:
   MpiTransport(MPI_Comm comm, std::size_t largestPart)
-      : largestPart_(std::clamp<std::size_t>(largestPart, 1, LargestPart)) {
-    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+      : comm_(comm),
+        rank_(comm_.open()),
+        largestPart_(std::clamp<std::size_t>(largestPart, 1, LargestPart)) {
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     tags_ = MpiTags(comm_, rank_);
     ledger_.sentTo.assign(static_cast<std::size_t>(size_), 0);
@@ -85,12 +116,7 @@ class MpiTransport : public Transport {
   MpiTransport& operator=(const MpiTransport&) = delete;
 
   ~MpiTransport() override {
-    try {
-      drain();
-      check(MPI_Comm_free(&comm_), "MPI_Comm_free");
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "Tributary: while closing the MPI transport: %s\n", error.what());
-    }
+    reportErrors("closing the MPI transport", [&] { drain(); });
   }
 
   int rank() const override { return rank_; }
@@ -263,7 +289,7 @@ class MpiTransport : public Transport {
       case ReduceOp::Or:
         return MPI_BOR;
     }
-    throw Error("unknown reduction");
+    throw Error(ErrorKind::Internal, "unknown reduction");
   }
 
   void checkDestination(int destination) const {
@@ -376,8 +402,8 @@ class MpiTransport : public Transport {
     }
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0;
+  OwnCommunicator comm_;
+  int rank_;
   int size_ = 1;
   std::size_t largestPart_;
   MpiTags tags_;
@@ -394,8 +420,8 @@ class MpiTransport : public Transport {
 std::unique_ptr<Transport> makeMpiTransport(MPI_Comm comm, std::size_t largestPart) {
   int initialized = 0;
   int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
+  checkMpi(MPI_Initialized(&initialized), "MPI_Initialized", std::nullopt);
+  checkMpi(MPI_Finalized(&finalized), "MPI_Finalized", std::nullopt);
   if (!initialized || finalized) {
     throw Error("an MPI transport needs MPI between MPI_Init and MPI_Finalize");
   }

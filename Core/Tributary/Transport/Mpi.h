@@ -19,8 +19,9 @@ namespace tributary {
 /// The ranks of an MPI communicator. Collective over `comm`, which is duplicated, so that other
 /// users' messages are never matched; MPI must be initialized (MPI_THREAD_FUNNELED is enough,
 /// MPI_THREAD_SINGLE if the program has no other threads) and outlive the transport. Errors are
-/// returned by MPI and thrown as Error with the function, MPI's code and text, and the rank.
-/// Messages larger than `largestPart` bytes travel in parts.
+/// returned by MPI and thrown as MpiError with the function, MPI's code and text, and the rank;
+/// destructors write them to stderr instead. Messages larger than `largestPart` bytes travel in
+/// parts.
 ///
 /// Destroying the transport is collective: it receives and drops what was sent and never asked for,
 /// and finishes all sends, so that nothing stays pending in MPI.

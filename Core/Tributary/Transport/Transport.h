@@ -39,12 +39,14 @@ struct Envelope {
   Bytes bytes;
 };
 
-/// A message that had arrived and found no memory. It is gone; the sender's send is finished all
-/// the same.
+/// A message arrived and there was no memory for it (ErrorKind::Memory). The message is lost; the
+/// sender's send is finished all the same.
 class LostMessage : public Error {
  public:
-  LostMessage(int source, const std::string& text) : Error(text), source_(source) {}
-  int source() const { return source_; }
+  LostMessage(int source, const std::string& text)
+      : Error(ErrorKind::Memory, text), source_(source) {}
+  /// The rank that sent the message.
+  int source() const noexcept { return source_; }
 
  private:
   int source_;

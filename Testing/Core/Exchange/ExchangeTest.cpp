@@ -527,7 +527,30 @@ std::string errorOfAStall(Transport& transport, const Scheme& scheme, double sec
     if (block == 0) mailbox.enqueue(total - 1, 1);
     return false;
   });
-  return errorOf([&] { exchange.run(); });
+  return errorOf([&] {
+    try {
+      exchange.run();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Stall);
+      EXPECT_EQ(error.rank(), 0);
+      throw;
+    }
+  });
+}
+
+TEST_P(EachSchedule, AnErrorHasItsKindAndRankOnAllRanks) {
+  const int last = world().size() - 1;
+  Exchange exchange(world(), uniform(1), {{}}, optionsOf(GetParam()), [&](BlockId block, Mailbox&) {
+    if (block == last) throw Error(ErrorKind::Memory, "no memory for a callback");
+    return true;
+  });
+  try {
+    exchange.run();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Memory);
+    EXPECT_EQ(error.rank(), last);
+  }
 }
 
 TEST_P(EachSchedule, AStallIsReported) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Support/World.h"
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Transport/Mpi.h"
 
 // MPI as it should never be: calls that fail, and messages that no transport sends. The functions
@@ -18,6 +19,7 @@ namespace {
 std::string failing;             // the function whose next call fails
 std::vector<std::byte> message;  // what the next eager send of MPI sends instead of its own
 bool replacing = false;
+int communicators = 0;  // that are duplicated and not freed
 
 bool fails(const char* function) {
   if (failing != function) return false;
@@ -58,12 +60,60 @@ int MPI_Fetch_and_op(const void* value, void* before, MPI_Datatype type, int ran
   return PMPI_Fetch_and_op(value, before, type, rank, displacement, op, window);
 }
 
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
+  if (fails("MPI_Comm_dup")) return MPI_ERR_OTHER;
+  const int code = PMPI_Comm_dup(comm, copy);
+  communicators += code == MPI_SUCCESS;
+  return code;
+}
+
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+  if (fails("MPI_Comm_set_errhandler")) return MPI_ERR_ARG;
+  return PMPI_Comm_set_errhandler(comm, handler);
+}
+
+int MPI_Comm_rank(MPI_Comm comm, int* rank) {
+  if (fails("MPI_Comm_rank")) return MPI_ERR_COMM;
+  return PMPI_Comm_rank(comm, rank);
+}
+
+int MPI_Comm_size(MPI_Comm comm, int* size) {
+  if (fails("MPI_Comm_size")) return MPI_ERR_COMM;
+  return PMPI_Comm_size(comm, size);
+}
+
+int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* flag) {
+  if (fails("MPI_Comm_get_attr")) return MPI_ERR_KEYVAL;
+  return PMPI_Comm_get_attr(comm, key, value, flag);
+}
+
+int MPI_Win_unlock_all(MPI_Win window) {
+  const int code = PMPI_Win_unlock_all(window);
+  return fails("MPI_Win_unlock_all") ? MPI_ERR_RMA_SYNC : code;
+}
+
+int MPI_Win_free(MPI_Win* window) {
+  const int code = PMPI_Win_free(window);
+  return fails("MPI_Win_free") ? MPI_ERR_WIN : code;
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  const int code = PMPI_Request_free(request);
+  return fails("MPI_Request_free") ? MPI_ERR_REQUEST : code;
+}
+
 int MPI_Comm_free(MPI_Comm* comm) {
+  --communicators;
   if (fails("MPI_Comm_free")) {
     PMPI_Comm_free(comm);
     return MPI_ERR_COMM;
   }
   return PMPI_Comm_free(comm);
+}
+
+int MPI_Finalized(int* flag) {
+  if (fails("MPI_Finalized")) return MPI_ERR_OTHER;
+  return PMPI_Finalized(flag);
 }
 
 int MPI_Initialized(int* flag) {
@@ -116,6 +166,77 @@ TEST(MpiErrors, WhileClosingAreSaidAndNotThrown) {
   EXPECT_NE(said.find("while closing the MPI transport: MPI_Comm_free failed on rank "),
             std::string::npos)
       << said;
+}
+
+/// What `action` writes to stderr while the next call of a function fails.
+template <class Action>
+std::string saidWhileFailing(const char* function, Action&& action) {
+  failing = function;
+  ::testing::internal::CaptureStderr();
+  action();
+  std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(failing, "") << function << " was not called";
+  failing.clear();
+  return said;
+}
+
+TEST(MpiErrors, OfAllDestructorsAreSaid) {
+  const auto transport = makeWorld();
+  const std::string rank = " failed on rank " + std::to_string(world().rank()) + " with code ";
+  for (const char* function : {"MPI_Win_unlock_all", "MPI_Win_free"}) {
+    auto integer = transport->shareInteger(0);
+    const std::string said = saidWhileFailing(function, [&] { integer.reset(); });
+    EXPECT_NE(said.find("while closing a shared integer: " + (function + rank)), std::string::npos)
+        << said;
+  }
+  const Session session = transport->openSession();
+  auto request =
+      transport->persistentSend(world().rank(), Topic::Work, session, SendMode::Eager, 10);
+  const std::string said = saidWhileFailing("MPI_Request_free", [&] { request.reset(); });
+  EXPECT_NE(said.find("while freeing a persistent request: MPI_Request_free" + rank),
+            std::string::npos)
+      << said;
+}
+
+TEST(MpiErrors, ATransportThatCannotBeMadeLeavesNoCommunicator) {
+  const int before = communicators;
+  for (const char* function : {"MPI_Comm_dup", "MPI_Comm_set_errhandler", "MPI_Comm_rank",
+                               "MPI_Comm_size", "MPI_Comm_get_attr", "MPI_Finalized"}) {
+    failing = function;
+    try {
+      makeMpiTransport(MPI_COMM_WORLD);
+      ADD_FAILURE() << "no error of " << function;
+    } catch (const MpiError& error) {
+      EXPECT_EQ(error.function(), function);
+      EXPECT_EQ(std::string(error.what()).find(std::string(function) + " failed"), 0u);
+    }
+    EXPECT_EQ(communicators, before) << function;
+  }
+  { const auto transport = makeWorld(); }
+  EXPECT_EQ(communicators, before);
+}
+
+TEST(MpiErrors, CarryFunctionCodeAndRankToAllRanks) {
+  const auto transport = makeWorld();
+  const Session session = transport->openSession();
+  const int last = world().size() - 1;
+  try {
+    collectively(world(), [&] {
+      if (world().rank() != last) return;
+      failing = "MPI_Issend";
+      transport->send(last, Topic::Work, session, SendMode::Synchronous, Bytes(10));
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const MpiError& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Mpi);
+    EXPECT_EQ(error.rank(), last);
+    EXPECT_EQ(error.function(), "MPI_Issend");
+    EXPECT_EQ(error.code(), MPI_ERR_OTHER);
+    EXPECT_EQ(error.errorClass(), MPI_ERR_OTHER);
+    const std::string mine =
+        world().rank() == last ? std::string() : "rank " + std::to_string(last) + ": ";
+    EXPECT_EQ(std::string(error.what()).find(mine + "MPI_Issend failed on rank "), 0u);
+  }
 }
 
 TEST(MpiErrors, ATransportNeedsMpi) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -386,6 +387,29 @@ TEST(Agree, NoRankIsLeftWaitingForOneThatThrows) {
   EXPECT_EQ(errorOfLast(Error("no vectors")), expected("no vectors"));
   EXPECT_EQ(errorOfLast(std::runtime_error("")), expected("an error without a text"));
   EXPECT_EQ(errorOfLast(17), expected("an exception that is not a std::exception"));
+}
+
+TEST(Agree, CarriesKindAndRank) {
+  Transport& t = world();
+  const int last = t.size() - 1;
+  const auto expect = [&](ErrorKind kind, int rank, auto&& thrown) {
+    try {
+      collectively(t, [&] {
+        if (t.rank() == last) throw thrown;
+      });
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind);
+      EXPECT_EQ(error.rank(), rank);
+    }
+  };
+  expect(ErrorKind::Input, last, Error("a wrong argument"));
+  expect(ErrorKind::Message, last, Error(ErrorKind::Message, "a malformed message"));
+  expect(ErrorKind::Memory, last, std::bad_alloc());
+  expect(ErrorKind::Memory, last, LostMessage(0, "no memory for a message"));
+  expect(ErrorKind::Internal, last, std::runtime_error("of another library"));
+  expect(ErrorKind::Internal, last, 17);
+  expect(ErrorKind::Stall, 7, Error(ErrorKind::Stall, "seen on another rank", 7));
 }
 
 TEST(Transport, ASharedIntegerIsChangedAtOneMomentForAll) {

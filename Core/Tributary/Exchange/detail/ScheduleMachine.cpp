@@ -47,7 +47,7 @@ void ScheduleMachine::guarded(Action&& action) {
   try {
     action();
   } catch (...) {
-    inputs_.fail(currentExceptionText());
+    inputs_.fail(currentExceptionReport());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Exchange/detail/Queues.h"
 #include "Tributary/Termination/Detector.h"
@@ -23,7 +24,7 @@ struct ScheduleInputs {
   const Step& step;
   ExchangeStatistics& statistics;
   /// Told when a callback throws or a message is malformed; it may call ScheduleMachine::stop().
-  std::function<void(const std::string&)> fail;
+  std::function<void(const ErrorReport&)> fail;
 };
 
 /// A non-blocking state machine that calls blocks and moves messages until the end is known. This

@@ -9,6 +9,9 @@ namespace {
 
 constexpr int Arity = 4;
 
+// An error's rank and kind in one number, which the lowest rank has the least of.
+constexpr std::int64_t Kinds = static_cast<std::int64_t>(ErrorKind::Internal) + 1;
+
 }  // namespace
 
 Stop::Stop(Transport& transport, Notices& notices)
@@ -17,10 +20,10 @@ Stop::Stop(Transport& transport, Notices& notices)
       tree_(transport.size(), Arity),
       silent_(tree_.neighbors(transport.rank())) {}
 
-void Stop::stop(Kind kind, const std::string& text) {
+void Stop::stop(Kind kind, const ErrorReport& why) {
   if (phase_ != Phase::Spreading || own_ != Kind::None) return;
   own_ = kind;
-  ownText_ = text;
+  ownReport_ = why;
   spread();
 }
 
@@ -48,7 +51,10 @@ void Stop::close() {
   const std::int64_t none = transport_.size();
   const std::int64_t self = transport_.rank();
   agreement_ = transport_.allreduce(
-      ReduceOp::Min, {own_ == Kind::Error ? self : none, own_ == Kind::Abort ? self : none});
+      ReduceOp::Min,
+      {own_ == Kind::Error ? self * Kinds + static_cast<std::int64_t>(ownReport_.kind)
+                           : none * Kinds,
+       own_ == Kind::Abort ? self : none});
   phase_ = Phase::Agreeing;
 }
 
@@ -61,7 +67,7 @@ bool Stop::closed() {
 
 void Stop::readOutcome() {
   const std::int64_t none = transport_.size();
-  const std::int64_t failed = agreement_.result()[0];
+  const std::int64_t failed = agreement_.result()[0] / Kinds;
   const std::int64_t aborted = agreement_.result()[1];
   if (failed == none && aborted == none) {
     phase_ = Phase::Closed;
@@ -70,7 +76,7 @@ void Stop::readOutcome() {
   spread();
   outcome_ = failed < none ? Kind::Error : Kind::Abort;
   teller_ = static_cast<int>(failed < none ? failed : aborted);
-  if (teller_ == transport_.rank()) text_ = ownText_;
+  if (teller_ == transport_.rank()) text_ = ownReport_.text;
   phase_ = Phase::Telling;
 }
 
@@ -89,9 +95,14 @@ void Stop::tell() {
     notices_.send((child + teller_) % size, Notice::Kind::Reason, *text_);
   }
   if (outcome_ == Kind::Abort) {
-    reason_ = *text_;
+    reason_.text = *text_;
+  } else if (own_ == Kind::Error) {
+    reason_ = ownReport_;
+    if (!reason_.rank) reason_.rank = transport_.rank();
   } else {
-    reason_ = own_ == Kind::Error ? ownText_ : "rank " + std::to_string(teller_) + ": " + *text_;
+    reason_.text = "rank " + std::to_string(teller_) + ": " + *text_;
+    reason_.kind = static_cast<ErrorKind>(agreement_.result()[0] % Kinds);
+    reason_.rank = teller_;
   }
   phase_ = Phase::Closed;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Exchange/detail/Notices.h"
 #include "Tributary/Termination/RankTree.h"
 #include "Tributary/Transport/Transport.h"
@@ -19,8 +20,9 @@ namespace tributary::detail {
 /// tree of the ranks; so each rank tells each of its neighbors once, however many stop.
 ///
 /// Closing, once no rank works any more: Agreeing (an all-reduce finds the lowest rank with an
-/// error, and the lowest that aborted) -> Telling (that rank's text comes down a tree rooted there,
-/// and what the neighbors told is awaited) -> Closed. If nobody stopped, Agreeing -> Closed.
+/// error and its kind, and the lowest that aborted) -> Telling (that rank's text comes down a tree
+/// rooted there, and what the neighbors told is awaited) -> Closed. If nobody stopped, Agreeing ->
+/// Closed.
 class Stop {
  public:
   enum class Kind { None, Abort, Error };
@@ -28,8 +30,8 @@ class Stop {
   /// @param transport  outlives this, like `notices`
   Stop(Transport& transport, Notices& notices);
 
-  /// This rank stops. The first kind and text count. Without effect once close() was called.
-  void stop(Kind kind, const std::string& text);
+  /// This rank stops. The first call counts. Without effect once close() was called.
+  void stop(Kind kind, const ErrorReport& why);
   /// Whether this rank knows of a stop, its own or another's.
   bool known() const { return known_; }
   /// A notice of the kinds Stop and Reason; or Unreadable, which may have been one of these, and
@@ -43,8 +45,9 @@ class Stop {
   bool closed();
   /// @pre closed()
   Kind outcome() const { return outcome_; }
-  /// For people; begins with the rank if it is another one's error. @pre closed()
-  const std::string& reason() const { return reason_; }
+  /// The error, or as its text why a rank aborted. Begins with the rank if it is another rank's
+  /// error, of which the kind and the rank are known, but not the function of MPI. @pre closed()
+  const ErrorReport& reason() const { return reason_; }
 
  private:
   enum class Phase { Spreading, Agreeing, Telling, Closed };
@@ -61,14 +64,14 @@ class Stop {
   Phase phase_ = Phase::Spreading;
   bool known_ = false;
   Kind own_ = Kind::None;
-  std::string ownText_;
+  ErrorReport ownReport_;
   std::vector<int> silent_;  // neighbors that have not told a stop
   PendingReduce agreement_;
   int teller_ = 0;                   // whose text is told
   std::vector<int> unreadable_;      // senders of what may have been it
   std::optional<std::string> text_;  // once it is here
   Kind outcome_ = Kind::None;
-  std::string reason_;
+  ErrorReport reason_;
 };
 
 }  // namespace tributary::detail

@@ -4,23 +4,44 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <optional>
 #include <string>
 
 #include "Tributary/Base/Error.h"
 
 namespace tributary::detail {
 
-/// Throws Error, with MPI's own text, if a function of MPI has failed.
-inline void checkMpi(int code, const char* function, int rank) {
+/// Throws MpiError, with MPI's own text, if a function of MPI has failed.
+/// @param rank  of this process, if it is known
+inline void checkMpi(int code, const char* function, std::optional<int> rank) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  throw Error(std::string(function) + " failed on rank " + std::to_string(rank) + " with code " +
-              std::to_string(code) + ": " + std::string(text, static_cast<std::size_t>(length)));
+  int errorClass = MPI_ERR_UNKNOWN;
+  if (MPI_Error_class(code, &errorClass) != MPI_SUCCESS) errorClass = MPI_ERR_UNKNOWN;
+  throw MpiError(std::string(function) + " failed" +
+                     (rank ? " on rank " + std::to_string(*rank) : std::string()) + " with code " +
+                     std::to_string(code) + ": " +
+                     std::string(text, static_cast<std::size_t>(length)),
+                 function, code, errorClass, rank);
 }
 
-/// Whether more has come than there was room for, where that is known.
+/// For destructors, which must not throw: runs `work` and writes the error that it throws to
+/// stderr.
+/// @param when  what the destructor does, for instance "closing the MPI transport"
+template <class Work>
+void reportErrors(const char* when, Work&& work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "Tributary: while %s: %s\n", when, error.what());
+  }
+}
+
+/// Whether a message was longer than the receiver's buffer, as far as MPI reports it.
 inline bool isTruncated(int code) {
   int kind = MPI_SUCCESS;
   return code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS &&

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Transport/detail/MpiPersistent.h"
 
-#include <cstdio>
-#include <exception>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -11,17 +9,15 @@ namespace tributary::detail {
 
 MpiPersistent::~MpiPersistent() {
   if (started_ && sends_) {
-    ledger_.dropped.push_back({request_, std::move(buffer_)});
+    dropped_.front().request = request_;
+    dropped_.front().bytes = std::move(buffer_);
+    ledger_.dropped.splice(ledger_.dropped.end(), dropped_);
     return;
   }
-  if (started_) {
-    try {
-      cancel();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "Tributary: while taking back a receive: %s\n", error.what());
-    }
-  }
-  if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+  if (started_) reportErrors("taking back a receive", [&] { cancel(); });
+  if (request_ == MPI_REQUEST_NULL) return;
+  reportErrors("freeing a persistent request",
+               [&] { check(MPI_Request_free(&request_), "MPI_Request_free"); });
 }
 
 void MpiPersistent::start() {
@@ -42,7 +38,7 @@ bool MpiPersistent::done() {
 }
 
 bool MpiPersistent::cancel() {
-  if (sends_) throw Error("a send cannot be taken back");
+  if (sends_) throw Error(ErrorKind::Internal, "a send cannot be taken back");
   if (!started_) return false;
   started_ = false;
   check(MPI_Cancel(&request_), "MPI_Cancel");

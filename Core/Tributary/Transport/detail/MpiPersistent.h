@@ -16,7 +16,7 @@ namespace tributary::detail {
 
 /// A persistent send that was dropped while it was under way.
 struct DroppedMpiSend {
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   Bytes bytes;
 };
 
@@ -32,7 +32,12 @@ class MpiPersistent : public PersistentRequest {
  public:
   /// Takes over a request that was made for `buffer()`.
   MpiPersistent(MpiLedger& ledger, int rank, int peer, bool sends, std::size_t size)
-      : PersistentRequest(size), ledger_(ledger), rank_(rank), peer_(peer), sends_(sends) {}
+      : PersistentRequest(size),
+        ledger_(ledger),
+        dropped_(sends ? 1 : 0),
+        rank_(rank),
+        peer_(peer),
+        sends_(sends) {}
   ~MpiPersistent() override;
 
   MPI_Request& request() { return request_; }
@@ -47,6 +52,7 @@ class MpiPersistent : public PersistentRequest {
   void checkSize(const MPI_Status& status) const;
 
   MpiLedger& ledger_;
+  std::list<DroppedMpiSend> dropped_;  // made early: the destructor must not need memory
   MPI_Request request_ = MPI_REQUEST_NULL;
   int rank_;
   int peer_;

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Shares.h"
+#include "Tributary/Transport/Transport.h"
+
+/// Typed exchanges between ranks.
+///
+/// All functions are collective. They run the caller's local work (which builds what is sent, and
+/// uses what is received) inside of the agreement on errors: if the work or an allocation throws on
+/// one rank, or a message is lost or malformed, all ranks throw Error with the text of
+/// agreeOnError(), and the transport can be used again. Local work must not communicate.
+///
+/// The cost is that of one exchangeBytes() and one agreement, a reduction. The exchange itself
+/// tells all ranks whether building failed on any; no rank uses the incomplete records that came
+/// then.
+///
+/// The functions with a ErrorCollector neither agree nor throw: they note errors in the
+/// ErrorCollector, which the caller agrees on after the last exchange. After an error they return
+/// no records.
+///
+/// The result is deterministic: records are in the order of their source ranks, those of one rank
+/// in the order in which it added them.
+namespace tributary {
+
+/// How bytes for each rank travel: exchangeBytes() if few ranks have something for each other,
+/// allToAll() if most have. It notes errors in the ErrorCollector, or throws on all ranks.
+using ByteExchange = std::vector<Bytes> (*)(Transport&, std::vector<Bytes> toEachRank,
+                                            ErrorCollector&);
+
+/// Throws Error of kind Message: "malformed message: WHAT; do all ranks run the same version of the
+/// program?".
+[[noreturn]] inline void refuseMessage(const std::string& what) {
+  throw Error(ErrorKind::Message,
+              "malformed message: " + what + "; do all ranks run the same version of the program?");
+}
+
+/// A rank as an index. Throws Error if it does not exist.
+inline std::size_t checkedRank(int rank, int ranks) {
+  if (rank < 0 || rank >= ranks)
+    throw Error(ErrorKind::Internal, "a record for rank " + std::to_string(rank) +
+                                         ", but ranks are numbered from 0 to " +
+                                         std::to_string(ranks - 1));
+  return static_cast<std::size_t>(rank);
+}
+
+/// The messages that a rank is about to send, one for each rank. Local.
+class MessageOutbox {
+ public:
+  explicit MessageOutbox(int ranks) : writers_(static_cast<std::size_t>(ranks)) {}
+
+  int ranks() const { return static_cast<int>(writers_.size()); }
+  /// The message to a rank, to write at its end. Nothing is sent where nothing is written.
+  Writer& to(int rank) { return writers_[checkedRank(rank, ranks())]; }
+
+  /// Hands over the messages, by rank.
+  std::vector<Bytes> take() {
+    std::vector<Bytes> messages;
+    messages.reserve(writers_.size());
+    for (Writer& writer : writers_) messages.push_back(writer.take());
+    return messages;
+  }
+
+ private:
+  std::vector<Writer> writers_;
+};
+
+/// The records that a rank is about to send, by destination. They are kept as the bytes that
+/// travel. Local.
+template <class Record>
+class RecordOutbox {
+  static_assert(std::is_trivially_copyable_v<Record>, "use sendMessages() for this type");
+  static_assert(!std::is_pointer_v<Record>, "a pointer means nothing on another rank");
+
+ public:
+  explicit RecordOutbox(int ranks) : messages_(static_cast<std::size_t>(ranks)) {}
+
+  int ranks() const { return static_cast<int>(messages_.size()); }
+  /// Adds a record for a rank. Throws Error if the rank does not exist.
+  void add(int rank, const Record& record) { append(to(rank), &record, sizeof record); }
+  /// Adds records for a rank.
+  void add(int rank, Span<const Record> records) {
+    append(to(rank), records.data(), records.size() * sizeof(Record));
+  }
+  /// Makes room for so many records for a rank in total.
+  void reserve(int rank, std::size_t records) { to(rank).reserve(records * sizeof(Record)); }
+  /// How many records a rank is sent.
+  std::size_t count(int rank) const {
+    return messages_[checkedRank(rank, ranks())].size() / sizeof(Record);
+  }
+
+  /// Hands over the messages, by rank.
+  std::vector<Bytes> take() { return std::move(messages_); }
+
+ private:
+  Bytes& to(int rank) { return messages_[checkedRank(rank, ranks())]; }
+
+  std::vector<Bytes> messages_;
+};
+
+/// Records that a rank has received, in the order of their source ranks. Local.
+template <class Record>
+class Records {
+ public:
+  /// No records.
+  Records() = default;
+  /// Reads the messages of all ranks, and frees each. Throws Error if one is malformed.
+  explicit Records(std::vector<Bytes>&& messages) {
+    std::size_t bytes = 0;
+    for (const Bytes& message : messages) bytes += message.size();
+    offsets_.reserve(messages.size() + 1);
+    offsets_.push_back(0);
+    all_.resize(bytes / sizeof(Record));
+    for (Bytes& message : messages) {
+      const std::size_t count = message.size() / sizeof(Record);
+      if (message.size() % sizeof(Record) != 0)
+        refuseMessage(std::to_string(sizeof(Record)) + " bytes wanted for a record, " +
+                      std::to_string(message.size() % sizeof(Record)) + " of " +
+                      std::to_string(message.size()) + " left from rank " +
+                      std::to_string(offsets_.size() - 1));
+      if (count > 0)
+        std::memcpy(static_cast<void*>(all_.data() + offsets_.back()), message.data(),
+                    message.size());
+      offsets_.push_back(offsets_.back() + count);
+      message = Bytes();
+    }
+  }
+
+  /// All records, of rank 0 first.
+  std::vector<Record>& all() { return all_; }
+  const std::vector<Record>& all() const { return all_; }
+  std::size_t size() const { return all_.size(); }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+  /// The records of one source rank. @pre all() has its size and order from the beginning
+  Span<const Record> from(int rank) const {
+    const auto place = static_cast<std::size_t>(rank);
+    if (place + 1 >= offsets_.size()) return {};
+    return {all_.data() + offsets_[place], offsets_[place + 1] - offsets_[place]};
+  }
+
+ private:
+  std::vector<Record> all_;
+  std::vector<std::size_t> offsets_;  // of the ranks' first records, and the end
+};
+
+/// Sends records to ranks. Collective; see the top of this file for errors and order.
+/// @param fill  fill(RecordOutbox<Record>&), local
+/// @return the records for this rank
+template <class Record, ByteExchange Exchange = exchangeBytes, class Fill>
+[[nodiscard]] Records<Record> sendRecords(Transport& transport, ErrorCollector& errors,
+                                          Fill&& fill) {
+  std::vector<Bytes> messages(static_cast<std::size_t>(transport.size()));
+  if (!errors.anyKnown()) {
+    errors.attempt([&] {
+      RecordOutbox<Record> outbox(transport.size());
+      fill(outbox);
+      messages = outbox.take();
+    });
+  }
+  messages = Exchange(transport, std::move(messages), errors);
+  Records<Record> records;
+  if (!errors.anyKnown()) errors.attempt([&] { records = Records<Record>(std::move(messages)); });
+  return records;
+}
+
+/// The same, and agrees on errors.
+template <class Record, ByteExchange Exchange = exchangeBytes, class Fill>
+[[nodiscard]] Records<Record> sendRecords(Transport& transport, Fill&& fill) {
+  ErrorCollector errors;
+  Records<Record> records =
+      sendRecords<Record, Exchange>(transport, errors, std::forward<Fill>(fill));
+  errors.agree(transport);
+  return records;
+}
+
+/// The same, with local work on the received records before the agreement: bounds checks, and what
+/// else may fail.
+/// @param use  use(Records<Record>&), local; refuses a record with refuseMessage()
+template <class Record, ByteExchange Exchange = exchangeBytes, class Fill, class Use>
+void sendRecords(Transport& transport, Fill&& fill, Use&& use) {
+  ErrorCollector errors;
+  Records<Record> records =
+      sendRecords<Record, Exchange>(transport, errors, std::forward<Fill>(fill));
+  if (!errors.anyKnown()) errors.attempt([&] { use(records); });
+  errors.agree(transport);
+}
+
+/// Sends messages of any content to ranks: records of several types or of variable length.
+/// Collective; see the top of this file for errors.
+/// @param fill  fill(MessageOutbox&), local
+/// @param read  read(std::vector<Reader>&), local: one reader for each source rank; all must be
+/// read
+///              to their ends
+template <ByteExchange Exchange = exchangeBytes, class Fill, class Read>
+void sendMessages(Transport& transport, ErrorCollector& errors, Fill&& fill, Read&& read) {
+  std::vector<Bytes> messages(static_cast<std::size_t>(transport.size()));
+  if (!errors.anyKnown()) {
+    errors.attempt([&] {
+      MessageOutbox outbox(transport.size());
+      fill(outbox);
+      messages = outbox.take();
+    });
+  }
+  messages = Exchange(transport, std::move(messages), errors);
+  if (errors.anyKnown()) return;
+  errors.attempt([&] {
+    std::vector<Reader> readers(messages.begin(), messages.end());
+    read(readers);
+    for (std::size_t rank = 0; rank < readers.size(); ++rank)
+      if (!readers[rank].atEnd())
+        refuseMessage(std::to_string(readers[rank].remaining()) + " bytes too many from rank " +
+                      std::to_string(rank));
+  });
+}
+
+/// The same, and agrees on errors.
+template <ByteExchange Exchange = exchangeBytes, class Fill, class Read>
+void sendMessages(Transport& transport, Fill&& fill, Read&& read) {
+  ErrorCollector errors;
+  sendMessages<Exchange>(transport, errors, std::forward<Fill>(fill), std::forward<Read>(read));
+  errors.agree(transport);
+}
+
+/// Local. Calls visit(int rank, Reader&) for each source rank, in order, until its message is read.
+template <class Visit>
+void readAll(std::vector<Reader>& readers, Visit&& visit) {
+  for (std::size_t rank = 0; rank < readers.size(); ++rank)
+    while (!readers[rank].atEnd()) visit(static_cast<int>(rank), readers[rank]);
+}
+
+/// Asks ranks questions and returns their answers. Collective; see the top of this file for errors.
+/// @param fill  fill(RecordOutbox<Question>&), local: adds the questions
+/// @param answerTo  answerTo(const Question&, int asker), local, on the rank that is asked, in the
+///                  order of askers: returns an Answer, or throws to refuse
+/// @return for each rank, one answer to each question that it was asked, in their order
+template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, class Fill,
+          class AnswerTo>
+[[nodiscard]] Records<Answer> askRanks(Transport& transport, ErrorCollector& errors, Fill&& fill,
+                                       AnswerTo&& answerTo) {
+  std::vector<std::size_t> asked;
+  const Records<Question> questions =
+      sendRecords<Question, Exchange>(transport, errors, [&](RecordOutbox<Question>& outbox) {
+        fill(outbox);
+        for (int rank = 0; rank < outbox.ranks(); ++rank) asked.push_back(outbox.count(rank));
+      });
+  Records<Answer> answers =
+      sendRecords<Answer, Exchange>(transport, errors, [&](RecordOutbox<Answer>& outbox) {
+        for (int rank = 0; rank < transport.size(); ++rank) {
+          const Span<const Question> of = questions.from(rank);
+          outbox.reserve(rank, of.size());
+          for (const Question& question : of) outbox.add(rank, answerTo(question, rank));
+        }
+      });
+  if (errors.anyKnown()) return {};
+  errors.attempt([&] {
+    for (int rank = 0; rank < transport.size(); ++rank)
+      if (answers.from(rank).size() != asked[static_cast<std::size_t>(rank)])
+        refuseMessage("answers to other questions from rank " + std::to_string(rank));
+  });
+  return answers;
+}
+
+/// The same, and agrees on errors.
+template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, class Fill,
+          class AnswerTo>
+[[nodiscard]] Records<Answer> askRanks(Transport& transport, Fill&& fill, AnswerTo&& answerTo) {
+  ErrorCollector errors;
+  Records<Answer> answers = askRanks<Answer, Question, Exchange>(
+      transport, errors, std::forward<Fill>(fill), std::forward<AnswerTo>(answerTo));
+  errors.agree(transport);
+  return answers;
+}
+
+/// Asks the owners of keys about them. Collective; see the top of this file for errors.
+/// @param questions  this rank's, in any order; may have equal ones
+/// @param ownerOf  ownerOf(const Question&), local: the rank to ask; throws Error if there is none
+/// @param answerTo  answerTo(const Question&, int asker), local, on the owner: returns an Answer,
+/// or
+///                  throws to refuse
+/// @return an answer to each question, in their order
+template <class Answer, ByteExchange Exchange = exchangeBytes, class Question, class OwnerOf,
+          class AnswerTo>
+[[nodiscard]] std::vector<Answer> askOwners(Transport& transport,
+                                            const std::vector<Question>& questions,
+                                            OwnerOf&& ownerOf, AnswerTo&& answerTo) {
+  ErrorCollector errors;
+  std::vector<int> owners;
+  const Records<Answer> answers = askRanks<Answer, Question, Exchange>(
+      transport, errors,
+      [&](RecordOutbox<Question>& outbox) {
+        owners.reserve(questions.size());
+        for (const Question& question : questions) {
+          owners.push_back(ownerOf(question));
+          outbox.add(owners.back(), question);
+        }
+      },
+      std::forward<AnswerTo>(answerTo));
+  std::vector<Answer> inOrder;
+  if (!errors.anyKnown()) {
+    errors.attempt([&] {
+      inOrder.reserve(questions.size());
+      std::vector<std::size_t> next(static_cast<std::size_t>(transport.size()), 0);
+      for (const int owner : owners)
+        inOrder.push_back(answers.from(owner)[next[static_cast<std::size_t>(owner)]++]);
+    });
+  }
+  errors.agree(transport);
+  return inOrder;
+}
+
+/// The same for keys in [0, shares.total) that ranks own by shares. Throws Error on all ranks if a
+/// key is out of range.
+/// @param shares  the same on all ranks
+/// @param answerOf  answerOf(std::size_t place), local: of a key's place in this rank's share
+template <class Answer, ByteExchange Exchange = exchangeBytes, class AnswerOf>
+[[nodiscard]] std::vector<Answer> askOwners(Transport& transport, const Shares& shares,
+                                            const std::vector<std::int64_t>& keys,
+                                            AnswerOf&& answerOf) {
+  const auto exists = [&](std::int64_t key) { return key >= 0 && key < shares.total; };
+  return askOwners<Answer, Exchange>(
+      transport, keys,
+      [&](std::int64_t key) {
+        if (!exists(key))
+          throw Error("key " + std::to_string(key) + " is out of the range [0, " +
+                      std::to_string(shares.total) + ")");
+        return shares.ownerOf(key);
+      },
+      [&](std::int64_t key, int) -> Answer {
+        if (!exists(key) || shares.ownerOf(key) != transport.rank())
+          refuseMessage("key " + std::to_string(key) + " of another rank");
+        return answerOf(static_cast<std::size_t>(key - shares.first(transport.rank())));
+      });
+}
+
+}  // namespace tributary
