@@ -4,6 +4,7 @@
 #include "Common/ControllerTransport.h"
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
 
 #include "Tributary/Collective/Agree.h"
@@ -210,6 +211,17 @@ tributary::ExchangeOptions vtkAsyncAlgorithm::MakeExchangeOptions() {
   options.holdSeconds = this->HoldTime * 1e-6;
   options.stallSeconds = this->StallTimeout;
   return options;
+}
+
+//------------------------------------------------------------------------------
+tributary::RunContext vtkAsyncAlgorithm::MakeRunContext(tributary::Transport& transport,
+                                                        tributary::RunStatistics& statistics) {
+  return {transport, statistics,
+          [this, &transport](double progress) { return this->Monitor(transport, progress); },
+          [this, &transport](bool interrupted) {
+            return this->AbortedTogether(transport, interrupted);
+          },
+          [this](const std::string& text) { vtkWarningMacro(<< text); }};
 }
 
 //------------------------------------------------------------------------------

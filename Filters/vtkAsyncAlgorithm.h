@@ -33,6 +33,7 @@
 namespace tributary {
 class PropertyList;
 class RunStatistics;
+struct RunContext;
 class Transport;
 struct ExchangeOptions;
 }  // namespace tributary
@@ -162,6 +163,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   virtual const char* Failure() const = 0;
 
   tributary::ExchangeOptions MakeExchangeOptions();
+
+  /// Local. What the object that does the work of one execution needs of this filter.
+  tributary::RunContext MakeRunContext(tributary::Transport& transport,
+                                       tributary::RunStatistics& statistics);
 
   /// Local. Shows progress, looks for an abort if the last look was a while ago.
   /// @return false if the user asked to abort

@@ -21,6 +21,7 @@
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -29,10 +30,6 @@ namespace {
 
 constexpr std::uint8_t Hidden = vtkDataSetAttributes::HIDDENCELL;
 constexpr std::uint8_t LeftOut = Hidden | vtkDataSetAttributes::DUPLICATECELL;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// A data set with cells of the highest dimension, and what to leave out of them.
 struct Source {

@@ -18,6 +18,7 @@
 
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/FixedSum.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Components/Connection.h"
 #include "Tributary/Components/Matching.h"
@@ -26,10 +27,6 @@
 #include "Tributary/Components/TreeLeaves.h"
 
 namespace tributary {
-
-inline std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 constexpr std::uint32_t NoSet = 0xffffffffu;
 

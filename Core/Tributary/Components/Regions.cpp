@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Shares.h"
@@ -27,10 +28,6 @@ struct Candidate {
     return std::tie(rank, key, root) < std::tie(other.rank, other.key, other.root);
   }
 };
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Sends what one rank has for each other, if there are others.
 std::vector<Bytes> scatter(Transport& transport, std::vector<Bytes> toRank) {

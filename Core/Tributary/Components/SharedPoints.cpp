@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
 
@@ -18,10 +19,6 @@ struct Said {
   BlockId block;
   RegionAtPoint what;
 };
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Sends records to the blocks that they name, and sorts those received by the local block.
 /// Collective.

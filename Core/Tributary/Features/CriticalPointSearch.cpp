@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Features/detail/PuncturedSimplex.h"
 #include "Tributary/Features/detail/SimplexSlope.h"
 
@@ -18,10 +19,6 @@ using namespace detail;
 namespace {
 
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// A stretch of a line through one simplex of space-time: its ends, the first with what is known of
 /// the stretch.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Rendezvous.h"
@@ -20,10 +21,6 @@ namespace tributary {
 using namespace detail;
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// What tracks that go on come before, in the order of their numbers, and those that begin are put
 /// in order by: their lowest face.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -22,10 +23,6 @@ constexpr double SteadySize = 0.75;
 constexpr std::int64_t OldestMotion = 8;
 
 constexpr std::uint64_t SavedGraph = 0x3168706172476174ull;  // of what save() writes
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Who has which features of a step.
 struct Owners {

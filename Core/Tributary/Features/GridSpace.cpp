@@ -6,6 +6,7 @@
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Features/SimplicialSpace.h"
@@ -14,10 +15,6 @@ namespace tributary {
 namespace {
 
 using Place = std::array<std::int64_t, 3>;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool isEmpty(const GridExtent& e) {
   return e.first[0] > e.last[0] || e.first[1] > e.last[1] || e.first[2] > e.last[2];

@@ -8,6 +8,7 @@
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Shares.h"
@@ -19,10 +20,6 @@ namespace tributary {
 using namespace detail;
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Puts the pieces of one trajectory behind each other.
 std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces) {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Relaxation/CellGrid.h"
+#include "Tributary/Base/Index.h"
 
 #include <algorithm>
 
 namespace tributary {
 namespace {
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Visits the rows of `cells`: position of the first cell within `box`, and how many follow.
 template <class Visit>

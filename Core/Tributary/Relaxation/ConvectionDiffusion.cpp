@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Relaxation/detail/ConvectionDiffusionKernel.h"
 
 namespace tributary {
@@ -17,10 +18,6 @@ using namespace detail;
 namespace {
 
 using Kind = SideCondition::Kind;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 const ConvectionDiffusionKernel& kernel() {
 #if defined(__x86_64__)

@@ -92,7 +92,7 @@ TEST(TimingFile, NamesTheLineOfWhatIsWrong) {
     EXPECT_EQ(error.find(place), 0u) << from << ": " << error;
   };
   expect("tributary-timings 3", "tributary-timings 2", 1, "does not begin");
-  expect("neighbors 26", "neighbors 26", 2, "there should be \"neighbors\"");
+  expect("neighbors 26", "neighbours 26", 2, "there should be \"neighbors\"");
   expect("neighbors 26", "neighbors 26 2", 2, "there should be 1 after");
   expect("neighbors 26", "neighbors", 2, "there should be 1 after");
   expect("neighbors 26", "neighbors 26.5", 2, "no whole number");

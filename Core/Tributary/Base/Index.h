@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tributary {
+
+/// A number as an index into a container. @pre number >= 0
+constexpr std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+}  // namespace tributary
