@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Core stands without VTK: no file of it includes a VTK header, and all headers together compile with
 # nothing but Core's folder on the include path, and MPI's for those named after it. (Two of one name,
-# that programs would link silently, with the wrong one's functions, would not.) Each compiles by itself,
-# too; those that are the first include of their own source file have done so when Core was built.
+# that programs would link silently, with the wrong one's functions, would not.) Each header in
+# detail/ compiles by itself, too; those that are the first include of their own source file have done so
+# when Core was built. InstalledPackage compiles the public ones alone.
 # cmake -DCORE=<Core's folder> -DCXX=<compiler>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")
@@ -53,6 +54,9 @@ foreach (header IN LISTS headers)
     string(APPEND plain "${text}")
   endif ()
   string(APPEND all "${text}")
+  if (NOT header MATCHES "/detail/")
+    continue ()  # InstalledPackage compiles public headers alone
+  endif ()
   string(REGEX REPLACE "\\.h$" ".cpp" source "${CORE}/${header}")
   if (EXISTS "${source}")
     file(STRINGS "${source}" first REGEX "^[ \t]*#[ \t]*include" LIMIT_COUNT 1)
