@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The project of a library user, as README.md and Docs/UserGuide.md print it: the CMakeLists.txt of the one and the
-# program of the other are built against an installed Core and run.
+# The project of a library user, as README.md and Docs/UserGuide.md print it: the program of the guide is linked by the
+# lines of the README with an installed Core, and run.
 # cmake -DROOT=<repository> -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler>
 #       -DCXX_FLAGS=<flags> -DGENERATOR=<generator> -DRUN=<launcher;...> -P Library.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -33,7 +33,12 @@ function (run)
 endfunction ()
 
 file(REMOVE_RECURSE "${WORK_DIR}")
-snippet_of(README.md cmake "${WORK_DIR}/source/CMakeLists.txt")
+snippet_of(README.md cmake "${WORK_DIR}/source/link.cmake")
+file(WRITE "${WORK_DIR}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.22)
+project(Yours LANGUAGES CXX)
+add_executable(yours yours.cpp)
+include(link.cmake)
+")
 snippet_of(Docs/UserGuide.md cpp "${WORK_DIR}/source/yours.cpp")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix" --component Core)
 run("${CMAKE_COMMAND}" -S "${WORK_DIR}/source" -B "${WORK_DIR}/build" -G "${GENERATOR}"
