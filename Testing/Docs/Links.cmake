@@ -2,7 +2,7 @@
 # Links in all pages lead to files and headings that exist. What Docs/ names in code type is there: paths,
 # such as `Core/Tributary/Exchange/Exchange.*` and `Testing/Core/<Room>/<Name>Test.cpp`, functions, such as `trace()`, and
 # members, such as `ExchangeOptions::inFlightBytes`. So are the files that a room's page lists in the first column of its
-# tables, such as `Exchange.*` and `detail/Queues.*`.
+# tables, such as `Exchange.*` and `detail/Queues.*`; and the page lists every header of its room.
 # cmake -DROOT=<repository> -P Links.cmake
 cmake_minimum_required(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/Report.cmake")
@@ -77,6 +77,7 @@ foreach (page IN LISTS pages)
     endif ()
   endforeach ()
   if (name MATCHES "^Core/Tributary/")
+    file(GLOB unlisted RELATIVE "${folder}" "${folder}/*.h" "${folder}/detail/*.h")
     string(REGEX MATCHALL "\n[|] `[^|]*[|]" cells "${text}")
     foreach (cell IN LISTS cells)
       string(REGEX MATCHALL "`[A-Za-z/]+[*]?[.][a-z*]+`|`detail/[A-Za-z]+[*]`" files "${cell}")
@@ -86,8 +87,14 @@ foreach (page IN LISTS pages)
         file(GLOB there "${folder}/${file}")
         if (NOT there)
           list(APPEND errors "${name} lists ${file}, which does not exist")
+          continue ()
         endif ()
+        list(TRANSFORM there REPLACE "^${folder}/" "")
+        list(REMOVE_ITEM unlisted ${there})
       endforeach ()
+    endforeach ()
+    foreach (header IN LISTS unlisted)
+      list(APPEND errors "${name} does not list ${header}")
     endforeach ()
   endif ()
   if (NOT name MATCHES "^Docs/")
