@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the Python snippets of README.md and Docs/UserGuide.md as printed, page by page, in the order of the page.
 
 The working directory stands for the repository's folder: it gets links to the plugin and to Data, and a short
