@@ -6,6 +6,7 @@
 #  - No room includes a header in another room's detail/.
 #  - Every room has a row, and Core has no sources outside of rooms. `Filters` is the room of the files directly in it.
 #  - No folder of the repository has more than 30 files directly in it.
+# It prints the graph, each room with those that it includes, and the number of files in each folder.
 # A row: | `Exchange` | what it is | `Base` `Transport` |, or | `Filters/Lines` | ... |
 # cmake -DROOT=<repository> -P Rooms.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -98,6 +99,7 @@ foreach (room IN LISTS found)
       if (other STREQUAL room)
         continue ()
       endif ()
+      list(APPEND "includes_${room}" "${other}")
       if (NOT other IN_LIST "may_${room}")
         list(APPEND errors "${file} includes ${other}, which ${room} must not know")
       endif ()
@@ -113,6 +115,7 @@ endif ()
 
 # The folders' sizes. Build trees and what tools leave behind are not the repository's.
 set(most 30)
+set(sizes)
 set(largest 0)
 file(GLOB folders "${ROOT}/*")
 list(PREPEND folders "${ROOT}")
@@ -130,12 +133,21 @@ while (folders)
       list(APPEND folders "${entry}")
     endif ()
   endforeach ()
+  file(RELATIVE_PATH name "${ROOT}" "${folder}")
+  list(APPEND sizes "${name}/ ${files}")
   if (files GREATER most)
-    file(RELATIVE_PATH name "${ROOT}" "${folder}")
     list(APPEND errors "${name} has ${files} files, more than ${most}")
   endif ()
   if (files GREATER largest)
     set(largest ${files})
   endif ()
 endwhile ()
+foreach (room IN LISTS rooms)
+  list(REMOVE_DUPLICATES "includes_${room}")
+  list(JOIN "includes_${room}" " " others)
+  message("${room} -> ${others}")
+endforeach ()
+list(SORT sizes)
+list(JOIN sizes ", " sizes)
+message("Files in folders: ${sizes}")
 report("${count} includes are as Docs/DeveloperGuide.md says; the largest folder has ${largest} files")
