@@ -35,7 +35,7 @@ def prepare():
             self.times = self.times[:STEPS]
 
     whole, drops.Drops = drops.Drops, Beginning
-    drops.write("drops", 2)
+    drops.write("build/drops", 2)
     drops.Drops = whole
 
 
