@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Links in all pages lead to files and headings that exist. What Docs/ names in code type is there: paths,
-# such as `Core/Exchange/Schedule.*` and `Testing/Core/<Name>Test.cpp`, functions, such as `trace()`, and
-# members, such as `ExchangeOptions::inFlightBytes`.
+# such as `Core/Tributary/Exchange/Exchange.*` and `Testing/Core/<Room>/<Name>Test.cpp`, functions, such as `trace()`, and
+# members, such as `ExchangeOptions::inFlightBytes`. So are the files that a room's page lists in the first column of its
+# tables, such as `Exchange.*` and `detail/Queues.*`; and the page lists every header of its room.
 # cmake -DROOT=<repository> -P Links.cmake
 cmake_minimum_required(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/Report.cmake")
@@ -45,7 +46,8 @@ endforeach ()
 
 set(errors)
 set(count 0)
-file(GLOB pages "${ROOT}/README.md" "${ROOT}/*/README.md" "${ROOT}/*/*/README.md" "${ROOT}/Docs/*.md")
+file(GLOB pages "${ROOT}/README.md" "${ROOT}/*/README.md" "${ROOT}/*/*/README.md"
+  "${ROOT}/*/*/*/README.md" "${ROOT}/*.md" "${ROOT}/Docs/*.md")
 list(FILTER pages EXCLUDE REGEX "${ROOT}/build")
 list(REMOVE_DUPLICATES pages)
 foreach (page IN LISTS pages)
@@ -74,6 +76,27 @@ foreach (page IN LISTS pages)
       endif ()
     endif ()
   endforeach ()
+  if (name MATCHES "^Core/Tributary/")
+    file(GLOB unlisted RELATIVE "${folder}" "${folder}/*.h" "${folder}/detail/*.h")
+    string(REGEX MATCHALL "\n[|] `[^|]*[|]" cells "${text}")
+    foreach (cell IN LISTS cells)
+      string(REGEX MATCHALL "`[A-Za-z/]+[*]?[.][a-z*]+`|`detail/[A-Za-z]+[*]`" files "${cell}")
+      foreach (file IN LISTS files)
+        string(REPLACE "`" "" file "${file}")
+        math(EXPR count "${count} + 1")
+        file(GLOB there "${folder}/${file}")
+        if (NOT there)
+          list(APPEND errors "${name} lists ${file}, which does not exist")
+          continue ()
+        endif ()
+        list(TRANSFORM there REPLACE "^${folder}/" "")
+        list(REMOVE_ITEM unlisted ${there})
+      endforeach ()
+    endforeach ()
+    foreach (header IN LISTS unlisted)
+      list(APPEND errors "${name} does not list ${header}")
+    endforeach ()
+  endif ()
   if (NOT name MATCHES "^Docs/")
     continue ()
   endif ()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The project of a library user, as README.md and Docs/UserGuide.md print it: the program of the guide is linked by the
+# lines of the README with an installed Core, and run.
+# cmake -DROOT=<repository> -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler>
+#       -DCXX_FLAGS=<flags> -DGENERATOR=<generator> -DRUN=<launcher;...> -P Library.cmake
+cmake_minimum_required(VERSION 3.22)
+
+# snippet_of(<page> <language> <file>): writes the page's one snippet of a language to a file.
+function (snippet_of page language file)
+  file(READ "${ROOT}/${page}" text)
+  string(FIND "${text}" "\n```${language}\n" begin)
+  if (begin EQUAL -1)
+    message(FATAL_ERROR "${page} has no snippet of ${language}")
+  endif ()
+  string(LENGTH "\n```${language}\n" head)
+  math(EXPR begin "${begin} + ${head}")
+  string(SUBSTRING "${text}" ${begin} -1 rest)
+  string(FIND "${rest}" "\n```" end)
+  string(SUBSTRING "${rest}" 0 ${end} snippet)
+  string(FIND "${rest}" "\n```${language}\n" another)
+  if (NOT another EQUAL -1)
+    message(FATAL_ERROR "${page} has several snippets of ${language}")
+  endif ()
+  file(WRITE "${file}" "${snippet}\n")
+endfunction ()
+
+function (run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
+  if (NOT result EQUAL 0)
+    list(GET ARGN 0 program)
+    message(FATAL_ERROR "${program} failed: ${result}")
+  endif ()
+endfunction ()
+
+file(REMOVE_RECURSE "${WORK_DIR}")
+snippet_of(README.md cmake "${WORK_DIR}/source/link.cmake")
+file(WRITE "${WORK_DIR}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.22)
+project(Yours LANGUAGES CXX)
+add_executable(yours yours.cpp)
+include(link.cmake)
+")
+snippet_of(Docs/UserGuide.md cpp "${WORK_DIR}/source/yours.cpp")
+run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix" --component Core)
+run("${CMAKE_COMMAND}" -S "${WORK_DIR}/source" -B "${WORK_DIR}/build" -G "${GENERATOR}"
+  "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
+  "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release)
+run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+run(${RUN} "${WORK_DIR}/build/yours")
