@@ -44,11 +44,12 @@ function (_tributary_register name ranks)
       "${TRIBUTARY_MPI_ENVIRONMENT};${TRIBUTARY_SANITIZER_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction ()
 
-# tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [MPI_ONLY]
+# tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [WIDE <n>...] [MPI_ONLY]
 #                         [LIBRARIES <target>...] [LABEL <label>])
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
-# Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. Without MPI
+# Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. The numbers
+# of WIDE get the label Wide: they run with Utilities/test --all only. Without MPI
 # it runs on one rank, or not at all with MPI_ONLY. In a build with sanitizers the larger numbers of
 # ranks are left to the ordinary build: above 2 with address sanitizer, above 1 with thread sanitizer
 # (MPI itself is not instrumented). With address sanitizer one rank is Loopback's, as
@@ -56,7 +57,7 @@ endfunction ()
 # With thread sanitizer only programs that start threads are built, those with Support/Threads.h: it has
 # nothing to see in the others.
 function (tributary_add_core_test name)
-  cmake_parse_arguments(arg "MPI_ONLY" "LABEL" "SOURCES;RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "MPI_ONLY" "LABEL" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
     message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
   endif ()
@@ -95,10 +96,14 @@ function (tributary_add_core_test name)
       LABELS "${arg_LABEL}"
       ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1;UBSAN_OPTIONS=print_stacktrace=1")
   endif ()
-  foreach (ranks IN LISTS arg_RANKS)
+  foreach (ranks IN LISTS arg_RANKS arg_WIDE)
     if (ranks LESS_EQUAL most)
+      set(labels "${arg_LABEL}")
+      if (ranks IN_LIST arg_WIDE)
+        list(APPEND labels Wide)
+      endif ()
       _tributary_register("${name}" "${ranks}"
-        COMMAND "$<TARGET_FILE:${name}>" LABELS "${arg_LABEL}")
+        COMMAND "$<TARGET_FILE:${name}>" LABELS ${labels})
     endif ()
   endforeach ()
 endfunction ()
@@ -112,16 +117,16 @@ function (tributary_outputs variable)
   set(${variable} ${folders} PARENT_SCOPE)
 endfunction ()
 
-# tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [ARGUMENTS <arg>...]
+# tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [WIDE <n>...] [ARGUMENTS <arg>...]
 #                            [LABELS <label>...] [RENDER] [SYMMETRIC])
 #
-# A Python script in pvbatch. It finds the plugin's file in the environment variable
+# A Python script in pvbatch, on numbers of ranks as for tributary_add_core_test. It finds the plugin's file in the environment variable
 # TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is this run's alone in
 # TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin and Testing/Filters/Support on the module
 # path. RENDER runs it under a
 # virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
-  cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;ARGUMENTS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;WIDE;ARGUMENTS;LABELS" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT arg_RANKS)
     message(FATAL_ERROR "tributary_add_pvbatch_test(${name}): give SCRIPT and RANKS")
   endif ()
@@ -140,12 +145,16 @@ function (tributary_add_pvbatch_test name)
     set(symmetric --sym)
   endif ()
   get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
-  foreach (ranks IN LISTS arg_RANKS)
+  foreach (ranks IN LISTS arg_RANKS arg_WIDE)
+    set(labels Plugin ${arg_LABELS})
+    if (ranks IN_LIST arg_WIDE)
+      list(APPEND labels Wide)
+    endif ()
     tributary_outputs(output "${name}.${ranks}ranks")
     file(MAKE_DIRECTORY "${output}")
     _tributary_register("${name}" "${ranks}" ${render}
       COMMAND "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}
-      LABELS Plugin ${arg_LABELS}
+      LABELS ${labels}
       ENVIRONMENT
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"
         "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"

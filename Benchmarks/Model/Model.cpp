@@ -149,7 +149,8 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
        tributary::cutIntoBoxes(setting.points, 2, tributary::subregionsOf(setting)))
     boxes.push_back(box);
   const tributary::Subregion subregion(problem, boxes, static_cast<std::size_t>(transport.rank()));
-  const tributary::detail::DatedValues boundary{std::vector<double>(subregion.boundary().size(), 0.5)};
+  const tributary::detail::DatedValues boundary{
+      std::vector<double>(subregion.boundary().size(), 0.5)};
   tributary::detail::DatedValues halo{std::vector<double>(subregion.halo().size(), 0.5)};
   // Nothing is low enough, and nothing becomes lower.
   const tributary::HybridJudge judge(0, std::numeric_limits<std::int64_t>::max());

@@ -97,7 +97,8 @@ void LatticePiece::visitOwnEntities(unsigned span, Visit&& visit) const {
 }
 
 template <class Visit>
-void LatticePiece::visitFinerEntities(const NeighborPiece& finer, unsigned span, Visit&& visit) const {
+void LatticePiece::visitFinerEntities(const NeighborPiece& finer, unsigned span,
+                                      Visit&& visit) const {
   const Box mine = box();
   Index3 lo, hi, step;
   for (std::size_t a = 0; a < 3; ++a) {

@@ -25,8 +25,14 @@ namespace {
 using tributary::testing::Sanitized;
 
 /// Random schedules of all detectors together. The environment variable TRIBUTARY_SCHEDULES gives
-/// another number, and asks for the long suite: all programs and variants are explored.
-constexpr std::int64_t QuickSchedules = Sanitized ? 2000 : 30000;
+/// another number and selects the long suite, which explores all programs and variants.
+/// TRIBUTARY_TEST_ALL selects the larger of the two numbers here (Utilities/test --all).
+std::int64_t randomSchedules() {
+  if (const char* number = std::getenv("TRIBUTARY_SCHEDULES")) return std::atoll(number);
+  if (Sanitized) return 2000;
+  return std::getenv("TRIBUTARY_TEST_ALL") != nullptr ? 30000 : 10000;
+}
+
 constexpr std::uint64_t ExploredRandomPrograms = 12;
 constexpr int MostRanks = 16;
 
@@ -226,8 +232,7 @@ TEST(Schedule, OfConsensusWithEagerSendsLosesAMessage) {
 // Bigger programs on up to 16 ranks, with slow ranks, long stalls, and late messages.
 TEST(RandomSchedules, EveryDetectorIsRight) {
   const std::vector<Case> all = cases();
-  const std::int64_t wanted =
-      longSuite() ? std::atoll(std::getenv("TRIBUTARY_SCHEDULES")) : QuickSchedules;
+  const std::int64_t wanted = randomSchedules();
   RandomRuns total;
   int violations = 0;
   for (std::int64_t run = 0; run < wanted && violations < 5; ++run) {

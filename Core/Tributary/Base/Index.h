@@ -7,6 +7,8 @@
 namespace tributary {
 
 /// A number as an index into a container. @pre number >= 0
-constexpr std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
+constexpr std::size_t index(std::int64_t number) {
+  return static_cast<std::size_t>(number);
+}
 
 }  // namespace tributary

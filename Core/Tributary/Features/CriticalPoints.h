@@ -8,8 +8,8 @@
 #include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Components/DistributedUnion.h"
-#include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/CriticalPointSearch.h"
+#include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/TrajectoryPieces.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -24,8 +24,8 @@ struct TrackJoin {
 /// What a step has added.
 struct CriticalPointStep {
   std::vector<TrajectoryPieces> pieces;  ///< Of each local block.
-  std::vector<TrackJoin> joins;                  ///< Found by this rank; each by one rank.
-  bool aborted = false;  ///< By a monitor; the tracker is not to be used any more.
+  std::vector<TrackJoin> joins;          ///< Found by this rank; each by one rank.
+  bool aborted = false;                  ///< By a monitor; the tracker is not to be used any more.
 };
 
 struct CriticalPointOptions {

@@ -65,7 +65,7 @@ class SwapBytes : public detail::ArrayReduction {
     bool nests = false;
     int round = 0;
     int roundsSent = 0;
-    Swap swap;                        // of this round
+    Swap swap;                                // of this round
     std::vector<detail::BlockMessage> early;  // of later rounds
   };
   struct Ready {

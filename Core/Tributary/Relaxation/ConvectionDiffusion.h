@@ -80,8 +80,8 @@ class ConvectionDiffusion {
  private:
   /// @param below, above  the plane of cells below that of row (j, k), and above it
   detail::ConvectionDiffusionRow rowAt(std::int64_t j, std::int64_t k, const double* plane,
-                               const double* below, const double* above,
-                               const SideValues& beyond) const;
+                                       const double* below, const double* above,
+                                       const SideValues& beyond) const;
 
   /// Per face across an axis: what diffusion lets through (diffusivity / distance of the centers),
   /// and whether the flow brings in what lies beyond, and takes out what lies here (1 or 0).
@@ -98,7 +98,7 @@ class ConvectionDiffusion {
   /// The row's part with open faces; the others' equation is base u = b.
   /// @param u  of the whole row
   detail::ConvectionDiffusionRow openPart(detail::ConvectionDiffusionRow row, const OpenPart& part,
-                                  const double* u) const;
+                                          const double* u) const;
 
   CellRange box_;
   ConvectionDiffusionTerms terms_;
