@@ -528,7 +528,7 @@ double simulatePlain(int ranks, Pattern pattern, std::int64_t pixels,
   const std::size_t perBlock = network.bytes() / sizeof(Pixel);
   const auto receive = [](Transport& transport, tributary::Session session) {
     tributary::Backoff backoff;
-    while (!transport.tryReceive(tributary::Topic::Work, session)) backoff.rest(transport);
+    while (!transport.tryReceive(tributary::Topic::Work, session)) backoff.pause(transport);
   };
   return network.time([&](Transport& transport) -> std::function<void()> {
     return [&] {

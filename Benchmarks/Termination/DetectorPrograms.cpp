@@ -82,7 +82,7 @@ bool DetectorProgram::turn(tributary::Backoff* backoff) {
     if (busy) {
       backoff->reset();
     } else {
-      backoff->rest(transport_);
+      backoff->pause(transport_);
     }
   } else if (!busy) {
     transport_.relax(0);

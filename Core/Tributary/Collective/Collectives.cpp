@@ -18,7 +18,7 @@ std::vector<std::int64_t> wait(Transport& transport, const PendingReduce& reduce
   while (true) {
     transport.poll();
     if (reduce.done()) return reduce.result();
-    backoff.rest(transport);
+    backoff.pause(transport);
   }
 }
 
@@ -40,7 +40,7 @@ class Post {
         backoff.reset();
       } else {
         transport_.poll();
-        backoff.rest(transport_);
+        backoff.pause(transport_);
       }
     }
     Bytes bytes = std::move(arrived_[source].front());
@@ -70,7 +70,7 @@ class Post {
       if (take()) {
         backoff.reset();
       } else {
-        backoff.rest(transport_);
+        backoff.pause(transport_);
       }
     }
   }
@@ -235,7 +235,7 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
       all = transport.allreduce(ReduceOp::Min, {lowest});
       entered = true;
     }
-    backoff.rest(transport);
+    backoff.pause(transport);
   }
   for (auto& [source, messages] : post.arrived()) {
     result[static_cast<std::size_t>(source)] = std::move(messages.front());

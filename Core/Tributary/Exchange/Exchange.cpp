@@ -242,7 +242,7 @@ void Exchange::run(const std::function<bool()>& monitor) {
     if (engine_->busy()) {
       backoff.reset();
     } else {
-      backoff.rest(engine_->transport());
+      backoff.pause(engine_->transport());
     }
   }
 }

@@ -459,7 +459,7 @@ const IterationResult& Iteration::run(const std::function<bool()>& monitor) {
   while (!engine_->advance()) {
     if (monitor && !monitor()) engine_->abort();
     if (engine_->idle()) {
-      backoff.rest(engine_->transport());
+      backoff.pause(engine_->transport());
     } else {
       backoff.reset();
     }

@@ -473,7 +473,7 @@ double HybridJacobi::verify() {
   ResidualReduction reduction(*reduce, Norm::Two);
   reduction.start({squares, 0, true});
   Backoff backoff;
-  while (!reduction.advance()) backoff.rest(transport_);
+  while (!reduction.advance()) backoff.pause(transport_);
   return reduction.result().residual;
 }
 

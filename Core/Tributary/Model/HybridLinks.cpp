@@ -52,7 +52,7 @@ bool waitFor(Transport& transport, ErrorCollector& errors, Step&& step) {
   bool done = false;
   for (int failures = 0; !done && failures <= MostErrors;) {
     if (!errors.attempt([&] { done = step(); })) ++failures;
-    if (!done) backoff.rest(transport);
+    if (!done) backoff.pause(transport);
   }
   return done;
 }
@@ -273,7 +273,7 @@ bool HybridMaster::serve(Transport& transport, Session session, HybridJudge judg
   while (running > 0) {
     auto envelope = transport.tryReceive(Topic::Work, session);
     if (!envelope) {
-      backoff.rest(transport);
+      backoff.pause(transport);
       continue;
     }
     backoff.reset();

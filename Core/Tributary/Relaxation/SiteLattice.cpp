@@ -74,7 +74,7 @@ Bytes SitePost::receive(int source) {
     transport_.poll();
     std::optional<Envelope> envelope = transport_.tryReceive(Topic::Work, session_);
     if (!envelope) {
-      backoff.rest(transport_);
+      backoff.pause(transport_);
       continue;
     }
     backoff.reset();

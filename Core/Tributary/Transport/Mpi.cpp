@@ -377,7 +377,7 @@ class MpiTransport : public Transport {
     Backoff backoff;
     while (ledger_.received < expected || !requests_.empty() || !arrivals_->empty() ||
            !ledger_.dropped.empty()) {
-      backoff.rest(*this);
+      backoff.pause(*this);
       arrivals_->dropComplete();
       ledger_.dropped.remove_if([&](DroppedMpiSend& send) { return complete(send); });
       poll();

@@ -64,7 +64,7 @@ void checkPersistentSize(std::size_t came, std::size_t expected, int source, int
               " were expected");
 }
 
-void Backoff::rest(Transport& transport) {
+void Backoff::pause(Transport& transport) {
   ++empty_;
   if (empty_ <= SpinningPolls) return;
   if (empty_ <= SpinningPolls + YieldingPolls) {

@@ -227,7 +227,7 @@ class Backoff {
   /// Something happened.
   void reset() { empty_ = 0; }
   /// Nothing happened in this turn.
-  void rest(Transport& transport);
+  void pause(Transport& transport);
 
  private:
   int empty_ = 0;

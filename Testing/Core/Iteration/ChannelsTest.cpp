@@ -25,7 +25,7 @@ void waitFor(Transport& transport, const std::function<bool()>& condition) {
   Backoff backoff;
   while (!condition()) {
     transport.poll();
-    backoff.rest(transport);
+    backoff.pause(transport);
   }
 }
 

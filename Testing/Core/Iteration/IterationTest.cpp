@@ -41,7 +41,7 @@ void waitFor(Transport& transport, const std::function<bool()>& condition) {
   Backoff backoff;
   while (!condition()) {
     transport.poll();
-    backoff.rest(transport);
+    backoff.pause(transport);
   }
 }
 
@@ -701,7 +701,7 @@ TEST(Iteration, EndsWithAnExchangeBesideIt) {
         }
         if (!quiet) quiet = exchange.advance();
         if (ended || iteration.idle()) {
-          backoff.rest(transport);
+          backoff.pause(transport);
         } else {
           backoff.reset();
         }

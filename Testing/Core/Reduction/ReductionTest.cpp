@@ -586,7 +586,7 @@ TEST(Reductions, UnderWayAtTheSameTimeDoNotMix) {
         const bool begin = (mix(seed + static_cast<std::uint64_t>(transport.rank())) & 1) == 0;
         (begin ? one : other).advance();
         (begin ? other : one).advance();
-        backoff.rest(transport);
+        backoff.pause(transport);
       }
       for (auto* merge : {&one, &other}) {
         for (const auto& survivor : merge->takeSurvivors()) EXPECT_EQ(survivor.item, expected);

@@ -143,7 +143,7 @@ class Program {
       if (busy) {
         backoff.reset();
       } else {
-        backoff.rest(transport_);
+        backoff.pause(transport_);
       }
     }
     EXPECT_TRUE(passive());
@@ -482,7 +482,7 @@ void runQuiet(Transport& transport, Detector& detector) {
   Backoff backoff;
   while (!detector.advance(true, false)) {
     transport.poll();
-    backoff.rest(transport);
+    backoff.pause(transport);
   }
 }
 
@@ -550,7 +550,7 @@ std::string saidOf(const Case& detected, Bytes bytes, int turns) {
     for (int turn = 0; turn < turns; ++turn) {
       detector->advance(false, false);
       transport.poll();
-      backoff.rest(transport);
+      backoff.pause(transport);
     }
   });
   barrier(transport);
@@ -641,7 +641,7 @@ TEST(Detectors, BeginTheNextDetectionWithNothingOfTheLast) {
           transport.poll();
           const bool passive = send.done() && !transport.receiving(Topic::Work, work);
           if (detector->advance(passive, touched)) break;
-          backoff.rest(transport);
+          backoff.pause(transport);
         }
       }
       EXPECT_EQ(got, transport.rank() == 0 ? 1 : 0) << name << ", seed " << seed;
@@ -670,7 +670,7 @@ TEST(Trees, ReportOnceInTheBestCase) {
       }
       transport.poll();
       if (detector->advance(heard == transport.size(), true)) break;
-      backoff.rest(transport);
+      backoff.pause(transport);
     }
     EXPECT_EQ(heard, transport.size());
     EXPECT_EQ(allreduce(transport, ReduceOp::Sum, detector->messages()),

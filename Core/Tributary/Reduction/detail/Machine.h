@@ -133,7 +133,7 @@ void advanceToEnd(Transport& transport, Machine& machine) {
       backoff.reset();
       transport.relax(0);
     } else {
-      backoff.rest(transport);
+      backoff.pause(transport);
     }
   }
 }
