@@ -99,7 +99,7 @@ std::string scriptOf(const Scenario& scenario, const std::vector<std::uint8_t>& 
   Guide guide(prefix, turn, false);
   ScheduleRecorder recorder(guide);
   try {
-    const auto network = makeAdversaryNetwork(scenario.ranks, recorder, halfReceived);
+    const auto network = makeAdversarialNetwork(scenario.ranks, recorder, halfReceived);
     const auto run = scenario.make(*network);
     network->runSteps([&](Transport& transport) { return run->step(transport); });
   } catch (const Stop&) {
@@ -130,7 +130,7 @@ Exploration explore(const Scenario& scenario, const ExplorationLimits& limits) {
       Guide guide(from.choices, turn, false);
       bool ended = false;
       try {
-        const auto network = makeAdversaryNetwork(scenario.ranks, guide, limits.halfReceived);
+        const auto network = makeAdversarialNetwork(scenario.ranks, guide, limits.halfReceived);
         const auto run = scenario.make(*network);
         try {
           network->runSteps([&](Transport& transport) { return run->step(transport); });
@@ -152,7 +152,7 @@ Exploration explore(const Scenario& scenario, const ExplorationLimits& limits) {
             std::vector<std::uint8_t> none;
             Guide fair(to.choices, none, true);
             const auto fairNetwork =
-                makeAdversaryNetwork(scenario.ranks, fair, limits.halfReceived);
+                makeAdversarialNetwork(scenario.ranks, fair, limits.halfReceived);
             const auto fairRun = scenario.make(*fairNetwork);
             try {
               fairNetwork->runSteps([&](Transport& transport) { return fairRun->step(transport); });
@@ -189,7 +189,7 @@ Exploration explore(const Scenario& scenario, const ExplorationLimits& limits) {
 
 std::string replay(const Scenario& scenario, const std::string& schedule, bool halfReceived) {
   const auto adversary = makeScriptedAdversary(schedule);
-  const auto network = makeAdversaryNetwork(scenario.ranks, *adversary, halfReceived);
+  const auto network = makeAdversarialNetwork(scenario.ranks, *adversary, halfReceived);
   const auto run = scenario.make(*network);
   std::int64_t steps = 0;
   try {
@@ -208,7 +208,7 @@ std::string replay(const Scenario& scenario, const std::string& schedule, bool h
 
 std::string runRandomly(const Scenario& scenario, std::uint64_t seed, RandomRuns& result) {
   const auto attempt = [&](Adversary& adversary) -> std::string {
-    const auto network = makeAdversaryNetwork(scenario.ranks, adversary, seed % 2 == 1);
+    const auto network = makeAdversarialNetwork(scenario.ranks, adversary, seed % 2 == 1);
     std::int64_t steps = 0;
     try {
       const auto run = scenario.make(*network);

@@ -8,14 +8,14 @@
 
 namespace tributary {
 
-/// The cause of an Error, by what a caller can do about it.
+/// The cause of an Error, which determines what the caller can do.
 enum class ErrorKind {
-  Input,    ///< an argument, a file or a data set is invalid: correct it and call again
-  Message,  ///< a message is malformed: the ranks run different programs, or one has a defect
-  Memory,   ///< a rank has no memory for its data or for a message: use more ranks or smaller data
-  Mpi,      ///< a function of MPI failed: see MpiError
-  Stall,    ///< no rank made progress within the time limit
-  Internal  ///< a defect of this library, or an exception of another one
+  Input,    ///< An argument, a file or a data set is invalid. Correct it and call again.
+  Message,  ///< A message is malformed. The ranks run different programs, or one has a defect.
+  Memory,   ///< A rank has no memory for its data or a message. Use more ranks or smaller data.
+  Mpi,      ///< A function of MPI failed: see MpiError.
+  Stall,    ///< No rank makes progress.
+  Internal  ///< A defect of this library, or an exception of another library.
 };
 
 /// The base class of all exceptions of the library. The text names the problem and its cure and can
@@ -23,15 +23,18 @@ enum class ErrorKind {
 /// collective operations agree on it (see agreeOnError()) and then throw it on all ranks.
 class Error : public std::runtime_error {
  public:
-  /// @param kind  Default: ErrorKind::Input.
+  /// An error of kind Input.
   explicit Error(const std::string& text) : std::runtime_error(text) {}
   explicit Error(const char* text) : std::runtime_error(text) {}
+  /// @param text  names the problem and its cure
+  /// @param rank  the rank that detects the problem, if known
   Error(ErrorKind kind, const std::string& text, std::optional<int> rank = std::nullopt)
       : std::runtime_error(text), kind_(kind), rank_(rank) {}
 
+  /// The cause of the error.
   ErrorKind kind() const noexcept { return kind_; }
-  /// The rank that detected the problem, if it is known. It is known on all ranks after
-  /// agreeOnError().
+  /// The rank that detected the problem, if known. After ErrorCollector::agree() it is known on all
+  /// ranks.
   std::optional<int> rank() const noexcept { return rank_; }
 
  private:
@@ -39,12 +42,13 @@ class Error : public std::runtime_error {
   std::optional<int> rank_;
 };
 
-/// A function of MPI failed. This header does not need MPI: codes are plain integers.
+/// Thrown if a function of MPI fails. This header does not include MPI: codes are plain integers.
 class MpiError : public Error {
  public:
   /// @param function  its name, for instance "MPI_Isend"
-  /// @param code  its result; differs between implementations of MPI
-  /// @param errorClass  the standard error class of the code, for instance MPI_ERR_TRUNCATE
+  /// @param code  its error code, which depends on the MPI implementation
+  /// @param errorClass  the error class of the code, for instance MPI_ERR_TRUNCATE
+  /// @param rank  the rank on which it failed, if known
   MpiError(const std::string& text, const std::string& function, int code, int errorClass,
            std::optional<int> rank = std::nullopt)
       : Error(ErrorKind::Mpi, text, rank),
@@ -52,10 +56,12 @@ class MpiError : public Error {
         code_(code),
         errorClass_(errorClass) {}
 
-  /// Empty, like the codes 0, on the other ranks of an exchange, which learn the kind and text
-  /// only.
+  /// The name of the MPI function. If an exchange throws on another rank than the one that failed,
+  /// the name is empty and the codes are 0: only the kind and text are known there.
   const std::string& function() const noexcept { return *function_; }
+  /// The error code that the function returned.
   int code() const noexcept { return code_; }
+  /// The MPI error class of the code.
   int errorClass() const noexcept { return errorClass_; }
 
  private:
@@ -63,5 +69,12 @@ class MpiError : public Error {
   int code_;
   int errorClass_;
 };
+
+/// Throws Error of kind Message: "malformed message: WHAT; do all ranks run the same version of the
+/// program?".
+[[noreturn]] inline void refuseMessage(const std::string& what) {
+  throw Error(ErrorKind::Message,
+              "malformed message: " + what + "; do all ranks run the same version of the program?");
+}
 
 }  // namespace tributary

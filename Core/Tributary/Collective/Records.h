@@ -19,37 +19,30 @@
 
 /// Typed exchanges between ranks.
 ///
-/// All functions are collective. They run the caller's local work (which builds what is sent, and
-/// uses what is received) inside of the agreement on errors: if the work or an allocation throws on
+/// All functions are collective. They call the caller's functions, which build the sent records and
+/// use the received ones, within the agreement on errors: if one of them or an allocation throws on
 /// one rank, or a message is lost or malformed, all ranks throw Error with the text of
-/// agreeOnError(), and the transport can be used again. Local work must not communicate.
+/// agreeOnError(), and the transport can be used again. The caller's functions must not
+/// communicate.
 ///
-/// The cost is that of one exchangeBytes() and one agreement, a reduction. The exchange itself
-/// tells all ranks whether building failed on any; no rank uses the incomplete records that came
-/// then.
+/// The cost is one exchangeBytes() and one agreement, which is a reduction. The exchange itself
+/// finds out whether building failed on a rank. In that case no rank uses the incomplete records.
 ///
-/// The functions with a ErrorCollector neither agree nor throw: they note errors in the
-/// ErrorCollector, which the caller agrees on after the last exchange. After an error they return
-/// no records.
+/// The overloads with an ErrorCollector neither agree nor throw. They note errors in it, and the
+/// caller calls ErrorCollector::agree() after the last exchange. After an error they return no
+/// records.
 ///
-/// The result is deterministic: records are in the order of their source ranks, those of one rank
-/// in the order in which it added them.
+/// The result is deterministic: records are in the order of their source ranks, and records of one
+/// rank are in the order in which it added them.
 namespace tributary {
 
-/// How bytes for each rank travel: exchangeBytes() if few ranks have something for each other,
-/// allToAll() if most have. It notes errors in the ErrorCollector, or throws on all ranks.
+/// The function that exchanges bytes: exchangeBytes() if each rank sends to few others, allToAll()
+/// if it sends to most. It notes errors in the ErrorCollector, or throws on all ranks.
 using ByteExchange = std::vector<Bytes> (*)(Transport&, std::vector<Bytes> toEachRank,
                                             ErrorCollector&);
 
-/// Throws Error of kind Message: "malformed message: WHAT; do all ranks run the same version of the
-/// program?".
-[[noreturn]] inline void refuseMessage(const std::string& what) {
-  throw Error(ErrorKind::Message,
-              "malformed message: " + what + "; do all ranks run the same version of the program?");
-}
-
-/// A rank as an index. Throws Error if it does not exist.
-inline std::size_t checkedRank(int rank, int ranks) {
+/// Converts a rank to an index. Throws Error of kind Internal unless it is in [0, ranks).
+[[nodiscard]] inline std::size_t checkedRank(int rank, int ranks) {
   if (rank < 0 || rank >= ranks)
     throw Error(ErrorKind::Internal, "a record for rank " + std::to_string(rank) +
                                          ", but ranks are numbered from 0 to " +
@@ -57,13 +50,13 @@ inline std::size_t checkedRank(int rank, int ranks) {
   return static_cast<std::size_t>(rank);
 }
 
-/// The messages that a rank is about to send, one for each rank. Local.
+/// Collects the messages that this rank sends, one for each rank. Local.
 class MessageOutbox {
  public:
   explicit MessageOutbox(int ranks) : writers_(static_cast<std::size_t>(ranks)) {}
 
   int ranks() const { return static_cast<int>(writers_.size()); }
-  /// The message to a rank, to write at its end. Nothing is sent where nothing is written.
+  /// The message to a rank, which the caller appends to. Empty messages are not sent.
   Writer& to(int rank) { return writers_[checkedRank(rank, ranks())]; }
 
   /// Hands over the messages, by rank.
@@ -78,12 +71,11 @@ class MessageOutbox {
   std::vector<Writer> writers_;
 };
 
-/// The records that a rank is about to send, by destination. They are kept as the bytes that
-/// travel. Local.
+/// Collects the records that this rank sends, by destination, as the bytes of the messages. Local.
 template <class Record>
 class RecordOutbox {
   static_assert(std::is_trivially_copyable_v<Record>, "use sendMessages() for this type");
-  static_assert(!std::is_pointer_v<Record>, "a pointer means nothing on another rank");
+  static_assert(!std::is_pointer_v<Record>, "a pointer is not valid on another rank");
 
  public:
   explicit RecordOutbox(int ranks) : messages_(static_cast<std::size_t>(ranks)) {}
@@ -95,10 +87,10 @@ class RecordOutbox {
   void add(int rank, Span<const Record> records) {
     append(to(rank), records.data(), records.size() * sizeof(Record));
   }
-  /// Makes room for so many records for a rank in total.
+  /// Reserves memory for a total number of records for a rank.
   void reserve(int rank, std::size_t records) { to(rank).reserve(records * sizeof(Record)); }
-  /// How many records a rank is sent.
-  std::size_t count(int rank) const {
+  /// The number of records for a rank.
+  [[nodiscard]] std::size_t count(int rank) const {
     return messages_[checkedRank(rank, ranks())].size() / sizeof(Record);
   }
 
@@ -117,7 +109,8 @@ class Records {
  public:
   /// No records.
   Records() = default;
-  /// Reads the messages of all ranks, and frees each. Throws Error if one is malformed.
+  /// Reads the messages of all ranks, and frees them. Throws Error of kind Message if the size of
+  /// one is not a multiple of that of a record.
   explicit Records(std::vector<Bytes>&& messages) {
     std::size_t bytes = 0;
     for (const Bytes& message : messages) bytes += message.size();
@@ -139,14 +132,14 @@ class Records {
     }
   }
 
-  /// All records, of rank 0 first.
+  /// All records, those of rank 0 first.
   std::vector<Record>& all() { return all_; }
   const std::vector<Record>& all() const { return all_; }
   std::size_t size() const { return all_.size(); }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
-  /// The records of one source rank. @pre all() has its size and order from the beginning
-  Span<const Record> from(int rank) const {
+  /// The records of one source rank. @pre all() was not resized or reordered
+  [[nodiscard]] Span<const Record> from(int rank) const {
     const auto place = static_cast<std::size_t>(rank);
     if (place + 1 >= offsets_.size()) return {};
     return {all_.data() + offsets_[place], offsets_[place + 1] - offsets_[place]};
@@ -157,8 +150,8 @@ class Records {
   std::vector<std::size_t> offsets_;  // of the ranks' first records, and the end
 };
 
-/// Sends records to ranks. Collective; see the top of this file for errors and order.
-/// @param fill  fill(RecordOutbox<Record>&), local
+/// Sends records to ranks. Collective; errors and order: see the top of this file.
+/// @param fill  called as fill(RecordOutbox<Record>&): adds the records; local
 /// @return the records for this rank
 template <class Record, ByteExchange Exchange = exchangeBytes, class Fill>
 [[nodiscard]] Records<Record> sendRecords(Transport& transport, ErrorCollector& errors,
@@ -187,9 +180,9 @@ template <class Record, ByteExchange Exchange = exchangeBytes, class Fill>
   return records;
 }
 
-/// The same, with local work on the received records before the agreement: bounds checks, and what
-/// else may fail.
-/// @param use  use(Records<Record>&), local; refuses a record with refuseMessage()
+/// The same, and processes the received records before the agreement.
+/// @param use  called as use(Records<Record>&): checks bounds and processes the records; local;
+///             refuses a record with refuseMessage()
 template <class Record, ByteExchange Exchange = exchangeBytes, class Fill, class Use>
 void sendRecords(Transport& transport, Fill&& fill, Use&& use) {
   ErrorCollector errors;
@@ -199,12 +192,12 @@ void sendRecords(Transport& transport, Fill&& fill, Use&& use) {
   errors.agree(transport);
 }
 
-/// Sends messages of any content to ranks: records of several types or of variable length.
-/// Collective; see the top of this file for errors.
-/// @param fill  fill(MessageOutbox&), local
-/// @param read  read(std::vector<Reader>&), local: one reader for each source rank; all must be
-/// read
-///              to their ends
+/// Sends messages of any content to ranks, such as records of several types or of variable length.
+/// Collective; errors: see the top of this file.
+/// @param fill  called as fill(MessageOutbox&): writes the messages; local
+/// @param read  called as read(std::vector<Reader>&) with a reader for each source rank; local;
+/// must
+///              read all messages to their ends
 template <ByteExchange Exchange = exchangeBytes, class Fill, class Read>
 void sendMessages(Transport& transport, ErrorCollector& errors, Fill&& fill, Read&& read) {
   std::vector<Bytes> messages(static_cast<std::size_t>(transport.size()));
@@ -235,18 +228,20 @@ void sendMessages(Transport& transport, Fill&& fill, Read&& read) {
   errors.agree(transport);
 }
 
-/// Local. Calls visit(int rank, Reader&) for each source rank, in order, until its message is read.
+/// Calls visit(int rank, Reader&) for each source rank, in order, until its message is read. Local.
 template <class Visit>
 void readAll(std::vector<Reader>& readers, Visit&& visit) {
   for (std::size_t rank = 0; rank < readers.size(); ++rank)
     while (!readers[rank].atEnd()) visit(static_cast<int>(rank), readers[rank]);
 }
 
-/// Asks ranks questions and returns their answers. Collective; see the top of this file for errors.
-/// @param fill  fill(RecordOutbox<Question>&), local: adds the questions
-/// @param answerTo  answerTo(const Question&, int asker), local, on the rank that is asked, in the
-///                  order of askers: returns an Answer, or throws to refuse
-/// @return for each rank, one answer to each question that it was asked, in their order
+/// Sends questions to ranks and returns their answers. Collective; errors: see the top of this
+/// file.
+/// @param fill  called as fill(RecordOutbox<Question>&): adds the questions; local
+/// @param answerTo  called as answerTo(const Question&, int asker) on the rank that is asked, in
+/// the
+///                  order of askers: returns an Answer, or throws to refuse; local
+/// @return for each rank, the answers to the questions that it was asked, in their order
 template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, class Fill,
           class AnswerTo>
 [[nodiscard]] Records<Answer> askRanks(Transport& transport, ErrorCollector& errors, Fill&& fill,
@@ -285,12 +280,13 @@ template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, c
   return answers;
 }
 
-/// Asks the owners of keys about them. Collective; see the top of this file for errors.
-/// @param questions  this rank's, in any order; may have equal ones
-/// @param ownerOf  ownerOf(const Question&), local: the rank to ask; throws Error if there is none
-/// @param answerTo  answerTo(const Question&, int asker), local, on the owner: returns an Answer,
-/// or
-///                  throws to refuse
+/// Sends questions to the ranks that own their keys. Collective; errors: see the top of this file.
+/// @param questions  of this rank, in any order, possibly with duplicates
+/// @param ownerOf  called as ownerOf(const Question&): returns the rank to ask; throws Error if
+/// there
+///                 is none; local
+/// @param answerTo  called as answerTo(const Question&, int asker) on the owner: returns an Answer,
+///                  or throws to refuse; local
 /// @return an answer to each question, in their order
 template <class Answer, ByteExchange Exchange = exchangeBytes, class Question, class OwnerOf,
           class AnswerTo>
@@ -322,10 +318,11 @@ template <class Answer, ByteExchange Exchange = exchangeBytes, class Question, c
   return inOrder;
 }
 
-/// The same for keys in [0, shares.total) that ranks own by shares. Throws Error on all ranks if a
-/// key is out of range.
+/// The same for keys in [0, shares.total), which ranks own by shares. Throws Error on all ranks if
+/// a key is out of range.
 /// @param shares  the same on all ranks
-/// @param answerOf  answerOf(std::size_t place), local: of a key's place in this rank's share
+/// @param answerOf  called as answerOf(std::size_t place) on the owner, with the key's place in the
+///                  share of this rank; local
 template <class Answer, ByteExchange Exchange = exchangeBytes, class AnswerOf>
 [[nodiscard]] std::vector<Answer> askOwners(Transport& transport, const Shares& shares,
                                             const std::vector<std::int64_t>& keys,

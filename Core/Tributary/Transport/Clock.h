@@ -7,24 +7,25 @@
 
 namespace tributary {
 
-/// Seconds of the machine's monotonic clock.
-inline double steadySeconds() {
+/// The time of the machine's monotonic clock, in seconds.
+[[nodiscard]] inline double steadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Seconds for which the calling thread has had a core.
-inline double coreSeconds() {
+/// The processor time of the calling thread, in seconds.
+[[nodiscard]] inline double coreSeconds() {
   std::timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// For how long the calling thread has been without a core since this was made: asleep, or because
-/// something else had it, a neighbor of a virtual machine included where the host tells.
+/// Measures how long the calling thread has not run on a core since the object was constructed,
+/// because it slept or because the core was taken by another thread or process. In a virtual
+/// machine it includes time taken by other guests, if the hypervisor reports it.
 class OffCore {
  public:
-  /// Too many by what asking takes: about a microsecond.
-  double seconds() const {
+  /// Time without a core, in seconds. Overestimated by the cost of this call, about 1 microsecond.
+  [[nodiscard]] double seconds() const {
     const double onCore = coreSeconds() - onCore_;
     return steadySeconds() - begin_ - onCore;
   }
@@ -34,7 +35,8 @@ class OffCore {
   double onCore_ = coreSeconds();
 };
 
-/// Lets others have the core: a nap, or one turn of the scheduler if `seconds` is 0.
+/// Releases the core of the calling thread for about `seconds`, or for one turn of the operating
+/// system's scheduler if `seconds` is 0.
 inline void leaveCore(double seconds) {
   if (seconds > 0) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

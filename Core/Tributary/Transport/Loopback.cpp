@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Transport/Clock.h"
+#include "Tributary/Transport/detail/RealTimeTransport.h"
 
 namespace tributary {
+
+using namespace detail;
 
 namespace {
 
@@ -26,8 +28,8 @@ class LoopbackInteger : public SharedInteger {
   std::int64_t value_;
 };
 
-/// What persistent requests of one topic and session have in common: letters and receives, each
-/// in the order in which they were started.
+/// The persistent requests of one topic and session: messages and receives, each in the order in
+/// which they were started.
 struct LoopbackLink {
   struct Letter {
     Bytes bytes;
@@ -48,7 +50,7 @@ class LoopbackSend : public PersistentRequest {
     link_.match();
   }
   bool done() override { return !sent_ || *sent_; }
-  bool cancel() override { throw Error("a send cannot be taken back"); }
+  bool cancel() override { throw Error("a persistent send cannot be canceled"); }
 
  private:
   LoopbackLink& link_;
@@ -102,22 +104,15 @@ void LoopbackLink::match() {
   }
 }
 
-class LoopbackTransport : public Transport {
+class LoopbackTransport : public RealTimeTransport {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
   bool threadsMayTakeTurns() const override { return true; }
-  double now() const override { return steadySeconds(); }
-  void spend(double) override {}
-  void relax(double seconds) override { leaveCore(seconds); }
-  Session openSession() override { return sessions_++; }
 
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override {
-    if (destination != 0) {
-      throw Error("send to rank " + std::to_string(destination) +
-                  " on a loopback transport, which has rank 0 only");
-    }
+    checkDestination(destination, 1);
     auto state = std::make_shared<PendingSend::State>();
     state->done = mode == SendMode::Eager;
     letters_.push_back({topic, session, std::move(bytes), state});
@@ -149,7 +144,6 @@ class LoopbackTransport : public Transport {
     return std::make_unique<LoopbackReceive>(links_[{topic, session}], size);
   }
 
-  PendingReduce barrier() override { return allreduce(ReduceOp::Or, {}); }
   PendingReduce allreduce(ReduceOp, std::vector<std::int64_t> values) override {
     auto state = std::make_shared<PendingReduce::State>();
     state->result = std::move(values);
@@ -171,7 +165,6 @@ class LoopbackTransport : public Transport {
 
   std::deque<Letter> letters_;
   std::map<std::pair<Topic, Session>, LoopbackLink> links_;
-  Session sessions_ = 0;
 };
 
 }  // namespace

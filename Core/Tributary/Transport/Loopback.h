@@ -7,7 +7,8 @@
 
 namespace tributary {
 
-/// One rank, no MPI. A synchronous send to itself is finished when it is received.
-std::unique_ptr<Transport> makeLoopbackTransport();
+/// Makes a transport of one rank that does not use MPI. A synchronous send is finished when this
+/// rank receives the message.
+[[nodiscard]] std::unique_ptr<Transport> makeLoopbackTransport();
 
 }  // namespace tributary

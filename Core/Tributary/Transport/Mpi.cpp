@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Transport/Clock.h"
 #include "Tributary/Transport/detail/MpiArrivals.h"
 #include "Tributary/Transport/detail/MpiErrors.h"
 #include "Tributary/Transport/detail/MpiMessages.h"
 #include "Tributary/Transport/detail/MpiPersistent.h"
+#include "Tributary/Transport/detail/RealTimeTransport.h"
 
 namespace tributary {
 
@@ -20,14 +20,14 @@ using namespace detail;
 
 namespace {
 
-// Larger messages are announced and sent as they are: adding the last byte could move them.
+// Larger messages are announced and sent unchanged: appending the last byte could copy them.
 constexpr std::size_t LargestWhole = 256 << 10;
 
-// Up to here a copy costs less than an announcement.
+// Up to this size a copy costs less than an announcement.
 constexpr std::size_t LargestCopy = 64 << 10;
 
-/// A duplicate of a communicator that returns errors. It is freed in any case, also if a
-/// constructor fails after it was made; an error of that is written to stderr.
+/// A duplicate of a communicator that returns errors. The destructor frees it, also if the
+/// constructor of its owner fails later, and writes errors to stderr.
 class OwnCommunicator {
  public:
   explicit OwnCommunicator(MPI_Comm comm) {
@@ -56,8 +56,9 @@ class OwnCommunicator {
   std::optional<int> rank_;
 };
 
-/// A window of one integer on rank 0, open from the beginning to the end. If its constructor fails,
-/// the window is not freed: that is collective, and other ranks may not have failed.
+/// A window of one integer on rank 0, with a lock epoch from construction to destruction. If the
+/// constructor fails, the window is not freed, because freeing is collective and other ranks may
+/// not have failed.
 class MpiInteger : public SharedInteger {
  public:
   MpiInteger(MPI_Comm comm, int rank, std::int64_t initial) : rank_(rank) {
@@ -81,7 +82,7 @@ class MpiInteger : public SharedInteger {
   ~MpiInteger() override {
     constexpr const char* When = "closing a shared integer";
     reportErrors(When, [&] { check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all"); });
-    // Also after an error: the other ranks wait.
+    // After an error, too: freeing is collective, and the other ranks wait.
     reportErrors(When, [&] { check(MPI_Win_free(&window_), "MPI_Win_free"); });
   }
 
@@ -100,7 +101,7 @@ class MpiInteger : public SharedInteger {
   int rank_;
 };
 
-class MpiTransport : public Transport {
+class MpiTransport : public RealTimeTransport {
  public:
   MpiTransport(MPI_Comm comm, std::size_t largestPart)
       : comm_(comm),
@@ -126,18 +127,14 @@ class MpiTransport : public Transport {
     check(MPI_Query_thread(&provided), "MPI_Query_thread");
     return provided >= MPI_THREAD_SERIALIZED;
   }
-  double now() const override { return steadySeconds(); }
-  void spend(double) override {}
-  void relax(double seconds) override { leaveCore(seconds); }
-  Session openSession() override { return sessions_++; }
 
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override {
-    checkDestination(destination);
+    checkDestination(destination, size_);
     auto operation = std::make_shared<SendOperation>();
     operation->bytes = std::move(bytes);
     if (operation->bytes.size() <= std::min(LargestWhole, largestPart_)) {
-      // One more than there are MPI sends until all of them are started.
+      // One more than the number of MPI sends, until all of them are started.
       operation->unfinished = 1;
       operation->bytes.push_back(WholeMessage);
       operation->trailer = true;
@@ -156,7 +153,7 @@ class MpiTransport : public Transport {
     if (data.size() <= std::min(LargestCopy, largestPart_) || tail.size() > largestPart_) {
       return Transport::sendFrom(destination, topic, session, mode, data, tail);
     }
-    checkDestination(destination);
+    checkDestination(destination, size_);
     auto operation = std::make_shared<SendOperation>();
     append(operation->bytes, tail.data(), tail.size());
     startParts(operation, destination, topic, session, mode, data);
@@ -177,7 +174,7 @@ class MpiTransport : public Transport {
     int count = 0;
     const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
                                   finished_.data(), MPI_STATUSES_IGNORE);
-    // With an error in one of them, too, these are finished.
+    // After an error, too, `finished_` lists finished requests.
     if (count > 0) removeFinished(count);
     check(code, "MPI_Testsome");
   }
@@ -251,8 +248,7 @@ class MpiTransport : public Transport {
 
   void check(int code, const char* function) const { checkMpi(code, function, rank_); }
 
-  /// For one more request, before MPI knows of it: what MPI works on must not be lost for want of
-  /// memory.
+  /// Reserves memory for one more request before MPI starts it: afterwards record() cannot fail.
   void makeRoom() {
     if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 16);
     if (owners_.size() == owners_.capacity()) owners_.reserve(2 * owners_.size() + 16);
@@ -292,13 +288,7 @@ class MpiTransport : public Transport {
     throw Error(ErrorKind::Internal, "unknown reduction");
   }
 
-  void checkDestination(int destination) const {
-    if (destination >= 0 && destination < size_) return;
-    throw Error("send to rank " + std::to_string(destination) + ": the transport has ranks 0 to " +
-                std::to_string(size_ - 1));
-  }
-
-  /// An announcement, the data in parts, and the operation's bytes if the data is not these.
+  /// Sends an announcement, the data in parts, and the operation's bytes unless they are the data.
   void startParts(const std::shared_ptr<SendOperation>& operation, int destination, Topic topic,
                   Session session, SendMode mode, Span<const std::byte> data) {
     const bool own = data.data() == operation->bytes.data();
@@ -333,7 +323,7 @@ class MpiTransport : public Transport {
     ++operation->unfinished;
     ++ledger_.sentTo[static_cast<std::size_t>(destination)];
     if (mode == SendMode::Eager && count <= LargestBlockingReceive) {
-      // A small one is mostly finished by now, and need not be looked for in each poll.
+      // A small send is usually finished now, and poll() need not test it.
       int finished = 0;
       check(MPI_Test(&request, &finished, MPI_STATUS_IGNORE), "MPI_Test");
       if (finished) {
@@ -366,7 +356,7 @@ class MpiTransport : public Transport {
     return flag != 0;
   }
 
-  /// Receives what others sent and nobody asked for, then finishes this rank's sends.
+  /// Receives and discards messages that were not received, and completes the sends of this rank.
   void drain() {
     std::vector<std::int64_t> sentToMe(static_cast<std::size_t>(size_), 0);
     check(
@@ -394,7 +384,7 @@ class MpiTransport : public Transport {
       try {
         dropped.resize(static_cast<std::size_t>(count));
       } catch (const std::bad_alloc&) {
-        count = 0;  // its sender must get rid of it all the same
+        count = 0;  // the send must finish nevertheless
       }
       const int code = MPI_Mrecv(dropped.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
       if (!isTruncated(code)) check(code, "MPI_Mrecv");
@@ -407,7 +397,6 @@ class MpiTransport : public Transport {
   int size_ = 1;
   std::size_t largestPart_;
   MpiTags tags_;
-  Session sessions_ = 0;
   std::vector<MPI_Request> requests_;
   std::vector<Owner> owners_;  // of requests_, one each
   std::vector<int> finished_;
@@ -423,7 +412,8 @@ std::unique_ptr<Transport> makeMpiTransport(MPI_Comm comm, std::size_t largestPa
   checkMpi(MPI_Initialized(&initialized), "MPI_Initialized", std::nullopt);
   checkMpi(MPI_Finalized(&finalized), "MPI_Finalized", std::nullopt);
   if (!initialized || finalized) {
-    throw Error("an MPI transport needs MPI between MPI_Init and MPI_Finalize");
+    throw Error(
+        "an MPI transport needs MPI between MPI_Init and MPI_Finalize: call MPI_Init first");
   }
   return std::make_unique<MpiTransport>(comm, largestPart);
 }

@@ -12,50 +12,55 @@
 
 namespace tributary {
 
-/// What a network of virtual ranks carried so far, all ranks together.
+/// The traffic of a simulated network so far, of all ranks.
 struct NetworkTraffic {
-  std::int64_t work = 0;              ///< messages by topic
-  std::int64_t detector = 0;          ///< ..
-  std::int64_t control = 0;           ///< ..
-  std::int64_t setup = 0;             ///< ..
-  std::int64_t bytes = 0;             ///< of these messages
-  std::int64_t acknowledgements = 0;  ///< of synchronous sends
-  std::int64_t collective = 0;        ///< messages that barriers and all-reduces are made of
+  std::int64_t work = 0;              ///< messages of Topic::Work
+  std::int64_t detector = 0;          ///< messages of Topic::Detector
+  std::int64_t control = 0;           ///< messages of Topic::Control
+  std::int64_t setup = 0;             ///< messages of Topic::Setup
+  std::int64_t bytes = 0;             ///< bytes of all these messages
+  std::int64_t acknowledgements = 0;  ///< acknowledgements of synchronous sends
+  std::int64_t collective = 0;        ///< messages within barriers and all-reduces
   std::int64_t sharedOperations = 0;  ///< operations on shared integers
 
-  /// Counts a message of a topic.
+  /// Counts a message.
+  /// @param size  in bytes
   void add(Topic topic, std::size_t size);
 };
 
-/// Virtual ranks in one process and one thread, each with a transport of its own that the
-/// production code uses unchanged. What a rank does is given as a function, in one of two forms.
-/// Everything else, who runs when and when a message arrives, is decided by the kind of network:
-/// see makeVirtualTimeNetwork() and makeAdversaryNetwork().
+/// A network of virtual ranks in one process and one thread. Each rank has its own transport, and
+/// production code runs on it unchanged. The kind of network decides which rank runs and when
+/// messages arrive: see makeVirtualTimeNetwork() and makeAdversarialNetwork().
 class SimulatedNetwork {
  public:
   virtual ~SimulatedNetwork() = default;
 
+  /// The number of ranks.
   virtual int size() const = 0;
+  /// The transport of a rank; owned by the network.
   virtual Transport& transport(int rank) = 0;
 
-  /// Runs `body` on every rank, all at the same time as it seems to them; it may wait, as
-  /// Exchange::run() and the functions of Collectives.h do. Returns when all have returned. Throws
-  /// the exception of the lowest rank whose body threw one; and Error, with what is known of each
-  /// rank, if nobody can ever move again. To be called as often as wanted, time goes on.
+  /// Runs `body` on every rank, concurrently from the point of view of the ranks. A body may block,
+  /// for instance in Exchange::run() or in the functions of Collectives.h; each has its own stack.
+  /// Returns when all bodies have returned. Can be called any number of times; clocks continue.
+  ///
+  /// Throws the exception of the lowest rank whose body threw one. Throws Error of kind Stall, with
+  /// a report on each rank, if the ranks are deadlocked.
   virtual void run(const std::function<void(Transport&)>& body) = 0;
 
-  /// The same with a light memory: calls `step`, one non-blocking turn, on the ranks again and
-  /// again until it has returned true on each. A step must not wait; one that has nothing more to
-  /// do for now calls Transport::relax(), once, and returns.
+  /// Like run(), with little memory: calls `step`, one non-blocking turn, on each rank repeatedly
+  /// until it has returned true there. A step must not block. A step without work calls
+  /// Transport::relax() once and returns.
   virtual void runSteps(const std::function<bool(Transport&)>& step) = 0;
 
+  /// The traffic so far.
   virtual const NetworkTraffic& traffic() const = 0;
 
-  /// What was sent and not received, synchronous sends that were not seen to be finished, and
-  /// collective operations that did not end on all ranks, for people; "" if there is nothing.
-  virtual std::string left() const = 0;
+  /// Describes messages that were not received, synchronous sends that were not seen finished, and
+  /// collective operations that did not end on all ranks. "" if there are none.
+  [[nodiscard]] virtual std::string left() const = 0;
 
-  /// Told of the rank, adds to the report on ranks that cannot move.
+  /// Sets a function that adds a description of a rank to reports of deadlocks.
   void describeBy(std::function<std::string(int rank)> describe) {
     describe_ = std::move(describe);
   }
@@ -64,89 +69,100 @@ class SimulatedNetwork {
   std::function<std::string(int rank)> describe_;
 };
 
-/// LogGP: A. Alexandrov et al., "LogGP: Incorporating Long Messages into the LogP Model", SPAA
-/// 1995. All in seconds.
+/// The costs of messages in the LogGP model (A. Alexandrov et al., "LogGP: Incorporating Long
+/// Messages into the LogP Model", SPAA 1995). All in seconds.
 struct LinkCosts {
-  double latency;     ///< L: of a small message through the network
-  double overhead;    ///< o: of the processor for each message sent and for each received
-  double gap;         ///< g: between two messages that one rank sends, and that one rank receives
-  double gapPerByte;  ///< G
+  double latency;     ///< L: the latency of a small message
+  double overhead;    ///< o: processor time for each message sent and for each received
+  double gap;         ///< g: minimum time between two sends, or two receives, of a rank
+  double gapPerByte;  ///< G: additional time for each byte
 };
 
-/// What a network with a clock is like. The defaults are a cluster's of today: shared memory within
-/// a node, a fast interconnect between nodes.
+/// Parameters of a network in virtual time. The defaults model a current cluster: shared memory
+/// within a node, a fast interconnect between nodes.
 struct VirtualTimeNetworkOptions {
-  int ranks = 1;
-  int ranksPerNode = 32;  ///< consecutive ranks share a node
-  LinkCosts within = {0.3e-6, 0.15e-6, 0.1e-6, 0.1e-9};
-  LinkCosts between = {1.2e-6, 0.3e-6, 0.3e-6, 0.08e-9};
-  double lookSeconds = 50e-9;    ///< poll(); tryReceive() or done() without a message
-  double sharedSeconds = 50e-9;  ///< an operation on a shared integer, at the integer's place
-  std::vector<double> speeds;    ///< by rank: spend(s) lasts s / speed; empty: 1
-  /// spend(s) varies at random around s / speed: by so many times its mean (standard deviation of
-  /// a shifted exponential distribution), from 0 to 1.
+  int ranks = 1;          ///< at least 1
+  int ranksPerNode = 32;  ///< consecutive ranks share a node; at least 1
+  LinkCosts within = {0.3e-6, 0.15e-6, 0.1e-6, 0.1e-9};   ///< within a node
+  LinkCosts between = {1.2e-6, 0.3e-6, 0.3e-6, 0.08e-9};  ///< between nodes
+  double lookSeconds = 50e-9;  ///< cost of poll(), and of tryReceive() or done() without a message
+  double sharedSeconds = 50e-9;  ///< cost of an operation on a shared integer, on rank 0
+  std::vector<double> speeds;    ///< by rank: spend(s) takes s / speed; if empty, all are 1
+  /// Random variation of spend(): standard deviation relative to the mean, in [0, 1], of a shifted
+  /// exponential distribution. Default: 0.
   double noise = 0;
   std::uint64_t seed = 1;  ///< of the noise
-  /// So long without a message or any computation: nobody will ever move again.
+  /// The network is deadlocked after this time without a message or computation.
   double deadlockSeconds = 1e4;
   std::size_t stackBytes = std::size_t(256) << 10;  ///< address space of each rank's stack in run()
 };
 
-/// A network in virtual time, exactly repeatable. Each rank has its clock; calls of the transport
-/// and spend() move it, computing does not. A message leaves after the sender's overhead and when
-/// the gap since the one before is over, and arrives after latency and the time of its bytes, and
-/// when the receiver's gap is over; messages of a rank to another keep their order. A synchronous
-/// send costs an acknowledgement back. Barriers and all-reduces go up and down a binomial tree,
-/// carried on by poll() on each rank, at a message's costs. A shared integer lies on rank 0:
-/// fetchAdd() costs the way there and back and waits while operations that came before are served,
-/// one after the other. The message of a persistent send is matched with its receive when both are
-/// there, while the receiving rank computes, as by a network that does so by itself; the sign that
-/// a synchronous one gets back costs its latency only, and the receiver pays its overhead when it
-/// sees the message. A rank that relaxes sleeps until something arrives or its nap is over; naps
-/// grow with the time for which nothing came, so that time-outs by now() are noticed, at most half
-/// as late again as they are long.
+/// Makes a network in virtual time, which is exactly repeatable.
 ///
-/// Throws Error for options that make no sense.
-std::unique_ptr<SimulatedNetwork> makeVirtualTimeNetwork(const VirtualTimeNetworkOptions& options);
+/// Each rank has a clock. Calls of the transport and spend() advance it; computing does not. A
+/// message leaves after the sender's overhead, at the earliest one gap after the previous message.
+/// It arrives after the latency and the time for its bytes, at the earliest one gap after the
+/// previous arrival. Messages between two ranks keep their order. A synchronous send costs an
+/// acknowledgement.
+///
+/// Barriers and all-reduces are messages along a binomial tree, which poll() forwards on each rank.
+/// A shared integer is on rank 0: fetchAdd() costs a round trip, and operations are served one
+/// after the other.
+///
+/// The message of a persistent send is matched with its receive as soon as both exist, even while
+/// the receiving rank computes. The completion of a synchronous persistent send costs only latency.
+/// The receiver pays its overhead when it sees the message.
+///
+/// A rank that relaxes sleeps until an event arrives or its sleep ends. Sleeps grow with the time
+/// since the last arrival, so time-outs by now() are noticed after at most 1.5 times their
+/// duration.
+///
+/// Throws Error if an option is out of range.
+[[nodiscard]] std::unique_ptr<SimulatedNetwork> makeVirtualTimeNetwork(
+    const VirtualTimeNetworkOptions& options);
 
-/// What an adversary decides.
+/// A decision of an adversary.
 enum class Decision {
-  Rank,       ///< which rank goes on
-  Message,    ///< which source's next message this rank sees, -1: none of those on their way
-  Half,       ///< 1: that message begins to arrive only, and its synchronous send may be finished
+  Rank,       ///< the rank that runs next
+  Message,    ///< the source whose next message this rank sees; -1: no message
+  Half,       ///< 1: that message only begins to arrive, and its synchronous send may finish
   Sends,      ///< 1: this rank sees that its received sends are finished
-  Collective  ///< 1: this rank sees that a barrier or all-reduce which all have entered is finished
+  Collective  ///< 1: this rank sees that a collective operation that all have entered is finished
 };
 
-/// Chooses what happens next in a network without time.
+/// Chooses the next event in an adversarial network.
 class Adversary {
  public:
   virtual ~Adversary() = default;
-  /// @param rank  the rank concerned; for Decision::Rank the one that went on before
-  /// @param options  values to choose from, at least one, in ascending order
+  /// Decides.
+  /// @param rank  the rank concerned; for Decision::Rank the one that ran before
+  /// @param options  the values to choose from, at least one, in ascending order
   /// @return an index into `options`
   virtual std::size_t choose(Decision decision, int rank, const std::vector<int>& options) = 0;
 };
 
-/// An adversary of moods that its seed decides and that change now and then: even-handed, with slow
-/// ranks, slow pairs, long stalls, with messages or completions that are seen late. Sooner or later
-/// everything happens.
-std::unique_ptr<Adversary> makeRandomAdversary(std::uint64_t seed);
+/// Makes an adversary that decides at random. Its behavior changes from time to time: fair, with
+/// slow ranks, slow pairs of ranks, long stalls, or late messages or completions. Every event
+/// happens eventually.
+/// @param seed  determines all decisions
+[[nodiscard]] std::unique_ptr<Adversary> makeRandomAdversary(std::uint64_t seed);
 
-/// Follows a script as written by ScheduleRecorder: words of a letter and the value chosen, such as
-/// "r2 m0 m- s1 c1" (rank 2 goes on, sees a message of rank 0, then none, sees its sends and a
-/// collective operation finished; h: half). Decisions without an alternative need no word, except
-/// for ranks. At the script's end it becomes fair: ranks take turns and see everything at once. An
-/// empty script is fair from the beginning. Throws Error where the script does not fit.
-std::unique_ptr<Adversary> makeScriptedAdversary(const std::string& script);
+/// Makes an adversary that follows a script of ScheduleRecorder. A script consists of words, each a
+/// letter and the chosen value. "r2 m0 m- s1 c1" means: rank 2 runs, sees a message of rank 0, then
+/// none, sees its sends finished and a collective operation finished; h is Decision::Half.
+/// Decisions with a single option need no word, except for ranks. After the end of the script,
+/// ranks take turns and see all events at once. Throws Error from choose() if a word is not an
+/// option.
+[[nodiscard]] std::unique_ptr<Adversary> makeScriptedAdversary(const std::string& script);
 
-/// Passes decisions on to another adversary and writes down what it chose.
+/// Forwards decisions to another adversary and records its choices.
 class ScheduleRecorder : public Adversary {
  public:
+  /// @param adversary  must outlive the recorder
   explicit ScheduleRecorder(Adversary& adversary) : adversary_(adversary) {}
   std::size_t choose(Decision decision, int rank, const std::vector<int>& options) override;
-  /// What makeScriptedAdversary() repeats.
-  std::string script() const;
+  /// A script of all choices, for makeScriptedAdversary().
+  [[nodiscard]] std::string script() const;
 
  private:
   struct Choice {
@@ -157,28 +173,32 @@ class ScheduleRecorder : public Adversary {
   std::vector<Choice> choices_;
 };
 
-/// A network in which nothing has a time: an adversary decides who goes on and what is seen when.
-/// Kept is only what MPI promises: messages of one rank to another, within topic and session, are
-/// seen in the order in which they were sent; a synchronous send is not finished before it has
-/// begun to be received, a collective operation not before all have entered it. Eager sends, of
-/// which MPI promises no more than that they are finished once they are received, are finished at
-/// once or like synchronous ones, as it is made. now() moves a
-/// little with every look. A persistent send throws Error if its buffer was changed while it was
-/// under way; that of a started receive has all bits set.
-class AdversaryNetwork : public SimulatedNetwork {
+/// A network without time: an adversary decides which rank runs and which events it sees.
+///
+/// The network guarantees only what MPI guarantees. Messages between two ranks within a topic and
+/// session are received in the order in which they were sent. A synchronous send finishes only
+/// after its message has begun to be received. A collective operation finishes only after all ranks
+/// have entered it. MPI guarantees that an eager send finishes once it is received; the network
+/// finishes it immediately or like a synchronous one, as configured. now() advances slightly with
+/// every poll.
+///
+/// Persistent requests detect misuse: done() of a send throws Error if its buffer was changed since
+/// start(), and start() of a receive fills its buffer with one bits.
+class AdversarialNetwork : public SimulatedNetwork {
  public:
-  /// Everything in the network that can change what happens from now on, as bytes: equal for equal
-  /// states. What lies in the ranks (send and reduction handles) is not in it.
-  virtual std::string state() const = 0;
+  /// The state of the network that can influence later events, as bytes: equal for equal states.
+  /// Handles of sends and reductions belong to the ranks and are not included.
+  [[nodiscard]] virtual std::string state() const = 0;
 };
 
-/// @param ranks  1 or more
-/// @param adversary  outlives the network
+/// Makes an adversarial network. Throws Error unless `ranks` is at least 1.
+/// @param adversary  must outlive the network
 /// @param halfReceived  whether messages may begin to arrive before they are received
-/// @param eagerWaits  whether eager sends are finished like synchronous ones, after their messages
-///                    have begun to be received, as MPI does with large ones, instead of at once
-std::unique_ptr<AdversaryNetwork> makeAdversaryNetwork(int ranks, Adversary& adversary,
-                                                       bool halfReceived = false,
-                                                       bool eagerWaits = false);
+/// @param eagerWaits  whether eager sends finish only after their messages have begun to be
+///                    received, as large ones do in MPI, instead of immediately
+[[nodiscard]] std::unique_ptr<AdversarialNetwork> makeAdversarialNetwork(int ranks,
+                                                                         Adversary& adversary,
+                                                                         bool halfReceived = false,
+                                                                         bool eagerWaits = false);
 
 }  // namespace tributary

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Transport/Simulated.h"
-#include "Tributary/Transport/detail/AdversarialNetwork.h"
+#include "Tributary/Transport/detail/AdversarialEngine.h"
 
 namespace tributary {
 
@@ -15,46 +17,44 @@ namespace detail {
 
 namespace {
 
-// now() serves time-outs only: what a nap of everybody lasts is any small number.
-constexpr double NapSeconds = 50e-6;
+// now() only serves time-outs: a sleep of all ranks takes an arbitrary small time.
+constexpr double SleepSeconds = 50e-6;
 
-// So many naps of all ranks with nothing to be seen between them: nobody will ever move again.
-constexpr int FruitlessNaps = 20000;
-/// So many turns without a message sent or received end all naps.
-constexpr int FruitlessTurns = 500;
+// After this many sleeps of all ranks without progress, the network is deadlocked.
+constexpr int MostFruitlessSleeps = 20000;
+// After this many turns without a message sent or received, all sleeps end.
+constexpr int MostFruitlessTurns = 500;
 
 constexpr std::size_t StackBytes = std::size_t(256) << 10;
 
 }  // namespace
 
-void AdversarialNetwork::run(const std::function<void(Transport&)>& body) {
-  programs_.startBodies(transports_, body, StackBytes);
-  try {
-    go();
-  } catch (...) {
-    programs_.cancel();
-    programs_.rethrow();
-    throw;
-  }
-  programs_.rethrow();
+AdversarialEngine::AdversarialEngine(int ranks, Adversary& adversary, bool halfReceived,
+                                     bool eagerWaits)
+    : adversary_(adversary),
+      halfReceived_(halfReceived),
+      eagerWaits_(eagerWaits),
+      ranksCount_(ranks),
+      ranks_(makeRanks()),
+      programs_(ranks_) {}
+
+std::vector<std::unique_ptr<AdversarialRank>> AdversarialEngine::makeRanks() {
+  std::vector<std::unique_ptr<AdversarialRank>> ranks;
+  for (int rank = 0; rank < ranksCount_; ++rank)
+    ranks.push_back(std::make_unique<AdversarialRank>(*this, rank));
+  return ranks;
 }
 
-void AdversarialNetwork::runSteps(const std::function<bool(Transport&)>& step) {
-  programs_.startSteps(transports_, step);
-  go();
+void AdversarialEngine::run(const std::function<void(Transport&)>& body) {
+  programs_.runBodies(body, StackBytes, [&] { takeTurns(); });
 }
 
-std::string AdversarialNetwork::left() const {
-  std::string text;
-  for (const auto& rank : ranks_) {
-    const std::string part = leftTo(*rank);
-    if (part.empty()) continue;
-    text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank->rank()) + ": " + part;
-  }
-  return text;
+void AdversarialEngine::runSteps(const std::function<bool(Transport&)>& step) {
+  programs_.startSteps(step);
+  takeTurns();
 }
 
-std::string AdversarialNetwork::state() const {
+std::string AdversarialEngine::state() const {
   Bytes bytes;
   const auto put = [&](std::int64_t value) { append(bytes, &value, sizeof value); };
   for (const auto& rank : ranks_) {
@@ -95,13 +95,13 @@ std::string AdversarialNetwork::state() const {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-AdversarialCollective& AdversarialNetwork::collective(std::int64_t number) {
-  const auto index = static_cast<std::size_t>(number - firstCollective_);
-  if (collectives_.size() <= index) collectives_.resize(index + 1);
-  return collectives_[index];
+AdversarialCollective& AdversarialEngine::collective(std::int64_t number) {
+  const std::size_t at = index(number - firstCollective_);
+  if (collectives_.size() <= at) collectives_.resize(at + 1);
+  return collectives_[at];
 }
 
-void AdversarialNetwork::seen(std::int64_t number) {
+void AdversarialEngine::seen(std::int64_t number) {
   ++collective(number).seen;
   while (!collectives_.empty() && collectives_.front().seen == size()) {
     collectives_.pop_front();
@@ -109,14 +109,14 @@ void AdversarialNetwork::seen(std::int64_t number) {
   }
 }
 
-std::shared_ptr<std::int64_t> AdversarialNetwork::place(std::size_t number, std::int64_t initial) {
+std::shared_ptr<std::int64_t> AdversarialEngine::place(std::size_t number, std::int64_t initial) {
   if (places_.size() <= number) places_.resize(number + 1);
   auto place = places_[number].lock();
   if (!place) places_[number] = place = std::make_shared<std::int64_t>(initial);
   return place;
 }
 
-void AdversarialNetwork::go() {
+void AdversarialEngine::takeTurns() {
   for (const auto& rank : ranks_) rank->relaxed = false;
   moved();
   int last = 0;
@@ -128,13 +128,13 @@ void AdversarialNetwork::go() {
         options.push_back(rank->rank());
       }
     }
-    // Naps end when nobody else can go on, and when those who can do not get anywhere: what has
-    // come for them may be of use only once somebody who naps has gone on.
-    if (options.empty() || ++turns_ > FruitlessTurns) {
-      turns_ = 0;
-      if (++naps_ > FruitlessNaps) reportDeadlock();
+    // Sleeps end if all other ranks sleep, and if the running ranks make no progress: a message may
+    // be of use only after the program of a sleeping rank has continued.
+    if (options.empty() || ++fruitlessTurns_ > MostFruitlessTurns) {
+      fruitlessTurns_ = 0;
+      if (++fruitlessSleeps_ > MostFruitlessSleeps) programs_.reportDeadlock(describe_);
       for (const auto& rank : ranks_) {
-        rank->clock += NapSeconds;
+        rank->clock += SleepSeconds;
         rank->relaxed = false;
       }
       continue;
@@ -145,40 +145,12 @@ void AdversarialNetwork::go() {
   }
 }
 
-std::string AdversarialNetwork::leftTo(const AdversarialRank& rank) {
-  std::size_t letters = 0;
-  for (const AdversarialRank::Flow& flow : rank.flows) letters += flow.letters.size();
-  for (const auto& [key, link] : rank.links) letters += link.letters.size();
-  std::string text;
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
-  };
-  add(letters, " messages not received");
-  add(rank.askedSends(), " sends not seen to be finished");
-  add(rank.sends.size(), " persistent sends not seen to be finished");
-  add(rank.pending.size(), " collective operations not ended");
-  return text;
-}
-
-void AdversarialNetwork::reportDeadlock() const {
-  std::string text = "simulated network: no rank can move any more, " +
-                     std::to_string(programs_.running()) + " have not ended";
-  for (const auto& rank : ranks_) {
-    if (programs_.ended(rank->rank())) continue;
-    text += "\n  rank " + std::to_string(rank->rank()) + ": ";
-    if (describe_) text += describe_(rank->rank()) + "; ";
-    const std::string part = leftTo(*rank);
-    text += part.empty() ? "nothing comes" : part;
-  }
-  throw Error(text);
-}
-
 }  // namespace detail
 
-std::unique_ptr<AdversaryNetwork> makeAdversaryNetwork(int ranks, Adversary& adversary,
-                                                       bool halfReceived, bool eagerWaits) {
-  if (ranks < 1) throw Error("simulated network: there must be at least one rank");
-  return std::make_unique<detail::AdversarialNetwork>(ranks, adversary, halfReceived, eagerWaits);
+std::unique_ptr<AdversarialNetwork> makeAdversarialNetwork(int ranks, Adversary& adversary,
+                                                           bool halfReceived, bool eagerWaits) {
+  if (ranks < 1) throw Error("simulated network: ranks must be at least 1");
+  return std::make_unique<detail::AdversarialEngine>(ranks, adversary, halfReceived, eagerWaits);
 }
 
 }  // namespace tributary

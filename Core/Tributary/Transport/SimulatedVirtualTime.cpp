@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Transport/Simulated.h"
-#include "Tributary/Transport/detail/VirtualTimeNetwork.h"
+#include "Tributary/Transport/detail/VirtualTimeEngine.h"
 
 namespace tributary {
 
@@ -14,67 +16,47 @@ using namespace detail;
 
 namespace detail {
 
-// What a report names in full.
-constexpr int ReportedRanks = 16;
+VirtualTimeEngine::VirtualTimeEngine(const VirtualTimeNetworkOptions& options)
+    : options_(options),
+      minLatency_(std::min(options.within.latency, options.between.latency)),
+      ranks_(makeRanks()),
+      programs_(ranks_) {}
 
-VirtualTimeNetwork::VirtualTimeNetwork(const VirtualTimeNetworkOptions& options)
-    : options_(options) {
-  minLatency_ = std::min(options.within.latency, options.between.latency);
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    const double speed =
-        options.speeds.empty() ? 1.0 : options.speeds[static_cast<std::size_t>(rank)];
-    std::uint64_t state = options.seed ^ static_cast<std::uint64_t>(rank) << 32;
-    ranks_.push_back(std::make_unique<VirtualTimeRank>(*this, rank, speed, nextRandom(state)));
-    transports_.push_back(ranks_.back().get());
+std::vector<std::unique_ptr<VirtualTimeRank>> VirtualTimeEngine::makeRanks() {
+  std::vector<std::unique_ptr<VirtualTimeRank>> ranks;
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    const double speed = options_.speeds.empty() ? 1.0 : options_.speeds[index(rank)];
+    std::uint64_t state = options_.seed ^ static_cast<std::uint64_t>(rank) << 32;
+    ranks.push_back(std::make_unique<VirtualTimeRank>(*this, rank, speed, nextRandom(state)));
   }
+  return ranks;
 }
 
-void VirtualTimeNetwork::run(const std::function<void(Transport&)>& body) {
-  programs_.startBodies(transports_, body, options_.stackBytes);
-  begin();
-  try {
-    while (programs_.running() > 0) {
-      VirtualTimeRank& rank = nextRank();
-      programs_.resume(rank.rank());
-    }
-  } catch (...) {
-    programs_.cancel();
-    programs_.rethrow();
-    throw;
-  }
-  programs_.rethrow();
+void VirtualTimeEngine::run(const std::function<void(Transport&)>& body) {
+  programs_.runBodies(body, options_.stackBytes, [&] {
+    begin();
+    while (programs_.running() > 0) programs_.resume(nextRank().rank());
+  });
 }
 
-void VirtualTimeNetwork::runSteps(const std::function<bool(Transport&)>& step) {
-  programs_.startSteps(transports_, step);
+void VirtualTimeEngine::runSteps(const std::function<bool(Transport&)>& step) {
+  programs_.startSteps(step);
   begin();
   while (programs_.running() > 0) {
     VirtualTimeRank& rank = nextRank();
     programs_.resume(rank.rank());
-    if (!programs_.ended(rank.rank())) {
-      rank.endStep();
-    }
+    if (!programs_.ended(rank.rank())) rank.endStep();
   }
 }
 
-std::string VirtualTimeNetwork::left() const {
-  std::string text;
-  for (const auto& rank : ranks_) {
-    const std::string part = rank->left();
-    if (part.empty()) continue;
-    text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank->rank()) + ": " + part;
-  }
-  return text;
-}
-
-void VirtualTimeNetwork::schedule(VirtualTimeRank& rank, double time, bool sleeping) {
+void VirtualTimeEngine::schedule(VirtualTimeRank& rank, double time, bool sleeping) {
   rank.wakeAt = time;
   rank.sleeping = sleeping;
   queue_.push_back({time, rank.rank(), ++rank.version});
   std::push_heap(queue_.begin(), queue_.end());
 }
 
-std::shared_ptr<SharedPlace> VirtualTimeNetwork::place(std::size_t number, std::int64_t initial) {
+std::shared_ptr<SharedPlace> VirtualTimeEngine::place(std::size_t number, std::int64_t initial) {
   while (places_.size() <= number) places_.emplace_back();
   auto place = places_[number].lock();
   if (!place) {
@@ -85,10 +67,10 @@ std::shared_ptr<SharedPlace> VirtualTimeNetwork::place(std::size_t number, std::
   return place;
 }
 
-VirtualTimeRank& VirtualTimeNetwork::nextRank() {
+VirtualTimeRank& VirtualTimeEngine::nextRank() {
   earliest();
   const Turn turn = queue_.front();
-  if (turn.time > lastActivity_ + options_.deadlockSeconds) reportDeadlock();
+  if (turn.time > lastActivity_ + options_.deadlockSeconds) programs_.reportDeadlock(describe_);
   pop();
   VirtualTimeRank& next = rank(turn.rank);
   next.sleeping = false;
@@ -96,7 +78,7 @@ VirtualTimeRank& VirtualTimeNetwork::nextRank() {
   return next;
 }
 
-void VirtualTimeNetwork::begin() {
+void VirtualTimeEngine::begin() {
   queue_.clear();
   for (const auto& rank : ranks_) {
     active(rank->clock());
@@ -104,52 +86,26 @@ void VirtualTimeNetwork::begin() {
   }
 }
 
-void VirtualTimeNetwork::reportDeadlock() const {
-  std::string text = "simulated network: no rank can move any more, " +
-                     std::to_string(programs_.running()) + " have not ended";
-  int reported = 0;
-  for (const auto& rank : ranks_) {
-    if (programs_.ended(rank->rank())) continue;
-    if (++reported > ReportedRanks) continue;
-    text += "\n  rank " + std::to_string(rank->rank()) + ": ";
-    if (describe_) text += describe_(rank->rank()) + "; ";
-    const std::string part = rank->left();
-    text += part.empty() ? "nothing comes" : part;
-  }
-  if (reported > ReportedRanks) {
-    text += "\n  and " + std::to_string(reported - ReportedRanks) + " more ranks";
-  }
-  throw Error(text);
-}
-
 }  // namespace detail
 
 std::unique_ptr<SimulatedNetwork> makeVirtualTimeNetwork(const VirtualTimeNetworkOptions& options) {
-  if (options.ranks < 1 || options.ranksPerNode < 1) {
-    throw Error("simulated network: there must be at least one rank, and one rank on a node");
-  }
-  if (!options.speeds.empty() && options.speeds.size() != static_cast<std::size_t>(options.ranks)) {
-    throw Error("simulated network: " + std::to_string(options.speeds.size()) + " speeds for " +
-                std::to_string(options.ranks) + " ranks");
-  }
-  for (const double speed : options.speeds) {
-    if (!(speed > 0)) throw Error("simulated network: speeds must be positive");
-  }
+  const auto require = [](bool valid, const std::string& text) {
+    if (!valid) throw Error("simulated network: " + text);
+  };
+  require(options.ranks >= 1, "ranks must be at least 1");
+  require(options.ranksPerNode >= 1, "ranksPerNode must be at least 1");
+  require(options.speeds.empty() || options.speeds.size() == index(options.ranks),
+          std::to_string(options.speeds.size()) + " speeds for " + std::to_string(options.ranks) +
+              " ranks; give one for each rank, or none");
+  for (const double speed : options.speeds) require(speed > 0, "speeds must be positive");
   for (const LinkCosts& link : {options.within, options.between}) {
-    if (!(link.latency >= 0 && link.overhead >= 0 && link.gap >= 0 && link.gapPerByte >= 0)) {
-      throw Error("simulated network: costs must not be negative");
-    }
+    require(link.latency >= 0 && link.overhead >= 0 && link.gap >= 0 && link.gapPerByte >= 0,
+            "link costs must not be negative");
   }
-  if (!(options.lookSeconds > 0)) {
-    throw Error("simulated network: lookSeconds must be positive, or time would stand still");
-  }
-  if (!(options.sharedSeconds >= 0)) {
-    throw Error("simulated network: sharedSeconds must not be negative");
-  }
-  if (!(options.noise >= 0 && options.noise <= 1)) {
-    throw Error("simulated network: noise must be between 0 and 1");
-  }
-  return std::make_unique<detail::VirtualTimeNetwork>(options);
+  require(options.lookSeconds > 0, "lookSeconds must be positive, otherwise time does not advance");
+  require(options.sharedSeconds >= 0, "sharedSeconds must not be negative");
+  require(options.noise >= 0 && options.noise <= 1, "noise must be in [0, 1]");
+  return std::make_unique<detail::VirtualTimeEngine>(options);
 }
 
 }  // namespace tributary

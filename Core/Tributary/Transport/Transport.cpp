@@ -10,13 +10,13 @@ namespace tributary {
 
 namespace {
 
-// Measured with 2 to 8 ranks on 2 cores: a short spin keeps the latency of a partner that runs at
-// this moment; turns of the scheduler let one that waits for this core run; naps keep ranks that
-// have nothing to do for long from taking turns with those that work.
+// Measured with 2 to 8 ranks on 2 cores. A short spin keeps the latency low if the partner runs on
+// another core. Yielding lets a partner run that waits for this core. Sleeping keeps ranks that
+// wait for a long time from competing with working ones.
 constexpr int SpinningPolls = 50;
 constexpr int YieldingPolls = 200;
-constexpr double FirstNap = 5e-6;
-constexpr double LongestNap = 100e-6;
+constexpr double FirstSleep = 5e-6;
+constexpr double LongestSleep = 100e-6;
 
 constexpr std::size_t LargestPersistent = std::size_t(1) << 30;
 
@@ -25,8 +25,9 @@ constexpr std::size_t LargestPersistent = std::size_t(1) << 30;
 void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
                 const std::vector<std::int64_t>& values) {
   if (sum.size() != values.size()) {
-    throw Error("all-reduce: ranks gave " + std::to_string(sum.size()) + " and " +
-                std::to_string(values.size()) + " values");
+    throw Error("all-reduce: one rank passed " + std::to_string(sum.size()) +
+                " values, another one " + std::to_string(values.size()) +
+                "; pass the same number on all ranks");
   }
   for (std::size_t i = 0; i < sum.size(); ++i) {
     switch (op) {
@@ -46,22 +47,29 @@ void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
   }
 }
 
+void checkDestination(int destination, int ranks) {
+  if (destination >= 0 && destination < ranks) return;
+  throw Error("send to rank " + std::to_string(destination) + ": ranks are numbered from 0 to " +
+              std::to_string(ranks - 1));
+}
+
 void checkPersistent(int rank, int ranks, std::size_t size) {
   if (rank < 0 || rank >= ranks) {
     throw Error("persistent request with rank " + std::to_string(rank) +
-                ": the transport has ranks 0 to " + std::to_string(ranks - 1));
+                ": ranks are numbered from 0 to " + std::to_string(ranks - 1));
   }
   if (size > LargestPersistent) {
-    throw Error("persistent request of " + std::to_string(size) + " bytes: the most are " +
-                std::to_string(LargestPersistent));
+    throw Error("persistent request of " + std::to_string(size) + " bytes: the maximum is " +
+                std::to_string(LargestPersistent) + " bytes; use send() for larger messages");
   }
 }
 
-void checkPersistentSize(std::size_t came, std::size_t expected, int source, int here) {
-  if (came == expected) return;
-  throw Error("rank " + std::to_string(source) + " sent " + std::to_string(came) +
-              " bytes to rank " + std::to_string(here) + ", where " + std::to_string(expected) +
-              " were expected");
+void checkPersistentSize(std::size_t received, std::size_t expected, int source, int here) {
+  if (received == expected) return;
+  throw Error(ErrorKind::Message,
+              "rank " + std::to_string(source) + " sent " + std::to_string(received) +
+                  " bytes to rank " + std::to_string(here) + ", which expects " +
+                  std::to_string(expected) + "; use the same size for both persistent requests");
 }
 
 void Backoff::pause(Transport& transport) {
@@ -72,7 +80,7 @@ void Backoff::pause(Transport& transport) {
     return;
   }
   const int doublings = std::min(empty_ - SpinningPolls - YieldingPolls, 10);
-  transport.relax(std::min(FirstNap * (1 << doublings), LongestNap));
+  transport.relax(std::min(FirstSleep * (1 << doublings), LongestSleep));
 }
 
 }  // namespace tributary

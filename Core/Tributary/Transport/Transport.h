@@ -15,34 +15,37 @@
 
 namespace tributary {
 
-/// What a message is about. A receive sees the messages of its own topic and session only.
+/// The purpose of a message. A receive matches only messages of its own topic and session.
 enum class Topic {
-  Work,      ///< the exchange's messages
-  Detector,  ///< termination detectors' own messages
+  Work,      ///< data of exchanges, reductions and iterations
+  Detector,  ///< messages of termination detectors
   Control,   ///< abort notices and stall reports
-  Setup      ///< the blocking conveniences of Collectives.h
+  Setup      ///< messages of the blocking functions in Collectives.h
 };
 
+/// The completion mode of a send.
 enum class SendMode {
-  Eager,       ///< finished when the buffer is free again, received or not
-  Synchronous  ///< finished only after the destination has begun to receive it
+  Eager,       ///< finished when the buffer can be reused, whether or not the message is received
+  Synchronous  ///< finished only after the destination has begun to receive the message
 };
 
+/// The operation of an all-reduce.
 enum class ReduceOp { Sum, Min, Max, Or };
 
-/// Messages of one collective activity: see Transport::openSession().
+/// Identifies the messages of one collective activity: see Transport::openSession().
 using Session = std::int64_t;
 
 /// A message that has arrived.
 struct Envelope {
-  int source = 0;
+  int source = 0;  ///< the rank that sent the message
   Bytes bytes;
 };
 
-/// A message arrived and there was no memory for it (ErrorKind::Memory). The message is lost; the
-/// sender's send is finished all the same.
+/// Thrown if a message has arrived but this rank has no memory for it (ErrorKind::Memory). The
+/// message is lost. Its send finishes as usual.
 class LostMessage : public Error {
  public:
+  /// @param source  the rank that sent the message
   LostMessage(int source, const std::string& text)
       : Error(ErrorKind::Memory, text), source_(source) {}
   /// The rank that sent the message.
@@ -52,8 +55,8 @@ class LostMessage : public Error {
   int source_;
 };
 
-/// A send under way. Owns the buffer together with the transport: dropping the handle neither
-/// cancels the send nor frees the buffer too early.
+/// Handle of a send that is in progress. The handle and the transport share ownership of the
+/// buffer: destroying the handle neither cancels the send nor frees the buffer.
 class PendingSend {
  public:
   struct State {
@@ -61,6 +64,7 @@ class PendingSend {
     Bytes bytes;
   };
 
+  /// A handle without a send. It is done().
   PendingSend() = default;
   explicit PendingSend(std::shared_ptr<State> state) : state_(std::move(state)) {}
   PendingSend(PendingSend&&) = default;
@@ -68,16 +72,17 @@ class PendingSend {
   PendingSend(const PendingSend&) = delete;
   PendingSend& operator=(const PendingSend&) = delete;
 
-  /// A flag only: it changes in Transport::poll().
-  bool done() const { return !state_ || state_->done; }
+  /// Whether the send is finished. Reads a flag, which Transport::poll() updates.
+  [[nodiscard]] bool done() const { return !state_ || state_->done; }
   /// The buffer of a finished send, for reuse. @pre done()
-  Bytes takeBuffer() { return state_ ? std::move(state_->bytes) : Bytes(); }
+  [[nodiscard]] Bytes takeBuffer() { return state_ ? std::move(state_->bytes) : Bytes(); }
 
  private:
   std::shared_ptr<State> state_;
 };
 
-/// A non-blocking barrier or all-reduce under way; owns its buffers like PendingSend.
+/// Handle of a non-blocking barrier or all-reduce that is in progress. Owns its buffers like
+/// PendingSend.
 class PendingReduce {
  public:
   struct State {
@@ -86,6 +91,7 @@ class PendingReduce {
     std::vector<std::int64_t> result;
   };
 
+  /// A handle without an operation. It is done().
   PendingReduce() = default;
   explicit PendingReduce(std::shared_ptr<State> state) : state_(std::move(state)) {}
   PendingReduce(PendingReduce&&) = default;
@@ -93,86 +99,96 @@ class PendingReduce {
   PendingReduce(const PendingReduce&) = delete;
   PendingReduce& operator=(const PendingReduce&) = delete;
 
-  /// A flag only: it changes in Transport::poll().
-  bool done() const { return !state_ || state_->done; }
-  /// The reduced values (none for a barrier). @pre done()
-  const std::vector<std::int64_t>& result() const { return state_->result; }
+  /// Whether the operation is complete. Reads a flag, which Transport::poll() updates.
+  [[nodiscard]] bool done() const { return !state_ || state_->done; }
+  /// The reduced values; empty for a barrier. @pre done() and constructed by a transport
+  [[nodiscard]] const std::vector<std::int64_t>& result() const { return state_->result; }
 
  private:
   std::shared_ptr<State> state_;
 };
 
-/// A send or receive of one size between two fixed ranks that is set up once and started as often
-/// as wanted (MPI_Send_init, MPI_Ssend_init, MPI_Recv_init). Owns its buffer. The transport
-/// outlives it. Destroyed while started, a receive is taken back, and a send is finished by the
-/// transport.
+/// A send or receive of fixed size between two fixed ranks, which is set up once and can be started
+/// any number of times (MPI_Send_init, MPI_Ssend_init, MPI_Recv_init). Owns its buffer. The
+/// transport must outlive it. If it is destroyed while started, a receive is canceled, and the
+/// transport completes a send.
 class PersistentRequest {
  public:
+  /// @param size  of the buffer and of each message, in bytes
   explicit PersistentRequest(std::size_t size) : buffer_(size, std::byte{0}) {}
   virtual ~PersistentRequest() = default;
   PersistentRequest(const PersistentRequest&) = delete;
   PersistentRequest& operator=(const PersistentRequest&) = delete;
 
-  /// The message, at first zeros. The transport's from start() until done(): not to be touched
-  /// then, not even read.
+  /// The message; zeros before the first start(). From start() until done() the buffer belongs to
+  /// the transport: the caller must neither write nor read it.
   Span<std::byte> buffer() { return {buffer_.data(), buffer_.size()}; }
 
-  /// @pre done()
+  /// Starts the send or receive. Local. @pre done()
   virtual void start() = 0;
-  /// Whether it is finished, or was not started yet; makes progress. Throws Error if a message came
-  /// that has not the size of the buffer.
-  virtual bool done() = 0;
-  /// For receives: takes a started one back. @return false if it was too late, and a message is in
-  /// the buffer. Afterwards it is done() in any case.
+  /// Makes progress. @return whether the request is finished or was never started. Throws Error if
+  /// the size of the received message differs from that of the buffer.
+  [[nodiscard]] virtual bool done() = 0;
+  /// Cancels a started receive. The request is done() afterwards. Throws Error for a send.
+  /// @return whether the receive was canceled; false if the request was not started, or if a
+  ///         message had arrived, which is in the buffer then
   virtual bool cancel() = 0;
 
  protected:
   Bytes buffer_;
 };
 
-/// An integer in the memory of rank 0 that any rank changes without the help of rank 0, where the
-/// network can do that. MPI does not promise it: with some networks rank 0 has to call the
-/// transport, or MPI, for others to get on.
+/// An integer in the memory of rank 0 that all ranks can change without action by rank 0, if the
+/// network supports it. MPI does not guarantee this: with some networks, operations progress only
+/// while rank 0 calls the transport or MPI.
 class SharedInteger {
  public:
   virtual ~SharedInteger() = default;
-  /// Adds at one moment for all ranks, and returns the value before. Waits for the answer, and so
-  /// nothing that this rank sends afterwards can arrive before the sum was made.
+  /// Adds a value atomically. Blocks until the result has arrived, so messages that this rank sends
+  /// afterwards arrive after the addition. @return the value before the addition
   virtual std::int64_t fetchAdd(std::int64_t value) = 0;
 };
 
-/// How bytes move between ranks, and what time it is. Used by one thread, or by several in turns
-/// where threadsMayTakeTurns(). Errors of the layer below are thrown as Error with the rank and the
-/// failed call.
+/// Communication between ranks, and the clock. All operations except SharedInteger::fetchAdd() are
+/// non-blocking. Errors of the communication layer are thrown as Error with the rank and the
+/// function that failed.
+///
+/// Not thread-safe. Only the thread that made the transport may call it, or several threads, one
+/// at a time, if threadsMayTakeTurns().
 class Transport {
  public:
   virtual ~Transport() = default;
 
+  /// The number of this rank, in [0, size()).
   virtual int rank() const = 0;
+  /// The number of ranks.
   virtual int size() const = 0;
-  /// Whether other threads than the one that began may call, one at a time.
-  virtual bool threadsMayTakeTurns() const { return false; }
+  /// Whether threads other than the first may call the transport, one at a time.
+  [[nodiscard]] virtual bool threadsMayTakeTurns() const { return false; }
 
-  /// Seconds since some moment in the past, never running backwards.
-  virtual double now() const = 0;
-  /// Tells the transport that `seconds` of computation have passed: moves a simulated clock, and
-  /// does nothing where time passes by itself.
+  /// Seconds since an arbitrary time in the past. Never decreases.
+  [[nodiscard]] virtual double now() const = 0;
+  /// Reports `seconds` of computation. Advances a simulated clock; has no effect in real time.
   virtual void spend(double seconds) = 0;
-  /// Gives the core away for about `seconds`, or for one turn of the scheduler if 0.
+  /// Releases the core for about `seconds`, or for one turn of the scheduler if `seconds` is 0.
   virtual void relax(double seconds) = 0;
 
-  /// A number for the messages of one collective activity. Collective in the sense that all ranks
-  /// open their sessions in the same order and so get the same number; no communication. It keeps
-  /// a fast rank's next activity apart from what a slow rank is still receiving.
-  virtual Session openSession() = 0;
+  /// Opens a session, which separates the messages of one collective activity from those of the
+  /// next: a fast rank may start the next activity while a slow rank still receives. Local, but all
+  /// ranks must open their sessions in the same order, and then get the same numbers.
+  [[nodiscard]] virtual Session openSession() { return sessions_++; }
 
-  /// Starts to send `bytes` (any size, 0 and over 2 GiB included) to a rank, itself included.
-  /// Messages from one rank to another within a topic and session arrive in order.
+  /// Starts a send to a rank, which may be this rank. Messages between two ranks within a topic and
+  /// session arrive in the order in which they were sent.
+  /// @param bytes  of any size, including 0 and more than 2 GiB
+  /// @return may be discarded: the send completes nevertheless
   virtual PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                            Bytes&& bytes) = 0;
-  /// The same for a message whose bytes are `data` and, after it, `tail`. `data` stays the caller's
-  /// and must neither change nor go before the send is done, wanted or not: a large message is not
-  /// copied then, where the transport can help it.
+  /// Starts a send of a message that consists of `data` followed by `tail`. If the transport
+  /// supports it, a large message is not copied.
+  /// @param data  owned by the caller; must neither change nor be freed before the send is done(),
+  ///              even if the handle is discarded
+  /// @param tail  copied
   virtual PendingSend sendFrom(int destination, Topic topic, Session session, SendMode mode,
                                Span<const std::byte> data, Span<const std::byte> tail) {
     Bytes bytes;
@@ -181,52 +197,63 @@ class Transport {
     append(bytes, tail.data(), tail.size());
     return send(destination, topic, session, mode, std::move(bytes));
   }
-  /// The next message that has fully arrived, from any rank; nothing if there is none now. Throws
-  /// LostMessage, once for each, where there is no memory for it.
-  virtual std::optional<Envelope> tryReceive(Topic topic, Session session) = 0;
-  /// Whether messages of this topic and session have begun to arrive (their synchronous sends may
-  /// be finished) but were not yet returned by tryReceive().
-  virtual bool receiving(Topic topic, Session session) const = 0;
+  /// Receives the next message from any rank. @return nothing if no message has arrived completely.
+  /// Throws LostMessage, once for each message, if there is no memory for it.
+  [[nodiscard]] virtual std::optional<Envelope> tryReceive(Topic topic, Session session) = 0;
+  /// Whether messages of this topic and session have begun to arrive, so that their synchronous
+  /// sends may be finished, but tryReceive() has not returned them yet.
+  [[nodiscard]] virtual bool receiving(Topic topic, Session session) const = 0;
 
-  /// Local. Messages of persistent sends are received by persistent receives of the same topic
-  /// and session, in the order in which those were started; such a session is not used for anything
-  /// else. Sends are finished as their mode says, seen in done() only. Throws Error for a rank that
-  /// there is not, and above 2^30 bytes.
-  virtual std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic,
-                                                            Session session, SendMode mode,
-                                                            std::size_t size) = 0;
-  virtual std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic,
-                                                               Session session,
-                                                               std::size_t size) = 0;
+  /// Sets up a persistent send. Local. Its messages match persistent receives of the same topic and
+  /// session, in the order in which both are started. Such a session must not be used for other
+  /// messages. Completion follows `mode` and is reported by PersistentRequest::done() only. Throws
+  /// Error if the rank does not exist or `size` exceeds 2^30 bytes.
+  [[nodiscard]] virtual std::unique_ptr<PersistentRequest> persistentSend(
+      int destination, Topic topic, Session session, SendMode mode, std::size_t size) = 0;
+  /// Sets up a persistent receive: see persistentSend().
+  [[nodiscard]] virtual std::unique_ptr<PersistentRequest> persistentReceive(int source,
+                                                                             Topic topic,
+                                                                             Session session,
+                                                                             std::size_t size) = 0;
 
-  /// Makes progress and brings the done() flags of sends and reductions up to date.
+  /// Makes progress, and updates the done() flags of sends and reductions.
   virtual void poll() = 0;
 
-  /// Collective, non-blocking; reductions and barriers are started in the same order on all ranks.
-  virtual PendingReduce barrier() = 0;
-  /// Element by element; all ranks give the same number of values and the same operation.
-  virtual PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) = 0;
+  /// Starts a barrier. Collective, non-blocking. All ranks must start barriers and reductions in
+  /// the same order.
+  [[nodiscard]] virtual PendingReduce barrier() { return allreduce(ReduceOp::Or, {}); }
+  /// Starts an element-wise all-reduce. Collective, non-blocking. All ranks must pass the same
+  /// operation and number of values.
+  [[nodiscard]] virtual PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) = 0;
 
-  /// Collective to make and to destroy; the transport outlives it.
-  virtual std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) = 0;
+  /// Makes a shared integer. Collective, and so is its destruction. The transport must outlive it.
+  [[nodiscard]] virtual std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) = 0;
+
+ private:
+  Session sessions_ = 0;
 };
 
-/// Element by element, `values` into `sum`. Throws Error if they are not equally many.
+/// Reduces `values` into `sum`, element by element. Throws Error if their sizes differ.
 void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
                 const std::vector<std::int64_t>& values);
 
-/// Throws Error if `rank` is none of `ranks` ranks, or a persistent request must not be so large.
+/// Throws Error unless `destination` is in [0, ranks).
+void checkDestination(int destination, int ranks);
+/// Throws Error unless `rank` is in [0, ranks) and `size` is valid for a persistent request.
 void checkPersistent(int rank, int ranks, std::size_t size);
-/// Throws Error if a message of another size came for a persistent receive. @param here  this rank
-void checkPersistentSize(std::size_t came, std::size_t expected, int source, int here);
+/// Throws Error if a persistent receive got a message of another size.
+/// @param source  the rank that sent the message
+/// @param here  this rank
+void checkPersistentSize(std::size_t received, std::size_t expected, int source, int here);
 
-/// How to wait without keeping a core from those who have work: some empty polls at full speed,
-/// then turns of the scheduler, then naps that grow to a bound.
+/// Waiting strategy of a polling loop. Polls that make no progress first repeat immediately, then
+/// yield to the scheduler, then sleep for increasing times of at most 100 microseconds, so that a
+/// waiting rank does not take the core from a working one.
 class Backoff {
  public:
-  /// Something happened.
+  /// Call after a poll that made progress.
   void reset() { empty_ = 0; }
-  /// Nothing happened in this turn.
+  /// Call after a poll that made no progress.
   void pause(Transport& transport);
 
  private:

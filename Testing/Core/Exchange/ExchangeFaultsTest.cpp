@@ -47,7 +47,7 @@ bool ownMessages(const Scheme& scheme) {
   if (scheme.schedule == Schedule::Synchronous) return false;
   bool own = false;
   const auto adversary = makeScriptedAdversary("");
-  const auto network = makeAdversaryNetwork(1, *adversary);
+  const auto network = makeAdversarialNetwork(1, *adversary);
   network->run([&](Transport& transport) {
     own = !makeDetector(scheme.detector, transport, transport.openSession())->collective();
   });
@@ -96,7 +96,7 @@ void expectErrorOnAll(const Scheme& scheme, const std::string& text,
       SCOPED_TRACE(nameOf(scheme) + ", " + std::to_string(ranks) + " ranks, seed " +
                    std::to_string(seed));
       const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
-      const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0, seed % 3 == 1);
+      const auto network = makeAdversarialNetwork(ranks, *adversary, seed % 2 == 0, seed % 3 == 1);
       EXPECT_EQ(errorOf([&] {
                   network->run([&](Transport& transport) {
                     const std::string error = errorOf([&] { body(transport, culprit); });
@@ -221,7 +221,7 @@ TEST(ExchangeFaults, AStopOrItsReasonSpoiledOnItsWay) {
       SCOPED_TRACE(nameOf(scheme) + ", rank " + std::to_string(victim) + ", notice " +
                    std::to_string(number));
       const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(variant));
-      const auto network = makeAdversaryNetwork(6, *adversary);
+      const auto network = makeAdversarialNetwork(6, *adversary);
       EXPECT_EQ(errorOf([&] {
                   network->run([&](Transport& transport) {
                     SpoilingNotices spoiling(transport, transport.rank() == victim ? number : -1,
@@ -276,7 +276,7 @@ TEST(ExchangeFaults, TheMonitorIsNotAskedWhileTheEndIsAgreedOn) {
     for (int seed = 0; seed < 6; ++seed) {
       SCOPED_TRACE(nameOf(scheme) + ", seed " + std::to_string(seed));
       const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
-      const auto network = makeAdversaryNetwork(3, *adversary);
+      const auto network = makeAdversarialNetwork(3, *adversary);
       network->run([&](Transport& transport) {
         const BlockId total = transport.size();
         Exchange* running = nullptr;

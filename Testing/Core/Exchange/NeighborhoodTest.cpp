@@ -348,7 +348,7 @@ TEST(Neighborhood, NothingIsLostUnderRandomSchedules) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const int ranks = 1 + static_cast<int>(seed % 6);
     const auto adversary = makeRandomAdversary(seed);
-    const auto network = makeAdversaryNetwork(ranks, *adversary, seed % 2 == 1);
+    const auto network = makeAdversarialNetwork(ranks, *adversary, seed % 2 == 1);
     const Assignment assignment = unevenly(ranks, seed);
     Walk walk;
     walk.seed = seed;

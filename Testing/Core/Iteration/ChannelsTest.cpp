@@ -42,7 +42,7 @@ void everywhere(const std::function<void(Transport&)>& body) {
     EXPECT_EQ(timed->left(), "");
     for (std::uint64_t seed = 0; seed < (Sanitized ? 5 : 20); ++seed) {
       const auto adversary = makeRandomAdversary(seed);
-      const auto network = makeAdversaryNetwork(ranks, *adversary);
+      const auto network = makeAdversarialNetwork(ranks, *adversary);
       network->run(body);
       EXPECT_EQ(network->left(), "") << "seed " << seed;
     }

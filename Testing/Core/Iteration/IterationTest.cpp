@@ -58,7 +58,7 @@ void everywhere(const std::function<void(Transport&)>& body, std::uint64_t seeds
     EXPECT_EQ(timed->left(), "");
     for (std::uint64_t seed = 0; seed < (Sanitized ? (seeds + 3) / 4 : seeds); ++seed) {
       const auto adversary = makeRandomAdversary(seed);
-      const auto network = makeAdversaryNetwork(ranks, *adversary);
+      const auto network = makeAdversarialNetwork(ranks, *adversary);
       network->run(body);
       EXPECT_EQ(network->left(), "") << "seed " << seed;
     }
@@ -636,7 +636,7 @@ TEST(Iteration, IsRightUnderRandomSchedules) {
     options.checkInterval = seed % 5 == 0 ? 3 : 1;
     options.threshold = 1e-6;
     const auto adversary = makeRandomAdversary(seed);
-    const auto network = makeAdversaryNetwork(ranks, *adversary);
+    const auto network = makeAdversarialNetwork(ranks, *adversary);
     network->run([&](Transport& transport) {
       const IterationResult result = solve(transport, system, options, seed % 7 == 0);
       if (transport.rank() != 0) return;

@@ -158,7 +158,7 @@ TEST(ReductionFaults, AMessageDamagedOnItsWay) {
                         : spread(3 + seed % 7, ranks, static_cast<std::uint64_t>(seed));
       const auto adversary = tributary::makeRandomAdversary(static_cast<std::uint64_t>(seed));
       const auto network =
-          makeAdversaryNetwork(ranks, *adversary, seed % 2 == 0, seed / 2 % 2 == 0);
+          makeAdversarialNetwork(ranks, *adversary, seed % 2 == 0, seed / 2 % 2 == 0);
       std::vector<std::string> errors(static_cast<std::size_t>(ranks));
       bool done = false;
       const std::string deadlock = errorOf([&] {
@@ -196,7 +196,7 @@ TEST(CollectivesFaults, ARankThatGetsNonsenseOwesNobodyAnything) {
       SCOPED_TRACE(seed);
       const int ranks = 2 + seed % 7;
       const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
-      const auto network = makeAdversaryNetwork(ranks, *adversary);
+      const auto network = makeAdversarialNetwork(ranks, *adversary);
       EXPECT_EQ(errorOf([&] {
                   network->run([&](Transport& transport) {
                     Damaging damaging(transport, Damage::Short, seed % 3, Topic::Setup);
@@ -217,7 +217,7 @@ TEST(CollectivesFaults, ARankThatGetsNonsenseOwesNobodyAnything) {
 TEST(ReductionFaults, AThreadLoopThatThrows) {
   for (const int culprit : {0, 1, 2}) {
     const auto adversary = makeRandomAdversary(7);
-    const auto network = makeAdversaryNetwork(3, *adversary);
+    const auto network = makeAdversarialNetwork(3, *adversary);
     EXPECT_EQ(errorOf([&] {
                 network->run([&](Transport& transport) {
                   const ParallelFor loop = [&](std::int64_t count, const auto& body) {
@@ -274,7 +274,7 @@ TEST(ReductionFaults, AValueThatCannotBeCopiedWhereverThatIs) {
     ASSERT_LT(copies, 1000);
     SCOPED_TRACE(copies);
     const auto adversary = makeScriptedAdversary("");
-    const auto network = makeAdversaryNetwork(3, *adversary);
+    const auto network = makeAdversarialNetwork(3, *adversary);
     std::vector<std::vector<std::vector<Touchy>>> values(3);
     for (int rank = 0; rank < 3; ++rank) {
       values[static_cast<std::size_t>(rank)].resize(1);
@@ -304,7 +304,7 @@ TEST(ReductionFaults, AValueThatCannotBeCopiedWhereverThatIs) {
 
 TEST(ReductionFaults, AStartThatThrowsLeavesSessionsInStep) {
   const auto adversary = makeScriptedAdversary("");
-  const auto network = makeAdversaryNetwork(2, *adversary);
+  const auto network = makeAdversarialNetwork(2, *adversary);
   const auto add = [](std::int64_t& lower, std::int64_t&& upper) { lower += upper; };
   EXPECT_EQ(errorOf([&] {
               network->run([&](Transport& transport) {

@@ -397,7 +397,7 @@ TEST(ConvectionDiffusionSolver, HasTheResidualInEverySimulatedRun) {
     };
     if (seed % 2 == 0) {
       const auto adversary = makeRandomAdversary(seed);
-      const auto network = makeAdversaryNetwork(ranks, *adversary);
+      const auto network = makeAdversarialNetwork(ranks, *adversary);
       network->run(body);
       EXPECT_EQ(network->left(), "") << "seed " << seed;
     } else {

@@ -445,7 +445,7 @@ TEST(HarmonicFill, HasTheResidualInEverySimulatedRun) {
     };
     if (seed % 2 == 0) {
       const auto adversary = makeRandomAdversary(seed);
-      const auto network = makeAdversaryNetwork(ranks, *adversary);
+      const auto network = makeAdversarialNetwork(ranks, *adversary);
       network->run(body);
       EXPECT_EQ(network->left(), "") << "seed " << seed;
     } else {

@@ -49,7 +49,7 @@ void underAdversaries(int schedules, Body&& body) {
   for (int seed = 0; seed < schedules; ++seed) {
     const auto adversary = makeRandomAdversary(static_cast<std::uint64_t>(seed));
     const auto network =
-        makeAdversaryNetwork(2 + seed % 5, *adversary, seed % 2 == 0, seed / 2 % 2 == 0);
+        makeAdversarialNetwork(2 + seed % 5, *adversary, seed % 2 == 0, seed / 2 % 2 == 0);
     network->run([&](Transport& transport) { body(static_cast<std::uint64_t>(seed), transport); });
     EXPECT_EQ(network->left(), "") << "seed " << seed;
   }

@@ -215,7 +215,7 @@ TEST(VirtualTimeNetwork, ADeadlockIsReportedAndStacksAreCleared) {
       receive(transport, transport.openSession());
     });
   });
-  EXPECT_NE(error.find("no rank can move any more, 2 have not ended"), std::string::npos) << error;
+  EXPECT_NE(error.find("deadlock, 2 of 3 ranks have not ended"), std::string::npos) << error;
   EXPECT_NE(error.find("rank 1: I am 1; 1 messages not received"), std::string::npos) << error;
   EXPECT_NE(error.find("rank 2: I am 2; 1 collective operations not ended"), std::string::npos)
       << error;
@@ -396,18 +396,19 @@ TEST(VirtualTimeNetwork, StacksThatFindNoRoomAreAnError) {
 
 TEST(SimulatedNetworks, RefuseWrongUse) {
   const auto adversary = makeScriptedAdversary("");
-  EXPECT_NE(errorOf([&] { makeAdversaryNetwork(0, *adversary); }).find("at least one rank"),
-            std::string::npos);
+  EXPECT_NE(
+      errorOf([&] { makeAdversarialNetwork(0, *adversary); }).find("ranks must be at least 1"),
+      std::string::npos);
   const auto onBoth = [&](const std::function<void(Transport&)>& body, const char* expected) {
     const auto timed = makeVirtualTimeNetwork(cluster(2, 1));
     EXPECT_NE(errorOf([&] { timed->run(body); }).find(expected), std::string::npos);
-    const auto chosen = makeAdversaryNetwork(2, *adversary);
+    const auto chosen = makeAdversarialNetwork(2, *adversary);
     EXPECT_NE(errorOf([&] { chosen->run(body); }).find(expected), std::string::npos);
   };
   onBoth([](Transport& t) { t.send(2, Topic::Work, 0, SendMode::Eager, Bytes(1)); },
-         "send to rank 2: the simulated network has ranks 0 to 1");
+         "send to rank 2: ranks are numbered from 0 to 1");
   onBoth([](Transport& t) { allreduce(t, t.rank() == 0 ? ReduceOp::Sum : ReduceOp::Max, 1); },
-         "ranks gave different operations");
+         "ranks passed different operations");
   onBoth(
       [](Transport& t) {
         allreduce(t, ReduceOp::Sum,
@@ -420,7 +421,7 @@ TEST(SimulatedNetworks, RefuseWrongUse) {
       return options.size();
     }
   } mad;
-  const auto network = makeAdversaryNetwork(2, mad);
+  const auto network = makeAdversarialNetwork(2, mad);
   EXPECT_NE(errorOf([&] { network->run([](Transport&) {}); }).find("none of the options"),
             std::string::npos);
 }
@@ -503,12 +504,12 @@ TEST(VirtualTimeNetwork, ThousandsOfRanksAreSmall) {
 
 // ---- Without time ----
 
-TEST(AdversaryNetwork, AScriptDecidesWhatIsSeen) {
+TEST(AdversarialNetwork, AScriptDecidesWhatIsSeen) {
   std::vector<int> sources;
   const auto play = [&](const std::string& script) {
     sources.clear();
     const auto adversary = makeScriptedAdversary(script);
-    const auto network = makeAdversaryNetwork(3, *adversary);
+    const auto network = makeAdversarialNetwork(3, *adversary);
     std::vector<PendingSend> sends;
     network->runSteps([&](Transport& transport) {
       const Session session = 0;
@@ -534,9 +535,9 @@ TEST(AdversaryNetwork, AScriptDecidesWhatIsSeen) {
   EXPECT_NE(errorOf([&] { play("r0 m1"); }).find("word 2, 'm1'"), std::string::npos);
 }
 
-TEST(AdversaryNetwork, AHalfReceivedMessageHasBegunToArrive) {
+TEST(AdversarialNetwork, AHalfReceivedMessageHasBegunToArrive) {
   const auto adversary = makeScriptedAdversary("r0 r1 m0 h1 r1 r0 s1 r1 m0");
-  const auto network = makeAdversaryNetwork(2, *adversary, true);
+  const auto network = makeAdversarialNetwork(2, *adversary, true);
   PendingSend send;
   std::vector<bool> seen;
   network->runSteps([&](Transport& transport) {
@@ -570,12 +571,12 @@ TEST(AdversaryNetwork, AHalfReceivedMessageHasBegunToArrive) {
 }
 
 // What a random adversary did is done again by its script; each seed does something else.
-TEST(AdversaryNetwork, RandomSchedulesCanBeRepeated) {
+TEST(AdversarialNetwork, RandomSchedulesCanBeRepeated) {
   std::vector<std::string> scripts;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const auto play = [&](Adversary& adversary) {
       ScheduleRecorder recorder(adversary);
-      const auto network = makeAdversaryNetwork(4, recorder, seed % 2 == 0);
+      const auto network = makeAdversarialNetwork(4, recorder, seed % 2 == 0);
       std::vector<std::unique_ptr<Hops>> hops;
       for (int rank = 0; rank < 4; ++rank) {
         hops.push_back(std::make_unique<Hops>(network->transport(rank), "default"));
@@ -596,22 +597,23 @@ TEST(AdversaryNetwork, RandomSchedulesCanBeRepeated) {
   EXPECT_EQ(std::unique(scripts.begin(), scripts.end()), scripts.end());
 }
 
-TEST(AdversaryNetwork, ADeadlockIsReported) {
+TEST(AdversarialNetwork, ADeadlockIsReported) {
   const auto adversary = makeScriptedAdversary("");
-  const auto network = makeAdversaryNetwork(2, *adversary);
+  const auto network = makeAdversarialNetwork(2, *adversary);
   network->describeBy([](int rank) { return "I am " + std::to_string(rank); });
   const std::string error = errorOf([&] {
     network->run([&](Transport& transport) {
       if (transport.rank() == 1) barrier(transport);
     });
   });
-  EXPECT_NE(error.find("1 have not ended\n  rank 1: I am 1; 1 collective operations not ended"),
+  EXPECT_NE(error.find(
+                "1 of 2 ranks have not ended\n  rank 1: I am 1; 1 collective operations not ended"),
             std::string::npos)
       << error;
 }
 
 // The production's schedules with all that belongs to them, whatever happens when.
-TEST(AdversaryNetwork, ExchangeIsRightUnderRandomSchedules) {
+TEST(AdversarialNetwork, ExchangeIsRightUnderRandomSchedules) {
   const std::vector<Schedule> schedules = {Schedule::Synchronous, Schedule::Neighborhood,
                                            Schedule::Asynchronous};
   std::int64_t runs = 0;
@@ -620,7 +622,8 @@ TEST(AdversaryNetwork, ExchangeIsRightUnderRandomSchedules) {
     const int blocks = static_cast<int>(seed / 5 % 3);
     for (const Schedule schedule : schedules) {
       const auto adversary = makeRandomAdversary(seed);
-      const auto network = makeAdversaryNetwork(size, *adversary, seed % 2 == 1, seed / 2 % 2 == 1);
+      const auto network =
+          makeAdversarialNetwork(size, *adversary, seed % 2 == 1, seed / 2 % 2 == 1);
       std::int64_t expected = 0;
       for (int block = 0; block < size * blocks; ++block) expected += 1 + block % 5;
       const Assignment assignment = evenly(size, blocks);

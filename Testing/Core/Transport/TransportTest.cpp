@@ -97,7 +97,7 @@ TEST(Transport, SplitMessagesArriveInOrder) {
   ring(*transport, SendMode::Synchronous);
 }
 
-void sendToSelfOnSeveralChannels(Transport& transport) {
+void sendToSelfUnderSeveralTopics(Transport& transport) {
   const Session first = transport.openSession();
   const Session second = transport.openSession();
   EXPECT_NE(first, second);
@@ -149,8 +149,8 @@ TEST(Clock, TellsForHowLongAThreadHadNoCore) {
   EXPECT_GE(busy.seconds(), -1e-5);
 }
 
-TEST(Transport, ChannelsAndSessionsDoNotMix) {
-  sendToSelfOnSeveralChannels(world());
+TEST(Transport, TopicsAndSessionsDoNotMix) {
+  sendToSelfUnderSeveralTopics(world());
 }
 
 TEST(Transport, SynchronousSendsAreFinishedByTheReceiverOnly) {
@@ -165,7 +165,7 @@ TEST(Loopback, IsATransport) {
   EXPECT_EQ(transport->size(), 1);
   ring(*transport, SendMode::Eager);
   ring(*transport, SendMode::Synchronous);
-  sendToSelfOnSeveralChannels(*transport);
+  sendToSelfUnderSeveralTopics(*transport);
   sendSynchronously(*transport);
   EXPECT_FALSE(transport->receiving(Topic::Work, 0));
   EXPECT_EQ(allreduce(*transport, ReduceOp::Sum, std::int64_t(7)), 7);

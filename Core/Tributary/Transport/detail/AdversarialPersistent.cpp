@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Transport/detail/AdversarialNetwork.h"
+#include "Tributary/Transport/detail/AdversarialEngine.h"
 
 namespace tributary::detail {
 
@@ -13,7 +13,7 @@ std::unique_ptr<PersistentRequest> AdversarialRank::persistentSend(int destinati
                                                                    std::size_t size) {
   checkPersistent(destination, this->size(), size);
   return std::make_unique<AdversarialSend>(
-      network_, *this, network_.rank(destination).link(topic, session, rank_), topic, mode, size);
+      network_, *this, network_.rank(destination).link(topic, session, rank()), topic, mode, size);
 }
 
 std::unique_ptr<PersistentRequest> AdversarialRank::persistentReceive(int source, Topic topic,
@@ -44,7 +44,7 @@ bool AdversarialSend::done() {
   network_.moved();
   started_ = false;
   leave();
-  if (sent_ != buffer_) throw Error("a buffer was changed while it was being sent");
+  if (sent_ != buffer_) throw Error("the buffer of a persistent send was changed before done()");
   return true;
 }
 
@@ -52,7 +52,7 @@ void AdversarialReceive::start() {
   if (started_) throw Error("a persistent receive was started before it was done");
   network_.moved();
   started_ = true;
-  // Whoever reads it now sees what nobody has sent.
+  // A program that reads the buffer now sees values that were not sent.
   std::fill(buffer_.begin(), buffer_.end(), std::byte{0xff});
   link_.receives.push_back(this);
   link_.meet();

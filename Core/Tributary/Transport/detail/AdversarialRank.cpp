@@ -5,18 +5,18 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Transport/detail/AdversarialNetwork.h"
+#include "Tributary/Transport/detail/AdversarialEngine.h"
 
 namespace tributary::detail {
 
 namespace {
 
-// now() serves time-outs only: what a look lasts is any small number.
+// now() only serves time-outs: a poll takes an arbitrary small time.
 constexpr double LookSeconds = 1e-6;
 
 class AdversarialInteger : public SharedInteger {
  public:
-  AdversarialInteger(AdversarialNetwork& network, std::shared_ptr<std::int64_t> place)
+  AdversarialInteger(AdversarialEngine& network, std::shared_ptr<std::int64_t> place)
       : network_(network), place_(std::move(place)) {}
   std::int64_t fetchAdd(std::int64_t value) override {
     network_.pause();
@@ -26,15 +26,14 @@ class AdversarialInteger : public SharedInteger {
   }
 
  private:
-  AdversarialNetwork& network_;
+  AdversarialEngine& network_;
   std::shared_ptr<std::int64_t> place_;
 };
 
 }  // namespace
 
-int AdversarialRank::size() const {
-  return network_.size();
-}
+AdversarialRank::AdversarialRank(AdversarialEngine& network, int rank)
+    : SimulatedRank(network, rank), network_(network) {}
 
 AdversarialRank::Flow& AdversarialRank::flow(Topic topic, Session session, int source) {
   const auto key = std::make_tuple(topic, session, source);
@@ -73,17 +72,14 @@ void AdversarialRank::relax(double) {
 
 PendingSend AdversarialRank::send(int destination, Topic topic, Session session, SendMode mode,
                                   Bytes&& bytes) {
-  if (destination < 0 || destination >= size()) {
-    throw Error("send to rank " + std::to_string(destination) +
-                ": the simulated network has ranks 0 to " + std::to_string(size() - 1));
-  }
+  checkDestination(destination, size());
   network_.moved();
   network_.counters().add(topic, bytes.size());
   auto state = std::make_shared<PendingSend::State>();
   const bool synchronous = mode == SendMode::Synchronous;
   state->done = !synchronous && !network_.eagerWaits();
   network_.rank(destination)
-      .flow(topic, session, rank_)
+      .flow(topic, session, rank())
       .letters.push_back({std::move(bytes), state->done ? nullptr : state, synchronous, false});
   return PendingSend(std::move(state));
 }
@@ -96,7 +92,7 @@ std::optional<Envelope> AdversarialRank::tryReceive(Topic topic, Session session
     if (flow.topic == topic && flow.session == session) sources.push_back(flow.source);
   }
   if (sources.size() == 1) return std::nullopt;
-  const int source = network_.choose(Decision::Message, rank_, sources);
+  const int source = network_.choose(Decision::Message, rank(), sources);
   if (source < 0) return std::nullopt;
   network_.moved();
   Flow& from = flow(topic, session, source);
@@ -107,7 +103,7 @@ std::optional<Envelope> AdversarialRank::tryReceive(Topic topic, Session session
     letter.send = nullptr;
   }
   if (network_.halfReceived() && !letter.half &&
-      network_.choose(Decision::Half, rank_, {0, 1}) == 1) {
+      network_.choose(Decision::Half, rank(), {0, 1}) == 1) {
     letter.half = true;
     return std::nullopt;
   }
@@ -126,14 +122,14 @@ bool AdversarialRank::receiving(Topic topic, Session session) const {
 void AdversarialRank::poll() {
   network_.pause();
   clock += LookSeconds;
-  if (!finishable.empty() && network_.choose(Decision::Sends, rank_, {0, 1}) == 1) {
+  if (!finishable.empty() && network_.choose(Decision::Sends, rank(), {0, 1}) == 1) {
     network_.moved();
     for (const auto& state : finishable) state->done = true;
     finishable.clear();
   }
   for (std::size_t i = 0; i < pending.size();) {
     const std::int64_t number = pending[i].number;
-    if (!network_.complete(number) || network_.choose(Decision::Collective, rank_, {0, 1}) == 0) {
+    if (!network_.complete(number) || network_.choose(Decision::Collective, rank(), {0, 1}) == 0) {
       ++i;
       continue;
     }
@@ -159,8 +155,21 @@ PendingReduce AdversarialRank::allreduce(ReduceOp op, std::vector<std::int64_t> 
   return PendingReduce(std::move(state));
 }
 
-std::unique_ptr<SharedInteger> AdversarialRank::shareInteger(std::int64_t initial) {
-  return std::make_unique<AdversarialInteger>(network_, network_.place(integers_++, initial));
+std::unique_ptr<SharedInteger> AdversarialRank::makeInteger(std::size_t number,
+                                                            std::int64_t initial) {
+  return std::make_unique<AdversarialInteger>(network_, network_.place(number, initial));
+}
+
+std::string AdversarialRank::left() const {
+  std::size_t letters = 0;
+  for (const Flow& flow : flows) letters += flow.letters.size();
+  for (const auto& [key, link] : links) letters += link.letters.size();
+  return LeftText()
+      .add(letters, "messages not received")
+      .add(askedSends(), "sends not seen to be finished")
+      .add(sends.size(), "persistent sends not seen to be finished")
+      .add(pending.size(), "collective operations not ended")
+      .text();
 }
 
 }  // namespace tributary::detail

@@ -12,7 +12,7 @@ namespace tributary::detail {
 
 namespace {
 
-// Above, a receiver asks for no further messages until some of those under way have arrived.
+// With more bytes arriving, a receiver matches no further messages until some have arrived.
 constexpr std::size_t MostArriving = std::size_t(256) << 20;
 
 }  // namespace
@@ -65,8 +65,7 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
   int count = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
   ++ledger_.received;
-  if (count < 1)
-    throw Error(ErrorKind::Message, "malformed message: empty on the transport's own communicator");
+  if (count < 1) refuseMessage("empty on the transport's own communicator");
   const int source = status.MPI_SOURCE;
   if (count > LargestBlockingReceive) {
     Arrival& arrival = addArrival(source, topic, session);
@@ -87,7 +86,7 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
     receiveParts(bytes, source, topic, session);
     return std::nullopt;
   }
-  if (kind != WholeMessage) throw Error(ErrorKind::Message, "malformed message: unknown kind");
+  if (kind != WholeMessage) refuseMessage("unknown kind");
   const bool overtakes = arrivingFrom_[static_cast<std::size_t>(source)] > 0 &&
                          std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& a) {
                            return a.source == source && a.topic == topic && a.session == session;
@@ -112,8 +111,8 @@ void MpiArrivals::receiveParts(const Bytes& announcement, int source, Topic topi
   const auto lengths = Reader(announcement).value<MessageLengths>();
   if (lengths.part < 1 || lengths.part > LargestPart || lengths.tail > lengths.part ||
       lengths.data > ~std::uint64_t(0) - lengths.tail) {
-    throw Error(ErrorKind::Message, "malformed message: parts of " + std::to_string(lengths.part) +
-                                        " bytes and a tail of " + std::to_string(lengths.tail));
+    refuseMessage("parts of " + std::to_string(lengths.part) + " bytes and a tail of " +
+                  std::to_string(lengths.tail));
   }
   Arrival& arrival = addArrival(source, topic, session);
   arrival.requests.reserve(static_cast<std::size_t>(lengths.data / lengths.part) + std::size_t(2));
@@ -154,8 +153,7 @@ Envelope MpiArrivals::take(std::list<Arrival>::iterator place) {
   --arrivingFrom_[static_cast<std::size_t>(arrival.source)];
   if (!arrival.lost.empty()) throw LostMessage(arrival.source, arrival.lost);
   if (arrival.trailer) {
-    if (arrival.bytes.back() != WholeMessage)
-      throw Error(ErrorKind::Message, "malformed message: unknown kind");
+    if (arrival.bytes.back() != WholeMessage) refuseMessage("unknown kind");
     arrival.bytes.pop_back();
   }
   return Envelope{arrival.source, std::move(arrival.bytes)};

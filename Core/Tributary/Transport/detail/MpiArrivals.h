@@ -17,18 +17,19 @@
 
 namespace tributary::detail {
 
-/// The receiving side of the MPI transport: messages that have begun to arrive, whole or in parts,
-/// and the order of those of one source.
+/// The receiving side of the MPI transport. Holds messages that have begun to arrive, whole or in
+/// parts, and preserves the order of messages of one source.
 class MpiArrivals {
  public:
   MpiArrivals(MPI_Comm comm, int rank, int size, const MpiTags& tags, MpiLedger& ledger);
 
-  /// As Transport's.
-  std::optional<Envelope> tryReceive(Topic topic, Session session);
-  bool receiving(Topic topic, Session session) const;
+  /// See Transport::tryReceive().
+  [[nodiscard]] std::optional<Envelope> tryReceive(Topic topic, Session session);
+  /// See Transport::receiving().
+  [[nodiscard]] bool receiving(Topic topic, Session session) const;
 
-  bool empty() const { return arrivals_.empty(); }
-  /// Forgets those that are complete.
+  [[nodiscard]] bool empty() const { return arrivals_.empty(); }
+  /// Discards complete messages.
   void dropComplete();
 
  private:
@@ -40,25 +41,26 @@ class MpiArrivals {
     bool trailer = false;
     Bytes bytes;
     std::vector<MPI_Request> requests;
-    std::string lost;  // why there are no bytes, and what comes is cut off
+    std::string lost;  // the error, if there is no memory and the message is truncated
   };
 
   void check(int code, const char* function) const { checkMpi(code, function, rank_); }
-  /// Makes room for a message that begins to arrive, or notes that there is none. It is received
-  /// all the same, cut off, so that its sender finishes; and without an address: where processes
-  /// read each other's memory, Open MPI 4 was seen to ask for all of it there.
+  /// Allocates memory for a message that begins to arrive, or marks the message as lost. A lost
+  /// message is received nevertheless, truncated, so that its send finishes. Its buffer must be
+  /// null: if processes read each other's memory, Open MPI 4 was seen to request the whole message
+  /// otherwise.
   void allocate(Arrival& arrival, std::uint64_t size) const;
-  /// Receives a matched message; one that cannot be finished at once becomes the last of arrivals_.
+  /// Receives a matched message. If it is not complete at once, it becomes the last of arrivals_.
   std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status, Topic topic,
                                   Session session);
   Arrival& addArrival(int source, Topic topic, Session session);
   void receiveParts(const Bytes& announcement, int source, Topic topic, Session session);
-  /// The oldest complete arrival that no incomplete one of the same source precedes.
-  /// @param arriving  becomes the bytes of those under way, if there is none
+  /// The oldest complete message that no incomplete one of the same source precedes.
+  /// @param arriving  set to the bytes of incomplete messages, if nothing is returned
   std::optional<Envelope> takeArrival(Topic topic, Session session, std::size_t& arriving);
   /// @pre complete
   Envelope take(std::list<Arrival>::iterator place);
-  bool complete(Arrival& arrival) const;
+  [[nodiscard]] bool complete(Arrival& arrival) const;
 
   MPI_Comm comm_;
   int rank_;

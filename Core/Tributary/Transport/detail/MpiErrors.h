@@ -13,8 +13,9 @@
 
 namespace tributary::detail {
 
-/// Throws MpiError, with MPI's own text, if a function of MPI has failed.
-/// @param rank  of this process, if it is known
+/// Throws MpiError with the error text of MPI unless `code` is MPI_SUCCESS.
+/// @param function  the name of the MPI function that returned `code`
+/// @param rank  the rank of this process, if known
 inline void checkMpi(int code, const char* function, std::optional<int> rank) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -29,8 +30,7 @@ inline void checkMpi(int code, const char* function, std::optional<int> rank) {
                  function, code, errorClass, rank);
 }
 
-/// For destructors, which must not throw: runs `work` and writes the error that it throws to
-/// stderr.
+/// Runs `work` and writes an error that it throws to stderr. For destructors, which must not throw.
 /// @param when  what the destructor does, for instance "closing the MPI transport"
 template <class Work>
 void reportErrors(const char* when, Work&& work) noexcept {
@@ -41,7 +41,7 @@ void reportErrors(const char* when, Work&& work) noexcept {
   }
 }
 
-/// Whether a message was longer than the receiver's buffer, as far as MPI reports it.
+/// Whether an error code says that a message was longer than the buffer of its receive.
 inline bool isTruncated(int code) {
   int kind = MPI_SUCCESS;
   return code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS &&

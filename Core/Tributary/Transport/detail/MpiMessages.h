@@ -11,13 +11,13 @@
 
 namespace tributary::detail {
 
-// How messages travel as MPI's. A message's last byte tells what it is; parts follow their
-// announcement under a tag of their own.
+// The last byte of an MPI message states its kind. The parts of a large message follow its
+// announcement under a separate tag.
 constexpr std::byte WholeMessage{0};
 constexpr std::byte Announcement{1};
 
-/// How a message's parts follow: data in parts of one size (the last may be smaller), then its
-/// tail.
+/// The content of an announcement, in bytes: data in parts of equal size (the last may be smaller),
+/// then a tail.
 struct MessageLengths {
   std::uint64_t data;
   std::uint64_t tail;
@@ -25,12 +25,12 @@ struct MessageLengths {
 };
 constexpr std::size_t LargestPart = std::size_t(1) << 30;
 
-// Above, MPI may need the sender's help to complete a receive, and the sender may be computing.
+// A blocking receive of a larger message may need progress by the sender, which may be computing.
 constexpr int LargestBlockingReceive = 4 << 10;
 
-/// Tags of topics and sessions. Sessions share them again after as many as MPI has tags for,
-/// thousands at least and millions with most MPIs: no rank is so far ahead of another with messages
-/// under way.
+/// MPI tags of topics and sessions. Sessions reuse tags cyclically, after at least 4,095 sessions
+/// (MPI_TAG_UB is at least 32,767) and after millions in most implementations. No rank is that far
+/// ahead of another one while messages are in flight.
 class MpiTags {
  public:
   MpiTags() = default;
@@ -41,14 +41,14 @@ class MpiTags {
     sessions_ = (found ? *static_cast<int*>(largest) : 32767) / PerSession;
   }
 
-  /// @param part  of a message, not the message itself
+  /// @param part  whether the tag is for the parts of messages
   int of(Topic topic, Session session, bool part = false) const {
     return static_cast<int>(session % sessions_) * PerSession + static_cast<int>(topic) * 2 +
            (part ? 1 : 0);
   }
 
  private:
-  static constexpr int PerSession = 2 * 4;  // of four topics
+  static constexpr int PerSession = 2 * 4;  // for four topics
   Session sessions_ = 1;
 };
 

@@ -14,7 +14,7 @@ MpiPersistent::~MpiPersistent() {
     ledger_.dropped.splice(ledger_.dropped.end(), dropped_);
     return;
   }
-  if (started_) reportErrors("taking back a receive", [&] { cancel(); });
+  if (started_) reportErrors("canceling a receive", [&] { cancel(); });
   if (request_ == MPI_REQUEST_NULL) return;
   reportErrors("freeing a persistent request",
                [&] { check(MPI_Request_free(&request_), "MPI_Request_free"); });
@@ -38,7 +38,7 @@ bool MpiPersistent::done() {
 }
 
 bool MpiPersistent::cancel() {
-  if (sends_) throw Error(ErrorKind::Internal, "a send cannot be taken back");
+  if (sends_) throw Error("a persistent send cannot be canceled");
   if (!started_) return false;
   started_ = false;
   check(MPI_Cancel(&request_), "MPI_Cancel");

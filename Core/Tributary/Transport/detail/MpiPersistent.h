@@ -14,15 +14,16 @@
 
 namespace tributary::detail {
 
-/// A persistent send that was dropped while it was under way.
+/// A persistent send that was destroyed while it was in progress.
 struct DroppedMpiSend {
   MPI_Request request = MPI_REQUEST_NULL;
   Bytes bytes;
 };
 
-/// What the transport must know to leave nothing behind at its end.
+/// Counts of MPI messages and sends without an owner, from which the transport completes all
+/// communication when it is destroyed.
 struct MpiLedger {
-  std::vector<std::int64_t> sentTo;  // MPI messages, parts of others included
+  std::vector<std::int64_t> sentTo;  // MPI messages by destination, parts of messages included
   std::int64_t received = 0;         // likewise
   std::list<DroppedMpiSend> dropped;
 };
@@ -30,7 +31,9 @@ struct MpiLedger {
 /// A persistent send or receive of MPI.
 class MpiPersistent : public PersistentRequest {
  public:
-  /// Takes over a request that was made for `buffer()`.
+  /// The caller then makes the request, for `buffer()`.
+  /// @param peer  the other rank
+  /// @param sends  whether this is a send
   MpiPersistent(MpiLedger& ledger, int rank, int peer, bool sends, std::size_t size)
       : PersistentRequest(size),
         ledger_(ledger),
@@ -52,7 +55,7 @@ class MpiPersistent : public PersistentRequest {
   void checkSize(const MPI_Status& status) const;
 
   MpiLedger& ledger_;
-  std::list<DroppedMpiSend> dropped_;  // made early: the destructor must not need memory
+  std::list<DroppedMpiSend> dropped_;  // allocated early: the destructor must not allocate
   MPI_Request request_ = MPI_REQUEST_NULL;
   int rank_;
   int peer_;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Transport/detail/VirtualTimeNetwork.h"
+#include "Tributary/Transport/detail/VirtualTimeEngine.h"
 #include "Tributary/Transport/detail/VirtualTimeRank.h"
 
 namespace tributary::detail {
@@ -13,7 +13,7 @@ namespace {
 
 class VirtualTimeSend : public PersistentRequest {
  public:
-  VirtualTimeSend(VirtualTimeNetwork& network, VirtualTimeRank& rank, int destination,
+  VirtualTimeSend(VirtualTimeEngine& network, VirtualTimeRank& rank, int destination,
                   VirtualTimeLink& link, Topic topic, SendMode mode, std::size_t size)
       : PersistentRequest(size),
         network_(network),
@@ -50,12 +50,12 @@ class VirtualTimeSend : public PersistentRequest {
     return true;
   }
 
-  bool cancel() override { throw Error("a send cannot be taken back"); }
+  bool cancel() override { throw Error("a persistent send cannot be canceled"); }
 
  private:
   double latency() const { return network_.link(rank_.rank(), destination_).latency; }
 
-  VirtualTimeNetwork& network_;
+  VirtualTimeEngine& network_;
   VirtualTimeRank& rank_;
   int destination_;
   VirtualTimeLink& link_;
@@ -70,7 +70,7 @@ class VirtualTimeSend : public PersistentRequest {
 
 class VirtualTimeReceive : public PersistentRequest {
  public:
-  VirtualTimeReceive(VirtualTimeNetwork& network, VirtualTimeRank& rank, int source,
+  VirtualTimeReceive(VirtualTimeEngine& network, VirtualTimeRank& rank, int source,
                      VirtualTimeLink& link, std::size_t size)
       : PersistentRequest(size), network_(network), rank_(rank), source_(source), link_(link) {}
   ~VirtualTimeReceive() override {
@@ -115,7 +115,8 @@ class VirtualTimeReceive : public PersistentRequest {
     const std::size_t index = place();
     return index < link_.letters.size() && *link_.letters[index].met <= rank_.clock();
   }
-  /// Out of the link, with its letter if that is there; one on its way stays for the next receive.
+  /// Leaves the link, with the message if it has arrived. A message in flight matches the next
+  /// receive.
   void remove() {
     const std::size_t index = place();
     if (came()) {
@@ -127,7 +128,7 @@ class VirtualTimeReceive : public PersistentRequest {
     started_ = false;
   }
 
-  VirtualTimeNetwork& network_;
+  VirtualTimeEngine& network_;
   VirtualTimeRank& rank_;
   int source_;
   VirtualTimeLink& link_;
@@ -140,10 +141,10 @@ void VirtualTimeRank::meet(VirtualTimeLink& link, int source) {
     if (*letter.met != Never) continue;
     *letter.met = std::max(letter.arrives, link.receives[i].started);
     if (letter.synchronous) {
-      const double seen = *letter.met + network_.link(source, rank_).latency;
-      network_.rank(source).expect(seen, {Arrival::Kind::Wake, rank_});
+      const double seen = *letter.met + network_.link(source, rank()).latency;
+      network_.rank(source).expect(seen, {Arrival::Kind::Wake, rank()});
     }
-    expect(*letter.met, {Arrival::Kind::Wake, rank_});
+    expect(*letter.met, {Arrival::Kind::Wake, rank()});
   }
 }
 
@@ -151,7 +152,7 @@ std::unique_ptr<PersistentRequest> VirtualTimeRank::persistentSend(int destinati
                                                                    Session session, SendMode mode,
                                                                    std::size_t size) {
   checkPersistent(destination, this->size(), size);
-  VirtualTimeLink& link = network_.rank(destination).links_[{topic, session, rank_}];
+  VirtualTimeLink& link = network_.rank(destination).links_[{topic, session, rank()}];
   return std::make_unique<VirtualTimeSend>(network_, *this, destination, link, topic, mode, size);
 }
 

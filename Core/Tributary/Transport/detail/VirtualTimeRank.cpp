@@ -8,14 +8,14 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
-#include "Tributary/Transport/detail/VirtualTimeNetwork.h"
+#include "Tributary/Transport/detail/VirtualTimeEngine.h"
 
 namespace tributary::detail {
 
 namespace {
 
-// A nap lasts at least this part of the time for which nothing came: few wake-ups, and time-outs
-// are noticed at most half as late again as they are long.
+// A rank sleeps at least for this part of the time since its last arrival: few wake-ups, and
+// time-outs are noticed after at most 1.5 times their duration.
 constexpr double NapShare = 0.5;
 
 class VirtualTimeInteger : public SharedInteger {
@@ -31,13 +31,9 @@ class VirtualTimeInteger : public SharedInteger {
 
 }  // namespace
 
-VirtualTimeRank::VirtualTimeRank(VirtualTimeNetwork& network, int rank, double speed,
+VirtualTimeRank::VirtualTimeRank(VirtualTimeEngine& network, int rank, double speed,
                                  std::uint64_t seed)
-    : network_(network), rank_(rank), speed_(speed), random_(seed) {}
-
-int VirtualTimeRank::size() const {
-  return network_.size();
-}
+    : SimulatedRank(network, rank), network_(network), speed_(speed), random_(seed) {}
 
 void VirtualTimeRank::spend(double seconds) {
   double factor = 1;
@@ -70,8 +66,8 @@ void VirtualTimeRank::admit() {
     if (!arrival.admitted && arrival.kind != Arrival::Kind::Sent) {
       arrival.admitted = true;
       const double time = std::max(first.time, receiveFreeAt_);
-      receiveFreeAt_ = time + network_.link(arrival.source, rank_).gap;
-      if (time > first.time) {  // behind others that wait, maybe of the same source
+      receiveFreeAt_ = time + network_.link(arrival.source, rank()).gap;
+      if (time > first.time) {  // queues behind other messages, possibly of the same source
         first.time = time;
         coming_.push_back(std::move(first));
         std::push_heap(coming_.begin(), coming_.end());
@@ -97,7 +93,7 @@ void VirtualTimeRank::expect(double time, Arrival&& arrival) {
 }
 
 double VirtualTimeRank::leave(int destination, std::size_t bytes) {
-  const LinkCosts& link = network_.link(rank_, destination);
+  const LinkCosts& link = network_.link(rank(), destination);
   clock_ += link.overhead;
   const double leaves = std::max(clock_, sendFreeAt_);
   const double long_ = bytes > 1 ? static_cast<double>(bytes - 1) * link.gapPerByte : 0;
@@ -106,21 +102,18 @@ double VirtualTimeRank::leave(int destination, std::size_t bytes) {
 }
 
 void VirtualTimeRank::dispatch(int destination, std::size_t bytes, Arrival&& arrival) {
-  arrival.source = rank_;
+  arrival.source = rank();
   const double left = leave(destination, bytes);
   network_.rank(destination)
-      .expect(left + network_.link(rank_, destination).latency, std::move(arrival));
+      .expect(left + network_.link(rank(), destination).latency, std::move(arrival));
 }
 
 PendingSend VirtualTimeRank::send(int destination, Topic topic, Session session, SendMode mode,
                                   Bytes&& bytes) {
-  if (destination < 0 || destination >= size()) {
-    throw Error("send to rank " + std::to_string(destination) +
-                ": the simulated network has ranks 0 to " + std::to_string(size() - 1));
-  }
+  checkDestination(destination, this->size());
   network_.counters().add(topic, bytes.size());
   auto state = std::make_shared<PendingSend::State>();
-  Arrival letter{Arrival::Kind::Letter, rank_};
+  Arrival letter{Arrival::Kind::Letter, rank()};
   letter.topic = topic;
   letter.session = session;
   letter.bytes = std::move(bytes);
@@ -128,11 +121,11 @@ PendingSend VirtualTimeRank::send(int destination, Topic topic, Session session,
   const std::size_t size = letter.bytes.size();
   dispatch(destination, size, std::move(letter));
   if (mode == SendMode::Eager) {
-    const double gone = sendFreeAt_ - network_.link(rank_, destination).gap;
+    const double gone = sendFreeAt_ - network_.link(rank(), destination).gap;
     if (gone <= clock_) {
       state->done = true;
     } else {
-      Arrival sent{Arrival::Kind::Sent, rank_};
+      Arrival sent{Arrival::Kind::Sent, rank()};
       sent.send = state;
       expect(gone, std::move(sent));
     }
@@ -150,10 +143,10 @@ std::optional<Envelope> VirtualTimeRank::tryReceive(Topic topic, Session session
   Letter letter = std::move(found->second.front());
   found->second.pop_front();
   if (found->second.empty()) letters_.erase(found);
-  clock_ += network_.link(letter.source, rank_).overhead;
+  clock_ += network_.link(letter.source, rank()).overhead;
   if (letter.send) {
     ++network_.counters().acknowledgements;
-    Arrival acknowledgement{Arrival::Kind::Acknowledgement, rank_};
+    Arrival acknowledgement{Arrival::Kind::Acknowledgement, rank()};
     acknowledgement.send = std::move(letter.send);
     dispatch(letter.source, 0, std::move(acknowledgement));
   }
@@ -166,7 +159,7 @@ void VirtualTimeRank::poll() {
   arrivals.swap(protocol_);
   for (Arrival& arrival : arrivals) {
     if (arrival.kind != Arrival::Kind::Sent) {
-      clock_ += network_.link(arrival.source, rank_).overhead;
+      clock_ += network_.link(arrival.source, rank()).overhead;
     }
     switch (arrival.kind) {
       case Arrival::Kind::Acknowledgement:
@@ -190,7 +183,7 @@ void VirtualTimeRank::poll() {
 void VirtualTimeRank::relax(double seconds) {
   observe();
   if (relaxed_) {
-    throw Error("simulated network: a step relaxes once at most, it must not wait");
+    throw Error("simulated network: a step called relax() twice; a step must not wait, use run()");
   }
   napEnd_ = clock_ +
             std::max({seconds, network_.options().lookSeconds, NapShare * (clock_ - lastArrival_)});
@@ -214,10 +207,10 @@ void VirtualTimeRank::endStep() {
 
 void VirtualTimeRank::forEachChild(const std::function<void(int)>& visit) const {
   std::int64_t step = 1;
-  while (step < size() && (rank_ & step) == 0) step *= 2;
-  // The largest part of the tree first: it has the longest way to go.
+  while (step < size() && (rank() & step) == 0) step *= 2;
+  // The largest subtree first: it has the longest path.
   for (step /= 2; step > 0; step /= 2) {
-    if (rank_ + step < size()) visit(static_cast<int>(rank_ + step));
+    if (rank() + step < size()) visit(static_cast<int>(rank() + step));
   }
 }
 
@@ -241,12 +234,12 @@ void VirtualTimeRank::contribute(Collective& collective, ReduceOp op,
     collective.begun = true;
   }
   if (--collective.missing > 0) return;
-  if (rank_ == 0) {
+  if (rank() == 0) {
     finish(collective.number, std::vector<std::int64_t>(collective.values));
     return;
   }
   ++network_.counters().collective;
-  Arrival up{Arrival::Kind::Up, rank_};
+  Arrival up{Arrival::Kind::Up, rank()};
   up.collective = collective.number;
   up.op = collective.op;
   up.values = collective.values;
@@ -257,7 +250,7 @@ void VirtualTimeRank::contribute(Collective& collective, ReduceOp op,
 void VirtualTimeRank::finish(std::int64_t number, const std::vector<std::int64_t>& values) {
   forEachChild([&](int child) {
     ++network_.counters().collective;
-    Arrival down{Arrival::Kind::Down, rank_};
+    Arrival down{Arrival::Kind::Down, rank()};
     down.collective = number;
     down.values = values;
     dispatch(child, values.size() * sizeof(std::int64_t), std::move(down));
@@ -278,8 +271,9 @@ PendingReduce VirtualTimeRank::allreduce(ReduceOp op, std::vector<std::int64_t> 
   return PendingReduce(std::move(state));
 }
 
-std::unique_ptr<SharedInteger> VirtualTimeRank::shareInteger(std::int64_t initial) {
-  return std::make_unique<VirtualTimeInteger>(*this, network_.place(integers_++, initial));
+std::unique_ptr<SharedInteger> VirtualTimeRank::makeInteger(std::size_t number,
+                                                            std::int64_t initial) {
+  return std::make_unique<VirtualTimeInteger>(*this, network_.place(number, initial));
 }
 
 std::int64_t VirtualTimeRank::fetchAdd(SharedPlace& place, std::int64_t value) {
@@ -287,8 +281,8 @@ std::int64_t VirtualTimeRank::fetchAdd(SharedPlace& place, std::int64_t value) {
     while (clock_ > network_.earliest()) network_.pause(*this, clock_, false);
   }
   ++network_.counters().sharedOperations;
-  const LinkCosts& link = network_.link(rank_, 0);
-  const double way = rank_ == 0 ? 0 : link.latency;
+  const LinkCosts& link = network_.link(rank(), 0);
+  const double way = rank() == 0 ? 0 : link.latency;
   const double served =
       std::max(clock_ + link.overhead + way, place.freeAt) + network_.options().sharedSeconds;
   place.freeAt = served;
@@ -309,14 +303,11 @@ std::string VirtualTimeRank::left() const {
   for (const Arrival& arrival : protocol_) {
     if (arrival.kind == Arrival::Kind::Acknowledgement) ++sends;
   }
-  std::string text;
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
-  };
-  add(letters, " messages not received");
-  add(sends, " synchronous sends not seen to be finished");
-  add(collectives_.size(), " collective operations not ended");
-  return text;
+  return LeftText()
+      .add(letters, "messages not received")
+      .add(sends, "synchronous sends not seen to be finished")
+      .add(collectives_.size(), "collective operations not ended")
+      .text();
 }
 
 }  // namespace tributary::detail

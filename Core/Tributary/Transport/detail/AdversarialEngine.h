@@ -14,22 +14,23 @@
 #include <vector>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Transport/Simulated.h"
 #include "Tributary/Transport/Transport.h"
 #include "Tributary/Transport/detail/SimulatedPrograms.h"
 
 namespace tributary::detail {
 
-class AdversarialNetwork;
+class AdversarialEngine;
 class AdversarialSend;
 class AdversarialReceive;
 
-/// Persistent requests of one topic, session and source: letters and receives, each in the order
-/// in which they were started. The first letter and the first receive have met, and so on.
+/// Persistent requests of one topic, session and source: messages and receives, each in the order
+/// in which they were started. The first message matches the first receive, and so on.
 struct AdversarialLink {
   struct Letter {
     Bytes bytes;
-    std::shared_ptr<bool> met;  // some receive
+    std::shared_ptr<bool> met;  // whether it is matched
   };
   void meet() {
     for (std::size_t i = 0; i < std::min(letters.size(), receives.size()); ++i) {
@@ -40,37 +41,33 @@ struct AdversarialLink {
   std::deque<AdversarialReceive*> receives;
 };
 
-/// A rank of a network in which an adversary chooses what comes next.
-class AdversarialRank : public Transport {
+/// A rank of a network in which an adversary chooses the next event.
+class AdversarialRank : public SimulatedRank {
  public:
-  AdversarialRank(AdversarialNetwork& network, int rank) : network_(network), rank_(rank) {}
+  AdversarialRank(AdversarialEngine& network, int rank);
 
-  int rank() const override { return rank_; }
-  int size() const override;
   double now() const override { return clock; }
   void spend(double seconds) override { clock += seconds; }
   void relax(double seconds) override;
-  Session openSession() override { return sessions_++; }
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override;
   std::optional<Envelope> tryReceive(Topic topic, Session session) override;
+  void poll() override;
   bool receiving(Topic topic, Session session) const override;
   std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
                                                     SendMode mode, std::size_t size) override;
   std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic, Session session,
                                                        std::size_t size) override;
-  void poll() override;
-  PendingReduce barrier() override { return allreduce(ReduceOp::Or, {}); }
   PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
-  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override;
+  std::string left() const override;
 
   struct Letter {
     Bytes bytes;
-    std::shared_ptr<PendingSend::State> send;  // one that may not be finished yet
+    std::shared_ptr<PendingSend::State> send;  // null if it is finished
     bool synchronous = false;
     bool half = false;
   };
-  /// The messages of one source, topic and session on their way to this rank.
+  /// The messages of one source, topic and session that are in flight to this rank.
   struct Flow {
     Topic topic;
     Session session;
@@ -84,9 +81,9 @@ class AdversarialRank : public Transport {
 
   // For the network.
   Flow& flow(Topic topic, Session session, int source);
-  /// Whether there is anything that the adversary could let this rank see.
+  /// Whether the adversary could let this rank observe an event.
   bool hasNews() const;
-  /// Sends that could be seen to be finished, as their handles were not dropped.
+  /// The number of sends that can finish and whose handles still exist.
   std::size_t askedSends() const {
     return static_cast<std::size_t>(
         std::count_if(finishable.begin(), finishable.end(),
@@ -95,7 +92,7 @@ class AdversarialRank : public Transport {
   AdversarialLink& link(Topic topic, Session session, int source) {
     return links[{topic, session, source}];
   }
-  /// A look at something persistent: others may act before it.
+  /// Called before this rank examines a persistent request: other ranks may run first.
   void look();
 
   double clock = 0;
@@ -105,16 +102,16 @@ class AdversarialRank : public Transport {
   std::vector<Pending> pending;
   std::int64_t entered = 0;
   std::map<std::tuple<Topic, Session, int>, AdversarialLink> links;
-  std::vector<AdversarialSend*> sends;  // persistent ones under way
+  std::vector<AdversarialSend*> sends;  // persistent ones in progress
+
+ protected:
+  std::unique_ptr<SharedInteger> makeInteger(std::size_t number, std::int64_t initial) override;
 
  private:
-  AdversarialNetwork& network_;
-  int rank_;
-  Session sessions_ = 0;
-  std::size_t integers_ = 0;
+  AdversarialEngine& network_;
 };
 
-/// A collective operation that some rank has entered and not all have seen to be finished.
+/// A collective operation that at least one rank has entered, and not all have seen finished.
 struct AdversarialCollective {
   ReduceOp op = ReduceOp::Or;
   std::vector<std::int64_t> values;
@@ -124,7 +121,7 @@ struct AdversarialCollective {
 
 class AdversarialSend : public PersistentRequest {
  public:
-  AdversarialSend(AdversarialNetwork& network, AdversarialRank& rank, AdversarialLink& link,
+  AdversarialSend(AdversarialEngine& network, AdversarialRank& rank, AdversarialLink& link,
                   Topic topic, SendMode mode, std::size_t size)
       : PersistentRequest(size),
         network_(network),
@@ -135,8 +132,8 @@ class AdversarialSend : public PersistentRequest {
   ~AdversarialSend() override { leave(); }
   void start() override;
   bool done() override;
-  bool cancel() override { throw Error("a send cannot be taken back"); }
-  /// Whether it may be seen to be finished.
+  bool cancel() override { throw Error("a persistent send cannot be canceled"); }
+  /// Whether the adversary may let the rank see it finished.
   bool finishable() const { return mode_ == SendMode::Eager || *met_; }
 
  private:
@@ -145,7 +142,7 @@ class AdversarialSend : public PersistentRequest {
     if (here != rank_.sends.end()) rank_.sends.erase(here);
   }
 
-  AdversarialNetwork& network_;
+  AdversarialEngine& network_;
   AdversarialRank& rank_;
   AdversarialLink& link_;
   Topic topic_;
@@ -157,7 +154,7 @@ class AdversarialSend : public PersistentRequest {
 
 class AdversarialReceive : public PersistentRequest {
  public:
-  AdversarialReceive(AdversarialNetwork& network, AdversarialRank& rank, AdversarialLink& link,
+  AdversarialReceive(AdversarialEngine& network, AdversarialRank& rank, AdversarialLink& link,
                      int source, std::size_t size)
       : PersistentRequest(size), network_(network), rank_(rank), link_(link), source_(source) {}
   ~AdversarialReceive() override { leave(); }
@@ -170,82 +167,76 @@ class AdversarialReceive : public PersistentRequest {
     const auto here = std::find(link_.receives.begin(), link_.receives.end(), this);
     return static_cast<std::size_t>(here - link_.receives.begin());
   }
-  /// Out of the link, with the letter that it has met.
+  /// Leaves the link, with the message that it matches.
   void leave();
 
-  AdversarialNetwork& network_;
+  AdversarialEngine& network_;
   AdversarialRank& rank_;
   AdversarialLink& link_;
   int source_;
   bool started_ = false;
 };
 
-/// The network of makeAdversaryNetwork().
-class AdversarialNetwork : public AdversaryNetwork {
+/// The network of makeAdversarialNetwork().
+class AdversarialEngine : public AdversarialNetwork {
  public:
-  AdversarialNetwork(int ranks, Adversary& adversary, bool halfReceived, bool eagerWaits)
-      : adversary_(adversary), halfReceived_(halfReceived), eagerWaits_(eagerWaits) {
-    for (int rank = 0; rank < ranks; ++rank) {
-      ranks_.push_back(std::make_unique<AdversarialRank>(*this, rank));
-      transports_.push_back(ranks_.back().get());
-    }
-  }
+  AdversarialEngine(int ranks, Adversary& adversary, bool halfReceived, bool eagerWaits);
 
-  int size() const override { return static_cast<int>(ranks_.size()); }
-  Transport& transport(int rank) override { return *ranks_.at(static_cast<std::size_t>(rank)); }
+  int size() const override { return ranksCount_; }
+  Transport& transport(int rank) override { return *ranks_.at(index(rank)); }
   const NetworkTraffic& traffic() const override { return traffic_; }
-
   void run(const std::function<void(Transport&)>& body) override;
-
   void runSteps(const std::function<bool(Transport&)>& step) override;
-
-  std::string left() const override;
-
+  std::string left() const override { return programs_.left(); }
   std::string state() const override;
 
   // For the ranks.
+
   NetworkTraffic& counters() { return traffic_; }
-  AdversarialRank& rank(int number) { return *ranks_[static_cast<std::size_t>(number)]; }
+  AdversarialRank& rank(int number) { return *ranks_[index(number)]; }
   bool halfReceived() const { return halfReceived_; }
   bool eagerWaits() const { return eagerWaits_; }
+  /// Asks the adversary. @return one of the options
   int choose(Decision decision, int rank, const std::vector<int>& options) {
-    const std::size_t index = adversary_.choose(decision, rank, options);
-    if (index >= options.size()) throw Error("an adversary chose none of the options");
-    return options[index];
+    const std::size_t chosen = adversary_.choose(decision, rank, options);
+    if (chosen >= options.size()) throw Error("an adversary chose none of the options");
+    return options[chosen];
   }
-  /// Something is on its way, or was seen.
-  void moved() { naps_ = turns_ = 0; }
+  /// Called if a message or collective operation makes progress.
+  void moved() { fruitlessSleeps_ = fruitlessTurns_ = 0; }
+  /// Ends the turn of the rank that runs, if it runs a body.
   void pause() {
     if (programs_.bodies()) programs_.pause();
   }
-  bool mayWait() const { return programs_.bodies(); }
 
+  /// Collective operations are numbered in the order in which ranks enter them.
   AdversarialCollective& collective(std::int64_t number);
+  /// Whether all ranks have entered a collective operation.
   bool complete(std::int64_t number) const {
-    return collectives_[static_cast<std::size_t>(number - firstCollective_)].entered == size();
+    return collectives_[index(number - firstCollective_)].entered == size();
   }
+  /// Called if a rank sees a collective operation finished.
   void seen(std::int64_t number);
+  /// The value of a shared integer; integers are numbered in the order in which ranks make them.
   std::shared_ptr<std::int64_t> place(std::size_t number, std::int64_t initial);
 
  private:
-  void go();
-
-  static std::string leftTo(const AdversarialRank& rank);
-
-  [[noreturn]] void reportDeadlock() const;
+  std::vector<std::unique_ptr<AdversarialRank>> makeRanks();
+  /// Resumes ranks until all programs have ended.
+  void takeTurns();
 
   Adversary& adversary_;
   bool halfReceived_;
   bool eagerWaits_;
+  int ranksCount_;
   std::vector<std::unique_ptr<AdversarialRank>> ranks_;
-  std::vector<Transport*> transports_;
   SimulatedPrograms programs_;
   NetworkTraffic traffic_;
   std::deque<AdversarialCollective> collectives_;
   std::int64_t firstCollective_ = 0;
   std::vector<std::weak_ptr<std::int64_t>> places_;
-  int naps_ = 0;   // since something moved
-  int turns_ = 0;  // since then or the last nap
+  int fruitlessSleeps_ = 0;  // of all ranks, since the last progress
+  int fruitlessTurns_ = 0;   // since the last progress or sleep
 };
 
 }  // namespace tributary::detail

@@ -9,55 +9,58 @@
 #include <string>
 #include <vector>
 
+#include "Tributary/Base/Index.h"
 #include "Tributary/Transport/Simulated.h"
 #include "Tributary/Transport/detail/SimulatedPrograms.h"
 #include "Tributary/Transport/detail/VirtualTimeRank.h"
 
 namespace tributary::detail {
 
-/// The network of makeVirtualTimeNetwork(): lets the rank go on that is behind all others.
-class VirtualTimeNetwork : public SimulatedNetwork {
+/// The network of makeVirtualTimeNetwork(). Runs the rank whose clock is behind all others.
+class VirtualTimeEngine : public SimulatedNetwork {
  public:
-  explicit VirtualTimeNetwork(const VirtualTimeNetworkOptions& options);
+  explicit VirtualTimeEngine(const VirtualTimeNetworkOptions& options);
 
   int size() const override { return options_.ranks; }
-  Transport& transport(int rank) override { return *ranks_.at(static_cast<std::size_t>(rank)); }
+  Transport& transport(int rank) override { return *ranks_.at(index(rank)); }
   const NetworkTraffic& traffic() const override { return traffic_; }
 
   void run(const std::function<void(Transport&)>& body) override;
 
   void runSteps(const std::function<bool(Transport&)>& step) override;
 
-  std::string left() const override;
+  std::string left() const override { return programs_.left(); }
 
   // For the ranks.
+
   const VirtualTimeNetworkOptions& options() const { return options_; }
   NetworkTraffic& counters() { return traffic_; }
   bool mayWait() const { return programs_.bodies(); }
-  VirtualTimeRank& rank(int number) { return *ranks_[static_cast<std::size_t>(number)]; }
+  VirtualTimeRank& rank(int number) { return *ranks_[index(number)]; }
   std::int64_t nextOrder() { return order_++; }
   const LinkCosts& link(int a, int b) const {
     return a / options_.ranksPerNode == b / options_.ranksPerNode ? options_.within
                                                                   : options_.between;
   }
 
-  /// What happens elsewhere before this moment is known; nothing sent after it arrives before it.
+  /// All arrivals before this time are known: no message sent from now on arrives earlier.
   double horizon() { return earliest() + minLatency_; }
-  /// The clock of the rank that is behind all others, not counting the one that runs.
+  /// The clock of the rank that is behind all others, except for the one that runs.
   double earliest() {
     while (!queue_.empty() && stale(queue_.front())) pop();
     return queue_.empty() ? Never : queue_.front().time;
   }
 
   void schedule(VirtualTimeRank& rank, double time, bool sleeping);
-  /// Ends the turn of the rank that runs, until `time` or, if it sleeps, the first arrival.
+  /// Ends the turn of the rank that runs. Its next turn is at `time`, or at the first arrival if it
+  /// is sleeping.
   void pause(VirtualTimeRank& rank, double time, bool sleeping) {
     schedule(rank, time, sleeping);
     programs_.pause();
   }
   void active(double time) { lastActivity_ = std::max(lastActivity_, time); }
 
-  /// The places of the shared integers, in the order in which every rank makes them.
+  /// The place of a shared integer; integers are numbered in the order in which ranks make them.
   std::shared_ptr<SharedPlace> place(std::size_t number, std::int64_t initial);
 
  private:
@@ -71,24 +74,20 @@ class VirtualTimeNetwork : public SimulatedNetwork {
   };
 
   bool stale(const Turn& turn) const {
-    return turn.version != ranks_[static_cast<std::size_t>(turn.rank)]->version ||
-           programs_.ended(turn.rank);
+    return turn.version != ranks_[index(turn.rank)]->version || programs_.ended(turn.rank);
   }
   void pop() {
     std::pop_heap(queue_.begin(), queue_.end());
     queue_.pop_back();
   }
 
+  std::vector<std::unique_ptr<VirtualTimeRank>> makeRanks();
   VirtualTimeRank& nextRank();
-
   void begin();
-
-  [[noreturn]] void reportDeadlock() const;
 
   VirtualTimeNetworkOptions options_;
   double minLatency_;
   std::vector<std::unique_ptr<VirtualTimeRank>> ranks_;
-  std::vector<Transport*> transports_;
   SimulatedPrograms programs_;
   std::vector<Turn> queue_;  // a heap
   NetworkTraffic traffic_;
