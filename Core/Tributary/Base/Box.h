@@ -5,11 +5,12 @@
 
 namespace tributary {
 
-/// Axis-aligned box; empty when lo > hi.
+/// An axis-aligned box, empty if lo > hi. Default: empty.
 struct Box {
   std::array<double, 3> lo{{1, 1, 1}}, hi{{-1, -1, -1}};
-  bool empty() const { return lo[0] > hi[0]; }
-  bool contains(const double p[3]) const {
+  [[nodiscard]] bool empty() const { return lo[0] > hi[0]; }
+  /// Whether a point is in the box, its boundary included.
+  [[nodiscard]] bool contains(const double p[3]) const {
     return p[0] >= lo[0] && p[0] <= hi[0] && p[1] >= lo[1] && p[1] <= hi[1] && p[2] >= lo[2] &&
            p[2] <= hi[2];
   }

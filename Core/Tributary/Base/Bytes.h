@@ -17,8 +17,8 @@
 
 namespace tributary {
 
-/// Allocator whose containers leave new elements uninitialized: a buffer that a message is about to
-/// fill would otherwise be written twice. Large memory is used again: see LargeBuffers.h.
+/// An allocator whose containers leave new elements uninitialized, which avoids writing a buffer
+/// twice if a message fills it. Large blocks of memory are reused: see LargeBuffers.h.
 template <class T>
 class UninitializedAllocator : public std::allocator<T> {
  public:
@@ -51,34 +51,36 @@ class UninitializedAllocator : public std::allocator<T> {
   }
 };
 
-/// A message's buffer. Note: `resize` leaves the new bytes uninitialized.
+/// The buffer of a message. `resize` leaves new bytes uninitialized.
 using Bytes = std::vector<std::byte, UninitializedAllocator<std::byte>>;
 
-/// Appends `size` bytes to a buffer.
+/// Appends `size` bytes at `data` to a buffer.
 inline void append(Bytes& bytes, const void* data, std::size_t size) {
   if (size == 0) return;
   const auto* first = static_cast<const std::byte*>(data);
   bytes.insert(bytes.end(), first, first + size);
 }
 
-/// Writes trivially copyable values and contiguous ranges, one after the other, without padding.
-/// A range is written as its length (64 bits) and its elements. Ranks are of one processor kind, so
-/// the bytes are the memory's.
+/// Serializes trivially copyable values and contiguous ranges, without padding. A range is its
+/// length (64 bits) and its elements. All ranks must have the same architecture: values are written
+/// as they are in memory.
 class Writer {
  public:
   Writer() = default;
-  /// Goes on at the end of an existing buffer.
+  /// Appends to an existing buffer.
   explicit Writer(Bytes&& bytes) : bytes_(std::move(bytes)) {}
 
   template <class T>
-  Writer& value(Span<T>) = delete;  // write its elements, with range()
+  Writer& value(Span<T>) = delete;  // use range(), which writes the elements
+  /// Writes a value.
   template <class T>
   Writer& value(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>, "write the parts of this type one by one");
-    static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
+    static_assert(std::is_trivially_copyable_v<T>, "write the members of this type one by one");
+    static_assert(!std::is_pointer_v<T>, "a pointer is not valid on another rank");
     append(bytes_, &value, sizeof(T));
     return *this;
   }
+  /// Writes a range: its length and its elements.
   template <class T>
   Writer& range(Span<T> values) {
     static_assert(std::is_trivially_copyable_v<T>, "write the elements of this range one by one");
@@ -90,35 +92,40 @@ class Writer {
   Writer& range(const std::vector<T, A>& values) {
     return range(Span<const T>(values.data(), values.size()));
   }
+  /// Writes a string, as a range.
   Writer& text(const std::string& text) {
     return range(Span<const char>(text.data(), text.size()));
   }
 
+  /// Reserves memory for a total number of bytes.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
+  /// The number of bytes written.
   std::size_t size() const { return bytes_.size(); }
-  /// Hands the buffer over; the writer is empty afterwards.
-  Bytes take() { return std::exchange(bytes_, Bytes()); }
+  /// Returns the buffer, and empties the writer.
+  [[nodiscard]] Bytes take() { return std::exchange(bytes_, Bytes()); }
 
  private:
   Bytes bytes_;
 };
 
-/// Reads what a Writer wrote. Every read is checked against the buffer's end, in release too, and
-/// throws Error; a length is checked before memory is asked for. The buffer must outlive the
-/// reader.
+/// Deserializes the output of a Writer. Every read throws Error of kind Message if it exceeds the
+/// buffer, in all build types. Lengths are checked before memory is allocated. The buffer must
+/// outlive the reader.
 class Reader {
  public:
   explicit Reader(Span<const std::byte> bytes) : bytes_(bytes) {}
   Reader(const std::byte* data, std::size_t size) : bytes_(data, size) {}
   explicit Reader(const Bytes& bytes) : bytes_(bytes.data(), bytes.size()) {}
 
+  /// Reads a value.
   template <class T>
   T value() {
-    static_assert(std::is_trivially_copyable_v<T>, "read the parts of this type one by one");
+    static_assert(std::is_trivially_copyable_v<T>, "read the members of this type one by one");
     std::remove_const_t<T> result;
     std::memcpy(&result, advance(sizeof(T)), sizeof(T));
     return result;
   }
+  /// Reads a range.
   template <class T>
   std::vector<T> range() {
     std::vector<T> result;
@@ -127,7 +134,7 @@ class Reader {
     copy(result.data(), count * sizeof(T));
     return result;
   }
-  /// Appends a range to `values`; no other allocation than its growth.
+  /// Reads a range and appends it to `values`.
   template <class T, class A>
   void rangeInto(std::vector<T, A>& values) {
     const auto count = length(sizeof(T));
@@ -135,24 +142,25 @@ class Reader {
     values.resize(old + count);
     copy(values.data() + old, count * sizeof(T));
   }
+  /// Reads a string.
   std::string text() {
     const auto count = length(1);
     const auto* first = reinterpret_cast<const char*>(advance(count));
     return std::string(first, count);
   }
-  /// The next `size` bytes in place.
+  /// Reads the next `size` bytes without copying them. The span refers to the buffer.
   Span<const std::byte> raw(std::size_t size) { return {advance(size), size}; }
 
-  std::size_t remaining() const { return bytes_.size() - position_; }
-  bool atEnd() const { return remaining() == 0; }
+  /// The number of bytes that were not read yet.
+  [[nodiscard]] std::size_t remaining() const { return bytes_.size() - position_; }
+  /// Whether all bytes were read.
+  [[nodiscard]] bool atEnd() const { return remaining() == 0; }
 
  private:
   const std::byte* advance(std::size_t size) {
     if (size > remaining()) {
-      throw Error(ErrorKind::Message,
-                  "malformed message: " + std::to_string(size) + " bytes wanted, " +
-                      std::to_string(remaining()) + " of " + std::to_string(bytes_.size()) +
-                      " left; do all ranks run the same version of the program?");
+      refuseMessage(std::to_string(size) + " bytes wanted, " + std::to_string(remaining()) +
+                    " of " + std::to_string(bytes_.size()) + " left");
     }
     const std::byte* here = bytes_.data() + position_;
     position_ += size;
@@ -161,10 +169,9 @@ class Reader {
   std::size_t length(std::size_t elementSize) {
     const auto count = value<std::uint64_t>();
     if (count > remaining() / elementSize) {
-      throw Error(ErrorKind::Message,
-                  "malformed message: a range of " + std::to_string(count) + " elements of " +
-                      std::to_string(elementSize) + " bytes where " + std::to_string(remaining()) +
-                      " bytes are left; do all ranks run the same version of the program?");
+      refuseMessage("a range of " + std::to_string(count) + " elements of " +
+                    std::to_string(elementSize) + " bytes where " + std::to_string(remaining()) +
+                    " bytes are left");
     }
     return static_cast<std::size_t>(count);
   }

@@ -5,7 +5,7 @@
 
 namespace tributary {
 
-/// Cell types as VTK numbers them: the linear ones, and those that list faces.
+/// Cell types with the numbers that VTK gives them: linear cells and polyhedra.
 enum CellType : std::uint8_t {
   Vertex = 1,
   PolyVertex = 2,
@@ -26,30 +26,31 @@ enum CellType : std::uint8_t {
   Polyhedron = 42
 };
 
-/// Bits of vtkGhostType: a copy of another piece's cell, and a cell that is not there.
+/// Bits of vtkGhostType: a copy of a cell of another piece, and a blanked cell.
 constexpr std::uint8_t DuplicateCell = 1;
 constexpr std::uint8_t HiddenCell = 32;
 
-/// Dimension of a cell type; types that VTK does not have count as 3-D.
-int dimensionOf(std::uint8_t type);
+/// The dimension of a cell type; 3 for types unknown to VTK.
+[[nodiscard]] int dimensionOf(std::uint8_t type);
 
-/// The linear type with the same corners, which come first in the cells of curved types: Triangle
-/// for a quadratic or Lagrange triangle. Linear types are their own; 0 for empty cells and for
-/// types without corners of a known order (convex point sets, parametric ones).
-std::uint8_t linearType(std::uint8_t type);
+/// The linear type with the same corners: Triangle for a quadratic or Lagrange triangle. The
+/// corners are the first points of a curved cell. A linear type is returned unchanged. Returns 0
+/// for empty cells and for types whose corners have no known order (convex point sets, parametric
+/// cells).
+[[nodiscard]] std::uint8_t linearType(std::uint8_t type);
 
-/// Edges and faces of a 3-D linear cell, by its points in VTK's order. The faces come in the order
-/// of the parametric coordinates that they bound (see Advection/MeshKernel.h): a tetrahedron's face
-/// i is opposite to its point i, a hexahedron's are r = 0, r = 1, s = 0 and so on.
+/// Edges and faces of a linear 3-D cell, as indices of its points in VTK's order. Faces are in the
+/// order of the parametric coordinates that they bound (see Advection/MeshKernel.h): face i of a
+/// tetrahedron is opposite to point i; the faces of a hexahedron are r = 0, r = 1, s = 0 and so on.
 struct CellTopology {
-  int points;
-  int edges;
+  int points;  ///< number of points
+  int edges;   ///< number of edges
   std::int8_t edge[18][2];
-  int faces;
+  int faces;  ///< number of faces
   std::int8_t faceSize[8];
   std::int8_t face[8][6];
 };
-/// @return null for other types and polyhedra
-const CellTopology* topologyOf(std::uint8_t linearType);
+/// The topology of a linear 3-D type. @return null for other types and polyhedra
+[[nodiscard]] const CellTopology* topologyOf(std::uint8_t linearType);
 
 }  // namespace tributary

@@ -7,16 +7,16 @@
 
 namespace tributary {
 
-/// A sum of fixed-point numbers: integers add up to the same bits in any order.
+/// A sum of fixed-point numbers. Integer addition gives the same bits in any order.
 __extension__ typedef __int128 FixedSum;
 
-/// Turns doubles into fixed-point numbers and their sums back. One scale holds up to 2^38 values
-/// of up to the given magnitude; each is cut off at 2^-87 of that magnitude, which is below the
-/// rounding of a double for all but the values smaller than 2^-34 of the largest.
+/// Converts doubles to fixed-point numbers, and their sums back to doubles. A sum can hold 2^38
+/// values of the largest magnitude. Each value is truncated at 2^-87 of that magnitude, which is
+/// below the rounding error of a double except for values below 2^-34 of the largest.
 class FixedScale {
  public:
   FixedScale() = default;
-  /// @param largest  no value to be added is larger, by magnitude; finite. The same on all ranks.
+  /// @param largest  upper bound of the magnitudes of all values; finite, the same on all ranks
   explicit FixedScale(double largest) {
     int exponent = 0;
     std::frexp(largest, &exponent);             // largest < 2^exponent
@@ -25,9 +25,12 @@ class FixedScale {
     toDouble_ = std::ldexp(1.0, -std::min(exponent, 1022));
   }
 
-  /// @pre |value| <= largest
-  FixedSum fixed(double value) const { return static_cast<FixedSum>(value * toInteger_); }
-  double value(FixedSum sum) const { return static_cast<double>(sum) * toDouble_; }
+  /// A value as a fixed-point number. @pre |value| <= largest
+  [[nodiscard]] FixedSum fixed(double value) const {
+    return static_cast<FixedSum>(value * toInteger_);
+  }
+  /// A sum as a double.
+  [[nodiscard]] double value(FixedSum sum) const { return static_cast<double>(sum) * toDouble_; }
   bool operator==(const FixedScale& other) const { return toInteger_ == other.toInteger_; }
 
  private:

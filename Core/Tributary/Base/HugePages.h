@@ -13,11 +13,11 @@
 
 namespace tributary {
 
-/// Memory for random access: aligned to 64 bytes and more, not set, and on huge pages where there
-/// are any, so that addresses are found without walks through page tables.
+/// Uninitialized memory for random access, aligned to at least 64 bytes. Uses huge pages if the
+/// system provides them, which reduces misses of the translation lookaside buffer.
 class HugePages {
  public:
-  /// Throws std::bad_alloc.
+  /// Allocates memory. Throws std::bad_alloc.
   explicit HugePages(std::size_t bytes) {
     constexpr std::size_t huge = std::size_t(1) << 21;
     const std::size_t alignment = bytes >= huge ? huge : 64;
@@ -25,9 +25,10 @@ class HugePages {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
     if (!memory_) throw std::bad_alloc();
 #ifdef __linux__
-    if (bytes >= huge) madvise(memory_.get(), bytes, MADV_HUGEPAGE);  // a wish
+    if (bytes >= huge) madvise(memory_.get(), bytes, MADV_HUGEPAGE);
 #endif
   }
+  /// The memory, owned by this object.
   std::byte* data() const {
     return memory_.get();
   }

@@ -6,8 +6,8 @@
 
 namespace tributary {
 
-/// A number as an index into a container. @pre number >= 0
-constexpr std::size_t index(std::int64_t number) {
+/// Converts a number to an index into a container. @pre number >= 0
+[[nodiscard]] constexpr std::size_t index(std::int64_t number) {
   return static_cast<std::size_t>(number);
 }
 

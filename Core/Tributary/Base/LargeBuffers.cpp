@@ -11,7 +11,7 @@ namespace tributary {
 
 namespace {
 
-// The address sanitizer sees no use of memory after its end if it is kept here.
+// The address sanitizer cannot detect the use of freed memory that is kept for reuse.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t MostBytesKept = 0;
 #else
@@ -31,13 +31,14 @@ struct Store {
   std::size_t bytes = 0;
 };
 
-/// Never destroyed: buffers may outlive everything static.
+/// Never destroyed: buffers may outlive all static objects.
 Store& store() {
   static auto* const theStore = new Store;
   return *theStore;
 }
 
-/// Four sizes for each power of two, so that messages of about one size share buffers.
+/// Rounds up to one of four sizes for each power of two, so that messages of similar size share
+/// buffers.
 std::size_t rounded(std::size_t bytes) {
   std::size_t step = LargeBufferBytes / 4;
   while (bytes / step >= 8) step *= 2;

@@ -6,13 +6,13 @@
 
 namespace tributary {
 
-/// A caller's parallel loop: runs `body(begin, end)` over disjoint ranges that cover [0, n), on as
-/// many threads as the caller likes, and returns when all are done. `body` may be called from
-/// several threads at once; it never calls MPI.
+/// A parallel loop that the caller provides. It must call `body(begin, end)` for disjoint ranges
+/// that cover [0, n), on any number of threads, and return after all calls have returned. `body`
+/// may run on several threads concurrently and never calls MPI.
 using ParallelFor = std::function<void(
     std::int64_t n, const std::function<void(std::int64_t begin, std::int64_t end)>& body)>;
 
-/// The loop on the calling thread.
+/// A loop on the calling thread.
 inline void serialFor(std::int64_t n, const std::function<void(std::int64_t, std::int64_t)>& body) {
   if (n > 0) body(0, n);
 }

@@ -12,21 +12,21 @@
 
 namespace tributary {
 
-/// How a type travels: two functions to specialize for a type of one's own,
+/// Serialization of a type in messages. Specialize it for your types:
 ///
 ///   template <> struct tributary::Serial<Mine> {
 ///     static void write(Writer& writer, const Mine& mine);
-///     static Mine read(Reader& reader);  // what write() wrote; throws Error if it cannot be that
+///     static Mine read(Reader& reader);  // throws Error if the bytes are not valid
 ///   };
 ///
-/// Given are trivially copyable types (as they are in memory), strings, vectors, pairs and maps of
-/// what is given, and Bytes, which travel without a copy.
+/// Provided for trivially copyable types (written as they are in memory), strings, and vectors,
+/// pairs and maps of types with a Serial. Bytes are sent without a copy.
 template <class T, class = void>
 struct Serial;
 
 template <class T>
 struct Serial<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
-  static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
+  static_assert(!std::is_pointer_v<T>, "a pointer is not valid on another rank");
   static constexpr bool AsInMemory = true;
   static void write(Writer& writer, const T& value) { writer.value(value); }
   static T read(Reader& reader) { return reader.value<T>(); }
@@ -38,11 +38,11 @@ struct Serial<std::string> {
   static std::string read(Reader& reader) { return reader.text(); }
 };
 
-/// A view's characters are somebody else's.
+/// Not provided: a view does not own its characters.
 template <>
 struct Serial<std::string_view>;
 
-/// Whether values of a type travel as they are in memory, and so do many at once.
+/// Whether values of a type are written as they are in memory, so that arrays are copied at once.
 template <class T, class = void>
 struct IsAsInMemory : std::false_type {};
 template <class T>
@@ -68,9 +68,9 @@ struct Serial<std::vector<T, A>> {
     if constexpr (isAsInMemory<T>()) {
       reader.rangeInto(values);
     } else {
-      // Not reserved: a wrong number must end with the message, not with the memory.
+      // No reserve(): a wrong number must fail at the end of the message, not by lack of memory.
       for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
-        if (reader.atEnd()) reader.raw(1);  // refuses
+        if (reader.atEnd()) reader.raw(1);  // throws
         values.push_back(Serial<T>::read(reader));
       }
     }
@@ -104,7 +104,7 @@ struct Serial<std::map<K, V, C, A>> {
   static Map read(Reader& reader) {
     Map map;
     for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
-      if (reader.atEnd()) reader.raw(1);  // refuses
+      if (reader.atEnd()) reader.raw(1);  // throws
       K key = Serial<K>::read(reader);
       map.emplace_hint(map.end(), std::move(key), Serial<V>::read(reader));
     }
@@ -112,7 +112,7 @@ struct Serial<std::map<K, V, C, A>> {
   }
 };
 
-/// What a value will take, as far as that is known without writing it.
+/// A lower bound of the serialized size of a value, in bytes.
 template <class T>
 std::size_t knownSize(const T&) {
   return std::is_trivially_copyable_v<T> ? sizeof(T) : 0;
@@ -125,9 +125,10 @@ std::size_t knownSize(const std::vector<T, A>& values) {
   return isAsInMemory<T>() ? sizeof(std::uint64_t) + values.size() * sizeof(T) : 0;
 }
 
-/// A message of one value; `room` bytes can be appended to it without moving it.
+/// Serializes a value to a message.
+/// @param room  reserved at the end, in bytes: appending up to this number does not reallocate
 template <class T>
-Bytes packed(T&& value, std::size_t room = 0) {
+[[nodiscard]] Bytes packed(T&& value, std::size_t room = 0) {
   using Value = std::decay_t<T>;
   if constexpr (std::is_same_v<Value, Bytes>) {
     return std::forward<T>(value);
@@ -139,19 +140,16 @@ Bytes packed(T&& value, std::size_t room = 0) {
   }
 }
 
-/// What packed() made. Throws Error if the bytes are not one value.
+/// Deserializes a message of packed(). Throws Error of kind Message unless the bytes are one value.
 template <class T>
-T unpacked(Bytes&& bytes) {
+[[nodiscard]] T unpacked(Bytes&& bytes) {
   if constexpr (std::is_same_v<T, Bytes>) {
     return std::move(bytes);
   } else {
     const Bytes mine = std::move(bytes);
     Reader reader(mine);
     T value = Serial<T>::read(reader);
-    if (!reader.atEnd()) {
-      throw Error("malformed message: " + std::to_string(reader.remaining()) +
-                  " bytes too many; do all ranks run the same version of the program?");
-    }
+    if (!reader.atEnd()) refuseMessage(std::to_string(reader.remaining()) + " bytes too many");
     return value;
   }
 }

@@ -7,7 +7,7 @@
 
 namespace tributary {
 
-/// A view of `size()` contiguous values that somebody else owns (C++17 has no std::span).
+/// A view of contiguous values, which it does not own; like std::span of C++20.
 template <class T>
 class Span {
  public:
@@ -22,11 +22,12 @@ class Span {
 
   constexpr T* data() const { return data_; }
   constexpr std::size_t size() const { return size_; }
-  constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
   constexpr T& operator[](std::size_t i) const { return data_[i]; }
   constexpr T* begin() const { return data_; }
   constexpr T* end() const { return data_ + size_; }
-  constexpr Span subspan(std::size_t offset, std::size_t count) const {
+  /// The view of `count` values from `offset` on. @pre offset + count <= size()
+  [[nodiscard]] constexpr Span subspan(std::size_t offset, std::size_t count) const {
     return {data_ + offset, count};
   }
 

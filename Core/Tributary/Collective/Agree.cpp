@@ -28,7 +28,7 @@ ErrorReport unpacked(const Bytes& bytes) {
   report.text = reader.text();
   const int kind = reader.value<int>();
   if (kind < 0 || kind > static_cast<int>(ErrorKind::Internal))
-    throw Error(ErrorKind::Message, "malformed message: an error of unknown kind");
+    refuseMessage("an error of unknown kind");
   report.kind = static_cast<ErrorKind>(kind);
   const int rank = reader.value<int>();
   if (rank >= 0) report.rank = rank;
@@ -63,7 +63,7 @@ void ErrorCollector::agree(Transport& transport) const {
   onTheWay.attempt([&] { report = unpacked(reason); });
   if (!report.rank) report.rank = root;
   report.text = "rank " + std::to_string(root) + ": " +
-                (onTheWay.any() ? "an error, whose text is lost: " + onTheWay.text() : report.text);
+                (onTheWay.any() ? "an error whose text was lost: " + onTheWay.text() : report.text);
   throwError(report);
 }
 
@@ -89,7 +89,7 @@ ErrorReport currentExceptionReport() {
   } catch (const std::exception& error) {
     report.text = error.what();
   } catch (...) {
-    report.text = "an exception that is not a std::exception";
+    report.text = "an exception not derived from std::exception";
   }
   if (report.text.empty()) report.text = "an error without a text";
   return report;

@@ -10,38 +10,47 @@
 
 namespace tributary {
 
-/// Collective: returns if no rank has an error. Otherwise all ranks throw Error: a rank that has an
-/// error throws its own text, the others throw the text of the lowest such rank, as "rank N: text".
-/// Call it at the end of a phase in which single ranks may fail, so that all ranks leave together.
-/// Only ErrorCollector carries more than the text.
-/// @param localError  this rank's error, or empty
+/// Agrees on whether a rank has an error. Collective. Returns if no rank has one. Otherwise all
+/// ranks throw Error: ranks with an error throw their own text, the others the text of the lowest
+/// rank with an error, as "rank N: text". Call it at the end of a phase in which single ranks may
+/// fail. ErrorCollector also preserves the kind of the error.
+/// @param localError  the error of this rank, or ""
 void agreeOnError(Transport& transport, const std::string& localError);
 
-/// The text of the exception that is being handled, never "". @pre inside of a catch clause
-std::string currentExceptionText();
+/// The text of the exception that is being handled, never "". @pre called in a catch clause
+[[nodiscard]] std::string currentExceptionText();
 
-/// The parts of an Error, to be kept and sent to other ranks.
+/// The content of an Error, which can be stored and sent to other ranks.
 struct ErrorReport {
   std::string text;  ///< Empty if there is no error.
   ErrorKind kind = ErrorKind::Input;
-  std::optional<int> rank;
-  std::string mpiFunction;  ///< This and the rest: of an MpiError.
-  int mpiCode = 0;
-  int mpiClass = 0;
+  std::optional<int> rank;  ///< See Error::rank().
+  std::string mpiFunction;  ///< See MpiError::function().
+  int mpiCode = 0;          ///< See MpiError::code().
+  int mpiClass = 0;         ///< See MpiError::errorClass().
 };
 
-/// The report of the exception that is being handled: std::bad_alloc is of kind Memory, other
-/// exceptions that are no Error are of kind Internal. @pre inside of a catch clause
-ErrorReport currentExceptionReport();
+/// The report of the exception that is being handled. std::bad_alloc is of kind Memory; other
+/// exceptions not derived from Error are of kind Internal. @pre called in a catch clause
+[[nodiscard]] ErrorReport currentExceptionReport();
 
-/// Throws Error, or MpiError for the kind Mpi.
+/// Throws the error of a report: MpiError for the kind Mpi, otherwise Error.
 [[noreturn]] void throwError(const ErrorReport& report);
 
-/// The errors of this rank in a phase that it must not leave alone: they are noted where they
-/// occur, and agreed on at the end. Used by one thread.
+/// Collects errors of this rank in a phase that all ranks must leave together. Errors are noted
+/// where they occur, and all ranks agree on them at the end of the phase:
+///
+///     ErrorCollector errors;
+///     errors.attempt([&] { ... });  // local work, which may throw
+///     messages = exchangeBytes(transport, std::move(messages), errors);  // all ranks take part
+///     errors.attempt([&] { ... });
+///     errors.agree(transport);  // throws on all ranks if one has an error
+///
+/// Keeps the first error. Not thread-safe.
 class ErrorCollector {
  public:
-  /// Runs local work and notes what it throws. @return whether it threw nothing
+  /// Runs local work, which must not communicate, and notes an exception that it throws.
+  /// @return whether it threw none; may be ignored
   template <class Work>
   bool attempt(Work&& localWork) {
     try {
@@ -52,29 +61,34 @@ class ErrorCollector {
       return false;
     }
   }
-  /// Notes an error, if it is the first. @param text  not ""
+  /// Notes an error. Has no effect after the first error.
+  /// @param text  not ""
+  /// @param kind  Default: ErrorKind::Input.
   void note(const std::string& text, ErrorKind kind = ErrorKind::Input) {
     ErrorReport report;
     report.text = text;
     report.kind = kind;
     note(report);
   }
+  /// Notes an error. Has no effect after the first error.
   void note(const ErrorReport& report) {
     if (report_.text.empty()) report_ = report;
   }
   /// Whether this rank has an error.
-  bool any() const { return !report_.text.empty(); }
-  /// The first error, or "".
+  [[nodiscard]] bool any() const { return !report_.text.empty(); }
+  /// The text of the first error, or "".
   const std::string& text() const { return report_.text; }
 
-  /// Notes that all ranks know the lowest rank that has an error so far, from an exchange that
-  /// carried this: agree() then needs no reduction.
+  /// Called by an exchange that also found the lowest rank with an error: agree() then needs no
+  /// reduction.
+  /// @param lowestRank  the same on all ranks
   void noteKnown(int lowestRank) { known_ = lowestRank; }
-  /// Whether this rank has an error, or all ranks know of one.
-  bool anyKnown() const { return any() || known_.has_value(); }
+  /// Whether this rank has an error, or an exchange found that another rank has one.
+  [[nodiscard]] bool anyKnown() const { return any() || known_.has_value(); }
 
-  /// Collective: see agreeOnError(). Also carries the kind of the error, the rank that detected it,
-  /// and of an MpiError the function, code and class; all ranks throw MpiError then.
+  /// Agrees on errors: see agreeOnError(). Collective. The error on each rank has the kind of the
+  /// original one and the rank that detected it. An MpiError is thrown as MpiError on all ranks,
+  /// with function, code and class.
   void agree(Transport& transport) const;
 
  private:
@@ -82,8 +96,8 @@ class ErrorCollector {
   std::optional<int> known_;  // the same on all ranks
 };
 
-/// Collective. Runs local work that may fail on single ranks (no communication inside); if it threw
-/// on any rank, all ranks throw Error, so that none is left waiting for the others.
+/// Runs local work that may fail on single ranks. Collective. If the work throws on one rank, all
+/// ranks throw Error: see ErrorCollector::agree(). The work must not communicate.
 template <class Work>
 void collectively(Transport& transport, Work&& localWork) {
   ErrorCollector errors;

@@ -18,7 +18,7 @@ Assignment::Assignment(const std::vector<std::int64_t>& counts) {
   for (const std::int64_t count : counts) {
     if (count < 0) {
       throw Error("rank " + std::to_string(first_.size() - 1) + " has " + std::to_string(count) +
-                  " blocks: the number must not be negative");
+                  " blocks; the number of blocks must be at least 0");
     }
     first_.push_back(first_.back() + count);
   }
@@ -33,8 +33,8 @@ Assignment Assignment::gather(Transport& transport, std::int64_t localCount) {
 
 int Assignment::rankOf(BlockId block) const {
   if (!exists(block)) {
-    throw Error("there is no block " + std::to_string(block) + ": blocks are numbered from 0 to " +
-                std::to_string(total() - 1));
+    throw Error("block " + std::to_string(block) +
+                " does not exist: blocks are numbered from 0 to " + std::to_string(total() - 1));
   }
   return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), block) - first_.begin()) -
          1;

@@ -4,33 +4,40 @@
 #include <cstdint>
 #include <vector>
 
+#include "Tributary/Base/Index.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
 
-/// Global number of a block: 0 to Assignment::total() - 1.
+/// Global number of a block, in [0, Assignment::total()).
 using BlockId = std::int64_t;
 
-/// Which rank owns which blocks: a contiguous range of numbers per rank, in rank order; a rank may
-/// own none.
+/// The assignment of blocks to ranks. Each rank owns a contiguous range of block numbers, in the
+/// order of ranks. A rank may own no blocks.
 class Assignment {
  public:
-  /// @param counts  number of blocks of each rank. Throws Error if one is negative.
+  /// Throws Error if a count is negative.
+  /// @param counts  the number of blocks of each rank
   explicit Assignment(const std::vector<std::int64_t>& counts);
-  /// Collective: every rank says how many blocks it has.
-  static Assignment gather(Transport& transport, std::int64_t localCount);
+  /// Makes the assignment from the number of blocks of each rank. Collective.
+  [[nodiscard]] static Assignment gather(Transport& transport, std::int64_t localCount);
 
-  /// Number of ranks.
+  /// The number of ranks.
   int ranks() const { return static_cast<int>(first_.size()) - 1; }
+  /// The number of blocks.
   std::int64_t total() const { return first_.back(); }
-  BlockId first(int rank) const { return first_[static_cast<std::size_t>(rank)]; }
+  /// The first block of a rank. If the rank has no blocks, the first block of a higher rank, or
+  /// total().
+  BlockId first(int rank) const { return first_[index(rank)]; }
+  /// The number of blocks of a rank.
   std::int64_t count(int rank) const { return first(rank + 1) - first(rank); }
-  bool exists(BlockId block) const { return block >= 0 && block < total(); }
-  /// The owner. Throws Error if there is no such block.
+  /// Whether a block number is valid.
+  [[nodiscard]] bool exists(BlockId block) const { return block >= 0 && block < total(); }
+  /// The rank that owns a block. Throws Error if the block does not exist.
   int rankOf(BlockId block) const;
 
  private:
-  std::vector<BlockId> first_;  // one more than ranks: the last is the total
+  std::vector<BlockId> first_;  // by rank; the additional last entry is the total
 };
 
 }  // namespace tributary

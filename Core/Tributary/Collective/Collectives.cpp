@@ -22,8 +22,8 @@ std::vector<std::int64_t> wait(Transport& transport, const PendingReduce& reduce
   }
 }
 
-/// The set-up messages of one session, by source: each rank sends another at most one at a time.
-/// A message that is lost arrives empty, and is noted.
+/// The messages of one session, by source. A rank sends each other rank at most one message at a
+/// time. A lost message is noted as an error and delivered empty.
 class Post {
  public:
   Post(Transport& transport, ErrorCollector& errors)
@@ -47,7 +47,7 @@ class Post {
     arrived_[source].erase(arrived_[source].begin());
     return bytes;
   }
-  /// Takes in one message, if there is one.
+  /// Receives one message, if one has arrived.
   bool take() {
     try {
       auto envelope = transport_.tryReceive(Topic::Setup, session_);
@@ -101,7 +101,8 @@ std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value) {
 
 std::vector<double> allreduce(Transport& transport, ReduceOp op, std::vector<double> values) {
   if (op != ReduceOp::Min && op != ReduceOp::Max) {
-    throw Error("doubles can be reduced by Min and Max only: gather them and add in rank order");
+    throw Error(
+        "doubles can only be reduced by Min and Max: use allgather() and add in rank order");
   }
   std::vector<std::int64_t> orders(values.size());
   std::transform(values.begin(), values.end(), orders.begin(), orderedInteger);
@@ -116,7 +117,7 @@ double allreduce(Transport& transport, ReduceOp op, double value) {
 
 std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
   // Recursive doubling: after step d, `before` is the sum of the 2d - 1 ranks before this one. A
-  // rank in trouble passes on nothing.
+  // rank with an error sends empty messages.
   ErrorCollector errors;
   Post post(transport, errors);
   const int rank = transport.rank();
@@ -138,8 +139,8 @@ std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
 }
 
 std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollector& errors) {
-  // Dissemination: at distance d each rank holds the bytes of ranks rank .. rank + d - 1 and passes
-  // them on to rank - d. A rank in trouble passes on nothing.
+  // Dissemination: at distance d each rank holds the bytes of ranks rank .. rank + d - 1 and sends
+  // them to rank - d. A rank with an error sends empty messages.
   Post post(transport, errors);
   const int rank = transport.rank();
   const int size = transport.size();
@@ -148,9 +149,15 @@ std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollect
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     const auto count = static_cast<std::size_t>(std::min(step, size - step));
-    Writer writer;
-    for (std::size_t i = 0; i < count && !errors.any(); ++i) writer.range(held[i]);
-    post.send((rank - step + size) % size, SendMode::Eager, writer.take());
+    Bytes message;
+    if (!errors.any()) {
+      errors.attempt([&] {
+        Writer writer;
+        for (std::size_t i = 0; i < count; ++i) writer.range(held[i]);
+        message = writer.take();
+      });
+    }
+    post.send((rank - step + size) % size, SendMode::Eager, std::move(message));
     const Bytes received = post.receive((rank + step) % size);
     errors.attempt([&] {
       Reader reader(received);
@@ -183,7 +190,9 @@ Bytes broadcastBytes(Transport& transport, Bytes bytes, int root, ErrorCollector
   if (place != 0) bytes = post.receive(static_cast<int>((place - step + root) % size));
   for (step /= 2; step > 0; step /= 2) {
     if (place + step < size) {
-      post.send(static_cast<int>((place + step + root) % size), SendMode::Eager, Bytes(bytes));
+      Bytes copy;
+      errors.attempt([&] { copy = bytes; });
+      post.send(static_cast<int>((place + step + root) % size), SendMode::Eager, std::move(copy));
     }
   }
   post.waitSent();
@@ -203,11 +212,11 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
   Post post(transport, errors);
   if (toEachRank.size() != size) {
     errors.note("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
-                std::to_string(size) + " ranks");
+                std::to_string(size) + " ranks; pass one for each rank");
     toEachRank.assign(size, {});
   }
-  // Hoefler, Siebert, Lumsdaine 2010: once a rank's synchronous sends are finished it enters a
-  // barrier, and when that is complete, everything has begun to arrive.
+  // NBX: a rank enters a barrier once its synchronous sends are finished. When the barrier is
+  // complete, all messages have begun to arrive.
   std::vector<Bytes> result(size);
   const auto self = static_cast<std::size_t>(transport.rank());
   result[self] = std::move(toEachRank[self]);
@@ -218,7 +227,7 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
       post.send(static_cast<int>(destination), SendMode::Synchronous, std::move(bytes));
     }
   }
-  // Instead of the barrier, a reduction: it also tells all ranks the lowest that has an error.
+  // A reduction replaces the barrier: it also finds the lowest rank with an error.
   PendingReduce all;
   bool entered = false;
   Backoff backoff;

@@ -14,38 +14,45 @@
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Transport/Transport.h"
 
-/// Blocking conveniences for set-up and results, built on the transport's few non-blocking
-/// operations. All are collective: every rank calls, in the same order. What a rank can't receive
-/// or read (no memory, a malformed message) all ranks throw as Error, so that they leave together.
+/// Blocking collective operations for set-up and results, on top of the non-blocking operations of
+/// the transport. All ranks must call them in the same order. If a rank has no memory for a
+/// message, or a message is malformed, all ranks throw Error.
 ///
-/// Those that are given a ErrorCollector throw nothing: a rank notes there what went wrong on it,
-/// has nothing or empty buffers for a result, and must agree on the trouble with all ranks later.
+/// The overloads with an ErrorCollector do not throw. They note errors in it and return empty
+/// buffers on ranks with an error. The caller must call ErrorCollector::agree() later.
 namespace tributary {
 
+/// Blocks until all ranks have called it.
 void barrier(Transport& transport);
 
-/// Element by element over the ranks; all ranks give equally many values.
-std::vector<std::int64_t> allreduce(Transport& transport, ReduceOp op,
-                                    std::vector<std::int64_t> values);
-std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value);
-inline std::int64_t allreduce(Transport& transport, ReduceOp op, int value) {
+/// Element-wise all-reduce. All ranks must pass the same number of values.
+[[nodiscard]] std::vector<std::int64_t> allreduce(Transport& transport, ReduceOp op,
+                                                  std::vector<std::int64_t> values);
+/// All-reduce of one value.
+[[nodiscard]] std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value);
+[[nodiscard]] inline std::int64_t allreduce(Transport& transport, ReduceOp op, int value) {
   return allreduce(transport, op, std::int64_t(value));
 }
 
-/// Min and Max of doubles, exact: the same bits in whatever order ranks are combined. NaN counts as
-/// larger than +infinity (or smaller than -infinity if its sign bit is set); -0 as less than +0.
-/// Throws Error for the other operations, whose result would depend on the order.
-std::vector<double> allreduce(Transport& transport, ReduceOp op, std::vector<double> values);
-double allreduce(Transport& transport, ReduceOp op, double value);
+/// Element-wise minimum or maximum of doubles. The result has the same bits for any order of ranks.
+/// NaN is greater than +infinity, or less than -infinity if its sign bit is set. -0 is less than
+/// +0. Throws Error for other operations, whose result would depend on the order.
+[[nodiscard]] std::vector<double> allreduce(Transport& transport, ReduceOp op,
+                                            std::vector<double> values);
+/// Minimum or maximum of one double.
+[[nodiscard]] double allreduce(Transport& transport, ReduceOp op, double value);
 
-/// Sum of `value` over the ranks before this one.
-std::int64_t exclusivePrefix(Transport& transport, std::int64_t value);
+/// The sum of `value` over all lower ranks.
+[[nodiscard]] std::int64_t exclusivePrefix(Transport& transport, std::int64_t value);
 
-/// Every rank's bytes, in rank order.
-std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollector& errors);
-std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine);
+/// Gathers the bytes of all ranks on all ranks. @return by rank
+[[nodiscard]] std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine,
+                                                ErrorCollector& errors);
+[[nodiscard]] std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine);
 
-/// Calls `read(Reader&, int rank)` for every rank's bytes, in rank order, until all is read.
+/// Gathers the bytes of all ranks on all ranks and reads them.
+/// @param read  called as `read(Reader&, int rank)` until the bytes of each rank are read, in the
+///              order of ranks; may throw
 template <class Read>
 void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
   ErrorCollector errors;
@@ -57,64 +64,76 @@ void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
   errors.agree(transport);
 }
 
-/// The root's bytes on every rank.
-Bytes broadcastBytes(Transport& transport, Bytes bytes, int root, ErrorCollector& errors);
-Bytes broadcastBytes(Transport& transport, Bytes bytes, int root);
+/// Sends bytes of the root to all ranks. @return the bytes of the root
+[[nodiscard]] Bytes broadcastBytes(Transport& transport, Bytes bytes, int root,
+                                   ErrorCollector& errors);
+[[nodiscard]] Bytes broadcastBytes(Transport& transport, Bytes bytes, int root);
 
-/// Sends `toEachRank[r]` (size() entries, of any size) to rank r and returns what each rank sent to
-/// this one, in rank order. Empty buffers cost no message. Afterwards the ErrorCollector knows
-/// whether a rank had an error when its sends were finished: see ErrorCollector::anyKnown().
-std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
-                                 ErrorCollector& errors);
-std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank);
+/// Sends `toEachRank[r]` to rank r: a sparse, dynamic data exchange. Empty buffers are not sent.
+/// For dense exchanges see allToAll(). Also finds out whether a rank had an error before its sends
+/// were finished: see ErrorCollector::anyKnown().
+///
+/// Algorithm: T. Hoefler, C. Siebert, A. Lumsdaine, "Scalable Communication Protocols for Dynamic
+/// Sparse Data Exchange", PPoPP 2010 (NBX), with a reduction in place of the barrier.
+/// @param toEachRank  one buffer for each rank, of any size
+/// @return the bytes from each rank, by rank
+[[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
+                                               ErrorCollector& errors);
+[[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank);
 
-/// Concatenates the ranks' values in rank order. `counts`, if given, receives each rank's number.
+/// Concatenates the values of all ranks, in the order of ranks.
+/// @param counts  if not null, set to the number of values of each rank
 template <class T>
-std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
-                          std::vector<std::int64_t>* counts = nullptr) {
+[[nodiscard]] std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
+                                        std::vector<std::int64_t>* counts = nullptr) {
   static_assert(std::is_trivially_copyable_v<T>, "serialize this type and use allgatherBytes");
   ErrorCollector errors;
   Bytes bytes;
-  append(bytes, mine.data(), mine.size() * sizeof(T));
+  errors.attempt([&] { append(bytes, mine.data(), mine.size() * sizeof(T)); });
+  const std::vector<Bytes> parts = allgatherBytes(transport, std::move(bytes), errors);
   std::vector<T> all;
-  if (counts) counts->clear();
-  for (const Bytes& part : allgatherBytes(transport, std::move(bytes), errors)) {
-    if (part.size() % sizeof(T) != 0) {
-      errors.note("malformed message: " + std::to_string(part.size()) +
-                      " bytes are no whole number of values of " + std::to_string(sizeof(T)) +
-                      " bytes",
-                  ErrorKind::Message);
-      continue;
+  errors.attempt([&] {
+    if (counts) counts->clear();
+    for (const Bytes& part : parts) {
+      if (part.size() % sizeof(T) != 0) {
+        refuseMessage(std::to_string(part.size()) + " bytes are no whole number of values of " +
+                      std::to_string(sizeof(T)) + " bytes");
+      }
+      const auto old = all.size();
+      all.resize(old + part.size() / sizeof(T));
+      if (!part.empty()) std::memcpy(all.data() + old, part.data(), part.size());
+      if (counts) counts->push_back(static_cast<std::int64_t>(part.size() / sizeof(T)));
     }
-    const auto old = all.size();
-    all.resize(old + part.size() / sizeof(T));
-    if (!part.empty()) std::memcpy(all.data() + old, part.data(), part.size());
-    if (counts) counts->push_back(static_cast<std::int64_t>(part.size() / sizeof(T)));
-  }
+  });
   errors.agree(transport);
   return all;
 }
 template <class T>
-std::vector<T> allgatherv(Transport& transport, const std::vector<T>& mine,
-                          std::vector<std::int64_t>* counts = nullptr) {
+[[nodiscard]] std::vector<T> allgatherv(Transport& transport, const std::vector<T>& mine,
+                                        std::vector<std::int64_t>* counts = nullptr) {
   return allgatherv(transport, Span<const T>(mine.data(), mine.size()), counts);
 }
 
-/// One value of every rank, in rank order.
+/// Gathers one value of each rank on all ranks. @return by rank
 template <class T>
-std::vector<T> allgather(Transport& transport, const T& mine) {
+[[nodiscard]] std::vector<T> allgather(Transport& transport, const T& mine) {
   ErrorCollector errors;
+  Bytes bytes;
+  errors.attempt([&] { bytes = Writer().value(mine).take(); });
+  const std::vector<Bytes> parts = allgatherBytes(transport, std::move(bytes), errors);
   std::vector<T> all;
-  for (const Bytes& part : allgatherBytes(transport, Writer().value(mine).take(), errors)) {
-    errors.attempt([&] { all.push_back(Reader(part).value<T>()); });
-  }
+  errors.attempt([&] {
+    for (const Bytes& part : parts) all.push_back(Reader(part).value<T>());
+  });
   errors.agree(transport);
   return all;
 }
 
-/// What `read` makes of the root's bytes, on every rank.
+/// Sends bytes of the root to all ranks and reads them.
+/// @param read  `read(Reader&)`; may throw
+/// @return the result of `read`
 template <class Read>
-auto broadcastAs(Transport& transport, Bytes bytes, int root, Read&& read) {
+[[nodiscard]] auto broadcastAs(Transport& transport, Bytes bytes, int root, Read&& read) {
   ErrorCollector errors;
   const Bytes arrived = broadcastBytes(transport, std::move(bytes), root, errors);
   std::optional<std::decay_t<decltype(read(std::declval<Reader&>()))>> result;
@@ -126,19 +145,21 @@ auto broadcastAs(Transport& transport, Bytes bytes, int root, Read&& read) {
   return *std::move(result);
 }
 
-/// The root's value on every rank.
+/// Sends a value of the root to all ranks. @return the value of the root
 template <class T>
-T broadcast(Transport& transport, const T& value, int root) {
+[[nodiscard]] T broadcast(Transport& transport, const T& value, int root) {
   return broadcastAs(transport, Writer().value(value).take(), root,
                      [](Reader& reader) { return reader.value<T>(); });
 }
-/// The root's values on every rank, whatever the others gave.
+/// Sends values of the root to all ranks. Other ranks may pass any values.
 template <class T>
-std::vector<T> broadcast(Transport& transport, const std::vector<T>& values, int root) {
+[[nodiscard]] std::vector<T> broadcast(Transport& transport, const std::vector<T>& values,
+                                       int root) {
   return broadcastAs(transport, Writer().range(values).take(), root,
                      [](Reader& reader) { return reader.range<T>(); });
 }
-inline std::string broadcast(Transport& transport, const std::string& text, int root) {
+[[nodiscard]] inline std::string broadcast(Transport& transport, const std::string& text,
+                                           int root) {
   return broadcastAs(transport, Writer().text(text).take(), root,
                      [](Reader& reader) { return reader.text(); });
 }

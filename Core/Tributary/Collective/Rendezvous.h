@@ -14,14 +14,17 @@
 
 namespace tributary {
 
-/// Calls `visit(Span<Item>)` for each group of items with equal keys.
-/// @param hashOf  of an item: well mixed, equal for equal keys
-/// @param less  orders items by key, and within a key as the visitor wants them
+/// Calls `visit(Span<Item>)` for each group of items with equal keys. Local. The order of
+/// groups is a function of the items.
+/// @param hashOf  a 64-bit hash of an item's key, with random upper bits
+/// @param less  orders items by key, and items of a group as the visitor needs them
 /// @param same  whether two items have the same key
+/// @param visit  may change the items of its group
 template <class Item, class HashOf, class Less, class Same, class Visit>
 void forEachGroup(const std::vector<Item>& items, HashOf&& hashOf, Less&& less, Same&& same,
                   Visit&& visit) {
-  // By the hash's upper bits into buckets of a few items each, which are sorted in the cache.
+  // Distribute the items by the upper bits of their hashes to buckets of a few items, which are
+  // sorted in the cache.
   int shift = 63;
   while (shift > 32 && (std::size_t(4) << (63 - shift)) < items.size()) --shift;
   std::vector<std::size_t> begin((std::size_t(1) << (64 - shift)) + 1, 0);
@@ -42,24 +45,30 @@ void forEachGroup(const std::vector<Item>& items, HashOf&& hashOf, Less&& less, 
   }
 }
 
-/// A record at the place where those of its key meet.
+/// A record on the rank at which all records with its key meet.
 template <class Record>
 struct Met {
   Record record;
-  int rank;  ///< whose it is
+  int rank;  ///< the rank that the record belongs to
 };
 
-/// Brings together records of all ranks that have the same key: each travels to the rank that its
-/// hash names, which looks at the groups and answers. Memory follows a rank's own records as far as
-/// the hash spreads them evenly. Collective. Throws Error on all ranks if one fails.
+/// Matches records of all ranks by key. Collective. Each record is sent to a rank that the hash of
+/// its key determines. That rank processes the group of each key and sends answers. Throws Error on
+/// all ranks if one fails. If the hash distributes keys evenly, the memory of each rank is
+/// proportional to the average number of records.
 ///
-/// @param hashOf, less, same  of records, as for forEachGroup(); ties of `less` are arbitrary
-/// @param reply  `reply(Span<Met<Record>> group, send)` for each group on some rank, where
-///               `send(int rank, const Answer&)` answers; may throw
-/// @return what this rank was answered
+/// @param mine  the records of this rank
+/// @param hashOf  see forEachGroup()
+/// @param less  see forEachGroup(); the order of equal records is undefined
+/// @param same  see forEachGroup()
+/// @param reply  called as `reply(Span<Met<Record>> group, send)`, once for each group, on one
+/// rank;
+///               answers with `send(int rank, const Answer&)`; may throw
+/// @return the answers to this rank, in the order of their source ranks
 template <class Answer, class Record, class HashOf, class Less, class Same, class Reply>
-std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, HashOf&& hashOf,
-                               Less&& less, Same&& same, Reply&& reply) {
+[[nodiscard]] std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine,
+                                             HashOf&& hashOf, Less&& less, Same&& same,
+                                             Reply&& reply) {
   ErrorCollector errors;
   const auto ranks = static_cast<std::size_t>(transport.size());
   Records<Record> questions =
