@@ -61,19 +61,20 @@ const DetectorType& checkedType(const std::string& asked, const DetectorOptions&
   const std::string name = asked == "default" ? defaultDetector() : asked;
   const auto found = registry().find(name);
   if (found == registry().end()) {
-    throw Error("there is no termination detector named '" + name + "': choose one of " +
+    throw Error("unknown termination detector '" + name + "': choose one of " +
                 listOf(detectorNames(options.work)));
   }
   const DetectorType& type = found->second;
   if (type.traits.model > options.work) {
     throw Error("the termination detector '" + name +
-                "' may fire too early here, as it does not expect a passive rank to " +
-                (type.traits.model == WorkModel::APS ? "send work again" : "get work again") +
+                "' may report termination too early for this program, because it assumes that a "
+                "passive rank does not " +
+                (type.traits.model == WorkModel::APS ? "send work again" : "receive work again") +
                 ": choose one of " + listOf(detectorNames(options.work)));
   }
   if (options.arity < 2) throw Error("termination detector: arity must be at least 2");
   if (options.controlLevel < 0) {
-    throw Error("termination detector: controlLevel must not be negative");
+    throw Error("termination detector: controlLevel must be at least 0");
   }
   if (options.initiators < 1) throw Error("termination detector: initiators must be at least 1");
   return type;
@@ -84,7 +85,8 @@ const DetectorType& checkedType(const std::string& asked, const DetectorOptions&
 void registerDetector(DetectorType type) {
   const std::string name = type.traits.name;
   if (!registry().emplace(name, std::move(type)).second) {
-    throw Error("there is already a termination detector named '" + name + "'");
+    throw Error("a termination detector named '" + name +
+                "' is registered already: choose another name");
   }
 }
 

@@ -12,109 +12,127 @@
 
 namespace tributary {
 
-/// What a program's ranks may do, from the most general to the most restricted. A rank is active
-/// while it has work, passive otherwise; all begin active.
+/// The behavior of the ranks of a program, from the most general to the most restricted model. A
+/// rank is active while it has work, and passive otherwise. All ranks start active. AP and APS:
+/// E. Kocalar, A. Khokhar, S. E. Hambrusch, "Termination Detection: Models and Algorithms for SPMD
+/// Computing Paradigms", IPPS/SPDP 1999.
 enum class WorkModel {
-  /// A message may make a passive rank active, and it may send work again (Kocalar, Khokhar and
-  /// Hambrusch 1999: the AP model).
+  /// Active-passive. A message may make a passive rank active, and the rank may send work again.
   AP,
-  /// A message may make a passive rank serve a request, but a rank that was passive once sends no
-  /// work any more. Answers may be sent if the rank that waits for one stays active until it has
-  /// it; they are not told to the detector (ibid.: the APS model).
+  /// Active-passive-server. A message may make a passive rank serve a request. A rank that was
+  /// passive once sends no more work. It may send answers, which are not reported to the detector,
+  /// if the rank that waits for an answer stays active until it has received it.
   APS,
-  /// A rank that was passive once neither works nor sends any more: what it receives is dealt with
-  /// on receipt (Hoefler, Siebert and Lumsdaine 2010).
+  /// A rank that was passive once neither works nor sends again. It processes messages immediately
+  /// when they are received (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010).
   Monotone
 };
 
-/// What a detector is and asks for.
+/// The properties of a detector.
 struct DetectorTraits {
-  std::string name;
-  WorkModel model = WorkModel::AP;  ///< the most general program that it is right for
-  /// Whether it relies on sends whose completion proves receipt.
+  std::string name;                 ///< for makeDetector()
+  WorkModel model = WorkModel::AP;  ///< the most general model for which it is correct
+  /// Whether work must be sent synchronously: completion of a send proves that it is being
+  /// received.
   bool synchronousSends = false;
-  std::string guarantee;  ///< what is true when it fires
-  std::string messages;   ///< number of its own messages for P ranks and m work messages, big-O
-  std::string delay;      ///< from the last passive moment to the known end, big-O
-  int passes = 2;         ///< at most so many are completed after the last passive moment
+  std::string guarantee;  ///< the condition that holds when it reports termination
+  std::string messages;   ///< complexity of its messages, for P ranks and m work messages
+  std::string delay;      ///< complexity of the time from the last active moment to the report
+  int passes = 2;         ///< upper bound of the passes completed after the last active moment
 };
 
-/// What a detector must know of the program, and parameters of some.
+/// Parameters of detectors.
 struct DetectorOptions {
-  WorkModel work = WorkModel::AP;  ///< what the program's ranks may do
-  int arity = 4;                   ///< trees: children of a node, at least 2
-  int controlLevel = 1;            ///< TreeAps, TreeCounter: levels below the root, at least 0
-  int initiators = 1;              ///< RingFlag: so many of the lowest ranks send tokens
+  WorkModel work = WorkModel::AP;  ///< the behavior of the program's ranks
+  int arity = 4;                   ///< trees: children of a node, at least 2. Default: 4.
+  /// tree-aps and tree-counter: number of levels between the root and the control level, at least
+  /// 0. Default: 1.
+  int controlLevel = 1;
+  /// ring-flag: number of ranks that send tokens, the lowest ones, at least 1. Default: 1.
+  int initiators = 1;
 };
 
-/// Decides that every rank is passive and no message is in flight. One object per rank, a
-/// non-blocking state machine. A detector never makes a rank active. After it has fired it can be
-/// used for the next detection; ranks may begin that while others have not yet fired. The work
-/// messages of a detection have to be kept apart from the next one's (by a session of their own, if
-/// nothing else does): a rank takes none up before the detector has fired on it for the last one.
+/// A termination detector: decides that all ranks are passive and no message is in flight.
+///
+/// Each rank has its own object, a non-blocking state machine. A detector never makes a rank
+/// active. After it has reported termination it can be used for the next detection. Ranks may start
+/// the next detection while others have not finished the previous one. The work messages of
+/// consecutive detections must be kept apart, for instance by sessions: a rank must not receive a
+/// message of the next detection before the detector has reported the end of the current one there.
 class Detector {
  public:
   virtual ~Detector() = default;
 
-  virtual const DetectorTraits& traits() const = 0;
+  /// The properties of this detector.
+  [[nodiscard]] virtual const DetectorTraits& traits() const = 0;
 
-  /// A condition beyond quiet: the detector does not fire before `condition` holds on all ranks
-  /// that set one. It is asked on this rank when there is no work; there, only a message may change
-  /// its answer from true to false, as only a message may bring work.
+  /// Sets an additional condition: the detector does not report termination before the conditions
+  /// of all ranks that set one hold. The condition is evaluated while this rank has no work. On a
+  /// rank without work, only a message may change it from true to false.
   void require(std::function<bool()> condition) { condition_ = std::move(condition); }
 
-  /// One non-blocking turn, after the caller has received what there is and polled the transport.
-  /// @param passive  now: no local work, nothing half received, every send finished
-  /// @param touched  since the last call this rank sent, received or worked at some moment
-  /// @return true once, when the end is known; the next call then begins a new detection.
-  bool advance(bool passive, bool touched) {
+  /// Performs one non-blocking turn. Local. Call it after receiving all available messages and
+  /// polling the transport.
+  /// @param passive  whether this rank now has no work, no partly received message, and no
+  ///                 unfinished send
+  /// @param touched  whether this rank sent, received or worked since the last call
+  /// @return true once when termination is known; the next call then starts a new detection
+  [[nodiscard]] bool advance(bool passive, bool touched) {
     return turn(passive && (!condition_ || condition_()), touched);
   }
 
-  /// Passes over all ranks that were completed so far, at the end of a detection the same number on
-  /// all ranks.
-  virtual std::int64_t waves() const = 0;
-  /// Its own messages that this rank sent so far (none for what runs on collective operations).
-  virtual std::int64_t messages() const { return 0; }
-  /// For people, in stall reports; and for the exploration of schedules: detectors that say the
-  /// same act the same from now on (apart from the counters above).
-  virtual std::string state() const = 0;
+  /// The number of completed passes over all ranks. At the end of a detection it is the same on all
+  /// ranks.
+  [[nodiscard]] virtual std::int64_t waves() const = 0;
+  /// The number of the detector's own messages that this rank has sent; 0 for detectors based on
+  /// collective operations.
+  [[nodiscard]] virtual std::int64_t messages() const { return 0; }
+  /// A description of the state, for reports of stalls and for the exploration of schedules.
+  /// Detectors with equal descriptions behave equally from now on, except for the counters above.
+  [[nodiscard]] virtual std::string state() const = 0;
 
-  /// Whether its turns enter collective operations: then a rank that stops early has to go on until
-  /// it fires, as the others wait for it there. Without, it may be left at any time.
-  virtual bool collective() const { return true; }
+  /// Whether turns start collective operations. If so, a rank that stops early must continue until
+  /// the detector reports termination, because other ranks wait for it. Otherwise a rank may stop
+  /// at any time.
+  [[nodiscard]] virtual bool collective() const { return true; }
 
-  /// Called for every work message, a send before it leaves, a receipt before it is acted on.
+  /// Must be called for every work message before it is sent.
   virtual void sent(int destination) { static_cast<void>(destination); }
+  /// Must be called for every work message after it is received, before it is processed.
   virtual void received(int source) { static_cast<void>(source); }
 
  protected:
+  /// See advance(); `passive` includes the condition.
   virtual bool turn(bool passive, bool touched) = 0;
 
  private:
   std::function<bool()> condition_;
 };
 
-/// A kind of detector: what can be known before there is one, and how to make one.
+/// A kind of detector, for registerDetector().
 struct DetectorType {
   DetectorTraits traits;
+  /// Makes a detector. Collective.
   std::function<std::unique_ptr<Detector>(Transport&, Session, const DetectorOptions&)> make;
 };
 
-/// Adds a detector to those that can be chosen by name. Throws Error if the name is taken.
+/// Registers a detector, which can then be selected by its name. Local. Throws Error if the name is
+/// registered already.
 void registerDetector(DetectorType type);
-/// The names of all detectors, in alphabetical order; with `work`, of those that are right for it.
-std::vector<std::string> detectorNames(WorkModel work = WorkModel::Monotone);
+/// The names of all detectors that are correct for a work model, in alphabetical order. Local.
+/// Default: all detectors.
+[[nodiscard]] std::vector<std::string> detectorNames(WorkModel work = WorkModel::Monotone);
 /// The name that "default" stands for: the environment variable TRIBUTARY_DETECTOR if it is set,
-/// otherwise the detector that was measured to be best (see Core/Termination/README.md).
-std::string defaultDetector();
-/// What is known of the detector `name`. Throws Error if there is none of that name, listing those
-/// that there are, if options are out of range, and if it is not right for what the program's ranks
-/// may do. Local.
+/// otherwise "hash-counter", the best in measurements (see Termination/README.md).
+[[nodiscard]] std::string defaultDetector();
+/// The properties of a detector. Local. Throws Error if the name is unknown, an option is out of
+/// range, or the detector is not correct for `options.work`.
 const DetectorTraits& checkDetector(const std::string& name, const DetectorOptions& options = {});
-/// Makes a detector for one session. Collective to make and to destroy: all ranks make the same
-/// one. Throws Error like checkDetector().
-std::unique_ptr<Detector> makeDetector(const std::string& name, Transport& transport,
-                                       Session session, const DetectorOptions& options = {});
+/// Makes a detector for one session. Collective; all ranks must pass the same arguments. Its
+/// destruction is collective, too. The transport must outlive it. Throws Error like
+/// checkDetector().
+[[nodiscard]] std::unique_ptr<Detector> makeDetector(const std::string& name, Transport& transport,
+                                                     Session session,
+                                                     const DetectorOptions& options = {});
 
 }  // namespace tributary

@@ -6,25 +6,28 @@
 
 namespace tributary {
 
-/// The tree along which detectors report and the end is announced. Node g of level l stands for the
-/// ranks from g * arity^l to (g + 1) * arity^l - 1 and lives on the first of them; the leaves
-/// (level 0) are the ranks, the root is on rank 0. Nodes on one rank need no messages among
-/// themselves; what is left is a tree of ranks: the parent of rank r > 0 is r with its lowest digit
-/// other than 0, to the base `arity`, set to 0.
+/// The tree of ranks along which detectors send reports and announce termination.
+///
+/// Node g of level l represents the ranks [g * arity^l, (g + 1) * arity^l) and is on the first of
+/// them. The leaves (level 0) are the ranks, and the root is on rank 0. Nodes on the same rank need
+/// no messages, which leaves a tree of ranks: the parent of rank r > 0 is r with its lowest
+/// non-zero digit to the base `arity` replaced by 0.
 class RankTree {
  public:
+  /// @param size  number of ranks, at least 1
+  /// @param arity  children of a node, at least 2
   RankTree(int size, int arity) : size_(size), arity_(arity) {}
 
-  /// The root's level: the lowest with one node.
-  int height() const;
-  /// The rank of the parent of this rank's highest node. @pre rank > 0
-  int parent(int rank) const;
-  /// The ranks whose parent this is, those with the largest subtrees first.
-  std::vector<int> children(int rank) const;
-  /// The parent and the children.
-  std::vector<int> neighbors(int rank) const;
-  /// The rank of the node of `level` above this rank's leaf.
-  int ancestor(int rank, int level) const;
+  /// The level of the root: the lowest level with one node.
+  [[nodiscard]] int height() const;
+  /// The parent of a rank. @pre rank > 0
+  [[nodiscard]] int parent(int rank) const;
+  /// The children of a rank, those with the largest subtrees first.
+  [[nodiscard]] std::vector<int> children(int rank) const;
+  /// The parent and the children of a rank.
+  [[nodiscard]] std::vector<int> neighbors(int rank) const;
+  /// The rank of the ancestor on `level` of a rank's leaf.
+  [[nodiscard]] int ancestor(int rank, int level) const;
 
  private:
   std::int64_t size_;

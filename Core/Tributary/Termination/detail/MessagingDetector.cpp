@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t End = 0;
 
-// Ranks that pass messages to and fro must not keep a turn from ending.
+// Bounds a turn: ranks could exchange messages forever.
 constexpr int MessagesPerTurn = 256;
 
 struct Header {
@@ -44,7 +44,7 @@ MessagingDetector::MessagingDetector(const DetectorTraits& traits, Transport& tr
 std::string MessagingDetector::state() const {
   std::string text = describe();
   for (const Envelope& envelope : deferred_) {
-    text += ", put off from rank " + std::to_string(envelope.source) + ": " +
+    text += ", deferred from rank " + std::to_string(envelope.source) + ": " +
             hexadecimal(envelope.bytes, sizeof(std::int64_t));
   }
   return text;
@@ -61,7 +61,7 @@ bool MessagingDetector::turn(bool passive, bool) {
     } else {
       handle(envelope->source, header.kind, reader, passive);
     }
-    if (!reader.atEnd()) malformed(envelope->source, "longer than it should be");
+    if (!reader.atEnd()) malformed(envelope->source, "more bytes than expected");
   }
   if (!ended_) step(passive);
   if (!ended_) return false;
@@ -86,8 +86,8 @@ std::optional<Envelope> MessagingDetector::receive() {
     const std::int64_t detection = detectionOf(*envelope);
     if (detection == detection_) return envelope;
     if (detection != detection_ + 1) {
-      malformed(envelope->source, "of detection " + std::to_string(detection) + " in detection " +
-                                      std::to_string(detection_));
+      malformed(envelope->source, "a message of detection " + std::to_string(detection) +
+                                      " in detection " + std::to_string(detection_));
     }
     deferred_.push_back(std::move(*envelope));
   }
@@ -121,19 +121,20 @@ void MessagingDetector::announce(int root) {
 void MessagingDetector::handleEnd(int source, Reader& body) {
   const auto root = body.value<std::int64_t>();
   const auto passes = body.value<std::int64_t>();
-  if (root < 0 || root >= size_ || root == rank_ || passes < 0) malformed(source, "an end");
+  if (root < 0 || root >= size_ || root == rank_ || passes < 0)
+    malformed(source, "an announcement of the end with impossible content");
   const auto decider = static_cast<int>(root);
   const int place = (rank_ - decider + size_) % size_;
-  if (source != (tree_.parent(place) + decider) % size_) malformed(source, "an end gone astray");
+  if (source != (tree_.parent(place) + decider) % size_)
+    malformed(source, "an announcement of the end from a rank that is not the parent");
   passes_ = passes;
   ended_ = true;
   announce(decider);
 }
 
 void MessagingDetector::malformed(int source, const std::string& what) const {
-  throw Error("termination detector '" + traits_.name + "': malformed message from rank " +
-              std::to_string(source) + " on rank " + std::to_string(rank_) + ": " + what +
-              "; do all ranks run the same version of the program?");
+  refuseMessage("termination detector '" + traits_.name + "' on rank " + std::to_string(rank_) +
+                " received from rank " + std::to_string(source) + ": " + what);
 }
 
 }  // namespace tributary::detail

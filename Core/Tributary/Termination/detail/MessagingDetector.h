@@ -12,11 +12,11 @@
 
 namespace tributary::detail {
 
-/// What detectors with messages of their own have in common. Every message carries the number of
-/// its detection, so that this rank can put off what a faster one sends in the next (no rank is
-/// further ahead: a detection cannot end without all ranks). The end is announced by the rank that
-/// decides it, down a RankTree rooted there. All messages are eager. A message that makes no sense
-/// throws Error.
+/// Common part of the detectors that send messages. Every message has the number of its detection,
+/// so that a rank can defer messages that a faster rank sends in the next one. No rank is further
+/// ahead: a detection cannot end without all ranks. The rank that decides announces termination
+/// along a RankTree rooted there. All messages are eager. Throws Error of kind Message if a message
+/// is malformed.
 class MessagingDetector : public Detector {
  public:
   const DetectorTraits& traits() const final { return traits_; }
@@ -26,32 +26,33 @@ class MessagingDetector : public Detector {
   bool collective() const final { return false; }
 
  protected:
-  /// @param traits  outlives the detector
+  /// @param traits  must outlive the detector
   MessagingDetector(const DetectorTraits& traits, Transport& transport, Session session,
                     const DetectorOptions& options);
 
   bool turn(bool passive, bool touched) final;
 
-  /// A message of this detection has come; `kind` as given to compose(). What is left of `body`
-  /// afterwards makes it malformed.
+  /// Processes a message of this detection. The message is malformed unless all of `body` is read.
+  /// @param kind  the argument of compose()
   virtual void handle(int source, std::int64_t kind, Reader& body, bool passive) = 0;
-  /// Once a turn, after all messages, unless the end is known.
+  /// Called once a turn, after all messages, unless termination is known.
   virtual void step(bool passive) = 0;
-  /// The detection has ended: back to the beginning.
+  /// Resets the state at the end of a detection.
   virtual void restart() = 0;
-  /// What decides this rank's acts, in a few words: see Detector::state().
+  /// The state that determines the behavior of this rank, in short: see Detector::state().
   virtual std::string describe() const = 0;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
   const RankTree& tree() const { return tree_; }
 
-  /// Begins a message of this detection. @param kind  1 or more, for handle() of the receiver
-  Writer compose(std::int64_t kind) const;
+  /// Begins a message of this detection.
+  /// @param kind  at least 1, for handle() of the receiver
+  [[nodiscard]] Writer compose(std::int64_t kind) const;
   void send(int destination, Writer& message);
-  /// For the rank that knows: one more pass over all ranks is done.
+  /// Called on the rank that decides: counts a completed pass over all ranks.
   void passCompleted() { ++passes_; }
-  /// For the rank that decides the end: tells the others, with the number of passes.
+  /// Called on the rank that decides: announces termination and the number of passes to all ranks.
   void end();
   [[noreturn]] void malformed(int source, const std::string& what) const;
 
@@ -67,10 +68,10 @@ class MessagingDetector : public Detector {
   int size_;
   RankTree tree_;
   std::int64_t detection_ = 0;
-  std::deque<Envelope> deferred_;  // of the next detection, in the order of their coming
+  std::deque<Envelope> deferred_;  // of the next detection, in the order of arrival
   bool ended_ = false;
-  std::int64_t passes_ = 0;  // in this detection, as far as this rank knows
-  std::int64_t waves_ = 0;   // in the detections before
+  std::int64_t passes_ = 0;  // in this detection, as known to this rank
+  std::int64_t waves_ = 0;   // in earlier detections
   std::int64_t messages_ = 0;
 };
 

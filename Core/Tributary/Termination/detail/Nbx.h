@@ -6,17 +6,17 @@
 namespace tributary::detail {
 
 /// Non-blocking consensus for monotone programs: T. Hoefler, C. Siebert, A. Lumsdaine, "Scalable
-/// Communication Protocols for Dynamic Sparse Data Exchange", 2010 (NBX). Work is sent
+/// Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010 (NBX). Work is sent
 /// synchronously.
 ///
 /// States of a rank: Working, until it is passive for the first time and starts a non-blocking
-/// barrier; Waiting, until that is complete and this rank is passive.
+/// barrier; Waiting, until the barrier is complete and the rank is passive.
 ///
-/// Why it is right, in the Monotone model only: when the barrier completes, every rank has been
-/// passive and sends no more, and what it sent had begun to arrive when it was. So nothing is on
-/// its way to this rank but what this rank has begun to receive; when it is passive it has dealt
-/// with that. Others may still be at it. A condition set by require() must stay true where it was
-/// true once.
-DetectorType nbxDetector();
+/// Correctness, in the Monotone model only: when the barrier is complete, every rank has been
+/// passive and sends no more, and the messages that it had sent had begun to arrive by then. So the
+/// only messages in flight to a rank are those that it has begun to receive; when it is passive, it
+/// has processed them. Other ranks may still be active. A condition of require() must stay true
+/// once it is true.
+[[nodiscard]] DetectorType nbxDetector();
 
 }  // namespace tributary::detail

@@ -2,9 +2,12 @@
 #include "Tributary/Termination/detail/RingCounter.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "Tributary/Termination/detail/MessagingDetector.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Termination/detail/RingDetector.h"
 
 namespace tributary::detail {
 
@@ -21,77 +24,60 @@ const DetectorTraits& ringCounterTraits() {
   return traits;
 }
 
-class RingCounter : public MessagingDetector {
+struct Token {
+  std::int64_t ranks = 0;              // that have added at least once
+  std::vector<std::int64_t> counters;  // by rank
+};
+
+class RingCounter : public RingDetector<Token> {
  public:
   RingCounter(Transport& transport, Session session, const DetectorOptions& options)
-      : MessagingDetector(ringCounterTraits(), transport, session, options) {
+      : RingDetector(ringCounterTraits(), transport, session, options, transport.rank() == 0) {
     restart();
   }
 
-  void sent(int destination) override { ++counters_[static_cast<std::size_t>(destination)]; }
-  void received(int) override { --counters_[static_cast<std::size_t>(rank())]; }
+  void sent(int destination) override { ++counters_[index(destination)]; }
+  void received(int) override { --counters_[index(rank())]; }
 
  protected:
-  void handle(int source, std::int64_t kind, Reader& body, bool passive) override {
-    if (kind != TokenKind || source != (rank() + size() - 1) % size()) {
-      malformed(source, "no token of the rank before");
-    }
-    Token token{body.value<std::int64_t>(), body.range<std::int64_t>()};
-    if (token.ranks < 0 || token.ranks > size() || token.counters.size() != counters_.size()) {
-      malformed(source, "a token");
-    }
-    if (rank() == 0) {
-      if (place_ != Place::Out) malformed(source, "a second token");
-      comeHome(std::move(token));
-    } else {
-      if (passive) add(token);
-      pass(token);
-    }
+  bool isValid(const Token& token) const override {
+    return token.ranks >= 0 && token.ranks <= size() && token.counters.size() == counters_.size();
   }
 
-  void step(bool passive) override {
-    if (rank() != 0 || !passive || place_ == Place::Out) return;
-    if (place_ == Place::Home) {
-      add(token_);
-      const bool balanced = std::all_of(token_.counters.begin(), token_.counters.end(),
-                                        [](std::int64_t counter) { return counter == 0; });
-      if (balanced && token_.ranks == size()) {
-        end();
-        return;
-      }
-    }
-    if (size() == 1) {
-      comeHome(std::move(token_));
-    } else {
-      place_ = Place::Out;
-      pass(token_);
-    }
+  void visit(Token& token, bool passive) override {
+    if (passive) add(token);
+  }
+
+  bool provesEnd(const Token& token) const override {
+    const bool balanced = std::all_of(token.counters.begin(), token.counters.end(),
+                                      [](std::int64_t counter) { return counter == 0; });
+    return balanced && token.ranks == size();
+  }
+
+  Token nextPass(Token&& token) const override { return std::move(token); }
+
+  Token read(Reader& body) const override {
+    const auto ranks = body.value<std::int64_t>();
+    return {ranks, body.range<std::int64_t>()};
+  }
+  void write(Writer& message, const Token& token) const override {
+    message.value(token.ranks).range(token.counters);
   }
 
   void restart() override {
-    counters_.assign(static_cast<std::size_t>(size()), 0);
+    counters_.assign(index(size()), 0);
     added_ = false;
-    place_ = Place::Idle;
-    token_ = Token{0, counters_};
+    beginRing({0, counters_});
   }
 
   std::string describe() const override {
-    std::string text = (added_ ? "counters" : "first counters") + list(counters_);
-    if (rank() != 0) return text;
-    if (place_ == Place::Idle) return text + ", no token yet";
-    if (place_ == Place::Out) return text + ", token out";
-    return text + ", token home from " + std::to_string(token_.ranks) + " ranks with" +
-           list(token_.counters);
+    return (added_ ? "counters" : "first counters") + list(counters_) + describeRole();
+  }
+  std::string describeToken(const Token& token) const override {
+    return "counters of " + std::to_string(token.ranks) + " ranks:" + list(token.counters);
   }
 
  private:
-  static constexpr int TokenKind = 1;
-  struct Token {
-    std::int64_t ranks = 0;  // that have added at least once
-    std::vector<std::int64_t> counters;
-  };
-  enum class Place { Idle, Out, Home };
-
   static std::string list(const std::vector<std::int64_t>& counters) {
     std::string text;
     for (const std::int64_t counter : counters) text += " " + std::to_string(counter);
@@ -105,22 +91,8 @@ class RingCounter : public MessagingDetector {
     if (!std::exchange(added_, true)) ++token.ranks;
   }
 
-  void pass(const Token& token) {
-    Writer message = compose(TokenKind);
-    message.value(token.ranks).range(token.counters);
-    send((rank() + 1) % size(), message);
-  }
-
-  void comeHome(Token token) {
-    token_ = std::move(token);
-    place_ = Place::Home;
-    passCompleted();
-  }
-
   std::vector<std::int64_t> counters_;  // by rank, since this rank last added them
   bool added_ = false;                  // at least once
-  Place place_ = Place::Idle;           // rank 0
-  Token token_;                         // rank 0, when not Out
 };
 
 }  // namespace

@@ -6,28 +6,29 @@
 namespace tributary::detail {
 
 /// Ring with a token of counters for the AP model: E. Kocalar, A. Khokhar, S. E. Hambrusch,
-/// "Termination Detection: Models and Algorithms for SPMD Computing Paradigms", 1999, section 4
-/// (its counters are those of TreeCounter.h).
+/// "Termination Detection: Models and Algorithms for SPMD Computing Paradigms", IPPS/SPDP 1999,
+/// section 4 (with the counters of TreeCounter.h).
 ///
-/// One token goes round, sent by rank 0 once passive, with a counter for each rank j: the work
-/// messages sent to j less those received by j, as far as it was told. A rank that is passive at
-/// the token's visit adds what it counted since it last did, and starts from zero again. When the
-/// token is back and rank 0 is passive, that adds its own; if all ranks have added at least once
-/// and every counter is zero, it announces the end, down a tree; otherwise it sends the token on.
+/// Rank 0, once passive, sends one token around the ring. The token has a counter for each rank j:
+/// the number of work messages sent to j minus the number received by j, as far as reported. A rank
+/// that is passive when the token visits adds its counts since its last addition, and resets them
+/// to zero. When the token has returned and rank 0 is passive, rank 0 adds its counts. If all ranks
+/// have added at least once and every counter is zero, rank 0 announces termination along a tree.
+/// Otherwise it sends the token again.
 ///
-/// States of rank 0: Idle (not passive yet), Out (the token is on its way), Home (it is back, and
-/// waits for this rank to be passive). Every rank has its counters, and whether it has added.
+/// States of a rank: see RingDetector.h; rank 0 is the initiator. Every rank has its counters, and
+/// whether it has added.
 ///
-/// Why it is right: let t(i) be the time of the last visit at which rank i added, being passive,
-/// and suppose that messages are received after that on some ranks; take the earliest such receipt,
-/// of m by j. If the sender i had sent m after t(i), it would have become active after t(i), by an
-/// earlier receipt of that kind: so m was sent before t(i), and is counted as sent to j. What j
-/// received before t(j) was, for the same reason, sent before its senders' last visits, and is
-/// counted as sent too. So j's counter is at least 1 for m: a contradiction. Hence no rank receives
-/// anything after its last visit, all stay passive, and a message still in flight would be counted
-/// as m was. In between a counter may be negative: a receipt can be added before its send. The
-/// token that is sent after all is quiet collects what is missing; one pass may be under way
-/// before.
-DetectorType ringCounterDetector();
+/// Correctness: let t(i) be the time of the last visit at which rank i, being passive, added its
+/// counts. Suppose that some ranks receive messages after these times, and consider the earliest
+/// such receipt, of m by j. If the sender i had sent m after t(i), an earlier receipt of this kind
+/// would have activated it after t(i). So m was sent before t(i), and is counted as sent to j. For
+/// the same reason, all messages that j received before t(j) were sent before the last visits to
+/// their senders, and are counted as sent, too. So the counter of j is at least 1, because of m: a
+/// contradiction. Hence no rank receives a message after its last visit, all ranks stay passive,
+/// and a message still in flight would be counted like m. A counter may be negative temporarily: a
+/// receipt can be added before its send. The token that is sent after all ranks stay passive
+/// collects the missing counts; one earlier pass may be in progress.
+[[nodiscard]] DetectorType ringCounterDetector();
 
 }  // namespace tributary::detail

@@ -6,30 +6,31 @@
 namespace tributary::detail {
 
 /// Tree with acknowledgements for the AP model: E. Kocalar, A. Khokhar, S. E. Hambrusch,
-/// "Termination Detection: Models and Algorithms for SPMD Computing Paradigms", 1999, section 3,
-/// Algorithm Tree_ACK, after D. P. Bertsekas, J. N. Tsitsiklis, "Parallel and Distributed
-/// Computation", 1989, section 8.1 (E. W. Dijkstra, C. S. Scholten 1980).
+/// "Termination Detection: Models and Algorithms for SPMD Computing Paradigms", IPPS/SPDP 1999,
+/// section 3, Algorithm Tree_ACK, after D. P. Bertsekas, J. N. Tsitsiklis, "Parallel and
+/// Distributed Computation", 1989, section 8.1 (E. W. Dijkstra, C. S. Scholten 1980).
 ///
-/// States of a rank: engaged, with a parent, or free. All begin engaged, with the parents of a tree
-/// (DetectorOptions::arity). Every work message is acknowledged once: at once if the receiver is
-/// engaged; otherwise its sender becomes the receiver's parent, the receiver is engaged, and that
-/// message's acknowledgement is kept back. An engaged rank becomes free when it is passive, all its
-/// own messages are acknowledged, and all its children in the tree have reported; it then tells its
-/// parent, the first time by a report, later by the acknowledgement that it kept back. When that
-/// comes to the root (rank 0), which has no parent, it announces the end, down the tree. A message
-/// to oneself needs no message to be acknowledged, and as it keeps the rank engaged, no parent.
+/// A rank is engaged, with a parent, or free. All ranks start engaged, with the parents of a tree
+/// (DetectorOptions::arity). Every work message is acknowledged once: immediately if the receiver
+/// is engaged; otherwise the sender becomes the receiver's parent, the receiver becomes engaged,
+/// and the acknowledgement is deferred. An engaged rank becomes free when it is passive, all its
+/// own messages are acknowledged, and all its children in the tree have reported. It then informs
+/// its parent, the first time by a report, later by the deferred acknowledgement. When this
+/// condition holds at the root (rank 0), which has no parent, the root announces termination along
+/// the tree. A message to the same rank needs no message to be acknowledged, and as it keeps the
+/// rank engaged, no parent.
 ///
-/// Why it is right: engaged ranks and their parents are a tree rooted at rank 0 at any moment. A
+/// Correctness: at any moment the engaged ranks and their parents form a tree rooted at rank 0. A
 /// parent is engaged as long as its child is: it waits for the child's report, or for the
-/// acknowledgement of a message. A rank joins below an engaged one, and leaves only without
-/// children, that is with nothing to wait for. A message, an acknowledgement or a report in flight
-/// is waited for by an engaged rank, and an active rank is engaged: at the beginning, and later
-/// because a message engages before it can make active. So when the root has nothing to wait for
-/// and is passive, all are free and passive, and nothing is in flight, of the detector's messages
-/// neither. Conversely, once all is quiet the tree's leaves become free one after the other, up to
-/// the root.
+/// acknowledgement of a message. A rank joins below an engaged rank, and leaves only without
+/// children, that is, if it waits for nothing. For each message, acknowledgement or report in
+/// flight an engaged rank waits. An active rank is engaged: at the beginning, and later because a
+/// message engages its receiver before it activates it. So when the root waits for nothing and is
+/// passive, all ranks are free and passive, and nothing is in flight, including the detector's
+/// messages. Conversely, once all ranks stay passive, the leaves of the tree become free one after
+/// the other, up to the root.
 ///
-/// Messages: m acknowledgements (of messages to others), P - 1 reports, P - 1 announcements.
-DetectorType treeAckDetector();
+/// Messages: m acknowledgements (of messages to other ranks), P - 1 reports, P - 1 announcements.
+[[nodiscard]] DetectorType treeAckDetector();
 
 }  // namespace tributary::detail
