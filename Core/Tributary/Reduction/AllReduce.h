@@ -11,18 +11,21 @@
 
 namespace tributary {
 
-/// The merged item of all blocks on every rank that has blocks: a full merge reduction and a
-/// broadcast. For items of any type with a Serial; the operator need not commute, and the result
-/// has the same bits for any number of ranks.
+/// All-reduce of the items of all blocks: a full merge reduction, and a broadcast to all ranks that
+/// have blocks. Items can have any type with a Serial. The operator need not be commutative, and
+/// the result has the same bits for any number of ranks.
 ///
-/// Can be run many times. Non-blocking with start() and advance(), on any transport.
+/// Can run any number of times. Non-blocking with start() and advance().
 template <class Item>
 class AllReduce {
  public:
+  /// See MergeReduction::Combine.
   using Combine = typename MergeReduction<Item>::Combine;
 
-  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
-  /// @param k  groups that meet in a round of the merge
+  /// Collective. Throws Error on all ranks if arguments are invalid or differ between ranks.
+  /// @param transport  must outlive the reduction
+  /// @param k  number of groups that meet in a round of the merge, at least 2. Default: DefaultK.
+  /// @param parallelFor  see MergeReduction
   AllReduce(Transport& transport, const Assignment& assignment, Combine combine, int k = DefaultK,
             ParallelFor parallelFor = serialFor)
       : transport_(transport),
@@ -32,17 +35,18 @@ class AllReduce {
         hasBlocks_(assignment.total() > 0),
         isRoot_(hasBlocks_ && assignment.rankOf(0) == transport.rank()) {}
 
-  /// Begins with an item for each local block, in order. Collective, without communication.
+  /// Starts a run. Collective, without communication.
+  /// @param items  one for each local block, in order
   void start(std::vector<Item> items) {
-    // First what must be in step on all ranks: the items may be wrong here.
+    // Sessions first, because they must be in step on all ranks: start() may throw.
     merge_.open();
     if (hasBlocks_) broadcast_.open();
     merge_.start(std::move(items));
     merged_ = false;
     if (hasBlocks_) broadcast_.start(0);
   }
-  /// One non-blocking turn. @return whether this rank has nothing more to do
-  bool advance() {
+  /// Performs one non-blocking turn. @return whether this rank has ended
+  [[nodiscard]] bool advance() {
     if (!merged_ && merge_.advance()) {
       merged_ = true;
       auto survivors = merge_.takeSurvivors();
@@ -55,15 +59,16 @@ class AllReduce {
     return broadcast_.advance() && merged_;
   }
   /// See ReductionMachine::busy().
-  bool busy() const { return merge_.busy() || broadcast_.busy(); }
-  /// Nothing on a rank without blocks. @pre ended
-  const std::optional<Item>& item() const { return broadcast_.item(); }
-  /// What went wrong on this rank since start(), or "".
-  const std::string& error() const {
+  [[nodiscard]] bool busy() const { return merge_.busy() || broadcast_.busy(); }
+  /// The merged item; nothing if this rank has no blocks. @pre this rank has ended
+  [[nodiscard]] const std::optional<Item>& item() const { return broadcast_.item(); }
+  /// The first error on this rank since start(), or "".
+  [[nodiscard]] const std::string& error() const {
     return merge_.error().empty() ? broadcast_.error() : merge_.error();
   }
 
-  /// All of it. Collective; throws Error on all ranks if an operator threw. @return item()
+  /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if an operator
+  /// throws on one. @return item()
   const std::optional<Item>& run(std::vector<Item> items) {
     agreeOnError(transport_, merge_.itemsError(items.size()));
     start(std::move(items));

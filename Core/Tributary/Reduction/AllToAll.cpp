@@ -16,12 +16,13 @@ using namespace detail;
 
 namespace {
 
-// Measured on simulated clusters: from here on one round is slower than several, for small parcels.
+// Measured on simulated clusters: for small parcels and more blocks, one round is slower than
+// several.
 constexpr std::int64_t MostAtOnce = 32;
 constexpr int KAmongMany = 16;
 
-/// What a message says about each parcel, after all of their bytes; the number of parcels comes
-/// last. So the bytes of a parcel that is alone are where they were.
+/// Describes a parcel in a message. The bytes of all parcels come first, then the labels, then the
+/// number of parcels, so that the bytes of a single parcel are not moved.
 struct Label {
   BlockId from;
   BlockId to;
@@ -42,7 +43,7 @@ AllToAll::AllToAll(Transport& transport, const Assignment& assignment, KValues k
     : ReductionMachine(transport, assignment, std::move(kValues)) {
   if (!rounds().isFull()) {
     throw Error("all-to-all: the k-values do not connect all " + std::to_string(rounds().blocks()) +
-                " blocks; their product must be at least that");
+                " blocks; their product must be at least this number");
   }
 }
 
@@ -58,10 +59,9 @@ std::string AllToAll::parcelsError(const std::vector<std::vector<Parcel>>& parce
 }
 
 void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
-  begin(parcels.size(), parcelsError(parcels));
+  begin(parcels.size(), static_cast<std::int64_t>(parcels.size()), parcelsError(parcels));
   blocks_.clear();
   blocks_.resize(parcels.size());
-  unfinished_ = parcels.size();
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     blocks_[i].id = post().first() + static_cast<BlockId>(i);
     std::int64_t number = 0;
@@ -79,34 +79,19 @@ void AllToAll::start(std::vector<std::vector<Parcel>> parcels) {
   });
 }
 
-void AllToAll::giveUp() {
-  for (const Block& block : blocks_) sendFailed(block.id, block.roundsSent, rounds().blocks());
+void AllToAll::accept(BlockMessage&& message) {
+  Block& block = blocks_[post().localIndex(message.to)];
+  take(std::move(message));
+  proceed(block);
 }
 
-std::int64_t AllToAll::expectedFromOthers() const {
-  std::int64_t messages = 0;
-  for (const Block& block : blocks_) messages += comingFromOthers(block.id, rounds().blocks());
-  return messages;
-}
-
-bool AllToAll::turn() {
-  bool moved = false;
-  while (auto message = post().receive()) {
-    moved = true;
-    Block& block = blocks_[post().localIndex(message->to)];
-    accept(std::move(*message));
-    proceed(block);
-  }
-  return moved;
-}
-
-// The buffer is as long as there are blocks, and a block's element is the part that it has in the
-// end. Every block whose part before the round overlaps another's after it sends that one a
-// message.
+// The buffer has one element for each block, and the element of a block is its part at the end. A
+// block sends a message to each block whose part after the round overlaps its part before the
+// round.
 void AllToAll::startRound(Block& block) {
   const int round = block.round;
   if (round == rounds().count()) {
-    --unfinished_;
+    partDone();
     return;
   }
   const std::int64_t length = rounds().blocks();
@@ -122,7 +107,7 @@ void AllToAll::startRound(Block& block) {
     leaving[static_cast<std::size_t>(place - begin)].push_back(&parcel);
   }
   std::vector<Traveling> staying;
-  // Nothing is sent before there is memory for all: giveUp() tells all of a round or none.
+  // Allocate all messages before sending any: giveUp() sends all messages of a round or none.
   std::vector<BlockMessage> messages;
   for (std::int64_t place = begin; place < end; ++place) {
     const auto& parcels = leaving[static_cast<std::size_t>(place - begin)];
@@ -137,7 +122,7 @@ void AllToAll::startRound(Block& block) {
   block.parcels = std::move(staying);
   ++block.roundsSent;
 
-  // Who sends to this block: one of each group at least.
+  // The number of blocks that send to this one: at least one of each group.
   const Interval after = rounds().part(block.id, round + 1, length);
   block.missing = 0;
   for (int group = 0; group < rounds().meeting(first, round); ++group) {
@@ -151,7 +136,7 @@ void AllToAll::startRound(Block& block) {
     const std::int64_t place = rounds().place(block.id, round);
     if (place >= from && place < to) --block.missing;
   }
-  for (BlockMessage& message : std::exchange(block.early, {})) accept(std::move(message));
+  for (BlockMessage& message : std::exchange(block.early, {})) take(std::move(message));
 }
 
 void AllToAll::proceed(Block& block) {
@@ -161,24 +146,23 @@ void AllToAll::proceed(Block& block) {
   }
 }
 
-void AllToAll::accept(BlockMessage&& message) {
+void AllToAll::take(BlockMessage&& message) {
   Block& block = blocks_[post().localIndex(message.to)];
-  // One in a wrong round must not wait for it: what it should have been never comes.
+  // A message of an impossible round must not be kept: the expected one will never arrive.
   if (rounds()
           .exchanged(message.from, message.to, static_cast<int>(message.round), rounds().blocks())
           .empty()) {
-    throw Error("malformed message: block " + std::to_string(message.from) +
-                " sends nothing to block " + std::to_string(message.to) + " in round " +
-                std::to_string(message.round) + " of an all-to-all");
+    refuseMessage("block " + std::to_string(message.from) + " sends nothing to block " +
+                  std::to_string(message.to) + " in round " + std::to_string(message.round) +
+                  " of an all-to-all");
   }
   if (message.round > block.round) {
     block.early.push_back(std::move(message));
     return;
   }
   if (message.round < block.round || block.missing == 0) {
-    throw Error("malformed message: block " + std::to_string(message.from) +
-                " sends more than once in round " + std::to_string(message.round) +
-                " of an all-to-all");
+    refuseMessage("block " + std::to_string(message.from) + " sends more than once in round " +
+                  std::to_string(message.round) + " of an all-to-all");
   }
   --block.missing;
   if (message.failed) {
@@ -212,16 +196,16 @@ Bytes AllToAll::packed(const std::vector<Traveling*>& parcels) {
 }
 
 void AllToAll::unpack(BlockMessage&& message, Block& block) {
-  const auto astray = [&](const std::string& what) {
-    return Error("malformed message: " + what + " from block " + std::to_string(message.from) +
-                 " to block " + std::to_string(message.to) + " in an all-to-all");
+  const auto refuse = [&](const std::string& what) {
+    refuseMessage(what + " from block " + std::to_string(message.from) + " to block " +
+                  std::to_string(message.to) + " in an all-to-all");
   };
   Bytes& bytes = message.payload;
   std::uint64_t count = 0;
-  if (bytes.size() < sizeof count) throw astray("no number of parcels");
+  if (bytes.size() < sizeof count) refuse("no number of parcels");
   std::memcpy(&count, bytes.data() + bytes.size() - sizeof count, sizeof count);
   std::size_t left = bytes.size() - sizeof count;
-  if (count > left / sizeof(Label)) throw astray("too many parcels");
+  if (count > left / sizeof(Label)) refuse("too many parcels");
   std::vector<Label> labels(static_cast<std::size_t>(count));
   left -= labels.size() * sizeof(Label);
   if (count > 0) std::memcpy(labels.data(), bytes.data() + left, labels.size() * sizeof(Label));
@@ -230,8 +214,8 @@ void AllToAll::unpack(BlockMessage&& message, Block& block) {
   for (const Label& label : labels) {
     const bool known = assignment().exists(label.from) && assignment().exists(label.to);
     const std::int64_t element = known ? rounds().place(label.to, rounds().count()) : -1;
-    if (element < mine.begin || element >= mine.end) throw astray("somebody else's parcel");
-    if (label.bytes > left - at) throw astray("a parcel that is too long");
+    if (element < mine.begin || element >= mine.end) refuse("a parcel of another block");
+    if (label.bytes > left - at) refuse("a parcel that is too long");
     Traveling parcel{label.from, label.to, label.number, {}};
     const auto size = static_cast<std::size_t>(label.bytes);
     if (count == 1) {
@@ -244,7 +228,7 @@ void AllToAll::unpack(BlockMessage&& message, Block& block) {
     at += size;
     block.parcels.push_back(std::move(parcel));
   }
-  if (at != left) throw astray("bytes of no parcel");
+  if (at != left) refuse("bytes of no parcel");
 }
 
 std::vector<std::vector<Parcel>> AllToAll::takeParcels() {
@@ -290,7 +274,7 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
   const auto ranks = static_cast<std::size_t>(transport.size());
   if (toEachRank.size() != ranks)
     errors.note("all-to-all: " + std::to_string(toEachRank.size()) + " buffers for " +
-                std::to_string(ranks) + " ranks");
+                std::to_string(ranks) + " ranks; pass one for each rank");
   errors.agree(transport);
   std::vector<std::vector<Parcel>> parcels(1);
   for (std::size_t rank = 0; rank < ranks; ++rank) {

@@ -10,54 +10,55 @@
 
 namespace tributary {
 
-/// What one block sends another.
+/// Bytes that one block sends to another.
 struct Parcel {
-  BlockId block;  ///< Before: to whom. After: from whom.
+  BlockId block;  ///< When sent, the destination; when received, the source.
   Bytes bytes;
 };
 
-/// Parcels from any block to any other: the swap reduction's rounds with blocks for elements and
-/// collecting for combining. In each round a block hands what is not for its part of the blocks to
-/// those who answer for it. One round with all blocks sends each parcel straight to its block, in
-/// as many messages as there are pairs of blocks; more rounds with smaller k send fewer messages,
-/// each parcel in every round.
+/// All-to-all exchange of parcels between blocks, with the rounds of the swap reduction
+/// (SwapBytes): elements are blocks, and combining is collecting. In each round a block forwards
+/// parcels to the blocks that are responsible for their destinations. A single round sends each
+/// parcel directly, in one message for each pair of blocks. More rounds with smaller k send fewer
+/// messages, but forward each parcel in every round.
 ///
-/// Can be run many times. Non-blocking with start() and advance(), on any transport.
+/// Can run any number of times. Non-blocking with start() and advance().
 class AllToAll : public detail::ReductionMachine {
  public:
-  /// Room that a parcel's buffer should have at its end: a parcel that travels alone is not copied
-  /// then.
+  /// Capacity that a parcel's buffer should have beyond its end, in bytes: a parcel that is sent
+  /// alone is not copied then.
   static constexpr std::size_t Tail = 96;
 
-  /// For small parcels: one round among few blocks, and more among many. Large ones should travel
-  /// once, in one round.
-  static KValues defaultKValues(std::int64_t blocks);
+  /// K-values for small parcels: one round for few blocks, several for many. Use one round for
+  /// large parcels, so that each is sent once.
+  [[nodiscard]] static KValues defaultKValues(std::int64_t blocks);
 
-  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks, or do
-  /// not reach from every block to every other.
-  /// @param transport  outlives the exchange
+  /// Collective: see the constructor of ReductionMachine. Also throws Error on all ranks unless the
+  /// product of the k-values is at least the number of blocks.
   AllToAll(Transport& transport, const Assignment& assignment, KValues kValues);
 
-  /// Begins with the parcels of each local block, in order: any number to any block, of any size.
-  /// Collective, without communication. Throws Error if there is no such block.
+  /// Starts a run. Collective, without communication. Throws Error if a destination does not exist.
+  /// @param parcels  of each local block, in order: any number to any block, of any size
   void start(std::vector<std::vector<Parcel>> parcels);
-  /// What each local block got, by sender, and parcels of one sender in the order in which it sent
-  /// them. @pre ended()
-  std::vector<std::vector<Parcel>> takeParcels();
-  /// start() and advance() to the end. Collective.
+  /// The parcels that each local block received, ordered by source; parcels of one source are in
+  /// the order in which it passed them. @pre ended()
+  [[nodiscard]] std::vector<std::vector<Parcel>> takeParcels();
+  /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if one fails.
+  /// @return takeParcels()
   std::vector<std::vector<Parcel>> run(std::vector<std::vector<Parcel>> parcels);
 
  protected:
-  bool turn() override;
-  bool turnsEnded() const override { return unfinished_ == 0; }
-  void giveUp() override;
-  std::int64_t expectedFromOthers() const override;
+  void accept(detail::BlockMessage&& message) override;
+  void giveUp() override { sendFailed(blocks_, rounds().blocks()); }
+  std::int64_t expectedFromOthers() const override {
+    return comingFromOthers(blocks_, rounds().blocks());
+  }
 
  private:
   struct Traveling {
     BlockId from;
     BlockId to;
-    std::int64_t number;  // of this sender
+    std::int64_t number;  // of the parcel, counted by its source
     Bytes bytes;
   };
   struct Block {
@@ -74,23 +75,24 @@ class AllToAll : public detail::ReductionMachine {
   std::string parcelsError(const std::vector<std::vector<Parcel>>& parcels) const;
   void startRound(Block& block);
   void proceed(Block& block);
-  void accept(detail::BlockMessage&& message);
+  void take(detail::BlockMessage&& message);
 
   std::vector<Block> blocks_;
-  std::size_t unfinished_ = 0;
 };
 
-/// Sends `toEachRank[r]` (one for each rank, of any size) to rank r and returns what each rank sent
-/// to this one, in rank order: an all-to-all with one block a rank. Collective. For where most
-/// ranks have something for most others; where few have, see exchangeBytes().
-std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank);
-/// The same with other k-values than AllToAll::defaultKValues(), which are for small parcels.
-std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues);
-/// The same, as the exchange of sendRecords(): an error of a rank so far is thrown on all ranks
-/// before anything is sent, at no additional cost.
-std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
-                            ErrorCollector& errors);
-std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
-                            ErrorCollector& errors);
+/// Sends `toEachRank[r]` to rank r: an all-to-all with one block for each rank. Collective. For
+/// dense exchanges, in which most ranks send to most others; for sparse ones see exchangeBytes().
+/// @param toEachRank  one buffer for each rank, of any size
+/// @return the bytes from each rank, by rank
+[[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank);
+/// The same with k-values other than AllToAll::defaultKValues(), which are for small parcels.
+[[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
+                                          KValues kValues);
+/// The same, for sendRecords(): if a rank has an error, all ranks throw it before bytes are sent,
+/// at no additional cost.
+[[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
+                                          ErrorCollector& errors);
+[[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
+                                          KValues kValues, ErrorCollector& errors);
 
 }  // namespace tributary

@@ -13,21 +13,21 @@ using namespace detail;
 
 namespace {
 
-// Segments that a rank's own blocks have under way: one leaves while the next gets ready.
+// Sends in progress before a rank's own blocks start the next segment: one is sent while the next
+// is combined.
 constexpr std::size_t MostUnderWay = 2;
 
 }  // namespace
 
 ArrayMergeBytes::ArrayMergeBytes(Transport& transport, const Assignment& assignment,
-                                 KValues kValues, std::int64_t length, std::size_t elementBytes,
-                                 Combine combine, ParallelFor parallelFor, std::size_t segmentBytes)
-    : ArrayReduction(transport, assignment, std::move(kValues), length, elementBytes,
-                     std::move(combine), std::move(parallelFor),
+                                 KValues kValues, ArrayOperation operation,
+                                 std::size_t segmentBytes)
+    : ArrayReduction(transport, assignment, std::move(kValues), std::move(operation),
                      {static_cast<std::int64_t>(segmentBytes)}) {
-  if (segmentBytes == 0) throw Error("reduction: segments of no bytes");
+  if (segmentBytes == 0) throw Error("reduction: segmentBytes must be at least 1");
   const auto elements = static_cast<std::int64_t>(std::clamp<std::uint64_t>(
-      segmentBytes / elementBytes, 1, std::numeric_limits<std::int64_t>::max()));
-  segments_ = length / elements + (length % elements > 0 ? 1 : 0);
+      segmentBytes / bytes(1), 1, std::numeric_limits<std::int64_t>::max()));
+  segments_ = length() / elements + (length() % elements > 0 ? 1 : 0);
 }
 
 bool ArrayMergeBytes::hasResult(std::size_t localBlock) const {
@@ -36,7 +36,7 @@ bool ArrayMergeBytes::hasResult(std::size_t localBlock) const {
 }
 
 Interval ArrayMergeBytes::segment(std::int64_t number) const {
-  // The first `longer` ones have one element more.
+  // The first `longer` segments have one element more.
   const std::int64_t size = length() / segments_;
   const std::int64_t longer = length() % segments_;
   const std::int64_t begin = number * size + std::min(number, longer);
@@ -44,13 +44,12 @@ Interval ArrayMergeBytes::segment(std::int64_t number) const {
 }
 
 void ArrayMergeBytes::start(const std::vector<std::byte*>& buffers) {
-  begin(buffers.size());
+  begin(buffers.size(), static_cast<std::int64_t>(buffers.size()) * segments_);
   meetings_.clear();
   ready_.clear();
   buffers_ = buffers;
   begun_ = 0;
   passedOn_.assign(buffers.size() * static_cast<std::size_t>(segments_), false);
-  unfinished_ = static_cast<std::int64_t>(buffers.size()) * segments_;
 }
 
 bool ArrayMergeBytes::turn() {
@@ -105,10 +104,10 @@ void ArrayMergeBytes::accept(BlockMessage&& message) {
                       rounds().first(message.from, round + 1) == message.to;
   if (!merges || message.segment < 0 || message.segment >= segments_ ||
       (!message.failed && message.payload.size() != bytes(segment(message.segment).size()))) {
-    throw Error("malformed message: block " + std::to_string(message.from) + " sends block " +
-                std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
-                " bytes in round " + std::to_string(round) + ", segment " +
-                std::to_string(message.segment) + " of a merge reduction of arrays");
+    refuseMessage("block " + std::to_string(message.from) + " sends block " +
+                  std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
+                  " bytes in round " + std::to_string(round) + ", segment " +
+                  std::to_string(message.segment) + " of a merge reduction of arrays");
   }
   if (message.failed) skip();
   std::byte* elements = message.payload.data();
@@ -117,11 +116,11 @@ void ArrayMergeBytes::accept(BlockMessage&& message) {
 
 void ArrayMergeBytes::promote(BlockId block, int round, std::int64_t segment, std::byte* elements) {
   if (round == rounds().count()) {
-    --unfinished_;
+    partDone();
     return;
   }
   const BlockId first = rounds().first(block, round + 1);
-  if (first != block) --unfinished_;
+  if (first != block) partDone();
   if (post().isLocal(first)) {
     meet({first, round, segment}, block, elements, {});
   } else {
@@ -142,8 +141,8 @@ void ArrayMergeBytes::meet(const Place& place, BlockId from, std::byte* elements
   }
   const auto group = static_cast<int>((from - first) / rounds().span(round));
   if (meeting.tree.has(group)) {
-    throw Error("malformed message: a second one of block " + std::to_string(from) + " in round " +
-                std::to_string(round) + ", segment " + std::to_string(segment));
+    refuseMessage("a second one of block " + std::to_string(from) + " in round " +
+                  std::to_string(round) + ", segment " + std::to_string(segment));
   }
   meeting.from[static_cast<std::size_t>(group)] = elements;
   meeting.arrived[static_cast<std::size_t>(group)] = std::move(message);
@@ -173,7 +172,7 @@ void ArrayMergeBytes::combineReady() {
     }
     combine(pairs);
     for (const Ready& pair : ready) {
-      // The next message finds memory that is still in the cache.
+      // Free the memory while it is in the cache: the next message reuses it.
       pair.meeting->arrived[static_cast<std::size_t>(pair.upper)] = Bytes();
       arrived(pair.place, *pair.meeting, pair.lower);
     }

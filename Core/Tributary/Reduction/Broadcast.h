@@ -14,31 +14,31 @@
 
 namespace tributary {
 
-/// A block's item for the blocks of all ranks: the merge reduction backwards, among the ranks that
-/// have blocks. In each round a rank that has the item passes it on to k - 1 others.
+/// Broadcast of the item of one block to all ranks that have blocks, along the rounds of a merge
+/// reduction in reverse order. In each round a rank that has the item sends it to k - 1 others.
 ///
-/// Can be run many times. Non-blocking with start() and advance(), on any transport.
+/// Can run any number of times. Non-blocking with start() and advance().
 template <class Item>
 class Broadcast : public detail::ReductionMachine {
  public:
-  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
-  /// @param transport  outlives the broadcast
-  /// @param k          how many ranks have the item after a round for one that had it before
+  /// Collective: see the constructor of ReductionMachine.
+  /// @param k  factor by which the number of ranks with the item grows in each round, at least 2.
+  ///           Default: DefaultK.
   Broadcast(Transport& transport, const Assignment& assignment, int k = DefaultK)
       : detail::ReductionMachine(transport, owners(assignment),
                                  fullOrRefused(owners(assignment).total(), k)),
         blocks_(assignment) {}
 
-  /// Begins. Collective, without communication; the root's rank gives the item now or later.
-  /// @param root  the block whose item it is. Throws Error if there is no such block.
+  /// Starts a run. Collective, without communication. The rank of the root then calls give() or
+  /// giveNothing(), now or later. Throws Error if the root does not exist.
+  /// @param root  the block whose item is sent
   void start(BlockId root) {
     const auto mine = static_cast<std::size_t>(assignment().count(transport().rank()));
-    begin(mine, rootError(root));
+    begin(mine, static_cast<std::int64_t>(mine), rootError(root));
     root_ = assignment().first(blocks_.rankOf(root));
     item_.reset();
-    waiting_ = mine > 0;
   }
-  /// The root's rank only, once.
+  /// Provides the item. Called once, on the rank of the root.
   void give(Item item) {
     if (gaveUp()) return;
     Bytes bytes;
@@ -48,15 +48,17 @@ class Broadcast : public detail::ReductionMachine {
     });
     pass(0, bytes, failed());
   }
-  /// Instead of give(): no rank gets an item.
+  /// Called instead of give(): no rank receives an item.
   void giveNothing() {
     if (!gaveUp()) pass(0, Bytes(), true);
   }
 
-  /// What this rank got; nothing on a rank without blocks. @pre ended()
-  const std::optional<Item>& item() const { return item_; }
+  /// The item on this rank; nothing if the rank has no blocks or there is no item. @pre ended()
+  [[nodiscard]] const std::optional<Item>& item() const { return item_; }
 
-  /// All of it. Collective; @param item  on the root's rank. @return item()
+  /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if one fails.
+  /// @param item  on the rank of the root
+  /// @return item()
   const std::optional<Item>& run(BlockId root, std::optional<Item> item) {
     agreeOnError(transport(), rootError(root));
     start(root);
@@ -64,7 +66,7 @@ class Broadcast : public detail::ReductionMachine {
       if (item) {
         give(std::move(*item));
       } else {
-        fail("broadcast: the root has no item");
+        fail("broadcast: the rank of the root passed no item");
         giveNothing();
       }
     }
@@ -73,21 +75,15 @@ class Broadcast : public detail::ReductionMachine {
   }
 
  protected:
-  bool turn() override {
-    bool moved = false;
-    while (auto message = post().receive()) {
-      moved = true;
-      const std::int64_t place = placeOf(message->to);
-      if (!waiting_ || place == 0) throw Error("malformed message: a broadcast's second item");
-      pass(place, message->payload, message->failed);
-      if (!message->failed) guarded([&] { item_ = unpacked<Item>(std::move(message->payload)); });
-    }
-    return moved;
+  void accept(detail::BlockMessage&& message) override {
+    const std::int64_t place = placeOf(message.to);
+    if (!partsLeft() || place == 0) refuseMessage("a broadcast's second item");
+    pass(place, message.payload, message.failed);
+    if (!message.failed) guarded([&] { item_ = unpacked<Item>(std::move(message.payload)); });
   }
-  bool turnsEnded() const override { return !waiting_; }
   void giveUp() override {
     item_.reset();
-    if (waiting_) pass(placeOf(post().first()), Bytes(), true);
+    if (partsLeft()) pass(placeOf(post().first()), Bytes(), true);
   }
   std::int64_t expectedFromOthers() const override {
     return post().localCount() > 0 && placeOf(post().first()) != 0 ? 1 : 0;
@@ -96,9 +92,9 @@ class Broadcast : public detail::ReductionMachine {
  private:
   std::string rootError(BlockId root) const {
     if (blocks_.exists(root)) return {};
-    return "broadcast: there is no block " + std::to_string(root) + " to send from";
+    return "broadcast: the root, block " + std::to_string(root) + ", does not exist";
   }
-  /// One block for each rank that has blocks.
+  /// An assignment of one block to each rank that has blocks.
   static Assignment owners(const Assignment& assignment) {
     std::vector<std::int64_t> counts;
     for (int rank = 0; rank < assignment.ranks(); ++rank) {
@@ -106,12 +102,13 @@ class Broadcast : public detail::ReductionMachine {
     }
     return Assignment(counts);
   }
-  /// Ranks with blocks are counted from the root's.
+  /// Places count the ranks with blocks, from that of the root.
   std::int64_t placeOf(BlockId owner) const {
     return (owner - root_ + rounds().blocks()) % rounds().blocks();
   }
 
-  /// From here to those that this place merges in a merge reduction, the farthest first.
+  /// Sends the item to the places that this one merges in a merge reduction, the most distant
+  /// first.
   void pass(std::int64_t place, const Bytes& bytes, bool nothing) {
     const BlockId self = (place + root_) % rounds().blocks();
     for (int round = rounds().count() - 1; round >= 0; --round) {
@@ -125,13 +122,12 @@ class Broadcast : public detail::ReductionMachine {
         post().send({self, to, round, std::move(copy), nothing});
       }
     }
-    waiting_ = false;
+    partDone();
   }
 
   Assignment blocks_;
-  BlockId root_ = 0;  // the owner whose item it is
+  BlockId root_ = 0;  // the block of the rank of the root, in the assignment of owners
   std::optional<Item> item_;
-  bool waiting_ = false;
 };
 
 }  // namespace tributary

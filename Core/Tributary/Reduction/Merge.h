@@ -21,52 +21,55 @@
 
 namespace tributary {
 
-/// Merge reduction over blocks (Peterka and Ross, "Versatile Communication Algorithms for Data
-/// Analysis", Algorithm 1): in each round k neighboring groups of blocks merge their items into
-/// one, which stays at the first block of the group. Full, down to block 0, or partial with fewer
-/// rounds. For items of any type with a Serial, of any size; see ArrayMergeReduction and
-/// SwapReduction for arrays.
+/// Merge reduction of items over blocks: T. Peterka, R. Ross, "Versatile
+/// Communication Algorithms for Data Analysis", EuroMPI 2012, LNCS 7490,
+/// Algorithm 1.
 ///
-/// The operator must be associative and need not commute: items are combined in the order of the
-/// blocks, along trees that only the number of blocks and the k-values decide, so that the result
-/// has the same bits for any number of ranks and threads and whatever arrives first. Items are
-/// merged as they arrive.
+/// In each round k neighboring groups of blocks merge their items into one item, at the first block
+/// of the new group. A full reduction ends at block 0; fewer rounds give a partial reduction. Items
+/// can have any type with a Serial, and any size. For arrays see ArrayMergeReduction and
+/// SwapReduction.
+///
+/// The operator must be associative and need not be commutative. Items are merged as they arrive,
+/// but always in the order of the blocks, along trees that depend only on the number of blocks and
+/// the k-values. So the result has the same bits for any number of ranks and threads and any order
+/// of arrival.
 ///
 ///     MergeReduction<Histogram> merge(transport, assignment, Rounds::full(assignment.total(), 2),
 ///                                     [](Histogram& lower, Histogram&& upper) { lower += upper;
 ///                                     });
 ///     for (auto& [block, histogram] : merge.run(std::move(histograms))) ...  // on block 0's rank
 ///
-/// Can be run many times. Non-blocking with start() and advance(), on any transport.
+/// Can run any number of times. Non-blocking with start() and advance().
 template <class Item>
 class MergeReduction : public detail::ReductionMachine {
  public:
-  /// Merges the item of higher blocks into that of lower ones. Called by several threads at once
-  /// for different items if the loop of the constructor has several.
+  /// Merges the item of higher blocks into that of lower ones. Called by several threads
+  /// concurrently, for different items, if the parallel loop has several.
   using Combine = std::function<void(Item& lower, Item&& upper)>;
+  /// A block that has a merged item at the end.
   struct Survivor {
     BlockId block;
     Item item;
   };
 
-  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
-  /// @param transport  outlives the reduction
-  /// @param kValues    groups that meet in each round
-  /// @param parallelFor  threads for what can be merged at the same time on this rank
+  /// Collective: see the constructor of ReductionMachine.
+  /// @param parallelFor  runs merges of this rank that are ready at the same time. Default: on the
+  ///                     calling thread.
   MergeReduction(Transport& transport, const Assignment& assignment, KValues kValues,
                  Combine combine, ParallelFor parallelFor = serialFor)
       : detail::ReductionMachine(transport, assignment, std::move(kValues)),
         combine_(std::move(combine)),
         parallelFor_(std::move(parallelFor)) {}
 
-  /// Begins with an item for each local block, in order. Collective, without communication; the
-  /// reduction before must have ended on this rank.
+  /// Starts a run. Collective, without communication. The previous run must have ended on this
+  /// rank.
+  /// @param items  one for each local block, in order
   void start(std::vector<Item> items) {
-    begin(items.size());
+    begin(items.size(), static_cast<std::int64_t>(items.size()));
     groups_.clear();
     ready_.clear();
     survivors_.clear();
-    unfinished_ = items.size();
     passedOn_.assign(items.size(), false);
     attempt([&] {
       for (std::size_t i = 0; i < items.size(); ++i) {
@@ -78,14 +81,15 @@ class MergeReduction : public detail::ReductionMachine {
     });
   }
 
-  /// The merged items of this rank's blocks that are left, in the order of blocks. @pre ended()
-  std::vector<Survivor> takeSurvivors() {
+  /// The merged items on this rank, in the order of blocks. @pre ended()
+  [[nodiscard]] std::vector<Survivor> takeSurvivors() {
     std::sort(survivors_.begin(), survivors_.end(),
               [](const Survivor& a, const Survivor& b) { return a.block < b.block; });
     return std::exchange(survivors_, {});
   }
 
-  /// start() and advance() to the end. Collective; throws Error on all ranks if an operator threw.
+  /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if an operator
+  /// throws on one. @return takeSurvivors()
   std::vector<Survivor> run(std::vector<Item> items) {
     agreeOnError(transport(), itemsError(items.size()));
     start(std::move(items));
@@ -94,7 +98,7 @@ class MergeReduction : public detail::ReductionMachine {
   }
 
  private:
-  /// An item, or what arrived of it: it is unpacked by the thread that needs it.
+  /// An item, or its message, which the thread that needs the item unpacks.
   struct Slot {
     std::optional<Item> item;
     Bytes bytes;
@@ -114,21 +118,6 @@ class MergeReduction : public detail::ReductionMachine {
     int lower;
     int upper;
   };
-
-  bool turn() override {
-    bool moved = false;
-    while (auto message = post().receive()) {
-      moved = true;
-      accept(std::move(*message));
-    }
-    // What is merged last may complete groups and so bring new pairs.
-    while (!ready_.empty()) {
-      moved = true;
-      mergeReady();
-    }
-    return moved;
-  }
-  bool turnsEnded() const override { return unfinished_ == 0; }
 
   void giveUp() override {
     survivors_.clear();
@@ -154,14 +143,13 @@ class MergeReduction : public detail::ReductionMachine {
     return text;
   }
 
-  void accept(detail::BlockMessage&& message) {
+  void accept(detail::BlockMessage&& message) override {
     const int round = static_cast<int>(message.round);
     const BlockId first = rounds().first(message.from, round + 1);
     if (first != message.to || rounds().first(message.from, round) != message.from ||
         message.from == message.to) {
-      throw Error("malformed message: block " + std::to_string(message.from) +
-                  " does not merge into block " + std::to_string(message.to) + " in round " +
-                  std::to_string(round));
+      refuseMessage("block " + std::to_string(message.from) + " does not merge into block " +
+                    std::to_string(message.to) + " in round " + std::to_string(round));
     }
     if (message.failed) {
       fail(std::string(reinterpret_cast<const char*>(message.payload.data()),
@@ -172,15 +160,15 @@ class MergeReduction : public detail::ReductionMachine {
     place(message.to, round, message.from, std::move(slot));
   }
 
-  /// A block's item before `round` goes where it is merged, or stays.
+  /// Sends a block's item before `round` to the place where it is merged, unless it is a result.
   void promote(BlockId block, int round, Slot&& slot) {
     if (round == rounds().count()) {
       if (!failed()) survivors_.push_back({block, std::move(*slot.item)});
-      --unfinished_;
+      partDone();
       return;
     }
     const BlockId first = rounds().first(block, round + 1);
-    if (first != block) --unfinished_;
+    if (first != block) partDone();
     if (post().isLocal(first)) {
       place(first, round, block, std::move(slot));
     } else {
@@ -205,8 +193,8 @@ class MergeReduction : public detail::ReductionMachine {
     const int index = static_cast<int>((from - first) / rounds().span(round));
     Slot& here = group.slots[static_cast<std::size_t>(index)];
     if (group.tree.has(index)) {
-      throw Error("malformed message: a second one of block " + std::to_string(from) +
-                  " in round " + std::to_string(round));
+      refuseMessage("a second one of block " + std::to_string(from) + " in round " +
+                    std::to_string(round));
     }
     here = std::move(slot);
     arrived(key, group, index);
@@ -223,7 +211,9 @@ class MergeReduction : public detail::ReductionMachine {
     }
   }
 
-  void mergeReady() {
+  /// Merges all pairs that are ready. This may complete groups, and so make new pairs ready.
+  bool work() override {
+    if (ready_.empty()) return false;
     std::vector<Pair> pairs = std::exchange(ready_, {});
     parallelFor_(static_cast<std::int64_t>(pairs.size()), [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t i = from; i < to; ++i) {
@@ -235,15 +225,15 @@ class MergeReduction : public detail::ReductionMachine {
       }
     });
     for (const Pair& pair : pairs) arrived(pair.key, *pair.group, pair.lower);
+    return true;
   }
 
   Combine combine_;
   ParallelFor parallelFor_;
-  std::map<Key, Group> groups_;  // that have items, of this rank's blocks
+  std::map<Key, Group> groups_;  // in progress, of this rank's blocks
   std::vector<Pair> ready_;
   std::vector<Survivor> survivors_;
-  std::vector<bool> passedOn_;  // the local block's item, to another rank
-  std::size_t unfinished_ = 0;  // local blocks whose item is neither sent nor a survivor
+  std::vector<bool> passedOn_;  // to another rank, by local block
 };
 
 }  // namespace tributary

@@ -13,8 +13,7 @@ namespace {
 
 void requireAtLeastTwo(int k) {
   if (k < 2) {
-    throw Error("reduction: a k-value of " + std::to_string(k) +
-                "; in each round at least 2 groups of blocks meet");
+    throw Error("reduction: a k-value of " + std::to_string(k) + "; k-values must be at least 2");
   }
 }
 
@@ -22,11 +21,11 @@ void requireAtLeastTwo(int k) {
 
 Rounds::Rounds(std::int64_t blocks, KValues kValues)
     : blocks_(blocks), kValues_(std::move(kValues)) {
-  if (blocks < 0) throw Error("reduction: the number of blocks is negative");
+  if (blocks < 0) throw Error("reduction: the number of blocks must be at least 0");
   spans_.push_back(1);
   for (const int k : kValues_) {
     requireAtLeastTwo(k);
-    // A group of all blocks does not grow any more.
+    // A group of all blocks does not grow.
     const std::int64_t all = std::max<std::int64_t>(blocks, 1);
     spans_.push_back(spans_.back() > all / k ? all : std::min(all, spans_.back() * k));
   }
@@ -41,8 +40,9 @@ KValues Rounds::full(std::int64_t blocks, int k) {
   return kValues;
 }
 
-// Groups 0 to c - 1 meet, of S blocks each but the last, which has s <= S. Places go row by row:
-// row j are the blocks that had place j, of c groups while j < s, and of c - 1 afterwards.
+// Groups 0 to c - 1 meet, of S blocks each except for the last, which has s <= S. Places are
+// numbered row by row: row j has the blocks at place j of their groups, of c groups for j < s, of c
+// - 1 after.
 std::int64_t Rounds::place(BlockId block, int round) const {
   std::int64_t place = 0;
   for (int r = 0; r < round; ++r) {

@@ -20,25 +20,25 @@
 
 namespace tributary {
 
-/// Distributed sample sort: afterwards each block's values are in order, and none comes before a
-/// value of a lower block. Stable: equal values keep the order of their blocks, and within a block
-/// their own. What a block gets does not depend on the ranks.
+/// Distributed sample sort. Afterwards the values of each block are sorted, and no value is less
+/// than a value of a lower block. The sort is stable: equal values keep the order of their blocks,
+/// and their order within a block. The values of a block do not depend on the number of ranks.
 ///
-/// Each block sorts its values, and block 0 finds out from a sample of them where to cut (merge
-/// reduction and broadcast); then an all-to-all brings each value to its block. Sampled is one
-/// value of each thirty-second of a block, at a place in it that a hash decides: of n values, b
-/// blocks get n / b + n / 16 each at most, and b more for rounding. Of random values the fullest
-/// block was seen to get 1.35 n / b of 64 blocks, and 1.8 n / b of 1,024. Equal values are cut like
-/// others.
+/// Each block sorts its values. Block 0 determines the cuts from samples of all blocks (merge
+/// reduction and broadcast), and an all-to-all sends each value to its block. The sample of a block
+/// is one value of each 1/32 of it, at a place that a hash determines. Of n values, each of b
+/// blocks gets at most n / b + n / 16 + b. With random values the largest block got 1.35 n / b of
+/// 64 blocks, and 1.8 n / b of 1,024 blocks. Equal values can be assigned to different blocks.
 ///
-/// Can be run many times. Non-blocking with start() and advance(), on any transport. T has a
-/// Serial and can be copied; Less can be called as a constant.
+/// Can run any number of times. Non-blocking with start() and advance().
+/// @tparam T  copyable, with a Serial
+/// @tparam Less  a strict weak order with a const call operator
 template <class T, class Less = std::less<T>>
 class SampleSort {
  public:
-  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
-  /// @param transport  outlives the sort
-  /// @param kValues    of the all-to-all
+  /// Collective. Throws Error on all ranks if arguments are invalid or differ between ranks.
+  /// @param transport  must outlive the sort
+  /// @param kValues  of the all-to-all: see AllToAll
   SampleSort(Transport& transport, const Assignment& assignment, KValues kValues,
              Less less = Less())
       : transport_(transport),
@@ -55,9 +55,10 @@ class SampleSort {
         broadcast_(transport, assignment),
         allToAll_(transport, assignment, std::move(kValues)) {}
 
-  /// Begins with the values of each local block, in order. Collective, without communication.
+  /// Starts a run. Collective, without communication.
+  /// @param values  of each local block, in order
   void start(std::vector<std::vector<T>> values) {
-    // First what must be in step on all ranks: the values may be wrong here.
+    // Sessions first, because they must be in step on all ranks: start() may throw.
     merge_.open();
     if (assignment_.total() > 0) broadcast_.open();
     allToAll_.open();
@@ -74,8 +75,8 @@ class SampleSort {
     if (assignment_.total() > 0) broadcast_.start(0);
     phase_ = Phase::Merging;
   }
-  /// One non-blocking turn. @return whether this rank has nothing more to do
-  bool advance() {
+  /// Performs one non-blocking turn. @return whether this rank has ended
+  [[nodiscard]] bool advance() {
     if (phase_ == Phase::Merging && merge_.advance()) {
       if (assignment_.total() > 0 && assignment_.rankOf(0) == transport_.rank()) giveCuts();
       phase_ = Phase::Cutting;
@@ -94,19 +95,20 @@ class SampleSort {
     return phase_ == Phase::Ended;
   }
   /// See ReductionMachine::busy().
-  bool busy() const { return merge_.busy() || broadcast_.busy() || allToAll_.busy(); }
-  /// The sorted values of each local block. @pre ended
-  std::vector<std::vector<T>> takeValues() { return std::exchange(values_, {}); }
-  /// What went wrong on this rank since start(), or "".
-  const std::string& error() const {
+  [[nodiscard]] bool busy() const { return merge_.busy() || broadcast_.busy() || allToAll_.busy(); }
+  /// The sorted values of each local block. @pre this rank has ended
+  [[nodiscard]] std::vector<std::vector<T>> takeValues() { return std::exchange(values_, {}); }
+  /// The first error on this rank since start(), or "".
+  [[nodiscard]] const std::string& error() const {
     for (const std::string* text : {&errors_.text(), &merge_.error(), &broadcast_.error()}) {
       if (!text->empty()) return *text;
     }
     return allToAll_.error();
   }
 
-  /// All of it. Collective; throws Error on all ranks if comparing or copying threw on any.
-  std::vector<std::vector<T>> run(std::vector<std::vector<T>> values) {
+  /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if comparing or
+  /// copying throws on one. @return takeValues()
+  [[nodiscard]] std::vector<std::vector<T>> run(std::vector<std::vector<T>> values) {
     agreeOnError(transport_, merge_.itemsError(values.size()));
     start(std::move(values));
     detail::advanceToEnd(transport_, *this);
@@ -119,7 +121,8 @@ class SampleSort {
 
   enum class Phase { Ended, Merging, Cutting, Exchanging };
 
-  /// What makes a value different from equal ones, and how many it stands for.
+  /// Distinguishes a sampled value from equal ones, and has the number of values that it
+  /// represents.
   struct Tag {
     BlockId block;
     std::int64_t number;
@@ -137,7 +140,7 @@ class SampleSort {
     return std::tie(a.second.block, a.second.number) < std::tie(b.second.block, b.second.number);
   }
 
-  // At the same place of each part, the errors of all blocks would add up.
+  // With the same place in each part, the errors of all blocks would accumulate.
   std::vector<Sample> samplesOf(const std::vector<T>& values, BlockId block) const {
     std::vector<Sample> samples;
     const std::size_t count = std::min(values.size(), Samples);
@@ -153,7 +156,7 @@ class SampleSort {
     return samples;
   }
 
-  /// On the rank of block 0: a block's last value at most is the cut after it.
+  /// On the rank of block 0: determines the cuts. A cut is an upper bound of the values of a block.
   void giveCuts() {
     auto survivors = merge_.takeSurvivors();
     std::vector<Sample> cuts;
@@ -170,8 +173,7 @@ class SampleSort {
     for (const Sample& sample : samples) {
       const std::int64_t weight = sample.second.weight;
       if (weight < 1 || weight > std::numeric_limits<std::int64_t>::max() - total) {
-        throw Error("malformed message: a sample that stands for " + std::to_string(weight) +
-                    " values");
+        refuseMessage("a sample that represents " + std::to_string(weight) + " values");
       }
       total += weight;
     }
@@ -187,7 +189,7 @@ class SampleSort {
     }
     return cuts;
   }
-  /// Of `total` values, those of the first `first` of `blocks`.
+  /// The number of values of the first `first` of `blocks` blocks, of `total` values.
   static std::int64_t share(std::int64_t first, std::int64_t blocks, std::int64_t total) {
     return total / blocks * first + total % blocks * first / blocks;
   }
@@ -197,8 +199,8 @@ class SampleSort {
     if (!broadcast_.item()) return parcels;
     const std::vector<Sample>& cuts = *broadcast_.item();
     if (static_cast<std::int64_t>(cuts.size()) >= assignment_.total()) {
-      throw Error("malformed message: " + std::to_string(cuts.size()) + " cuts for " +
-                  std::to_string(assignment_.total()) + " blocks");
+      refuseMessage(std::to_string(cuts.size()) + " cuts for " +
+                    std::to_string(assignment_.total()) + " blocks");
     }
     for (std::size_t i = 0; i < values_.size(); ++i) {
       std::vector<T>& values = values_[i];
@@ -216,7 +218,7 @@ class SampleSort {
     }
     return parcels;
   }
-  /// Where a block's values after the cut begin.
+  /// The first of a block's values after a cut.
   typename std::vector<T>::iterator endBefore(typename std::vector<T>::iterator begin,
                                               std::vector<T>& values, const Sample& cut,
                                               BlockId block) const {
@@ -224,13 +226,13 @@ class SampleSort {
     if (block < tag.block) return std::upper_bound(begin, values.end(), cut.first, less_);
     if (block > tag.block) return std::lower_bound(begin, values.end(), cut.first, less_);
     if (tag.number < 0 || tag.number >= static_cast<std::int64_t>(values.size())) {
-      throw Error("malformed message: a cut after value " + std::to_string(tag.number) +
-                  " of a block with " + std::to_string(values.size()));
+      refuseMessage("a cut after value " + std::to_string(tag.number) + " of a block with " +
+                    std::to_string(values.size()) + " values");
     }
     return std::max(begin, values.begin() + static_cast<std::ptrdiff_t>(tag.number) + 1);
   }
 
-  /// The parcels come sorted and in the order of their blocks.
+  /// Merges the parcels of each block, which are sorted and in the order of their source blocks.
   void collect(std::vector<std::vector<Parcel>>&& parcels) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       std::vector<T>& values = values_[i];
@@ -260,7 +262,7 @@ class SampleSort {
   Broadcast<std::vector<Sample>> broadcast_;
   AllToAll allToAll_;
   std::vector<std::vector<T>> values_;
-  ErrorCollector errors_;  // communication goes on
+  ErrorCollector errors_;  // of local work; communication continues
   Phase phase_ = Phase::Ended;
 };
 

@@ -20,10 +20,8 @@ Interval intersection(const Interval& a, const Interval& b) {
 }  // namespace
 
 SwapBytes::SwapBytes(Transport& transport, const Assignment& assignment, KValues kValues,
-                     std::int64_t length, std::size_t elementBytes, Combine combine,
-                     ParallelFor parallelFor)
-    : ArrayReduction(transport, assignment, std::move(kValues), length, elementBytes,
-                     std::move(combine), std::move(parallelFor)) {}
+                     ArrayOperation operation)
+    : ArrayReduction(transport, assignment, std::move(kValues), std::move(operation)) {}
 
 Interval SwapBytes::part(std::size_t localBlock) const {
   const BlockId block = assignment().first(transport().rank()) + static_cast<BlockId>(localBlock);
@@ -31,11 +29,10 @@ Interval SwapBytes::part(std::size_t localBlock) const {
 }
 
 void SwapBytes::start(const std::vector<std::byte*>& buffers) {
-  begin(buffers.size());
+  begin(buffers.size(), static_cast<std::int64_t>(buffers.size()));
   ready_.clear();
   blocks_.clear();
   blocks_.resize(buffers.size());
-  unfinished_ = buffers.size();
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     blocks_[i].id = post().first() + static_cast<BlockId>(i);
     blocks_[i].buffer = buffers[i];
@@ -50,16 +47,6 @@ void SwapBytes::start(const std::vector<std::byte*>& buffers) {
   });
 }
 
-void SwapBytes::giveUp() {
-  for (const Block& block : blocks_) sendFailed(block.id, block.roundsSent, length());
-}
-
-std::int64_t SwapBytes::expectedFromOthers() const {
-  std::int64_t messages = 0;
-  for (const Block& block : blocks_) messages += comingFromOthers(block.id, length());
-  return messages;
-}
-
 bool SwapBytes::nests(BlockId block) const {
   Interval before = {0, length()};
   for (int round = 1; round <= rounds().count(); ++round) {
@@ -70,22 +57,8 @@ bool SwapBytes::nests(BlockId block) const {
   return true;
 }
 
-bool SwapBytes::turn() {
-  bool moved = false;
-  while (auto message = post().receive()) {
-    moved = true;
-    accept(std::move(*message));
-  }
-  // What is combined may end a round, and the next one may have what it needs.
-  while (!ready_.empty()) {
-    moved = true;
-    combineReady();
-  }
-  return moved;
-}
-
-// Groups of unequal size cut the buffer differently: the block's new part is cut wherever a part of
-// one of the groups ends, and each segment is combined on its own.
+// Groups of unequal size divide the buffer differently. The block's new part is cut wherever a part
+// of a group ends, and each segment is combined separately.
 SwapBytes::Swap SwapBytes::swapOf(const Block& block) const {
   const int round = block.round;
   Swap swap;
@@ -116,7 +89,7 @@ SwapBytes::Swap SwapBytes::swapOf(const Block& block) const {
 void SwapBytes::startRound(Block& block) {
   if (block.round == rounds().count()) {
     block.swap = Swap();
-    --unfinished_;
+    partDone();
     return;
   }
   block.swap = swapOf(block);
@@ -141,12 +114,13 @@ void SwapBytes::proceed(Block& block) {
 void SwapBytes::send(const Block& block) {
   const Interval& own = block.swap.before;
   if (own.empty()) return;
-  // Nothing is sent before there is memory for all: giveUp() tells all of a round or none.
+  // Allocate all messages before sending any: giveUp() sends all messages of a round or none.
   std::vector<BlockMessage> copies;
   const std::int64_t members = rounds().members(block.swap.first, block.round + 1);
   const std::int64_t begin = Rounds::placeOf(own.begin, members, length());
   const std::int64_t count = Rounds::placeOf(own.end - 1, members, length()) + 1 - begin;
-  // Each group begins with the next one's, so that not all send to the same block at a time.
+  // Each group starts with the blocks of the next group, so that groups do not send to the same
+  // block at the same time.
   const std::int64_t next = (block.id - block.swap.first) / rounds().span(block.round) + 1;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t place = begin + (next + i) % count;
@@ -169,14 +143,14 @@ void SwapBytes::send(const Block& block) {
 
 void SwapBytes::accept(BlockMessage&& message) {
   Block& block = blocks_[post().localIndex(message.to)];
-  // One in a wrong round must not wait for it: what it should have been never comes.
+  // A message of an impossible round must not be kept: the expected one will never arrive.
   const Interval theirs =
       rounds().exchanged(message.from, message.to, static_cast<int>(message.round), length());
   if (message.from == block.id || message.round < block.round || theirs.empty() ||
       (!message.failed && message.payload.size() != bytes(theirs.size()))) {
-    throw Error("malformed message: block " + std::to_string(message.from) + " sends block " +
-                std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
-                " bytes in round " + std::to_string(message.round) + " of a swap reduction");
+    refuseMessage("block " + std::to_string(message.from) + " sends block " +
+                  std::to_string(message.to) + " " + std::to_string(message.payload.size()) +
+                  " bytes in round " + std::to_string(message.round) + " of a swap reduction");
   }
   if (message.round > block.round) {
     block.early.push_back(std::move(message));
@@ -190,7 +164,7 @@ void SwapBytes::take(Block& block, BlockMessage&& message, const Interval& their
   const int round = block.round;
   const int group = static_cast<int>((message.from - swap.first) / rounds().span(round));
   if (message.failed) {
-    // Nobody will look at it: combining ends.
+    // The content does not matter: combining ends.
     skip();
     message.payload.resize(bytes(theirs.size()));
   }
@@ -199,8 +173,8 @@ void SwapBytes::take(Block& block, BlockMessage&& message, const Interval& their
   for (Segment& segment : swap.segments) {
     if (intersection(segment.elements, theirs).empty()) continue;
     if (segment.tree.has(group)) {
-      throw Error("malformed message: a second one of block " + std::to_string(message.from) +
-                  " in round " + std::to_string(round) + " of a swap reduction");
+      refuseMessage("a second one of block " + std::to_string(message.from) + " in round " +
+                    std::to_string(round) + " of a swap reduction");
     }
     segment.from[static_cast<std::size_t>(group)] =
         payload + bytes(segment.elements.begin - theirs.begin);
@@ -217,13 +191,15 @@ void SwapBytes::arrived(Block& block, Segment& segment, int group) {
   }
 }
 
-void SwapBytes::combineReady() {
+// Combining may end a round, and the next round may have combinations that are ready.
+bool SwapBytes::work() {
+  if (ready_.empty()) return false;
   const std::vector<Ready> ready = std::exchange(ready_, {});
   std::vector<Pair> pairs;
   for (const Ready& pair : ready) {
     Segment& segment = *pair.segment;
     std::byte*& lower = segment.from[static_cast<std::size_t>(pair.lower)];
-    // The last result belongs into the block's buffer; the others stay where the lower item is.
+    // The last result is stored in the block's buffer, the others in place of the lower item.
     const bool last = pair.lower == 0 && 2 * pair.upper >= segment.tree.size();
     std::byte* result = last ? at(*pair.block, segment.elements.begin) : lower;
     pairs.push_back({lower, segment.from[static_cast<std::size_t>(pair.upper)], result,
@@ -233,6 +209,7 @@ void SwapBytes::combineReady() {
   combine(pairs);
   for (const Ready& pair : ready) arrived(*pair.block, *pair.segment, pair.lower);
   for (const Ready& pair : ready) proceed(*pair.block);
+  return true;
 }
 
 }  // namespace tributary

@@ -10,40 +10,37 @@
 
 namespace tributary {
 
-/// Swap reduction of arrays over blocks (Peterka and Ross, Algorithm 2; radix-k): each block gives
-/// a buffer of as many elements; in each round k neighboring groups of blocks share out their
-/// partial results, so that in the end each block of a group holds its part, combined over all
-/// blocks of the group. Full, when every block has 1/n of the result, or partial with fewer rounds.
+/// Swap reduction of arrays over blocks (radix-k): T. Peterka, R. Ross, "Versatile
+/// Communication Algorithms for Data Analysis", EuroMPI 2012, LNCS 7490, Algorithm 2.
 ///
-/// Works in the buffers: a block's part of the result lies where it belongs in that block's buffer,
-/// see part(); the rest of the buffer keeps what it had or partial results.
+/// Each block has a buffer of the same number of elements. In each round k neighboring groups of
+/// blocks exchange parts of their partial results. At the end each block of a group has one part,
+/// combined over all blocks of the group. A full reduction leaves 1/n of the result on each of n
+/// blocks; fewer rounds give a partial reduction.
 ///
-/// Can be run many times. Non-blocking with start() and advance(), on any transport.
+/// The reduction works in the buffers. A block's part of the result is at its place in the block's
+/// buffer: see part(). The rest of the buffer is undefined.
+///
+/// Can run any number of times. Non-blocking with start() and advance().
 class SwapBytes : public detail::ArrayReduction {
  public:
-  /// Collective. Throws Error on all ranks if arguments are wrong or differ between ranks.
-  /// @param transport  outlives the reduction
-  /// @param kValues    groups that meet in each round
-  /// @param length     elements of each block's buffer
-  /// @param elementBytes  of an element
-  /// @param parallelFor   threads for the combining
+  /// Collective: see the constructor of ReductionMachine.
   SwapBytes(Transport& transport, const Assignment& assignment, KValues kValues,
-            std::int64_t length, std::size_t elementBytes, Combine combine,
-            ParallelFor parallelFor = serialFor);
+            detail::ArrayOperation operation);
 
   void start(const std::vector<std::byte*>& buffers) override;
 
-  /// Elements of the result that a local block (from 0) has in the end.
-  Interval part(std::size_t localBlock) const;
+  /// The elements of the result that a local block (counted from 0) has at the end.
+  [[nodiscard]] Interval part(std::size_t localBlock) const;
 
  protected:
-  bool turn() override;
-  bool turnsEnded() const override { return unfinished_ == 0; }
-  void giveUp() override;
-  std::int64_t expectedFromOthers() const override;
+  void accept(detail::BlockMessage&& message) override;
+  bool work() override;
+  void giveUp() override { sendFailed(blocks_, length()); }
+  std::int64_t expectedFromOthers() const override { return comingFromOthers(blocks_, length()); }
 
  private:
-  /// Elements that every group has in one message each.
+  /// Elements that each group sends in one message.
   struct Segment {
     Interval elements;
     detail::GroupTree tree;
@@ -51,7 +48,7 @@ class SwapBytes : public detail::ArrayReduction {
   };
   /// A round of a block.
   struct Swap {
-    BlockId first = 0;  // of the groups that meet
+    BlockId first = 0;  // block of the groups that meet
     int groups = 0;
     Interval before;  // the block's part
     Interval after;
@@ -76,28 +73,25 @@ class SwapBytes : public detail::ArrayReduction {
   };
 
   Swap swapOf(const Block& block) const;
-  /// Whether a block's part lies in the one before in all rounds: then nothing is ever written
-  /// where it has sent from.
+  /// Whether a block's part is within the previous one in all rounds: memory that was sent is never
+  /// written then.
   bool nests(BlockId block) const;
-  /// Sends what others need of the block, and takes what came early.
+  /// Sends the parts that other blocks need, and processes messages that arrived early.
   void startRound(Block& block);
-  /// Goes through all rounds of the block that are done.
+  /// Advances the block over all rounds that are done.
   void proceed(Block& block);
   void send(const Block& block);
-  void accept(detail::BlockMessage&& message);
   void take(Block& block, detail::BlockMessage&& message, const Interval& theirs);
   void arrived(Block& block, Segment& segment, int group);
-  void combineReady();
   std::byte* at(const Block& block, std::int64_t element) const {
     return block.buffer + bytes(element);
   }
 
   std::vector<Block> blocks_;
   std::vector<Ready> ready_;
-  std::size_t unfinished_ = 0;
 };
 
-/// The same for arrays of a trivially copyable type.
+/// Swap reduction of arrays of a trivially copyable type.
 template <class T>
 using SwapReduction = detail::OfType<SwapBytes, T>;
 

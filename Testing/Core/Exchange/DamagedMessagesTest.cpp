@@ -251,8 +251,9 @@ TEST(DamagedMessages, OfAnAllToAll) {
       allToAll.run(std::move(parcels));
     }
   });
-  expectAll(errors, {"sends more than once", "no number of parcels", "too many parcels",
-                     "somebody else's parcel", "a parcel that is too long", "bytes of no parcel"});
+  expectAll(errors,
+            {"sends more than once", "no number of parcels", "too many parcels",
+             "a parcel of another block", "a parcel that is too long", "bytes of no parcel"});
 }
 
 TEST(DamagedMessages, OfRegions) {

@@ -11,7 +11,8 @@ namespace tributary::detail {
 
 namespace {
 
-// What a thread combines at a time: large enough for its overhead, small enough for its cache.
+// A thread combines this number of bytes at a time: large compared with the overhead, small
+// compared with the cache.
 constexpr std::size_t ChunkBytes = 128 << 10;
 
 std::vector<std::int64_t> with(std::vector<std::int64_t> numbers, std::int64_t one,
@@ -24,26 +25,28 @@ std::vector<std::int64_t> with(std::vector<std::int64_t> numbers, std::int64_t o
 }  // namespace
 
 ArrayReduction::ArrayReduction(Transport& transport, const Assignment& assignment, KValues kValues,
-                               std::int64_t length, std::size_t elementBytes, Combine combine,
-                               ParallelFor parallelFor, std::vector<std::int64_t> same)
+                               ArrayOperation operation, std::vector<std::int64_t> same)
     : ReductionMachine(transport, assignment, std::move(kValues),
-                       with(std::move(same), length, static_cast<std::int64_t>(elementBytes))),
-      length_(length),
-      elementBytes_(elementBytes),
-      combine_(std::move(combine)),
-      parallelFor_(std::move(parallelFor)) {
+                       with(std::move(same), operation.length,
+                            static_cast<std::int64_t>(operation.elementBytes))),
+      operation_(std::move(operation)) {
+  const std::int64_t length = operation_.length;
+  const std::size_t elementBytes = operation_.elementBytes;
   const auto most = std::numeric_limits<std::int64_t>::max();
   if (length < 0 || elementBytes == 0 ||
       length >= most / std::max<std::int64_t>(rounds().blocks(), 1) - 1 ||
       static_cast<std::uint64_t>(length) > static_cast<std::uint64_t>(most) / elementBytes) {
-    throw Error("reduction: cannot work on " + std::to_string(length) + " elements of " +
-                std::to_string(elementBytes) + " bytes");
+    throw Error("reduction: arrays of " + std::to_string(length) + " elements of " +
+                std::to_string(elementBytes) +
+                " bytes: sizes must be positive and the product with the number of blocks at most "
+                "2^63 - 1");
   }
 }
 
 void ArrayReduction::combine(const std::vector<Pair>& pairs) {
-  if (failed()) return;  // there may be no arrays
-  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(ChunkBytes / elementBytes_, 1));
+  if (failed()) return;  // arrays may be missing
+  const auto most =
+      static_cast<std::int64_t>(std::max<std::size_t>(ChunkBytes / operation_.elementBytes, 1));
   std::vector<Pair> chunks;
   for (const Pair& pair : pairs) {
     for (std::int64_t done = 0; done < pair.count; done += most) {
@@ -52,14 +55,16 @@ void ArrayReduction::combine(const std::vector<Pair>& pairs) {
                         std::min(most, pair.count - done)});
     }
   }
-  parallelFor_(static_cast<std::int64_t>(chunks.size()), [&](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i) {
-      const Pair& chunk = chunks[static_cast<std::size_t>(i)];
-      guarded([&] {
-        combine_(chunk.lower, chunk.upper, chunk.result, static_cast<std::size_t>(chunk.count));
-      });
-    }
-  });
+  operation_.parallelFor(static_cast<std::int64_t>(chunks.size()),
+                         [&](std::int64_t from, std::int64_t to) {
+                           for (std::int64_t i = from; i < to; ++i) {
+                             const Pair& chunk = chunks[static_cast<std::size_t>(i)];
+                             guarded([&] {
+                               operation_.combine(chunk.lower, chunk.upper, chunk.result,
+                                                  static_cast<std::size_t>(chunk.count));
+                             });
+                           }
+                         });
 }
 
 }  // namespace tributary::detail

@@ -12,7 +12,7 @@ namespace tributary::detail {
 
 namespace {
 
-/// At a message's end, so that the payload stays aligned and can keep its buffer.
+/// At the end of a message, so that the payload stays aligned and keeps its buffer.
 struct Footer {
   BlockId from;
   BlockId to;
@@ -65,13 +65,13 @@ std::optional<BlockMessage> BlockPost::receive() {
   if (!envelope) return std::nullopt;
   Bytes& bytes = envelope->bytes;
   Footer footer{};
-  if (bytes.size() < sizeof footer) throw Error("malformed message: a reduction's is too short");
+  if (bytes.size() < sizeof footer) refuseMessage("a message of a reduction is too short");
   std::memcpy(&footer, bytes.data() + bytes.size() - sizeof footer, sizeof footer);
   if (!assignment_.exists(footer.from) || assignment_.rankOf(footer.from) != envelope->source ||
       !isLocal(footer.to) || footer.round < 0 || footer.round >= rounds_) {
-    throw Error("malformed message: block " + std::to_string(footer.from) + " to block " +
-                std::to_string(footer.to) + " in round " + std::to_string(footer.round) +
-                " of a reduction; do all ranks run the same version of the program?");
+    refuseMessage("block " + std::to_string(footer.from) + " to block " +
+                  std::to_string(footer.to) + " in round " + std::to_string(footer.round) +
+                  " of a reduction");
   }
   bytes.resize(bytes.size() - sizeof footer);
   return BlockMessage{footer.from,      footer.to,          footer.round,

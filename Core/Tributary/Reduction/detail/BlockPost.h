@@ -17,44 +17,48 @@ struct BlockMessage {
   BlockId to = 0;
   std::int64_t round = 0;
   Bytes payload;
-  bool failed = false;       ///< Worth nothing: the payload is the text of an error, or empty.
-  std::int64_t segment = 0;  ///< For those who send their items in segments.
+  bool failed = false;       ///< The payload is the text of an error, or empty.
+  std::int64_t segment = 0;  ///< Number of the segment, if items are sent in segments.
 };
 
-/// Messages between blocks in rounds, one reduction's apart from all others'; blocks of one rank
-/// hand over without the transport. Collective to make.
+/// Sends messages between blocks in rounds, in a session of their own. Messages between blocks of
+/// one rank do not use the transport. The constructor is collective.
 class BlockPost {
  public:
-  /// Room that a payload should have at its end, so that sending does not copy it.
+  /// Capacity that a payload should have beyond its end, in bytes, so that sending does not copy
+  /// it.
   static constexpr std::size_t Tail = 48;
 
-  /// @param transport   outlives the post
-  /// @param rounds      messages belong to rounds below this number
+  /// @param transport  must outlive this object
+  /// @param rounds  the number of rounds
   BlockPost(Transport& transport, const Assignment& assignment, std::int64_t rounds);
 
+  /// Whether this rank owns a block.
   bool isLocal(BlockId block) const { return localIndex(block) < localCount_; }
-  /// From 0, of a block of this rank.
+  /// The index of a block among those of this rank. @pre isLocal(block)
   std::size_t localIndex(BlockId block) const { return static_cast<std::size_t>(block - first_); }
+  /// The first block of this rank.
   BlockId first() const { return first_; }
   std::size_t localCount() const { return localCount_; }
   const Assignment& assignment() const { return assignment_; }
 
   void send(BlockMessage&& message);
-  /// A message without its payload, which is in memory that neither changes nor goes before sent().
+  /// Sends a message whose payload is in memory that must neither change nor be freed before
+  /// sent().
   void sendFrom(BlockMessage&& message, Span<const std::byte> payload);
   /// The next message for a block of this rank, if one has arrived. Throws Error if it is
   /// malformed.
-  std::optional<BlockMessage> receive();
-  /// Drops what has arrived, malformed or not. @return whether there was anything
+  [[nodiscard]] std::optional<BlockMessage> receive();
+  /// Discards all messages that have arrived. @return whether there were any
   bool discard();
-  /// Messages of other ranks that have arrived so far, malformed ones and those without memory too.
+  /// The number of messages that have arrived from other ranks, including malformed and lost ones.
   std::int64_t received() const { return received_; }
-  /// Messages that sent() has not seen leave.
+  /// The number of sends that sent() has not seen finished.
   std::size_t underWay() const { return sends_.size(); }
-  /// Makes progress. @return whether all that was sent has left
+  /// Makes progress. @return whether all sends are finished
   bool sent();
-  /// Whether messages are on their way from or to this rank.
-  bool transferring() const {
+  /// Whether sends are in progress or messages are arriving.
+  [[nodiscard]] bool transferring() const {
     return !sends_.empty() || transport_.receiving(Topic::Work, session_);
   }
 

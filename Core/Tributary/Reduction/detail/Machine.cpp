@@ -12,13 +12,13 @@ namespace tributary::detail {
 
 namespace {
 
-/// The rounds that all ranks were given, or an error on all of them.
+/// Checks that all ranks passed the same arguments. Throws Error on all ranks otherwise.
 Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValues,
               std::vector<std::int64_t> same) {
   ErrorCollector errors;
   if (assignment.ranks() != transport.size()) {
-    errors.note("reduction: the assignment is for " + std::to_string(assignment.ranks()) +
-                " ranks, the transport has " + std::to_string(transport.size()));
+    errors.note("reduction: the assignment has " + std::to_string(assignment.ranks()) +
+                " ranks, but the transport has " + std::to_string(transport.size()));
   }
   std::uint64_t hash = kValues.size();
   for (const int k : kValues) hash = scramble(hash ^ static_cast<std::uint64_t>(k));
@@ -28,7 +28,7 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
   same.push_back(static_cast<std::int64_t>(hash >> 1));
   std::optional<Rounds> rounds;
   errors.attempt([&] { rounds.emplace(assignment.total(), std::move(kValues)); });
-  // One reduction tells whether all is well.
+  // One reduction finds errors and differences.
   const std::size_t count = same.size();
   for (std::size_t i = 0; i < count; ++i) same.push_back(~same[i]);
   same.push_back(errors.any() ? 0 : 1);
@@ -36,7 +36,7 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
   if (least.back() == 0) errors.agree(transport);
   for (std::size_t i = 0; i < count; ++i) {
     if (least[i] != ~least[count + i]) {
-      throw Error("reduction: ranks were given different k-values, assignments or sizes");
+      throw Error("reduction: ranks passed different k-values, assignments or sizes");
     }
   }
   return std::move(*rounds);
@@ -51,7 +51,7 @@ ReductionMachine::ReductionMachine(Transport& transport, const Assignment& assig
       rounds_(agreed(transport, assignment, std::move(kValues), same)) {}
 
 void ReductionMachine::open() {
-  if (!ended_) throw Error("reduction: opened again before its end");
+  if (!ended_) throw Error("reduction: opened again before it has ended");
   post_.emplace(transport_, assignment_, rounds_.count());
   opened_ = true;
 }
@@ -60,17 +60,18 @@ std::string ReductionMachine::itemsError(std::size_t items) const {
   const std::int64_t count = assignment_.count(transport_.rank());
   if (static_cast<std::int64_t>(items) == count) return {};
   return "reduction: " + std::to_string(items) + " items for " + std::to_string(count) +
-         " local blocks; give one for each";
+         " local blocks; pass one for each block";
 }
 
-void ReductionMachine::begin(std::size_t items, const std::string& wrong) {
-  if (!ended_) throw Error("reduction: started again before its end");
+void ReductionMachine::begin(std::size_t items, std::int64_t parts, const std::string& wrong) {
+  if (!ended_) throw Error("reduction: started again before it has ended");
   if (!opened_) open();
   opened_ = false;
   if (!wrong.empty()) throw Error(wrong);
   const std::string wrongItems = itemsError(items);
   if (!wrongItems.empty()) throw Error(wrongItems);
   error_.clear();
+  parts_ = parts;
   failed_ = false;
   gaveUp_ = false;
   ended_ = false;
@@ -86,11 +87,20 @@ bool ReductionMachine::advance() {
   do {
     if (gaveUp_ ? post_->discard() : attempt([&] { return turn(); })) moved_ = true;
     underWay = post_->underWay();
-    ended_ = post_->sent() && (gaveUp_ ? post_->received() >= expectedFromOthers() : turnsEnded());
-    // What has left may have made room for more: nothing is left undone while others are waited
-    // for.
+    ended_ = post_->sent() && (gaveUp_ ? post_->received() >= expectedFromOthers() : !partsLeft());
+    // Completed sends may allow more work: do it before waiting for other ranks.
   } while (!ended_ && post_->underWay() < underWay);
   return ended_;
+}
+
+bool ReductionMachine::turn() {
+  bool moved = false;
+  while (auto message = post_->receive()) {
+    moved = true;
+    accept(std::move(*message));
+  }
+  while (work()) moved = true;
+  return moved;
 }
 
 void ReductionMachine::wait() {
