@@ -336,11 +336,11 @@ TYPED_TEST(Filter, RefusesPropertiesThatDifferBetweenRanks) {
   TypeParam run(everybody(), world().rank(), world().size());
   const bool last = world().rank() == world().size() - 1;
   auto changes = TypeParam::changes();
-  changes.push_back({"Schedule", [](vtkAsyncAlgorithm* f, bool odd) {
-                       f->SetSchedule(odd ? vtkAsyncAlgorithm::SYNCHRONOUS
-                                          : vtkAsyncAlgorithm::ASYNCHRONOUS);
+  changes.push_back({"Schedule", [](vtkAsyncExchangeAlgorithm* f, bool odd) {
+                       f->SetSchedule(odd ? vtkAsyncExchangeAlgorithm::SYNCHRONOUS
+                                          : vtkAsyncExchangeAlgorithm::ASYNCHRONOUS);
                      }});
-  changes.push_back({"Detector", [](vtkAsyncAlgorithm* f, bool odd) {
+  changes.push_back({"Detector", [](vtkAsyncExchangeAlgorithm* f, bool odd) {
                        f->SetDetector(odd ? "tree-counter" : "default");
                      }});
   for (const auto& [name, change] : changes) {
