@@ -145,6 +145,8 @@ function (tributary_add_pvbatch_test name)
     set(symmetric --sym)
   endif ()
   get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
+  # Modules that scripts of other rooms import.
+  set(tests "${PROJECT_SOURCE_DIR}/Testing/Filters")
   foreach (ranks IN LISTS arg_RANKS arg_WIDE)
     set(labels Plugin ${arg_LABELS})
     if (ranks IN_LIST arg_WIDE)
@@ -159,6 +161,6 @@ function (tributary_add_pvbatch_test name)
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"
         "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"
         "TRIBUTARY_OUTPUT=${output}"
-        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${PROJECT_SOURCE_DIR}/Testing/Filters/Support")
+        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${tests}/Support:${tests}/Lines:${tests}/Features")
   endforeach ()
 endfunction ()

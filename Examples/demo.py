@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streamlines through a real flow, by Async Stream Tracer and by ParaView's own Stream Tracer.
+"""Traces streamlines of a simulated flow with Async Stream Tracer and ParaView's Stream Tracer.
 
     xvfb-run -a -s -noreset mpirun -n 4 pvbatch Examples/demo.py --plugin <Tributary.so> --output <folder>
 
-Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water comes in on the left and leaves through
-two arms. Writes lines.vtp and lines.png, and prints what each rank did and how long both took.
+Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water enters on the left and leaves through
+two arms. Writes lines.vtp and lines.png, and prints the statistics of each rank and the seconds of both
+filters.
 """
 import argparse
 import os
@@ -17,12 +18,12 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 here = os.path.dirname(os.path.abspath(__file__))
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-parser.add_argument("--plugin", default=os.environ.get("TRIBUTARY_PLUGIN"), help="Tributary.so")
-parser.add_argument("--output", default=".", help="folder for lines.vtp and lines.png")
-parser.add_argument("--seeds", type=int, default=1000, help="about how many lines to start")
+parser.add_argument("--plugin", default=os.environ.get("TRIBUTARY_PLUGIN"), help="path of Tributary.so; default: $TRIBUTARY_PLUGIN")
+parser.add_argument("--output", default=".", help="folder for lines.vtp and lines.png; default: the current folder")
+parser.add_argument("--seeds", type=int, default=1000, help="approximate number of seeds; default: 1000")
 arguments = parser.parse_args()
 if not arguments.plugin:
-    parser.error("--plugin: where is Tributary.so?")
+    parser.error("set --plugin to the path of Tributary.so")
 os.makedirs(arguments.output, exist_ok=True)
 
 
@@ -31,14 +32,14 @@ def show(text):
 
 
 def traced(tracer):
-    """Traces, and returns the seconds that it took on all ranks."""
+    """Traces and returns the seconds on all ranks."""
     start = time.perf_counter()
     tracer.UpdatePipeline()
     return time.perf_counter() - start
 
 
 def table(rows):
-    """Rows of text, the first one the head, as lines of equal columns."""
+    """Prints rows of text in columns; the first row is the header."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         first = row[0].ljust(widths[0])
@@ -53,7 +54,7 @@ def inlet(number):
 
 
 def statistics(lines):
-    """The filter's statistics: arrays of the field data with one value for each rank."""
+    """The statistics of the filter: arrays of the field data with one value for each rank."""
     fields = lines.GetFieldData()
     rows = [["rank"] + [str(rank) for rank in range(ranks)]]
     for array in map(fields.GetArray, range(fields.GetNumberOfArrays())):
@@ -95,10 +96,10 @@ show("")
 table(rows)
 
 lines = servermanager.Fetch(ours)
-show("\nWhat each rank did")
+show("\nStatistics of each rank")
 table(statistics(lines))
 
-# Inline data: the expat of Debian 12 does not let ParaView 5.11 read appended data.
+# Inline data: ParaView 5.11 cannot read appended data with the expat of Debian 12.
 writer = vtkXMLPolyDataWriter()
 writer.SetFileName(os.path.join(arguments.output, "lines.vtp"))
 writer.SetDataModeToBinary()
@@ -110,15 +111,15 @@ view = CreateRenderView(ViewSize=[1200, 800])
 view.UseColorPaletteForBackground = 0
 view.Background = [1, 1, 1]
 view.OrientationAxesVisibility = 0
-# The channel's floor. Nothing is transparent: on several ranks ParaView would sort the pieces by
-# passing them round as appended XML, which it cannot read with the expat of Debian 12.
+# The floor of the channel. Nothing is transparent: to sort pieces on several ranks, ParaView exchanges
+# them as appended XML, which it cannot read with the expat of Debian 12.
 floor = Slice(Input=data)
 floor.SliceType.Origin = [0.1, 0, 0.0001]
 floor.SliceType.Normal = [0, 0, 1]
 ground = Show(floor, view)
 ground.ColorArrayName = [None, ""]
 ground.DiffuseColor = ground.AmbientColor = [0.85, 0.87, 0.9]
-# 100 lines as tubes, as more would hide each other.
+# 100 lines as tubes; more lines would hide each other.
 few = AsyncStreamTracerWithCustomSource(Input=data, SeedSource=inlet(100), Vectors=["POINTS", "U"])
 tubes = Tube(Input=few, Radius=0.0004)
 drawn = Show(tubes, view)

@@ -3,14 +3,11 @@
 
 #include "Common/ControllerTransport.h"
 #include "Common/PropertyList.h"
-#include "Common/Require.h"
 #include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
 
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
-#include "Tributary/Exchange/Exchange.h"
-#include "Tributary/Termination/Detector.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataObjectTypes.h>
@@ -21,15 +18,13 @@
 #include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
-#include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <exception>
 #include <string>
-#include <vector>
 
 namespace {
-/// Seconds between two looks at the abort flag, which may call back into a client.
-constexpr double MONITOR_INTERVAL = 0.02;
+/// Seconds between two checks of the abort flag, which may call back into a client.
+constexpr double MonitorInterval = 0.02;
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -44,15 +39,6 @@ vtkAsyncAlgorithm::~vtkAsyncAlgorithm() {
 
 //------------------------------------------------------------------------------
 vtkCxxSetObjectMacro(vtkAsyncAlgorithm, Controller, vtkMultiProcessController);
-
-//------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::SetDetector(const char* name) {
-  const std::string detector = name ? name : "";
-  if (this->Detector != detector) {
-    this->Detector = detector;
-    this->Modified();
-  }
-}
 
 //------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info) {
@@ -91,8 +77,7 @@ int vtkAsyncAlgorithm::RequestDataObject(vtkInformation*, vtkInformationVector**
 int vtkAsyncAlgorithm::RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
                                            vtkInformationVector*) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
-  // The executive passed on what the output port was asked for, its extent too, which is that of
-  // another input.
+  // The executive copies the extent requested of the output, which need not be that of an input.
   for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
     for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
       vtkInformation* info = inputVector[port]->GetInformationObject(i);
@@ -133,10 +118,8 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     tributary::PropertyList properties;
     tributary::collectively(transport, [&] {
       this->CheckProperties();
-      this->CheckExchangeProperties();
-      properties.add("Schedule", this->Schedule);
-      properties.add("Detector", this->Detector);
-      properties.add("AutoTune", this->AutoTune);
+      this->CheckExecutionProperties();
+      this->DescribeExecutionProperties(properties);
       this->DescribeProperties(properties);
     });
     properties.agree(transport);
@@ -154,15 +137,15 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   } catch (const std::exception& e) {
     error = e.what();
   } catch (...) {
-    error = "an error of an unknown kind";
+    error = "an exception of an unknown type";
   }
   this->GiveUp(outputVector);
   this->SetErrorCode(vtkErrorCode::UserError);
-  // All ranks are here with the same error: one message is enough.
+  // All ranks have the same error: rank 0 reports it.
   if (!this->Controller || this->Controller->GetLocalProcessId() == 0) {
     vtkErrorMacro(<< this->Failure() << ": " << error << ".");
   }
-  // The executive would add an error on every rank if this were not called a success.
+  // The executive would report another error on each rank if this returned 0.
   return 1;
 }
 
@@ -179,55 +162,19 @@ void vtkAsyncAlgorithm::DescribeArray(tributary::PropertyList& list, const char*
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncAlgorithm::CheckExchangeProperties() {
-  using tributary::require;
-  require(this->Arrivals >= 0 && this->Arrivals <= 1, "Arrivals", this->Arrivals,
-          "set it to a share from 0 to 1");
-  require(this->BatchBytes >= 1, "BatchBytes", this->BatchBytes, "set it to 1 or more");
-  require(this->HoldTime >= 0 && std::isfinite(this->HoldTime), "HoldTime", this->HoldTime,
-          "set it to 0 or more microseconds");
-  require(this->StallTimeout >= 0, "StallTimeout", this->StallTimeout,
-          "set it to a positive number of seconds, or to 0 to wait for ever");
-  const auto known = tributary::detectorNames(tributary::WorkModel::AP);
-  std::string choices = "\"default\"";
-  for (const std::string& name : known) {
-    choices += ", \"" + name + "\"";
-  }
-  require(this->Detector == "default" ||
-              std::find(known.begin(), known.end(), this->Detector) != known.end(),
-          "Detector", this->Detector, "set it to one of ", choices);
-}
-
-//------------------------------------------------------------------------------
-tributary::ExchangeOptions vtkAsyncAlgorithm::MakeExchangeOptions() {
-  constexpr tributary::Schedule schedules[] = {tributary::Schedule::Synchronous,
-                                               tributary::Schedule::Neighborhood,
-                                               tributary::Schedule::Asynchronous};
-  tributary::ExchangeOptions options;
-  options.schedule = schedules[this->Schedule];
-  options.arrivals = this->Arrivals;
-  options.detector = this->Detector;
-  options.batchBytes = static_cast<std::size_t>(this->BatchBytes);
-  options.holdSeconds = this->HoldTime * 1e-6;
-  options.stallSeconds = this->StallTimeout;
-  return options;
-}
-
-//------------------------------------------------------------------------------
 tributary::RunContext vtkAsyncAlgorithm::MakeRunContext(tributary::Transport& transport,
                                                         tributary::RunStatistics& statistics) {
-  return {transport, statistics,
-          [this, &transport](double progress) { return this->Monitor(transport, progress); },
-          [this, &transport](bool interrupted) {
-            return this->AbortedTogether(transport, interrupted);
-          },
-          [this](const std::string& text) { vtkWarningMacro(<< text); }};
+  return {
+      transport, statistics,
+      [this, &transport](double progress) { return this->Monitor(transport, progress); },
+      [this, &transport](bool interrupted) { return this->AgreeOnAbort(transport, interrupted); },
+      [this](const std::string& text) { vtkWarningMacro(<< text); }};
 }
 
 //------------------------------------------------------------------------------
 bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress) {
   const double now = transport.now();
-  if (this->LastLook >= 0 && now - this->LastLook < MONITOR_INTERVAL) {
+  if (this->LastLook >= 0 && now - this->LastLook < MonitorInterval) {
     return true;
   }
   this->LastLook = now;
@@ -236,24 +183,17 @@ bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress
 }
 
 //------------------------------------------------------------------------------
-bool vtkAsyncAlgorithm::AbortedTogether(tributary::Transport& transport, bool mine) {
-  const bool aborted = mine || this->CheckAbort();
+bool vtkAsyncAlgorithm::AgreeOnAbort(tributary::Transport& transport, bool interrupted) {
+  const bool aborted = interrupted || this->CheckAbort();
   if (tributary::allreduce(transport, tributary::ReduceOp::Or, std::int64_t(aborted)) == 0) {
     return false;
   }
-  this->SetAbortOutput(true);  // also where nobody asked for it, so that all ranks go on alike
+  this->SetAbortOutput(true);  // also on ranks that were not asked to abort
   return true;
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "Schedule: " << this->Schedule << "\n"
-     << indent << "Arrivals: " << this->Arrivals << "\n"
-     << indent << "Detector: " << this->Detector << "\n"
-     << indent << "BatchBytes: " << this->BatchBytes << "\n"
-     << indent << "HoldTime: " << this->HoldTime << " microseconds\n"
-     << indent << "AutoTune: " << this->AutoTune << "\n"
-     << indent << "StallTimeout: " << this->StallTimeout << " seconds\n"
-     << indent << "Controller: " << this->Controller << "\n";
+  os << indent << "Controller: " << this->Controller << "\n";
 }

@@ -349,6 +349,5 @@ void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "ResidualThreshold: " << this->ResidualThreshold << "\n"
      << indent << "IterationLimit: " << this->IterationLimit << "\n"
      << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n"
-     << indent << "Slabs: " << this->Slabs << "\n"
-     << indent << "ConvergenceDetection: " << this->ConvergenceDetection << "\n";
+     << indent << "Slabs: " << this->Slabs << "\n";
 }

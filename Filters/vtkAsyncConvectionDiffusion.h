@@ -48,28 +48,26 @@
  * residual of all cells at one moment, 0 if it is put together from what ranks saw after their
  * sweeps (synchronous iterations look at those first).
  *
- * **Collective**, see vtkAsyncAlgorithm. Schedule: ASYNCHRONOUS, or SYNCHRONOUS, which waits for
- * neighbors in each iteration; NEIGHBORHOOD is the same as that. Arrivals, Detector, BatchBytes,
- * HoldTime and StallTimeout have no effect. Sweeps are parallel through vtkSMPTools, see Slabs.
+ * **Collective**, see vtkAsyncAlgorithm. Sweeps are parallel through vtkSMPTools, see Slabs.
  *
  * @sa
- * vtkAsyncAlgorithm
+ * vtkAsyncSolverAlgorithm
  */
 
 #ifndef vtkAsyncConvectionDiffusion_h
 #define vtkAsyncConvectionDiffusion_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncAlgorithm.h"
+#include "vtkAsyncSolverAlgorithm.h"
 
 #include <memory>  // For State
 
 class vtkAlgorithmOutput;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolverAlgorithm {
  public:
   static vtkAsyncConvectionDiffusion* New();
-  vtkTypeMacro(vtkAsyncConvectionDiffusion, vtkAsyncAlgorithm);
+  vtkTypeMacro(vtkAsyncConvectionDiffusion, vtkAsyncSolverAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum SideConditions {
@@ -88,8 +86,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgor
   };
 
   enum Stops { NUMBER_OF_STEPS = 0, END_TIME = 1 };
-
-  enum ConvergenceDetections { SNAPSHOTS = 0, SUPERVISED = 1 };
 
   /// Optional input 1: a data set, or composite of such, whose points say where the source is.
   void SetSourceConnection(vtkAlgorithmOutput* source);
@@ -279,16 +275,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgor
   vtkGetMacro(Slabs, int);
   ///@}
 
-  ///@{
-  /**
-   * How asynchronous iterations find out that they may stop: by the residuals of snapshots, one
-   * after the other (SNAPSHOTS), or of a snapshot when all ranks have seen their own residuals
-   * small (SUPERVISED). Default: SNAPSHOTS.
-   */
-  vtkSetClampMacro(ConvergenceDetection, int, SNAPSHOTS, SUPERVISED);
-  vtkGetMacro(ConvergenceDetection, int);
-  ///@}
-
  protected:
   vtkAsyncConvectionDiffusion();
   ~vtkAsyncConvectionDiffusion() override;
@@ -336,7 +322,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgor
   int IterationLimit = 10000000;
   int SweepsPerExchange = 2;
   int Slabs = 0;
-  int ConvergenceDetection = SNAPSHOTS;
   std::unique_ptr<vtkState> State;
 };
 

@@ -110,6 +110,5 @@ void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "Tolerance: " << this->Tolerance << "\n"
      << indent << "CycleLimit: " << this->CycleLimit << "\n"
      << indent << "IterationLimit: " << this->IterationLimit << "\n"
-     << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n"
-     << indent << "ConvergenceDetection: " << this->ConvergenceDetection << "\n";
+     << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n";
 }

@@ -53,27 +53,25 @@
  * Residual and with BIHARMONIC Correction (the largest of the components, in units of the array),
  * Cycles and Iterations (those of all components); and statistics (see vtkAsyncAlgorithm).
  *
- * **Collective**, see vtkAsyncAlgorithm. Schedule: ASYNCHRONOUS, or SYNCHRONOUS, in which the
- * iterations wait for neighbors, too; NEIGHBORHOOD is the same as that. Arrivals, Detector,
- * BatchBytes, HoldTime and StallTimeout have no effect. Sweeps are parallel through vtkSMPTools.
+ * **Collective**, see vtkAsyncAlgorithm. Sweeps are parallel through vtkSMPTools.
  *
  * @sa
- * vtkAsyncAlgorithm
+ * vtkAsyncSolverAlgorithm
  */
 
 #ifndef vtkAsyncHarmonicFill_h
 #define vtkAsyncHarmonicFill_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncAlgorithm.h"
+#include "vtkAsyncSolverAlgorithm.h"
 
 #include <string>  // For PointArrays
 #include <vector>  // For PointArrays
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgorithm {
  public:
   static vtkAsyncHarmonicFill* New();
-  vtkTypeMacro(vtkAsyncHarmonicFill, vtkAsyncAlgorithm);
+  vtkTypeMacro(vtkAsyncHarmonicFill, vtkAsyncSolverAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum Unknowns {
@@ -87,8 +85,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncAlgorithm {
     HARMONIC = 0,   ///< Values go on across the rim.
     BIHARMONIC = 1  ///< So do slopes.
   };
-
-  enum ConvergenceDetections { SNAPSHOTS = 0, SUPERVISED = 1 };
 
   ///@{
   /**
@@ -191,16 +187,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncAlgorithm {
   vtkGetMacro(SweepsPerExchange, int);
   ///@}
 
-  ///@{
-  /**
-   * How asynchronous iterations find out that they may stop: by the residuals of snapshots, one
-   * after the other (SNAPSHOTS), or of a snapshot when all ranks have seen their own residuals
-   * small (SUPERVISED). Default: SNAPSHOTS.
-   */
-  vtkSetClampMacro(ConvergenceDetection, int, SNAPSHOTS, SUPERVISED);
-  vtkGetMacro(ConvergenceDetection, int);
-  ///@}
-
  protected:
   vtkAsyncHarmonicFill() = default;
   ~vtkAsyncHarmonicFill() override = default;
@@ -230,7 +216,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncAlgorithm {
   int CycleLimit = 1000;
   int IterationLimit = 10000;
   int SweepsPerExchange = 1;
-  int ConvergenceDetection = SNAPSHOTS;
 };
 
 #endif

@@ -6,20 +6,20 @@
  * vtkAsyncRegionAlgorithm has the properties that say which cells take part and which of them are
  * connected. What is said of its input by vtkAsyncConnectivity is true of its other subclasses too.
  *
- * **AutoTune** (see vtkAsyncAlgorithm): the sets of the ranks are united about fifty times more, a
- * small part of the work where cells outnumber sets. The choice holds until Method, Schedule,
- * Arrivals, Detector or the number of ranks changes, or that of data sets with points by more than
- * a factor of two. ExpectedSeconds are those of uniting the sets (in the first range, where there
- * are several); TuningSeconds are contained in those of the phase that unites them. Where no rank
- * has to send anything, nothing is tried. Unions of another kind, as those of points within
- * Tolerance, are done with the defaults.
+ * **AutoTune** (see vtkAsyncExchangeAlgorithm): the sets of the ranks are united about fifty times
+ * more, a small part of the work where cells outnumber sets. The choice holds until Method,
+ * Schedule, Arrivals, Detector or the number of ranks changes, or that of data sets with points by
+ * more than a factor of two. ExpectedSeconds are those of uniting the sets (in the first range,
+ * where there are several); TuningSeconds are contained in those of the phase that unites them.
+ * Where no rank has to send anything, nothing is tried. Unions of another kind, as those of points
+ * within Tolerance, are done with the defaults.
  */
 
 #ifndef vtkAsyncRegionAlgorithm_h
 #define vtkAsyncRegionAlgorithm_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncAlgorithm.h"
+#include "vtkAsyncExchangeAlgorithm.h"
 
 #include <array>       // For ScalarRanges
 #include <functional>  // For Finder
@@ -35,9 +35,9 @@ class UnionTuner;
 }  // namespace tributary
 class vtkDataArray;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeAlgorithm {
  public:
-  vtkAbstractTypeMacro(vtkAsyncRegionAlgorithm, vtkAsyncAlgorithm);
+  vtkAbstractTypeMacro(vtkAsyncRegionAlgorithm, vtkAsyncExchangeAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum Connections { FACES = 0, EDGES = 1, POINTS = 2 };

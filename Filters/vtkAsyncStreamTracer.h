@@ -43,12 +43,12 @@
  * step too. (Ranks must be processors of one kind. SeedIds of a source without global ids or
  * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
  *
- * **AutoTune** (see vtkAsyncAlgorithm) tries four times BlocksPerRank, too: TunedBlocksPerRank. All
- * seeds are traced with the defaults, the first steps of their lines with the others, too, and
- * where one of these seems to be faster all seeds with that one and with the defaults again; all of
- * it takes about five times as long as tracing them. The choice holds until a property or the
- * number of seeds changes; not when the input's values or time do. With fewer than 100 seeds
- * nothing is tried. ExpectedSeconds are those of TracingSeconds.
+ * **AutoTune** (see vtkAsyncExchangeAlgorithm) tries four times BlocksPerRank, too:
+ * TunedBlocksPerRank. All seeds are traced with the defaults, the first steps of their lines with
+ * the others, too, and where one of these seems to be faster all seeds with that one and with the
+ * defaults again; all of it takes about five times as long as tracing them. The choice holds until
+ * a property or the number of seeds changes; not when the input's values or time do. With fewer
+ * than 100 seeds nothing is tried. ExpectedSeconds are those of TracingSeconds.
  *
  * **Collective**, see vtkAsyncAlgorithm; BlocksPerRank may differ between ranks too. It is looked
  * for an abort between groups of up to 2048 lines of a block.
@@ -70,16 +70,16 @@
 #define vtkAsyncStreamTracer_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncAlgorithm.h"
+#include "vtkAsyncExchangeAlgorithm.h"
 
 #include <memory>  // For Choice
 
 class vtkPolyData;
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgorithm {
  public:
   static vtkAsyncStreamTracer* New();
-  vtkTypeMacro(vtkAsyncStreamTracer, vtkAsyncAlgorithm);
+  vtkTypeMacro(vtkAsyncStreamTracer, vtkAsyncExchangeAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum Directions { FORWARD = 0, BACKWARD = 1, BOTH = 2 };

@@ -24,15 +24,16 @@
 #include "Common/Leaves.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 
 namespace tributary {
 namespace {
 
-/// Connectivity of 64-bit numbers, as a view or, if VTK stores 32 bits, as a copy.
+/// 64-bit connectivity: a view, or a copy if VTK stores 32 bits.
 void viewCells(vtkCellArray* cells, CellLists& lists) {
   const auto view = [](vtkDataArray* array,
                        std::vector<std::int64_t>& own) -> Span<const std::int64_t> {
-    const auto count = static_cast<std::size_t>(array->GetNumberOfValues());
+    const std::size_t count = index(array->GetNumberOfValues());
     if (array->GetDataTypeSize() == sizeof(std::int64_t))
       return {static_cast<const std::int64_t*>(array->GetVoidPointer(0)), count};
     const auto* narrow = static_cast<const std::int32_t*>(array->GetVoidPointer(0));
@@ -43,7 +44,7 @@ void viewCells(vtkCellArray* cells, CellLists& lists) {
   lists.connectivity = view(cells->GetConnectivityArray(), lists.ownConnectivity);
 }
 
-/// Cells written one by one.
+/// Adds cells one by one.
 class CellWriter {
  public:
   explicit CellWriter(CellLists& lists) : lists_(lists) { lists.ownOffsets.assign(1, 0); }
@@ -113,7 +114,7 @@ void polyCells(vtkPolyData* poly, CellLists& lists) {
   add(poly->GetStrips(), [](vtkIdType) { return VTK_TRIANGLE_STRIP; });
 }
 
-/// Whatever else a data set may be.
+/// The cells of any other data set.
 void genericCells(vtkDataSet* dataSet, CellLists& lists) {
   CellWriter list(lists);
   vtkNew<vtkIdList> ids;
@@ -134,13 +135,13 @@ CellLists cellListsOf(vtkDataSet* dataSet) {
       return lists;
     }
     vtkUnsignedCharArray* types = grid->GetCellTypesArray();
-    lists.types = {types->GetPointer(0), static_cast<std::size_t>(types->GetNumberOfValues())};
+    lists.types = {types->GetPointer(0), index(types->GetNumberOfValues())};
     viewCells(grid->GetCells(), lists);
     static_assert(sizeof(vtkIdType) == sizeof(std::int64_t));
     const auto view = [](vtkIdTypeArray* ids) -> Span<const std::int64_t> {
       if (!ids) return {};
       return {reinterpret_cast<const std::int64_t*>(ids->GetPointer(0)),
-              static_cast<std::size_t>(ids->GetNumberOfValues())};
+              index(ids->GetNumberOfValues())};
     };
     lists.faceLocations = view(grid->GetFaceLocations());
     lists.faces = view(grid->GetFaces());
@@ -177,7 +178,7 @@ vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
 }
 
 vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
-  if (array->GetDataType() == VTK_BIT) {  // packed, whatever it says of its layout
+  if (array->GetDataType() == VTK_BIT) {  // packed, although its layout is reported as standard
     auto bytes = vtkSmartPointer<vtkUnsignedCharArray>::New();
     bytes->SetName(array->GetName());
     bytes->SetNumberOfComponents(array->GetNumberOfComponents());
@@ -195,7 +196,7 @@ vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
 
 std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
   if (ids->GetDataType() == VTK_BIT) return exactIds(plain(ids));
-  std::vector<std::int64_t> copy(static_cast<std::size_t>(ids->GetNumberOfTuples()));
+  std::vector<std::int64_t> copy(index(ids->GetNumberOfTuples()));
   if (ids->HasStandardMemoryLayout() && ids->GetNumberOfComponents() == 1) {
     switch (ids->GetDataType()) {
       vtkTemplateMacro(
@@ -204,7 +205,7 @@ std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
                          copy.begin(), [](VTK_TT id) { return static_cast<std::int64_t>(id); }));
       default:
         throw Error(std::string("the array \"") + (ids->GetName() ? ids->GetName() : "") +
-                    "\" is of a type that has no whole numbers");
+                    "\" has no integer type; select an array of integers");
     }
     return copy;
   }
@@ -225,12 +226,11 @@ Span<const std::uint8_t> cellFlagsOf(vtkDataSet* dataSet, Span<const std::uint8_
   };
   const bool refined = any(cells, vtkDataSetAttributes::REFINEDCELL);
   const bool hiddenPoints = any(points, vtkDataSetAttributes::HIDDENPOINT);
-  const auto count = static_cast<std::size_t>(dataSet->GetNumberOfCells());
+  const std::size_t count = index(dataSet->GetNumberOfCells());
   const Span<const std::uint8_t> stored =
-      cells ? Span<const std::uint8_t>(cells->GetPointer(0),
-                                       static_cast<std::size_t>(cells->GetNumberOfValues()))
+      cells ? Span<const std::uint8_t>(cells->GetPointer(0), index(cells->GetNumberOfValues()))
             : Span<const std::uint8_t>();
-  // Flags of another number are the caller's to refuse.
+  // The caller rejects a wrong number of flags.
   if ((!refined && !hiddenPoints && covered.empty()) || (cells && stored.size() != count))
     return stored;
   std::vector<std::uint8_t>& flags = copy;

@@ -19,6 +19,8 @@
 
 #include <cmath>
 
+#include "Tributary/Base/Index.h"
+
 namespace tributary {
 namespace {
 
@@ -34,7 +36,7 @@ double dot(const Point& a, const Point& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/// Simplices added up.
+/// The sum of the measures and moments of simplices.
 class Sum {
  public:
   void line(const Point& a, const Point& b) {
@@ -46,7 +48,7 @@ class Sum {
     add(0.5 * std::sqrt(dot(n, n)), {a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]},
         3);
   }
-  /// Counts against the others where it is turned the other way.
+  /// Counts negatively if its orientation is opposite to the normal.
   void triangle(const Point& a, const Point& b, const Point& c, const Point& normal) {
     const Point n = cross(minus(b, a), minus(c, a));
     add(0.5 * dot(n, normal), {a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]}, 3);
@@ -71,7 +73,7 @@ class Sum {
   Point moment_{};
 };
 
-/// Tables end a face with -1, so that all have room for the largest.
+/// Adds the tetrahedra from `mean` to fans on the faces. VTK's tables end a shorter face with -1.
 template <class Cell>
 void addFaces(Sum& sum, const Point* points, int faces, const Point& mean) {
   for (int f = 0; f < faces; ++f) {
@@ -101,7 +103,7 @@ void addPolygon(Sum& sum, std::int64_t count, const std::int64_t* ids, const Coo
   for (std::int64_t i = 2; i < count; ++i) sum.triangle(first, at[ids[i - 1]], at[ids[i]], normal);
 }
 
-/// Tetrahedra from the mean of all points to fans on the faces.
+/// Adds the tetrahedra from the mean of all points to fans on the faces.
 void addPolyhedron(Sum& sum, vtkUnstructuredGrid* grid, std::int64_t cell, const Coordinates& at,
                    const Point& mean) {
   vtkIdType faces = 0;
@@ -119,7 +121,7 @@ void addPolyhedron(Sum& sum, vtkUnstructuredGrid* grid, std::int64_t cell, const
   }
 }
 
-/// Whatever VTK divides into simplices.
+/// Adds the simplices into which VTK divides the cell.
 void addAsVTK(Sum& sum, vtkDataSet* dataSet, std::int64_t id) {
   vtkNew<vtkGenericCell> cell;
   dataSet->GetCell(id, cell);
@@ -129,8 +131,7 @@ void addAsVTK(Sum& sum, vtkDataSet* dataSet, std::int64_t id) {
   const int corners = cell->GetCellDimension() + 1;
   std::array<Point, 4> p;
   for (vtkIdType i = 0; i + corners <= points->GetNumberOfPoints(); i += corners) {
-    for (int j = 0; j < corners; ++j)
-      points->GetPoint(i + j, p[static_cast<std::size_t>(j)].data());
+    for (int j = 0; j < corners; ++j) points->GetPoint(i + j, p[index(j)].data());
     if (corners == 2) sum.line(p[0], p[1]);
     if (corners == 3) sum.triangle(p[0], p[1], p[2]);
     if (corners == 4) sum.tetrahedron(p[0], p[1], p[2], p[3]);
@@ -201,7 +202,7 @@ CellSize sizeOfCell(int type, std::int64_t count, const std::int64_t* ids, const
   Point mean{};
   for (std::int64_t i = 0; i < count; ++i) {
     const Point point = at[ids[i]];
-    if (i < 12) p[static_cast<std::size_t>(i)] = point;
+    if (i < 12) p[index(i)] = point;
     for (std::size_t a = 0; a < 3; ++a) mean[a] += point[a];
   }
   for (double& x : mean) x /= static_cast<double>(count);

@@ -9,11 +9,11 @@ class vtkDataSet;
 
 namespace tributary {
 
-/// Coordinates as float or double.
+/// A view of point coordinates of type float or double.
 class Coordinates {
  public:
   Coordinates() = default;
-  /// @param array  contiguous floats or doubles, 3 components; outlives this
+  /// @param array  contiguous floats or doubles with 3 components; must outlive the view
   explicit Coordinates(vtkDataArray* array);
   std::array<double, 3> operator[](std::int64_t point) const {
     if (doubles_) return {doubles_[3 * point], doubles_[3 * point + 1], doubles_[3 * point + 2]};
@@ -27,23 +27,27 @@ class Coordinates {
   const double* doubles_ = nullptr;
 };
 
-/// Length, area or volume of a cell, whichever its dimension has, and the point where it balances;
-/// the mean of its points if it has none.
+/// The length, area or volume of a cell, depending on its dimension, and its centroid. A cell
+/// without a measure has the mean of its points as the centroid.
 struct CellSize {
   double measure = 0;
   std::array<double, 3> centroid{};
 };
 
-/// Whether a cell's points are enough to measure it.
-bool isMeasuredByPoints(int type);
+/// Whether the size of a cell type depends only on the points of the cell.
+[[nodiscard]] bool isMeasuredByPoints(int type);
 
-/// How many points a cell of a type has at least; 0 if it is not told.
-int leastPointsOf(int type);
+/// The minimum number of points of a cell type; 0 if unknown.
+[[nodiscard]] int leastPointsOf(int type);
 
-/// Linear cells by their own points; others as VTK divides them into simplices. Faces that are not
-/// plane count as fans around the mean of their points, so that cells fill what is between them.
-/// @param dataSet, cell  used for cells that are not linear; one thread at a time
-CellSize sizeOfCell(int type, std::int64_t count, const std::int64_t* ids,
-                    const Coordinates& coordinates, vtkDataSet* dataSet, std::int64_t cell);
+/// Local. The size of a cell: of a linear cell by its points, of another cell by VTK's
+/// decomposition into simplices. Faces that are not plane are fans around the mean of their points,
+/// so neighbors neither overlap nor leave gaps.
+/// @param type, count, ids  the VTK cell type and the points of the cell
+/// @param dataSet, cell  used for nonlinear cells and polyhedra; not thread-safe for nonlinear
+/// cells
+[[nodiscard]] CellSize sizeOfCell(int type, std::int64_t count, const std::int64_t* ids,
+                                  const Coordinates& coordinates, vtkDataSet* dataSet,
+                                  std::int64_t cell);
 
 }  // namespace tributary

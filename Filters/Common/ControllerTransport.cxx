@@ -19,7 +19,8 @@ std::unique_ptr<Transport> makeTransport(vtkMultiProcessController* controller) 
   if (!communicator || !communicator->GetMPIComm() || !communicator->GetMPIComm()->GetHandle())
     throw Error(std::string("the controller (") + controller->GetClassName() + ") has " +
                 std::to_string(controller->GetNumberOfProcesses()) +
-                " processes but no MPI communicator; give the filter a vtkMPIController");
+                " processes but no MPI communicator; set the controller of the filter to a "
+                "vtkMPIController");
   return makeMpiTransport(*communicator->GetMPIComm()->GetHandle());
 }
 

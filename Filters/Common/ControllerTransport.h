@@ -9,9 +9,9 @@ class vtkMultiProcessController;
 
 namespace tributary {
 
-/// The transport over the ranks of a VTK controller: MPI if the controller has more than one
-/// process, otherwise the Loopback transport. Collective over the controller; its communicator is
-/// duplicated. Throws Error if a controller of several processes does not use MPI.
-std::unique_ptr<Transport> makeTransport(vtkMultiProcessController* controller);
+/// Collective over the controller. Makes the transport between its ranks: MPI, on a duplicate of
+/// the communicator, if the controller has more than one process, otherwise Loopback. Throws Error
+/// if a controller of several processes does not use MPI.
+[[nodiscard]] std::unique_ptr<Transport> makeTransport(vtkMultiProcessController* controller);
 
 }  // namespace tributary

@@ -13,9 +13,10 @@
 
 namespace tributary {
 
-/// Memory for a large array that is about to be written: asks for huge pages, because the first
-/// touch of small ones costs more than all that is computed here. To be released with free().
-inline void* allocateFresh(std::size_t bytes) {
+/// Local. Allocates uninitialized memory, with huge pages for large sizes: page faults of small
+/// pages take longer than the computation of the values. The caller releases it with free(). Throws
+/// std::bad_alloc.
+[[nodiscard]] inline void* allocateFresh(std::size_t bytes) {
   constexpr std::size_t HugePage = std::size_t(2) << 20;
   const bool large = bytes >= 2 * HugePage;
   const std::size_t alignment = large ? HugePage : 64;
@@ -23,14 +24,15 @@ inline void* allocateFresh(std::size_t bytes) {
   void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
   if (!memory) throw std::bad_alloc();
 #ifdef __linux__
-  if (large) madvise(memory, rounded, MADV_HUGEPAGE);  // advice: it may be refused
+  if (large) madvise(memory, rounded, MADV_HUGEPAGE);  // advice that the system may ignore
 #endif
   return memory;
 }
 
-/// A VTK array (vtkFloatArray ...) of uninitialized values in fresh memory.
+/// Local. Makes a VTK array of type ArrayT, for example vtkFloatArray, with uninitialized values.
 template <class ArrayT>
-vtkSmartPointer<ArrayT> freshArray(const char* name, int components, vtkIdType tuples) {
+[[nodiscard]] vtkSmartPointer<ArrayT> freshArray(const char* name, int components,
+                                                 vtkIdType tuples) {
   using Value = typename ArrayT::ValueType;
   auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name);

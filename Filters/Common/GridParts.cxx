@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -18,6 +19,7 @@
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Rendezvous.h"
@@ -27,7 +29,7 @@ namespace {
 
 enum class Kind : std::uint8_t { None, Uniform, Rectilinear, Curvilinear };
 
-/// What decides whether two data sets are parts of one grid.
+/// The data that determine whether two data sets are parts of one grid.
 struct GridPart {
   Kind kind = Kind::None;
   std::array<int, 6> extent{};
@@ -59,7 +61,7 @@ std::array<int, 3> cornerOf(const std::array<int, 6>& extent, unsigned corner) {
 GridPart partOf(const Leaf& leaf) {
   GridPart part;
   if (!leaf.dataSet || !extentOf(leaf.dataSet, part.extent.data())) return part;
-  // Points without an extent of that size are told apart like those of a mesh.
+  // If the extent does not match the number of points, the data set is treated like a mesh.
   std::int64_t points = 1;
   for (std::size_t a = 0; a < 3; ++a)
     points *=
@@ -115,7 +117,7 @@ bool isDescending(const std::vector<double>& axis) {
                             [](double a, double b) { return !(a > b); }) == axis.end();
 }
 
-/// Whether rectilinear parts have the axes of one grid.
+/// Whether rectilinear parts have equal coordinates at equal indices, and monotonic axes together.
 bool haveCommonAxes(const Parts& parts) {
   for (std::size_t a = 0; a < 3; ++a) {
     std::map<std::int64_t, double> known;
@@ -138,7 +140,7 @@ bool haveCommonAxes(const Parts& parts) {
   return true;
 }
 
-/// Whether curvilinear parts have the same points where they have the same corner.
+/// Whether curvilinear parts have equal points at corners with equal indices.
 bool haveCommonCorners(const Parts& parts) {
   std::map<std::array<int, 3>, std::uint64_t> known;
   for (const GridPart* part : parts)
@@ -149,7 +151,7 @@ bool haveCommonCorners(const Parts& parts) {
   return true;
 }
 
-/// The indices that two parts have both, if any.
+/// The intersection of the extents of two parts, or none.
 std::optional<std::array<int, 6>> common(const GridPart& one, const GridPart& other) {
   std::array<int, 6> both{};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -160,7 +162,7 @@ std::optional<std::array<int, 6>> common(const GridPart& one, const GridPart& ot
   return both;
 }
 
-/// A point of a curvilinear part with indices that another part of its group has too.
+/// A point of a curvilinear part at indices that another part of its group contains, too.
 struct SharedPlace {
   std::int64_t group;
   std::array<int, 3> at;
@@ -188,7 +190,7 @@ std::vector<SharedPlace> sharedPlaces(const GridPart& part, const Parts& others,
   return shared;
 }
 
-/// Collective. Groups of which two parts have different points at the same place.
+/// Collective. The groups in which two parts have different points at the same indices.
 std::vector<std::int64_t> findTornGroups(Transport& transport, std::vector<SharedPlace> shared) {
   const auto hashOf = [](const SharedPlace& place) {
     std::uint64_t hash = scramble(static_cast<std::uint64_t>(place.group));
@@ -223,63 +225,119 @@ Key keyOf(const GridPart& part) {
   return {part.kind, part.lattice, part.kind == Kind::Uniform ? std::string() : part.group, plane};
 }
 
+/// The parts of all ranks, in rank order.
+struct AllParts {
+  std::vector<GridPart> parts;
+  std::size_t first = 0;  ///< The first part of this rank.
+};
+
+/// Collective. Notes errors.
+AllParts gatherParts(Transport& transport, Span<const Leaf> leaves, ErrorCollector& errors) {
+  Bytes mine;
+  errors.attempt([&] {
+    Writer writer;
+    for (const Leaf& leaf : leaves) write(writer, partOf(leaf));
+    mine = writer.take();
+  });
+  const std::vector<Bytes> messages = allgatherBytes(transport, std::move(mine), errors);
+  AllParts all;
+  errors.attempt([&] {
+    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+      if (rank == index(transport.rank())) all.first = all.parts.size();
+      Reader reader(messages[rank]);
+      while (!reader.atEnd()) all.parts.push_back(read(reader));
+    }
+  });
+  return all;
+}
+
+/// Parts with the same key.
+struct PartGroup {
+  Kind kind = Kind::None;
+  std::vector<std::size_t> members;  ///< Ascending.
+  bool isOneGrid = true;             ///< Otherwise each part is a grid.
+};
+
+/// Local, with the same result on all ranks. Groups in the order of their keys.
+std::vector<PartGroup> groupParts(const std::vector<GridPart>& parts) {
+  std::map<Key, PartGroup> byKey;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    if (parts[n].kind == Kind::None) continue;
+    PartGroup& group = byKey[keyOf(parts[n])];
+    group.kind = parts[n].kind;
+    group.members.push_back(n);
+  }
+  std::vector<PartGroup> groups;
+  groups.reserve(byKey.size());
+  for (auto& [key, group] : byKey) {
+    Parts members;
+    for (const std::size_t n : group.members) members.push_back(&parts[n]);
+    if (group.kind == Kind::Rectilinear) group.isOneGrid = haveCommonAxes(members);
+    if (group.kind == Kind::Curvilinear) group.isOneGrid = haveCommonCorners(members);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+/// Whether coordinates must be compared at the indices that parts of a group share.
+bool mayBeTorn(const PartGroup& group) {
+  return group.kind == Kind::Curvilinear && group.isOneGrid && group.members.size() > 1;
+}
+
+/// Local. The points of this rank at indices that parts share.
+std::vector<SharedPlace> findSharedPlaces(const AllParts& all, Span<const Leaf> leaves,
+                                          const std::vector<PartGroup>& groups) {
+  std::vector<SharedPlace> shared;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (!mayBeTorn(groups[g])) continue;
+    Parts members;
+    for (const std::size_t n : groups[g].members) members.push_back(&all.parts[n]);
+    for (const std::size_t n : groups[g].members) {
+      if (n < all.first || n >= all.first + leaves.size()) continue;
+      const auto places = sharedPlaces(all.parts[n], members, leaves[n - all.first].dataSet,
+                                       static_cast<std::int64_t>(g));
+      shared.insert(shared.end(), places.begin(), places.end());
+    }
+  }
+  return shared;
+}
+
+/// Local, without allocations. The number of the grid of each part in `numbers`, -1 if none.
+void numberParts(const std::vector<PartGroup>& groups, std::vector<int>& numbers) {
+  std::fill(numbers.begin(), numbers.end(), -1);
+  int next = 0;
+  for (const PartGroup& group : groups) {
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      if (i > 0 && !group.isOneGrid) ++next;
+      numbers[group.members[i]] = next;
+    }
+    ++next;
+  }
+}
+
 }  // namespace
 
 std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves) {
-  Writer writer;
-  collectively(transport, [&] {
-    for (const Leaf& leaf : leaves) write(writer, partOf(leaf));
-  });
-  std::vector<GridPart> parts;
-  std::size_t first = 0;  // of this rank's
-  allgatherRead(transport, writer.take(), [&](Reader& reader, int rank) {
-    if (rank < transport.rank()) first = parts.size() + 1;
-    parts.push_back(read(reader));
-  });
-  std::map<Key, std::vector<std::size_t>> groups;
+  ErrorCollector errors;
+  const AllParts all = gatherParts(transport, leaves, errors);
+  std::vector<PartGroup> groups;
   std::vector<SharedPlace> shared;
-  collectively(transport, [&] {
-    for (std::size_t n = 0; n < parts.size(); ++n)
-      if (parts[n].kind != Kind::None) groups[keyOf(parts[n])].push_back(n);
+  std::vector<int> ofParts, ofLeaves;
+  errors.attempt([&] {
+    groups = groupParts(all.parts);
+    shared = findSharedPlaces(all, leaves, groups);
+    ofParts.resize(all.parts.size());
+    ofLeaves.resize(leaves.size());
   });
-
-  std::vector<char> isOne;
-  bool mayBeTorn = false;  // the same on all ranks, as all that is looked at here but `shared`
-  collectively(transport, [&] {
-    for (const auto& [key, members] : groups) {
-      Parts group;
-      for (const std::size_t n : members) group.push_back(&parts[n]);
-      const Kind kind = std::get<Kind>(key);
-      isOne.push_back(kind == Kind::Rectilinear   ? haveCommonAxes(group)
-                      : kind == Kind::Curvilinear ? haveCommonCorners(group)
-                                                  : true);
-      if (kind != Kind::Curvilinear || !isOne.back() || members.size() < 2) continue;
-      mayBeTorn = true;
-      for (const std::size_t n : members) {
-        if (n < first || n >= first + leaves.size()) continue;
-        const auto places = sharedPlaces(parts[n], group, leaves[n - first].dataSet,
-                                         static_cast<std::int64_t>(isOne.size()) - 1);
-        shared.insert(shared.end(), places.begin(), places.end());
-      }
-    }
-  });
-  if (mayBeTorn)
+  errors.agree(transport);
+  // The same on all ranks, as are the groups.
+  if (std::any_of(groups.begin(), groups.end(), mayBeTorn))
     for (const std::int64_t group : findTornGroups(transport, std::move(shared)))
-      isOne[static_cast<std::size_t>(group)] = false;
-
-  std::vector<int> number(parts.size(), -1);
-  int next = 0;
-  std::size_t group = 0;
-  for (const auto& [key, members] : groups) {
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (i > 0 && !isOne[group]) ++next;
-      number[members[i]] = next;
-    }
-    ++next;
-    ++group;
-  }
-  const auto mine = number.begin() + static_cast<std::ptrdiff_t>(first);
-  return {mine, mine + static_cast<std::ptrdiff_t>(leaves.size())};
+      groups[index(group)].isOneGrid = false;
+  numberParts(groups, ofParts);
+  std::copy_n(ofParts.begin() + static_cast<std::ptrdiff_t>(all.first), leaves.size(),
+              ofLeaves.begin());
+  return ofLeaves;
 }
 
 }  // namespace tributary

@@ -10,16 +10,16 @@
 
 namespace tributary {
 
-/// Collective. Which structured data sets of all ranks are parts of one grid, in whose extent the
-/// same indices mean the same point:
-/// - uniform grids with the same origin, spacing and direction;
-/// - rectilinear ones, and curvilinear ones, that are all the input or belong to one data set in
-///   pieces, if they have the same coordinates wherever they have the same indices (the axes of
-///   rectilinear ones must go on in their direction from part to part); otherwise each is a grid of
-///   its own, as extents that all begin at 0 say nothing of where a part lies.
-/// Flat parts belong together only in the same plane.
+/// Collective. Determines which structured data sets of all ranks are parts of one grid, in whose
+/// extent equal indices denote equal points:
+/// - uniform grids with equal origin, spacing and direction;
+/// - rectilinear and curvilinear grids that form the whole input, or that are pieces of one data
+///   set of a composite, if their coordinates are equal wherever their indices are. The axes of
+///   rectilinear parts must also be monotonic from part to part. Otherwise each data set is a grid
+///   of its own, because extents that all begin at 0 do not locate a part.
+/// Flat parts belong to one grid only if they lie in the same plane. Throws Error on all ranks.
 /// @param leaves  of this rank
-/// @return a number for each leaf, alike for parts of one grid; -1 where a leaf is not structured
-std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves);
+/// @return the number of the grid of each leaf, -1 for a leaf that is not structured
+[[nodiscard]] std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves);
 
 }  // namespace tributary

@@ -79,7 +79,7 @@ vtkCellData* Leaf::cellData() const {
 }
 
 vtkIdType Leaf::cells() const {
-  // Trees may number their cells with gaps.
+  // The ids of cells of trees may have gaps.
   return trees ? std::max(trees->GetNumberOfCells(), trees->GetGlobalNodeIndexMax() + 1)
                : dataSet->GetNumberOfCells();
 }
@@ -145,7 +145,7 @@ int dimensionOf(vtkDataSet* dataSet) {
     dimension = std::max(dimension, cell->GetCellDimension());
   };
   if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
-    // Its GetCellTypes warns on every call in ParaView 5.11.
+    // GetCellTypes() of unstructured grids warns on each call in ParaView 5.11.
     vtkUnsignedCharArray* types = grid->GetDistinctCellTypesArray();
     for (vtkIdType i = 0; i < types->GetNumberOfValues(); ++i) consider(types->GetValue(i));
   } else {
@@ -176,7 +176,8 @@ vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet) {
   vtkUnsignedCharArray* flags = dataSet->GetPointGhostArray();
   if (flags && flags->GetNumberOfValues() != dataSet->GetNumberOfPoints())
     throw Error("a data set has " + std::to_string(flags->GetNumberOfValues()) +
-                " ghost flags for " + std::to_string(dataSet->GetNumberOfPoints()) + " points");
+                " ghost flags for " + std::to_string(dataSet->GetNumberOfPoints()) +
+                " points; remove vtkGhostType from its point data, or compute it again");
   return flags;
 }
 

@@ -11,27 +11,29 @@
 
 namespace tributary {
 
-// Arrays that rows are added to.
-
-inline vtkSmartPointer<vtkIdTypeArray> numbers(const char* name) {
+/// Makes an empty array of ids.
+[[nodiscard]] inline vtkSmartPointer<vtkIdTypeArray> numbers(const char* name) {
   auto array = vtkSmartPointer<vtkIdTypeArray>::New();
   array->SetName(name);
   return array;
 }
 
-inline vtkSmartPointer<vtkDoubleArray> values(const char* name, int components = 1) {
+/// Makes an empty array of numbers.
+[[nodiscard]] inline vtkSmartPointer<vtkDoubleArray> values(const char* name, int components = 1) {
   auto array = vtkSmartPointer<vtkDoubleArray>::New();
   array->SetName(name);
   array->SetNumberOfComponents(components);
   return array;
 }
 
-inline vtkSmartPointer<vtkStringArray> texts(const char* name) {
+/// Makes an empty array of texts.
+[[nodiscard]] inline vtkSmartPointer<vtkStringArray> texts(const char* name) {
   auto array = vtkSmartPointer<vtkStringArray>::New();
   array->SetName(name);
   return array;
 }
 
+/// Adds columns to a table, in order.
 inline void addColumns(vtkTable* table, std::initializer_list<vtkAbstractArray*> columns) {
   for (vtkAbstractArray* column : columns) table->AddColumn(column);
 }

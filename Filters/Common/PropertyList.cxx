@@ -8,6 +8,7 @@
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
@@ -27,13 +28,12 @@ bool PropertyList::operator==(const PropertyList& other) const {
                     });
 }
 
-std::string PropertyList::difference(const Property& first, const Property& mine, int rank) {
+std::string PropertyList::difference(const Property& first, const Property& mine) {
   std::ostringstream text;
   text.precision(std::numeric_limits<double>::max_digits10);
   text << mine.name;
   if (first.values.size() != mine.values.size()) {
-    text << " has " << first.values.size() << " values on rank 0 and " << mine.values.size()
-         << " on rank " << rank;
+    text << " has " << mine.values.size() << " values, but " << first.values.size() << " on rank 0";
   } else {
     const auto show = [&](const Value& value) {
       std::visit([&](const auto& some) { text << some; }, value);
@@ -41,12 +41,12 @@ std::string PropertyList::difference(const Property& first, const Property& mine
     std::size_t i = 0;
     while (i + 1 < mine.values.size() && isSame(first.values[i], mine.values[i])) ++i;
     text << " is ";
-    show(first.values[i]);
-    text << " on rank 0 and ";
     show(mine.values[i]);
-    text << " on rank " << rank;
+    text << ", but ";
+    show(first.values[i]);
+    text << " on rank 0";
   }
-  text << "; set it to the same on all ranks";
+  text << "; set it to the same value on all ranks";
   return text.str();
 }
 
@@ -87,18 +87,15 @@ std::vector<PropertyList::Property> PropertyList::unpacked(Reader& reader) {
 
 void PropertyList::agree(Transport& transport) const {
   const std::vector<Property> first = broadcastAs(transport, packed(), 0, unpacked);
-  std::string error;
-  for (std::size_t n = 0; n < first.size() && n < properties_.size() && error.empty(); ++n) {
-    const Property& mine = properties_[n];
-    bool same = first[n].values.size() == mine.values.size();
-    for (std::size_t i = 0; same && i < mine.values.size(); ++i)
-      same = isSame(first[n].values[i], mine.values[i]);
-    if (!same) error = difference(first[n], mine, transport.rank());
-  }
-  const std::int64_t none = transport.size();
-  const std::int64_t lowest =
-      allreduce(transport, ReduceOp::Min, error.empty() ? none : std::int64_t(transport.rank()));
-  if (lowest < none) throw Error(broadcast(transport, error, static_cast<int>(lowest)));
+  collectively(transport, [&] {
+    const std::size_t count = std::min(first.size(), properties_.size());
+    for (std::size_t n = 0; n < count; ++n) {
+      const Property& mine = properties_[n];
+      if (!std::equal(mine.values.begin(), mine.values.end(), first[n].values.begin(),
+                      first[n].values.end(), isSame))
+        throw Error(difference(first[n], mine));
+    }
+  });
 }
 
 }  // namespace tributary

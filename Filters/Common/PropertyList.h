@@ -13,16 +13,16 @@
 
 namespace tributary {
 
-/// Properties that must be the same on all ranks, in an order that is: one that says whether or how
-/// many others are added comes before them.
+/// Properties that must be equal on all ranks. All ranks add them in the same order. A property
+/// that determines whether others are added must be added before these.
 class PropertyList {
  public:
-  /// A number, compared in its own type, or a text.
+  /// Adds a number, which is compared in its own type, or a text.
   template <class T>
   void add(const char* name, const T& value) {
     properties_.push_back({name, {valueOf(value)}});
   }
-  /// Several values, also none.
+  /// Adds a property with any number of values.
   template <class List>
   void addAll(const char* name, const List& values) {
     Property& property = properties_.emplace_back();
@@ -30,14 +30,15 @@ class PropertyList {
     for (const auto& value : values) property.values.push_back(valueOf(value));
   }
 
-  /// Local. Whether another list has the same properties with the same values.
-  bool operator==(const PropertyList& other) const;
+  /// Local. Whether another list has the same properties with the same values. NaN equals NaN.
+  [[nodiscard]] bool operator==(const PropertyList& other) const;
 
-  /// Local. The same bytes for the same list.
-  Bytes packed() const;
+  /// Local. A serialization, equal for equal lists.
+  [[nodiscard]] Bytes packed() const;
 
-  /// Collective. Ranks with other properties would do other things, and wait for each other for
-  /// ever: throws Error on all of them, with the name of the first property that differs.
+  /// Collective. Throws Error on all ranks if a property differs between ranks, because these would
+  /// then wait for different messages. The text names the first property that differs, its values,
+  /// and the lowest rank on which it differs from rank 0.
   void agree(Transport& transport) const;
 
  private:
@@ -55,7 +56,7 @@ class PropertyList {
       return value;
   }
   static bool isSame(const Value& one, const Value& other);
-  static std::string difference(const Property& first, const Property& mine, int rank);
+  static std::string difference(const Property& first, const Property& mine);
   static std::vector<Property> unpacked(Reader& reader);
 
   std::vector<Property> properties_;

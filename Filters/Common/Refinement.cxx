@@ -8,15 +8,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
 namespace {
 
-/// Where a data set of a hierarchy lies, its ghost cells left out.
+/// The position of a data set of a hierarchy, without its ghost cells.
 struct Patch {
   std::string hierarchy;
   int level = 0;
@@ -27,7 +31,7 @@ vtkImageData* gridOf(const Leaf& leaf) {
   return leaf.level < 0 ? nullptr : vtkImageData::SafeDownCast(leaf.dataSet);
 }
 
-/// The box of the cells that are not copies of others'; empty if all are.
+/// The bounding box of the cells that are not ghost cells; empty if all are.
 Box ownBox(vtkImageData* grid) {
   const int* extent = grid->GetExtent();
   std::array<int, 6> own;
@@ -62,15 +66,15 @@ Box ownBox(vtkImageData* grid) {
   return box;
 }
 
-/// Marks the cells of `grid` whose center lies in the box.
+/// Marks the cells of `grid` whose center is in the box.
 void mark(vtkImageData* grid, const Box& box, std::vector<std::uint8_t>& marks) {
   const int* extent = grid->GetExtent();
   const double* origin = grid->GetOrigin();
   const double* spacing = grid->GetSpacing();
-  std::array<int, 3> first, last, cells;  // of the cells in the box, counted from the extent's
+  std::array<int, 3> first, last, cells;  // cells of the box, relative to the extent
   for (std::size_t a = 0; a < 3; ++a) {
     cells[a] = std::max(extent[2 * a + 1] - extent[2 * a], 1);
-    if (extent[2 * a] == extent[2 * a + 1]) {  // flat: so are the finer levels, in the same plane
+    if (extent[2 * a] == extent[2 * a + 1]) {  // flat, like the finer levels
       first[a] = last[a] = 0;
       continue;
     }
@@ -81,34 +85,52 @@ void mark(vtkImageData* grid, const Box& box, std::vector<std::uint8_t>& marks) 
     first[a] = static_cast<int>(from);
     last[a] = static_cast<int>(to);
   }
-  marks.resize(static_cast<std::size_t>(grid->GetNumberOfCells()), 0);
+  marks.resize(index(grid->GetNumberOfCells()), 0);
   for (std::int64_t k = first[2]; k <= last[2]; ++k)
     for (std::int64_t j = first[1]; j <= last[1]; ++j)
       for (std::int64_t i = first[0]; i <= last[0]; ++i)
-        marks[static_cast<std::size_t>((k * cells[1] + j) * cells[0] + i)] = 1;
+        marks[index((k * cells[1] + j) * cells[0] + i)] = 1;
+}
+
+/// Collective. The patches of all ranks that may refine others. Notes errors.
+std::vector<Patch> gatherPatches(Transport& transport, const std::vector<Leaf>& leaves,
+                                 ErrorCollector& errors) {
+  Bytes mine;
+  errors.attempt([&] {
+    Writer writer;
+    for (const Leaf& leaf : leaves) {
+      vtkImageData* grid = gridOf(leaf);
+      if (!grid || leaf.level == 0) continue;  // level 0 refines no level
+      const Box box = ownBox(grid);
+      if (!box.empty()) writer.text(leaf.hierarchy).value(leaf.level).value(box);
+    }
+    mine = writer.take();
+  });
+  const std::vector<Bytes> messages = allgatherBytes(transport, std::move(mine), errors);
+  std::vector<Patch> patches;
+  errors.attempt([&] {
+    for (const Bytes& message : messages) {
+      Reader reader(message);
+      while (!reader.atEnd()) {
+        Patch& patch = patches.emplace_back();
+        patch.hierarchy = reader.text();
+        patch.level = reader.value<int>();
+        patch.box = reader.value<Box>();
+      }
+    }
+  });
+  return patches;
 }
 
 }  // namespace
 
 std::vector<std::vector<std::uint8_t>> findRefinedCells(Transport& transport,
                                                         const std::vector<Leaf>& leaves) {
-  Writer writer;
-  for (const Leaf& leaf : leaves) {
-    vtkImageData* grid = gridOf(leaf);
-    if (!grid || leaf.level == 0) continue;  // nothing is coarser
-    const Box box = ownBox(grid);
-    if (!box.empty()) writer.text(leaf.hierarchy).value(leaf.level).value(box);
-  }
-  std::vector<Patch> patches;
-  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
-    Patch& patch = patches.emplace_back();
-    patch.hierarchy = reader.text();
-    patch.level = reader.value<int>();
-    patch.box = reader.value<Box>();
-  });
-
-  std::vector<std::vector<std::uint8_t>> refined(leaves.size());
-  collectively(transport, [&] {
+  ErrorCollector errors;
+  const std::vector<Patch> patches = gatherPatches(transport, leaves, errors);
+  std::vector<std::vector<std::uint8_t>> refined;
+  errors.attempt([&] {
+    refined.resize(leaves.size());
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       vtkImageData* grid = gridOf(leaves[n]);
       if (!grid) continue;
@@ -117,6 +139,7 @@ std::vector<std::vector<std::uint8_t>> findRefinedCells(Transport& transport,
           mark(grid, patch.box, refined[n]);
     }
   });
+  errors.agree(transport);
   return refined;
 }
 

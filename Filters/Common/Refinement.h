@@ -11,11 +11,12 @@
 
 namespace tributary {
 
-/// Collective. For each leaf of this rank, which of its cells a finer level of its AMR hierarchy
-/// covers: 1 per cell whose center lies in a data set of a higher level on any rank. No entries for
-/// a leaf without such a cell. The marks that VTK's readers put into the data cover the data sets
-/// of one rank only.
-std::vector<std::vector<std::uint8_t>> findRefinedCells(Transport& transport,
-                                                        const std::vector<Leaf>& leaves);
+/// Collective. Finds the cells that a finer level of their AMR hierarchy covers: those whose center
+/// is in a data set of a higher level on any rank. VTK's readers mark only cells that are covered
+/// by data sets of the same rank. Throws Error on all ranks.
+/// @param leaves  of this rank
+/// @return for each leaf, 1 for each covered cell and 0 for others; empty if no cell is covered
+[[nodiscard]] std::vector<std::vector<std::uint8_t>> findRefinedCells(
+    Transport& transport, const std::vector<Leaf>& leaves);
 
 }  // namespace tributary

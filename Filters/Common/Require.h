@@ -7,8 +7,9 @@
 
 namespace tributary {
 
-/// Throws Error unless the value is good, naming the property, its value and what it should be.
-/// @param cure  what is put together to a sentence
+/// Throws Error with the property, its value and the cure if the value is invalid.
+/// @param isGood  whether the value is valid
+/// @param cure  the parts of an imperative sentence, for example "set it to ", 1
 template <class T, class... Cure>
 void require(bool isGood, const char* property, const T& value, const Cure&... cure) {
   if (isGood) return;

@@ -9,19 +9,19 @@ namespace tributary {
 class RunStatistics;
 class Transport;
 
-/// What a filter gives to the object that does the work of one execution on this rank, so that this
-/// object need not know the VTK class. Valid during the execution.
+/// The services of a filter for the object that does the work of one execution on this rank. They
+/// make this object independent of the VTK class. Valid during the execution.
 struct RunContext {
   Transport& transport;
   RunStatistics& statistics;
-  /// Local. Shows progress in [0, 1] and processes the user's events, at most ten times a second.
-  /// @return false once the user has asked to abort
+  /// Local. Reports progress in [0, 1] and processes events, at most 50 times a second.
+  /// @return false if the user asked to abort
   std::function<bool(double progress)> monitor;
-  /// Collective. Whether any rank was interrupted or asked to abort; if so, the filter is marked as
-  /// aborted on all ranks.
-  /// @param interrupted  whether the work of this rank was cut short
+  /// Collective. Returns whether any rank was interrupted or asked to abort. If so, the filter is
+  /// marked as aborted on all ranks.
+  /// @param interrupted  whether the work of this rank was interrupted
   std::function<bool(bool interrupted)> agreeOnAbort;
-  /// Local. Shows a warning of the filter; to be called on one rank.
+  /// Local. Reports a warning of the filter. Call it on one rank.
   std::function<void(const std::string& text)> warn;
 };
 

@@ -16,27 +16,32 @@ class vtkFieldData;
 
 namespace tributary {
 
-/// Numbers about one execution of a filter on one rank: the same names in the same order on all.
+/// Statistics of one execution of a filter on one rank. All ranks add the same names in the same
+/// order.
 class RunStatistics {
  public:
   explicit RunStatistics(Transport& transport) : transport_(transport), last_(transport.now()) {}
 
+  /// Adds an integer.
   void count(const char* name, std::int64_t count) { all_.push_back({name, count}); }
+  /// Adds a real number.
   void amount(const char* name, double amount) { all_.push_back({name, amount}); }
-  /// Local. The seconds since the last phase, or since the beginning, which are returned too.
+  /// Local. Adds the seconds since the previous phase, or since the construction. @return the
+  /// seconds
   double phase(const char* name);
-  /// What the exchange counted.
+  /// Adds the statistics of an exchange.
   void add(const ExchangeStatistics& exchange);
-  /// What iterations counted.
+  /// Adds the statistics of iterations.
   void add(const IterationStatistics& iterations);
-  /// What was chosen, by so many trials.
+  /// Adds the result of tuning.
+  /// @param trials  the number of trials; 0 if a previous choice is used
   void add(const ExchangeSetting& chosen, std::size_t trials);
-  /// What was expected of the choice, and how long it took.
+  /// Adds the expected time of the tuned setting, and its relative error.
   void add(const TimeForecast& expected, double actualSeconds);
 
-  /// Collective. Adds the statistics of all ranks to the field data, one array per number with one
-  /// tuple per rank; every rank gets the same table.
-  /// @param prefix  of the arrays' names
+  /// Collective. Adds an array for each statistic to the field data, with one tuple per rank, equal
+  /// on all ranks.
+  /// @param prefix  of the names of the arrays
   void write(const std::string& prefix, vtkFieldData* fieldData) const;
 
  private:

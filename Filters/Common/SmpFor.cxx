@@ -11,8 +11,8 @@ namespace tributary {
 void smpFor(std::int64_t count,
             const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
   if (count < 1) return;
-  // An exception that left a thread of VTK's would end the program. That of the lowest part is
-  // kept, so that the error does not depend on threads.
+  // An exception in a thread of VTK would terminate the program. The exception of the lowest part
+  // is kept, so the error does not depend on threads.
   std::exception_ptr failure;
   vtkIdType place = count;
   std::mutex guard;

@@ -6,8 +6,8 @@
 
 namespace tributary {
 
-/// The core's parallel loop (see ParallelFor) on vtkSMPTools. Of the bodies' exceptions
-/// the one of the lowest `begin` is thrown by this call.
+/// Local. Runs body(begin, end) for parts of [0, count) on the threads of vtkSMPTools; see
+/// ParallelFor. If bodies throw, rethrows the exception of the part with the lowest begin.
 void smpFor(std::int64_t count,
             const std::function<void(std::int64_t begin, std::int64_t end)>& body);
 

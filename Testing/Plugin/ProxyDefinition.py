@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The proxies' XML: everything documented; same defaults as the filter and as ParaView's own."""
+"""The proxies' XML: all properties documented and passed to the filter; same defaults as the filter
+and as ParaView's own."""
 import re
 
 from checks import *
 
-# What ParaView's proxies have and ours leave out on purpose: cells are found by walking, and seeds
+# Properties of ParaView's proxies that ours lack on purpose: cells are located by walking, and seeds
 # are never copied to all ranks.
 LEFT_OUT = {"InterpolatorType", "UseLocalSeedSource"}
 
@@ -23,9 +24,38 @@ def properties(proxy):
 
 
 def defaults(property_):
-    if not hasattr(property_, "GetDefaultValue"):
+    """Of a prototype, whose elements are the defaults; None if it has no elements."""
+    if not hasattr(property_, "GetElement"):
         return None
-    return [property_.GetDefaultValue(i) for i in range(property_.GetNumberOfElements())]
+    return [property_.GetElement(i) for i in range(property_.GetNumberOfElements())]
+
+
+def number(value):
+    return "%.10g" % value
+
+
+def default_text(property_):
+    """How the documentation must end, or None where the default depends on the input."""
+    for name in ("array_list", "bounds"):
+        if property_.GetDomain(name):
+            return None
+    scope = property_.GetDomain("range")
+    if property_.IsA("vtkSMInputProperty") or property_.GetInformationOnly() or (
+            scope and scope.IsA("vtkSMBoundsDomain") or scope and scope.IsA("vtkSMArrayRangeDomain")):
+        return None
+    values = defaults(property_)
+    if not values:
+        return "Default: empty."
+    choices = property_.GetDomain("enum")
+    if choices:
+        return "Default: %s." % choices.GetEntryTextForValue(values[0])
+    if property_.GetDomain("bool"):
+        return "Default: %s." % ("on" if values[0] else "off")
+    if isinstance(values[0], str):
+        return "Default: %s." % (values[0] or "empty")
+    if len(values) == 1:
+        return "Default: %s." % number(values[0])
+    return "Default: (%s)." % ", ".join(map(number, values))
 
 
 def text(documented):
@@ -39,6 +69,7 @@ pairs = (("AsyncStreamTracer", "StreamTracer"),
          ("AsyncFeatureTracker", None),  # ParaView has none
          ("AsyncConvectionDiffusion", None),
          ("AsyncHarmonicFill", None))
+compared_texts = 0
 for ours, theirs in pairs:
     proxy = manager.GetPrototypeProxy("filters", ours)
     expect(proxy is not None, "there is a proxy " + ours)
@@ -47,6 +78,11 @@ for ours, theirs in pairs:
     mine = properties(proxy)
     for name, property_ in mine.items():
         expect(len(text(property_)) > 20, "%s.%s is documented" % (ours, name))
+        end = default_text(property_)
+        if end is not None:
+            compared_texts += 1
+            expect(" ".join(text(property_).split()).endswith(end),
+                   "the documentation of %s.%s ends with: %s" % (ours, name, end))
 
     same = properties(manager.GetPrototypeProxy("filters", theirs)) if theirs else {}
     for name, property_ in same.items():
@@ -59,6 +95,17 @@ for ours, theirs in pairs:
                "%s.%s has ParaView's default %s, not %s"
                % (ours, name, defaults(property_), defaults(mine[name])))
 
+expect(compared_texts > 100, "documented defaults were compared: %d" % compared_texts)
+
+# Solvers have no properties of the exchange, and two schedules.
+for solver in ("AsyncConvectionDiffusion", "AsyncHarmonicFill"):
+    mine = properties(manager.GetPrototypeProxy("filters", solver))
+    for name in ("Arrivals", "Detector", "BatchBytes", "HoldTime", "StallTimeout", "AutoTune"):
+        expect(name not in mine, "%s has no property %s" % (solver, name))
+    schedules = mine["Schedule"].GetDomain("enum")
+    schedules = [schedules.GetEntryText(i) for i in range(schedules.GetNumberOfEntries())]
+    expect(schedules == ["Synchronous", "Asynchronous"], "schedules of %s: %s" % (solver, schedules))
+
 UNLIKE = {"Input", "Source", "TimestepValues"}
 
 # Proxies of the bare classes, to which no default of the XML is sent.
@@ -70,12 +117,15 @@ manager.LoadConfigurationXML("<ServerManagerConfiguration><ProxyGroup name='filt
   </SourceProxy>""" % (name, name) for name in BARE) + "</ProxyGroup></ServerManagerConfiguration>")
 
 
-def printed(name):
-    """Member: value, of the VTK object behind a new proxy, as it prints itself."""
-    proxy = manager.NewProxy("filters", name)
+def state(proxy):
+    """Member: value, of the VTK object behind a proxy, as it prints itself."""
     proxy.UpdateVTKObjects()
     lines = str(proxy.GetClientSideObject()).splitlines()
     return dict(re.match(r"\s*(.*?): *(.*)", line).groups() for line in lines if ":" in line)
+
+
+def printed(name):
+    return state(manager.NewProxy("filters", name))
 
 
 for name, least in zip(BARE, (24, 20, 18, 30, 12)):
@@ -94,10 +144,53 @@ for name, least in zip(BARE, (24, 20, 18, 30, 12)):
         compared += 1
     expect(compared >= least, "defaults of %s were compared" % name)
 
+
+def values_of(proxy):
+    """The state of the VTK object without its addresses and times."""
+    return {key: value for key, value in state(proxy).items()
+            if not re.search("Modified Time|Reference Count", key)}
+
+
+def change(property_):
+    """Gives a property another value of its domain."""
+    count = property_.GetNumberOfElements()
+    scope = property_.GetDomain("range")
+    choices = property_.GetDomain("enum")
+    if property_.IsA("vtkSMStringVectorProperty"):
+        names = property_.GetDomain("list")
+        property_.SetElement(0, names.GetString(1) if names else "something")
+    elif count == 0 or property_.GetRepeatCommand():
+        property_.SetNumberOfElements(max(count, 1))
+        property_.SetElement(0, -7)
+    elif choices:
+        was = property_.GetElement(0)
+        values = [choices.GetEntryValue(i) for i in range(choices.GetNumberOfEntries())]
+        property_.SetElement(0, next(value for value in values if value != was))
+    elif property_.GetDomain("bool"):
+        property_.SetElement(0, 1 - property_.GetElement(0))
+    else:
+        was = property_.GetElement(0)
+        lower = scope and scope.IsA("vtkSMDoubleRangeDomain") and scope.GetMaximumExists(0)
+        property_.SetElement(0, type(was)(was / 2 + 0.2 if lower else was + 1))
+
+
+# What is set in a proxy arrives at the filter. Arrays to process are not printed.
+for name, least in zip(BARE, (24, 20, 18, 30, 12)):
+    arrived = 0
+    for member, property_ in properties(manager.GetPrototypeProxy("filters", name)).items():
+        if member in UNLIKE or member.startswith("Select"):
+            continue
+        proxy = manager.NewProxy("filters", name)
+        before = values_of(proxy)
+        change(proxy.GetProperty(member))
+        expect(values_of(proxy) != before, "%s.%s changes the filter" % (name, member))
+        arrived += 1
+    expect(arrived >= least, "%d properties of %s were changed" % (arrived, name))
+
 # The detectors that the XML offers are those that the filter takes, which it names when it gets
 # another one.
-detectors = manager.GetPrototypeProxy("internal_filters", "AsyncAlgorithm").GetProperty("Detector")
-offered = detectors.GetDomain("list")
+detectors = manager.GetPrototypeProxy("internal_filters", "AsyncExchangeAlgorithm")
+offered = detectors.GetProperty("Detector").GetDomain("list")
 offered = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
 regions = load_plugin()["AsyncConnectivity"](Input=Wavelet(), Detector="none of these")
 said = []

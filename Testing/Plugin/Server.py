@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The client of Server.sh: connects, loads the plugin on both sides, works on the server."""
+"""The client of Server.sh: connects, loads the plugin on both sides, and executes filters on the server."""
 import sys
 import time
 

@@ -9,6 +9,6 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.
 server=$!
 trap 'kill $server 2>/dev/null || true' EXIT
 "$3" "$here/Server.py" "$port"
-# The server leaves by itself when its client does.
+# The server ends when its client disconnects.
 wait $server
 trap - EXIT

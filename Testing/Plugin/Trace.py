@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plugin in pvbatch: proxies trace and find regions, also after a change and after their state was
-saved."""
+"""The plugin in pvbatch: proxies trace lines and find regions, also after a change of a property, and after
+their state was saved and loaded."""
 import os
 
 from checks import *
@@ -22,7 +22,7 @@ default.Vectors = ["POINTS", "swirl"]
 default.SeedType.NumberOfPoints = 20
 expect(fetch(default).GetNumberOfCells() == 40, "20 seeds at random give 40 lines")
 
-# A change is seen: one direction, then back again.
+# A changed property takes effect: one direction, then both again.
 tracer.IntegrationDirection = "FORWARD"
 expect(fetch(tracer).GetNumberOfCells() == 13, "one direction gives one line a seed")
 tracer.IntegrationDirection = "BOTH"
@@ -47,7 +47,7 @@ custom.ReportRejectedSeeds = 1
 lines = fetch(custom)
 expect(set(cell_values(lines, "SeedIds")) == {0, 1}, "the seed outside has no line")
 
-# The table alone is asked for: every rank still has its piece of the input only.
+# Only the table is requested: each rank still has only its piece of the input.
 data = Wavelet()
 table = ProgrammableFilter(
     Input=OutputPort(names["AsyncConnectivity"](Input=data, ScalarConnectivity=1,
@@ -70,7 +70,7 @@ blob.ScalarRange = [200, 1000]
 check_blob(blob)
 RenameSource("blob", blob)
 
-# Saved and loaded again, everything is as it was.
+# A saved and loaded state gives the same results.
 state = os.path.join(os.environ["TRIBUTARY_OUTPUT"], "trace-%d.pvsm" % os.getpid())
 tracer.StallTimeout = 77
 RenameSource("kept", tracer)

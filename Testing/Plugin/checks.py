@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the plugin's tests share: loading it, a flow to trace, and looking at lines."""
+"""Functions of the tests of the plugin: they load it, make a flow, and check lines and regions."""
 import os
 import sys
 
@@ -8,17 +8,17 @@ from paraview.simple import *
 
 
 def load_plugin(remote=False):
-    """Loads the plugin that is tested. Returns ParaView's constructors with those that it brings."""
+    """Loads the tested plugin. Returns the constructors of ParaView and of the plugin, by name."""
     LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], remote=remote)
     return vars(simple)
 
 
 def swirl(side=20):
-    """A uniform grid with the point vectors "swirl", (-y, x, 5), spread over the ranks."""
+    """A distributed uniform grid with the point vectors "swirl", (-y, x, 5)."""
     wavelet = Wavelet(WholeExtent=[-side, side, -side, side, -side, side])
     flow = Calculator(Input=wavelet, ResultArrayName="swirl",
                       Function="-coordsY*iHat + coordsX*jHat + 5*kHat")
-    # As after Apply: the tracer's default length is that of bounds that are known by now.
+    # The default length of the tracer needs the bounds, which are known after an update.
     flow.UpdatePipeline()
     return flow
 
@@ -36,8 +36,8 @@ def cell_values(lines, name):
 
 
 def check_swirl(lines, seeds):
-    """Lines of swirl() by `seeds` seeds in both directions: as many as there should be, ordered by
-    seed, and on cylinders about the z axis."""
+    """Checks the lines of swirl() from `seeds` seeds in both directions: their number, their order by seed,
+    and that they are on cylinders around the z axis."""
     expect(lines.GetNumberOfCells() == 2 * seeds,
            "2 x %d lines, not %d" % (seeds, lines.GetNumberOfCells()))
     ids = cell_values(lines, "SeedIds")
@@ -58,7 +58,7 @@ def check_swirl(lines, seeds):
 
 
 def check_blob(connectivity):
-    """The one region of a Wavelet's cells with a point of 200 or more: 2362 of 8000 cells."""
+    """Checks the only region of cells of a Wavelet with a point of at least 200: 2362 of 8000 cells."""
     connectivity.UpdatePipeline()
     information = connectivity.GetDataInformation(0)
     expect(information.GetNumberOfCells() >= 8000, "the input is kept")

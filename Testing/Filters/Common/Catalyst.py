@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Async Feature Tracker in situ: a simulation hands over its grid to ParaView Catalyst step by step, and the
-pipeline CatalystPipeline.py follows regions and critical points. They must be those of a batch run.
+"""Async Feature Tracker in situ: a simulation passes its grid to ParaView Catalyst in each step, and the
+pipeline CatalystPipeline.py tracks regions and critical points. The result must be that of a batch run.
 
 Every rank runs this script (pvbatch --sym).
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # script-version: 2.0
-"""What Catalyst.py runs in situ: regions and critical points of the simulation's grid, followed from step
-to step. Writes a digest of all outputs of each step to TRIBUTARY_OUTPUT."""
+"""The pipeline of Catalyst.py: tracks regions and critical points of the simulation's grid. Writes a digest of
+all outputs of each step to TRIBUTARY_OUTPUT."""
 
 import json
 import os
@@ -20,7 +20,7 @@ trackers = [
     (Features.Outputs, check.tracked(producer, **REGIONS)),
     (CriticalPoints.Outputs, check.tracked(producer, **CRITICAL)),
 ]
-# As some scripts do, without a time.
+# Updated without a time, as some scripts do.
 careless = check.tracked(producer, **CRITICAL)
 digests = []
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filters as a C++ program uses them: what a script of ParaView cannot reach, because there all
-// ranks have the same properties and the global controller. "Filter" is what both promise.
+// The filters in a C++ program, with properties that differ between ranks and with controllers of
+// some ranks, which a script of ParaView cannot set. The test suite "Filter" runs with both
+// exchange filters.
 #include "vtkAsyncConnectivity.h"
 #include "vtkAsyncStreamTracer.h"
 
@@ -57,7 +58,7 @@ namespace {
 constexpr int Cells = 24;
 constexpr int Seeds = 21;
 
-/// VTK's controller over all ranks; MPI is the test program's.
+/// The controller of all ranks; the test program initializes MPI.
 vtkMultiProcessController* everybody() {
   static const vtkSmartPointer<vtkMPIController> controller = [] {
     auto made = vtkSmartPointer<vtkMPIController>::New();
@@ -67,7 +68,7 @@ vtkMultiProcessController* everybody() {
   return controller;
 }
 
-/// One of `parts` slabs of a grid, with a swirl about its middle at points, at cells or both.
+/// One of `parts` slabs of a grid, with a swirl around its center as point data, cell data or both.
 vtkSmartPointer<vtkImageData> slab(int part, int parts, bool atPoints = true,
                                    bool atCells = false) {
   auto image = vtkSmartPointer<vtkImageData>::New();
@@ -95,7 +96,7 @@ vtkSmartPointer<vtkImageData> slab(int part, int parts, bool atPoints = true,
   return image;
 }
 
-/// The seeds of one of `parts` ranks: on a line through the grid, the last one outside.
+/// The seeds of one of `parts` ranks, on a line through the grid; the last seed is outside.
 vtkSmartPointer<vtkPolyData> seeds(int part, int parts) {
   vtkNew<vtkPoints> points;
   for (int i = Seeds * part / parts; i < Seeds * (part + 1) / parts; ++i)
@@ -105,7 +106,7 @@ vtkSmartPointer<vtkPolyData> seeds(int part, int parts) {
   return data;
 }
 
-/// A filter whose error messages are kept instead of shown.
+/// A filter whose error messages are collected instead of printed.
 template <class Filter>
 class Running {
  public:
@@ -126,7 +127,7 @@ class Running {
     filter->Update();
   }
 
-  /// Rank 0 has one message with the word, the others have none.
+  /// Rank 0 has one message that contains the word, other ranks have none.
   void expectOneError(const std::string& word) {
     EXPECT_EQ(errors.size(), world().rank() == 0 ? 1u : 0u);
     for (const std::string& error : errors) EXPECT_NE(error.find(word), std::string::npos) << error;
@@ -177,7 +178,7 @@ class Tracing : public Running<vtkAsyncStreamTracer> {
         {"AutoTune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
-  /// What each rank may decide for itself.
+  /// Sets the properties that may differ between ranks.
   void setOwn() { filter->SetBlocksPerRank(1 + world().rank()); }
 };
 
@@ -314,7 +315,7 @@ TYPED_TEST(Filter, WorksAmongTheRanksOfItsController) {
   ASSERT_EQ(alone.results(), TypeParam::All);
   EXPECT_TRUE(alone.errors.empty());
 
-  // Two groups of ranks that work at the same time, and do not know of each other.
+  // Two groups of ranks work at the same time, independently.
   const auto group = vtkSmartPointer<vtkMultiProcessController>::Take(
       everybody()->PartitionController(world().rank() % 2, world().rank()));
   const int ranks = group->GetNumberOfProcesses();
@@ -336,11 +337,11 @@ TYPED_TEST(Filter, RefusesPropertiesThatDifferBetweenRanks) {
   TypeParam run(everybody(), world().rank(), world().size());
   const bool last = world().rank() == world().size() - 1;
   auto changes = TypeParam::changes();
-  changes.push_back({"Schedule", [](vtkAsyncAlgorithm* f, bool odd) {
-                       f->SetSchedule(odd ? vtkAsyncAlgorithm::SYNCHRONOUS
-                                          : vtkAsyncAlgorithm::ASYNCHRONOUS);
+  changes.push_back({"Schedule", [](vtkAsyncExchangeAlgorithm* f, bool odd) {
+                       f->SetSchedule(odd ? vtkAsyncExchangeAlgorithm::SYNCHRONOUS
+                                          : vtkAsyncExchangeAlgorithm::ASYNCHRONOUS);
                      }});
-  changes.push_back({"Detector", [](vtkAsyncAlgorithm* f, bool odd) {
+  changes.push_back({"Detector", [](vtkAsyncExchangeAlgorithm* f, bool odd) {
                        f->SetDetector(odd ? "tree-counter" : "default");
                      }});
   for (const auto& [name, change] : changes) {
@@ -364,7 +365,7 @@ TYPED_TEST(Filter, RefusesPropertiesThatDifferBetweenRanks) {
 TYPED_TEST(Filter, ObeysAnAbortOnOneRankEverywhere) {
   TypeParam run(everybody(), world().rank(), world().size());
   std::function<void(vtkAlgorithm*)> abort = [&](vtkAlgorithm* filter) {
-    // Not the executive's, which it sends whatever happened.
+    // Not the events of the executive, which it sends in any case.
     if (filter->GetProgress() > 0 && filter->GetProgress() < 1) filter->SetAbortExecute(1);
   };
   if (world().rank() == world().size() - 1) onProgress(run.filter, &abort);
@@ -405,7 +406,7 @@ TYPED_TEST(Filter, PassesOnWhatAnyOfItsOutputsIsAskedFor) {
   }
 }
 
-// The tracer alone.
+// Only the tracer.
 
 TEST(Tracer, GivesTheSameLinesOnAnyNumberOfRanks) {
   Tracing alone(nullptr, 0, 1);
@@ -446,7 +447,7 @@ TEST(Tracer, IsInterruptedAmongLines) {
   EXPECT_EQ(resultsOf(tracing), 2 * Seeds);  // the seed outside has an image inside
 }
 
-/// Enough to try settings on a part of them.
+/// Enough seeds for trials with a part of them.
 vtkSmartPointer<vtkPolyData> manySeeds() {
   constexpr int Many = 1000;
   const int rank = world().rank(), ranks = world().size();
@@ -507,7 +508,7 @@ TEST(Tracer, ChoosesSettingsOnceAndChangesNoLine) {
     EXPECT_EQ(value("OffBy"), statistic(tuned, "TracingSeconds")->GetRange()[1] / expected - 1);
   }
 
-  // Executed again, and with other values of the same kind, as from step to step.
+  // Executed again with other values, as from step to step.
   for (int step = 0; step < 2; ++step) {
     expectSame();
     EXPECT_EQ(value("TuningTrials"), 0);
@@ -522,11 +523,11 @@ TEST(Tracer, ChoosesSettingsOnceAndChangesNoLine) {
   change([](auto* filter) { filter->SetMaximumPropagation(30); });
   expectSame();
   EXPECT_GE(value("TuningTrials"), fewest);
-  // What is not compared between ranks.
+  // A property that may differ between ranks.
   if (rank == ranks - 1) change([](auto* filter) { filter->SetArrivals(0.5); });
   expectSame();
   EXPECT_GE(value("TuningTrials"), fewest);
-  // Too few to try something on a part.
+  // Too few seeds for trials.
   change([&](auto* filter) { filter->SetInputData(1, seeds(rank, ranks)); });
   expectSame();
   EXPECT_EQ(value("TuningTrials"), 0);
@@ -555,7 +556,7 @@ TEST(Tracer, IsInterruptedInTrials) {
   tracing.filter->RemoveObservers(vtkCommand::ProgressEvent);
   tracing.filter->SetAbortExecute(0);
   EXPECT_GT(resultsOf(tracing), 0);
-  // What was interrupted is not remembered.
+  // An interrupted execution is not kept.
   vtkFieldData* fields = tracing.filter->GetOutput()->GetFieldData();
   EXPECT_GE(fields->GetArray("AsyncStreamTracer TuningTrials")->GetTuple1(0), 3);
 }
@@ -756,7 +757,7 @@ TEST(Tracer, RoundsNoIdOfASeed) {
   tracing.expectOneError("global ids for");
 }
 
-// The regions alone.
+// Only regions.
 
 // In ParaView 5.11 a pipeline with one ends the program.
 TEST(Connectivity, TakesUniformHyperTreeGrids) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the pvbatch tests share: loading the plugin, reaching its proxies, comparing lines.
+"""Functions of the pvbatch tests: they load the plugin, make its proxies and compare lines.
 
 A test is a script with a function main() that raises AssertionError and ends with
-check.run(__file__) where it is run as a program.
+check.run(__file__) if it is run as a program.
 Environment: TRIBUTARY_PLUGIN (the plugin's file), TRIBUTARY_SOURCE (the repository),
 TRIBUTARY_OUTPUT (a folder to write to).
 """
@@ -33,12 +33,12 @@ _created = {}
 
 
 def run(path):
-    """Call main() of a script; leave with 1 after a failure or a hang, just before ctest ends it.
+    """Call main() of a script; exit with 1 after a failure or a hang, before the timeout of ctest.
 
     The script becomes a module of its own, because programmable sources run in __main__ and leave
     names there, max and sum among them.
     """
-    # pvbatch's sys.stderr is no file, and Messages redirects the real one.
+    # sys.stderr of pvbatch is not a file, and Messages redirects the real one.
     console = os.fdopen(os.dup(2), "w")
     faulthandler.dump_traceback_later(SECONDS, exit=True, file=console)
     try:
@@ -140,9 +140,9 @@ def _configured(proxy, properties):
 
 
 def held(data, extent=None):
-    """A proxy of data that this rank has, where every rank runs the script (pvbatch --sym).
+    """A proxy of the data of this rank, if each rank runs the script (pvbatch --sym).
 
-    extent  of the whole, for structured data
+    extent  the whole extent, for structured data
     """
     producer = simple.TrivialProducer()
     producer.GetClientSideObject().SetOutput(data)
@@ -223,7 +223,7 @@ class Lines:
 
 
 def difference(one, other):
-    """In words, where two Lines differ first; None if they have the same bits."""
+    """A text that names the first difference of two Lines; None if they have the same bits."""
     if one.count != other.count:
         return f"{one.count} and {other.count} lines"
     if len(one.points) != len(other.points):
@@ -276,10 +276,10 @@ if controller:
 
 
 class Messages:
-    """What all ranks write to their standard error from now on, to be read piece by piece.
+    """The standard error of all ranks from now on.
 
-    One rank may be far ahead of the others, whether they run the script or only the pipeline. So
-    they meet before the reading, when all is written, and after it, before any writes more.
+    One rank may be far ahead of the others, whether they run the script or only the pipeline. So a
+    barrier before each read waits for all messages, and one after it delays further messages.
     """
 
     def __init__(self):
@@ -294,7 +294,7 @@ class Messages:
         ]
 
     def take(self):
-        """What was written since the last call, a string for each rank."""
+        """The text written since the last call, a string for each rank."""
         self._meet()
         said = [file.read() for file in self._files]
         self._meet()
@@ -308,10 +308,10 @@ class Messages:
 
 
 class Refusals:
-    """A filter with wrong input: one message on one rank, nothing on the outputs, and a cure.
+    """A filter with invalid input: one message on one rank, empty outputs, and a cure.
 
-    name   of the filter's class, in all messages
-    value  what there is after an execution that went well: value(proxy), None without output
+    name   the class of the filter, which all messages contain
+    value  value(proxy) is the result of a successful execution, None without output
     """
 
     def __init__(self, name, value):
@@ -321,7 +321,7 @@ class Refusals:
         self.failures = []
 
     def refused(self, case, proxy, words):
-        """Execute with wrong input; words are in the message."""
+        """Execute with invalid input; the message contains the words."""
         self._messages.take()
         if self._value(proxy) is not None:
             self._fail(case, "there is an output")
@@ -338,7 +338,7 @@ class Refusals:
                 self._fail(case, f"there is something on output {port}")
 
     def cured(self, case, proxy, usual, tolerance=0):
-        """Execute with right input again."""
+        """Execute with valid input again."""
         found = self._value(proxy)
         if found is None or not abs(found - usual) <= tolerance:
             self._fail(case, f"{found} after the cure, not {usual}")
@@ -351,7 +351,7 @@ class Refusals:
 
 
 def chosen(name):
-    """Whether the arguments, words, ask for the case of this name; without arguments all do."""
+    """Whether the arguments, words, select the case of this name; no arguments select all cases."""
     return len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])
 
 
@@ -363,14 +363,14 @@ def write_hashes(hashes):
 
 
 class Wrong(AssertionError):
-    """A case found what it must not."""
+    """A case failed."""
 
 
 def run_cases(work, rank, what):
-    """Run those of the cases that are chosen, on all ranks, up to the first that raises Wrong.
+    """Run the selected cases on all ranks, up to the first one that raises Wrong.
 
-    work  by name, functions that return their hashes, or None
-    what  is not right then
+    work  functions by name that return their hashes, or None
+    what  the subject of the failure message
     """
     hashes, failures = {}, []
     for name in filter(chosen, work):

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkAsyncExchangeAlgorithm.h"
+
+#include "Common/PropertyList.h"
+#include "Common/Require.h"
+
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Termination/Detector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::SetDetector(const char* name) {
+  const std::string detector = name ? name : "";
+  if (this->Detector != detector) {
+    this->Detector = detector;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::CheckExecutionProperties() {
+  using tributary::require;
+  this->Superclass::CheckExecutionProperties();
+  require(this->Arrivals >= 0 && this->Arrivals <= 1, "Arrivals", this->Arrivals,
+          "set it to a fraction in [0, 1]");
+  require(this->BatchBytes >= 1, "BatchBytes", this->BatchBytes, "set it to 1 or more bytes");
+  require(this->HoldTime >= 0 && std::isfinite(this->HoldTime), "HoldTime", this->HoldTime,
+          "set it to 0 or more microseconds");
+  require(this->StallTimeout >= 0, "StallTimeout", this->StallTimeout,
+          "set it to a positive number of seconds, or to 0 for no timeout");
+  const auto known = tributary::detectorNames(tributary::WorkModel::AP);
+  std::string choices = "\"default\"";
+  for (const std::string& name : known) {
+    choices += ", \"" + name + "\"";
+  }
+  require(this->Detector == "default" ||
+              std::find(known.begin(), known.end(), this->Detector) != known.end(),
+          "Detector", this->Detector, "set it to one of ", choices);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::DescribeExecutionProperties(tributary::PropertyList& list) {
+  this->Superclass::DescribeExecutionProperties(list);
+  list.add("Schedule", this->Schedule);
+  list.add("Detector", this->Detector);
+  list.add("AutoTune", this->AutoTune);
+}
+
+//------------------------------------------------------------------------------
+tributary::ExchangeOptions vtkAsyncExchangeAlgorithm::MakeExchangeOptions() const {
+  constexpr tributary::Schedule schedules[] = {tributary::Schedule::Synchronous,
+                                               tributary::Schedule::Neighborhood,
+                                               tributary::Schedule::Asynchronous};
+  tributary::ExchangeOptions options;
+  options.schedule = schedules[this->Schedule];
+  options.arrivals = this->Arrivals;
+  options.detector = this->Detector;
+  options.batchBytes = static_cast<std::size_t>(this->BatchBytes);
+  options.holdSeconds = this->HoldTime * 1e-6;
+  options.stallSeconds = this->StallTimeout;
+  return options;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "Schedule: " << this->Schedule << "\n"
+     << indent << "Arrivals: " << this->Arrivals << "\n"
+     << indent << "Detector: " << this->Detector << "\n"
+     << indent << "BatchBytes: " << this->BatchBytes << "\n"
+     << indent << "HoldTime: " << this->HoldTime << " microseconds\n"
+     << indent << "AutoTune: " << this->AutoTune << "\n"
+     << indent << "StallTimeout: " << this->StallTimeout << " seconds\n";
+}

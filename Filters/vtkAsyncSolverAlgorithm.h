@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class   vtkAsyncSolverAlgorithm
+ * @brief   Superclass of filters that solve equations by iterations on all ranks
+ *
+ * vtkAsyncSolverAlgorithm adds the properties of the iterations: their schedule and the detection
+ * of convergence. Both must be equal on all ranks.
+ *
+ * The asynchronous iterations follow F. Magoulès, G. Gbikpi-Benissan, "JACK2: An MPI-based
+ * communication library with non-blocking synchronization for asynchronous iterations", Advances
+ * in Engineering Software 119, 2018, doi:10.1016/j.advengsoft.2018.01.009.
+ *
+ * @sa
+ * vtkAsyncAlgorithm
+ */
+
+#ifndef vtkAsyncSolverAlgorithm_h
+#define vtkAsyncSolverAlgorithm_h
+
+#include "TributaryFiltersModule.h"  // For export macro
+#include "vtkAsyncAlgorithm.h"
+
+class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm {
+ public:
+  vtkAbstractTypeMacro(vtkAsyncSolverAlgorithm, vtkAsyncAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /// With the values of vtkAsyncExchangeAlgorithm::Schedules.
+  enum Schedules { SYNCHRONOUS = 0, ASYNCHRONOUS = 2 };
+
+  enum ConvergenceDetections { SNAPSHOTS = 0, SUPERVISED = 1 };
+
+  ///@{
+  /**
+   * The order of computation and communication. SYNCHRONOUS: a rank begins an iteration when it has
+   * the values of its neighbors from the previous one. ASYNCHRONOUS: ranks do not wait; each
+   * iteration uses the newest values that have arrived. Other values are invalid. Default:
+   * ASYNCHRONOUS.
+   */
+  vtkSetMacro(Schedule, int);
+  vtkGetMacro(Schedule, int);
+  ///@}
+
+  ///@{
+  /**
+   * How asynchronous iterations detect convergence. SNAPSHOTS: by the residuals of consecutive
+   * snapshots of all ranks. SUPERVISED: by the residual of a snapshot that is taken when the local
+   * residual of each rank is small. Synchronous iterations do not use it. Default: SNAPSHOTS.
+   */
+  vtkSetClampMacro(ConvergenceDetection, int, SNAPSHOTS, SUPERVISED);
+  vtkGetMacro(ConvergenceDetection, int);
+  ///@}
+
+ protected:
+  vtkAsyncSolverAlgorithm() = default;
+  ~vtkAsyncSolverAlgorithm() override = default;
+
+  void CheckExecutionProperties() override;
+  void DescribeExecutionProperties(tributary::PropertyList& list) override;
+
+  int Schedule = ASYNCHRONOUS;
+  int ConvergenceDetection = SNAPSHOTS;
+
+ private:
+  vtkAsyncSolverAlgorithm(const vtkAsyncSolverAlgorithm&) = delete;
+  void operator=(const vtkAsyncSolverAlgorithm&) = delete;
+};
+
+#endif
