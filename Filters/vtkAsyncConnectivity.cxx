@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkAsyncConnectivity.h"
 
-#include "Common/Leaves.h"
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
-#include "Common/RunStatistics.h"
-#include "Regions/ComponentDomain.h"
-#include "Regions/RegionArrays.h"
-#include "Regions/RegionSelection.h"
-#include "Regions/RegionWriting.h"
-
-#include "Tributary/Collective/Agree.h"
+#include "Common/RunContext.h"
+#include "Regions/ConnectivityRun.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataObjectTree.h>
 #include <vtkDataSet.h>
-#include <vtkFieldData.h>
 #include <vtkHyperTreeGrid.h>
-#include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
 #include <vtkTable.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,10 +26,7 @@ vtkStandardNewMacro(vtkAsyncConnectivity);
 namespace {
 using tributary::require;
 
-/// Share of the progress bar when all data sets are known.
-constexpr double SETUP_DONE = 0.1;
-
-/// @return whether it was there
+/// @return whether the id was in the list
 bool removeFrom(std::vector<vtkIdType>& ids, vtkIdType id) {
   const auto end = std::remove(ids.begin(), ids.end(), id);
   const bool found = end != ids.end();
@@ -48,30 +34,6 @@ bool removeFrom(std::vector<vtkIdType>& ids, vtkIdType id) {
   return found;
 }
 }  // anonymous namespace
-
-//------------------------------------------------------------------------------
-/// One execution on one rank. Every member function is collective, but those that make the outputs.
-class vtkAsyncConnectivity::vtkRun {
- public:
-  vtkRun(vtkAsyncConnectivity* self, tributary::Transport& transport)
-      : Self(self), Transport(transport) {}
-
-  /// @return false after an abort
-  bool Execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table,
-               tributary::RunStatistics& statistics);
-
- private:
-  tributary::RegionSelection Select(const tributary::RangeRegions& regions);
-  bool LabelRange(std::size_t range);
-
-  vtkAsyncConnectivity* Self;
-  tributary::Transport& Transport;
-  std::vector<tributary::Leaf> Leaves;
-  std::unique_ptr<tributary::ComponentDomain> Domain;
-  std::vector<tributary::RangeTest> Tests;
-  tributary::MeasuredColumns Measured;
-  std::vector<tributary::ShownRange> Ranges;
-};
 
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::CheckProperties() {
@@ -107,105 +69,6 @@ void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list) {
   list.addAll("SizeRange", this->SizeRange);
   list.addAll("StatisticsArrays", this->StatisticsArrays);
   this->Superclass::DescribeProperties(list);
-}
-
-//------------------------------------------------------------------------------
-tributary::RegionSelection vtkAsyncConnectivity::vtkRun::Select(
-    const tributary::RangeRegions& regions) {
-  auto* self = this->Self;
-  const std::vector<std::int64_t> seeds(self->SeedIds.begin(), self->SeedIds.end());
-  switch (self->ExtractionMode) {
-    case POINT_SEEDED:
-      return tributary::selectAtPoints(this->Transport, *this->Domain, regions, seeds);
-    case CELL_SEEDED:
-      return tributary::selectAtCells(this->Transport, *this->Domain, regions, seeds);
-    case SPECIFIED:
-      return tributary::selectSpecified(regions.numbered.table,
-                                        std::vector<std::int64_t>(self->SpecifiedRegionIds.begin(),
-                                                                  self->SpecifiedRegionIds.end()));
-    case LARGEST:
-      return tributary::selectLargest(this->Transport, regions.numbered.table);
-    case CLOSEST_POINT:
-      return tributary::selectNearest(
-          this->Transport, *this->Domain, regions,
-          {self->ClosestPoint[0], self->ClosestPoint[1], self->ClosestPoint[2]});
-    case SIZE_RANGE:
-      return tributary::selectBySize(self->SizeRange[0],
-                                     self->SizeRange[1] == 0 ? VTK_ID_MAX : self->SizeRange[1]);
-    default:
-      break;
-  }
-  tributary::RegionSelection all;
-  all.all = true;
-  return all;
-}
-
-//------------------------------------------------------------------------------
-/// @return false after an abort
-bool vtkAsyncConnectivity::vtkRun::LabelRange(std::size_t number) {
-  auto* self = this->Self;
-  const double step = (1 - SETUP_DONE) / static_cast<double>(this->Ranges.size());
-  const double done = SETUP_DONE + step * static_cast<double>(number);
-  tributary::ShownRange& range = this->Ranges[number];
-  self->SetRange(this->Tests, number);
-  constexpr tributary::RegionOrder orders[] = {tributary::RegionOrder::LeastKey,
-                                               tributary::RegionOrder::MostCells,
-                                               tributary::RegionOrder::FewestCells};
-  range.regions =
-      tributary::findRegions(this->Transport, *this->Domain, this->Tests, this->Measured.arrays,
-                             this->Measured.names.size(), orders[self->RegionIdAssignmentMode],
-                             self->MakeTunedUnionOptions(this->Transport, done + 0.5 * step));
-  if (self->AbortedTogether(this->Transport, range.regions.aborted)) {
-    return false;
-  }
-
-  range.selection = this->Select(range.regions);
-  tributary::showRegions(this->Transport, *this->Domain, this->Leaves,
-                         tributary::nameOfRange(number), self->ColorRegions || self->ExtractRegions,
-                         self->ColorRegions, range);
-  self->UpdateProgress(done + step);
-  return true;
-}
-
-//------------------------------------------------------------------------------
-bool vtkAsyncConnectivity::vtkRun::Execute(vtkDataObject* input, vtkDataObject* output,
-                                           vtkTable* table, tributary::RunStatistics& statistics) {
-  auto* self = this->Self;
-  this->Leaves = tributary::leavesAndTreesOf(input);
-  this->Tests = self->SelectTests(this->Transport, this->Leaves);
-  this->Measured = tributary::findMeasured(this->Transport, this->Leaves, self->StatisticsArrays);
-  this->Domain = self->MakeDomain(this->Transport, this->Leaves, 0.5 * SETUP_DONE);
-  if (self->AbortedTogether(this->Transport, this->Domain->aborted)) {
-    return false;
-  }
-  statistics.phase("SetupSeconds");
-  self->UpdateProgress(SETUP_DONE);
-
-  this->Ranges.resize(self->ScalarConnectivity ? self->ScalarRanges.size() : 1);
-  for (std::size_t r = 0; r < this->Ranges.size(); ++r) {
-    if (!this->LabelRange(r)) {
-      return false;
-    }
-  }
-  statistics.phase("LabelingSeconds");
-
-  tributary::collectively(this->Transport, [&] {
-    tributary::writeData(input, this->Ranges, self->ColorRegions, self->ExtractRegions, output);
-    tributary::writeTable(this->Ranges, this->Measured.names, table);
-  });
-  vtkNew<vtkIdTypeArray> total;
-  total->SetName("NumberOfRegions");
-  tributary::ExchangeStatistics exchange;
-  for (const tributary::ShownRange& range : this->Ranges) {
-    total->InsertNextValue(range.regions.numbered.table.total);
-    exchange.add(range.regions.statistics);
-  }
-  output->GetFieldData()->AddArray(total);
-  statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
-  statistics.add(exchange);
-  self->DescribeTuning(statistics);
-  statistics.phase("WritingSeconds");
-  return true;
 }
 
 //------------------------------------------------------------------------------
@@ -300,9 +163,29 @@ bool vtkAsyncConnectivity::Execute(tributary::Transport& transport,
                                    vtkInformationVector** inputVector,
                                    vtkInformationVector* outputVector,
                                    tributary::RunStatistics& statistics) {
-  return vtkRun(this, transport)
-      .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
-               vtkTable::GetData(outputVector, 1), statistics);
+  using Extraction = tributary::ConnectivitySettings::Extraction;
+  constexpr Extraction extractions[] = {
+      Extraction::PointSeeded, Extraction::CellSeeded,   Extraction::Specified, Extraction::Largest,
+      Extraction::All,         Extraction::ClosestPoint, Extraction::SizeRange};
+  constexpr tributary::RegionOrder orders[] = {tributary::RegionOrder::LeastKey,
+                                               tributary::RegionOrder::MostCells,
+                                               tributary::RegionOrder::FewestCells};
+  tributary::ConnectivitySettings settings;
+  settings.regions = this->MakeRegionSettings();
+  settings.extraction = extractions[this->ExtractionMode - POINT_SEEDED];
+  settings.extractRegions = this->ExtractRegions;
+  settings.colorRegions = this->ColorRegions;
+  settings.order = orders[this->RegionIdAssignmentMode];
+  settings.seeds.assign(this->SeedIds.begin(), this->SeedIds.end());
+  settings.specified.assign(this->SpecifiedRegionIds.begin(), this->SpecifiedRegionIds.end());
+  std::copy_n(this->ClosestPoint, 3, settings.closestPoint.begin());
+  settings.leastCells = this->SizeRange[0];
+  settings.mostCells = this->SizeRange[1];
+  settings.measuredNames = this->StatisticsArrays;
+  const tributary::RunContext context = this->MakeRunContext(transport, statistics);
+  return tributary::ConnectivityRun(context, settings)
+      .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
+               vtkTable::GetData(outputVector, 1));
 }
 
 //------------------------------------------------------------------------------

@@ -251,8 +251,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
  private:
   vtkAsyncConnectivity(const vtkAsyncConnectivity&) = delete;
   void operator=(const vtkAsyncConnectivity&) = delete;
-
-  class vtkRun;
 };
 
 #endif

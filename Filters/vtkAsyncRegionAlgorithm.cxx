@@ -4,12 +4,9 @@
 #include "Common/Leaves.h"
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
-#include "Common/RunStatistics.h"
-#include "Regions/ComponentDomain.h"
-#include "Regions/RegionArrays.h"
+#include "Regions/RegionSettings.h"
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Components/DistributedUnion.h"
 #include "Tributary/Components/UnionTuner.h"
 
 #include <vtkDataObject.h>
@@ -45,7 +42,7 @@ void vtkAsyncRegionAlgorithm::CheckProperties() {
     }
   }
   require(this->Tolerance >= 0 && this->Tolerance <= 0.5, "Tolerance", this->Tolerance,
-          "set it to a share of a cell's diagonal from 0 to 0.5");
+          "set it to a fraction of a cell's diagonal in [0, 0.5]");
 }
 
 //------------------------------------------------------------------------------
@@ -77,90 +74,41 @@ tributary::FindArray vtkAsyncRegionAlgorithm::Finder(int index) {
             vtkDataObject::FIELD_ASSOCIATION_POINTS) {
       throw tributary::Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
                              " names an array of points, but hyper tree grids have arrays of cells "
-                             "only; choose one of "
-                             "these");
+                             "only; choose one of these");
     }
     return this->GetInputArrayToProcess(index, leaf.object(), association);
   };
 }
 
 //------------------------------------------------------------------------------
-tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeUnionOptions(tributary::Transport& transport,
-                                                                  double progress) {
-  tributary::UnionOptions options;
-  options.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
-                                              : tributary::UnionMethod::LabelPropagation;
-  options.exchange = this->MakeExchangeOptions();
-  if (this->AutoTune) {
-    tributary::ExchangeSetting().applyTo(options.exchange);
-  }
-  options.monitor = [this, &transport, progress] { return this->Monitor(transport, progress); };
-  return options;
-}
-
-//------------------------------------------------------------------------------
-tributary::UnionOptions vtkAsyncRegionAlgorithm::MakeTunedUnionOptions(
-    tributary::Transport& transport, double progress) {
+tributary::RegionSettings vtkAsyncRegionAlgorithm::MakeRegionSettings() {
   if (!this->AutoTune) {
     this->Tuner.reset();
   } else if (!this->Tuner) {
     this->Tuner = std::make_unique<tributary::UnionTuner>();
   }
-  tributary::UnionOptions options = this->MakeUnionOptions(transport, progress);
-  options.tuner = this->Tuner.get();
-  return options;
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::DescribeTuning(tributary::RunStatistics& statistics) {
-  if (!this->AutoTune) {
-    return;
-  }
-  // There is none before the first step that is not passed over.
-  const auto tuning = this->Tuner ? this->Tuner->takeTuning() : tributary::UnionTuning();
-  statistics.add(tuning.setting, tuning.trials);
-  statistics.amount("TuningSeconds", tuning.seconds);
-  if (tuning.expected && tuning.actualSeconds) {
-    statistics.add(*tuning.expected, *tuning.actualSeconds);
-  }
+  constexpr tributary::Through throughs[] = {tributary::Through::Faces, tributary::Through::Edges,
+                                             tributary::Through::Points};
+  tributary::RegionSettings settings;
+  settings.scalarConnectivity = this->ScalarConnectivity;
+  settings.fullScalarConnectivity = this->FullScalarConnectivity;
+  settings.scalarRanges = this->ScalarRanges;
+  settings.through = throughs[this->ConnectThrough];
+  settings.labelConnectivity = this->LabelConnectivity;
+  settings.tolerance = this->Tolerance;
+  settings.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
+                                               : tributary::UnionMethod::LabelPropagation;
+  settings.exchange = this->MakeExchangeOptions();
+  settings.tuner = this->Tuner.get();
+  settings.scalars = this->Finder(0);
+  settings.labels = this->Finder(1);
+  return settings;
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncRegionAlgorithm::ForgetExecution() {
   if (this->Tuner) {
-    this->Tuner->takeTuning();
-  }
-}
-
-//------------------------------------------------------------------------------
-std::unique_ptr<tributary::ComponentDomain> vtkAsyncRegionAlgorithm::MakeDomain(
-    tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves, double progress) {
-  std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
-  if (this->LabelConnectivity) {
-    labels = tributary::findLabels(transport, leaves, this->Finder(1));
-  }
-  constexpr tributary::Through throughs[] = {tributary::Through::Faces, tributary::Through::Edges,
-                                             tributary::Through::Points};
-  return tributary::makeComponentDomain(transport, leaves, labels, this->LabelConnectivity,
-                                        throughs[this->ConnectThrough], this->Tolerance,
-                                        this->MakeUnionOptions(transport, progress));
-}
-
-//------------------------------------------------------------------------------
-std::vector<tributary::RangeTest> vtkAsyncRegionAlgorithm::SelectTests(
-    tributary::Transport& transport, const std::vector<tributary::Leaf>& leaves) {
-  if (!this->ScalarConnectivity) {
-    return std::vector<tributary::RangeTest>(leaves.size());
-  }
-  return tributary::findScalars(transport, leaves, this->Finder(0), this->FullScalarConnectivity);
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncRegionAlgorithm::SetRange(std::vector<tributary::RangeTest>& tests,
-                                       std::size_t number) const {
-  for (tributary::RangeTest& test : tests) {
-    test.lo = this->ScalarRanges.empty() ? 0 : this->ScalarRanges[number][0];
-    test.hi = this->ScalarRanges.empty() ? 0 : this->ScalarRanges[number][1];
+    (void)this->Tuner->takeTuning();
   }
 }
 

@@ -3,16 +3,17 @@
  * @class   vtkAsyncRegionAlgorithm
  * @brief   Superclass of filters that work on regions of connected cells
  *
- * vtkAsyncRegionAlgorithm has the properties that say which cells take part and which of them are
- * connected. What is said of its input by vtkAsyncConnectivity is true of its other subclasses too.
+ * vtkAsyncRegionAlgorithm has the properties that select cells and define which of them are
+ * connected. The description of the input of vtkAsyncConnectivity holds for its other subclasses
+ * too.
  *
- * **AutoTune** (see vtkAsyncExchangeAlgorithm): the sets of the ranks are united about fifty times
- * more, a small part of the work where cells outnumber sets. The choice holds until Method,
- * Schedule, Arrivals, Detector or the number of ranks changes, or that of data sets with points by
- * more than a factor of two. ExpectedSeconds are those of uniting the sets (in the first range,
- * where there are several); TuningSeconds are contained in those of the phase that unites them.
- * Where no rank has to send anything, nothing is tried. Unions of another kind, as those of points
- * within Tolerance, are done with the defaults.
+ * **AutoTune** (see vtkAsyncExchangeAlgorithm): the sets of the ranks are united about fifty more times,
+ * which is a small part of the work if cells outnumber sets. The choice holds until Method,
+ * Schedule, Arrivals, Detector or the number of ranks changes, or the number of data sets with
+ * points changes by more than a factor of two. ExpectedSeconds refers to uniting the sets (of the
+ * first range, if there are several); TuningSeconds is contained in the time of the phase that
+ * unites them. If no rank has to send a message, no trials are made. Unions of another kind, such
+ * as those of points within Tolerance, use the defaults.
  */
 
 #ifndef vtkAsyncRegionAlgorithm_h
@@ -23,14 +24,12 @@
 
 #include <array>       // For ScalarRanges
 #include <functional>  // For Finder
-#include <memory>      // For MakeDomain
+#include <memory>      // For Tuner
 #include <vector>      // For ScalarRanges
 
 namespace tributary {
-struct ComponentDomain;
 struct Leaf;
-struct RangeTest;
-struct UnionOptions;
+struct RegionSettings;
 class UnionTuner;
 }  // namespace tributary
 class vtkDataArray;
@@ -46,10 +45,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
-   * Whether only cells in a scalar range take part: the array is chosen with
-   * SetInputArrayToProcess(0, ...), of points or cells, one component. A cell is in range if its
-   * value is, or that of one of its points; see FullScalarConnectivity. Bounds belong to the range;
-   * NaN is in none. Default: false.
+   * Whether only cells in a scalar range take part. The array, of points or cells and with one
+   * component, is chosen with SetInputArrayToProcess(0, ...). A cell is in range if its value is,
+   * or the value at one of its points; see FullScalarConnectivity. Bounds belong to the range; NaN
+   * is in no range. Default: false.
    */
   vtkSetMacro(ScalarConnectivity, bool);
   vtkGetMacro(ScalarConnectivity, bool);
@@ -58,8 +57,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
-   * Whether all points of a cell must be in range (as with vtkThreshold's AllScalars), not only
-   * one. Default: false.
+   * Whether all points of a cell must be in range (as with AllScalars of vtkThreshold), instead of
+   * at least one. Default: false.
    */
   vtkSetMacro(FullScalarConnectivity, bool);
   vtkGetMacro(FullScalarConnectivity, bool);
@@ -68,8 +67,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
-   * The ranges of ScalarConnectivity; with more than one, each is looked at by itself. Default:
-   * one, 0 to 1, which is what ranges are too that come to be because a later one is set.
+   * The ranges of ScalarConnectivity. If there are several, each is processed by itself. Setting a
+   * range beyond the last one adds ranges [0, 1] in between. Default: one range, [0, 1].
    */
   void SetScalarRange(double lo, double hi);
   void SetScalarRange(int index, double lo, double hi);
@@ -80,10 +79,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
-   * What cells must share to be connected: FACES (what bounds a cell: edges of cells in 2-D, points
-   * of cells in 1-D), EDGES or POINTS; on grids 6, 18 and 26 neighbors, in 2-D 4, 4 and 8. Cells of
-   * different levels of an AMR hierarchy or a hyper tree grid share what the finer ones have.
-   * Default: POINTS.
+   * What cells must share to be connected: FACES (edges of 2-D cells, points of 1-D cells), EDGES
+   * or POINTS. On grids these are 6, 18 and 26 neighbors, in 2-D 4, 4 and 8. Cells of different
+   * levels of an AMR hierarchy or a hyper tree grid share the faces, edges and points of the finer
+   * ones. Default: POINTS.
    */
   vtkSetClampMacro(ConnectThrough, int, FACES, POINTS);
   vtkGetMacro(ConnectThrough, int);
@@ -101,12 +100,13 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
-   * Points of two cells that are not further apart than this share of the smaller one's diagonal
-   * are the same point, and so on from point to point. 0 to 0.5; 0, the default: only points with
-   * exactly the same coordinates. If it is not 0 neither extents nor global ids of points decide,
-   * and regions without global cell ids are numbered by place in space. Cells should not differ in
-   * size by orders of magnitude then: memory follows the number of points that the largest reaches.
-   * Hyper trees have no use for it: their leaves meet exactly.
+   * Maximum distance of points of two cells that coincide, as a fraction of the smaller cell's
+   * diagonal, in [0, 0.5]. Coincidence is transitive. With 0, points coincide only if their
+   * coordinates are equal. Otherwise extents and global ids of points are not used, and regions
+   * without global cell ids are numbered by place in space. The sizes of cells should then not
+   * differ by orders of magnitude: memory is proportional to the number of points within reach of
+   * the largest cells. Hyper tree grids ignore this property, because their leaves meet exactly.
+   * Default: 0.
    */
   vtkSetMacro(Tolerance, double);
   vtkGetMacro(Tolerance, double);
@@ -114,10 +114,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
-   * How sets of cells of different blocks are united: labels travel from block to block until
-   * nothing changes (LABEL_PROPAGATION, in as many steps as a region has blocks in a row), or the
-   * unions of a tree do (TREE_UNION, in the logarithm of that). The regions are the same. Default:
-   * TREE_UNION.
+   * How sets of cells of different blocks are united. With LABEL_PROPAGATION, labels travel from
+   * block to block until none changes; the number of steps is that of the blocks along a region.
+   * With TREE_UNION, unions travel along a forest; the number of steps is the logarithm of that.
+   * The regions are the same. Default: TREE_UNION.
    */
   vtkSetClampMacro(Method, int, LABEL_PROPAGATION, TREE_UNION);
   vtkGetMacro(Method, int);
@@ -131,23 +131,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   void DescribeProperties(tributary::PropertyList& list) override;
   void ForgetExecution() override;
 
-  /// For unions; while they go on the progress bar shows `progress`.
-  tributary::UnionOptions MakeUnionOptions(tributary::Transport& transport, double progress);
-  /// For those that AutoTune is about.
-  tributary::UnionOptions MakeTunedUnionOptions(tributary::Transport& transport, double progress);
-  /// Local. Adds what AutoTune has to say of these, if it is set.
-  void DescribeTuning(tributary::RunStatistics& statistics);
-  /// Finds the array of a leaf that SetInputArrayToProcess(index, ...) chose, and its association.
+  /// Local. The properties of this class as plain values, for an execution.
+  tributary::RegionSettings MakeRegionSettings();
+  /// Local. Finds the array of a leaf that SetInputArrayToProcess(index, ...) chose, and its
+  /// association.
   std::function<vtkDataArray*(const tributary::Leaf&, int&)> Finder(int index);
-  /// Collective. The domain of the leaves of all ranks. Use SelectTests() for what is in range.
-  std::unique_ptr<tributary::ComponentDomain> MakeDomain(tributary::Transport& transport,
-                                                         const std::vector<tributary::Leaf>& leaves,
-                                                         double progress);
-  /// Collective. For each leaf the array of scalars, if any, with the range left open.
-  std::vector<tributary::RangeTest> SelectTests(tributary::Transport& transport,
-                                                const std::vector<tributary::Leaf>& leaves);
-  /// Local. Closes the range: to that of the number given, or to all if there is none.
-  void SetRange(std::vector<tributary::RangeTest>& tests, std::size_t number) const;
 
   bool ScalarConnectivity = false;
   bool FullScalarConnectivity = false;

@@ -2,9 +2,11 @@
 #include "Features/CriticalTracking.h"
 
 #include "Common/NamedArrays.h"
+#include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
 #include "Features/CriticalOutput.h"
+#include "Regions/RegionSettings.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
@@ -194,7 +196,9 @@ bool vtkAsyncFeatureTracker::vtkCriticalPoints::TakeUp(Transport& transport, vtk
 
   tributary::CriticalPointOptions options;
   options.center = this->Self->CenterTolerance;
-  options.linking = this->Self->MakeTunedUnionOptions(transport, LINES_DONE);
+  const tributary::RegionSettings settings = this->Self->MakeRegionSettings();
+  options.linking = tributary::makeTunedUnionOptions(
+      settings, this->Self->MakeRunContext(transport, statistics), LINES_DONE);
   options.parallelFor = tributary::smpFor;
   CriticalPointTracker tracker(transport, space, options);
   const auto values = viewsOf(field.values);
@@ -242,7 +246,9 @@ bool vtkAsyncFeatureTracker::vtkCriticalPoints::Write(Transport& transport, vtkD
   const tributary::Assignment ranks(
       std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
   const tributary::Trajectories lines = tributary::joinPieces(
-      transport, ranks, {this->History}, this->Self->MakeUnionOptions(transport, LINES_DONE));
+      transport, ranks, {this->History},
+      tributary::makeUnionOptions(this->Self->MakeRegionSettings(),
+                                  this->Self->MakeRunContext(transport, statistics), LINES_DONE));
   if (this->Self->AbortedTogether(transport, lines.aborted)) {
     return false;
   }
@@ -271,7 +277,7 @@ bool vtkAsyncFeatureTracker::vtkCriticalPoints::Write(Transport& transport, vtkD
     }
   });
   statistics.count("Blocks", static_cast<std::int64_t>(this->Domain->blocks.size()));
-  this->Self->DescribeTuning(statistics);
+  tributary::describeTuning(this->Self->MakeRegionSettings(), statistics);
   statistics.phase("WritingSeconds");
   return true;
 }

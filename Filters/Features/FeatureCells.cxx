@@ -21,12 +21,13 @@ double diagonalOf(const double bounds[6]) {
 
 }  // namespace
 
-void addSamples(const ComponentPiece& piece, const std::vector<RegionOfSet>& ofSet,
+void addSamples(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
                 const FactScales& scales, vtkDataArray* velocity, bool atCells,
                 std::vector<FlowingSample>& samples) {
+  const ComponentPiece& piece = labeled.piece();
   vtkNew<vtkIdList> points;
   for (std::int64_t c = 0; c < piece.cells(); ++c) {
-    const std::uint32_t set = piece.setOfCell(c);
+    const std::uint32_t set = labeled.setOfCell(c);
     if (set == NoSet || ofSet[set].number < 0 || piece.isGhost(c)) continue;
     const CellSize size = piece.sizeOf(c);
     if (scales.hasMeasure && !std::isfinite(size.measure)) continue;
@@ -49,8 +50,9 @@ void addSamples(const ComponentPiece& piece, const std::vector<RegionOfSet>& ofS
   }
 }
 
-FeatureSearch::FeatureSearch(const ComponentPiece& piece, const std::vector<RegionOfSet>& ofSet)
-    : piece_(piece), ofSet_(ofSet) {
+FeatureSearch::FeatureSearch(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet)
+    : labeled_(labeled), piece_(labeled.piece()), ofSet_(ofSet) {
+  const ComponentPiece& piece = piece_;
   vtkDataSet* dataSet = piece.dataSet();
   if (piece.cells() == 0) return;
   int extent[6];
@@ -87,7 +89,7 @@ FeatureSearch::FeatureSearch(const ComponentPiece& piece, const std::vector<Regi
 }
 
 std::int64_t FeatureSearch::regionOf(std::int64_t cell) const {
-  const std::uint32_t set = piece_.setOfCell(cell);
+  const std::uint32_t set = labeled_.setOfCell(cell);
   return set == NoSet ? -1 : ofSet_[set].number;
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "Regions/ComponentPiece.h"
+#include "Regions/Pieces/ComponentPiece.h"
 #include "Regions/RangeRegions.h"
 
 #include "Tributary/Base/Box.h"
@@ -36,7 +36,7 @@ struct FlowingSample {
 /// @param ofSet     the regions of the piece's sets
 /// @param velocity  vectors of the data set's cells or points, or null for none; at a cell the mean
 ///                  of its points'
-void addSamples(const ComponentPiece& piece, const std::vector<RegionOfSet>& ofSet,
+void addSamples(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
                 const FactScales& scales, vtkDataArray* velocity, bool atCells,
                 std::vector<FlowingSample>& samples);
 
@@ -45,8 +45,8 @@ void addSamples(const ComponentPiece& piece, const std::vector<RegionOfSet>& ofS
 /// most.
 class FeatureSearch {
  public:
-  /// @param piece  labeled; outlives this, as `ofSet`
-  FeatureSearch(const ComponentPiece& piece, const std::vector<RegionOfSet>& ofSet);
+  /// @param labeled, ofSet  outlive this
+  FeatureSearch(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet);
 
   /// What lies outside is in none of its cells.
   const Box& box() const { return box_; }
@@ -58,6 +58,7 @@ class FeatureSearch {
   std::int64_t atOfLattice(const std::array<double, 3>& place) const;
   bool isIn(std::int64_t cell, const std::array<double, 3>& place) const;
 
+  const LabeledPiece& labeled_;
   const ComponentPiece& piece_;
   const std::vector<RegionOfSet>& ofSet_;
   Box box_;

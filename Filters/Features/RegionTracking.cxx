@@ -2,10 +2,11 @@
 #include "Features/RegionTracking.h"
 
 #include "Common/FreshArray.h"
+#include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
 #include "Features/FeatureCells.h"
-#include "Regions/ComponentDomain.h"
 #include "Regions/RegionArrays.h"
+#include "Regions/RegionSettings.h"
 #include "Regions/RegionWriting.h"
 
 #include "Tributary/Base/Error.h"
@@ -53,13 +54,17 @@ struct MomentHead {
 //------------------------------------------------------------------------------
 /// @return false after an abort
 bool vtkAsyncFeatureTracker::vtkRegions::FindRegions(tributary::Transport& transport,
-                                                     vtkDataObject* input) {
+                                                     vtkDataObject* input,
+                                                     tributary::RunStatistics& statistics) {
   auto* self = this->Self;
   this->Leaves = tributary::leavesOf(input);
-  std::vector<tributary::RangeTest> tests = self->SelectTests(transport, this->Leaves);
-  self->SetRange(tests, 0);
+  const tributary::RegionSettings settings = self->MakeRegionSettings();
+  const tributary::RunContext context = self->MakeRunContext(transport, statistics);
+  std::vector<tributary::RangeTest> tests =
+      tributary::selectTests(settings, transport, this->Leaves);
+  tributary::setRange(settings, 0, tests);
   if (self->LabelConnectivity && !self->ScalarConnectivity) {
-    const auto labels = tributary::findLabels(transport, this->Leaves, self->Finder(1));
+    const auto labels = tributary::findLabels(transport, this->Leaves, settings.labels);
     for (std::size_t n = 0; n < labels.size(); ++n) {
       tests[n].scalars = labels[n];
       tests[n].atCells = true;
@@ -67,8 +72,8 @@ bool vtkAsyncFeatureTracker::vtkRegions::FindRegions(tributary::Transport& trans
       tests[n].hi = std::numeric_limits<double>::infinity();
     }
   }
-  this->Domain = self->MakeDomain(transport, this->Leaves, 0.5 * SETUP_DONE);
-  if (self->AbortedTogether(transport, this->Domain->aborted)) {
+  this->Domain = tributary::makeDomain(settings, context, this->Leaves, 0.5 * SETUP_DONE);
+  if (self->AbortedTogether(transport, !this->Domain)) {
     return false;
   }
   const std::vector<std::vector<tributary::MeasuredValues>> none(this->Leaves.size());
@@ -76,7 +81,7 @@ bool vtkAsyncFeatureTracker::vtkRegions::FindRegions(tributary::Transport& trans
   this->Ranges.front().selection.all = true;
   this->Ranges.front().regions = tributary::findRegions(
       transport, *this->Domain, tests, none, 0, tributary::RegionOrder::LeastKey,
-      self->MakeTunedUnionOptions(transport, SETUP_DONE));
+      tributary::makeTunedUnionOptions(settings, context, SETUP_DONE));
   return !self->AbortedTogether(transport, this->Ranges.front().regions.aborted);
 }
 
@@ -100,7 +105,7 @@ std::vector<tributary::FlowingSample> vtkAsyncFeatureTracker::vtkRegions::MakeSa
               "...)), or another Motion");
         }
       }
-      tributary::addSamples(*this->Domain->pieces[n], this->RegionsOf(n),
+      tributary::addSamples(*this->Ranges.front().regions.labeled[n], this->RegionsOf(n),
                             this->Ranges.front().regions.scales, velocity,
                             association == vtkDataObject::FIELD_ASSOCIATION_CELLS, samples);
     }
@@ -140,8 +145,8 @@ void vtkAsyncFeatureTracker::vtkRegions::Follow(tributary::Transport& transport,
     std::vector<tributary::Box> boxes;
     tributary::collectively(transport, [&] {
       for (std::size_t n = 0; n < this->Leaves.size(); ++n) {
-        searches.push_back(std::make_unique<tributary::FeatureSearch>(*this->Domain->pieces[n],
-                                                                      this->RegionsOf(n)));
+        searches.push_back(std::make_unique<tributary::FeatureSearch>(
+            *this->Ranges.front().regions.labeled[n], this->RegionsOf(n)));
         boxes.push_back(searches.back()->box());
       }
     });
@@ -177,7 +182,7 @@ void vtkAsyncFeatureTracker::vtkRegions::Follow(tributary::Transport& transport,
 bool vtkAsyncFeatureTracker::vtkRegions::TakeUp(tributary::Transport& transport,
                                                 vtkDataObject* input, double time,
                                                 tributary::RunStatistics& statistics) {
-  if (!this->FindRegions(transport, input)) {
+  if (!this->FindRegions(transport, input, statistics)) {
     return false;
   }
   statistics.phase("RegionsSeconds");
@@ -263,7 +268,7 @@ bool vtkAsyncFeatureTracker::vtkRegions::Write(tributary::Transport& transport,
   }
   statistics.count("Blocks", static_cast<std::int64_t>(this->Leaves.size()));
   statistics.add(range.regions.statistics);
-  this->Self->DescribeTuning(statistics);
+  tributary::describeTuning(this->Self->MakeRegionSettings(), statistics);
   statistics.phase("WritingSeconds");
   return true;
 }

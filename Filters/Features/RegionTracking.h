@@ -5,6 +5,7 @@
 #include "Features/FeatureCells.h"
 #include "Features/FeatureHistory.h"
 #include "Features/FeatureTracking.h"
+#include "Regions/ComponentDomain.h"
 #include "Regions/RangeRegions.h"
 #include "Regions/RegionWriting.h"
 
@@ -39,7 +40,8 @@ class vtkAsyncFeatureTracker::vtkRegions : public vtkTracking {
     tributary::FixedScale Scale;  ///< Of the samples' volumes.
   };
 
-  bool FindRegions(tributary::Transport& transport, vtkDataObject* input);
+  bool FindRegions(tributary::Transport& transport, vtkDataObject* input,
+                   tributary::RunStatistics& statistics);
   std::vector<tributary::FlowingSample> MakeSamples(tributary::Transport& transport);
   void Follow(tributary::Transport& transport, double time);
   void AddTracks(tributary::Transport& transport, vtkDataObject* output);
@@ -54,7 +56,7 @@ class vtkAsyncFeatureTracker::vtkRegions : public vtkTracking {
 
   // Of the step that is being taken up.
   std::vector<tributary::Leaf> Leaves;
-  std::unique_ptr<tributary::ComponentDomain> Domain;
+  std::unique_ptr<const tributary::ComponentDomain> Domain;
   std::vector<tributary::ShownRange> Ranges;  ///< One.
   std::unique_ptr<tributary::FeatureGraph> Graph;
   tributary::TrackedStep Tracked;

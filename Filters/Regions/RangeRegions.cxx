@@ -13,13 +13,14 @@ namespace tributary {
 namespace {
 
 /// Collective. Scales that hold the sums over all ranks.
-FactScales agreeOnScales(Transport& transport, const ComponentDomain& domain,
+FactScales agreeOnScales(Transport& transport,
+                         const std::vector<std::unique_ptr<LabeledPiece>>& labeled,
                          const std::vector<std::vector<MeasuredValues>>& arrays,
                          std::size_t values) {
   std::vector<double> most(2 + values, 0.0);
   collectively(transport, [&] {
-    for (std::size_t n = 0; n < domain.pieces.size(); ++n) {
-      const Extremes extremes = domain.pieces[n]->extremes(arrays[n]);
+    for (std::size_t n = 0; n < labeled.size(); ++n) {
+      const Extremes extremes = labeled[n]->extremes(arrays[n]);
       most[0] = std::max(most[0], extremes.measure);
       most[1] = std::max(most[1], extremes.coordinate);
       for (std::size_t v = 0; v < values; ++v)
@@ -57,19 +58,20 @@ std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& sca
   return center;
 }
 
-RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
+RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
                          const std::vector<RangeTest>& tests,
                          const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,
                          RegionOrder order, const UnionOptions& options) {
   RangeRegions regions;
-  const std::size_t count = domain.pieces.size();
+  const std::size_t count = domain.shared.size();
   std::vector<std::int64_t> sets(count);
   std::vector<std::vector<std::uint32_t>> setOfEntity(count);
   collectively(transport, [&] {
     for (std::size_t n = 0; n < count; ++n) {
-      sets[n] = domain.pieces[n]->label(tests[n]);
-      setOfEntity[n] = domain.throughPoints ? domain.pieces[n]->setsOfShared()
-                                            : domain.pieces[n]->setsOfConnections();
+      const LabeledPiece& labeled =
+          *regions.labeled.emplace_back(domain.shared[n]->label(tests[n]));
+      sets[n] = labeled.sets();
+      setOfEntity[n] = domain.throughPoints ? labeled.setsOfShared() : labeled.setsOfConnections();
     }
   });
   const std::vector<Span<const std::uint32_t>> views(setOfEntity.begin(), setOfEntity.end());
@@ -80,11 +82,11 @@ RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
   regions.aborted = united.aborted;
   if (united.aborted) return regions;
 
-  regions.scales = agreeOnScales(transport, domain, arrays, values);
+  regions.scales = agreeOnScales(transport, regions.labeled, arrays, values);
   std::vector<BlockFacts> facts(count);
   collectively(transport, [&] {
     for (std::size_t n = 0; n < count; ++n)
-      facts[n] = domain.pieces[n]->facts(regions.scales, arrays[n]);
+      facts[n] = regions.labeled[n]->facts(regions.scales, arrays[n]);
   });
   regions.numbered =
       numberRegions(transport, domain.assignment, united.root, std::move(facts), values, order);
@@ -94,7 +96,7 @@ RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
 void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
                   const std::vector<std::vector<char>>& isSelected,
                   const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points) {
-  const std::size_t count = domain.pieces.size();
+  const std::size_t count = regions.labeled.size();
   std::vector<std::vector<RegionAtPoint>> shared(count);
   std::vector<RegionCount> counts;
   collectively(transport, [&] {
@@ -110,11 +112,11 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
       output.shownOf = shownOf;
       output.cells = cells[n];
       output.points = points[n];
-      domain.pieces[n]->write(output);
+      regions.labeled[n]->write(output);
       for (std::size_t s = 0; s < ofSet.size(); ++s)
         if (output.pointsOfSet[s] > 0 && ofSet[s].number >= 0)
           counts.push_back({ofSet[s].number, output.pointsOfSet[s]});
-      for (const SetAtPoint& at : domain.pieces[n]->setsAtShared())
+      for (const SetAtPoint& at : regions.labeled[n]->setsAtShared())
         if (ofSet[at.set].number >= 0)
           shared[n].push_back({at.shared, ofSet[at.set].number, isSelected[n][at.set]});
     }
@@ -124,7 +126,7 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
   for (std::size_t n = 0; n < count; ++n) {
     if (!points[n]) continue;
     for (const PointLabel& label : settled.labels[n])
-      domain.pieces[n]->showAt(label.point, label.region, points[n]);
+      regions.labeled[n]->writeShared(label.point, label.region, points[n]);
   }
   addPoints(transport, regions.numbered.table, std::move(counts));
 }

@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "Regions/ComponentDomain.h"
-#include "Regions/ComponentPiece.h"
 
 #include "Tributary/Components/DistributedUnion.h"
 #include "Tributary/Components/Regions.h"
@@ -16,6 +16,9 @@ namespace tributary {
 
 /// The regions of one range, on one rank.
 struct RangeRegions {
+  /// The sets of each piece of the domain, which must outlive them. May be cleared when nothing
+  /// needs the sets any more.
+  std::vector<std::unique_ptr<LabeledPiece>> labeled;
   NumberedRegions numbered;
   FactScales scales;  ///< The same on all ranks.
   ExchangeStatistics statistics;
@@ -24,23 +27,25 @@ struct RangeRegions {
 
 /// Length, area or volume of a region; 0 if no cell of the domain has one.
 double measureOf(const RegionFacts& facts, const FactScales& scales);
-/// What integrals are divided by: the measure, or the number of cells.
+/// The divisor of means: the measure, or the number of cells if no cell of the domain has one.
 double weightOf(const RegionFacts& facts, const FactScales& scales);
-/// Where a region balances; the middle of its bounds if it weighs nothing.
+/// The centroid of a region, or the middle of its bounds if its weight is 0.
 std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales);
 
-/// Collective. Labels the cells in range and numbers their regions.
+/// Labels the cells in range and numbers their regions. Collective.
 /// @param tests   for each piece
-/// @param arrays  for each piece so many values
-RangeRegions findRegions(Transport& transport, ComponentDomain& domain,
-                         const std::vector<RangeTest>& tests,
-                         const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,
-                         RegionOrder order, const UnionOptions& options);
+/// @param arrays  for each piece, by which its regions are measured
+/// @param values  the number of arrays of each piece, the same on all ranks
+[[nodiscard]] RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
+                                       const std::vector<RangeTest>& tests,
+                                       const std::vector<std::vector<MeasuredValues>>& arrays,
+                                       std::size_t values, RegionOrder order,
+                                       const UnionOptions& options);
 
-/// Collective. Writes what is shown of the regions to the arrays of each piece and completes the
-/// table's numbers of points.
-/// @param isSelected  for each piece, for each set
-/// @param cells, points  for each piece room for a number per cell and per point, or null
+/// Writes the selected regions to the arrays of each piece and completes the numbers of points in
+/// the table. Collective.
+/// @param isSelected     for each piece, for each set
+/// @param cells, points  for each piece an array with a value per cell and per point, or null
 void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
                   const std::vector<std::vector<char>>& isSelected,
                   const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points);

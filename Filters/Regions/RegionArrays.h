@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "Common/Leaves.h"
-#include "Regions/ComponentPiece.h"
+#include "Regions/Pieces/CellValues.h"
 
 #include "Tributary/Transport/Transport.h"
 

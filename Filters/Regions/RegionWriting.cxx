@@ -147,73 +147,91 @@ void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool
   }
 }
 
-void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
-                vtkTable* table) {
-  vtkNew<vtkIdTypeArray> id, cells, points;
-  vtkNew<vtkIntArray> range;
-  vtkNew<vtkDoubleArray> measure, centroid, bounds;
-  id->SetName("RegionId");
-  range->SetName("Range");
-  cells->SetName("Cells");
-  points->SetName("Points");
-  measure->SetName("Measure");
-  centroid->SetName("Centroid");
-  centroid->SetNumberOfComponents(3);
-  bounds->SetName("Bounds");
-  bounds->SetNumberOfComponents(6);
-  std::vector<vtkSmartPointer<vtkDoubleArray>> columns;
-  for (const std::string& column : names) {
-    for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"}) {
-      columns.push_back(vtkSmartPointer<vtkDoubleArray>::New());
-      columns.back()->SetName((column + what).c_str());
+namespace {
+
+/// The columns of the table of regions.
+class RegionColumns {
+ public:
+  /// @param names  of the values that regions were measured by
+  explicit RegionColumns(const std::vector<std::string>& names) : values_(names.size()) {
+    id_->SetName("RegionId");
+    range_->SetName("Range");
+    cells_->SetName("Cells");
+    points_->SetName("Points");
+    measure_->SetName("Measure");
+    centroid_->SetName("Centroid");
+    centroid_->SetNumberOfComponents(3);
+    bounds_->SetName("Bounds");
+    bounds_->SetNumberOfComponents(6);
+    for (const std::string& column : names) {
+      for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"}) {
+        columns_.push_back(vtkSmartPointer<vtkDoubleArray>::New());
+        columns_.back()->SetName((column + what).c_str());
+      }
     }
   }
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+  void add(std::int64_t number, std::size_t range, const RegionFacts& facts,
+           const ValueFacts* values, const FactScales& scales) {
+    id_->InsertNextValue(number);
+    range_->InsertNextValue(static_cast<int>(range));
+    cells_->InsertNextValue(facts.cells);
+    points_->InsertNextValue(facts.points);
+    const double weight = weightOf(facts, scales);
+    measure_->InsertNextValue(measureOf(facts, scales));
+    double box[6];
+    for (std::size_t a = 0; a < 3; ++a) {
+      box[2 * a] = facts.lo[a] + 0.0;  // -0 is 0
+      box[2 * a + 1] = facts.hi[a] + 0.0;
+    }
+    centroid_->InsertNextTuple(centroidOf(facts, scales).data());
+    bounds_->InsertNextTuple(box);
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t v = 0; v < values_; ++v) {
+      const bool good = values[v].notFinite == 0;
+      const double integral = scales.integrals[v].value(values[v].integral);
+      columns_[4 * v]->InsertNextValue(good ? values[v].least : nan);
+      columns_[4 * v + 1]->InsertNextValue(good ? values[v].most : nan);
+      columns_[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : nan);
+      columns_[4 * v + 3]->InsertNextValue(good ? integral : nan);
+    }
+  }
+
+  void addTo(vtkTable* table, bool withRange) const {
+    table->AddColumn(id_);
+    if (withRange) table->AddColumn(range_);
+    table->AddColumn(cells_);
+    table->AddColumn(points_);
+    table->AddColumn(measure_);
+    table->AddColumn(centroid_);
+    table->AddColumn(bounds_);
+    for (const auto& column : columns_) table->AddColumn(column);
+  }
+
+ private:
+  std::size_t values_;
+  vtkNew<vtkIdTypeArray> id_, cells_, points_;
+  vtkNew<vtkIntArray> range_;
+  vtkNew<vtkDoubleArray> measure_, centroid_, bounds_;
+  std::vector<vtkSmartPointer<vtkDoubleArray>> columns_;  // four for each value
+};
+
+}  // namespace
+
+void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
+                vtkTable* table) {
+  RegionColumns columns(names);
   for (std::size_t r = 0; r < ranges.size(); ++r) {
     const RegionTable& regions = ranges[r].regions.numbered.table;
-    const FactScales& scales = ranges[r].regions.scales;
     for (std::size_t i = 0; i < regions.regions.size(); ++i) {
       const RegionFacts& facts = regions.regions[i];
       const std::int64_t number = regions.first + static_cast<std::int64_t>(i);
-      if (!ranges[r].selection.has(number, facts.cells)) {
-        continue;
-      }
-      id->InsertNextValue(number);
-      range->InsertNextValue(static_cast<int>(r));
-      cells->InsertNextValue(facts.cells);
-      points->InsertNextValue(facts.points);
-      const double weight = weightOf(facts, scales);
-      measure->InsertNextValue(measureOf(facts, scales));
-      double box[6];
-      for (std::size_t a = 0; a < 3; ++a) {
-        box[2 * a] = facts.lo[a] + 0.0;  // -0 is 0
-        box[2 * a + 1] = facts.hi[a] + 0.0;
-      }
-      centroid->InsertNextTuple(centroidOf(facts, scales).data());
-      bounds->InsertNextTuple(box);
-      for (std::size_t v = 0; v < names.size(); ++v) {
-        const ValueFacts& values = regions.values[i * names.size() + v];
-        const bool good = values.notFinite == 0;
-        const double integral = scales.integrals[v].value(values.integral);
-        columns[4 * v]->InsertNextValue(good ? values.least : nan);
-        columns[4 * v + 1]->InsertNextValue(good ? values.most : nan);
-        columns[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : nan);
-        columns[4 * v + 3]->InsertNextValue(good ? integral : nan);
-      }
+      if (!ranges[r].selection.has(number, facts.cells)) continue;
+      columns.add(number, r, facts, regions.values.data() + i * names.size(),
+                  ranges[r].regions.scales);
     }
   }
-  table->AddColumn(id);
-  if (ranges.size() > 1) {
-    table->AddColumn(range);
-  }
-  table->AddColumn(cells);
-  table->AddColumn(points);
-  table->AddColumn(measure);
-  table->AddColumn(centroid);
-  table->AddColumn(bounds);
-  for (const auto& column : columns) {
-    table->AddColumn(column);
-  }
+  columns.addTo(table, ranges.size() > 1);
 }
 
 }  // namespace tributary

@@ -13,6 +13,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Components/UnionTuner.h"
 #include "Tributary/Components/detail/LabelPropagation.h"
 #include "Tributary/Components/detail/SetForest.h"
@@ -46,8 +47,8 @@ Message readMessage(const MessageView& view) {
   Reader reader(view.payload);
   const auto message = reader.value<Message>();
   if (!reader.atEnd()) {
-    throw Error("malformed message: " + std::to_string(reader.remaining()) +
-                " bytes too many from block " + std::to_string(view.from));
+    refuseMessage(std::to_string(reader.remaining()) + " bytes too many from block " +
+                  std::to_string(view.from));
   }
   return message;
 }
@@ -240,8 +241,8 @@ class TreeUnion : public Method {
       const auto message = readMessage<Message>(*view);
       if (message.rank < 0 || message.rank >= assignment_.ranks() || message.rank == rank_ ||
           assignment_.count(message.rank) == 0) {
-        throw Error("malformed message: about " + textOf(message.name) + " and rank " +
-                    std::to_string(message.rank));
+        refuseMessage("about " + textOf(message.name) + " and rank " +
+                      std::to_string(message.rank));
       }
       switch (message.kind) {
         case Kind::Same:
@@ -251,7 +252,7 @@ class TreeUnion : public Method {
           receiveAsk(message);
           break;
         default:
-          throw Error("malformed message from block " + std::to_string(view->from));
+          refuseMessage("unknown kind, from block " + std::to_string(view->from));
       }
     }
     flush(mailbox);
@@ -299,8 +300,7 @@ class TreeUnion : public Method {
 
   void receiveAsk(const Message& message) {
     if (!forest_.owns(message.name.block)) {
-      throw Error("malformed message: rank " + std::to_string(rank_) + " was asked for " +
-                  textOf(message.name));
+      refuseMessage("rank " + std::to_string(rank_) + " was asked for " + textOf(message.name));
     }
     const Node node = forest_.received(message.name);
     if (subscribers_.add(node, message.rank) && forest_.find(node) != node) {

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Rendezvous.h"
 
 namespace tributary {
@@ -79,22 +82,18 @@ EntityKey keyOfEntity(Span<EntityKey> points) {
 std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assignment& assignment,
                                               const std::vector<std::vector<EntityKey>>& keys) {
   const BlockId first = assignment.first(transport.rank());
+  std::vector<Holder> mine;
   collectively(transport, [&] {
-    if (keys.size() != static_cast<std::size_t>(assignment.count(transport.rank()))) {
+    if (keys.size() != index(assignment.count(transport.rank())))
       throw Error("matching: keys of " + std::to_string(keys.size()) + " blocks given for " +
                   std::to_string(assignment.count(transport.rank())) + " local blocks");
-    }
+    std::size_t entities = 0;
+    for (const auto& block : keys) entities += block.size();
+    mine.reserve(entities);
+    for (std::size_t b = 0; b < keys.size(); ++b)
+      for (std::size_t e = 0; e < keys[b].size(); ++e)
+        mine.push_back({keys[b][e], first + static_cast<BlockId>(b), static_cast<std::int64_t>(e)});
   });
-
-  std::vector<Holder> mine;
-  std::size_t entities = 0;
-  for (const auto& block : keys) entities += block.size();
-  mine.reserve(entities);
-  for (std::size_t b = 0; b < keys.size(); ++b) {
-    for (std::size_t e = 0; e < keys[b].size(); ++e) {
-      mine.push_back({keys[b][e], first + static_cast<BlockId>(b), static_cast<std::int64_t>(e)});
-    }
-  }
   const std::vector<Found> answers = rendezvous<Found>(
       transport, std::move(mine), [](const Holder& h) { return h.key.high; },
       [](const Holder& a, const Holder& b) {
@@ -108,9 +107,8 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
               assignment.rankOf(holder.record.block) == holder.rank) {
             continue;
           }
-          throw Error("malformed message: an entity of block " +
-                      std::to_string(holder.record.block) + " from rank " +
-                      std::to_string(holder.rank));
+          refuseMessage("an entity of block " + std::to_string(holder.record.block) +
+                        " from rank " + std::to_string(holder.rank));
         }
         for (std::size_t i = 1; i < group.size(); ++i) {
           send(group[0].rank, found(group[0].record, group[i].record));
@@ -118,25 +116,24 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
         }
       });
 
-  std::vector<std::vector<Match>> matches(keys.size());
+  std::vector<std::vector<Match>> matches;
   collectively(transport, [&] {
+    matches.resize(keys.size());
     for (const Found& answer : answers) {
       const auto b = static_cast<std::size_t>(answer.block - first);
       if (b >= keys.size() || answer.match.local < 0 ||
           static_cast<std::size_t>(answer.match.local) >= keys[b].size() ||
           !assignment.exists(answer.match.block) || answer.match.remote < 0) {
-        throw Error("malformed message: a match of entity " + std::to_string(answer.match.local) +
-                    " of block " + std::to_string(answer.block));
+        refuseMessage("a match of entity " + std::to_string(answer.match.local) + " of block " +
+                      std::to_string(answer.block));
       }
       matches[b].push_back(answer.match);
     }
   });
-  for (auto& block : matches) {
+  for (auto& block : matches)
     std::sort(block.begin(), block.end(), [](const Match& a, const Match& b) {
-      if (a.local != b.local) return a.local < b.local;
-      return a.block != b.block ? a.block < b.block : a.remote < b.remote;
+      return std::tie(a.local, a.block, a.remote) < std::tie(b.local, b.block, b.remote);
     });
-  }
   return matches;
 }
 

@@ -8,12 +8,13 @@
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/HugePages.h"
+#include "Tributary/Base/Index.h"
 
 namespace tributary {
 namespace {
 
 /// Who uses an entity, as bits.
-constexpr std::uint8_t One = 1, kSeveral = 2;
+constexpr std::uint8_t One = 1, Several = 2;
 
 /// What is wrong with a cell.
 enum class Fault { None, Offsets, Point, Type, Size, Faces };
@@ -314,129 +315,177 @@ void MeshEntities::pointsOf(std::int64_t entity, std::vector<std::int64_t>& poin
   });
 }
 
-MeshEntities numberEntities(const MeshCells& mesh, Through through,
-                            Span<const std::uint8_t> inRange, const ParallelFor& parallelFor) {
-  check(mesh, inRange);
-  const auto cellCount = static_cast<std::int64_t>(mesh.types.size());
-  const auto pointCount = static_cast<std::size_t>(mesh.pointCount);
-  MeshEntities out;
-  out.mesh_ = mesh;
-  out.through_ = through;
-  out.offsets_.assign(std::size_t(cellCount) + 1, 0);
+/// The stages of numberEntities().
+class MeshEntities::Numbering {
+ public:
+  Numbering(const MeshCells& mesh, Through through, Span<const std::uint8_t> inRange,
+            const ParallelFor& parallelFor)
+      : mesh_(mesh),
+        through_(through),
+        inRange_(inRange),
+        parallelFor_(parallelFor),
+        cellCount_(static_cast<std::int64_t>(mesh.types.size())),
+        pointCount_(index(mesh.pointCount)) {}
 
-  // Count, per cell and per least point.
-  std::vector<std::int64_t> begin(pointCount + 1, 0);  // of each point's list
-  std::int64_t bad = cellCount;                        // the first that is
-  parallelFor(cellCount, [&](std::int64_t first, std::int64_t last) {
-    const bool alone = first == 0 && last == cellCount;
-    CellVisitor visitCell(mesh, through);
-    for (std::int64_t cell = first; cell < last; ++cell) {
-      if (!inRange.empty() && !inRange[std::size_t(cell)]) continue;
+  MeshEntities run() {
+    out_.mesh_ = mesh_;
+    out_.through_ = through_;
+    countEntities();
+    out_.entities_.resize(slots());
+    if (through_ == Through::Points) {
+      numberPoints();
+      return std::move(out_);
+    }
+    const HugePages memory(slots() * sizeof(Listed));
+    auto* const listed = reinterpret_cast<Listed*>(memory.data());
+    listEntities(listed);
+    const std::vector<std::int64_t> first = sortLists(listed);
+    numberLists(listed, first);
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t slots() const { return index(out_.offsets_.back()); }
+
+  /// Calls visit(CellVisitor&, cell, alone) for each cell in range; a thread ends at its first cell
+  /// for which that is false. `alone`: no other thread visits cells.
+  template <class Visit>
+  void forEachCell(const Visit& visit) const {
+    parallelFor_(cellCount_, [&](std::int64_t first, std::int64_t last) {
+      const bool alone = first == 0 && last == cellCount_;
+      CellVisitor visitCell(mesh_, through_);
+      for (std::int64_t cell = first; cell < last; ++cell) {
+        if (!inRange_.empty() && !inRange_[std::size_t(cell)]) continue;
+        if (!visit(visitCell, cell, alone)) break;
+      }
+    });
+  }
+
+  /// Counts the entities per cell and per least point. Throws Error for the first faulty cell.
+  void countEntities() {
+    out_.offsets_.assign(std::size_t(cellCount_) + 1, 0);
+    begin_.assign(pointCount_ + 1, 0);
+    std::int64_t bad = cellCount_;  // the first that is
+    forEachCell([&](CellVisitor& visitCell, std::int64_t cell, bool alone) {
       std::int64_t count = 0;
       const Fault fault = visitCell(cell, [&](const std::int64_t* points, int) {
         ++count;
-        next(begin[std::size_t(points[0])], alone);
+        next(begin_[std::size_t(points[0])], alone);
       });
-      out.offsets_[std::size_t(cell) + 1] = count;
-      if (fault == Fault::None) continue;
+      out_.offsets_[std::size_t(cell) + 1] = count;
+      if (fault == Fault::None) return true;
       std::int64_t seen = __atomic_load_n(&bad, __ATOMIC_RELAXED);
       while (cell < seen && !__atomic_compare_exchange_n(&bad, &seen, cell, false, __ATOMIC_RELAXED,
                                                          __ATOMIC_RELAXED)) {
       }
-      break;
-    }
-  });
-  if (bad < cellCount)
-    refuse(mesh, bad, CellVisitor(mesh, through)(bad, [](const std::int64_t*, int) {}));
-  for (std::size_t c = 0; c < std::size_t(cellCount); ++c) out.offsets_[c + 1] += out.offsets_[c];
-  const auto slots = static_cast<std::size_t>(out.offsets_.back());
-  out.entities_.resize(slots);
-
-  if (through == Through::Points) {
-    out.uses_.resize(pointCount);
-    std::vector<std::int64_t> lastCell(pointCount, -1);
-    parallelFor(cellCount, [&](std::int64_t first, std::int64_t last) {
-      CellVisitor visitCell(mesh, through);
-      for (std::int64_t cell = first; cell < last; ++cell) {
-        if (!inRange.empty() && !inRange[std::size_t(cell)]) continue;
-        std::int64_t slot = out.offsets_[std::size_t(cell)];
-        visitCell(cell, [&](const std::int64_t* points, int) {
-          out.entities_[std::size_t(slot++)] = points[0];
-          // A cell may have a point twice. If another thread comes between, there are two cells.
-          const auto last =
-              __atomic_exchange_n(&lastCell[std::size_t(points[0])], cell, __ATOMIC_RELAXED);
-          if (last != cell)
-            __atomic_fetch_or(&out.uses_[std::size_t(points[0])], last < 0 ? One : kSeveral,
-                              __ATOMIC_RELAXED);
-        });
-      }
+      return false;
     });
-    return out;
+    if (bad < cellCount_)
+      refuse(mesh_, bad, CellVisitor(mesh_, through_)(bad, [](const std::int64_t*, int) {}));
+    for (std::size_t c = 0; c < std::size_t(cellCount_); ++c)
+      out_.offsets_[c + 1] += out_.offsets_[c];
   }
 
-  // Lists of the entities by their least points: equal ones end up beside each other.
-  std::int64_t sum = 0;
-  for (auto& b : begin) sum += std::exchange(b, sum);
-  const HugePages memory(slots * sizeof(Listed));
-  auto* const listed = reinterpret_cast<Listed*>(memory.data());
-  parallelFor(cellCount, [&](std::int64_t first, std::int64_t last) {
-    const bool alone = first == 0 && last == cellCount;
-    CellVisitor visitCell(mesh, through);
-    for (std::int64_t cell = first; cell < last; ++cell) {
-      if (!inRange.empty() && !inRange[std::size_t(cell)]) continue;
-      std::int64_t slot = out.offsets_[std::size_t(cell)];
+  /// Entities are points, which have numbers already.
+  void numberPoints() {
+    out_.uses_.resize(pointCount_);
+    std::vector<std::int64_t> lastCell(pointCount_, -1);
+    forEachCell([&](CellVisitor& visitCell, std::int64_t cell, bool) {
+      std::int64_t slot = out_.offsets_[std::size_t(cell)];
+      visitCell(cell, [&](const std::int64_t* points, int) {
+        out_.entities_[std::size_t(slot++)] = points[0];
+        // A cell may have a point twice. If another thread comes between, there are two cells.
+        const auto last =
+            __atomic_exchange_n(&lastCell[std::size_t(points[0])], cell, __ATOMIC_RELAXED);
+        if (last != cell)
+          __atomic_fetch_or(&out_.uses_[std::size_t(points[0])], last < 0 ? One : Several,
+                            __ATOMIC_RELAXED);
+      });
+      return true;
+    });
+  }
+
+  /// Lists the entities by their least points.
+  void listEntities(Listed* listed) {
+    std::int64_t sum = 0;
+    for (auto& b : begin_) sum += std::exchange(b, sum);
+    forEachCell([&](CellVisitor& visitCell, std::int64_t cell, bool alone) {
+      std::int64_t slot = out_.offsets_[std::size_t(cell)];
       visitCell(cell, [&](const std::int64_t* points, int count) {
-        const auto at = next(begin[std::size_t(points[0])], alone);
+        const auto at = next(begin_[std::size_t(points[0])], alone);
         listed[at] = {restOf(points, count), slot++};
       });
-    }
-  });
-  // Now begin[p] is the end of p's list, and so the beginning of the next one's.
-  const auto listOf = [&](std::int64_t p) {
-    return std::pair<Listed*, Listed*>(listed + (p == 0 ? 0 : begin[std::size_t(p) - 1]),
-                                       listed + begin[std::size_t(p)]);
-  };
-  std::vector<std::int64_t> number(pointCount + 1, 0);  // of the first entity of each list
-  parallelFor(mesh.pointCount, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t p = first; p < last; ++p) {
-      const auto list = listOf(p);
-      sortListed(list.first, list.second);
-      std::int64_t count = 0;
-      for (const Listed* i = list.first; i != list.second; ++i)
-        count += i == list.first || i->rest != i[-1].rest;
-      number[std::size_t(p) + 1] = count;
-    }
-  });
-  for (std::size_t p = 0; p < pointCount; ++p) number[p + 1] += number[p];
-  // A cell may have an entity twice, too, if it is degenerate. The bits mark the cells' first
-  // slots.
-  std::vector<std::uint64_t> starts(slots / 64 + 1);
-  for (const auto slot : out.offsets_)
-    starts[std::size_t(slot) / 64] |= std::uint64_t(1) << slot % 64;
-  const auto sameCell = [&](std::int64_t slot, std::int64_t later) {
-    for (std::int64_t i = slot + 1; i <= later; ++i)
-      if (starts[std::size_t(i) / 64] >> i % 64 & 1) return false;
-    return true;
-  };
-  out.uses_.resize(std::size_t(number.back()));
-  out.ownerSlot_.resize(std::size_t(number.back()));
-  parallelFor(mesh.pointCount, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t p = first; p < last; ++p) {
-      const auto list = listOf(p);
-      std::int64_t entity = number[std::size_t(p)] - 1;
-      for (const Listed* i = list.first; i != list.second; ++i) {
-        if (i == list.first || i->rest != i[-1].rest) {
-          ++entity;
-          out.uses_[std::size_t(entity)] = One;
-          out.ownerSlot_[std::size_t(entity)] = i->slot;
-        } else if (!sameCell(i[-1].slot, i->slot)) {
-          out.uses_[std::size_t(entity)] = kSeveral;
-        }
-        out.entities_[std::size_t(i->slot)] = entity;
+      return true;
+    });
+    // Now begin_[p] is the end of p's list, and so the beginning of the next one's.
+  }
+
+  std::pair<Listed*, Listed*> listOf(Listed* listed, std::int64_t p) const {
+    return {listed + (p == 0 ? 0 : begin_[std::size_t(p) - 1]), listed + begin_[std::size_t(p)]};
+  }
+
+  /// Sorts the lists, so that equal entities are beside each other.
+  /// @return the number of the first entity of each list, and of all entities
+  std::vector<std::int64_t> sortLists(Listed* listed) const {
+    std::vector<std::int64_t> number(pointCount_ + 1, 0);
+    parallelFor_(mesh_.pointCount, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t p = first; p < last; ++p) {
+        const auto list = listOf(listed, p);
+        sortListed(list.first, list.second);
+        std::int64_t count = 0;
+        for (const Listed* i = list.first; i != list.second; ++i)
+          count += i == list.first || i->rest != i[-1].rest;
+        number[std::size_t(p) + 1] = count;
       }
-    }
-  });
-  return out;
+    });
+    for (std::size_t p = 0; p < pointCount_; ++p) number[p + 1] += number[p];
+    return number;
+  }
+
+  void numberLists(Listed* listed, const std::vector<std::int64_t>& number) {
+    // A degenerate cell may have an entity twice. The bits mark the cells' first slots.
+    std::vector<std::uint64_t> starts(slots() / 64 + 1);
+    for (const auto slot : out_.offsets_)
+      starts[std::size_t(slot) / 64] |= std::uint64_t(1) << slot % 64;
+    const auto sameCell = [&](std::int64_t slot, std::int64_t later) {
+      for (std::int64_t i = slot + 1; i <= later; ++i)
+        if (starts[std::size_t(i) / 64] >> i % 64 & 1) return false;
+      return true;
+    };
+    out_.uses_.resize(std::size_t(number.back()));
+    out_.ownerSlot_.resize(std::size_t(number.back()));
+    parallelFor_(mesh_.pointCount, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t p = first; p < last; ++p) {
+        const auto list = listOf(listed, p);
+        std::int64_t entity = number[std::size_t(p)] - 1;
+        for (const Listed* i = list.first; i != list.second; ++i) {
+          if (i == list.first || i->rest != i[-1].rest) {
+            ++entity;
+            out_.uses_[std::size_t(entity)] = One;
+            out_.ownerSlot_[std::size_t(entity)] = i->slot;
+          } else if (!sameCell(i[-1].slot, i->slot)) {
+            out_.uses_[std::size_t(entity)] = Several;
+          }
+          out_.entities_[std::size_t(i->slot)] = entity;
+        }
+      }
+    });
+  }
+
+  const MeshCells& mesh_;
+  Through through_;
+  Span<const std::uint8_t> inRange_;
+  const ParallelFor& parallelFor_;
+  std::int64_t cellCount_;
+  std::size_t pointCount_;
+  MeshEntities out_;
+  std::vector<std::int64_t> begin_;  // of each point's list
+};
+
+MeshEntities numberEntities(const MeshCells& mesh, Through through,
+                            Span<const std::uint8_t> inRange, const ParallelFor& parallelFor) {
+  check(mesh, inRange);
+  return MeshEntities::Numbering(mesh, through, inRange, parallelFor).run();
 }
 
 }  // namespace tributary

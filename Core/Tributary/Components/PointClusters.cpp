@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Rendezvous.h"
 #include "Tributary/Components/Matching.h"
@@ -47,6 +49,23 @@ bool areSame(const LoosePoint& a, const LoosePoint& b) {
   return squares <= reach * reach;
 }
 
+/// A point visits all bins that it reaches, so that two points that are the same meet in the bins
+/// of both.
+/// @param width  of a bin
+void addVisits(const LoosePoint& point, const SetName& name, double width,
+               std::vector<Visitor>& visitors) {
+  if (!isFinite(point)) return;
+  Bin lo, hi;
+  for (std::size_t a = 0; a < 3; ++a) {
+    lo[a] = binOf((point.place[a] - point.reach) / width);
+    hi[a] = binOf((point.place[a] + point.reach) / width);
+  }
+  Bin bin;
+  for (bin[2] = lo[2]; bin[2] <= hi[2]; ++bin[2])
+    for (bin[1] = lo[1]; bin[1] <= hi[1]; ++bin[1])
+      for (bin[0] = lo[0]; bin[0] <= hi[0]; ++bin[0]) visitors.push_back({bin, point, name});
+}
+
 }  // namespace
 
 UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
@@ -60,30 +79,17 @@ UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
   // Wide enough for most points to visit one bin only.
   width = width > 0 ? 4 * width : 1;
 
-  // A point visits all bins that it reaches, so that two points that are the same meet in the bins
-  // of both.
   const BlockId first = assignment.first(transport.rank());
   std::vector<Visitor> visitors;
   std::vector<std::int64_t> counts;
-  for (std::size_t b = 0; b < points.size(); ++b) {
-    counts.push_back(static_cast<std::int64_t>(points[b].size()));
-    for (std::size_t i = 0; i < points[b].size(); ++i) {
-      const LoosePoint& point = points[b][i];
-      if (!isFinite(point)) continue;
-      Bin lo, hi;
-      for (std::size_t a = 0; a < 3; ++a) {
-        lo[a] = binOf((point.place[a] - point.reach) / width);
-        hi[a] = binOf((point.place[a] + point.reach) / width);
-      }
-      Bin bin;
-      for (bin[2] = lo[2]; bin[2] <= hi[2]; ++bin[2])
-        for (bin[1] = lo[1]; bin[1] <= hi[1]; ++bin[1])
-          for (bin[0] = lo[0]; bin[0] <= hi[0]; ++bin[0]) {
-            visitors.push_back(
-                {bin, point, {first + static_cast<BlockId>(b), static_cast<std::int64_t>(i)}});
-          }
+  collectively(transport, [&] {
+    for (std::size_t b = 0; b < points.size(); ++b) {
+      counts.push_back(static_cast<std::int64_t>(points[b].size()));
+      for (std::size_t i = 0; i < points[b].size(); ++i)
+        addVisits(points[b][i], {first + static_cast<BlockId>(b), static_cast<std::int64_t>(i)},
+                  width, visitors);
     }
-  }
+  });
   const auto pairs = rendezvous<Pair>(
       transport, std::move(visitors),
       [](const Visitor& v) { return keyOfStructured(0, v.bin[0], v.bin[1], v.bin[2], 0).high; },
@@ -103,9 +109,11 @@ UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
           }
         }
       });
-  std::vector<std::vector<SetLink>> links(points.size());
-  for (const Pair& pair : pairs)
-    links[static_cast<std::size_t>(pair.to - first)].push_back(pair.link);
+  std::vector<std::vector<SetLink>> links;
+  collectively(transport, [&] {
+    links.resize(points.size());
+    for (const Pair& pair : pairs) links.at(index(pair.to - first)).push_back(pair.link);
+  });
   return uniteSets(transport, assignment, counts, links, options);
 }
 

@@ -10,19 +10,21 @@
 
 namespace tributary {
 
-/// A point that is the same as others near it.
+/// A point that coincides with others near it.
 struct LoosePoint {
   std::array<double, 3> place;
-  double reach;  ///< At least 0; two points are the same within the smaller of their reaches.
+  double reach;  ///< At least 0. Points coincide within the smaller of their reaches.
 };
 
-/// Points of all blocks that are the same, directly or from one to the next. Collective. Memory
-/// follows a rank's own points, and those that lie in the same bins, which are as wide as the
-/// largest reach: reaches should not differ by orders of magnitude.
-/// @param points  of each block of this rank. Those with a place or a reach that is not finite are
-///                alone.
-/// @return as uniteSets(), with points for sets: for each block of this rank, for each point, the
-///         least of the points that it is the same as
+/// Finds the points of all blocks that coincide, directly or through others. Collective. Memory is
+/// proportional to the points of a rank and those in the same bins, whose width is four times the
+/// largest reach. Reaches should not differ by orders of magnitude. Throws Error on all ranks where
+/// uniteSets() does.
+/// @param points  of each block of this rank; a point whose place or reach is not finite coincides
+///                with no other
+/// @return as uniteSets(), with points instead of sets: for each block of this rank, for each
+/// point,
+///         the least of the points that it coincides with
 UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
                           const std::vector<std::vector<LoosePoint>>& points,
                           const UnionOptions& options);

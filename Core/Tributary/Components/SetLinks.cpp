@@ -5,10 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 namespace {
@@ -46,8 +45,7 @@ class Linking {
         assignment_(assignment),
         matches_(matches),
         sets_(setOfEntity),
-        first_(assignment.first(transport.rank())),
-        outgoing_(static_cast<std::size_t>(transport.size())) {}
+        first_(assignment.first(transport.rank())) {}
 
   void check() const {
     const auto count = static_cast<std::size_t>(assignment_.count(transport_.rank()));
@@ -72,27 +70,22 @@ class Linking {
   }
 
   /// Tells owners which of their entities are in sets here.
-  void tell() {
+  void tell(RecordOutbox<Held>& outbox) const {
     for (std::size_t b = 0; b < matches_.size(); ++b) {
       const BlockId block = first_ + static_cast<BlockId>(b);
       for (const Match& match : matches_[b]) {
         const std::uint32_t set = sets_[b][static_cast<std::size_t>(match.local)];
         if (set == NoSet || owns(block, match)) continue;
-        writerTo(match.block).value(Held{match.block, match.remote, {block, set}});
+        outbox.add(assignment_.rankOf(match.block), {match.block, match.remote, {block, set}});
       }
     }
   }
 
   /// Links the sets of each entity that is owned here.
-  void link(const std::vector<Bytes>& messages) {
-    std::vector<Held> held;
-    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-      Reader reader(messages[rank]);
-      while (!reader.atEnd()) {
-        held.push_back(reader.value<Held>());
-        check(held.back(), static_cast<int>(rank));
-      }
-    }
+  void link(Records<Held>& received, RecordOutbox<Linked>& outbox) const {
+    for (int rank = 0; rank < transport_.size(); ++rank)
+      for (const Held& one : received.from(rank)) check(one, rank);
+    std::vector<Held>& held = received.all();
     // The owner's own sets, where others have the entity too.
     for (std::size_t b = 0; b < matches_.size(); ++b) {
       const BlockId block = first_ + static_cast<BlockId>(b);
@@ -116,31 +109,19 @@ class Linking {
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     for (const auto& [a, b] : pairs) {
-      writerTo(a.block).value(Linked{a.block, {a.set, b.block, b.set}});
-      writerTo(b.block).value(Linked{b.block, {b.set, a.block, a.set}});
+      outbox.add(assignment_.rankOf(a.block), {a.block, {a.set, b.block, b.set}});
+      outbox.add(assignment_.rankOf(b.block), {b.block, {b.set, a.block, a.set}});
     }
   }
 
-  /// Sends what the last step has for other ranks. Collective.
-  std::vector<Bytes> exchange(ErrorCollector& errors) {
-    std::vector<Bytes> messages;
-    for (Writer& writer : outgoing_) messages.push_back(writer.take());
-    return exchangeBytes(transport_, std::move(messages), errors);
-  }
-
-  std::vector<std::vector<SetLink>> collect(const std::vector<Bytes>& messages) {
+  std::vector<std::vector<SetLink>> collect(const Records<Linked>& received) const {
     std::vector<std::vector<SetLink>> links(matches_.size());
-    for (const Bytes& bytes : messages) {
-      Reader reader(bytes);
-      while (!reader.atEnd()) {
-        const auto linked = reader.value<Linked>();
-        const auto b = static_cast<std::uint64_t>(linked.block - first_);
-        if (b >= links.size() || !assignment_.exists(linked.link.block)) {
-          throw Error("malformed message: a link of block " + std::to_string(linked.block) +
-                      " with block " + std::to_string(linked.link.block));
-        }
-        links[b].push_back(linked.link);
-      }
+    for (const Linked& linked : received) {
+      const auto b = static_cast<std::uint64_t>(linked.block - first_);
+      if (b >= links.size() || !assignment_.exists(linked.link.block))
+        refuseMessage("a link of block " + std::to_string(linked.block) + " with block " +
+                      std::to_string(linked.link.block));
+      links[b].push_back(linked.link);
     }
     for (auto& block : links) {
       std::sort(block.begin(), block.end(), less);
@@ -162,13 +143,9 @@ class Linking {
         assignment_.exists(held.set.block) && assignment_.rankOf(held.set.block) == rank) {
       return;
     }
-    throw Error("malformed message: entity " + std::to_string(held.entity) + " of block " +
-                std::to_string(held.owner) + " in a set of block " +
-                std::to_string(held.set.block) + " of rank " + std::to_string(rank));
-  }
-
-  Writer& writerTo(BlockId block) {
-    return outgoing_[static_cast<std::size_t>(assignment_.rankOf(block))];
+    refuseMessage("entity " + std::to_string(held.entity) + " of block " +
+                  std::to_string(held.owner) + " in a set of block " +
+                  std::to_string(held.set.block) + " of rank " + std::to_string(rank));
   }
 
   Transport& transport_;
@@ -176,7 +153,6 @@ class Linking {
   const std::vector<std::vector<Match>>& matches_;
   const std::vector<Span<const std::uint32_t>>& sets_;
   const BlockId first_;
-  std::vector<Writer> outgoing_;
 };
 
 }  // namespace
@@ -188,12 +164,12 @@ std::vector<std::vector<SetLink>> linkSets(
   Linking linking(transport, assignment, matches, setOfEntity);
   collectively(transport, [&] { linking.check(); });
   ErrorCollector errors;
-  linking.tell();
-  std::vector<Bytes> messages = linking.exchange(errors);
-  errors.attempt([&] { linking.link(messages); });
-  messages = linking.exchange(errors);
+  Records<Held> held = sendRecords<Held>(transport, errors,
+                                         [&](RecordOutbox<Held>& outbox) { linking.tell(outbox); });
+  const Records<Linked> linked = sendRecords<Linked>(
+      transport, errors, [&](RecordOutbox<Linked>& outbox) { linking.link(held, outbox); });
   std::vector<std::vector<SetLink>> links;
-  errors.attempt([&] { links = linking.collect(messages); });
+  if (!errors.anyKnown()) errors.attempt([&] { links = linking.collect(linked); });
   errors.agree(transport);
   return links;
 }

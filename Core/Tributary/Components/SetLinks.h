@@ -11,8 +11,7 @@
 
 namespace tributary {
 
-/// A set of connected elements of one block, by the block and its number there: unique on all
-/// ranks.
+/// Identifies a set of connected elements on all ranks, by its block and its number there.
 struct SetName {
   BlockId block;
   std::int64_t set;
@@ -24,7 +23,7 @@ struct SetName {
   }
 };
 
-/// A set of a block and one of another block, or of the same, belong to one region.
+/// A set of a block and a set of another block, or of the same, belong to one region.
 struct SetLink {
   std::int64_t local;
   BlockId block;
@@ -32,12 +31,12 @@ struct SetLink {
 };
 
 /// The links between sets that follow from shared entities: all sets that have an entity are linked
-/// with the least of them, whether its owner has it in a set or not. Collective; two messages
-/// between ranks that share entities. Throws Error on all ranks if one rank's arguments are wrong
-/// or a message is malformed.
-/// @param matches  as matchEntities() gave them; may be used again for other sets
-/// @param setOfEntity  for each block of this rank, the set of each of the entities that keys were
-///                     given for; 0xffffffff where it is in none
+/// with the least of them, whether the owner of the entity has a set there or not. Collective; two
+/// messages between ranks that share entities. Throws Error on all ranks if the arguments of a rank
+/// are invalid or a message is malformed.
+/// @param matches  the result of matchEntities(); may be used again for other sets
+/// @param setOfEntity  for each block of this rank, the set of each of the entities whose keys were
+///                     matched; 0xffffffff for none
 /// @return for each block of this rank its links, sorted, each once; given on both sides
 std::vector<std::vector<SetLink>> linkSets(
     Transport& transport, const Assignment& assignment,

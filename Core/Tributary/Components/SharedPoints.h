@@ -13,7 +13,7 @@ namespace tributary {
 
 /// A region that has a cell at a point.
 struct RegionAtPoint {
-  std::int64_t point;     ///< An entity that matchEntities() was given the key of.
+  std::int64_t point;     ///< An entity whose key was given to matchEntities().
   std::int64_t region;    ///< Number of the region.
   std::int64_t selected;  ///< 1 if the region is to be shown, 0 if not.
 };
@@ -24,17 +24,22 @@ struct PointLabel {
   std::int64_t region;
 };
 
+/// The result of settlePoints().
 struct SettledPoints {
-  std::vector<std::vector<PointLabel>> labels;  ///< For each local block; none where none is shown.
-  std::vector<RegionCount> counts;  ///< Of the points that blocks of this rank own: how many a
-                                    ///< region has; a region may come more than once.
+  /// For each local block, the points at which a region is shown.
+  std::vector<std::vector<PointLabel>> labels;
+  /// How many of the points that blocks of this rank own each region has; may have a region more
+  /// than once.
+  std::vector<RegionCount> counts;
 };
 
-/// Blocks that share a point find out together which regions it belongs to, so that all show the
-/// same one and it is counted once. Collective.
-/// @param matches  of the points, as matchEntities() gave them
-/// @param regions  for each local block, of any of these points, in any order: those of the block's
-///                 own cells; a point without matches is the block's alone
+/// Finds the regions of points that blocks share, so that all blocks show the same region at a
+/// point and the point is counted once. Collective. Throws Error on all ranks if a message is
+/// malformed.
+/// @param matches  of the points: the result of matchEntities()
+/// @param regions  for each local block, the regions of its own cells at any of these points, in
+/// any
+///                 order; no other block has a point without matches
 SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
                            const std::vector<std::vector<Match>>& matches,
                            const std::vector<std::vector<RegionAtPoint>>& regions);

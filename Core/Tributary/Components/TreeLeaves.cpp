@@ -9,6 +9,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Rendezvous.h"
 
@@ -92,37 +93,43 @@ TreeLeaves::TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves)
     throw Error("trees: " + std::to_string(leaves_.size()) + " leaves in a block");
   for (int level = 0; level <= lattice_.depth; ++level) widths_.push_back(lattice_.width(level));
   std::size_t children = 1;
-  for (int d = 0; d < lattice_.dimension(); ++d)
-    children *= static_cast<std::size_t>(lattice_.factor);
+  for (int d = 0; d < lattice_.dimension(); ++d) children *= index(lattice_.factor);
   for (std::size_t n = 0; n < leaves_.size(); ++n) {
-    const TreeLeaf& leaf = leaves_[n];
-    bool isInside = leaf.level >= 0 && leaf.level <= lattice_.depth;
-    for (std::size_t a = 0; a < 3 && isInside; ++a) {
-      const std::int64_t end = lattice_.isFlat[a] != 0 ? 1 : lattice_.roots[a] * widths_[0];
-      const std::int64_t step =
-          lattice_.isFlat[a] != 0 ? 1 : widths_[static_cast<std::size_t>(leaf.level)];
-      isInside = leaf.at[a] >= 0 && leaf.at[a] < end && leaf.at[a] % step == 0;
-    }
-    if (!isInside) throw Error("trees: leaf " + std::to_string(n) + " is not in the lattice");
-    if (leaf.isGhost != 0) continue;
-    const Path x = pathTo(0, leaf.at[0], leaf.level), y = pathTo(1, leaf.at[1], leaf.level),
-               z = pathTo(2, leaf.at[2], leaf.level);
-    std::int64_t* slot = &roots_.emplace(x.tree + y.tree + z.tree, Nothing).first->second;
-    for (int level = 1; level <= leaf.level && *slot >= Nothing; ++level) {
-      if (*slot == Nothing) {
-        const auto first = static_cast<std::int64_t>(slots_.size());
-        *slot = first;
-        slots_.resize(slots_.size() + children, Nothing);
-        slot = &slots_[static_cast<std::size_t>(first)];
-      } else {
-        slot = &slots_[static_cast<std::size_t>(*slot)];
-      }
-      const auto l = static_cast<std::size_t>(level);
-      slot += x.child[l] + y.child[l] + z.child[l];
-    }
-    if (*slot != Nothing) throw Error("trees: leaf " + std::to_string(n) + " overlaps another");
-    *slot = -2 - static_cast<std::int64_t>(n);
+    if (!isInLattice(leaves_[n]))
+      throw Error("trees: leaf " + std::to_string(n) + " is not in the lattice");
+    if (leaves_[n].isGhost == 0) insert(n, children);
   }
+}
+
+bool TreeLeaves::isInLattice(const TreeLeaf& leaf) const {
+  if (leaf.level < 0 || leaf.level > lattice_.depth) return false;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t end = lattice_.isFlat[a] != 0 ? 1 : lattice_.roots[a] * widths_[0];
+    const std::int64_t step = lattice_.isFlat[a] != 0 ? 1 : widths_[index(leaf.level)];
+    if (leaf.at[a] < 0 || leaf.at[a] >= end || leaf.at[a] % step != 0) return false;
+  }
+  return true;
+}
+
+void TreeLeaves::insert(std::size_t n, std::size_t children) {
+  const TreeLeaf& leaf = leaves_[n];
+  const Path x = pathTo(0, leaf.at[0], leaf.level), y = pathTo(1, leaf.at[1], leaf.level),
+             z = pathTo(2, leaf.at[2], leaf.level);
+  std::int64_t* slot = &roots_.emplace(x.tree + y.tree + z.tree, Nothing).first->second;
+  for (int level = 1; level <= leaf.level && *slot >= Nothing; ++level) {
+    if (*slot == Nothing) {
+      const auto first = static_cast<std::int64_t>(slots_.size());
+      *slot = first;
+      slots_.resize(slots_.size() + children, Nothing);
+      slot = &slots_[index(first)];
+    } else {
+      slot = &slots_[index(*slot)];
+    }
+    const std::size_t l = index(level);
+    slot += x.child[l] + y.child[l] + z.child[l];
+  }
+  if (*slot != Nothing) throw Error("trees: leaf " + std::to_string(n) + " overlaps another");
+  *slot = -2 - static_cast<std::int64_t>(n);
 }
 
 TreeLeaves::Path TreeLeaves::pathTo(std::size_t axis, std::int64_t coordinate, int level) const {

@@ -24,11 +24,12 @@ struct TreeLattice {
   std::array<std::int64_t, 3> roots{1, 1, 1};  ///< Along each axis; 1 along a flat one.
   std::array<std::int32_t, 3> isFlat{};
   std::int32_t factor = 2;
-  std::int32_t depth = 0;  ///< The finest level there may be, on any rank; roots are level 0.
+  std::int32_t depth = 0;  ///< The finest level that any rank may have; roots are level 0.
 
-  /// Throws Error if the finest level has more than 2^53 cells along an axis, or a number is off.
+  /// Throws Error if the finest level has more than 2^53 cells along an axis, or if a number is
+  /// invalid.
   void check() const;
-  /// Of a cell of a level along each axis.
+  /// Width of a cell of a level, in cells of the finest level.
   std::int64_t width(int level) const;
   int dimension() const { return 3 - isFlat[0] - isFlat[1] - isFlat[2]; }
 };
@@ -37,11 +38,11 @@ struct TreeLattice {
 struct TreeLeaf {
   std::array<std::int64_t, 3> at;  ///< Place of its least corner.
   std::int32_t level;
-  std::int32_t isGhost;  ///< 1: a copy of what another block may have, 0: its own.
+  std::int32_t isGhost;  ///< 1: a copy of a leaf that another block may have, 0: its own.
 };
 
-/// The leaves of the trees of one block, and who touches whom. A tree is one block's: no other has
-/// leaves of it but ghosts.
+/// The leaves of the trees of one block, and which of them touch. A tree belongs to one block:
+/// other blocks have its leaves only as ghosts.
 class TreeLeaves {
  public:
   using Place = std::array<std::int64_t, 3>;
@@ -49,19 +50,19 @@ class TreeLeaves {
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
   TreeLeaves() = default;
-  /// Throws Error if a leaf is not in the lattice, if leaves that are no ghosts overlap, or if
-  /// there are 2^31 or more.
+  /// Throws Error if a leaf is outside of the lattice, if leaves that are no ghosts overlap, or if
+  /// there are 2^31 leaves or more.
   TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves);
 
   const TreeLattice& lattice() const { return lattice_; }
   const std::vector<TreeLeaf>& leaves() const { return leaves_; }
 
-  /// The leaf, no ghost, that has the cell of the finest level at a place; -1 if there is none.
+  /// The leaf that contains the cell of the finest level at a place, without ghosts; -1 for none.
   std::int64_t find(const Place& at) const;
-  /// All pairs of leaves, no ghosts, that have a common face, edge or point, or a part of one; in
-  /// two dimensions edges are faces. Each pair once.
+  /// All pairs of leaves that have a common face, edge or point, or a part of one, without ghosts.
+  /// In two dimensions edges are faces. Each pair occurs once.
   std::vector<Pair> contacts(Through through, const ParallelFor& parallelFor) const;
-  /// Whether trees that the block does not have may have leaves at a corner too.
+  /// Whether trees that the block does not have may have leaves at a corner.
   bool isOnBorder(const Place& corner) const;
 
   /// Numbers of the trees of leaves that are no ghosts, or of ghosts, each once.
@@ -109,6 +110,9 @@ class TreeLeaves {
     std::int64_t tree;
     std::array<std::int32_t, MostLevels> child;
   };
+  bool isInLattice(const TreeLeaf& leaf) const;
+  /// Adds a leaf that is no ghost. @param children  of a cell. Throws Error if it overlaps another.
+  void insert(std::size_t leaf, std::size_t children);
   Path pathTo(std::size_t axis, std::int64_t coordinate, int level) const;
   /// The node on a level, or the leaf above it. @param paths  along each axis
   std::int64_t nodeAt(const Path& x, const Path& y, const Path& z, int level) const;

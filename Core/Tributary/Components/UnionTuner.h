@@ -13,13 +13,13 @@
 
 namespace tributary {
 
-/// What a UnionTuner chose, and what that cost and brought.
+/// The choice of a UnionTuner, its cost and its benefit.
 struct UnionTuning {
   ExchangeSetting setting;
-  std::size_t trials = 0;                ///< 0 where an earlier choice was used again.
-  double seconds = 0;                    ///< That trials took.
-  std::optional<TimeForecast> expected;  ///< Of a union; none if nothing was ever tried.
-  std::optional<double> actualSeconds;   ///< How long the union took; none if there was none.
+  std::size_t trials = 0;                ///< 0 if an earlier choice was used again.
+  double seconds = 0;                    ///< Duration of the trials, in seconds.
+  std::optional<TimeForecast> expected;  ///< Of a union; none if there were no trials.
+  std::optional<double> actualSeconds;   ///< Duration of the union; none if there was no union.
 };
 
 /// Unites sets, as often as it is asked to, with the batch size and hold time that are the fastest.

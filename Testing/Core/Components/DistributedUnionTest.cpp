@@ -26,12 +26,7 @@ void PrintTo(const SetName& name, std::ostream* out) {
 
 namespace {
 
-using testing::errorOf;
-using testing::mix;
-using testing::onRanks;
-using testing::Sanitized;
-using testing::spread;
-using testing::underAdversaries;
+using namespace testing;
 
 /// Sets of all blocks and the links between them, the same on every rank.
 struct Graph {
@@ -479,7 +474,9 @@ TEST(UnionTuner, AbortsAndErrorsLeaveNoChoice) {
           const std::string error = errorOf([&] { unite(transport, assignment, graph, options); });
           const auto everywhere = allreduce(transport, ReduceOp::Or, std::int64_t(broke));
           EXPECT_EQ(error.find("the monitor broke") != error.npos, everywhere != 0) << error;
-          if (everywhere) EXPECT_FALSE(another.takeTuning().expected);
+          if (everywhere) {
+            EXPECT_FALSE(another.takeTuning().expected);
+          }
         }
         options.monitor = {};
         options.tuner = &tuner;

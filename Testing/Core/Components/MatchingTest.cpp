@@ -23,12 +23,7 @@
 namespace tributary {
 namespace {
 
-using testing::errorOf;
-using testing::mix;
-using testing::onRanks;
-using testing::Sanitized;
-using testing::spread;
-using testing::underAdversaries;
+using namespace testing;
 
 constexpr std::uint32_t NoSet = 0xffffffffu;
 

@@ -12,20 +12,13 @@
 #include "Support/Assignments.h"
 #include "Support/Sanitized.h"
 #include "Support/World.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
 namespace {
 
-using testing::errorOf;
-using testing::mix;
-using testing::onRanks;
-using testing::Sanitized;
-using testing::spread;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
+using namespace testing;
 
 /// Leaves of blocks; `name` of each: a number of its own, alike for ghosts and their originals.
 struct Forest {

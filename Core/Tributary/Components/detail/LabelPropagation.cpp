@@ -11,7 +11,7 @@ namespace tributary::detail {
 
 void checkLower(const Assignment& assignment, const SetName& name, const SetName& lower) {
   if (assignment.exists(lower.block) && lower.set >= 0 && lower < name) return;
-  throw Error("malformed message: " + textOf(name) + " is to be united with " + textOf(lower));
+  refuseMessage(textOf(name) + " is to be united with " + textOf(lower));
 }
 
 LabelPropagation::LabelPropagation(BlockId block, std::int64_t sets,
@@ -43,7 +43,7 @@ LabelPropagation::LabelPropagation(BlockId block, std::int64_t sets,
 void LabelPropagation::receive(const Assignment& assignment, BlockId from, const SetLabel& label) {
   const SetName name{from, label.set};
   const Node node = forest_.lookUp(name);
-  if (node == None) throw Error("malformed message: " + textOf(name) + " has no link here");
+  if (node == None) refuseMessage(textOf(name) + " has no link here");
   checkLower(assignment, name, label.label);
   unite(node, forest_.received(label.label));
 }

@@ -9,6 +9,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Components/SetLinks.h"
 
 namespace tributary::detail {
@@ -71,7 +72,7 @@ class SetForest {
   Node received(const SetName& name) {
     if (!owns(name.block)) return add(name);
     const Node node = own(name);
-    if (node == None) throw Error("malformed message: " + textOf(name) + " has no links");
+    if (node == None) refuseMessage(textOf(name) + " has no links");
     return node;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Regions/LatticePiece.h"
+#include "Regions/Pieces/LatticePiece.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +21,7 @@ bool isOnSurface(const std::array<std::int64_t, 3>& at, unsigned span, const Box
 
 std::vector<std::int64_t> LatticePiece::pointsIn(Span<const NeighborPiece> others) const {
   std::vector<std::int64_t> found;
+  const Box mine = outline().box;
   for (const NeighborPiece& other : others) {
     const Box& box = other.box;
     Index3 first{}, end{};
@@ -37,7 +38,7 @@ std::vector<std::int64_t> LatticePiece::pointsIn(Span<const NeighborPiece> other
       }
     }
     // Between levels only what lies on the finer data set's surface is of interest.
-    const Box surface = other.level > leaf_.level ? box : this->box();
+    const Box surface = other.level > leaf_.level ? box : mine;
     for (std::int64_t k = first[2]; k < end[2]; ++k)
       for (std::int64_t j = first[1]; j < end[1]; ++j)
         for (std::int64_t i = first[0]; i < end[0]; ++i) {
@@ -52,23 +53,10 @@ std::vector<std::int64_t> LatticePiece::pointsIn(Span<const NeighborPiece> other
 }
 
 template <class Visit>
-void LatticePiece::cellsAt(const Index3& at, unsigned span, Visit&& visit) const {
-  Index3 first{}, end{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    const bool inside = (span >> a & 1) != 0 || at[a] % stride_[a] != 0;
-    const std::int64_t cell = at[a] / stride_[a];
-    first[a] = inside ? cell : std::max<std::int64_t>(cell - 1, 0);
-    end[a] = std::min(cell + 1, cells_[a]);
-  }
-  for (std::int64_t k = first[2]; k < end[2]; ++k)
-    for (std::int64_t j = first[1]; j < end[1]; ++j)
-      for (std::int64_t i = first[0]; i < end[0]; ++i) visit(cellAt(i, j, k));
-}
-
-template <class Visit>
-void LatticePiece::visitOwnEntities(unsigned span, Visit&& visit) const {
+void LatticePiece::visitOwnEntities(const SharedPoints& shared, unsigned span,
+                                    Visit&& visit) const {
   const Index3 strides = {1, points_[0], points_[0] * points_[1]};
-  for (const std::int64_t point : shared_) {
+  for (const std::int64_t point : shared.points()) {
     const Index3 p = localIndexOf(point);
     std::array<EntityKey, 8> corners;
     std::size_t count = 0;
@@ -81,9 +69,9 @@ void LatticePiece::visitOwnEntities(unsigned span, Visit&& visit) const {
         isShared = isShared && p[a] + 1 < points_[a];
         corner += strides[a];
       }
-      const std::int64_t at = isShared ? sharedIndex(corner) : -1;
+      const std::int64_t at = isShared ? shared.find(corner) : -1;
       isShared = at >= 0;
-      if (isShared) corners[count++] = sharedKeys_[index(at)];
+      if (isShared) corners[count++] = shared.keys()[index(at)];
     }
     if (!isShared) continue;
     if (rules_.points == DomainRules::Points::Hierarchy) {
@@ -99,7 +87,7 @@ void LatticePiece::visitOwnEntities(unsigned span, Visit&& visit) const {
 template <class Visit>
 void LatticePiece::visitFinerEntities(const NeighborPiece& finer, unsigned span,
                                       Visit&& visit) const {
-  const Box mine = box();
+  const Box mine = outline().box;
   Index3 lo, hi, step;
   for (std::size_t a = 0; a < 3; ++a) {
     lo[a] = static_cast<std::int64_t>(finer.box.lo[a]);
@@ -119,8 +107,9 @@ void LatticePiece::visitFinerEntities(const NeighborPiece& finer, unsigned span,
       }
 }
 
-std::vector<EntityKey> LatticePiece::connectionKeys(Span<const NeighborPiece> others) {
-  connections_.clear();
+std::vector<EntityKey> LatticePiece::connect(Span<const NeighborPiece> others,
+                                             const SharedPoints& shared,
+                                             std::vector<LatticeEntity>& connections) const {
   unsigned notFlat = 0;
   int dimension = 0;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -138,7 +127,7 @@ std::vector<EntityKey> LatticePiece::connectionKeys(Span<const NeighborPiece> ot
     const auto add = [&](const Index3& at, const EntityKey& key) {
       if (!rules_.withLabels) {
         keys.push_back(key);
-        connections_.push_back({at, span, 0});
+        connections.push_back({at, span, 0});
         return;
       }
       values.clear();
@@ -148,23 +137,38 @@ std::vector<EntityKey> LatticePiece::connectionKeys(Span<const NeighborPiece> ot
       });
       for (const std::int64_t value : values) {
         keys.push_back(withValue(key, value));
-        connections_.push_back({at, span, value});
+        connections.push_back({at, span, value});
       }
     };
-    visitOwnEntities(span, add);
+    visitOwnEntities(shared, span, add);
     for (const NeighborPiece& other : others)
       if (other.level > leaf_.level) visitFinerEntities(other, span, add);
   }
   return keys;
 }
 
-std::vector<std::uint32_t> LatticePiece::setsOfConnections() const {
+std::unique_ptr<SharedPiece> LatticePiece::share(Span<const NeighborPiece> others,
+                                                 bool connect) const {
+  std::vector<std::int64_t> points = pointsIn(others);
+  std::vector<EntityKey> keys;
+  keys.reserve(points.size());
+  for (const std::int64_t point : points) keys.push_back(keyOf(point));
+  SharedPoints shared(std::move(points), std::move(keys), this->points());
+  std::vector<LatticeEntity> connections;
+  std::vector<EntityKey> connectionKeys;
+  if (connect) connectionKeys = this->connect(others, shared, connections);
+  return std::make_unique<SharedLattice>(*this, std::move(shared), std::move(connectionKeys),
+                                         std::move(connections));
+}
+
+std::vector<std::uint32_t> LabeledLattice::setsOfConnections() const {
   std::vector<std::uint32_t> sets;
   sets.reserve(connections_.size());
-  for (const Entity& entity : connections_) {
+  for (const LatticeEntity& entity : connections_) {
     std::uint32_t set = NoSet;
-    cellsAt(entity.at, entity.span, [&](std::int64_t cell) {
-      if (set == NoSet && (!rules_.withLabels || values_[index(cell)] == entity.value))
+    lattice_.cellsAt(entity.at, entity.span, [&](std::int64_t cell) {
+      if (set == NoSet &&
+          (!lattice_.rules_.withLabels || lattice_.values_[index(cell)] == entity.value))
         set = setOfCell(cell);
     });
     sets.push_back(set);
@@ -172,11 +176,12 @@ std::vector<std::uint32_t> LatticePiece::setsOfConnections() const {
   return sets;
 }
 
-std::vector<SetAtPoint> LatticePiece::setsAtShared() const {
+std::vector<SetAtPoint> LabeledLattice::setsAtShared() const {
   std::vector<SetAtPoint> list;
-  for (std::size_t s = 0; s < shared_.size(); ++s) {
+  const std::vector<std::int64_t>& shared = points_.points();
+  for (std::size_t s = 0; s < shared.size(); ++s) {
     const std::size_t first = list.size();
-    cellsAt(finestIndexOf(shared_[s]), 0, [&](std::int64_t cell) {
+    lattice_.cellsAt(lattice_.finestIndexOf(shared[s]), 0, [&](std::int64_t cell) {
       const std::uint32_t set = setOfCell(cell);
       if (set == NoSet) return;
       for (std::size_t i = first; i < list.size(); ++i)
@@ -187,10 +192,10 @@ std::vector<SetAtPoint> LatticePiece::setsAtShared() const {
   return list;
 }
 
-std::vector<std::uint32_t> LatticePiece::setsAt(const std::vector<std::int64_t>& points) const {
+std::vector<std::uint32_t> LabeledLattice::setsAt(const std::vector<std::int64_t>& points) const {
   std::vector<std::uint32_t> sets;
   for (const std::int64_t point : points) {
-    cellsAt(finestIndexOf(point), 0, [&](std::int64_t cell) {
+    lattice_.cellsAt(lattice_.finestIndexOf(point), 0, [&](std::int64_t cell) {
       const std::uint32_t set = setOfCell(cell);
       if (set != NoSet) sets.push_back(set);
     });

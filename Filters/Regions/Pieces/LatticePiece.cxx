@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Regions/LatticePiece.h"
+#include "Regions/Pieces/LatticePiece.h"
 
 #include <vtkCellData.h>
 #include <vtkCellType.h>
@@ -19,18 +19,17 @@
 
 namespace tributary {
 
-LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
-                           std::vector<std::uint8_t> flags, std::vector<std::int64_t> labels)
-    : ComponentPiece(leaf, rules),
-      extent_(extent()),
-      flags_(std::move(flags)),
-      values_(std::move(labels)) {
+LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
+    : ComponentPiece(source.leaf, rules),
+      flags_(std::move(source.flags)),
+      values_(std::move(source.labels)) {
+  extentOf(leaf_.dataSet, extent_.data());
   for (std::size_t a = 0; a < 3; ++a) {
     points_[a] = std::int64_t(extent_[2 * a + 1]) - extent_[2 * a] + 1;
     cells_[a] = std::max<std::int64_t>(points_[a] - 1, 1);
   }
-  straight_ = isAlongAxes(leaf.dataSet);
-  auto* amr = vtkImageData::SafeDownCast(leaf.dataSet);
+  straight_ = isAlongAxes(leaf_.dataSet);
+  auto* amr = vtkImageData::SafeDownCast(leaf_.dataSet);
   for (std::size_t a = 0; a < 3; ++a) {
     start_[a] = extent_[2 * a];
     if (rules_.points != DomainRules::Points::Hierarchy || isFlat(a)) continue;
@@ -39,7 +38,16 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
     start_[a] = std::llround((amr->GetOrigin()[a] + extent_[2 * a] * spacing - rules_.origin[a]) /
                              rules_.finest[a]);
   }
-  if (auto* image = vtkImageData::SafeDownCast(leaf.dataSet); image && straight_) {
+  setAxes();
+  hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
+    return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
+  });
+  if (rules_.cells == DomainRules::Cells::Ids)
+    cellIds_ = exactIds(leaf_.dataSet->GetCellData()->GetGlobalIds());
+}
+
+void LatticePiece::setAxes() {
+  if (auto* image = vtkImageData::SafeDownCast(leaf_.dataSet); image && straight_) {
     uniform_ = true;
     for (std::size_t a = 0; a < 3; ++a) {
       spacing_[a] = image->GetSpacing()[a];
@@ -47,14 +55,14 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
         axes_[a].push_back(image->GetOrigin()[a] +
                            static_cast<double>(extent_[2 * a] + i) * spacing_[a]);
     }
-  } else if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf.dataSet); grid && straight_) {
+  } else if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf_.dataSet); grid && straight_) {
     vtkDataArray* axes[3] = {grid->GetXCoordinates(), grid->GetYCoordinates(),
                              grid->GetZCoordinates()};
     for (std::size_t a = 0; a < 3; ++a)
       for (vtkIdType i = 0; i < axes[a]->GetNumberOfTuples(); ++i)
         axes_[a].push_back(axes[a]->GetComponent(i, 0));
   } else {
-    coordinatesArray_ = coordinatesOf(leaf.dataSet);
+    coordinatesArray_ = coordinatesOf(leaf_.dataSet);
     coordinates_ = Coordinates(coordinatesArray_);
     std::vector<CellSize> sizes(index(cells()));
     smpFor(cells(), [&](std::int64_t begin, std::int64_t end) {
@@ -62,11 +70,6 @@ LatticePiece::LatticePiece(const Leaf& leaf, const DomainRules& rules,
     });
     sizes_ = std::move(sizes);
   }
-  hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
-    return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
-  });
-  if (rules_.cells == DomainRules::Cells::Ids)
-    cellIds_ = exactIds(leaf.dataSet->GetCellData()->GetGlobalIds());
 }
 
 std::array<double, 3> LatticePiece::place(std::int64_t point) const {
@@ -123,27 +126,34 @@ LatticePiece::Index3 LatticePiece::indexOf(std::int64_t point) const {
   return at;
 }
 
-Box LatticePiece::box() const {
-  Box box;
-  for (std::size_t a = 0; a < 3; ++a) {
-    if (hasIndices()) {
-      box.lo[a] = static_cast<double>(start_[a]);
-      box.hi[a] = static_cast<double>(start_[a] + (points_[a] - 1) * stride_[a]);
-    } else {
-      box.lo[a] = axes_[a].front();
-      box.hi[a] = axes_[a].back();
-    }
-  }
-  return box;
+EntityKey LatticePiece::keyOf(std::int64_t point) const {
+  if (!hasIndices()) return keyOfPoint(place(point).data());
+  const Index3 at = indexOf(point);
+  return keyOfStructured(0, at[0], at[1], at[2], 0);
 }
 
-std::uint32_t LatticePiece::label(const RangeTest& test) {
+NeighborPiece LatticePiece::outline() const {
+  NeighborPiece outline{{}, leaf_.level, stride_};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (hasIndices()) {
+      outline.box.lo[a] = static_cast<double>(start_[a]);
+      outline.box.hi[a] = static_cast<double>(start_[a] + (points_[a] - 1) * stride_[a]);
+    } else {
+      outline.box.lo[a] = axes_[a].front();
+      outline.box.hi[a] = axes_[a].back();
+    }
+  }
+  return outline;
+}
+
+std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test) const {
+  const LatticePiece& p = piece_;
   std::vector<std::uint64_t> mask;
   if (!test.scalars) {
-    mask.assign(index(maskWords(cells_)), ~std::uint64_t(0));
+    mask.assign(index(maskWords(p.cells_)), ~std::uint64_t(0));
   } else {
     const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
-    const LatticeSize& size = test.atCells ? cells_ : points_;
+    const LatticeSize& size = test.atCells ? p.cells_ : p.points_;
     mask.resize(index(maskWords(size)));
     switch (array->GetDataType()) {
       vtkTemplateMacro(rangeMask(static_cast<const VTK_TT*>(array->GetVoidPointer(0)), size[0],
@@ -151,20 +161,20 @@ std::uint32_t LatticePiece::label(const RangeTest& test) {
       default:
         throw Error("the scalars are of a type that has no order");
     }
-    if (!test.atCells) mask = cellMask(mask, points_, test.allPoints, smpFor);
+    if (!test.atCells) mask = cellMask(mask, p.points_, test.allPoints, smpFor);
   }
-  if (!flags_.empty())
-    clearFlagged(mask.data(), cells_, flags_.data(), vtkDataSetAttributes::HIDDENCELL, smpFor);
+  if (!p.flags_.empty())
+    clearFlagged(mask.data(), p.cells_, p.flags_.data(), vtkDataSetAttributes::HIDDENCELL, smpFor);
   // In a plane cells share edges and points only.
-  const bool isPlane = isFlat(0) || isFlat(1) || isFlat(2);
+  const bool isPlane = p.isFlat(0) || p.isFlat(1) || p.isFlat(2);
   const Through through =
-      isPlane && rules_.through == Through::Edges ? Through::Faces : rules_.through;
-  labels_ = {};
-  labels_ = labelLattice(cells_, mask, through, values_.empty() ? nullptr : values_.data(), smpFor);
-  return labels_.sets;
+      isPlane && p.rules_.through == Through::Edges ? Through::Faces : p.rules_.through;
+  const std::int64_t* values = p.values_.empty() ? nullptr : p.values_.data();
+  return std::make_unique<LabeledLattice>(p, *this,
+                                          labelLattice(p.cells_, mask, through, values, smpFor));
 }
 
-std::uint32_t LatticePiece::setAt(std::int64_t i, std::int64_t row) const {
+std::uint32_t LabeledLattice::setAt(std::int64_t i, std::int64_t row) const {
   const auto first = labels_.runs.begin() + labels_.rowBegin[index(row)];
   const auto end = labels_.runs.begin() + labels_.rowBegin[index(row + 1)];
   const auto after =
@@ -174,26 +184,16 @@ std::uint32_t LatticePiece::setAt(std::int64_t i, std::int64_t row) const {
   return i < run.end ? run.set : NoSet;
 }
 
-ComponentPiece::Nearest LatticePiece::nearest(const std::array<double, 3>& where) const {
-  Nearest nearest;
+NearestPoints LabeledLattice::nearest(const std::array<double, 3>& where) const {
+  NearestPoints nearest;
   std::int64_t ids[8];
-  const std::int64_t rows = cells_[1] * cells_[2];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
-      const Run& run = labels_.runs[index(r)];
-      for (std::int64_t i = run.begin; i < run.end; ++i) {
-        const int corners = cornersOf(row * cells_[0] + i, ids);
-        for (int c = 0; c < corners; ++c) nearest.add(where, place(ids[c]), run.set);
-      }
+  visitRuns([&](const Run& run, std::int64_t row) {
+    for (std::int64_t i = run.begin; i < run.end; ++i) {
+      const int corners = lattice_.cornersOf(row * lattice_.cells_[0] + i, ids);
+      for (int c = 0; c < corners; ++c) nearest.add(where, lattice_.place(ids[c]), run.set);
     }
-  }
+  });
   return nearest;
-}
-
-std::unique_ptr<ComponentPiece> makeLatticePiece(const Leaf& leaf, const DomainRules& rules,
-                                                 std::vector<std::uint8_t> flags,
-                                                 std::vector<std::int64_t> labels) {
-  return std::make_unique<LatticePiece>(leaf, rules, std::move(flags), std::move(labels));
 }
 
 }  // namespace tributary

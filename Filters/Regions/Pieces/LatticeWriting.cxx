@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Regions/LatticePiece.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "Common/SmpFor.h"
+#include "Regions/Pieces/LatticePiece.h"
 
 namespace tributary {
 
 template <class Visit>
-void LatticePiece::cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) const {
-  for (std::int64_t ck = std::max<std::int64_t>(k - 1, 0); ck < std::min(k + 1, cells_[2]); ++ck)
-    for (std::int64_t cj = std::max<std::int64_t>(j - 1, 0); cj < std::min(j + 1, cells_[1]); ++cj)
-      visit(ck * cells_[1] + cj);
+void LabeledLattice::cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) const {
+  for (std::int64_t ck = std::max<std::int64_t>(k - 1, 0); ck < std::min(k + 1, lattice_.cells_[2]);
+       ++ck)
+    for (std::int64_t cj = std::max<std::int64_t>(j - 1, 0);
+         cj < std::min(j + 1, lattice_.cells_[1]); ++cj)
+      visit(ck * lattice_.cells_[1] + cj);
 }
 
-void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output, bool isConcurrent,
-                            std::vector<std::vector<std::uint32_t>>& sets) const {
-  // sets[n][i]: a set of the n-th different region at point i of the row.
+/// @param sets  Out: sets[n][i] is a set of the n-th different region at point i of the row.
+/// @return the number of regions of the point that has the most, or 1
+std::size_t LabeledLattice::setsOfRow(std::int64_t j, std::int64_t k, const RegionOutput& output,
+                                      SetsOfRow& sets) const {
   const auto same = [&](std::uint32_t a, std::uint32_t b) {
     return a == b || output.numberOf[a] == output.numberOf[b];
   };
-  const std::size_t length = index(points_[0]);
+  const std::size_t length = index(lattice_.points_[0]);
   std::size_t depth = 1;
   sets[0].assign(length, NoSet);
-  const std::int64_t reach = isFlat(0) ? 0 : 1;
-  const bool single = rules_.through == Through::Points && !rules_.withLabels;
+  const std::int64_t reach = lattice_.isFlat(0) ? 0 : 1;
+  const bool single = lattice_.rules_.through == Through::Points && !lattice_.rules_.withLabels;
   cellRowsAt(j, k, [&](std::int64_t row) {
     for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
       const Run& run = labels_.runs[index(r)];
@@ -45,8 +47,14 @@ void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output
       }
     }
   });
+  return depth;
+}
 
-  const std::int64_t first = pointAt(0, j, k);
+void LabeledLattice::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output,
+                              bool isConcurrent, SetsOfRow& sets) const {
+  const std::size_t length = index(lattice_.points_[0]);
+  const std::size_t depth = setsOfRow(j, k, output, sets);
+  const std::int64_t first = lattice_.pointAt(0, j, k);
   const auto count = [&](std::uint32_t set, std::int64_t points) {
     if (isConcurrent)
       __atomic_fetch_add(&output.pointsOfSet[set], points, __ATOMIC_RELAXED);
@@ -65,7 +73,7 @@ void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output
         last = set;
         shown = set == NoSet ? -1 : output.shownOf[set];
       }
-      run += shared_.empty() || !isShared(first + static_cast<std::int64_t>(i)) ? 1 : 0;
+      run += !points_.contains(first + static_cast<std::int64_t>(i)) ? 1 : 0;
       if (!output.points) continue;
       vtkIdType& out = output.points[first + static_cast<std::int64_t>(i)];
       if (n == 0)
@@ -77,17 +85,17 @@ void LatticePiece::writeRow(std::int64_t j, std::int64_t k, RegionOutput& output
   }
 }
 
-void LatticePiece::write(RegionOutput& output) const {
+void LabeledLattice::write(RegionOutput& output) const {
   if (output.cells)
-    writeLabels<std::int64_t>(labels_, cells_, output.shownOf, -1,
+    writeLabels<std::int64_t>(labels_, lattice_.cells_, output.shownOf, -1,
                               reinterpret_cast<std::int64_t*>(output.cells), smpFor);
   output.pointsOfSet.assign(labels_.sets, 0);
-  const std::int64_t rows = points_[1] * points_[2];
+  const std::int64_t rows = lattice_.points_[1] * lattice_.points_[2];
   smpFor(rows, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<std::vector<std::uint32_t>> sets(1);
+    SetsOfRow sets(1);
     const bool isConcurrent = end - begin < rows;
     for (std::int64_t row = begin; row < end; ++row)
-      writeRow(row % points_[1], row / points_[1], output, isConcurrent, sets);
+      writeRow(row % lattice_.points_[1], row / lattice_.points_[1], output, isConcurrent, sets);
   });
 }
 

@@ -6,11 +6,11 @@
 #include <tuple>
 #include <vector>
 
-#include "Regions/ComponentPiece.h"
+#include "Regions/Pieces/ComponentPiece.h"
 
 namespace tributary {
 
-// For pieces whose cells have lists of points.
+// For pieces whose cells have lists of points. All of this is local.
 
 /// Calls `visit(point, set)` once for each point and each region that has a cell there, with one of
 /// its sets.
@@ -20,7 +20,7 @@ namespace tributary {
 template <class SetOf, class PointsOf, class Visit>
 void visitRegionsAtPoints(std::int64_t points, std::int64_t cells, SetOf&& setOf,
                           PointsOf&& pointsOf, Span<const std::int64_t> numberOf, Visit&& visit) {
-  // Most points have one region; of the others the rest is kept until the end.
+  // Most points have one region; the further regions of the others are kept until the end.
   std::vector<std::uint32_t> firstSet(static_cast<std::size_t>(points), NoSet);
   using More = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;  // point, region, set
   std::vector<More> more;

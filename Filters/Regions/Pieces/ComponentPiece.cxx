@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Regions/Pieces/ComponentPiece.h"
+
+#include <utility>
+
+namespace tributary {
+
+SharedPoints::SharedPoints(std::vector<std::int64_t> points, std::vector<EntityKey> keys,
+                           std::int64_t pointCount)
+    : points_(std::move(points)), keys_(std::move(keys)) {
+  if (points_.empty()) return;
+  bits_.resize(index((pointCount + 63) / 64));
+  for (const std::int64_t point : points_)
+    bits_[index(point >> 6)] |= std::uint64_t(1) << (point & 63);
+  before_.reserve(bits_.size());
+  std::uint32_t before = 0;
+  for (const std::uint64_t word : bits_) {
+    before_.push_back(before);
+    before += static_cast<std::uint32_t>(__builtin_popcountll(word));
+  }
+}
+
+std::int64_t SharedPoints::find(std::int64_t point) const {
+  if (!contains(point)) return -1;
+  const std::size_t word = index(point >> 6);
+  const std::uint64_t below = bits_[word] & ((std::uint64_t(1) << (point & 63)) - 1);
+  return before_[word] + __builtin_popcountll(below);
+}
+
+void NearestPoints::add(const std::array<double, 3>& where, const std::array<double, 3>& point,
+                        std::uint32_t set) {
+  double squares = 0;
+  for (std::size_t a = 0; a < 3; ++a) squares += (point[a] - where[a]) * (point[a] - where[a]);
+  if (!(squares <= distance2)) return;
+  if (squares < distance2) sets.clear();
+  distance2 = squares;
+  if (sets.empty() || sets.back() != set) sets.push_back(set);
+}
+
+std::vector<std::uint32_t> LabeledPiece::setsOfShared() const {
+  std::vector<std::uint32_t> sets(points_.points().size(), NoSet);
+  for (const SetAtPoint& at : setsAtShared()) sets[index(at.shared)] = at.set;
+  return sets;
+}
+
+RegionKey placeKey(const std::array<double, 3>& least, const EntityKey& all) {
+  return {orderedBits(least[0]), orderedBits(least[1]), orderedBits(least[2]), all.low};
+}
+
+EntityKey withValue(const EntityKey& key, std::int64_t value) {
+  return keyOfStructured(key.high, static_cast<std::int64_t>(key.low), value, 0, -1);
+}
+
+}  // namespace tributary

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkDataSet.h>
+#include <vtkType.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "Common/CellSize.h"
+#include "Common/Leaves.h"
+#include "Regions/DomainRules.h"
+#include "Regions/Pieces/CellValues.h"
+
+#include "Tributary/Base/Box.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Base/Span.h"
+#include "Tributary/Components/Connection.h"
+#include "Tributary/Components/Matching.h"
+#include "Tributary/Components/PointClusters.h"
+#include "Tributary/Components/Regions.h"
+#include "Tributary/Components/TreeLeaves.h"
+
+// One data set of a rank, as a block of the distributed union. All of this is local. Each phase is
+// a type, and the next one is made from it:
+//
+//   PieceSource -> ComponentPiece   what the data set consists of
+//   share()     -> SharedPiece      what it may have in common with other data sets
+//   label()     -> LabeledPiece     the sets of connected cells for one range
+//
+// A phase does not change an earlier one, which must outlive it.
+
+namespace tributary {
+
+constexpr std::uint32_t NoSet = 0xffffffffu;
+
+/// Where a data set lies.
+struct NeighborPiece {
+  Box box;  ///< Bounds of its points, or of their indices or ids where these identify points.
+  int level = -1;                               ///< In the AMR hierarchy, or -1.
+  std::array<std::int64_t, 3> stride{1, 1, 1};  ///< Of its points in the finest lattice.
+};
+
+/// The points of a piece that other pieces may have too.
+class SharedPoints {
+ public:
+  SharedPoints() = default;
+  /// @param points      ascending, each once
+  /// @param keys        of the points
+  /// @param pointCount  all points of the piece
+  SharedPoints(std::vector<std::int64_t> points, std::vector<EntityKey> keys,
+               std::int64_t pointCount);
+
+  bool empty() const { return points_.empty(); }
+  const std::vector<std::int64_t>& points() const { return points_; }
+  const std::vector<EntityKey>& keys() const { return keys_; }
+  bool contains(std::int64_t point) const {
+    return !bits_.empty() && (bits_[index(point >> 6)] >> (point & 63) & 1) != 0;
+  }
+  /// Position of a point in points(), -1 if the point is not shared.
+  std::int64_t find(std::int64_t point) const;
+
+ private:
+  std::vector<std::int64_t> points_;
+  std::vector<EntityKey> keys_;
+  std::vector<std::uint64_t> bits_;    // one per point
+  std::vector<std::uint32_t> before_;  // shared points before each word of bits_
+};
+
+/// Where the numbers of regions are written in one data set.
+struct RegionOutput {
+  Span<const std::int64_t> numberOf;  ///< Region of each set, -1 for none.
+  Span<const std::int64_t> shownOf;   ///< The same, -1 if the region is not selected.
+  vtkIdType* cells = nullptr;         ///< For each cell the region shown, or null.
+  vtkIdType* points = nullptr;        ///< For each point the least region of its cells, or null.
+  std::vector<std::int64_t> pointsOfSet;  ///< Out: points that the set's cells use, without shared
+                                          ///< points; each counts once for a region.
+};
+
+/// A set that has a cell at a shared point.
+struct SetAtPoint {
+  std::int64_t shared;  ///< Index in SharedPoints::points().
+  std::uint32_t set;
+};
+
+/// The points that are nearest to a place.
+struct NearestPoints {
+  double distance2 = RegionFacts::Infinity;  ///< Square of their distance.
+  std::vector<std::uint32_t> sets;           ///< Sets of the cells that have them.
+
+  void add(const std::array<double, 3>& where, const std::array<double, 3>& point,
+           std::uint32_t set);
+};
+
+/// A data set whose arrays have been checked.
+struct PieceSource {
+  Leaf leaf;
+  std::vector<std::uint8_t> flags;   ///< Ghost flags of cells, or none.
+  std::vector<std::int64_t> labels;  ///< Of cells, which connect only within equal ones; or none.
+};
+
+class SharedPiece;
+
+/// The cells and points of one data set. Immutable.
+class ComponentPiece {
+ public:
+  ComponentPiece(const Leaf& leaf, const DomainRules& rules) : leaf_(leaf), rules_(rules) {
+    if (rules.points != DomainRules::Points::Hierarchy) leaf_.level = -1;  // levels have no lattice
+  }
+  virtual ~ComponentPiece() = default;
+  ComponentPiece(const ComponentPiece&) = delete;
+  void operator=(const ComponentPiece&) = delete;
+
+  vtkDataSet* dataSet() const { return leaf_.dataSet; }
+  const Leaf& leaf() const { return leaf_; }
+  const DomainRules& rules() const { return rules_; }
+  std::int64_t cells() const { return leaf_.cells(); }
+  virtual std::int64_t points() const { return leaf_.points(); }
+  /// Coordinates of a point.
+  virtual std::array<double, 3> place(std::int64_t point) const = 0;
+  /// Not for hyper trees.
+  virtual bool isGhost(std::int64_t) const { return false; }
+  /// Not for hyper trees.
+  virtual CellSize sizeOf(std::int64_t) const { return {}; }
+
+  virtual NeighborPiece outline() const = 0;
+  /// Finds what other pieces may have too.
+  /// @param others   those whose outlines touch this one's
+  /// @param connect  whether to find what connects cells, because shared points alone do not
+  [[nodiscard]] virtual std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
+                                                           bool connect) const = 0;
+
+ protected:
+  Leaf leaf_;
+  DomainRules rules_;
+};
+
+class LabeledPiece;
+
+/// What a piece may have in common with others.
+class SharedPiece {
+ public:
+  SharedPiece(SharedPoints points, std::vector<EntityKey> connectionKeys)
+      : points_(std::move(points)), connectionKeys_(std::move(connectionKeys)) {}
+  virtual ~SharedPiece() = default;
+  SharedPiece(const SharedPiece&) = delete;
+  void operator=(const SharedPiece&) = delete;
+
+  const SharedPoints& points() const { return points_; }
+  /// Keys of what connects cells; empty if share() was not asked for it.
+  const std::vector<EntityKey>& connectionKeys() const { return connectionKeys_; }
+  /// Labels the cells in range.
+  [[nodiscard]] virtual std::unique_ptr<LabeledPiece> label(const RangeTest& test) const = 0;
+
+ protected:
+  SharedPoints points_;
+  std::vector<EntityKey> connectionKeys_;
+};
+
+/// The sets of connected cells of a piece.
+class LabeledPiece {
+ public:
+  LabeledPiece(const ComponentPiece& piece, const SharedPoints& points)
+      : piece_(piece), points_(points) {}
+  virtual ~LabeledPiece() = default;
+  LabeledPiece(const LabeledPiece&) = delete;
+  void operator=(const LabeledPiece&) = delete;
+
+  const ComponentPiece& piece() const { return piece_; }
+
+  /// The number of sets.
+  virtual std::uint32_t sets() const = 0;
+  /// NoSet for a cell out of range.
+  virtual std::uint32_t setOfCell(std::int64_t cell) const = 0;
+  /// The sets of the connections, in the order of SharedPiece::connectionKeys().
+  virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
+  /// All sets at the shared points, each once.
+  virtual std::vector<SetAtPoint> setsAtShared() const = 0;
+  /// One set for each shared point. @pre cells are connected through points, whatever their labels
+  std::vector<std::uint32_t> setsOfShared() const;
+  /// The sets that have a cell at one of the points. Not for hyper trees.
+  virtual std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>&) const { return {}; }
+  /// Among the points of cells in range.
+  virtual NearestPoints nearest(const std::array<double, 3>& place) const = 0;
+
+  /// Of the cells in range that are no ghosts, so that the result does not depend on the cut.
+  virtual Extremes extremes(const std::vector<MeasuredValues>& arrays) const = 0;
+  /// Facts of each set. Ghost cells do not count.
+  virtual BlockFacts facts(const FactScales& scales,
+                           const std::vector<MeasuredValues>& arrays) const = 0;
+
+  virtual void write(RegionOutput& output) const = 0;
+  /// Writes a region at a shared point, and at all points of the piece that coincide with it.
+  virtual void writeShared(std::int64_t shared, vtkIdType region, vtkIdType* points) const {
+    points[points_.points()[index(shared)]] = region;
+  }
+
+ protected:
+  const ComponentPiece& piece_;
+  const SharedPoints& points_;
+};
+
+/// The key of a cell by its least point and the keys of all its points by their coordinates.
+RegionKey placeKey(const std::array<double, 3>& least, const EntityKey& all);
+
+/// The key of an entity of cells with one value only.
+EntityKey withValue(const EntityKey& key, std::int64_t value);
+
+}  // namespace tributary

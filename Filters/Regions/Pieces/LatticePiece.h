@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkDataArray.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkSmartPointer.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "Common/CellLists.h"
+#include "Common/CellSize.h"
+#include "Regions/Pieces/ComponentPiece.h"
+
+#include "Tributary/Components/LatticeLabels.h"
+
+namespace tributary {
+
+/// A point, edge or face of a lattice, or of a finer one: from `at`, in the finest lattice counted
+/// from the first point, it extends along each axis in `span`.
+struct LatticeEntity {
+  std::array<std::int64_t, 3> at;
+  unsigned span;       ///< A bit per axis.
+  std::int64_t value;  ///< Of the cells that it connects, if only cells of equal labels connect.
+};
+
+/// The cells of an image, a rectilinear or a curvilinear grid.
+class LatticePiece : public ComponentPiece {
+ public:
+  using Index3 = std::array<std::int64_t, 3>;
+
+  LatticePiece(PieceSource&& source, const DomainRules& rules);
+
+  std::array<double, 3> place(std::int64_t point) const override;
+  bool isGhost(std::int64_t cell) const override {
+    return hasGhosts_ && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
+  }
+  CellSize sizeOf(std::int64_t cell) const override;
+  NeighborPiece outline() const override;
+  [[nodiscard]] std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
+                                                   bool connect) const override;
+
+ private:
+  // The next phases read the lattice's data.
+  friend class SharedLattice;
+  friend class LabeledLattice;
+
+  Index3 localIndexOf(std::int64_t point) const {
+    return {point % points_[0], point / points_[0] % points_[1], point / (points_[0] * points_[1])};
+  }
+  std::int64_t pointAt(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    return (k * points_[1] + j) * points_[0] + i;
+  }
+  std::int64_t cellAt(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    return (k * cells_[1] + j) * cells_[0] + i;
+  }
+  bool isFlat(std::size_t axis) const { return points_[axis] == 1; }
+
+  void setAxes();
+  /// The corners of a cell as VTK orders those of a vertex, line, quadrilateral or hexahedron.
+  int cornersOf(std::int64_t cell, std::int64_t* ids) const;
+  std::array<double, 3> at(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    if (straight_) return {axes_[0][index(i)], axes_[1][index(j)], axes_[2][index(k)]};
+    return coordinates_[pointAt(i, j, k)];
+  }
+
+  /// Whether points are identified by indices.
+  bool hasIndices() const {
+    return rules_.points == DomainRules::Points::Structured ||
+           rules_.points == DomainRules::Points::Hierarchy;
+  }
+  Index3 finestIndexOf(std::int64_t point) const;
+  /// Index of a point in the extent or in the hierarchy's finest lattice.
+  Index3 indexOf(std::int64_t point) const;
+  EntityKey keyOf(std::int64_t point) const;
+  /// The points that may be points of other data sets too, ascending.
+  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const;
+  /// Calls `visit(cell)` for all cells that have the entity.
+  template <class Visit>
+  void cellsAt(const Index3& at, unsigned span, Visit&& visit) const {
+    Index3 first{}, end{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const bool inside = (span >> a & 1) != 0 || at[a] % stride_[a] != 0;
+      const std::int64_t cell = at[a] / stride_[a];
+      first[a] = inside ? cell : std::max<std::int64_t>(cell - 1, 0);
+      end[a] = std::min(cell + 1, cells_[a]);
+    }
+    for (std::int64_t k = first[2]; k < end[2]; ++k)
+      for (std::int64_t j = first[1]; j < end[1]; ++j)
+        for (std::int64_t i = first[0]; i < end[0]; ++i) visit(cellAt(i, j, k));
+  }
+  /// Calls `visit(at, key)` for the shared entities that connect its cells with those of another
+  /// data set.
+  template <class Visit>
+  void visitOwnEntities(const SharedPoints& shared, unsigned span, Visit&& visit) const;
+  /// The same for the entities that cells of a finer level connect to.
+  template <class Visit>
+  void visitFinerEntities(const NeighborPiece& finer, unsigned span, Visit&& visit) const;
+  /// Finds what connects its cells with those of other data sets.
+  std::vector<EntityKey> connect(Span<const NeighborPiece> others, const SharedPoints& shared,
+                                 std::vector<LatticeEntity>& connections) const;
+
+  std::array<int, 6> extent_;
+  Index3 start_{};          // in the extent or the finest lattice
+  Index3 stride_{1, 1, 1};  // of its points there
+  LatticeSize points_{};
+  LatticeSize cells_{};
+  bool straight_ = false;  // along the axes, with increasing coordinates
+  bool uniform_ = false;   // and all cells of one size
+  std::array<std::vector<double>, 3> axes_;
+  std::array<double, 3> spacing_{1, 1, 1};
+  vtkSmartPointer<vtkDataArray> coordinatesArray_;
+  Coordinates coordinates_;
+  std::vector<std::uint8_t> flags_;
+  bool hasGhosts_ = false;
+  std::vector<std::int64_t> values_;  // per cell, or none
+  std::vector<std::int64_t> cellIds_;
+  std::vector<CellSize> sizes_;  // of cells that are not straight
+};
+
+/// What a lattice may have in common with other pieces.
+class SharedLattice : public SharedPiece {
+ public:
+  SharedLattice(const LatticePiece& piece, SharedPoints points, std::vector<EntityKey> keys,
+                std::vector<LatticeEntity> connections)
+      : SharedPiece(std::move(points), std::move(keys)),
+        piece_(piece),
+        connections_(std::move(connections)) {}
+
+  const std::vector<LatticeEntity>& connections() const { return connections_; }
+  [[nodiscard]] std::unique_ptr<LabeledPiece> label(const RangeTest& test) const override;
+
+ private:
+  const LatticePiece& piece_;
+  std::vector<LatticeEntity> connections_;  // in the order of their keys
+};
+
+/// The sets of a lattice. Their facts are in LatticeFacts.cxx, the output in LatticeWriting.cxx.
+class LabeledLattice : public LabeledPiece {
+ public:
+  LabeledLattice(const LatticePiece& lattice, const SharedLattice& shared, LatticeLabels labels)
+      : LabeledPiece(lattice, shared.points()),
+        lattice_(lattice),
+        connections_(shared.connections()),
+        labels_(std::move(labels)) {}
+
+  std::uint32_t sets() const override { return labels_.sets; }
+  std::uint32_t setOfCell(std::int64_t cell) const override {
+    return setAt(cell % lattice_.cells_[0], cell / lattice_.cells_[0]);
+  }
+  std::vector<std::uint32_t> setsOfConnections() const override;
+  std::vector<SetAtPoint> setsAtShared() const override;
+  std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const override;
+  NearestPoints nearest(const std::array<double, 3>& place) const override;
+  Extremes extremes(const std::vector<MeasuredValues>& arrays) const override;
+  BlockFacts facts(const FactScales& scales,
+                   const std::vector<MeasuredValues>& arrays) const override;
+  void write(RegionOutput& output) const override;
+
+ private:
+  using Index3 = LatticePiece::Index3;
+  struct Moments;
+  struct Stretch;
+
+  /// The set of a cell in a row of cells.
+  std::uint32_t setAt(std::int64_t i, std::int64_t row) const;
+  /// Calls `visit(run, row)` for each run.
+  template <class Visit>
+  void visitRuns(Visit&& visit) const {
+    const std::int64_t rows = lattice_.cells_[1] * lattice_.cells_[2];
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r)
+        visit(labels_.runs[index(r)], row);
+  }
+  /// Calls `visit(begin, end)` for the cells of a run that are no ghosts, in one piece or more.
+  template <class Visit>
+  void ownCells(const Run& run, std::int64_t row, Visit&& visit) const;
+  /// The key of a cell, or `known` if that is less.
+  RegionKey keyOf(std::int64_t i, std::int64_t row, const RegionKey& known) const;
+  RegionKey structuredKeyOf(std::int64_t i, std::int64_t j, std::int64_t k) const;
+  Moments momentsOf(const FactScales& scales) const;
+  void addBounds(const Stretch& stretch, RegionFacts& set) const;
+  void addCells(const Stretch& stretch, const FactScales& scales,
+                const std::vector<MeasuredValues>& arrays, RegionFacts& set,
+                ValueFacts* values) const;
+
+  /// Calls `visit(row)` for the rows of cells beside a row of points.
+  template <class Visit>
+  void cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) const;
+  using SetsOfRow = std::vector<std::vector<std::uint32_t>>;
+  std::size_t setsOfRow(std::int64_t j, std::int64_t k, const RegionOutput& output,
+                        SetsOfRow& sets) const;
+  void writeRow(std::int64_t j, std::int64_t k, RegionOutput& output, bool isConcurrent,
+                SetsOfRow& sets) const;
+
+  const LatticePiece& lattice_;
+  const std::vector<LatticeEntity>& connections_;
+  LatticeLabels labels_;
+};
+
+}  // namespace tributary
