@@ -64,6 +64,10 @@
 
 #include <memory>  // For State
 
+namespace tributary {
+struct ConvectionDiffusionSettings;
+struct ConvectionDiffusionState;
+}  // namespace tributary
 class vtkAlgorithmOutput;
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgorithm {
@@ -309,11 +313,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgor
   vtkAsyncConvectionDiffusion(const vtkAsyncConvectionDiffusion&) = delete;
   void operator=(const vtkAsyncConvectionDiffusion&) = delete;
 
-  class vtkRun;
-  class vtkState;
-
-  /// Those of the equation and of time.
+  /// Adds the properties whose change restarts the steps.
   void DescribeEquation(tributary::PropertyList& list);
+  tributary::ConvectionDiffusionSettings MakeSettings();
 
   double Diffusivity = 0;
   double Decay = 0;
@@ -337,7 +339,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncAlgor
   int SweepsPerExchange = 2;
   int Slabs = 0;
   int ConvergenceDetection = SNAPSHOTS;
-  std::unique_ptr<vtkState> State;
+  std::unique_ptr<tributary::ConvectionDiffusionState> State;
 };
 
 #endif

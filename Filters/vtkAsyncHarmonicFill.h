@@ -216,8 +216,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncAlgorithm {
   vtkAsyncHarmonicFill(const vtkAsyncHarmonicFill&) = delete;
   void operator=(const vtkAsyncHarmonicFill&) = delete;
 
-  class vtkRun;
-
   std::vector<std::string> PointArrays;
   std::vector<std::string> CellArrays;
   int Smoothness = HARMONIC;
