@@ -134,8 +134,8 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   const bool isPlace = settings_.source >= Source::Sphere && settings_.sourceRate != 0;
   if (allreduce(transport_, ReduceOp::Sum, nonzero) == 0 && isPlace)
     throw Error(
-        "no visible cell is in the source; move the source into the input, or make it larger than "
-        "a cell");
+        "no cell that is not hidden is in the source; move the source into the input, or make it "
+        "larger than a cell");
 }
 
 /// Sets the initial concentration.
