@@ -3,15 +3,19 @@
 
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Common/RunContext.h"
 #include "Grids/ConvectionDiffusionRun.h"
 
+#include <vtkDataArray.h>
 #include <vtkDataObject.h>
+#include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
+#include <vtkTable.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,15 +30,18 @@ namespace {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 using tributary::require;
 
+/// The arrays that SetInputArrayToProcess() chooses.
+enum Arrays { VELOCITY, SOURCE, INITIAL };
+
 constexpr int SIDES = tributary::Sides;
 const char* const SIDE_NAMES[SIDES] = {"XMin", "XMax", "YMin", "YMax", "ZMin", "ZMax"};
 
-/// More steps than anyone waits for, all of whose times are announced.
+/// Limit of the number of steps, whose times are all announced to the pipeline.
 constexpr double MOST_STEPS = 1e6;
-/// Share of a step by which a time may miss another one and be the same.
+/// Times that differ by less than this share of a step are the same.
 constexpr double SAME_TIME = 1e-6;
 
-/// Those that an input tells; none if it is not connected.
+/// The time steps of an input; none if it is not connected.
 std::vector<double> timesOf(vtkInformationVector* input) {
   vtkInformation* info = input->GetInformationObject(0);
   if (!info || !info->Has(Pipeline::TIME_STEPS())) {
@@ -44,7 +51,7 @@ std::vector<double> timesOf(vtkInformationVector* input) {
   return {times, times + info->Length(Pipeline::TIME_STEPS())};
 }
 
-/// The ends of all steps, from the beginning on; none if a property is wrong, or if a step is lost
+/// The initial time and the ends of all steps; none if a property is invalid, or if a step is lost
 /// in the rounding of times.
 std::vector<double> timesOfSteps(double begin, double step, int count, bool untilEnd, double end) {
   std::vector<double> times;
@@ -70,13 +77,14 @@ std::vector<double> timesOfSteps(double begin, double step, int count, bool unti
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
-vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion() : State(std::make_unique<vtkState>()) {
+vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion()
+    : State(std::make_unique<tributary::ConvectionDiffusionState>()) {
   this->SetNumberOfInputPorts(2);
   this->SetNumberOfOutputPorts(2);
   constexpr int either = vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS;
-  this->SetInputArrayToProcess(vtkState::VELOCITY, 0, 0, either, vtkDataSetAttributes::VECTORS);
-  this->SetInputArrayToProcess(vtkState::SOURCE, 0, 0, either, vtkDataSetAttributes::SCALARS);
-  this->SetInputArrayToProcess(vtkState::INITIAL, 0, 0, either, vtkDataSetAttributes::SCALARS);
+  this->SetInputArrayToProcess(VELOCITY, 0, 0, either, vtkDataSetAttributes::VECTORS);
+  this->SetInputArrayToProcess(SOURCE, 0, 0, either, vtkDataSetAttributes::SCALARS);
+  this->SetInputArrayToProcess(INITIAL, 0, 0, either, vtkDataSetAttributes::SCALARS);
 }
 
 //------------------------------------------------------------------------------
@@ -126,7 +134,7 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
             "set it to a finite number");
     const bool isPeriodic = this->SideConditions[side] == PERIODIC;
     require(!isPeriodic || this->SideConditions[side ^ 1] == PERIODIC, (name + "Condition").c_str(),
-            "periodic", "make the opposite side periodic, too");
+            "periodic", "set the opposite side to periodic, too");
   }
   require(isFinite(this->SourceRate), "SourceRate", this->SourceRate, "set it to a finite number");
   if (this->SourceType == SOURCE_SPHERE) {
@@ -140,32 +148,33 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
     for (int a = 0; a < 3; ++a) {
       const double lo = this->SourceBounds[2 * a], hi = this->SourceBounds[2 * a + 1];
       require(isFinite(lo) && isFinite(hi) && lo <= hi, "SourceBounds", lo, "its end, ", hi,
-              ", must not be below its beginning");
+              ", must not be less than its beginning");
     }
   }
   require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0, "SourceType",
           "input", "set the source input, or choose another type");
   if (!this->SteadyState) {
     require(this->TimeStep > 0 && isFinite(this->TimeStep), "TimeStep", this->TimeStep,
-            "set it to more than 0");
+            "set it to a number greater than 0");
     require(this->MaximumCourantNumber >= 0 && isFinite(this->MaximumCourantNumber),
             "MaximumCourantNumber", this->MaximumCourantNumber,
-            "set it to more than 0, or to 0 for no limit");
+            "set it to a number greater than 0, or to 0 for no limit");
     require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MOST_STEPS, "NumberOfSteps",
-            this->NumberOfSteps, "set it to 1 or more, up to a million");
+            this->NumberOfSteps, "set it to a number in [1, 1000000]");
     if (this->StopAt == END_TIME) {
-      require(!this->State->Times.empty(), "EndTime", this->EndTime,
-              "set it to a time after the beginning, and not more than a million steps after");
+      require(!this->State->times.empty(), "EndTime", this->EndTime,
+              "set it to a time after the initial time, at most 1000000 steps later");
     }
-    require(!this->State->Times.empty(), "TimeStep", this->TimeStep,
-            "set it to more than times are rounded to");
+    require(!this->State->times.empty(), "TimeStep", this->TimeStep,
+            "set it to a number greater than the rounding error of times");
   }
   require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "ResidualThreshold",
-          this->ResidualThreshold, "set it to more than 0");
+          this->ResidualThreshold, "set it to a number greater than 0");
   require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
   require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
           "set it to 1 or more");
-  require(this->Slabs >= 0, "Slabs", this->Slabs, "set it to 1 or more, or to 0 for the threads");
+  require(this->Slabs >= 0, "Slabs", this->Slabs,
+          "set it to 1 or more, or to 0 for one per thread");
 }
 
 //------------------------------------------------------------------------------
@@ -189,10 +198,10 @@ void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list
   list.add("SweepsPerExchange", this->SweepsPerExchange);
   list.add("Slabs", this->Slabs);
   list.add("ConvergenceDetection", this->ConvergenceDetection);
-  this->DescribeArray(list, "SelectVelocity", vtkState::VELOCITY);
-  this->DescribeArray(list, "SelectSource", vtkState::SOURCE);
-  this->DescribeArray(list, "SelectInitialConcentration", vtkState::INITIAL);
-  list.add("whether the input varies", this->State->InputVaries);
+  this->DescribeArray(list, "SelectVelocity", VELOCITY);
+  this->DescribeArray(list, "SelectSource", SOURCE);
+  this->DescribeArray(list, "SelectInitialConcentration", INITIAL);
+  list.add("whether the input varies", this->State->inputVaries);
 }
 
 //------------------------------------------------------------------------------
@@ -201,12 +210,12 @@ void vtkAsyncConvectionDiffusion::DescribeProperties(tributary::PropertyList& li
   list.add("StopAt", this->StopAt);
   list.add("NumberOfSteps", this->NumberOfSteps);
   list.add("EndTime", this->EndTime);
-  list.addAll("the list of time steps", this->State->Times);
-  list.add("the time step asked for", this->State->Goal);
-  if (this->State->InputVaries) {
-    // What the input was asked for, too, follows from them.
-    list.add("the next time step", this->State->Next);
-    list.add("whether to begin anew", this->State->IsAnew);
+  list.addAll("the list of time steps", this->State->times);
+  list.add("the requested time step", this->State->goal);
+  if (this->State->inputVaries) {
+    // They also determine the requests to the inputs.
+    list.add("the next time step", this->State->next);
+    list.add("whether to restart", this->State->restart);
   }
 }
 
@@ -228,29 +237,29 @@ int vtkAsyncConvectionDiffusion::FillOutputPortInformation(int port, vtkInformat
 int vtkAsyncConvectionDiffusion::RequestInformation(vtkInformation*,
                                                     vtkInformationVector** inputVector,
                                                     vtkInformationVector* outputVector) {
-  vtkState& state = *this->State;
-  state.InputVaries = false;
+  tributary::ConvectionDiffusionState& state = *this->State;
+  state.inputVaries = false;
   double begin = 0;
   for (int port = this->GetNumberOfInputPorts() - 1; port >= 0; --port) {
     const std::vector<double> times = timesOf(inputVector[port]);
-    state.InputVaries = state.InputVaries || times.size() > 1;
+    state.inputVaries = state.inputVaries || times.size() > 1;
     begin = port == 0 && !times.empty() ? times.front() : 0;
   }
-  state.Times.clear();
+  state.times.clear();
   if (this->SteadyState) {
     return 1;
   }
-  state.Times = timesOfSteps(begin, this->TimeStep, this->NumberOfSteps, this->StopAt == END_TIME,
+  state.times = timesOfSteps(begin, this->TimeStep, this->NumberOfSteps, this->StopAt == END_TIME,
                              this->EndTime);
   for (int port = 0; port < outputVector->GetNumberOfInformationObjects(); ++port) {
     vtkInformation* output = outputVector->GetInformationObject(port);
-    if (state.Times.empty()) {
+    if (state.times.empty()) {
       output->Remove(Pipeline::TIME_STEPS());
       output->Remove(Pipeline::TIME_RANGE());
       continue;
     }
-    const double range[2] = {state.Times.front(), state.Times.back()};
-    output->Set(Pipeline::TIME_STEPS(), state.Times.data(), static_cast<int>(state.Times.size()));
+    const double range[2] = {state.times.front(), state.times.back()};
+    output->Set(Pipeline::TIME_STEPS(), state.times.data(), static_cast<int>(state.times.size()));
     output->Set(Pipeline::TIME_RANGE(), range, 2);
   }
   return 1;
@@ -261,46 +270,46 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
                                                      vtkInformationVector** inputVector,
                                                      vtkInformationVector* outputVector) {
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
-  vtkState& state = *this->State;
+  tributary::ConvectionDiffusionState& state = *this->State;
   const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
   vtkInformation* output = outputVector->GetInformationObject(port);
   std::int64_t goal = this->SteadyState ? -1 : 0;
   if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP())) {
     const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SAME_TIME * this->TimeStep;
-    const auto after = std::upper_bound(state.Times.begin(), state.Times.end(), time);
-    goal = std::max<std::int64_t>(after - state.Times.begin() - 1, 0);
+    const auto after = std::upper_bound(state.times.begin(), state.times.end(), time);
+    goal = std::max<std::int64_t>(after - state.times.begin() - 1, 0);
   }
-  // An input that failed on the way has left it under way to something else, maybe.
-  const bool isOnItsWay = this->IsUnderWay && goal == state.Goal &&
-                          state.Next < static_cast<std::int64_t>(state.Times.size());
-  if (!isOnItsWay) {
-    state.Goal = goal;
-    state.Asked = {};
-    this->DescribeEquation(state.Asked.Properties);
+  // If an input failed, the filter may still be under way to a step of an earlier request.
+  const bool continues = this->IsUnderWay && goal == state.goal &&
+                         state.next < static_cast<std::int64_t>(state.times.size());
+  if (!continues) {
+    state.goal = goal;
+    state.requested = {};
+    this->DescribeEquation(state.requested.properties);
     for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
       if (this->GetNumberOfInputConnections(i) > 0) {
         auto* executive = vtkDemandDrivenPipeline::SafeDownCast(this->GetInputExecutive(i, 0));
-        state.Asked.InputTime =
-            std::max(state.Asked.InputTime, executive ? executive->GetPipelineMTime() : 0);
+        state.requested.inputTime =
+            std::max(state.requested.inputTime, executive ? executive->GetPipelineMTime() : 0);
       }
     }
-    // Of a steady state what there is is a good guess, if nothing but the flow has changed.
-    const bool goesOn = state.Past.size() <= state.Times.size() &&
-                        std::equal(state.Past.begin(), state.Past.end(), state.Times.begin());
-    state.IsAnew =
-        !this->IsWhole || !(state.Asked == state.Begun) || !goesOn || state.Goal < state.Done;
-    state.Next = state.IsAnew ? 0 : std::min(state.Done + 1, state.Goal);
+    // If only the flow has changed, the last steady state is a good initial guess.
+    const bool isPrefix = state.past.size() <= state.times.size() &&
+                          std::equal(state.past.begin(), state.past.end(), state.times.begin());
+    state.restart = !this->IsWhole || !(state.requested == state.started) || !isPrefix ||
+                    state.goal < state.done;
+    state.next = state.restart ? 0 : std::min(state.done + 1, state.goal);
   }
-  if (this->SteadyState || state.Times.empty()) {
+  if (this->SteadyState || state.times.empty()) {
     return 1;
   }
   for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
     const std::vector<double> times = timesOf(inputVector[i]);
     vtkInformation* input = inputVector[i]->GetInformationObject(0);
     if (times.size() > 1) {
-      input->Set(Pipeline::UPDATE_TIME_STEP(), state.Times[static_cast<std::size_t>(state.Next)]);
+      input->Set(Pipeline::UPDATE_TIME_STEP(), state.times[static_cast<std::size_t>(state.next)]);
     } else if (times.size() == 1) {
-      // Its only time: another one would have it execute again, for the same data.
+      // Request its only time: with another one it would execute again, for the same data.
       input->Set(Pipeline::UPDATE_TIME_STEP(), times.front());
     } else if (input) {
       input->Remove(Pipeline::UPDATE_TIME_STEP());
@@ -310,13 +319,65 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
 }
 
 //------------------------------------------------------------------------------
+tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings() {
+  using Kind = tributary::SideCondition::Kind;
+  using Source = tributary::ConvectionDiffusionSettings::Source;
+  constexpr Kind kinds[] = {Kind::Outflow, Kind::Value, Kind::Flux, Kind::Periodic};
+  constexpr Source sources[] = {Source::None, Source::Array, Source::Sphere, Source::Box,
+                                Source::Data};
+  const auto choiceOf = [this](int index) {
+    return [this, index](vtkDataSet* dataSet) {
+      int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+      vtkDataArray* array = this->GetInputArrayToProcess(index, dataSet, association);
+      return tributary::PieceArray{array, association == vtkDataObject::FIELD_ASSOCIATION_CELLS};
+    };
+  };
+  tributary::ConvectionDiffusionSettings settings;
+  settings.velocity = choiceOf(VELOCITY);
+  settings.sourceArray = choiceOf(SOURCE);
+  settings.initialArray = choiceOf(INITIAL);
+  settings.diffusivity = this->Diffusivity;
+  settings.decay = this->Decay;
+  settings.conservative = this->Conservative;
+  for (std::size_t side = 0; side < SIDES; ++side) {
+    settings.sides[side] = {kinds[this->SideConditions[side]], this->SideValues[side]};
+  }
+  settings.source = sources[this->SourceType];
+  settings.sourceRate = this->SourceRate;
+  std::copy_n(this->SourceCenter, 3, settings.sourceCenter.begin());
+  settings.sourceRadius = this->SourceRadius;
+  std::copy_n(this->SourceBounds, 6, settings.sourceBounds.begin());
+  settings.useInitialConcentration = this->UseInitialConcentration;
+  settings.maximumCourantNumber = this->MaximumCourantNumber;
+  settings.mode = this->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
+                                                 : tributary::IterationMode::Synchronous;
+  settings.detection = this->ConvergenceDetection == SUPERVISED
+                           ? tributary::ConvergenceDetection::SupervisedTermination
+                           : tributary::ConvergenceDetection::SnapshotReduction;
+  settings.residualThreshold = this->ResidualThreshold;
+  settings.iterationLimit = this->IterationLimit;
+  settings.sweepsPerExchange = this->SweepsPerExchange;
+  settings.slabs = this->Slabs;
+  return settings;
+}
+
+//------------------------------------------------------------------------------
 bool vtkAsyncConvectionDiffusion::Execute(tributary::Transport& transport,
                                           vtkInformationVector** inputVector,
                                           vtkInformationVector* outputVector,
                                           tributary::RunStatistics& statistics) {
-  return vtkRun(this, transport)
-      .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-               outputVector, statistics);
+  tributary::ConvectionDiffusionSettings settings = this->MakeSettings();
+  vtkInformation* info = outputVector->GetInformationObject(0);
+  if (info->Has(Pipeline::UPDATE_TIME_STEP())) {
+    settings.requestedTime = info->Get(Pipeline::UPDATE_TIME_STEP());
+  }
+  const tributary::RunContext context = this->MakeRunContext(transport, statistics);
+  tributary::ConvectionDiffusionRun run(context, settings, *this->State);
+  const bool isWhole = run.execute(
+      vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
+      vtkDataObject::GetData(outputVector, 0), vtkTable::GetData(outputVector, 1));
+  this->IsUnderWay = isWhole && this->State->isUnderWay();
+  return isWhole;
 }
 
 //------------------------------------------------------------------------------

@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncConvectionDiffusion
- * @brief   A concentration carried by a flow, by iterations in which no rank waits for another
+ * @brief   Transport of a concentration by a flow, solved by asynchronous iterations
  *
- * vtkAsyncConvectionDiffusion solves du/dt + a . grad u - D laplace u + k u = s, or with div (a u)
- * for a . grad u, on a grid that is distributed over the ranks: backward Euler in time (or the
- * steady state), upwind values at faces, and in each step asynchronous Schwarz iterations with
- * Gauss-Seidel inside (F. Magoules, G. Gbikpi-Benissan, "JACK2: An MPI-based communication library
+ * vtkAsyncConvectionDiffusion solves du/dt + a . grad u - D laplace u + k u = s, or the
+ * conservative form with div (a u), on a distributed grid: backward Euler in time (or the steady
+ * state), upwind values at faces, and in each step asynchronous Schwarz iterations with
+ * Gauss-Seidel sweeps: F. Magoulès, G. Gbikpi-Benissan, "JACK2: An MPI-based communication library
  * with non-blocking synchronization for asynchronous iterations", Advances in Engineering Software
- * 119, 2018).
+ * 119, 2018, doi:10.1016/j.advengsoft.2018.01.009, Section 5.
  *
- * **Units** are those of the input: a length is what its coordinates are in, a time what its
- * velocity is per. D is a length squared per time, k one per time, s a concentration per time;
- * concentrations are in any unit.
+ * **Units** follow from the input: lengths are in units of its coordinates, times in the unit of
+ * its velocity's denominator. D is a length squared per time, k is 1 per time, s is a concentration
+ * per time. Concentrations may have any unit.
  *
  * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along
- * the axes; or a composite of these. All are pieces of one extent, cut in any way, but that those
- * of a rank, ghost cells left out, are together a box; ranks may be empty, ghost cells may be there
- * and are not needed. Concentrations belong to cells. SetInputArrayToProcess(0, ...) chooses the
- * velocity, of cells or points: at a face it is interpolated linearly between the cells, or the
- * mean of the face's points. Hidden cells, and cells with a hidden point (as Resample To Image
- * marks what is outside of a mesh), are walls. Along an axis in which there is no cell nothing
- * changes. Optional input 1: see SOURCE_DATA.
+ * the axes; or a composite of these. All data sets must be pieces of one extent. The cells of a
+ * rank, without ghost cells, must form a box; the decomposition is arbitrary otherwise. Ranks may
+ * be empty. Ghost cells are allowed and not needed. SetInputArrayToProcess(0, ...) chooses the
+ * velocity at cells or points: at a face it is interpolated linearly between the cells, or is the
+ * mean of the face's points. Hidden cells and cells with a hidden point (for example those that
+ * Resample To Image marks as outside of a mesh) are walls. Along an axis with one layer of points
+ * nothing varies. Optional input 1: see SOURCE_DATA.
  *
- * **Time.** There are NumberOfSteps steps of TimeStep, or steps of that length until EndTime, from
- * the first time of the input on (0 if it has none); the output announces their ends as its time
- * steps, and the beginning. The velocity and the source of a step are those of the input at its
- * end; an input with less than two time steps is taken as constant. Going on to a later time goes
- * on with the concentration there is; going back, a changed property (but Schedule) and a changed
- * input begin again.
+ * **Time.** The filter takes NumberOfSteps steps of TimeStep, or steps until EndTime, from the
+ * first time of the input (0 if it has none). It announces the initial time and the ends of all
+ * steps as its time steps. The velocity and the source of a step are those of the input at the end
+ * of the step; an input with fewer than two time steps is taken as constant. A request for a later
+ * time continues from the last step. A request for an earlier time, a changed property (except
+ * Schedule) or a changed input restarts from the initial concentration.
  *
- * **What is promised.** Each step ends with max |b - A u| at or below ResidualThreshold, computed
- * from a consistent snapshot of all ranks, whatever the schedule; if it does not get there within
- * IterationLimit that is an error, and there is no output. Bits depend on the number of ranks and,
- * with asynchronous iterations, on timing. Concentrations have no maximum or minimum that neither
- * the last step, nor sides, sources and decay make (within the residual); with Conservative their
- * sum is kept instead.
+ * **Guarantees.** Each step ends with max |b - A u| at or below ResidualThreshold, computed from a
+ * consistent snapshot of all ranks, for each schedule. If this is not reached within
+ * IterationLimit, the filter reports an error and has no output. Bits depend on the number of ranks
+ * and, with asynchronous iterations, on timing. Within the residual, the concentration has no
+ * extrema except those of the last step, the sides, the source and the decay; with Conservative,
+ * the total amount is conserved instead.
  *
- * **Output 0.** The input with the cell array Concentration. Field data: that of the input,
- * Residual, Iterations (of the rank with most), CourantNumber (the largest of a cell: step times
- * velocity over width, added up over axes) and Substeps of the last step, ConcentrationTotal (the
- * sum over cells of volume times concentration) and statistics (see vtkAsyncAlgorithm).
+ * **Output 0.** The input with the cell array Concentration. Field data: that of the input;
+ * Residual; Iterations (of the rank with the most); CourantNumber (maximum over cells of step times
+ * velocity over width, summed over axes) and Substeps of the last step; ConcentrationTotal (the sum
+ * over cells of volume times concentration); and statistics (see vtkAsyncAlgorithm).
  *
- * **Output 1**, vtkTable, on rank 0: the convergence history, a row for each norm that the
- * iterations came to know, of all steps so far: Step, Time, Substep, Iterations (of rank 0 in this
- * substep, until then), Seconds (since this substep began), Residual, and Verified: 1 if it is the
- * residual of all cells at one moment, 0 if it is put together from what ranks saw after their
- * sweeps (synchronous iterations look at those first).
+ * **Output 1**, vtkTable, on rank 0: the convergence history of all steps so far, one row for each
+ * norm that the iterations computed: Step, Time, Substep, Iterations (of rank 0, in this substep),
+ * Seconds (since the start of this substep), Residual, and Verified: 1 for the residual of a
+ * consistent snapshot, 0 for an estimate from residuals that ranks computed after their sweeps.
  *
  * **Collective**, see vtkAsyncAlgorithm. Sweeps are parallel through vtkSMPTools, see Slabs.
  *
@@ -62,6 +61,10 @@
 
 #include <memory>  // For State
 
+namespace tributary {
+struct ConvectionDiffusionSettings;
+struct ConvectionDiffusionState;
+}  // namespace tributary
 class vtkAlgorithmOutput;
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolverAlgorithm {
@@ -71,28 +74,28 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum SideConditions {
-    OUTFLOW = 0,  ///< Nothing diffuses through; what flows out takes the concentration along.
-    VALUE = 1,    ///< The concentration at the side.
-    FLUX = 2,     ///< What enters per area and time, whatever the flow does; 0: a wall.
-    PERIODIC = 3  ///< The grid goes on at the opposite side, which must be periodic, too.
+    OUTFLOW = 0,  ///< No diffusion through the side; outflow carries the concentration.
+    VALUE = 1,    ///< A fixed concentration at the side.
+    FLUX = 2,     ///< A fixed inflow per area and time, independent of the flow; 0: a wall.
+    PERIODIC = 3  ///< The grid continues at the opposite side, which must be periodic as well.
   };
 
   enum SourceTypes {
     NO_SOURCE = 0,
     SOURCE_ARRAY = 1,  ///< The array that SetInputArrayToProcess(1, ...) chooses, times SourceRate.
-    SOURCE_SPHERE = 2,  ///< SourceRate in the cells with their center within the sphere.
-    SOURCE_BOX = 3,     ///< SourceRate in the cells with their center within the box.
-    SOURCE_DATA = 4     ///< SourceRate in the cells with a point of input 1, of any rank.
+    SOURCE_SPHERE = 2,  ///< SourceRate in the cells whose centers are in the sphere.
+    SOURCE_BOX = 3,     ///< SourceRate in the cells whose centers are in the box.
+    SOURCE_DATA = 4     ///< SourceRate in the cells that contain a point of input 1 of any rank.
   };
 
   enum Stops { NUMBER_OF_STEPS = 0, END_TIME = 1 };
 
-  /// Optional input 1: a data set, or composite of such, whose points say where the source is.
+  /// Optional input 1: a data set or composite data set whose points locate the source.
   void SetSourceConnection(vtkAlgorithmOutput* source);
 
   ///@{
   /**
-   * D, in length^2 / time; at least 0. Default: 0.
+   * Diffusivity D in length^2 / time, at least 0. Default: 0.
    */
   vtkSetMacro(Diffusivity, double);
   vtkGetMacro(Diffusivity, double);
@@ -100,7 +103,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * k, in 1 / time; at least 0. Default: 0.
+   * Decay rate k in 1 / time, at least 0. Default: 0.
    */
   vtkSetMacro(Decay, double);
   vtkGetMacro(Decay, double);
@@ -108,9 +111,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Whether to solve with div (a u), which keeps the sum of what is there exactly, instead of
-   * a . grad u, which makes no new extrema. They differ where the divergence of the velocity is not
-   * 0. Default: false.
+   * Whether to solve the conservative form with div (a u), which conserves the total amount,
+   * instead of the form with a . grad u, which creates no new extrema. They differ where the
+   * divergence of the velocity is not 0. Default: false.
    */
   vtkSetMacro(Conservative, bool);
   vtkGetMacro(Conservative, bool);
@@ -119,9 +122,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * What holds at a side of the whole grid: 0 lower x, 1 upper x, 2 lower y ... 5 upper z. The
-   * value is a concentration (VALUE), or a concentration times length per time (FLUX). Default:
-   * OUTFLOW, 0.
+   * Boundary condition at a side of the whole grid: 0 is lower x, 1 upper x, 2 lower y, ..., 5
+   * upper z. The value is a concentration (VALUE), or a concentration times length per time (FLUX).
+   * Default: OUTFLOW with value 0.
    */
   void SetSideCondition(int side, int condition);
   int GetSideCondition(int side) const;
@@ -143,7 +146,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Where the source is. Default: NO_SOURCE.
+   * Location of the source. Default: NO_SOURCE.
    */
   vtkSetClampMacro(SourceType, int, NO_SOURCE, SOURCE_DATA);
   vtkGetMacro(SourceType, int);
@@ -151,7 +154,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * What the source adds, in concentration per time, or a factor of its array. Default: 1.
+   * Rate of the source in concentration per time; for SOURCE_ARRAY, a factor of the array.
+   * Default: 1.
    */
   vtkSetMacro(SourceRate, double);
   vtkGetMacro(SourceRate, double);
@@ -159,7 +163,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Of SOURCE_SPHERE. Default: around the origin, with a radius of 1.
+   * Center and radius of SOURCE_SPHERE. Default: the origin and 1.
    */
   vtkSetVector3Macro(SourceCenter, double);
   vtkGetVector3Macro(SourceCenter, double);
@@ -169,7 +173,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Of SOURCE_BOX: xmin, xmax, ymin, ymax, zmin, zmax. Default: 0 to 1.
+   * Bounds of SOURCE_BOX: xmin, xmax, ymin, ymax, zmin, zmax. Default: [0, 1] along each axis.
    */
   vtkSetVector6Macro(SourceBounds, double);
   vtkGetVector6Macro(SourceBounds, double);
@@ -177,8 +181,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Whether the concentration begins with the array that SetInputArrayToProcess(2, ...) chooses, of
-   * cells or points, instead of 0. Default: false.
+   * Whether the initial concentration is the array at cells or points that
+   * SetInputArrayToProcess(2, ...) chooses, instead of 0. Default: false.
    */
   vtkSetMacro(UseInitialConcentration, bool);
   vtkGetMacro(UseInitialConcentration, bool);
@@ -187,7 +191,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Whether to solve for the steady state of the input at each time, without steps. Default: false.
+   * Whether to solve for the steady state of the input at each time instead of taking time steps.
+   * Default: false.
    */
   vtkSetMacro(SteadyState, bool);
   vtkGetMacro(SteadyState, bool);
@@ -196,7 +201,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Length of a step, more than 0. Default: 0.1.
+   * Length of a time step, greater than 0. Default: 0.1.
    */
   vtkSetMacro(TimeStep, double);
   vtkGetMacro(TimeStep, double);
@@ -204,9 +209,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * If more than 0: each step is taken in so many equal parts (Substeps) that in none of them the
-   * flow goes further than so many cells. Backward Euler needs no limit; smaller steps are more
-   * accurate. 0: no limit. Default: 0.
+   * If greater than 0, each step is divided into equal substeps whose Courant number is at most
+   * this value. Backward Euler is stable without a limit; smaller steps are more accurate. 0: no
+   * limit. Default: 0.
    */
   vtkSetMacro(MaximumCourantNumber, double);
   vtkGetMacro(MaximumCourantNumber, double);
@@ -214,7 +219,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * What ends the steps. Default: NUMBER_OF_STEPS.
+   * Whether NumberOfSteps or EndTime ends the time steps. Default: NUMBER_OF_STEPS.
    */
   vtkSetClampMacro(StopAt, int, NUMBER_OF_STEPS, END_TIME);
   vtkGetMacro(StopAt, int);
@@ -222,7 +227,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * With NUMBER_OF_STEPS, at least 1. Default: 10.
+   * Number of time steps with NUMBER_OF_STEPS, in [1, 1000000]. Default: 10.
    */
   vtkSetMacro(NumberOfSteps, int);
   vtkGetMacro(NumberOfSteps, int);
@@ -230,8 +235,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * With END_TIME, a time after the beginning, at which the last step ends, which may be shorter.
-   * Default: 1.
+   * End of the last step with END_TIME, after the initial time. The last step may be shorter than
+   * TimeStep. Default: 1.
    */
   vtkSetMacro(EndTime, double);
   vtkGetMacro(EndTime, double);
@@ -239,8 +244,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Iterations go on until the largest residual of a cell, max |b - A u| in concentration per time,
-   * is at or below this; more than 0. Default: 1e-6.
+   * The iterations of a step end when the largest residual of a cell, max |b - A u| in
+   * concentration per time, is at or below this value; greater than 0. Default: 1e-6.
    */
   vtkSetMacro(ResidualThreshold, double);
   vtkGetMacro(ResidualThreshold, double);
@@ -248,9 +253,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * When a rank has iterated so often in a step (or a part of it) and the residual is still too
-   * large, that is an error; at least 1. A rank of few cells that waits for a busy one iterates a
-   * million times in seconds. Default: 10000000.
+   * Maximum number of iterations of a rank in a substep, at least 1. If a rank reaches it before
+   * the residual is small enough, the filter reports an error. A rank with few cells may iterate a
+   * million times in seconds while another rank is busy. Default: 10000000.
    */
   vtkSetMacro(IterationLimit, int);
   vtkGetMacro(IterationLimit, int);
@@ -258,9 +263,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Gauss-Seidel sweeps over a rank's cells in an iteration, before neighbors get their values; at
-   * least
-   * 1. Default: 2.
+   * Gauss-Seidel sweeps over a rank's cells per iteration, before values are sent to the
+   * neighbors; at least 1. Default: 2.
    */
   vtkSetMacro(SweepsPerExchange, int);
   vtkGetMacro(SweepsPerExchange, int);
@@ -268,8 +272,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Parts of a rank's cells that threads sweep at once, each with the others' values of before the
-   * sweep. 0: as many as vtkSMPTools has threads. Default: 0.
+   * Number of parts of a rank's cells that threads sweep in parallel, each with the others' values
+   * from before the sweep. 0: the number of threads of vtkSMPTools. Default: 0.
    */
   vtkSetMacro(Slabs, int);
   vtkGetMacro(Slabs, int);
@@ -289,17 +293,15 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
                vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
-  const char* Failure() const override { return "no concentration"; }
+  const char* Failure() const override { return "no concentration was computed"; }
 
  private:
   vtkAsyncConvectionDiffusion(const vtkAsyncConvectionDiffusion&) = delete;
   void operator=(const vtkAsyncConvectionDiffusion&) = delete;
 
-  class vtkRun;
-  class vtkState;
-
-  /// Those of the equation and of time.
+  /// Adds the properties whose change restarts the steps.
   void DescribeEquation(tributary::PropertyList& list);
+  tributary::ConvectionDiffusionSettings MakeSettings();
 
   double Diffusivity = 0;
   double Decay = 0;
@@ -322,7 +324,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   int IterationLimit = 10000000;
   int SweepsPerExchange = 2;
   int Slabs = 0;
-  std::unique_ptr<vtkState> State;
+  std::unique_ptr<tributary::ConvectionDiffusionState> State;
 };
 
 #endif

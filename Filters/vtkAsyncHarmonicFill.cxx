@@ -3,9 +3,12 @@
 
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Common/RunContext.h"
 #include "Grids/HarmonicFillRun.h"
 
+#include <vtkDataArray.h>
 #include <vtkDataObject.h>
+#include <vtkDataSet.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
@@ -48,7 +51,7 @@ void vtkAsyncHarmonicFill::CheckProperties() {
   require(this->Unknown != VALUE || std::isfinite(this->UnknownValue), "UnknownValue",
           this->UnknownValue, "set it to a finite number, or Unknown to Not A Number");
   require(this->Tolerance > 0 && std::isfinite(this->Tolerance), "Tolerance", this->Tolerance,
-          "set it to more than 0");
+          "set it to a number greater than 0");
   require(this->CycleLimit >= 1, "CycleLimit", this->CycleLimit, "set it to 1 or more");
   require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
   require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
@@ -84,9 +87,38 @@ bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
                                    vtkInformationVector** inputVector,
                                    vtkInformationVector* outputVector,
                                    tributary::RunStatistics& statistics) {
-  return vtkRun(this, transport)
-      .Execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0),
-               statistics);
+  using Unknown = tributary::HarmonicFillSettings::Unknown;
+  constexpr Unknown unknowns[] = {Unknown::NotANumber, Unknown::Mask, Unknown::Blanked,
+                                  Unknown::Value};
+  tributary::HarmonicFillSettings settings;
+  settings.pointArrays = this->PointArrays;
+  settings.cellArrays = this->CellArrays;
+  settings.smoothness = this->Smoothness == BIHARMONIC ? tributary::FillSmoothness::Biharmonic
+                                                       : tributary::FillSmoothness::Harmonic;
+  settings.unknown = unknowns[this->Unknown];
+  settings.mask = [this](vtkDataSet* dataSet) {
+    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+    vtkDataArray* array = this->GetInputArrayToProcess(0, dataSet, association);
+    const bool isAtCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+    const bool isAtPoints = association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+    return tributary::PieceArray{isAtCells || isAtPoints ? array : nullptr, isAtCells};
+  };
+  settings.invertMask = this->InvertMask;
+  settings.unknownValue = this->UnknownValue;
+  settings.showFilled = this->ShowFilled;
+  settings.markFilled = this->MarkFilled;
+  settings.tolerance = this->Tolerance;
+  settings.cycleLimit = this->CycleLimit;
+  settings.iterationLimit = this->IterationLimit;
+  settings.sweepsPerExchange = this->SweepsPerExchange;
+  settings.mode = this->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
+                                                 : tributary::IterationMode::Synchronous;
+  settings.detection = this->ConvergenceDetection == SUPERVISED
+                           ? tributary::ConvergenceDetection::SupervisedTermination
+                           : tributary::ConvergenceDetection::SnapshotReduction;
+  const tributary::RunContext context = this->MakeRunContext(transport, statistics);
+  return tributary::HarmonicFillRun(context, settings)
+      .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0));
 }
 
 //------------------------------------------------------------------------------

@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncHarmonicFill
- * @brief   Fills what is missing in structured data with the smooth function that its rim
- * determines
+ * @brief   Fills missing values of structured data with a smooth function
  *
- * vtkAsyncHarmonicFill gives values to the points or cells of a grid that have none (holes, blanked
- * cells, gaps of a probe, NaN): the discrete harmonic function, whose value at each of them is the
- * mean of its neighbors', weighted by area over distance; or, if asked for, the biharmonic one,
- * that goes on with the slopes at the rim too (SetSmoothness()). Known values stay as they are.
+ * vtkAsyncHarmonicFill computes values for the points or cells of a grid that have none: holes,
+ * blanked cells, gaps of a probe, NaN. By default the values are the discrete harmonic function:
+ * the value of each point or cell is the mean of its neighbors' values, weighted by area over
+ * distance. With SetSmoothness(), they are the biharmonic function, whose slopes are continuous
+ * across the rim of a hole as well. Known values are not changed.
  *
  * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along
- * the axes; or a composite of these. All are pieces of one extent, cut in any way, but that those
- * of a rank, ghost cells left out, are together a box; ranks may be empty, ghost cells may be
- * there, are not needed, and are not looked at. Of a point that several ranks have, the one with
- * the cell above it decides whether it is known, and all get the same bits.
+ * the axes; or a composite of these. All data sets must be pieces of one extent. The cells of a
+ * rank, without ghost cells, must form a box; the decomposition is arbitrary otherwise. Ranks may
+ * be empty. Ghost cells are allowed, are not needed, and are not read. If several ranks have a
+ * point, the rank with the cell above it decides whether it is known, and all ranks get the same
+ * bits.
  *
- * **What is filled.** The numeric arrays that AddPointArray() and AddCellArray() name, or without
- * any those of all points and cells that have something unknown (ghost flags, vtkValidPointMask,
- * global and pedigree ids and the mask left out), each component by itself. Unknown says what is
- * unknown: see Unknowns. A tuple of which a component is unknown is unknown as a whole. If nothing
- * is known in an array that is an error; if everything is, it is passed on. Nothing flows through
- * the grid's border: a hole that touches it is filled from its other sides, at right angles to the
- * border.
+ * **Arrays.** The filter fills the numeric arrays that AddPointArray() and AddCellArray() name. If
+ * none are named, it fills all point and cell arrays with unknown values, except for ghost flags,
+ * vtkValidPointMask, global and pedigree ids, and the mask. Each component is filled separately.
+ * Unknown defines which values are unknown, see Unknowns. A tuple with an unknown component is
+ * unknown as a whole. An array without known values is an error; an array without unknown values is
+ * passed through. No flux crosses the border of the grid: a hole at the border is filled from its
+ * other sides, at right angles to the border.
  *
- * **How.** Conjugate gradients with a multigrid cycle, in which neighbors wait for each other, then
- * asynchronous Gauss-Seidel iterations (F. Magoules, G. Gbikpi-Benissan, "JACK2: An MPI-based
- * communication library with non-blocking synchronization for asynchronous iterations", Advances in
- * Engineering Software 119, 2018), which end with a residual verified on a consistent snapshot of
- * all ranks.
+ * **Method.** Conjugate gradients with a multigrid preconditioner, in which neighbors wait for each
+ * other, are followed by asynchronous Gauss-Seidel iterations: F. Magoulès, G. Gbikpi-Benissan,
+ * "JACK2: An MPI-based communication library with non-blocking synchronization for asynchronous
+ * iterations", Advances in Engineering Software 119, 2018, doi:10.1016/j.advengsoft.2018.01.009,
+ * Section 5. They end with a residual that is verified on a consistent snapshot of all ranks.
  *
- * **Biharmonic.** The filled values have the least bending: the sum over points or cells of what
- * belongs to them times their squared Laplacian, of all Laplacians with a filled value in them, so
- * that known values two sites away count and must be finite. A linear function is reproduced by any
- * hole that does not touch the grid's border; on even grids, two sites from it, a polynomial of
- * third order. To what is filled at the border nothing flows through it. There is always one
- * answer; around a single known value it is a constant. Values may leave the range of the known
- * ones, and noise beside a hole goes on as slopes into it. Conjugate gradients on from the harmonic
- * function, with two multigrid cycles each, in which neighbors wait for each other: asynchronous
- * iterations need not converge for this, and there are none. So IterationLimit, SweepsPerExchange,
- * Schedule and ConvergenceDetection have no effect.
+ * **Biharmonic.** The filled values minimize the bending energy: the sum of volume times squared
+ * Laplacian, over all points or cells whose Laplacian contains a filled value. Known values up to
+ * two sites away affect the result and must be finite. A linear function is reproduced in each hole
+ * that does not touch the border of the grid; on uniform grids, a cubic polynomial is reproduced in
+ * each hole at least two sites from it. No flux crosses the border to a filled value. The result is
+ * unique; around a single known value it is constant. Values may leave the range of the known
+ * values, and noise at the rim of a hole changes the slopes in it. The method is conjugate
+ * gradients from the harmonic function, with two multigrid cycles for each correction, in which
+ * neighbors wait for each other: asynchronous iterations need not converge for this problem.
+ * IterationLimit, SweepsPerExchange, Schedule and ConvergenceDetection thus have no effect.
  *
- * **What is promised.** Harmonic: no filled value differs from the mean of its neighbors by more
- * than Tolerance times the range of the known values beside unknown ones, before values are rounded
- * to the type of the array. No filled value is outside of that range. Biharmonic: no filled value
- * differs from that which bends least with the others as they are by more than Tolerance times the
- * range of the known values that count, and neither is the correction larger that two more cycles
- * would make, an estimate of the error. If that is not reached it is an error, and there is no
- * output. Bits depend on the number of ranks and, with asynchronous iterations, on timing.
+ * **Guarantees.** Harmonic: a filled value differs from the mean of its neighbors by at most
+ * Tolerance times the range of the known values beside unknown ones, before it is rounded to the
+ * type of the array. It is in that range. Biharmonic: a filled value differs from the one that
+ * minimizes the bending energy for the given other values by at most Tolerance times the range of
+ * the known values that affect the result. The correction by two further cycles, an estimate of the
+ * error, is within this limit, too. If the limit is not reached, the filter reports an error and
+ * has no output. Bits depend on the number of ranks and, with asynchronous iterations, on timing.
  *
- * **Output.** The input with the arrays filled, of the same names and types; integers are rounded.
- * Field data: that of the input; FilledArrays (names), and for each of these FilledValues (tuples),
- * Residual and with BIHARMONIC Correction (the largest of the components, in units of the array),
- * Cycles and Iterations (those of all components); and statistics (see vtkAsyncAlgorithm).
+ * **Output.** The input with the filled arrays, of the same names and types; integers are rounded.
+ * Field data: that of the input; FilledArrays (names), and for each of them FilledValues (tuples),
+ * Residual and, with BIHARMONIC, Correction (the largest of all components, in units of the array),
+ * Cycles and Iterations (the sums over components); and statistics (see vtkAsyncAlgorithm).
  *
  * **Collective**, see vtkAsyncAlgorithm. Sweeps are parallel through vtkSMPTools.
  *
@@ -75,20 +76,20 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum Unknowns {
-    NOT_A_NUMBER = 0,  ///< NaN.
+    NOT_A_NUMBER = 0,  ///< Values that are NaN.
     MASK = 1,          ///< Where the array that SetInputArrayToProcess(0, ...) chooses is not 0.
-    BLANKED = 2,       ///< Hidden points, and cells that are hidden or have a hidden point.
-    VALUE = 3          ///< UnknownValue.
+    BLANKED = 2,       ///< Hidden points, hidden cells, and cells with a hidden point.
+    VALUE = 3          ///< Values equal to UnknownValue.
   };
 
   enum Smoothnesses {
-    HARMONIC = 0,   ///< Values go on across the rim.
-    BIHARMONIC = 1  ///< So do slopes.
+    HARMONIC = 0,   ///< Values are continuous across the rim of a hole.
+    BIHARMONIC = 1  ///< Values and slopes are continuous.
   };
 
   ///@{
   /**
-   * Which arrays are filled. Default: none named, that is all.
+   * Arrays to be filled. Default: none named, which selects all arrays with unknown values.
    */
   void AddPointArray(const char* name);
   void AddCellArray(const char* name);
@@ -98,7 +99,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * What goes on from the rim into a hole: values, or slopes too. Default: HARMONIC.
+   * Continuity of the filled values across the rim of a hole. Default: HARMONIC.
    */
   vtkSetClampMacro(Smoothness, int, HARMONIC, BIHARMONIC);
   vtkGetMacro(Smoothness, int);
@@ -106,8 +107,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * What is unknown. With MASK those arrays are filled that belong to points or cells as the mask
-   * does. Default: NOT_A_NUMBER.
+   * Definition of unknown values. With MASK, only arrays of the mask's kind (point or cell data)
+   * can be filled. Default: NOT_A_NUMBER.
    */
   vtkSetClampMacro(Unknown, int, NOT_A_NUMBER, VALUE);
   vtkGetMacro(Unknown, int);
@@ -115,8 +116,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * Whether a mask is 0 where something is unknown, as vtkValidPointMask of a probe is. Default:
-   * false.
+   * Whether the mask is 0 where values are unknown, as vtkValidPointMask is. Default: false.
    */
   vtkSetMacro(InvertMask, bool);
   vtkGetMacro(InvertMask, bool);
@@ -125,7 +125,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * The value that stands for unknown ones, with VALUE. Default: -9999.
+   * The value that marks unknown values, with VALUE. Default: -9999.
    */
   vtkSetMacro(UnknownValue, double);
   vtkGetMacro(UnknownValue, double);
@@ -133,7 +133,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * Whether hidden points and cells are shown in the output, with BLANKED. Default: true.
+   * Whether hidden points and cells become visible in the output, with BLANKED. Default: true.
    */
   vtkSetMacro(ShowFilled, bool);
   vtkGetMacro(ShowFilled, bool);
@@ -142,8 +142,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * Whether each array that was filled gets another one beside it, its name with "Filled" at the
-   * end, which is 1 for values that were filled and 0 for others. Default: false.
+   * Whether to add an array for each filled array, with "Filled" appended to its name, that is 1
+   * for filled values and 0 for others. Default: false.
    */
   vtkSetMacro(MarkFilled, bool);
   vtkGetMacro(MarkFilled, bool);
@@ -152,9 +152,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * How much a filled value may differ from the mean of its neighbors, or with BIHARMONIC from that
-   * which bends least, as a share of the range of the known values that count; more than 0.
-   * Default: 1e-6.
+   * Maximum difference of a filled value from the mean of its neighbors, or with BIHARMONIC from
+   * the value of minimum bending energy, relative to the range of the known values that affect the
+   * result; greater than 0. Default: 1e-6.
    */
   vtkSetMacro(Tolerance, double);
   vtkGetMacro(Tolerance, double);
@@ -162,8 +162,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * The most multigrid cycles for a component; at least 1. HARMONIC: after these iterations do the
-   * rest. BIHARMONIC: if the tolerance is not reached by then, that is an error. Default: 1000.
+   * Maximum number of multigrid cycles for a component, at least 1. With HARMONIC, iterations
+   * continue afterwards. With BIHARMONIC, the filter reports an error if Tolerance is not reached.
+   * Default: 1000.
    */
   vtkSetMacro(CycleLimit, int);
   vtkGetMacro(CycleLimit, int);
@@ -171,8 +172,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * When a rank has iterated so often after the cycles and the residual is still too large, that is
-   * an error; at least 1. Default: 10000.
+   * Maximum number of iterations of a rank after the cycles, at least 1. If a rank reaches it
+   * before the residual is small enough, the filter reports an error. Default: 10000.
    */
   vtkSetMacro(IterationLimit, int);
   vtkGetMacro(IterationLimit, int);
@@ -180,8 +181,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * Gauss-Seidel sweeps over a rank's values in an iteration, before neighbors get theirs; at
-   * least 1. Default: 1.
+   * Gauss-Seidel sweeps over a rank's values per iteration, before values are sent to the
+   * neighbors; at least 1. Default: 1.
    */
   vtkSetMacro(SweepsPerExchange, int);
   vtkGetMacro(SweepsPerExchange, int);
@@ -196,13 +197,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
                vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
-  const char* Failure() const override { return "Nothing is filled"; }
+  const char* Failure() const override { return "no value was filled"; }
 
  private:
   vtkAsyncHarmonicFill(const vtkAsyncHarmonicFill&) = delete;
   void operator=(const vtkAsyncHarmonicFill&) = delete;
-
-  class vtkRun;
 
   std::vector<std::string> PointArrays;
   std::vector<std::string> CellArrays;

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Grids/ConvectionDiffusionRun.h"
 
-#include "Common/Leaves.h"
-#include "Common/SmpFor.h"
-
-#include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
-#include "Tributary/Iteration/ExactSum.h"
-
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
@@ -17,331 +9,265 @@
 #include <vtkFieldData.h>
 #include <vtkIdTypeArray.h>
 #include <vtkInformation.h>
-#include <vtkInformationVector.h>
 #include <vtkNew.h>
 #include <vtkSMPTools.h>
-#include <vtkSmartPointer.h>
-#include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkTable.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <string>
-#include <utility>
 
+#include "Common/Leaves.h"
+#include "Common/RunStatistics.h"
+#include "Common/SmpFor.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Iteration/ExactSum.h"
+
+namespace tributary {
 namespace {
-using Pipeline = vtkStreamingDemandDrivenPipeline;
-using tributary::Error;
 
-constexpr int SIDES = tributary::Sides;
-constexpr double MOST_SUBSTEPS = 1e6;
-}  // anonymous namespace
+using Source = ConvectionDiffusionSettings::Source;
 
-//------------------------------------------------------------------------------
-/// Local, in collectively(). @return one for each piece
-std::vector<tributary::PieceArray> vtkAsyncConvectionDiffusion::vtkRun::FindArrays(
-    int index, const char* property, int components) {
-  std::vector<tributary::PieceArray> found;
-  for (const tributary::GridPiece& piece : this->Cells.pieces) {
-    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-    vtkDataArray* array = this->Self->GetInputArrayToProcess(index, piece.dataSet, association);
-    const bool isAtCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-    if (!array || array->GetNumberOfComponents() != components ||
-        array->GetNumberOfTuples() !=
-            (isAtCells ? piece.dataSet->GetNumberOfCells() : piece.dataSet->GetNumberOfPoints())) {
-      throw Error(std::string("the input has not the array that ") + property + " names, of " +
+constexpr double MaximumSubsteps = 1e6;
+
+/// Visits the cells of a box with their places, x fastest.
+template <class Visit>
+void forEachCellOf(const CellRange& box, Visit&& visit) {
+  std::size_t place = 0;
+  std::array<std::int64_t, 3> cell;
+  for (cell[2] = box.lo[2]; cell[2] < box.hi[2]; ++cell[2])
+    for (cell[1] = box.lo[1]; cell[1] < box.hi[1]; ++cell[1])
+      for (cell[0] = box.lo[0]; cell[0] < box.hi[0]; ++cell[0]) visit(cell, place++);
+}
+
+}  // namespace
+
+/// Local, inside of an agreement. @return one array for each piece
+std::vector<PieceArray> ConvectionDiffusionRun::findArrays(const ArrayChoice& choice,
+                                                           const char* property, int index,
+                                                           std::size_t components) const {
+  std::vector<PieceArray> found;
+  for (const GridPiece& piece : cells_.pieces) {
+    found.push_back(choice(piece.dataSet));
+    if (!isWholeArray(found.back(), piece.dataSet) ||
+        found.back().array->GetNumberOfComponents() != static_cast<int>(components))
+      throw Error(std::string("the input lacks the array that ") + property + " chooses, with " +
                   std::to_string(components) + (components == 1 ? " component" : " components") +
-                  " at cells or points; choose one with " + property + " (SetInputArrayToProcess(" +
-                  std::to_string(index) + ", ...))");
-    }
-    found.push_back({array, isAtCells});
+                  " at cells or points; choose another one with " + property +
+                  " (SetInputArrayToProcess(" + std::to_string(index) + ", ...))");
   }
   return found;
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::ReadFlow() {
-  tributary::CellFlow flow;
+void ConvectionDiffusionRun::readFlow() {
+  CellFlow flow;
   double rate = 0;
-  tributary::collectively(this->Transport, [&] {
-    flow =
-        tributary::cellFlow(this->Cells, this->FindArrays(vtkState::VELOCITY, "SelectVelocity", 3));
-    const tributary::CellRange& box = this->Cells.box;
-    std::vector<double> rates(this->Cells.count(), 0.0);
-    for (std::size_t a = 0; a < 3; ++a) {
-      std::size_t at = 0;
-      std::int64_t place[3];
-      for (place[2] = box.lo[2]; place[2] < box.hi[2]; ++place[2]) {
-        for (place[1] = box.lo[1]; place[1] < box.hi[1]; ++place[1]) {
-          for (place[0] = box.lo[0]; place[0] < box.hi[0]; ++place[0], ++at) {
-            rates[at] += std::max(std::fabs(flow.low[a][at]), std::fabs(flow.high[a][at])) /
-                         this->Cells.grid.width(a, place[a]);
-          }
-        }
-      }
-    }
-    for (const double one : rates) {
-      rate = std::max(rate, one);
-    }
+  collectively(transport_, [&] {
+    flow = cellFlow(cells_, findArrays(settings_.velocity, "SelectVelocity", 0, 3));
+    std::vector<double> rates(cells_.count(), 0.0);
+    for (std::size_t a = 0; a < 3; ++a)
+      forEachCellOf(cells_.box, [&](const auto& cell, std::size_t at) {
+        rates[at] += std::max(std::fabs(flow.low[a][at]), std::fabs(flow.high[a][at])) /
+                     cells_.grid.width(a, cell[a]);
+      });
+    for (const double one : rates) rate = std::max(rate, one);
   });
-  this->State.Rate = tributary::allreduce(this->Transport, tributary::ReduceOp::Max, rate);
+  state_.rate = allreduce(transport_, ReduceOp::Max, rate);
   std::array<bool, 3> periodic{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    periodic[a] = this->MakeTerms(0).sides[2 * a].kind == tributary::SideCondition::Kind::Periodic;
-  }
-  this->State.Flow =
-      tributary::flowBetween(this->Transport, this->Cells.grid, periodic, this->Cells.box, flow);
+  for (std::size_t a = 0; a < 3; ++a)
+    periodic[a] = makeTerms(0).sides[2 * a].kind == SideCondition::Kind::Periodic;
+  state_.flow = flowBetween(transport_, cells_.grid, periodic, cells_.box, flow);
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::ReadSource(vtkDataObject* source) {
-  auto* self = this->Self;
-  this->State.Source.assign(this->Cells.count(), 0.0);
+/// Local. Sets the source to 1 in the cells whose centers are in the sphere or box, to 0 in others.
+void ConvectionDiffusionRun::markSourceShape() {
+  const bool isSphere = settings_.source == Source::Sphere;
+  forEachCellOf(cells_.box, [&](const auto& cell, std::size_t at) {
+    double distance2 = 0;
+    bool isInBox = true;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (cells_.isFlat[a]) continue;
+      const double x = cells_.grid.center(a, cell[a]);
+      distance2 += (x - settings_.sourceCenter[a]) * (x - settings_.sourceCenter[a]);
+      isInBox =
+          isInBox && x >= settings_.sourceBounds[2 * a] && x <= settings_.sourceBounds[2 * a + 1];
+    }
+    const bool isInSphere = distance2 <= settings_.sourceRadius * settings_.sourceRadius;
+    state_.source[at] = (isSphere ? isInSphere : isInBox) ? 1 : 0;
+  });
+}
+
+void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   std::vector<double> points;
-  tributary::collectively(this->Transport, [&] {
-    if (self->SourceType == SOURCE_ARRAY) {
-      this->State.Source = tributary::cellValues(
-          this->Cells, this->FindArrays(vtkState::SOURCE, "SelectSource", 1), 0);
-    } else if (self->SourceType == SOURCE_DATA) {
+  collectively(transport_, [&] {
+    state_.source.assign(cells_.count(), 0.0);
+    if (settings_.source == Source::Array) {
+      state_.source =
+          cellValues(cells_, findArrays(settings_.sourceArray, "SelectSource", 1, 1), 0);
+    } else if (settings_.source == Source::Data) {
       double point[3];
-      for (const tributary::Leaf& leaf : tributary::leavesOf(source)) {
+      for (const Leaf& leaf : leavesOf(source))
         for (vtkIdType i = 0; i < leaf.points(); ++i) {
           leaf.dataSet->GetPoint(i, point);
           points.insert(points.end(), point, point + 3);
         }
-      }
-    } else if (self->SourceType != NO_SOURCE) {
-      const tributary::CellRange& box = this->Cells.box;
-      const bool isSphere = self->SourceType == SOURCE_SPHERE;
-      std::size_t at = 0;
-      std::int64_t place[3];
-      for (place[2] = box.lo[2]; place[2] < box.hi[2]; ++place[2]) {
-        for (place[1] = box.lo[1]; place[1] < box.hi[1]; ++place[1]) {
-          for (place[0] = box.lo[0]; place[0] < box.hi[0]; ++place[0], ++at) {
-            double distance2 = 0;
-            bool isIn = true;
-            for (std::size_t a = 0; a < 3; ++a) {
-              if (this->Cells.isFlat[a]) {
-                continue;
-              }
-              const double x = this->Cells.grid.center(a, place[a]);
-              distance2 += (x - self->SourceCenter[a]) * (x - self->SourceCenter[a]);
-              isIn = isIn && x >= self->SourceBounds[2 * a] && x <= self->SourceBounds[2 * a + 1];
-            }
-            const bool isInSphere = distance2 <= self->SourceRadius * self->SourceRadius;
-            this->State.Source[at] = (isSphere ? isInSphere : isIn) ? 1 : 0;
-          }
-        }
-      }
+    } else if (settings_.source != Source::None) {
+      markSourceShape();
     }
   });
-  if (self->SourceType == SOURCE_DATA) {
-    for (const std::size_t cell :
-         tributary::cellsWithPoints(this->Transport, this->Cells, points)) {
-      this->State.Source[cell] = 1;
-    }
-  }
-  std::int64_t hit = 0;
-  tributary::collectively(this->Transport, [&] {
-    for (std::size_t i = 0; i < this->State.Source.size(); ++i) {
-      this->State.Source[i] = this->Cells.hidden[i] ? 0 : this->State.Source[i] * self->SourceRate;
-      if (!std::isfinite(this->State.Source[i])) {
-        throw Error("a value of the source is not finite");
-      }
-      hit += this->State.Source[i] != 0;
+  if (settings_.source == Source::Data)
+    for (const std::size_t cell : cellsWithPoints(transport_, cells_, points))
+      state_.source[cell] = 1;
+  std::int64_t nonzero = 0;
+  collectively(transport_, [&] {
+    for (std::size_t i = 0; i < state_.source.size(); ++i) {
+      state_.source[i] = cells_.hidden[i] ? 0 : state_.source[i] * settings_.sourceRate;
+      if (!std::isfinite(state_.source[i])) throw Error("a value of the source is not finite");
+      nonzero += state_.source[i] != 0;
     }
   });
-  const bool isPlace = self->SourceType >= SOURCE_SPHERE && self->SourceRate != 0;
-  if (tributary::allreduce(this->Transport, tributary::ReduceOp::Sum, hit) == 0 && isPlace) {
+  const bool isPlace = settings_.source >= Source::Sphere && settings_.sourceRate != 0;
+  if (allreduce(transport_, ReduceOp::Sum, nonzero) == 0 && isPlace)
     throw Error(
-        "no cell (that is not hidden) is in the source; move it into the input, or make it "
+        "no cell that is not hidden is in the source; move the source into the input, or make it "
         "larger than a cell");
-  }
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::Begin() {
-  tributary::collectively(this->Transport, [&] {
-    this->State.Grid = this->Cells.grid;
-    this->State.Box = this->Cells.box;
-    this->State.History.clear();
-    this->State.Concentration.assign(this->Cells.count(), 0.0);
-    if (!this->Self->UseInitialConcentration) {
-      return;
-    }
-    this->State.Concentration = tributary::cellValues(
-        this->Cells, this->FindArrays(vtkState::INITIAL, "SelectInitialConcentration", 1), 0);
-    for (std::size_t i = 0; i < this->State.Concentration.size(); ++i) {
-      if (this->Cells.hidden[i]) {
-        this->State.Concentration[i] = 0;
-      }
-      if (!std::isfinite(this->State.Concentration[i])) {
+/// Sets the initial concentration.
+void ConvectionDiffusionRun::initialize() {
+  collectively(transport_, [&] {
+    state_.grid = cells_.grid;
+    state_.box = cells_.box;
+    state_.history.clear();
+    state_.concentration.assign(cells_.count(), 0.0);
+    if (!settings_.useInitialConcentration) return;
+    state_.concentration = cellValues(
+        cells_, findArrays(settings_.initialArray, "SelectInitialConcentration", 2, 1), 0);
+    for (std::size_t i = 0; i < state_.concentration.size(); ++i) {
+      if (cells_.hidden[i]) state_.concentration[i] = 0;
+      if (!std::isfinite(state_.concentration[i]))
         throw Error("an initial concentration is not finite");
-      }
     }
   });
 }
 
-//------------------------------------------------------------------------------
-tributary::ConvectionDiffusionTerms vtkAsyncConvectionDiffusion::vtkRun::MakeTerms(
-    double inverseStep) const {
-  using Kind = tributary::SideCondition::Kind;
-  constexpr Kind kinds[] = {Kind::Outflow, Kind::Value, Kind::Flux, Kind::Periodic};
-  tributary::ConvectionDiffusionTerms terms;
-  terms.diffusivity = this->Self->Diffusivity;
-  terms.decay = this->Self->Decay;
+/// Local.
+ConvectionDiffusionTerms ConvectionDiffusionRun::makeTerms(double inverseStep) const {
+  ConvectionDiffusionTerms terms;
+  terms.diffusivity = settings_.diffusivity;
+  terms.decay = settings_.decay;
   terms.inverseStep = inverseStep;
-  terms.conservative = this->Self->Conservative;
-  for (std::size_t side = 0; side < SIDES; ++side) {
-    if (!this->Cells.isFlat[side / 2]) {
-      terms.sides[side] = {kinds[this->Self->SideConditions[side]], this->Self->SideValues[side]};
-    }
-  }
+  terms.conservative = settings_.conservative;
+  for (std::size_t side = 0; side < Sides; ++side)
+    if (!cells_.isFlat[side / 2]) terms.sides[side] = settings_.sides[side];
   return terms;
 }
 
-//------------------------------------------------------------------------------
-tributary::ConvectionDiffusionOptions vtkAsyncConvectionDiffusion::vtkRun::MakeOptions() const {
-  auto* self = this->Self;
-  tributary::ConvectionDiffusionOptions options;
-  options.iteration.mode = self->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
-                                                          : tributary::IterationMode::Synchronous;
-  options.iteration.detection = self->ConvergenceDetection == SUPERVISED
-                                    ? tributary::ConvergenceDetection::SupervisedTermination
-                                    : tributary::ConvergenceDetection::SnapshotReduction;
-  options.iteration.threshold = self->ResidualThreshold;
-  options.iteration.iterationLimit = self->IterationLimit;
-  options.sweepsPerExchange = self->SweepsPerExchange;
-  options.slabs =
-      self->Slabs > 0 ? self->Slabs : std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
-  options.parallelFor = tributary::smpFor;
+/// Local.
+ConvectionDiffusionOptions ConvectionDiffusionRun::makeOptions() const {
+  ConvectionDiffusionOptions options;
+  options.iteration.mode = settings_.mode;
+  options.iteration.detection = settings_.detection;
+  options.iteration.threshold = settings_.residualThreshold;
+  options.iteration.iterationLimit = settings_.iterationLimit;
+  options.sweepsPerExchange = settings_.sweepsPerExchange;
+  options.slabs = settings_.slabs > 0 ? settings_.slabs
+                                      : std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
+  options.parallelFor = smpFor;
   return options;
 }
 
-//------------------------------------------------------------------------------
-/// @param length  of a step, 0 for the steady state
+/// @param length  of the step, 0 for the steady state
 /// @return false after an abort
-bool vtkAsyncConvectionDiffusion::vtkRun::Step(double length, std::int64_t substeps, double time) {
-  vtkState& state = this->State;
+bool ConvectionDiffusionRun::solveStep(double length, std::int64_t substeps, double time) {
   const double part = length / static_cast<double>(substeps);
-  tributary::ConvectionDiffusionSolver solver(this->Transport, this->Cells.grid, this->Cells.box,
-                                              this->MakeTerms(part > 0 ? 1 / part : 0), state.Flow,
-                                              this->MakeOptions());
-  std::copy(state.Concentration.begin(), state.Concentration.end(), solver.concentration().begin());
-  for (std::int64_t n = 0; n < substeps; ++n) {
-    if (!this->Substep(solver, n, substeps, time)) {
-      return false;
-    }
-  }
+  ConvectionDiffusionSolver solver(transport_, cells_.grid, cells_.box,
+                                   makeTerms(part > 0 ? 1 / part : 0), state_.flow, makeOptions());
+  std::copy(state_.concentration.begin(), state_.concentration.end(),
+            solver.concentration().begin());
+  for (std::int64_t n = 0; n < substeps; ++n)
+    if (!solveSubstep(solver, n, substeps, time)) return false;
   std::copy(solver.concentration().begin(), solver.concentration().end(),
-            state.Concentration.begin());
-  state.Substeps = substeps;
-  state.Courant = part * state.Rate;
+            state_.concentration.begin());
+  state_.substeps = substeps;
+  state_.courant = part * state_.rate;
   return true;
 }
 
-//------------------------------------------------------------------------------
 /// @return false after an abort
-bool vtkAsyncConvectionDiffusion::vtkRun::Substep(tributary::ConvectionDiffusionSolver& solver,
-                                                  std::int64_t number, std::int64_t substeps,
-                                                  double time) {
-  auto* self = this->Self;
-  vtkState& state = this->State;
-  const double all = static_cast<double>(std::max<std::int64_t>(state.Times.size(), 2) - 1);
-  const double progress = (static_cast<double>(std::max<std::int64_t>(state.Done, 0)) +
-                           double(number) / double(substeps)) /
+bool ConvectionDiffusionRun::solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number,
+                                          std::int64_t substeps, double time) {
+  const double all = static_cast<double>(std::max<std::int64_t>(state_.times.size(), 2) - 1);
+  const double progress = (static_cast<double>(std::max<std::int64_t>(state_.done, 0)) +
+                           static_cast<double>(number) / static_cast<double>(substeps)) /
                           all;
-  const tributary::IterationResult result =
-      solver.step(this->State.Source, [&] { return self->Monitor(this->Transport, progress); });
-  this->Total += solver.statistics();
-  if (self->AbortedTogether(this->Transport, result.verdict == tributary::Verdict::Aborted)) {
-    return false;
-  }
-  if (result.verdict != tributary::Verdict::Converged) {
+  const IterationResult result =
+      solver.step(state_.source, [&] { return context_.monitor(progress); });
+  iterations_ += solver.statistics();
+  if (context_.agreeOnAbort(result.verdict == Verdict::Aborted)) return false;
+  if (result.verdict != Verdict::Converged) {
     std::ostringstream text;
     text << "the residual is " << result.residual << " after " << result.iterations
-         << " iterations, and not at or below ResidualThreshold, " << self->ResidualThreshold;
-    text << (result.verdict == tributary::Verdict::IterationLimit
-                 ? "; raise IterationLimit or ResidualThreshold, or take smaller steps"
-                 : ": numbers became too large");
+         << " iterations and exceeds ResidualThreshold, " << settings_.residualThreshold;
+    text << (result.verdict == Verdict::IterationLimit
+                 ? "; raise IterationLimit or ResidualThreshold, or reduce the time step"
+                 : ": the iterations diverged to values that are not finite");
     throw Error(text.str());
   }
-  if (this->Transport.rank() == 0) {
-    for (const tributary::ConvergenceSample& sample : solver.history()) {
-      state.History.push_back({std::max<std::int64_t>(state.Done + 1, 0), time, number, sample});
-    }
-  }
-  state.Residual = result.residual;
-  state.Iterations = result.iterations;
+  if (transport_.rank() == 0)
+    for (const ConvergenceSample& sample : solver.history())
+      state_.history.push_back({std::max<std::int64_t>(state_.done + 1, 0), time, number, sample});
+  state_.residual = result.residual;
+  state_.iterations = result.iterations;
   return true;
 }
 
-//------------------------------------------------------------------------------
-/// One step if the input varies, else all up to the goal.
+/// Local, with the same result on all ranks.
+std::int64_t ConvectionDiffusionRun::substepsOf(double length) const {
+  if (!(settings_.maximumCourantNumber > 0)) return 1;
+  const double substeps =
+      std::max(std::ceil(length * state_.rate / settings_.maximumCourantNumber), 1.0);
+  if (!(substeps <= MaximumSubsteps))
+    throw Error(
+        "MaximumCourantNumber divides a step into more than 1000000 parts; raise it, or reduce "
+        "TimeStep");
+  return static_cast<std::int64_t>(substeps);
+}
+
+/// One step if the input varies, otherwise all steps up to the goal.
 /// @return false after an abort
-bool vtkAsyncConvectionDiffusion::vtkRun::SolveSteps() {
-  auto* self = this->Self;
-  vtkState& state = this->State;
-  while (state.Done < state.Goal) {
-    if (state.Done < 0) {
-      state.Residual = state.Courant = 0;
-      state.Iterations = state.Substeps = 0;
+bool ConvectionDiffusionRun::solveSteps() {
+  while (state_.isUnderWay()) {
+    if (state_.done < 0) {
+      state_.residual = state_.courant = 0;
+      state_.iterations = state_.substeps = 0;
     } else {
-      const auto done = static_cast<std::size_t>(state.Done);
-      const double begin = state.Times[done], end = state.Times[done + 1];
-      double substeps = 1;
-      if (self->MaximumCourantNumber > 0) {
-        substeps =
-            std::max(std::ceil((end - begin) * this->State.Rate / self->MaximumCourantNumber), 1.0);
-        if (!(substeps <= MOST_SUBSTEPS)) {
-          throw Error(
-              "MaximumCourantNumber asks for more than a million parts of a step; raise it, "
-              "or take smaller steps");
-        }
-      }
-      if (!this->Step(end - begin, static_cast<std::int64_t>(substeps), end)) {
-        return false;
-      }
+      const double begin = state_.times[index(state_.done)];
+      const double end = state_.times[index(state_.done + 1)];
+      if (!solveStep(end - begin, substepsOf(end - begin), end)) return false;
     }
-    ++state.Done;
-    state.Past.push_back(state.Times[static_cast<std::size_t>(state.Done)]);
-    if (state.InputVaries) {
-      break;
-    }
+    ++state_.done;
+    state_.past.push_back(state_.times[index(state_.done)]);
+    if (state_.inputVaries) break;
   }
   return true;
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncConvectionDiffusion::vtkRun::Write(vtkDataObject* input, double time,
-                                                vtkInformationVector* outputVector) {
-  vtkState& state = this->State;
+/// The input with the array Concentration.
+void ConvectionDiffusionRun::write(vtkDataObject* input, vtkDataObject* output) {
   const std::vector<std::vector<double>> values =
-      tributary::valuesOfPieces(this->Transport, this->Cells, state.Concentration);
-  vtkDataObject* output = vtkDataObject::GetData(outputVector, 0);
-  vtkTable* history = vtkTable::GetData(outputVector, 1);
-  tributary::ExactSum total;
-  tributary::collectively(this->Transport, [&] {
-    const tributary::CellRange& box = this->Cells.box;
-    std::size_t at = 0;
-    for (auto k = box.lo[2]; k < box.hi[2]; ++k) {
-      for (auto j = box.lo[1]; j < box.hi[1]; ++j) {
-        for (auto i = box.lo[0]; i < box.hi[0]; ++i) {
-          total.add(this->Cells.grid.width(0, i) * this->Cells.grid.width(1, j) *
-                    this->Cells.grid.width(2, k) * state.Concentration[at++]);
-        }
-      }
-    }
+      valuesOfPieces(transport_, cells_, state_.concentration);
+  collectively(transport_, [&] {
     output->ShallowCopy(input);
     auto piece = values.begin();
-    tributary::forEachDataSet(output, [&](vtkDataObject* object) {
+    forEachDataSet(output, [&](vtkDataObject* object) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);
-      if (!dataSet) {
-        return;
-      }
+      if (!dataSet) return;
       vtkNew<vtkDoubleArray> array;
       array->SetName("Concentration");
       array->SetNumberOfTuples(dataSet->GetNumberOfCells());
@@ -353,110 +279,110 @@ void vtkAsyncConvectionDiffusion::vtkRun::Write(vtkDataObject* input, double tim
       dataSet->GetCellData()->SetActiveScalars("Concentration");
     });
   });
+}
+
+/// The field data: numbers of the last step.
+void ConvectionDiffusionRun::writeTotals(vtkDataObject* output) {
+  ExactSum total;
+  forEachCellOf(cells_.box, [&](const auto& cell, std::size_t at) {
+    total.add(cells_.grid.width(0, cell[0]) * cells_.grid.width(1, cell[1]) *
+              cells_.grid.width(2, cell[2]) * state_.concentration[at]);
+  });
   const auto sums =
-      tributary::allreduce(this->Transport, tributary::ReduceOp::Sum,
-                           std::vector<std::int64_t>(total.parts().begin(), total.parts().end()));
+      allreduce(transport_, ReduceOp::Sum,
+                std::vector<std::int64_t>(total.parts().begin(), total.parts().end()));
   const auto add = [&](const char* name, auto* array, auto value) {
     array->SetName(name);
     array->InsertNextValue(value);
     output->GetFieldData()->AddArray(array);
   };
-  add("Residual", vtkNew<vtkDoubleArray>().Get(), state.Residual);
-  add("Iterations", vtkNew<vtkIdTypeArray>().Get(), state.Iterations);
-  add("CourantNumber", vtkNew<vtkDoubleArray>().Get(), state.Courant);
-  add("Substeps", vtkNew<vtkIdTypeArray>().Get(), state.Substeps);
-  add("ConcentrationTotal", vtkNew<vtkDoubleArray>().Get(), tributary::ExactSum(sums).value());
+  add("Residual", vtkNew<vtkDoubleArray>().Get(), state_.residual);
+  add("Iterations", vtkNew<vtkIdTypeArray>().Get(), state_.iterations);
+  add("CourantNumber", vtkNew<vtkDoubleArray>().Get(), state_.courant);
+  add("Substeps", vtkNew<vtkIdTypeArray>().Get(), state_.substeps);
+  add("ConcentrationTotal", vtkNew<vtkDoubleArray>().Get(), ExactSum(sums).value());
+}
 
+/// Local.
+void ConvectionDiffusionRun::writeHistory(vtkTable* history) const {
+  using Row = ConvectionDiffusionState::HistoryRow;
   history->Initialize();
   const auto column = [&](const char* name, auto* array, auto&& valueOf) {
     array->SetName(name);
-    for (const vtkState::HistoryRow& row : state.History) {
-      array->InsertNextValue(valueOf(row));
-    }
+    for (const Row& row : state_.history) array->InsertNextValue(valueOf(row));
     history->AddColumn(array);
   };
-  column("Step", vtkNew<vtkIdTypeArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Step; });
-  column("Time", vtkNew<vtkDoubleArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Time; });
-  column("Substep", vtkNew<vtkIdTypeArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Substep; });
+  column("Step", vtkNew<vtkIdTypeArray>().Get(), [](const Row& row) { return row.step; });
+  column("Time", vtkNew<vtkDoubleArray>().Get(), [](const Row& row) { return row.time; });
+  column("Substep", vtkNew<vtkIdTypeArray>().Get(), [](const Row& row) { return row.substep; });
   column("Iterations", vtkNew<vtkIdTypeArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Sample.iterations; });
+         [](const Row& row) { return row.sample.iterations; });
   column("Seconds", vtkNew<vtkDoubleArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Sample.seconds; });
+         [](const Row& row) { return row.sample.seconds; });
   column("Residual", vtkNew<vtkDoubleArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Sample.norm; });
+         [](const Row& row) { return row.sample.norm; });
   column("Verified", vtkNew<vtkIdTypeArray>().Get(),
-         [](const vtkState::HistoryRow& row) { return row.Sample.verified ? 1 : 0; });
-  for (int port = 0; port < 2; ++port) {
-    vtkDataObject::GetData(outputVector, port)
-        ->GetInformation()
-        ->Set(vtkDataObject::DATA_TIME_STEP(), time);
-  }
+         [](const Row& row) { return row.sample.verified ? 1 : 0; });
 }
 
-//------------------------------------------------------------------------------
-bool vtkAsyncConvectionDiffusion::vtkRun::Execute(vtkDataObject* input, vtkDataObject* source,
-                                                  vtkInformationVector* outputVector,
-                                                  tributary::RunStatistics& statistics) {
-  vtkState& state = this->State;
-  this->Cells = tributary::gridCellsOf(this->Transport, input);
-  const auto isOfAnotherGrid = [&] {
-    bool differs = state.Box.lo != this->Cells.box.lo || state.Box.hi != this->Cells.box.hi;
-    for (std::size_t a = 0; a < 3; ++a) {
-      differs = differs || state.Grid.ends[a] != this->Cells.grid.ends[a];
-    }
-    return differs;
-  };
-  // One rank's reason is one for all.
-  state.IsAnew =
-      tributary::allreduce(this->Transport, tributary::ReduceOp::Or,
-                           std::int64_t(state.IsAnew || ((!state.InputVaries || state.Goal < 0) &&
-                                                         isOfAnotherGrid()))) != 0;
-  if (state.IsAnew || state.InputVaries) {
-    this->ReadFlow();
-    this->ReadSource(source);
+/// Local. Whether the grid or this rank's box is not that of the concentration.
+bool ConvectionDiffusionRun::isOfAnotherGrid() const {
+  bool differs = state_.box.lo != cells_.box.lo || state_.box.hi != cells_.box.hi;
+  for (std::size_t a = 0; a < 3; ++a)
+    differs = differs || state_.grid.ends[a] != cells_.grid.ends[a];
+  return differs;
+}
+
+/// Reads the input and, if needed, restarts.
+void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
+  // All ranks restart if one has a reason to.
+  const bool restart =
+      state_.restart || ((!state_.inputVaries || state_.goal < 0) && isOfAnotherGrid());
+  state_.restart = allreduce(transport_, ReduceOp::Or, std::int64_t(restart)) != 0;
+  if (state_.restart || state_.inputVaries) {
+    readFlow();
+    readSource(source);
   }
-  if (state.IsAnew) {
-    this->Begin();
-    state.Done = -1;
-    state.Past.clear();
-    state.IsAnew = false;
-    state.Begun = state.Asked;
+  if (state_.restart) {
+    initialize();
+    state_.done = -1;
+    state_.past.clear();
+    state_.restart = false;
+    state_.started = state_.requested;
   }
-  tributary::collectively(this->Transport, [&] {
-    if (isOfAnotherGrid()) {
-      throw Error("the grid, or the share of a rank, is another than in the step before");
-    }
+  collectively(transport_, [&] {
+    if (isOfAnotherGrid())
+      throw Error("the grid, or the part of it on a rank, differs from that of the previous step");
   });
-  statistics.phase("SetupSeconds");
-  double time = 0;
-  if (state.Goal < 0) {
-    state.History.clear();
-    vtkInformation* info = outputVector->GetInformationObject(0);
-    time = info->Has(Pipeline::UPDATE_TIME_STEP()) ? info->Get(Pipeline::UPDATE_TIME_STEP()) : 0;
-    if (input->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
+}
+
+bool ConvectionDiffusionRun::execute(vtkDataObject* input, vtkDataObject* source,
+                                     vtkDataObject* output, vtkTable* history) {
+  cells_ = gridCellsOf(transport_, input);
+  prepare(source);
+  context_.statistics.phase("SetupSeconds");
+  double time = settings_.requestedTime;
+  if (state_.goal < 0) {
+    state_.history.clear();
+    if (input->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP()))
       time = input->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP());
-    }
-    if (!this->Step(0, 1, time)) {
-      return false;
-    }
+    if (!solveStep(0, 1, time)) return false;
   } else {
-    if (!this->SolveSteps()) {
-      return false;
-    }
-    state.Next = state.Done + 1;
-    this->Self->IsUnderWay = state.Done < state.Goal;
-    time = state.Times[static_cast<std::size_t>(state.Done)];
+    if (!solveSteps()) return false;
+    state_.next = state_.done + 1;
+    time = state_.times[index(state_.done)];
   }
-  statistics.phase("SolvingSeconds");
-  if (this->Self->IsUnderWay) {
-    return true;
-  }
-  this->Write(input, time, outputVector);
-  statistics.count("Cells", this->Cells.box.cells());
-  statistics.add(this->Total);
-  statistics.phase("WritingSeconds");
+  context_.statistics.phase("SolvingSeconds");
+  if (state_.isUnderWay()) return true;
+  write(input, output);
+  writeTotals(output);
+  writeHistory(history);
+  for (vtkDataObject* one : {output, static_cast<vtkDataObject*>(history)})
+    one->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
+  context_.statistics.count("Cells", cells_.box.cells());
+  context_.statistics.add(iterations_);
+  context_.statistics.phase("WritingSeconds");
   return true;
 }
+
+}  // namespace tributary

@@ -1,94 +1,144 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "vtkAsyncConvectionDiffusion.h"
+#include <vtkType.h>
 
-#include "Common/PropertyList.h"
-#include "Common/RunStatistics.h"
-#include "Grids/GridCells.h"
-
-#include "Tributary/Relaxation/ConvectionDiffusionSolver.h"
-#include "Tributary/Transport/Transport.h"
-
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-class vtkDataArray;
+#include "Common/PropertyList.h"
+#include "Common/RunContext.h"
+#include "Grids/GridCells.h"
+
+#include "Tributary/Iteration/Iteration.h"
+#include "Tributary/Relaxation/CellGrid.h"
+#include "Tributary/Relaxation/ConvectionDiffusionSolver.h"
+#include "Tributary/Relaxation/FaceFlow.h"
+
 class vtkDataObject;
+class vtkTable;
 
-/// What is kept between executions, and what the next one is for.
-class vtkAsyncConvectionDiffusion::vtkState {
- public:
-  /// Which array SetInputArrayToProcess() chooses.
-  enum Arrays { VELOCITY, SOURCE, INITIAL };
+namespace tributary {
 
-  /// A norm that the iterations came to know.
+/// The properties of vtkAsyncConvectionDiffusion that one execution needs; see there.
+struct ConvectionDiffusionSettings {
+  enum class Source { None, Array, Sphere, Box, Data };
+
+  ArrayChoice velocity, sourceArray, initialArray;
+  double diffusivity = 0;
+  double decay = 0;
+  bool conservative = false;
+  std::array<SideCondition, Sides> sides;
+  Source source = Source::None;
+  double sourceRate = 1;
+  std::array<double, 3> sourceCenter{};
+  double sourceRadius = 1;
+  std::array<double, 6> sourceBounds{};
+  bool useInitialConcentration = false;
+  double maximumCourantNumber = 0;
+  /// The time of a steady state if the input has none.
+  double requestedTime = 0;
+  IterationMode mode = IterationMode::Asynchronous;
+  ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
+  double residualThreshold = 1e-6;
+  std::int64_t iterationLimit = 1;
+  int sweepsPerExchange = 1;
+  int slabs = 0;  ///< 0: one for each thread
+};
+
+/// What the filter keeps between executions: the time steps, the request for the next execution,
+/// and the concentration after the last step.
+struct ConvectionDiffusionState {
+  /// A norm of the residual that the iterations computed.
   struct HistoryRow {
-    std::int64_t Step;
-    double Time;
-    std::int64_t Substep;
-    tributary::ConvergenceSample Sample;
+    std::int64_t step;
+    double time;
+    std::int64_t substep;
+    ConvergenceSample sample;
   };
 
-  /// What all steps have to have in common.
+  /// What must not change from one step to the next.
   struct Basis {
-    tributary::PropertyList Properties;
-    vtkMTimeType InputTime = 0;  ///< Of all that makes the inputs.
+    PropertyList properties;
+    vtkMTimeType inputTime = 0;  ///< modification time of the inputs' pipelines
 
     bool operator==(const Basis& other) const {
-      return this->Properties == other.Properties && this->InputTime == other.InputTime;
+      return properties == other.properties && inputTime == other.inputTime;
     }
   };
 
-  std::vector<double> Times;  ///< Ends of all steps, from the beginning on; none if steady.
-  bool InputVaries = false;   ///< The input tells several time steps.
-  Basis Begun;                ///< That of the concentration,
-  Basis Asked;                ///< and of the next execution.
-  std::int64_t Next = 0;      ///< The first step to be executed,
-  std::int64_t Goal = 0;      ///< and the last one; -1 if steady.
-  bool IsAnew = true;         ///< Begin again.
+  // The request, which the filter sets before an execution.
+  std::vector<double> times;  ///< the initial time and the ends of all steps; empty if steady
+  bool inputVaries = false;   ///< whether an input has more than one time step
+  Basis requested;            ///< of the next execution
+  std::int64_t next = 0;      ///< index of the first step of the next execution
+  std::int64_t goal = 0;      ///< index of the last step requested; -1 if steady
+  bool restart = true;        ///< whether to start from the initial concentration
 
-  std::int64_t Done = -1;    ///< The last step done, -1: none.
-  std::vector<double> Past;  ///< The times of those done.
-  tributary::CellGrid Grid;  ///< Those that the concentration belongs to.
-  tributary::CellRange Box;
-  tributary::FaceFlow Flow;
-  double Rate = 0;  ///< The largest share of its width that the flow crosses in a cell per time.
-  std::vector<double> Source;
-  std::vector<double> Concentration;  ///< Of this rank's cells.
-  std::vector<HistoryRow> History;    ///< On rank 0.
-  double Residual = 0;                ///< Of the last step.
-  double Courant = 0;
-  std::int64_t Iterations = 0;
-  std::int64_t Substeps = 0;
+  // The result, which an execution sets.
+  Basis started;               ///< of the execution that started from the initial concentration
+  std::int64_t done = -1;      ///< index of the last step computed; -1: none
+  std::vector<double> past;    ///< times of the steps computed
+  CellGrid grid;               ///< the grid of the concentration
+  CellRange box;               ///< this rank's cells
+  FaceFlow flow;               ///< through the faces of the box
+  double rate = 0;             ///< maximum of velocity / width of all cells, summed over axes
+  std::vector<double> source;  ///< by cell of the box, in concentration per time
+  std::vector<double> concentration;  ///< by cell of the box
+  std::vector<HistoryRow> history;    ///< on rank 0
+  double residual = 0;                ///< of the last step, as the numbers below
+  double courant = 0;
+  std::int64_t iterations = 0;
+  std::int64_t substeps = 0;
+
+  /// Whether the execution has to be continued with the input of another time step.
+  [[nodiscard]] bool isUnderWay() const { return goal >= 0 && done < goal; }
 };
 
-/// One execution on one rank. Every member function is collective.
-class vtkAsyncConvectionDiffusion::vtkRun {
+/// One execution of vtkAsyncConvectionDiffusion on one rank. All private member functions without
+/// another comment are collective.
+class ConvectionDiffusionRun {
  public:
-  vtkRun(vtkAsyncConvectionDiffusion* self, tributary::Transport& transport)
-      : Self(self), Transport(transport), State(*self->State) {}
+  /// @param context, state  outlive the object
+  ConvectionDiffusionRun(const RunContext& context, const ConvectionDiffusionSettings& settings,
+                         ConvectionDiffusionState& state)
+      : context_(context), transport_(context.transport), settings_(settings), state_(state) {}
 
+  /// Collective. Writes nothing to the outputs if the state is under way afterwards. Throws Error
+  /// on all ranks.
+  /// @param source  the points of Source::Data; may be null
   /// @return false after an abort
-  bool Execute(vtkDataObject* input, vtkDataObject* source, vtkInformationVector* outputVector,
-               tributary::RunStatistics& statistics);
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* source, vtkDataObject* output,
+                             vtkTable* history);
 
  private:
-  std::vector<tributary::PieceArray> FindArrays(int index, const char* property, int components);
-  void ReadFlow();
-  void ReadSource(vtkDataObject* source);
-  void Begin();
-  bool SolveSteps();
-  bool Step(double length, std::int64_t substeps, double time);
-  bool Substep(tributary::ConvectionDiffusionSolver& solver, std::int64_t number,
-               std::int64_t substeps, double time);
-  tributary::ConvectionDiffusionTerms MakeTerms(double inverseStep) const;
-  tributary::ConvectionDiffusionOptions MakeOptions() const;
-  void Write(vtkDataObject* input, double time, vtkInformationVector* outputVector);
+  std::vector<PieceArray> findArrays(const ArrayChoice& choice, const char* property, int index,
+                                     std::size_t components) const;
+  void prepare(vtkDataObject* source);
+  void readFlow();
+  void readSource(vtkDataObject* source);
+  void markSourceShape();
+  void initialize();
+  bool solveSteps();
+  std::int64_t substepsOf(double length) const;
+  bool solveStep(double length, std::int64_t substeps, double time);
+  bool solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number, std::int64_t substeps,
+                    double time);
+  bool isOfAnotherGrid() const;
+  ConvectionDiffusionTerms makeTerms(double inverseStep) const;
+  ConvectionDiffusionOptions makeOptions() const;
+  void write(vtkDataObject* input, vtkDataObject* output);
+  void writeTotals(vtkDataObject* output);
+  void writeHistory(vtkTable* history) const;
 
-  vtkAsyncConvectionDiffusion* Self;
-  tributary::Transport& Transport;
-  vtkState& State;
-  tributary::GridCells Cells;
-  tributary::IterationStatistics Total;  ///< Of this rank.
+  const RunContext& context_;
+  Transport& transport_;
+  const ConvectionDiffusionSettings& settings_;
+  ConvectionDiffusionState& state_;
+  GridCells cells_;
+  IterationStatistics iterations_;  ///< of this rank
 };
+
+}  // namespace tributary

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,27 +23,24 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Relaxation/SiteLattice.h"
 
 namespace tributary {
 namespace {
 
-/// Places of points that differ by less than this share of a cell's width are the same.
+/// Coordinates that differ by less than this share of a cell's width are the same.
 constexpr double SamePlace = 1e-5;
 
 using Index = std::int64_t;
 
-std::size_t size(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
-/// Points along an axis: the first one's number in the whole extent, and their coordinates.
+/// Points along an axis: the index of the first one in the whole extent, and the coordinates.
 struct AxisPoints {
   Index first = 0;
   std::vector<double> places;
 };
 
-/// The points of a structured grid, if they lie on lines along the axes.
+/// The points of a structured grid. Throws Error if they do not lie on lines along the axes.
 void readStructured(vtkStructuredGrid* structured, const int extent[6],
                     std::array<AxisPoints, 3>& axes) {
   const std::array<Index, 3> n{extent[1] - extent[0] + 1, extent[3] - extent[2] + 1,
@@ -63,7 +61,7 @@ void readStructured(vtkStructuredGrid* structured, const int extent[6],
           const auto& places = axes[a].places;
           const double width =
               n[a] > 1 ? (places.back() - places.front()) / static_cast<double>(n[a] - 1) : 1;
-          if (!(std::fabs(place[a] - places[size(at[a])]) <= SamePlace * std::fabs(width)))
+          if (!(std::fabs(place[a] - places[index(at[a])]) <= SamePlace * std::fabs(width)))
             throw Error(
                 "the points of the structured grid do not lie on lines along the axes; "
                 "resample it to an image");
@@ -71,6 +69,22 @@ void readStructured(vtkStructuredGrid* structured, const int extent[6],
       }
 }
 
+void readImage(vtkImageData* image, const int extent[6], std::array<AxisPoints, 3>& axes) {
+  for (std::size_t a = 0; a < 3; ++a)
+    for (Index i = extent[2 * a]; i <= extent[2 * a + 1]; ++i)
+      axes[a].places.push_back(image->GetOrigin()[a] +
+                               static_cast<double>(i) * image->GetSpacing()[a]);
+}
+
+void readRectilinear(vtkRectilinearGrid* rectilinear, std::array<AxisPoints, 3>& axes) {
+  vtkDataArray* const arrays[] = {rectilinear->GetXCoordinates(), rectilinear->GetYCoordinates(),
+                                  rectilinear->GetZCoordinates()};
+  for (std::size_t a = 0; a < 3; ++a)
+    for (vtkIdType i = 0; i < arrays[a]->GetNumberOfTuples(); ++i)
+      axes[a].places.push_back(arrays[a]->GetComponent(i, 0));
+}
+
+/// The points of a data set. Throws Error if it is not a grid along the axes.
 std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet) {
   int extent[6];
   if (!extentOf(dataSet, extent))
@@ -83,20 +97,12 @@ std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet) {
     readStructured(structured, extent, axes);
   } else if (!isAlongAxes(dataSet)) {
     throw Error(
-        "the input's axes are turned, or its coordinates do not increase; resample it to "
-        "an image");
+        "the input's axes are rotated, or its coordinates do not increase; resample it to an "
+        "image");
   } else if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
-    for (std::size_t a = 0; a < 3; ++a)
-      for (Index i = extent[2 * a]; i <= extent[2 * a + 1]; ++i)
-        axes[a].places.push_back(image->GetOrigin()[a] +
-                                 static_cast<double>(i) * image->GetSpacing()[a]);
+    readImage(image, extent, axes);
   } else {
-    auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet);
-    vtkDataArray* const arrays[] = {rectilinear->GetXCoordinates(), rectilinear->GetYCoordinates(),
-                                    rectilinear->GetZCoordinates()};
-    for (std::size_t a = 0; a < 3; ++a)
-      for (vtkIdType i = 0; i < arrays[a]->GetNumberOfTuples(); ++i)
-        axes[a].places.push_back(arrays[a]->GetComponent(i, 0));
+    readRectilinear(vtkRectilinearGrid::SafeDownCast(dataSet), axes);
   }
   for (const AxisPoints& axis : axes)
     for (std::size_t i = 1; i < axis.places.size(); ++i)
@@ -116,7 +122,7 @@ void forEachCell(const CellRange& range, const CellRange& piece, Visit&& visit) 
     }
 }
 
-/// The least box around both.
+/// The bounding box of two boxes.
 CellRange around(const CellRange& one, const CellRange& other) {
   if (one.empty()) return other;
   if (other.empty()) return one;
@@ -128,7 +134,7 @@ CellRange around(const CellRange& one, const CellRange& other) {
   return both;
 }
 
-/// The box of all pieces' own cells, which must have no others and each once.
+/// The box of all pieces' own cells. Throws Error if they do not fill it, or overlap.
 CellRange boxOf(const std::vector<GridPiece>& pieces) {
   CellRange box;
   Index count = 0;
@@ -137,16 +143,16 @@ CellRange boxOf(const std::vector<GridPiece>& pieces) {
     count += pieces[n].own.cells();
     for (std::size_t m = 0; m < n; ++m)
       if (!overlapOf(pieces[n].own, pieces[m].own).empty())
-        throw Error("two data sets of a rank have the same cells, which are no ghosts");
+        throw Error("two data sets of a rank share cells that are not ghost cells");
   }
   if (count != box.cells())
     throw Error("the cells of the " + std::to_string(pieces.size()) +
-                " data sets of a rank are together no box; merge them, or resample them to an "
+                " data sets of a rank do not form a box; merge them, or resample them to an "
                 "image");
   return box;
 }
 
-/// The cells of the piece that are no ghosts, which must be a box.
+/// The cells of a piece that are not ghost cells. Throws Error if they do not form a box.
 CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
   vtkUnsignedCharArray* ghosts = dataSet->GetCellGhostArray();
   if (!ghosts) return piece;
@@ -168,11 +174,12 @@ CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
         ++own;
       }
   if (own == 0) return {};
-  if (own != box.cells()) throw Error("the cells of a data set that are no ghosts are not a box");
+  if (own != box.cells())
+    throw Error("the cells of a data set that are not ghost cells do not form a box");
   return box;
 }
 
-/// A cell's points, seen from its own first one: along each axis 0 or 1 steps further.
+/// The points of the cells of a piece.
 struct CellPoints {
   CellPoints(const GridCells& cells, const GridPiece& piece) : isFlat(cells.isFlat) {
     std::array<Index, 3> n;
@@ -182,12 +189,13 @@ struct CellPoints {
     }
     step = {1, n[0], n[0] * n[1]};
   }
-  /// The first point of the cell at a place of the piece.
+  /// The first point of a cell.
   Index first(Index cell) const {
     const Index i = cell % cellCounts[0], rest = cell / cellCounts[0];
     return i * step[0] + rest % cellCounts[1] * step[1] + rest / cellCounts[1] * step[2];
   }
-  /// Offsets of the points of a cell, or of its face across an axis at an end.
+  /// Offsets of the points of a cell from its first point, or of those of the face at an end (0 or
+  /// 1) of the cell along an axis.
   std::vector<Index> offsets(int axis = -1, int end = 0) const {
     std::vector<Index> all;
     for (int corner = 0; corner < 8; ++corner) {
@@ -195,9 +203,9 @@ struct CellPoints {
       bool isOne = true;
       for (int a = 0; a < 3; ++a) {
         const int up = corner >> a & 1;
-        if (a == axis && !isFlat[size(a)]) isOne = isOne && up == end;
-        if (isFlat[size(a)]) isOne = isOne && up == 0;
-        offset += up * step[size(a)];
+        if (a == axis && !isFlat[index(a)]) isOne = isOne && up == end;
+        if (isFlat[index(a)]) isOne = isOne && up == 0;
+        offset += up * step[index(a)];
       }
       if (isOne) all.push_back(offset);
     }
@@ -225,7 +233,7 @@ void forEachOwn(const GridCells& cells, const GridPiece& piece, Visit&& visit) {
       const Index inPiece =
           ((k - piece.all.lo[2]) * piece.all.along(1) + j - piece.all.lo[1]) * piece.all.along(0) +
           own.lo[0] - piece.all.lo[0];
-      for (Index i = 0; i < own.along(0); ++i) visit(inPiece + i, size(row + i));
+      for (Index i = 0; i < own.along(0); ++i) visit(inPiece + i, index(row + i));
     }
 }
 
@@ -248,7 +256,80 @@ std::vector<std::uint8_t> hiddenCells(const GridCells& cells) {
   return hidden;
 }
 
+/// The points of the whole grid along an axis. Throws Error if pieces have different coordinates
+/// for a point.
+AxisPoints mergeAxis(const std::vector<std::array<AxisPoints, 3>>& pieces, std::size_t axis) {
+  Index begin = std::numeric_limits<Index>::max(), end = std::numeric_limits<Index>::min();
+  for (const auto& axes : pieces) {
+    begin = std::min(begin, axes[axis].first);
+    end = std::max(end, axes[axis].first + static_cast<Index>(axes[axis].places.size()));
+  }
+  AxisPoints merged;
+  merged.first = begin;
+  std::vector<double>& ends = merged.places;
+  ends.assign(index(end - begin), std::numeric_limits<double>::quiet_NaN());
+  for (const auto& axes : pieces)
+    for (std::size_t i = 0; i < axes[axis].places.size(); ++i) {
+      double& known = ends[index(axes[axis].first - begin) + i];
+      if (std::isnan(known)) known = axes[axis].places[i];
+    }
+  const double width = (ends.back() - ends.front()) / static_cast<double>(ends.size());
+  for (const auto& axes : pieces)
+    for (std::size_t i = 0; i < axes[axis].places.size(); ++i)
+      if (std::fabs(ends[index(axes[axis].first - begin) + i] - axes[axis].places[i]) >
+          SamePlace * width)
+        throw Error(
+            "points at the same index of the extent have different coordinates in different data "
+            "sets; all data sets must be pieces of one grid");
+  return merged;
+}
+
+/// Sets the grid along an axis and the ranges of this rank's pieces along it.
+void setAxis(GridCells& cells, std::size_t axis, AxisPoints&& merged,
+             const std::vector<std::array<AxisPoints, 3>>& mine) {
+  std::vector<double>& ends = cells.grid.ends[axis];
+  ends = std::move(merged.places);
+  cells.isFlat[axis] = ends.size() == 1;
+  if (cells.isFlat[axis]) ends.push_back(ends.front() + 1);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    if (!(ends[i] > ends[i - 1]))
+      throw Error(
+          "the pieces of the ranks do not cover the grid, or their coordinates do not increase");
+  for (std::size_t n = 0; n < mine.size(); ++n) {
+    CellRange& range = cells.pieces[n].all;
+    const auto points = static_cast<Index>(mine[n][axis].places.size());
+    range.lo[axis] = mine[n][axis].first - merged.first;
+    range.hi[axis] = range.lo[axis] + (cells.isFlat[axis] ? 1 : points - 1);
+    if (range.along(axis) == 0) throw Error("a piece of the grid has no cells along an axis");
+  }
+}
+
+/// The place of the cell of the box that contains a point, if there is one.
+std::optional<std::size_t> cellAt(const GridCells& cells, const double* point) {
+  const CellRange& box = cells.box;
+  if (box.empty()) return std::nullopt;
+  Index at[3];
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& ends = cells.grid.ends[a];
+    const double x = point[a];
+    at[a] = 0;
+    if (cells.isFlat[a]) continue;
+    if (!(x >= ends.front() && x <= ends.back())) return std::nullopt;
+    const auto above = std::upper_bound(ends.begin(), ends.end() - 1, x) - ends.begin();
+    at[a] = static_cast<Index>(above) - 1;
+    if (at[a] < box.lo[a] || at[a] >= box.hi[a]) return std::nullopt;
+  }
+  return index(((at[2] - box.lo[2]) * box.along(1) + at[1] - box.lo[1]) * box.along(0) + at[0] -
+               box.lo[0]);
+}
+
 }  // namespace
+
+bool isWholeArray(const PieceArray& array, vtkDataSet* dataSet) {
+  return array.array &&
+         array.array->GetNumberOfTuples() ==
+             (array.isAtCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints());
+}
 
 GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
   GridCells cells;
@@ -274,42 +355,7 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
   });
   if (all.empty()) throw Error("the input has no cells");
   collectively(transport, [&] {
-    for (std::size_t a = 0; a < 3; ++a) {
-      Index begin = std::numeric_limits<Index>::max(), end = std::numeric_limits<Index>::min();
-      for (const auto& axes : all) {
-        begin = std::min(begin, axes[a].first);
-        end = std::max(end, axes[a].first + static_cast<Index>(axes[a].places.size()));
-      }
-      std::vector<double>& ends = cells.grid.ends[a];
-      ends.assign(size(end - begin), std::numeric_limits<double>::quiet_NaN());
-      for (const auto& axes : all)
-        for (std::size_t i = 0; i < axes[a].places.size(); ++i) {
-          double& known = ends[size(axes[a].first - begin) + i];
-          if (std::isnan(known)) known = axes[a].places[i];
-        }
-      const double width = (ends.back() - ends.front()) / static_cast<double>(ends.size());
-      for (const auto& axes : all)
-        for (std::size_t i = 0; i < axes[a].places.size(); ++i)
-          if (std::fabs(ends[size(axes[a].first - begin) + i] - axes[a].places[i]) >
-              SamePlace * width)
-            throw Error(
-                "points with the same place in the extent have different coordinates in "
-                "different data sets: all must be pieces of one grid");
-      cells.isFlat[a] = ends.size() == 1;
-      if (cells.isFlat[a]) ends.push_back(ends.front() + 1);
-      for (std::size_t i = 1; i < ends.size(); ++i)
-        if (!(ends[i] > ends[i - 1]))
-          throw Error(
-              "the pieces of the ranks leave out some of the grid, or their coordinates do "
-              "not increase");
-      for (std::size_t n = 0; n < mine.size(); ++n) {
-        CellRange& range = cells.pieces[n].all;
-        const auto points = static_cast<Index>(mine[n][a].places.size());
-        range.lo[a] = mine[n][a].first - begin;
-        range.hi[a] = range.lo[a] + (cells.isFlat[a] ? 1 : points - 1);
-        if (range.along(a) == 0) throw Error("a piece of the grid has no cells along an axis");
-      }
-    }
+    for (std::size_t a = 0; a < 3; ++a) setAxis(cells, a, mergeAxis(all, a), mine);
     for (GridPiece& piece : cells.pieces) piece.own = ownBox(piece.all, piece.dataSet);
     cells.box = boxOf(cells.pieces);
     cells.hidden = hiddenCells(cells);
@@ -318,7 +364,7 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
   const Index whole = cells.grid.along(0) * cells.grid.along(1) * cells.grid.along(2);
   if (own != whole)
     throw Error("the ranks have " + std::to_string(own) + " of the grid's " +
-                std::to_string(whole) + " cells: some are missing, or on two ranks");
+                std::to_string(whole) + " cells; some are missing, or on two ranks");
   return cells;
 }
 
@@ -343,9 +389,9 @@ CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors
   flow.solid = cells.hidden;
   for (int a = 0; a < 3; ++a)
     for (int end = 0; end < 2; ++end) {
-      std::vector<double>& values = (end == 0 ? flow.low : flow.high)[size(a)];
+      std::vector<double>& values = (end == 0 ? flow.low : flow.high)[index(a)];
       values.assign(cells.count(), 0.0);
-      if (cells.isFlat[size(a)]) continue;
+      if (cells.isFlat[index(a)]) continue;
       for (std::size_t n = 0; n < cells.pieces.size(); ++n) {
         vtkDataArray* const array = vectors[n].array;
         const bool isAtCells = vectors[n].isAtCells;
@@ -368,28 +414,13 @@ std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& 
                                          const std::vector<double>& points) {
   const std::vector<double> all = allgatherv(transport, points);
   std::vector<std::size_t> found;
-  for (std::size_t p = 0; p + 2 < all.size(); p += 3) {
-    Index at[3];
-    bool isHere = !cells.box.empty();
-    for (std::size_t a = 0; a < 3 && isHere; ++a) {
-      const auto& ends = cells.grid.ends[a];
-      const double x = all[p + a];
-      at[a] = 0;
-      if (cells.isFlat[a]) continue;
-      isHere = x >= ends.front() && x <= ends.back();
-      if (!isHere) break;
-      const auto above = std::upper_bound(ends.begin(), ends.end() - 1, x) - ends.begin();
-      at[a] = static_cast<Index>(above) - 1;
-      isHere = at[a] >= cells.box.lo[a] && at[a] < cells.box.hi[a];
-    }
-    if (isHere)
-      found.push_back(
-          size(((at[2] - cells.box.lo[2]) * cells.box.along(1) + at[1] - cells.box.lo[1]) *
-                   cells.box.along(0) +
-               at[0] - cells.box.lo[0]));
-  }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  collectively(transport, [&] {
+    for (std::size_t p = 0; p + 2 < all.size(); p += 3)
+      if (const std::optional<std::size_t> cell = cellAt(cells, all.data() + p))
+        found.push_back(*cell);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+  });
   return found;
 }
 
@@ -400,32 +431,32 @@ std::vector<std::vector<double>> valuesOfPieces(Transport& transport, const Grid
   for (const GridPiece& piece : cells.pieces) mine.push_back(piece.all);
   std::vector<std::int64_t> counts;
   const std::vector<CellRange> theirs = allgatherv(transport, mine, &counts);
-  // What a rank's pieces have of another rank's own cells, one piece after the other.
-  std::vector<Bytes> toEachRank;
-  std::size_t next = 0;
-  for (const std::int64_t count : counts) {
-    std::vector<double> values;
-    for (std::int64_t n = 0; n < count; ++n)
-      forEachCell(overlapOf(cells.box, theirs[next++]), cells.box,
-                  [&](Index cell) { values.push_back(own[size(cell)]); });
-    toEachRank.push_back(values.empty() ? Bytes() : Writer().range(values).take());
-  }
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(toEachRank));
   std::vector<std::vector<double>> result;
-  collectively(transport, [&] {
-    for (const CellRange& piece : mine) result.emplace_back(size(piece.cells()), 0.0);
-    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
-      if (received[rank].empty()) continue;
-      Reader reader(received[rank]);
-      const std::vector<double> values = reader.range<double>();
-      std::size_t at = 0;
-      for (std::size_t n = 0; n < mine.size(); ++n)
-        forEachCell(overlapOf(boxes[rank], mine[n]), mine[n], [&](Index cell) {
-          if (at >= values.size()) throw Error("malformed message: too few values of ghosts");
-          result[n][size(cell)] = values[at++];
-        });
-    }
-  });
+  // The own cells of a rank in the pieces of another rank, one piece after the other.
+  sendRecords<double>(
+      transport,
+      [&](RecordOutbox<double>& outbox) {
+        std::size_t next = 0;
+        for (int rank = 0; rank < outbox.ranks(); ++rank) {
+          std::vector<double> values;
+          for (std::int64_t n = 0; n < counts[index(rank)]; ++n)
+            forEachCell(overlapOf(cells.box, theirs[next++]), cells.box,
+                        [&](Index cell) { values.push_back(own[index(cell)]); });
+          outbox.add(rank, values);
+        }
+      },
+      [&](const Records<double>& received) {
+        for (const CellRange& piece : mine) result.emplace_back(index(piece.cells()), 0.0);
+        for (int rank = 0; rank < transport.size(); ++rank) {
+          const Span<const double> values = received.from(rank);
+          std::size_t at = 0;
+          for (std::size_t n = 0; n < mine.size(); ++n)
+            forEachCell(overlapOf(boxes[index(rank)], mine[n]), mine[n], [&](Index cell) {
+              if (at >= values.size()) refuseMessage("too few values of ghost cells");
+              result[n][index(cell)] = values[at++];
+            });
+        }
+      });
   return result;
 }
 

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "Tributary/Base/Index.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Relaxation/CellGrid.h"
 #include "Tributary/Relaxation/FaceFlow.h"
@@ -17,54 +19,69 @@ class vtkDataSet;
 
 namespace tributary {
 
-/// A data set with some of the grid's cells.
+/// A data set that is a piece of the grid.
 struct GridPiece {
   vtkDataSet* dataSet = nullptr;
-  CellRange all;  ///< Its cells, ghosts too,
-  CellRange own;  ///< and those that are no ghosts.
+  CellRange all;  ///< its cells with ghost cells
+  CellRange own;  ///< its cells without ghost cells
 };
 
-/// The cells of a grid along the axes that this rank has.
+/// The cells of an axis-aligned grid and this rank's part of it.
 struct GridCells {
-  CellGrid grid;                  ///< Of all ranks. Along an axis without cells one of width 1.
-  std::array<bool, 3> isFlat{};   ///< Whether that is so, per axis.
-  CellRange box;                  ///< This rank's own cells, of all its data sets.
-  std::vector<GridPiece> pieces;  ///< Its data sets that have cells.
-  std::vector<std::uint8_t>
-      hidden;  ///< Not 0 for own cells that are hidden or have a hidden point.
+  CellGrid grid;                  ///< of all ranks; one cell of width 1 along a flat axis
+  std::array<bool, 3> isFlat{};   ///< by axis, whether the input has one layer of points along it
+  CellRange box;                  ///< this rank's cells without ghost cells, of all its data sets
+  std::vector<GridPiece> pieces;  ///< this rank's data sets that have cells
+  /// By cell of the box: not 0 for hidden cells and cells with a hidden point.
+  std::vector<std::uint8_t> hidden;
 
-  std::size_t count() const { return static_cast<std::size_t>(box.cells()); }
+  /// The number of cells of the box.
+  std::size_t count() const { return index(box.cells()); }
 };
 
-/// Values at the cells or points of a piece.
+/// An array of a piece.
 struct PieceArray {
   vtkDataArray* array = nullptr;
-  bool isAtCells = false;
+  bool isAtCells = false;  ///< at cells or at points
 };
 
-/// Collective. Puts the pieces of all ranks together: images, rectilinear grids and structured
-/// grids whose points lie on the lines of such a grid, pieces of one extent. Throws Error on all
-/// ranks if an input is something else, if pieces do not fit, or if those of a rank are together no
-/// box.
-GridCells gridCellsOf(Transport& transport, vtkDataObject* input);
+/// Chooses an array of a data set, as vtkAlgorithm::GetInputArrayToProcess() does. The array is
+/// null if the data set lacks it.
+using ArrayChoice = std::function<PieceArray(vtkDataSet*)>;
 
-/// Of each own cell, x fastest: its value of a component, or the mean of its points' values.
+/// Whether there is an array with a tuple for each cell, or each point. Local.
+[[nodiscard]] bool isWholeArray(const PieceArray& array, vtkDataSet* dataSet);
+
+/// Collective. Assembles the grid from the pieces of all ranks: images, rectilinear grids, and
+/// structured grids whose points lie on the lines of a rectilinear grid. All must be pieces of one
+/// extent.
+/// @throws Error on all ranks if the input contains other data sets, if pieces do not match, or if
+///         the cells of a rank do not form a box
+[[nodiscard]] GridCells gridCellsOf(Transport& transport, vtkDataObject* input);
+
+/// Values of a component at the cells of the box, x fastest. Of arrays at points, the mean of each
+/// cell's points. Local.
 /// @param arrays  one for each piece
-std::vector<double> cellValues(const GridCells& cells, const std::vector<PieceArray>& arrays,
-                               int component);
+[[nodiscard]] std::vector<double> cellValues(const GridCells& cells,
+                                             const std::vector<PieceArray>& arrays, int component);
 
-/// What own cells know of the flow: the vectors of cells, or at each face the mean of its points'.
-/// Hidden cells are solid. Throws Error if a velocity of another cell is not finite.
+/// The flow in the cells of the box: the vectors at cells, or of vectors at points, the mean of
+/// each face's points. Hidden cells are solid. Local.
 /// @param vectors  one for each piece
-CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors);
+/// @throws Error if a velocity at a cell that is not hidden is not finite
+[[nodiscard]] CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors);
 
-/// Own cells with the points of all ranks, each once.
-/// @param points  of this rank, x y z one after the other
-std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& cells,
-                                         const std::vector<double>& points);
+/// Collective. The places of the cells of the box that contain a point of any rank, each once.
+/// @param points  of this rank: coordinates x, y, z of each
+[[nodiscard]] std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& cells,
+                                                       const std::vector<double>& points);
 
-/// Collective. Values of all cells of each piece, ghosts from the ranks whose own they are.
-std::vector<std::vector<double>> valuesOfPieces(Transport& transport, const GridCells& cells,
-                                                Span<const double> own);
+/// Collective. Values of all cells of each piece. Those of ghost cells come from the ranks that own
+/// the cells.
+/// @param own  values of the cells of the box, x fastest
+/// @throws Error on all ranks
+[[nodiscard]] std::vector<std::vector<double>> valuesOfPieces(Transport& transport,
+                                                              const GridCells& cells,
+                                                              Span<const double> own);
 
 }  // namespace tributary

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Grids/GridSites.h"
 
-#include "Tributary/Base/Bytes.h"
-#include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 namespace {
 
-/// The points of a box of cells: with those of its upper sides, or without them but where the grid
-/// ends.
+/// The points of a box of cells.
+/// @param withUpper  whether to include the points of the upper sides where the grid continues
 CellRange pointsOf(const GridCells& cells, CellRange box, bool withUpper) {
   if (box.empty()) return {};
   for (std::size_t a = 0; a < 3; ++a)
@@ -41,7 +41,7 @@ GridSites gridSitesOf(const GridCells& cells, bool areCells) {
     sites.sources.push_back({sites.pieces.size(), pointsOf(cells, piece.own, true)});
     sites.pieces.push_back(pointsOf(cells, piece.all, true));
   }
-  // Of pieces that share points the one with the cells above them counts.
+  // Of pieces that share a point, the one with the cell above the point defines its value.
   for (std::size_t n = 0; cells.pieces.size() > 1 && n < cells.pieces.size(); ++n)
     sites.sources.push_back({n, pointsOf(cells, cells.pieces[n].own, false)});
   return sites;
@@ -50,44 +50,42 @@ GridSites gridSitesOf(const GridCells& cells, bool areCells) {
 template <class T>
 std::vector<std::vector<T>> valuesAtPieces(Transport& transport, const GridSites& sites,
                                            const std::vector<T>& own) {
-  const auto me = static_cast<std::size_t>(transport.rank());
   const std::vector<CellRange> boxes = allgather(transport, sites.box);
   std::vector<std::int64_t> counts;
   const std::vector<CellRange> theirs = allgatherv(transport, sites.pieces, &counts);
-  // What a rank's pieces have of another rank's sites, one piece after the other.
-  std::vector<Bytes> toEachRank(boxes.size());
   std::vector<std::vector<T>> result;
-  collectively(transport, [&] {
-    std::size_t next = 0;
-    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
-      std::vector<T> values;
-      for (std::int64_t n = 0; n < counts[rank]; ++n, ++next)
-        if (rank != me)
-          forEachSite(sites.box, sites.box, theirs[next],
-                      [&](std::size_t mine, std::size_t) { values.push_back(own[mine]); });
-      if (!values.empty()) toEachRank[rank] = Writer().range(values).take();
-    }
-    for (const CellRange& piece : sites.pieces) {
-      result.emplace_back(static_cast<std::size_t>(piece.cells()), T());
-      std::vector<T>& values = result.back();
-      forEachSite(sites.box, sites.box, piece,
-                  [&](std::size_t mine, std::size_t place) { values[place] = own[mine]; });
-    }
-  });
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(toEachRank));
-  collectively(transport, [&] {
-    for (std::size_t rank = 0; rank < boxes.size(); ++rank) {
-      if (received[rank].empty()) continue;
-      Reader reader(received[rank]);
-      const std::vector<T> values = reader.range<T>();
-      std::size_t at = 0;
-      for (std::size_t n = 0; n < sites.pieces.size(); ++n)
-        forEachSite(boxes[rank], boxes[rank], sites.pieces[n], [&](std::size_t, std::size_t place) {
-          if (at >= values.size()) throw Error("malformed message: too few values of ghosts");
-          result[n][place] = values[at++];
-        });
-    }
-  });
+  // The sites of a rank in the pieces of another rank, one piece after the other.
+  sendRecords<T>(
+      transport,
+      [&](RecordOutbox<T>& outbox) {
+        std::size_t next = 0;
+        for (int rank = 0; rank < outbox.ranks(); ++rank) {
+          std::vector<T> values;
+          for (std::int64_t n = 0; n < counts[index(rank)]; ++n, ++next)
+            if (rank != transport.rank())
+              forEachSite(sites.box, sites.box, theirs[next],
+                          [&](std::size_t mine, std::size_t) { values.push_back(own[mine]); });
+          outbox.add(rank, values);
+        }
+        for (const CellRange& piece : sites.pieces) {
+          std::vector<T>& values = result.emplace_back(index(piece.cells()), T());
+          forEachSite(sites.box, sites.box, piece,
+                      [&](std::size_t mine, std::size_t place) { values[place] = own[mine]; });
+        }
+      },
+      [&](const Records<T>& received) {
+        for (int rank = 0; rank < transport.size(); ++rank) {
+          if (rank == transport.rank()) continue;
+          const Span<const T> values = received.from(rank);
+          const CellRange& box = boxes[index(rank)];
+          std::size_t at = 0;
+          for (std::size_t n = 0; n < sites.pieces.size(); ++n)
+            forEachSite(box, box, sites.pieces[n], [&](std::size_t, std::size_t place) {
+              if (at >= values.size()) refuseMessage("too few values of sites");
+              result[n][place] = values[at++];
+            });
+        }
+      });
   return result;
 }
 

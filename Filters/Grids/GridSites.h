@@ -7,34 +7,37 @@
 
 #include "Grids/GridCells.h"
 
-#include "Tributary/Base/Span.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Relaxation/SiteLattice.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
 
-/// The points or the cells of the grid of all ranks, as places that have a value each. A point
-/// belongs to the rank that has the cell above it along each axis, those of the grid's upper sides
-/// to the one with the last cell; others that have it, too, get its value from there.
+/// The points or the cells of the grid of all ranks as a lattice. A point is owned by the rank that
+/// has the cell above it along each axis; a point at an upper side of the grid, by the rank that
+/// has the last cell. Other ranks with the point receive its value from the owner.
 struct GridSites {
-  /// Sites whose values are those that a piece has. A later source counts more.
+  /// A piece that defines the values of a range of sites. Later sources take precedence.
   struct Source {
     std::size_t piece;
     CellRange range;
   };
 
   bool areCells = false;
-  SiteLattice lattice;
-  CellRange box;                  ///< Those of this rank.
-  std::vector<CellRange> pieces;  ///< What its data sets have, ghosts too.
-  std::vector<Source> sources;    ///< For all of `box`; never a ghost cell, or its far points.
+  SiteLattice lattice;            ///< of all ranks
+  CellRange box;                  ///< the sites that this rank owns
+  std::vector<CellRange> pieces;  ///< the sites of this rank's pieces, with ghosts
+  std::vector<Source> sources;    ///< cover `box`, without ghosts
 
-  std::size_t count() const { return static_cast<std::size_t>(box.cells()); }
+  /// The number of sites of the box.
+  std::size_t count() const { return index(box.cells()); }
 };
 
-GridSites gridSitesOf(const GridCells& cells, bool areCells);
+/// The cells or the points of a grid. Local.
+[[nodiscard]] GridSites gridSitesOf(const GridCells& cells, bool areCells);
 
-/// Visits the sites of a range that are in two boxes with their places in each, x fastest.
+/// Calls visit(place in `one`, place in `other`) for the sites of a range that are in both boxes, x
+/// fastest.
 template <class Visit>
 void forEachSite(const CellRange& range, const CellRange& one, const CellRange& other,
                  Visit&& visit) {
@@ -46,16 +49,17 @@ void forEachSite(const CellRange& range, const CellRange& one, const CellRange& 
   for (auto k = both.lo[2]; k < both.hi[2]; ++k)
     for (auto j = both.lo[1]; j < both.hi[1]; ++j) {
       const auto inOne = place(one, j, k), inOther = place(other, j, k);
-      for (std::int64_t i = 0; i < both.along(0); ++i)
-        visit(static_cast<std::size_t>(inOne + i), static_cast<std::size_t>(inOther + i));
+      for (std::int64_t i = 0; i < both.along(0); ++i) visit(index(inOne + i), index(inOther + i));
     }
 }
 
-/// Collective. Values of all sites of each piece, from the ranks that they belong to.
-/// @param own  of this rank's sites, x fastest
+/// Collective. Values of all sites of each piece, from the ranks that own the sites.
+/// @param own  values of this rank's sites, x fastest
+/// @throws Error on all ranks
 template <class T>
-std::vector<std::vector<T>> valuesAtPieces(Transport& transport, const GridSites& sites,
-                                           const std::vector<T>& own);
+[[nodiscard]] std::vector<std::vector<T>> valuesAtPieces(Transport& transport,
+                                                         const GridSites& sites,
+                                                         const std::vector<T>& own);
 
 extern template std::vector<std::vector<double>> valuesAtPieces(Transport&, const GridSites&,
                                                                 const std::vector<double>&);

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Grids/HarmonicFillRun.h"
 
-#include "Common/Leaves.h"
-#include "Common/NamedArrays.h"
-#include "Common/SmpFor.h"
-
-#include "Tributary/Base/Bytes.h"
-#include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
-
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
@@ -26,10 +17,20 @@
 #include <sstream>
 #include <utility>
 
+#include "Common/Leaves.h"
+#include "Common/NamedArrays.h"
+#include "Common/RunStatistics.h"
+#include "Common/SmpFor.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
 namespace {
-using tributary::Error;
-using tributary::GridPiece;
-using tributary::GridSites;
+
+using Unknown = HarmonicFillSettings::Unknown;
 
 /// For messages.
 std::string nameOf(const std::string& array, bool isAtCells) {
@@ -45,13 +46,11 @@ bool isFloating(vtkDataArray* array) {
   return array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE;
 }
 
-/// Ids and flags, such as what probes were in the data, are no values that have something in
-/// between.
+/// Whether an array has values that can be interpolated. Ids, ghost flags and the mask of a probe
+/// have none.
 bool canBeFilled(vtkDataSetAttributes* attributes, int index) {
   vtkDataArray* array = attributes->GetArray(index);
-  if (!array || !array->GetName()) {
-    return false;
-  }
+  if (!array || !array->GetName()) return false;
   const int attribute = attributes->IsArrayAnAttribute(index);
   return attribute != vtkDataSetAttributes::GLOBALIDS &&
          attribute != vtkDataSetAttributes::PEDIGREEIDS &&
@@ -59,397 +58,377 @@ bool canBeFilled(vtkDataSetAttributes* attributes, int index) {
          array->GetName() != std::string("vtkValidPointMask");
 }
 
-/// Whether a mask has a number for each point, or for each cell.
-bool isMask(vtkDataArray* mask, int association, vtkDataSet* dataSet) {
-  return mask && mask->GetNumberOfComponents() == 1 &&
-         (association == vtkDataObject::FIELD_ASSOCIATION_POINTS ||
-          association == vtkDataObject::FIELD_ASSOCIATION_CELLS) &&
-         mask->GetNumberOfTuples() == (association == vtkDataObject::FIELD_ASSOCIATION_CELLS
-                                           ? dataSet->GetNumberOfCells()
-                                           : dataSet->GetNumberOfPoints());
+/// Whether a mask has one number for each point, or for each cell.
+bool isMask(const PieceArray& mask, vtkDataSet* dataSet) {
+  return isWholeArray(mask, dataSet) && mask.array->GetNumberOfComponents() == 1;
 }
-}  // anonymous namespace
 
-//------------------------------------------------------------------------------
-/// Local, in collectively().
-vtkDataArray* vtkAsyncHarmonicFill::vtkRun::ArrayOf(const GridPiece& piece,
-                                                    const Task& task) const {
-  vtkDataArray* array = attributesOf(piece.dataSet, task.IsAtCells)->GetArray(task.Name.c_str());
-  const vtkIdType count =
-      task.IsAtCells ? piece.dataSet->GetNumberOfCells() : piece.dataSet->GetNumberOfPoints();
-  if (!array || array->GetNumberOfComponents() != task.Components ||
-      array->GetNumberOfTuples() != count) {
-    throw Error("a piece of the input has not " + nameOf(task.Name, task.IsAtCells) + " of " +
-                std::to_string(task.Components) + " components that another one has");
-  }
+}  // namespace
+
+/// Local, inside of an agreement.
+vtkDataArray* HarmonicFillRun::arrayOf(const GridPiece& piece, const Task& task) const {
+  vtkDataArray* array = attributesOf(piece.dataSet, task.isAtCells)->GetArray(task.name.c_str());
+  if (!isWholeArray({array, task.isAtCells}, piece.dataSet) ||
+      array->GetNumberOfComponents() != task.components)
+    throw Error("a piece of the input lacks " + nameOf(task.name, task.isAtCells) + " with " +
+                std::to_string(task.components) + " components, which another piece has");
   return array;
 }
 
-//------------------------------------------------------------------------------
-/// What is to be filled: what the first rank with data has.
-std::vector<vtkAsyncHarmonicFill::vtkRun::Task> vtkAsyncHarmonicFill::vtkRun::FindTasks() {
-  auto* self = this->Self;
-  tributary::Writer writer;
-  tributary::collectively(this->Transport, [&] {
-    if (this->Cells.pieces.empty()) {
-      return;
+/// Local, inside of an agreement. Writes the tasks of a data set.
+void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
+  PieceArray mask;
+  if (settings_.unknown == Unknown::Mask) {
+    mask = settings_.mask(dataSet);
+    if (!isMask(mask, dataSet))
+      throw Error(
+          "the input lacks the array that SelectMask chooses, with 1 component at points or cells; "
+          "choose another one with SelectMask (SetInputArrayToProcess(0, ...))");
+  }
+  const bool isAll = settings_.pointArrays.empty() && settings_.cellArrays.empty();
+  for (const bool areCells : {false, true}) {
+    const bool fits = !mask.array || areCells == mask.isAtCells;
+    vtkDataSetAttributes* attributes = attributesOf(dataSet, areCells);
+    const auto add = [&](vtkDataArray* array) {
+      writer.value(std::uint8_t(areCells))
+          .value(std::int32_t(array->GetNumberOfComponents()))
+          .text(array->GetName());
+    };
+    for (int i = 0; isAll && fits && i < attributes->GetNumberOfArrays(); ++i)
+      // Integers are never NaN.
+      if (canBeFilled(attributes, i) && attributes->GetArray(i) != mask.array &&
+          (settings_.unknown != Unknown::NotANumber || isFloating(attributes->GetArray(i))))
+        add(attributes->GetArray(i));
+    const auto& names = areCells ? settings_.cellArrays : settings_.pointArrays;
+    for (auto name = names.begin(); name != names.end(); ++name) {
+      int index = -1;
+      if (!attributes->GetArray(name->c_str(), index) || !canBeFilled(attributes, index))
+        throw Error("the input lacks " + nameOf(*name, areCells) +
+                    " with numbers that are not ids or ghost flags; choose another one with " +
+                    (areCells ? "CellArrays" : "PointArrays"));
+      if (!fits)
+        throw Error(nameOf(*name, areCells) + " is chosen, but the mask belongs to " +
+                    (areCells ? "points" : "cells") +
+                    "; choose a mask or arrays of the other kind");
+      if (std::find(names.begin(), name, *name) == name) add(attributes->GetArray(index));
     }
-    vtkDataSet* dataSet = this->Cells.pieces.front().dataSet;
-    int maskAssociation = vtkDataObject::FIELD_ASSOCIATION_NONE;
-    vtkDataArray* mask = nullptr;
-    if (self->Unknown == MASK) {
-      mask = self->GetInputArrayToProcess(0, dataSet, maskAssociation);
-      if (!isMask(mask, maskAssociation, dataSet)) {
-        throw Error(
-            "the input has not the array that SelectMask names, of 1 component at points "
-            "or cells; choose one with SelectMask (SetInputArrayToProcess(0, ...))");
-      }
-    }
-    const bool isAll = self->PointArrays.empty() && self->CellArrays.empty();
-    for (const bool areCells : {false, true}) {
-      const bool fits =
-          !mask || areCells == (maskAssociation == vtkDataObject::FIELD_ASSOCIATION_CELLS);
-      vtkDataSetAttributes* attributes = attributesOf(dataSet, areCells);
-      const auto add = [&](vtkDataArray* array) {
-        writer.value(std::uint8_t(areCells))
-            .value(std::int32_t(array->GetNumberOfComponents()))
-            .text(array->GetName());
-      };
-      for (int i = 0; isAll && fits && i < attributes->GetNumberOfArrays(); ++i) {
-        // No integer is not a number.
-        if (canBeFilled(attributes, i) && attributes->GetArray(i) != mask &&
-            (self->Unknown != NOT_A_NUMBER || isFloating(attributes->GetArray(i)))) {
-          add(attributes->GetArray(i));
-        }
-      }
-      const auto& names = areCells ? self->CellArrays : self->PointArrays;
-      for (const std::string& name : names) {
-        int index = -1;
-        if (!attributes->GetArray(name.c_str(), index) || !canBeFilled(attributes, index)) {
-          throw Error("the input has not " + nameOf(name, areCells) +
-                      " with numbers, that are no ids or ghost flags; choose another one with " +
-                      (areCells ? "CellArrays" : "PointArrays"));
-        }
-        if (!fits) {
-          throw Error(nameOf(name, areCells) + " is chosen, but the mask belongs to " +
-                      (areCells ? "points" : "cells") +
-                      "; choose a mask or arrays of the other kind");
-        }
-        if (std::find(names.begin(), names.end(), name) == &name - names.data() + names.begin()) {
-          add(attributes->GetArray(index));
-        }
-      }
-    }
+  }
+}
+
+/// The tasks of the first rank with data.
+std::vector<HarmonicFillRun::Task> HarmonicFillRun::findTasks() {
+  Writer writer;
+  collectively(transport_, [&] {
+    if (!cells_.pieces.empty()) writeTasks(cells_.pieces.front().dataSet, writer);
   });
   std::vector<Task> tasks;
   int first = -1;
-  tributary::allgatherRead(this->Transport, writer.take(),
-                           [&](tributary::Reader& reader, int rank) {
-                             first = first < 0 ? rank : first;
-                             Task task;
-                             task.IsAtCells = reader.value<std::uint8_t>() != 0;
-                             task.Components = reader.value<std::int32_t>();
-                             task.Name = reader.text();
-                             if (rank == first) {
-                               tasks.push_back(task);
-                             }
-                           });
-  for (const Task& task : tasks) {
-    const auto isItsMark = [&](const Task& other) {
-      return other.IsAtCells == task.IsAtCells && other.Name == task.Name + "Filled";
-    };
-    if (self->MarkFilled && std::any_of(tasks.begin(), tasks.end(), isItsMark)) {
-      throw Error(nameOf(task.Name + "Filled", task.IsAtCells) +
-                  " is to be filled, but MarkFilled would replace it; switch MarkFilled off, or "
-                  "choose arrays "
-                  "without it");
-    }
-  }
+  allgatherRead(transport_, writer.take(), [&](Reader& reader, int rank) {
+    first = first < 0 ? rank : first;
+    Task task;
+    task.isAtCells = reader.value<std::uint8_t>() != 0;
+    task.components = reader.value<std::int32_t>();
+    task.name = reader.text();
+    if (rank == first) tasks.push_back(task);
+  });
+  if (settings_.markFilled) checkMarks(tasks);
   return tasks;
 }
 
-//------------------------------------------------------------------------------
-/// Of this rank's sites.
-std::vector<std::uint8_t> vtkAsyncHarmonicFill::vtkRun::UnknownOf(const GridSites& sites,
-                                                                  const Task& task) {
-  auto* self = this->Self;
+/// Local, with the same result on all ranks. Throws Error if the mark of a task would replace the
+/// array of another one.
+void HarmonicFillRun::checkMarks(const std::vector<Task>& tasks) const {
+  for (const Task& task : tasks) {
+    const auto isItsMark = [&](const Task& other) {
+      return other.isAtCells == task.isAtCells && other.name == task.name + "Filled";
+    };
+    if (std::any_of(tasks.begin(), tasks.end(), isItsMark))
+      throw Error(nameOf(task.name + "Filled", task.isAtCells) +
+                  " is to be filled, but MarkFilled would replace it; set MarkFilled to false, or "
+                  "choose arrays without it");
+  }
+}
+
+/// Local, inside of an agreement. Calls mark(isUnknown), where isUnknown(place) is the test for a
+/// point or cell of the piece.
+template <class Mark>
+void HarmonicFillRun::markUnknown(const GridPiece& piece, const Task& task, Mark&& mark) const {
+  if (settings_.unknown == Unknown::Blanked) {
+    if (vtkUnsignedCharArray* ghosts = pointGhosts(piece.dataSet))
+      mark([&](vtkIdType i) {
+        return (ghosts->GetValue(i) & vtkDataSetAttributes::HIDDENPOINT) != 0;
+      });
+    return;
+  }
+  if (settings_.unknown == Unknown::Mask) {
+    const PieceArray mask = settings_.mask(piece.dataSet);
+    if (!isMask(mask, piece.dataSet) || mask.isAtCells != task.isAtCells)
+      throw Error("a piece of the input lacks the array that SelectMask chooses");
+    mark(
+        [&](vtkIdType i) { return (mask.array->GetComponent(i, 0) != 0) != settings_.invertMask; });
+    return;
+  }
+  vtkDataArray* array = arrayOf(piece, task);
+  const bool isValue = settings_.unknown == Unknown::Value;
+  // Rounded as a value in the array.
+  const double value = array->GetDataType() == VTK_FLOAT
+                           ? static_cast<float>(settings_.unknownValue)
+                           : settings_.unknownValue;
+  mark([&](vtkIdType i) {
+    bool is = false;
+    for (int c = 0; c < task.components; ++c) {
+      const double one = array->GetComponent(i, c);
+      is = is || (isValue ? one == value : std::isnan(one));
+    }
+    return is;
+  });
+}
+
+/// Whether each of this rank's sites is unknown.
+std::vector<std::uint8_t> HarmonicFillRun::unknownOf(const GridSites& sites, const Task& task) {
   std::vector<std::uint8_t> unknown;
-  tributary::collectively(this->Transport, [&] {
-    if (self->Unknown == BLANKED && task.IsAtCells) {
-      unknown = this->Cells.hidden;
+  collectively(transport_, [&] {
+    if (settings_.unknown == Unknown::Blanked && task.isAtCells) {
+      unknown = cells_.hidden;
       return;
     }
     unknown.assign(sites.count(), 0);
     for (const GridSites::Source& source : sites.sources) {
-      vtkDataSet* dataSet = this->Cells.pieces[source.piece].dataSet;
-      const auto mark = [&](auto&& isUnknown) {
-        tributary::forEachSite(source.range, sites.pieces[source.piece], sites.box,
-                               [&](std::size_t place, std::size_t mine) {
-                                 unknown[mine] = isUnknown(static_cast<vtkIdType>(place)) ? 1 : 0;
-                               });
-      };
-      if (self->Unknown == BLANKED) {
-        if (vtkUnsignedCharArray* ghosts = tributary::pointGhosts(dataSet)) {
-          mark([&](vtkIdType i) {
-            return (ghosts->GetValue(i) & vtkDataSetAttributes::HIDDENPOINT) != 0;
-          });
-        } else {
-          mark([](vtkIdType) { return false; });
-        }
-      } else if (self->Unknown == MASK) {
-        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        vtkDataArray* mask = self->GetInputArrayToProcess(0, dataSet, association);
-        if (!isMask(mask, association, dataSet) ||
-            (association == vtkDataObject::FIELD_ASSOCIATION_CELLS) != task.IsAtCells) {
-          throw Error("a piece of the input has not the array that SelectMask names");
-        }
-        mark([&](vtkIdType i) { return (mask->GetComponent(i, 0) != 0) != self->InvertMask; });
-      } else {
-        vtkDataArray* array = this->ArrayOf(this->Cells.pieces[source.piece], task);
-        const bool isValue = self->Unknown == VALUE;
-        // As an array of this type has it.
-        double value = self->UnknownValue;
-        if (array->GetDataType() == VTK_FLOAT) {
-          value = static_cast<float>(value);
-        }
-        mark([&](vtkIdType i) {
-          bool is = false;
-          for (int c = 0; c < task.Components; ++c) {
-            const double one = array->GetComponent(i, c);
-            is = is || (isValue ? one == value : std::isnan(one));
-          }
-          return is;
+      const CellRange& range = sites.pieces[source.piece];
+      const auto clear = [&](std::size_t, std::size_t mine) { unknown[mine] = 0; };
+      forEachSite(source.range, range, sites.box, clear);
+      markUnknown(cells_.pieces[source.piece], task, [&](auto&& isUnknown) {
+        forEachSite(source.range, range, sites.box, [&](std::size_t place, std::size_t mine) {
+          unknown[mine] = isUnknown(static_cast<vtkIdType>(place)) ? 1 : 0;
         });
-      }
+      });
     }
   });
   return unknown;
 }
 
-//------------------------------------------------------------------------------
-tributary::HarmonicFillOptions vtkAsyncHarmonicFill::vtkRun::MakeOptions() const {
-  auto* self = this->Self;
-  tributary::HarmonicFillOptions options;
-  options.smoothness = self->Smoothness == BIHARMONIC ? tributary::FillSmoothness::Biharmonic
-                                                      : tributary::FillSmoothness::Harmonic;
-  options.tolerance = self->Tolerance;
-  options.cycleLimit = self->CycleLimit;
-  options.sweepsPerExchange = self->SweepsPerExchange;
-  options.iteration.mode = self->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
-                                                          : tributary::IterationMode::Synchronous;
-  options.iteration.detection = self->ConvergenceDetection == SUPERVISED
-                                    ? tributary::ConvergenceDetection::SupervisedTermination
-                                    : tributary::ConvergenceDetection::SnapshotReduction;
-  options.iteration.iterationLimit = self->IterationLimit;
-  options.parallelFor = tributary::smpFor;
+/// Local.
+HarmonicFillOptions HarmonicFillRun::makeOptions() const {
+  HarmonicFillOptions options;
+  options.smoothness = settings_.smoothness;
+  options.tolerance = settings_.tolerance;
+  options.cycleLimit = settings_.cycleLimit;
+  options.sweepsPerExchange = settings_.sweepsPerExchange;
+  options.iteration.mode = settings_.mode;
+  options.iteration.detection = settings_.detection;
+  options.iteration.iterationLimit = settings_.iterationLimit;
+  options.parallelFor = smpFor;
   return options;
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::vtkRun::Retire() {
-  if (this->Solver) {
-    this->Total += this->Solver->statistics();
-  }
-  this->Solver.reset();
+void HarmonicFillRun::makeSolver(const GridSites& sites, const Task& task,
+                                 const std::vector<std::uint8_t>& unknown) {
+  retireSolver();
+  solver_ =
+      std::make_unique<HarmonicFill>(transport_, sites.lattice, sites.box, unknown, makeOptions());
+  solverUnknown_ = unknown;
+  solverIsAtCells_ = task.isAtCells;
 }
 
-//------------------------------------------------------------------------------
+/// Local.
+void HarmonicFillRun::retireSolver() {
+  if (solver_) iterations_ += solver_->statistics();
+  solver_.reset();
+}
+
+/// The values of this rank's sites.
+std::vector<double> HarmonicFillRun::valuesOf(const GridSites& sites, const Task& task,
+                                              int component) {
+  std::vector<double> values;
+  collectively(transport_, [&] {
+    values.assign(sites.count(), 0.0);
+    for (const GridSites::Source& source : sites.sources) {
+      vtkDataArray* array = arrayOf(cells_.pieces[source.piece], task);
+      forEachSite(source.range, sites.pieces[source.piece], sites.box,
+                  [&](std::size_t place, std::size_t site) {
+                    values[site] = array->GetComponent(static_cast<vtkIdType>(place), component);
+                  });
+    }
+  });
+  return values;
+}
+
+/// Local, with the same result on all ranks.
+void HarmonicFillRun::throwNotConverged(const Task& task, const HarmonicFillResult& result) const {
+  const bool isHarmonic = settings_.smoothness == FillSmoothness::Harmonic;
+  std::ostringstream text;
+  text << "the residual of " << nameOf(task.name, task.isAtCells) << " is " << result.residual
+       << " after " << result.cycles << " cycles";
+  if (isHarmonic)
+    text << " and " << result.iterations << " iterations and exceeds";
+  else
+    text << " and its correction is " << result.correction << "; one of them exceeds";
+  text << " Tolerance, " << settings_.tolerance << ", times the range of the known values, "
+       << result.highest - result.lowest << "; raise Tolerance or "
+       << (isHarmonic ? "IterationLimit" : "CycleLimit, or set Smoothness to Harmonic");
+  throw Error(text.str());
+}
+
 /// @param begin, share  of the progress
 /// @return false after an abort
-bool vtkAsyncHarmonicFill::vtkRun::Fill(const GridSites& sites, const Task& task, double begin,
-                                        double share) {
-  auto* self = this->Self;
-  std::vector<std::uint8_t> unknown = this->UnknownOf(sites, task);
-  const std::int64_t mine = std::count(unknown.begin(), unknown.end(), std::uint8_t(1));
-  const auto counts = tributary::allreduce(
-      this->Transport, tributary::ReduceOp::Sum,
-      std::vector<std::int64_t>{mine, this->Solver && this->SolverIsAtCells == task.IsAtCells &&
-                                              this->SolverUnknown == unknown
-                                          ? 0
-                                          : 1});
-  if (counts[0] == 0) {
-    return true;
+bool HarmonicFillRun::fillComponent(const GridSites& sites, int component, double begin,
+                                    double share, Filled& filled) {
+  const Task& task = filled.task;
+  std::vector<double> values = valuesOf(sites, task, component);
+  HarmonicFillResult result;
+  try {
+    result =
+        solver_->fill(values, [&](double done) { return context_.monitor(begin + share * done); });
+  } catch (const Error& error) {
+    throw Error(error.kind(), nameOf(task.name, task.isAtCells) + ": " + error.what(),
+                error.rank());
   }
-  const std::int64_t all = sites.lattice.along(0) * sites.lattice.along(1) * sites.lattice.along(2);
-  if (counts[0] == all) {
-    throw Error("nothing is known in " + nameOf(task.Name, task.IsAtCells) + ": all " +
-                std::to_string(all) +
-                " of its values are to be filled; choose other arrays, or look at Unknown");
-  }
-  if (counts[1] != 0) {
-    this->Retire();
-    this->Solver = std::make_unique<tributary::HarmonicFill>(
-        this->Transport, sites.lattice, sites.box, unknown, this->MakeOptions());
-    this->SolverUnknown = unknown;
-    this->SolverIsAtCells = task.IsAtCells;
-  }
-  Filled filled;
-  filled.What = task;
-  filled.Count = counts[0];
-  filled.Unknown = tributary::valuesAtPieces(this->Transport, sites, unknown);
-  const double part = share / task.Components;
-  for (int component = 0; component < task.Components; ++component) {
-    std::vector<double> values;
-    tributary::collectively(this->Transport, [&] {
-      values.assign(sites.count(), 0.0);
-      for (const GridSites::Source& source : sites.sources) {
-        vtkDataArray* array = this->ArrayOf(this->Cells.pieces[source.piece], task);
-        tributary::forEachSite(source.range, sites.pieces[source.piece], sites.box,
-                               [&](std::size_t place, std::size_t site) {
-                                 values[site] =
-                                     array->GetComponent(static_cast<vtkIdType>(place), component);
-                               });
-      }
-    });
-    tributary::HarmonicFillResult result;
-    try {
-      result = this->Solver->fill(values, [&](double done) {
-        return self->Monitor(this->Transport, begin + part * (component + done));
-      });
-    } catch (const Error& error) {
-      throw Error(nameOf(task.Name, task.IsAtCells) + ": " + error.what());
-    }
-    if (self->AbortedTogether(this->Transport, result.verdict == tributary::Verdict::Aborted)) {
-      return false;
-    }
-    if (result.verdict != tributary::Verdict::Converged) {
-      const bool isHarmonic = self->Smoothness == HARMONIC;
-      std::ostringstream text;
-      text << "the residual of " << nameOf(task.Name, task.IsAtCells) << " is " << result.residual
-           << " after " << result.cycles << " cycles";
-      if (isHarmonic) {
-        text << " and " << result.iterations << " iterations, and";
-      } else {
-        text << " and its correction " << result.correction << ", and they are";
-      }
-      text << " not at or below Tolerance, " << self->Tolerance
-           << ", times the range of known values, " << result.highest - result.lowest
-           << "; allow a larger Tolerance, or a larger "
-           << (isHarmonic ? "IterationLimit" : "CycleLimit, or set Smoothness to Harmonic");
-      throw Error(text.str());
-    }
-    filled.Residual = std::max(filled.Residual, result.residual);
-    filled.Correction = std::max(filled.Correction, result.correction);
-    filled.Cycles += result.cycles;
-    filled.Iterations += result.iterations;
-    filled.Values.push_back(tributary::valuesAtPieces(this->Transport, sites, values));
-  }
-  this->Done.push_back(std::move(filled));
+  if (context_.agreeOnAbort(result.verdict == Verdict::Aborted)) return false;
+  if (result.verdict != Verdict::Converged) throwNotConverged(task, result);
+  filled.residual = std::max(filled.residual, result.residual);
+  filled.correction = std::max(filled.correction, result.correction);
+  filled.cycles += result.cycles;
+  filled.iterations += result.iterations;
+  filled.values.push_back(valuesAtPieces(transport_, sites, values));
   return true;
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncHarmonicFill::vtkRun::Write(vtkDataObject* input, vtkDataObject* output) {
-  auto* self = this->Self;
-  tributary::collectively(this->Transport, [&] {
+/// @param begin, share  of the progress
+/// @return false after an abort
+bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begin, double share) {
+  const std::vector<std::uint8_t> unknown = unknownOf(sites, task);
+  const std::int64_t mine = std::count(unknown.begin(), unknown.end(), std::uint8_t(1));
+  const bool canUseSolver =
+      solver_ && solverIsAtCells_ == task.isAtCells && solverUnknown_ == unknown;
+  const auto counts =
+      allreduce(transport_, ReduceOp::Sum, std::vector<std::int64_t>{mine, canUseSolver ? 0 : 1});
+  if (counts[0] == 0) return true;
+  const std::int64_t all = sites.lattice.along(0) * sites.lattice.along(1) * sites.lattice.along(2);
+  if (counts[0] == all)
+    throw Error("nothing is known in " + nameOf(task.name, task.isAtCells) + ": all " +
+                std::to_string(all) +
+                " values are unknown; choose other arrays, or check the property Unknown");
+  if (counts[1] != 0) makeSolver(sites, task, unknown);
+  Filled filled;
+  filled.task = task;
+  filled.count = counts[0];
+  filled.unknown = valuesAtPieces(transport_, sites, unknown);
+  const double part = share / task.components;
+  for (int component = 0; component < task.components; ++component)
+    if (!fillComponent(sites, component, begin + part * component, part, filled)) return false;
+  done_.push_back(std::move(filled));
+  return true;
+}
+
+/// Local. Adds the filled arrays, and marks if asked for.
+/// @param piece  the index of the data set in the pieces, if it has cells
+void HarmonicFillRun::writeFilled(vtkDataSet* dataSet, std::size_t piece) const {
+  for (const Filled& filled : done_) {
+    vtkDataSetAttributes* attributes = attributesOf(dataSet, filled.task.isAtCells);
+    vtkNew<vtkUnsignedCharArray> mark;
+    mark->SetName((filled.task.name + "Filled").c_str());
+    if (dataSet->GetNumberOfCells() > 0) {
+      vtkDataArray* old = attributes->GetArray(filled.task.name.c_str());
+      const std::vector<std::uint8_t>& unknown = filled.unknown[piece];
+      auto array = vtkSmartPointer<vtkDataArray>::Take(old->NewInstance());
+      array->DeepCopy(old);
+      const bool isIntegral = !isFloating(old);
+      for (int c = 0; c < filled.task.components; ++c) {
+        const std::vector<double>& values = filled.values[index(c)][piece];
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const auto place = static_cast<vtkIdType>(i);
+          // The owner of a site may know another value.
+          const double had = old->GetComponent(place, c);
+          const bool isSame = had == values[i] || (std::isnan(had) && std::isnan(values[i]));
+          if (unknown[i] != 0 || !isSame)
+            array->SetComponent(place, c, isIntegral ? std::round(values[i]) : values[i]);
+        }
+      }
+      attributes->AddArray(array);
+      mark->SetNumberOfTuples(static_cast<vtkIdType>(unknown.size()));
+      std::copy(unknown.begin(), unknown.end(), mark->GetPointer(0));
+    }
+    if (settings_.markFilled) attributes->AddArray(mark);
+  }
+}
+
+/// Local. Clears the flags of hidden points and cells.
+void HarmonicFillRun::showHidden(vtkDataSet* dataSet) const {
+  for (const bool areCells : {false, true}) {
+    vtkDataSetAttributes* attributes = attributesOf(dataSet, areCells);
+    vtkDataArray* old = attributes->GetArray(vtkDataSetAttributes::GhostArrayName());
+    if (!old) continue;
+    const int hidden = areCells ? static_cast<int>(vtkDataSetAttributes::HIDDENCELL)
+                                : static_cast<int>(vtkDataSetAttributes::HIDDENPOINT);
+    auto flags = vtkSmartPointer<vtkDataArray>::Take(old->NewInstance());
+    flags->DeepCopy(old);
+    for (vtkIdType i = 0; i < flags->GetNumberOfTuples(); ++i)
+      flags->SetComponent(i, 0, static_cast<int>(flags->GetComponent(i, 0)) & ~hidden);
+    attributes->AddArray(flags);
+  }
+}
+
+/// Local. Adds a row for each filled array.
+void HarmonicFillRun::writeFieldData(vtkDataObject* output) const {
+  const auto names = texts("FilledArrays");
+  const auto counts = numbers("FilledValues"), cycles = numbers("Cycles"),
+             iterations = numbers("Iterations");
+  const auto residuals = values("Residual"), corrections = values("Correction");
+  for (const Filled& filled : done_) {
+    names->InsertNextValue(filled.task.name);
+    counts->InsertNextValue(filled.count);
+    residuals->InsertNextValue(filled.residual);
+    corrections->InsertNextValue(filled.correction);
+    cycles->InsertNextValue(filled.cycles);
+    iterations->InsertNextValue(filled.iterations);
+  }
+  vtkFieldData* fieldData = output->GetFieldData();
+  fieldData->AddArray(names);
+  fieldData->AddArray(counts);
+  fieldData->AddArray(residuals);
+  fieldData->AddArray(cycles);
+  fieldData->AddArray(iterations);
+  if (settings_.smoothness == FillSmoothness::Biharmonic) fieldData->AddArray(corrections);
+}
+
+void HarmonicFillRun::write(vtkDataObject* input, vtkDataObject* output) {
+  collectively(transport_, [&] {
     output->ShallowCopy(input);
     std::size_t piece = 0;
-    tributary::forEachDataSet(output, [&](vtkDataObject* object) {
+    forEachDataSet(output, [&](vtkDataObject* object) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);
-      if (!dataSet) {
-        return;
-      }
-      const bool hasData = dataSet->GetNumberOfCells() > 0;
-      for (const Filled& filled : this->Done) {
-        vtkDataSetAttributes* attributes = attributesOf(dataSet, filled.What.IsAtCells);
-        vtkDataArray* old = attributes->GetArray(filled.What.Name.c_str());
-        vtkNew<vtkUnsignedCharArray> mark;
-        mark->SetName((filled.What.Name + "Filled").c_str());
-        if (hasData) {
-          const std::vector<std::uint8_t>& unknown = filled.Unknown[piece];
-          auto array = vtkSmartPointer<vtkDataArray>::Take(old->NewInstance());
-          array->DeepCopy(old);
-          const bool isIntegral = !isFloating(old);
-          for (int c = 0; c < filled.What.Components; ++c) {
-            const std::vector<double>& values = filled.Values[static_cast<std::size_t>(c)][piece];
-            for (std::size_t i = 0; i < values.size(); ++i) {
-              const auto place = static_cast<vtkIdType>(i);
-              // A copy of what another piece knows better is as that one has it.
-              const double had = old->GetComponent(place, c);
-              const bool isSame = had == values[i] || (std::isnan(had) && std::isnan(values[i]));
-              if (unknown[i] != 0 || !isSame) {
-                array->SetComponent(place, c, isIntegral ? std::round(values[i]) : values[i]);
-              }
-            }
-          }
-          attributes->AddArray(array);
-          mark->SetNumberOfTuples(static_cast<vtkIdType>(unknown.size()));
-          std::copy(unknown.begin(), unknown.end(), mark->GetPointer(0));
-        }
-        if (self->MarkFilled) {
-          attributes->AddArray(mark);
-        }
-      }
-      if (self->Unknown == BLANKED && self->ShowFilled && !this->Done.empty()) {
-        for (const bool areCells : {false, true}) {
-          vtkDataSetAttributes* attributes = attributesOf(dataSet, areCells);
-          vtkDataArray* old = attributes->GetArray(vtkDataSetAttributes::GhostArrayName());
-          if (!old) {
-            continue;
-          }
-          const int hidden = areCells ? static_cast<int>(vtkDataSetAttributes::HIDDENCELL)
-                                      : static_cast<int>(vtkDataSetAttributes::HIDDENPOINT);
-          auto flags = vtkSmartPointer<vtkDataArray>::Take(old->NewInstance());
-          flags->DeepCopy(old);
-          for (vtkIdType i = 0; i < flags->GetNumberOfTuples(); ++i) {
-            flags->SetComponent(i, 0, static_cast<int>(flags->GetComponent(i, 0)) & ~hidden);
-          }
-          attributes->AddArray(flags);
-        }
-      }
-      piece += hasData ? 1 : 0;
+      if (!dataSet) return;
+      writeFilled(dataSet, piece);
+      if (settings_.unknown == Unknown::Blanked && settings_.showFilled && !done_.empty())
+        showHidden(dataSet);
+      piece += dataSet->GetNumberOfCells() > 0 ? 1 : 0;
     });
-    const auto names = tributary::texts("FilledArrays");
-    const auto counts = tributary::numbers("FilledValues"), cycles = tributary::numbers("Cycles"),
-               iterations = tributary::numbers("Iterations");
-    const auto residuals = tributary::values("Residual"),
-               corrections = tributary::values("Correction");
-    for (const Filled& filled : this->Done) {
-      names->InsertNextValue(filled.What.Name);
-      counts->InsertNextValue(filled.Count);
-      residuals->InsertNextValue(filled.Residual);
-      corrections->InsertNextValue(filled.Correction);
-      cycles->InsertNextValue(filled.Cycles);
-      iterations->InsertNextValue(filled.Iterations);
-    }
-    for (vtkAbstractArray* array :
-         {static_cast<vtkAbstractArray*>(names.Get()), static_cast<vtkAbstractArray*>(counts.Get()),
-          static_cast<vtkAbstractArray*>(residuals.Get()),
-          static_cast<vtkAbstractArray*>(cycles.Get()),
-          static_cast<vtkAbstractArray*>(iterations.Get())}) {
-      output->GetFieldData()->AddArray(array);
-    }
-    if (self->Smoothness == BIHARMONIC) {
-      output->GetFieldData()->AddArray(corrections);
-    }
+    writeFieldData(output);
   });
 }
 
-//------------------------------------------------------------------------------
-bool vtkAsyncHarmonicFill::vtkRun::Execute(vtkDataObject* input, vtkDataObject* output,
-                                           tributary::RunStatistics& statistics) {
-  this->Cells = tributary::gridCellsOf(this->Transport, input);
-  const std::vector<Task> tasks = this->FindTasks();
-  GridSites sites[2];
-  tributary::collectively(this->Transport, [&] {
-    for (const bool areCells : {false, true}) {
-      sites[areCells ? 1 : 0] = tributary::gridSitesOf(this->Cells, areCells);
-    }
+bool HarmonicFillRun::execute(vtkDataObject* input, vtkDataObject* output) {
+  cells_ = gridCellsOf(transport_, input);
+  const std::vector<Task> tasks = findTasks();
+  GridSites points, cells;
+  collectively(transport_, [&] {
+    points = gridSitesOf(cells_, false);
+    cells = gridSitesOf(cells_, true);
   });
-  statistics.phase("SetupSeconds");
+  context_.statistics.phase("SetupSeconds");
   double begin = 0;
   const double share = 1.0 / static_cast<double>(std::max<std::size_t>(tasks.size(), 1));
   for (const Task& task : tasks) {
-    if (!this->Fill(sites[task.IsAtCells ? 1 : 0], task, begin, share)) {
-      return false;
-    }
+    if (!fill(task.isAtCells ? cells : points, task, begin, share)) return false;
     begin += share;
   }
-  this->Retire();
-  statistics.phase("SolvingSeconds");
-  this->Write(input, output);
-  statistics.count("Values", static_cast<std::int64_t>(sites[0].count()));
-  statistics.add(this->Total);
-  statistics.phase("WritingSeconds");
+  retireSolver();
+  context_.statistics.phase("SolvingSeconds");
+  write(input, output);
+  context_.statistics.count("Values", static_cast<std::int64_t>(points.count()));
+  context_.statistics.add(iterations_);
+  context_.statistics.phase("WritingSeconds");
   return true;
 }
+
+}  // namespace tributary

@@ -1,70 +1,110 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "vtkAsyncHarmonicFill.h"
-
-#include "Common/RunStatistics.h"
-#include "Grids/GridCells.h"
-#include "Grids/GridSites.h"
-
-#include "Tributary/Relaxation/HarmonicFill.h"
-#include "Tributary/Transport/Transport.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "Common/RunContext.h"
+#include "Grids/GridCells.h"
+#include "Grids/GridSites.h"
+
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Iteration/Iteration.h"
+#include "Tributary/Relaxation/HarmonicFill.h"
+#include "Tributary/Transport/Transport.h"
+
 class vtkDataArray;
 class vtkDataObject;
 class vtkDataSet;
 
-/// One execution on one rank. Execute() is collective.
-class vtkAsyncHarmonicFill::vtkRun {
- public:
-  vtkRun(vtkAsyncHarmonicFill* self, tributary::Transport& transport)
-      : Self(self), Transport(transport) {}
+namespace tributary {
 
-  /// @return false after an abort
-  bool Execute(vtkDataObject* input, vtkDataObject* output, tributary::RunStatistics& statistics);
+/// The properties of vtkAsyncHarmonicFill that one execution needs; see there.
+struct HarmonicFillSettings {
+  enum class Unknown { NotANumber, Mask, Blanked, Value };
+
+  std::vector<std::string> pointArrays, cellArrays;
+  FillSmoothness smoothness = FillSmoothness::Harmonic;
+  Unknown unknown = Unknown::NotANumber;
+  ArrayChoice mask;  ///< chooses no array that is neither at points nor at cells
+  bool invertMask = false;
+  double unknownValue = 0;
+  bool showFilled = true;
+  bool markFilled = false;
+  double tolerance = 1e-6;
+  std::int64_t cycleLimit = 1;
+  std::int64_t iterationLimit = 1;
+  int sweepsPerExchange = 1;
+  IterationMode mode = IterationMode::Asynchronous;
+  ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
+};
+
+/// One execution of vtkAsyncHarmonicFill on one rank. All private member functions without another
+/// comment are collective.
+class HarmonicFillRun {
+ public:
+  /// @param context  outlives the object, as do the settings
+  HarmonicFillRun(const RunContext& context, const HarmonicFillSettings& settings)
+      : context_(context), transport_(context.transport), settings_(settings) {}
+
+  /// Collective. Throws Error on all ranks. @return false after an abort
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* output);
 
  private:
   /// An array to be filled: the same on all ranks.
   struct Task {
-    std::string Name;
-    bool IsAtCells;
-    int Components;
+    std::string name;
+    bool isAtCells;
+    int components;
   };
 
-  /// What came of one.
+  /// The result of a task.
   struct Filled {
-    Task What;
-    std::int64_t Count = 0;
-    double Residual = 0;
-    double Correction = 0;
-    std::int64_t Cycles = 0;
-    std::int64_t Iterations = 0;
-    std::vector<std::vector<std::uint8_t>> Unknown;        ///< Of all sites of each piece,
-    std::vector<std::vector<std::vector<double>>> Values;  ///< by component, then of each piece.
+    Task task;
+    std::int64_t count = 0;  ///< of unknown tuples, of all ranks
+    double residual = 0;
+    double correction = 0;
+    std::int64_t cycles = 0;
+    std::int64_t iterations = 0;
+    std::vector<std::vector<std::uint8_t>> unknown;        ///< by piece and site
+    std::vector<std::vector<std::vector<double>>> values;  ///< by component, piece and site
   };
 
-  std::vector<Task> FindTasks();
-  vtkDataArray* ArrayOf(const tributary::GridPiece& piece, const Task& task) const;
-  std::vector<std::uint8_t> UnknownOf(const tributary::GridSites& sites, const Task& task);
-  bool Fill(const tributary::GridSites& sites, const Task& task, double begin, double share);
-  tributary::HarmonicFillOptions MakeOptions() const;
-  void Retire();
-  void Write(vtkDataObject* input, vtkDataObject* output);
+  std::vector<Task> findTasks();
+  void writeTasks(vtkDataSet* dataSet, Writer& writer) const;
+  void checkMarks(const std::vector<Task>& tasks) const;
+  vtkDataArray* arrayOf(const GridPiece& piece, const Task& task) const;
+  std::vector<std::uint8_t> unknownOf(const GridSites& sites, const Task& task);
+  template <class Mark>
+  void markUnknown(const GridPiece& piece, const Task& task, Mark&& mark) const;
+  bool fill(const GridSites& sites, const Task& task, double begin, double share);
+  bool fillComponent(const GridSites& sites, int component, double begin, double share,
+                     Filled& filled);
+  std::vector<double> valuesOf(const GridSites& sites, const Task& task, int component);
+  void makeSolver(const GridSites& sites, const Task& task,
+                  const std::vector<std::uint8_t>& unknown);
+  HarmonicFillOptions makeOptions() const;
+  void retireSolver();
+  [[noreturn]] void throwNotConverged(const Task& task, const HarmonicFillResult& result) const;
+  void write(vtkDataObject* input, vtkDataObject* output);
+  void writeFilled(vtkDataSet* dataSet, std::size_t piece) const;
+  void showHidden(vtkDataSet* dataSet) const;
+  void writeFieldData(vtkDataObject* output) const;
 
-  vtkAsyncHarmonicFill* Self;
-  tributary::Transport& Transport;
-  tributary::GridCells Cells;
-  std::vector<Filled> Done;
+  const RunContext& context_;
+  Transport& transport_;
+  const HarmonicFillSettings& settings_;
+  GridCells cells_;
+  std::vector<Filled> done_;
 
-  /// The last one that was needed, for arrays of which the same is unknown.
-  std::unique_ptr<tributary::HarmonicFill> Solver;
-  std::vector<std::uint8_t> SolverUnknown;
-  bool SolverIsAtCells = false;
-  tributary::IterationStatistics Total;  ///< Of this rank.
+  /// The solver of the last task, used again by tasks with the same unknown sites.
+  std::unique_ptr<HarmonicFill> solver_;
+  std::vector<std::uint8_t> solverUnknown_;
+  bool solverIsAtCells_ = false;
+  IterationStatistics iterations_;  ///< of this rank
 };
+
+}  // namespace tributary

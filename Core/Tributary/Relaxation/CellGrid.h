@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "Tributary/Base/Index.h"
 #include "Tributary/Base/Span.h"
 
 namespace tributary {
@@ -14,65 +15,74 @@ namespace tributary {
 struct CellRange {
   std::array<std::int64_t, 3> lo{}, hi{};
 
+  /// Number of cells along an axis.
   std::int64_t along(std::size_t axis) const {
     return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0;
   }
+  /// Number of cells.
   std::int64_t cells() const { return along(0) * along(1) * along(2); }
   bool empty() const { return cells() == 0; }
 };
 
-/// What both have; its lo may be above its hi if that is nothing.
-CellRange overlapOf(const CellRange& one, const CellRange& other);
+/// The intersection of two boxes. If it is empty, lo may be greater than hi.
+[[nodiscard]] CellRange overlapOf(const CellRange& one, const CellRange& other);
 
-/// The whole rectilinear grid, the same on every rank.
+/// A whole rectilinear grid, the same on all ranks.
 struct CellGrid {
-  /// Coordinates of the cells' ends along each axis, increasing: one more than cells. An axis along
-  /// which nothing varies has one cell.
+  /// Coordinates of the cells' ends along each axis, strictly increasing: one more than cells. An
+  /// axis along which nothing varies has one cell.
   std::array<std::vector<double>, 3> ends;
 
+  /// Number of cells along an axis.
   std::int64_t along(std::size_t axis) const {
     return static_cast<std::int64_t>(ends[axis].size()) - 1;
   }
+  /// Width of a cell along an axis.
   double width(std::size_t axis, std::int64_t cell) const {
-    const auto i = static_cast<std::size_t>(cell);
+    const auto i = index(cell);
     return ends[axis][i + 1] - ends[axis][i];
   }
+  /// Coordinate of a cell's center along an axis.
   double center(std::size_t axis, std::int64_t cell) const {
-    const auto i = static_cast<std::size_t>(cell);
+    const auto i = index(cell);
     return 0.5 * (ends[axis][i] + ends[axis][i + 1]);
   }
 };
 
-/// The six sides of a box of cells: 2 a is the lower one along axis a, 2 a + 1 the upper one.
+/// The number of sides of a box. Side 2 a is the lower one along axis a, side 2 a + 1 the upper
+/// one.
 constexpr int Sides = 6;
 
-/// Values in the cells beyond each side of a box, x fastest, then y, then z (of the two axes along
-/// the side).
+/// Values of the cells beyond each side of a box, in the order of the two axes along the side, x
+/// fastest, then y, then z.
 using SideValues = std::array<std::vector<double>, Sides>;
 
-/// Room for all sides of a box, filled with 0.
-SideValues makeSides(const CellRange& box);
+/// The values of all sides of a box, 0.
+[[nodiscard]] SideValues makeSides(const CellRange& box);
 
-/// Cells of one rank's box that lie beyond a side of another's.
+/// Cells of one box that lie beyond a side of another box.
 struct SidePatch {
   int side;         ///< of the box that needs the values
-  CellRange cells;  ///< where they come from
+  CellRange cells;  ///< of the box that has the values
 };
 
-/// What a box needs of another one, in an order that both ranks find by themselves.
-/// @param periodic  along which axes the grid's last cells are neighbors of its first ones
-std::vector<SidePatch> patchesBetween(const CellGrid& grid, const std::array<bool, 3>& periodic,
-                                      const CellRange& needs, const CellRange& has);
+/// The patches of box `has` that box `needs` reads, in an order that depends only on the arguments.
+/// Local.
+/// @param periodic  by axis, whether the last cells of the grid are neighbors of the first ones
+[[nodiscard]] std::vector<SidePatch> patchesBetween(const CellGrid& grid,
+                                                    const std::array<bool, 3>& periodic,
+                                                    const CellRange& needs, const CellRange& has);
 
-/// Number of values of the patches.
-std::size_t valuesOf(const std::vector<SidePatch>& patches);
+/// The number of cells of the patches.
+[[nodiscard]] std::size_t valuesOf(const std::vector<SidePatch>& patches);
 
-/// Writes the values of the patches' cells, one patch after the other, x fastest.
+/// Copies the values of the patches' cells, one patch after the other, x fastest.
 /// @param values  of the cells of `has`, x fastest
+/// @param out  valuesOf(patches) values
 void packPatches(const std::vector<SidePatch>& patches, const CellRange& has,
                  Span<const double> values, Span<double> out);
 
-/// Puts what packPatches() wrote in its place beyond the sides of `needs`.
+/// Copies the output of packPatches() to its places beyond the sides of `needs`.
 void unpackPatches(const std::vector<SidePatch>& patches, const CellRange& needs,
                    Span<const double> in, SideValues& sides);
 

@@ -30,7 +30,7 @@ const ConvectionDiffusionKernel& kernel() {
 #endif
 }
 
-/// The greater one; what is not a number stays.
+/// The greater value, or NaN if one was found before.
 double worse(double a, double b) {
   return std::isnan(a) || a >= b ? a : b;
 }
@@ -47,7 +47,7 @@ void check(const CellGrid& grid, const ConvectionDiffusionTerms& terms) {
   }
   const auto checkTerm = [](const char* name, double value) {
     if (!isNumber(value) || value < 0)
-      throw Error(std::string("the ") + name + " must be a number of at least 0");
+      throw Error(std::string("the ") + name + " must be a finite number of at least 0");
   };
   checkTerm("diffusivity", terms.diffusivity);
   checkTerm("decay", terms.decay);
@@ -69,47 +69,60 @@ ConvectionDiffusion::ConvectionDiffusion(const CellGrid& grid, const CellRange& 
   check(grid, terms_);
   if (box_.empty()) return;
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto n = box_.along(a), whole = grid.along(a);
-    if (box_.lo[a] < 0 || box_.hi[a] > whole)
-      throw Error("cells " + std::to_string(box_.lo[a]) + " to " + std::to_string(box_.hi[a] - 1) +
-                  " along axis " + std::to_string(a) + " of a grid with " + std::to_string(whole));
-    const auto count = box_.cells() / n * (n + 1);
-    const std::vector<std::uint8_t>& closed = faces.closed[a];
-    if (static_cast<std::int64_t>(velocity_[a].size()) != count ||
-        (!closed.empty() && closed.size() != velocity_[a].size()))
-      throw Error(std::to_string(velocity_[a].size()) + " velocities and " +
-                  std::to_string(closed.size()) + " marks of closed ones for " +
-                  std::to_string(count) + " faces across axis " + std::to_string(a));
-    if (!std::all_of(velocity_[a].begin(), velocity_[a].end(), isNumber))
-      throw Error("a velocity along axis " + std::to_string(a) + " is not a finite number");
-    for (std::size_t i = 0; i < closed.size(); ++i)
-      if (closed[i] != 0) velocity_[a][i] = std::numeric_limits<double>::quiet_NaN();
+    checkFlow(a, grid, faces.closed[a]);
+    for (std::size_t i = 0; i < faces.closed[a].size(); ++i)
+      if (faces.closed[a][i] != 0) velocity_[a][i] = std::numeric_limits<double>::quiet_NaN();
     atSide_[2 * a] = box_.lo[a] == 0;
-    atSide_[2 * a + 1] = box_.hi[a] == whole;
-    Faces& f = faces_[a];
-    for (auto i = box_.lo[a]; i <= box_.hi[a]; ++i) {
-      const bool low = i == 0, high = i == whole;
-      const SideCondition& side = terms_.sides[2 * a + (high ? 1 : 0)];
-      const double mine = high ? grid.width(a, whole - 1) : grid.width(a, i);
-      double diffusion = 0, in = 1, out = 1;
-      if (!(low || high)) {
-        diffusion = terms_.diffusivity / (grid.center(a, i) - grid.center(a, i - 1));
-      } else if (side.kind == Kind::Periodic) {
-        const double other = high ? grid.width(a, 0) : grid.width(a, whole - 1);
-        diffusion = terms_.diffusivity / (0.5 * (mine + other));
-      } else if (side.kind == Kind::Value) {
-        diffusion = terms_.diffusivity / (0.5 * mine);
-      } else {
-        in = 0;
-        out = side.kind == Kind::Outflow ? 1 : 0;
-      }
-      f.diffusion.push_back(diffusion);
-      f.in.push_back(in);
-      f.out.push_back(out);
-      if (i < box_.hi[a]) f.inverseWidth.push_back(1 / grid.width(a, i));
-    }
+    atSide_[2 * a + 1] = box_.hi[a] == grid.along(a);
+    addFaces(a, grid);
   }
   findOpenParts();
+}
+
+/// Throws Error if the box or the velocities along an axis do not fit.
+void ConvectionDiffusion::checkFlow(std::size_t axis, const CellGrid& grid,
+                                    const std::vector<std::uint8_t>& closed) const {
+  const auto n = box_.along(axis), whole = grid.along(axis);
+  const std::vector<double>& velocity = velocity_[axis];
+  if (box_.lo[axis] < 0 || box_.hi[axis] > whole)
+    throw Error("cells " + std::to_string(box_.lo[axis]) + " to " +
+                std::to_string(box_.hi[axis] - 1) + " along axis " + std::to_string(axis) +
+                " of a grid with " + std::to_string(whole));
+  const auto count = box_.cells() / n * (n + 1);
+  if (static_cast<std::int64_t>(velocity.size()) != count ||
+      (!closed.empty() && closed.size() != velocity.size()))
+    throw Error(std::to_string(velocity.size()) + " velocities and " +
+                std::to_string(closed.size()) + " flags of closed faces for " +
+                std::to_string(count) + " faces across axis " + std::to_string(axis));
+  if (!std::all_of(velocity.begin(), velocity.end(), isNumber))
+    throw Error("a velocity along axis " + std::to_string(axis) + " is not a finite number");
+}
+
+/// The coefficients of the faces across an axis.
+void ConvectionDiffusion::addFaces(std::size_t axis, const CellGrid& grid) {
+  const auto whole = grid.along(axis);
+  Faces& f = faces_[axis];
+  for (auto i = box_.lo[axis]; i <= box_.hi[axis]; ++i) {
+    const bool low = i == 0, high = i == whole;
+    const SideCondition& side = terms_.sides[2 * axis + (high ? 1 : 0)];
+    const double mine = high ? grid.width(axis, whole - 1) : grid.width(axis, i);
+    double diffusion = 0, in = 1, out = 1;
+    if (!(low || high)) {
+      diffusion = terms_.diffusivity / (grid.center(axis, i) - grid.center(axis, i - 1));
+    } else if (side.kind == Kind::Periodic) {
+      const double other = high ? grid.width(axis, 0) : grid.width(axis, whole - 1);
+      diffusion = terms_.diffusivity / (0.5 * (mine + other));
+    } else if (side.kind == Kind::Value) {
+      diffusion = terms_.diffusivity / (0.5 * mine);
+    } else {
+      in = 0;
+      out = side.kind == Kind::Outflow ? 1 : 0;
+    }
+    f.diffusion.push_back(diffusion);
+    f.in.push_back(in);
+    f.out.push_back(out);
+    if (i < box_.hi[axis]) f.inverseWidth.push_back(1 / grid.width(axis, i));
+  }
 }
 
 void ConvectionDiffusion::findOpenParts() {

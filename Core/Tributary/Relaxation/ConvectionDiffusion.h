@@ -17,85 +17,101 @@ namespace detail {
 struct ConvectionDiffusionRow;
 }
 
-/// What holds at a side of the whole grid.
+/// The boundary condition at a side of the whole grid.
 struct SideCondition {
   enum class Kind {
-    /// Nothing diffuses through the side. What flows out takes the cell's concentration along; what
-    /// flows in has the cell's, too, in the form a . grad u, and none in the form div (a u).
+    /// No diffusion through the side. Outflow carries the concentration of the cell. Inflow carries
+    /// the concentration of the cell in the form a . grad u, and none in the form div (a u).
     Outflow,
-    Value,    ///< The concentration at the side is `value`.
-    Flux,     ///< `value` enters per area and time, whatever the flow does.
-    Periodic  ///< The grid goes on at the opposite side, which must be periodic, too.
+    Value,    ///< Dirichlet: the concentration at the side is `value`.
+    Flux,     ///< Neumann: `value` enters per area and time, independent of the flow.
+    Periodic  ///< The grid continues at the opposite side, which must be periodic as well.
   };
   Kind kind = Kind::Outflow;
   double value = 0;
 };
 
-/// du/dt + a . grad u - diffusivity laplace u + decay u = source, or with div (a u) for a . grad u.
+/// The coefficients of du/dt + a . grad u - diffusivity laplace u + decay u = source. If
+/// `conservative` is set, div (a u) replaces a . grad u.
 struct ConvectionDiffusionTerms {
   double diffusivity = 0;     ///< length^2 / time, at least 0
   double decay = 0;           ///< 1 / time, at least 0
   double inverseStep = 0;     ///< 1 / time step of backward Euler; 0 for the steady state
-  bool conservative = false;  ///< div (a u): keeps the sum of what is there exactly
+  bool conservative = false;  ///< div (a u): conserves the total amount
   std::array<SideCondition, Sides> sides;
 };
 
-/// The equation on one rank's box of cells, discretized by finite volumes (on uniform grids the
-/// same as finite differences) with upwind values of the concentration at the faces: A u = b with a
-/// matrix A that has no positive entry off the diagonal and is diagonally dominant: by rows in the
-/// form a . grad u, so that without sources u has no extremum that neither the last step nor the
-/// sides have; by columns in the form div (a u), so that u is not negative if nothing else is. In
-/// both it is an M-matrix (with a time step, decay or a side with a value that all cells feel), and
-/// Jacobi, Gauss-Seidel and Schwarz iterations converge, synchronous or not. A is never stored: its
-/// entries come from the face velocities.
+/// The discrete convection-diffusion equation A u = b on one rank's box of cells: finite volumes
+/// with upwind concentrations at the faces. On uniform grids this equals finite differences.
+///
+/// The off-diagonal entries of A are not positive. In the form a . grad u, A is diagonally dominant
+/// by rows: without sources, u has no new extrema. In the form div (a u), A is diagonally dominant
+/// by columns: u is not negative if neither the sources, the sides nor the last step are. In both
+/// forms A is an M-matrix if there is a time step, a decay, or a side with a value that affects all
+/// cells; Jacobi, Gauss-Seidel and Schwarz iterations then converge, synchronous or asynchronous. A
+/// is not stored: its entries are computed from the face velocities.
 ///
 /// Residuals b - A u are in concentration per time.
 class ConvectionDiffusion {
  public:
-  /// @param box  this rank's cells, in the grid
-  /// Throws Error if sizes do not fit, coordinates do not increase, a number is not finite, a term
-  /// is negative, or one side of an axis is periodic and the other is not.
+  /// Local.
+  /// @param grid  the whole grid
+  /// @param box  this rank's cells, may be empty
+  /// @param faces  the flow through the faces of the box, see flowBetween()
+  /// @throws Error if sizes do not match, coordinates do not increase, a number is not finite, a
+  ///         coefficient is negative, or only one side of an axis is periodic
   ConvectionDiffusion(const CellGrid& grid, const CellRange& box,
                       const ConvectionDiffusionTerms& terms, FaceFlow faces);
 
+  /// This rank's cells.
   const CellRange& box() const { return box_; }
 
-  /// Sides of the box that lie at sides of the grid with a value get it; the others stay.
+  /// Sets the sides of the box that lie at sides of the grid with a value. Others are unchanged.
   void setSideValues(SideValues& sides) const;
 
-  /// b = source + inverseStep * old + what the sides with a flux let in.
+  /// Computes b = source + inverseStep * old + the inflow through sides with a flux.
+  /// @param source  by cell, in concentration per time
   /// @param old  the concentrations of the last time step; not read for the steady state
   void rightHandSide(Span<const double> source, Span<const double> old, Span<double> b) const;
 
-  /// One Gauss-Seidel sweep, from the first cell to the last one or back. With threads the box is
-  /// cut into slabs, which know of each other what was before the sweep (Schwarz iterations).
-  /// @param slabs  at least 1; the result depends on it
+  /// One Gauss-Seidel sweep.
+  /// @param forward  whether the sweep runs from the first cell to the last one, or back
+  /// @param beyond  concentrations beyond the sides of the box
+  /// @param slabs  number of parts of the box that are swept in parallel, at least 1; each uses the
+  ///               others' values from before the sweep (Schwarz iteration), so the result depends
+  ///               on the number
   void sweep(bool forward, Span<double> u, const SideValues& beyond, Span<const double> b,
              int slabs, const ParallelFor& parallelFor);
 
-  /// The largest magnitude of b - A u.
-  double residual(Span<const double> u, const SideValues& beyond, Span<const double> b,
-                  const ParallelFor& parallelFor) const;
+  /// The largest magnitude of b - A u, in concentration per time.
+  [[nodiscard]] double residual(Span<const double> u, const SideValues& beyond,
+                                Span<const double> b, const ParallelFor& parallelFor) const;
 
  private:
-  /// @param below, above  the plane of cells below that of row (j, k), and above it
+  /// The equations of row (j, k).
+  /// @param plane, below, above  the concentrations of the plane of the row, and of those below and
+  ///                             above it; null beyond the box
   detail::ConvectionDiffusionRow rowAt(std::int64_t j, std::int64_t k, const double* plane,
                                        const double* below, const double* above,
                                        const SideValues& beyond) const;
 
-  /// Per face across an axis: what diffusion lets through (diffusivity / distance of the centers),
-  /// and whether the flow brings in what lies beyond, and takes out what lies here (1 or 0).
+  /// The coefficients of the faces across an axis.
   struct Faces {
-    std::vector<double> diffusion, in, out;
+    std::vector<double> diffusion;     ///< diffusivity / distance of the centers
+    std::vector<double> in, out;       ///< 1 if the flow carries concentration in, or out; else 0
     std::vector<double> inverseWidth;  ///< of the cells
   };
 
-  /// The cells of a row from the first to the last that have an open face.
+  void checkFlow(std::size_t axis, const CellGrid& grid,
+                 const std::vector<std::uint8_t>& closed) const;
+  void addFaces(std::size_t axis, const CellGrid& grid);
+
+  /// The range of the cells of a row that have an open face.
   struct OpenPart {
     std::int64_t first, count;
   };
   void findOpenParts();
-  /// The row's part with open faces; the others' equation is base u = b.
+  /// The part of a row with open faces. The equation of the other cells is base u = b.
   /// @param u  of the whole row
   detail::ConvectionDiffusionRow openPart(detail::ConvectionDiffusionRow row, const OpenPart& part,
                                           const double* u) const;
@@ -103,9 +119,9 @@ class ConvectionDiffusion {
   CellRange box_;
   ConvectionDiffusionTerms terms_;
   std::array<Faces, 3> faces_;
-  std::array<std::vector<double>, 3> velocity_;  ///< On the faces; NaN on closed ones.
-  std::vector<OpenPart> openParts_;              ///< Per row; none if no face is closed.
-  std::array<bool, Sides> atSide_{};             ///< Whether the box's side is one of the grid.
+  std::array<std::vector<double>, 3> velocity_;  ///< at the faces; NaN at closed ones
+  std::vector<OpenPart> openParts_;              ///< by row; empty if no face is closed
+  std::array<bool, Sides> atSide_{};             ///< whether a side of the box is one of the grid
 };
 
 }  // namespace tributary

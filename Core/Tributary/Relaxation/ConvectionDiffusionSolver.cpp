@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -20,20 +21,14 @@ std::array<bool, 3> periodicAxes(const ConvectionDiffusionTerms& terms) {
   return periodic;
 }
 
-bool overlap(const CellRange& a, const CellRange& b) {
-  bool all = true;
-  for (std::size_t x = 0; x < 3; ++x) all = all && a.lo[x] < b.hi[x] && b.lo[x] < a.hi[x];
-  return all && !a.empty() && !b.empty();
-}
-
-/// Each rank looks at its own box, so that all together take as long as one alone.
+/// Checks the box of one rank against those of all, so that the ranks together check all pairs.
 void check(const CellGrid& grid, const std::vector<CellRange>& boxes, int rank,
            const ConvectionDiffusionOptions& options) {
-  const CellRange& mine = boxes[static_cast<std::size_t>(rank)];
+  const CellRange& mine = boxes[index(rank)];
   std::int64_t cells = 0;
   for (std::size_t r = 0; r < boxes.size(); ++r) {
     cells += boxes[r].cells();
-    if (static_cast<int>(r) != rank && overlap(mine, boxes[r]))
+    if (static_cast<int>(r) != rank && !overlapOf(mine, boxes[r]).empty())
       throw Error("the cells of rank " + std::to_string(rank) + " and of rank " +
                   std::to_string(r) + " overlap");
   }
@@ -52,9 +47,7 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
                                                      const ConvectionDiffusionTerms& terms,
                                                      FaceFlow faces,
                                                      const ConvectionDiffusionOptions& options)
-    : transport_(transport),
-      options_(options),
-      concentration_(static_cast<std::size_t>(box.cells()), 0.0) {
+    : transport_(transport), options_(options), concentration_(index(box.cells()), 0.0) {
   const auto boxes = allgather(transport, box);
   collectively(transport, [&] {
     equation_.emplace(grid, box, terms, std::move(faces));
@@ -62,10 +55,10 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
     const auto periodic = periodicAxes(terms);
     own_ = patchesBetween(grid, periodic, box, box);
     for (int rank = 0; rank < transport.size(); ++rank) {
-      const CellRange& other = boxes[static_cast<std::size_t>(rank)];
+      const CellRange& other = boxes[index(rank)];
       if (rank == transport.rank()) continue;
       Link link{rank, patchesBetween(grid, periodic, box, other),
-                patchesBetween(grid, periodic, other, box), other};
+                patchesBetween(grid, periodic, other, box)};
       if (!link.needs.empty() || !link.gives.empty()) links_.push_back(std::move(link));
     }
   });

@@ -15,59 +15,69 @@
 
 namespace tributary {
 
+/// Options of ConvectionDiffusionSolver.
 struct ConvectionDiffusionOptions {
-  /// Its threshold is for the largest magnitude of b - A u, in concentration per time.
+  /// The threshold is for the largest magnitude of b - A u, in concentration per time.
   IterationOptions iteration;
-  /// Gauss-Seidel sweeps, forth and back in turns, before values are sent to the neighbors.
+  /// Gauss-Seidel sweeps per iteration, alternately forward and backward, before values are sent to
+  /// the neighbors; at least 1. Default: 2.
   int sweepsPerExchange = 2;
-  /// Parts of a rank's box that sweep at once, each with the others' values of before.
+  /// Parts of a rank's box that are swept in parallel, at least 1. See
+  /// ConvectionDiffusion::sweep(). Default: 1.
   int slabs = 1;
+  /// The loop over the parts. Default: one thread.
   ParallelFor parallelFor = serialFor;
-  /// What a sweep of this rank's box and a residual of it cost on a simulated clock.
+  /// Seconds that a sweep of this rank's box and its residual take on a simulated clock.
   double sweepSeconds = 0, residualSeconds = 0;
 };
 
-/// Steps of backward Euler, or the steady state, of convection and diffusion on all ranks, each by
-/// non-overlapping additive Schwarz iterations with Gauss-Seidel inside (F. Magoules, G.
-/// Gbikpi-Benissan, "JACK2", Advances in Engineering Software 119, 2018, section 5), synchronous or
-/// asynchronous. Boxes may cut the grid in any way.
+/// Solves the convection-diffusion equation on a distributed grid: steps of backward Euler, or the
+/// steady state. Each is solved by non-overlapping additive Schwarz iterations with Gauss-Seidel
+/// sweeps in the subdomains, synchronous or asynchronous: F. Magoulès, G. Gbikpi-Benissan, "JACK2:
+/// An MPI-based communication library with non-blocking synchronization for asynchronous
+/// iterations", Advances in Engineering Software 119, 2018, doi:10.1016/j.advengsoft.2018.01.009,
+/// Section 5. The grid can be decomposed into boxes in any way.
 class ConvectionDiffusionSolver {
  public:
-  /// Collective. Throws Error on all ranks if the boxes of all ranks overlap or leave cells out, if
-  /// one side of an axis is periodic and the other is not, or if an argument of any rank is wrong.
-  /// @param grid          the same on all ranks
-  /// @param box           the cells of this rank, maybe none
-  /// @param faces         see ConvectionDiffusion
-  /// @param transport     outlives the solver
+  /// Collective.
+  /// @param transport  outlives the solver
+  /// @param grid  the same on all ranks
+  /// @param box  this rank's cells, may be empty
+  /// @param terms  the same on all ranks
+  /// @param faces  the flow through the faces of the box, see flowBetween()
+  /// @throws Error on all ranks if boxes overlap or do not cover the grid, or if an argument of any
+  ///         rank is invalid (see ConvectionDiffusion)
   ConvectionDiffusionSolver(Transport& transport, const CellGrid& grid, const CellRange& box,
                             const ConvectionDiffusionTerms& terms, FaceFlow faces,
                             const ConvectionDiffusionOptions& options);
 
-  /// Of this rank's cells, x fastest; 0 in the beginning. What is there when a step begins is both
-  /// the concentration of the last step and the first guess.
+  /// The concentration of this rank's cells, x fastest. Initially 0. A step reads it as the
+  /// concentration of the last step and as the initial guess, and replaces it.
   Span<double> concentration() { return concentration_; }
 
-  /// Collective. One step in time, or all the way to the steady state.
-  /// @param source   per cell, in concentration per time
+  /// Collective. Computes one time step, or the steady state.
+  /// @param source  by cell, in concentration per time
   /// @param monitor  see Iteration::run()
-  IterationResult step(Span<const double> source, const std::function<bool()>& monitor = {});
+  /// @throws Error on all ranks if the size of `source` is wrong on any rank
+  [[nodiscard]] IterationResult step(Span<const double> source,
+                                     const std::function<bool()>& monitor = {});
 
-  /// Of this rank's last step.
+  /// Statistics of this rank's last step.
   const IterationStatistics& statistics() const { return statistics_; }
-  /// Of this rank's last step, see Iteration::history().
+  /// The convergence history of the last step, see Iteration::history().
   const std::vector<ConvergenceSample>& history() const { return history_; }
 
  private:
+  /// A neighbor rank.
   struct Link {
     int rank;
     std::vector<SidePatch> needs, gives;
-    CellRange box;  ///< of that rank
   };
 
   Transport& transport_;
   ConvectionDiffusionOptions options_;
   std::vector<Link> links_;
-  std::vector<SidePatch> own_;  ///< what this rank's box needs of itself, across periodic sides
+  std::vector<SidePatch> own_;  ///< of this rank's own box, across periodic sides
   std::optional<ConvectionDiffusion> equation_;
   std::vector<double> concentration_;
   IterationStatistics statistics_;

@@ -10,32 +10,33 @@
 
 namespace tributary {
 
-/// What is known of the faces of a box's cells, per axis those across it, x fastest: one face more
-/// than cells along the axis.
+/// The flow through the faces of a box of cells, by the axis that a face is normal to, x fastest.
+/// Along that axis there is one more face than cells.
 struct FaceFlow {
-  std::array<std::vector<double>, 3> velocity;  ///< Along the axis, in length per time.
-  /// Not 0 where neither flow nor diffusion comes through, nor a flux where that is at a side.
-  /// Empty along an axis where no face is closed.
+  std::array<std::vector<double>, 3> velocity;  ///< along the axis, in length per time
+  /// Not 0 for closed faces: no flow, no diffusion and no flux at a side passes through them. May
+  /// be empty along an axis without closed faces.
   std::array<std::vector<std::uint8_t>, 3> closed;
 };
 
-/// What a rank knows of the flow in its own cells, x fastest.
+/// The flow in the cells of this rank, x fastest.
 struct CellFlow {
-  /// Per axis the velocity along it at each cell's lower and upper face, as far as the cell knows:
-  /// twice the same where there is one velocity for a cell.
+  /// By axis, the velocity along it at the lower and upper face of each cell. Both are the same if
+  /// a cell has one velocity.
   std::array<std::vector<double>, 3> low, high;
-  std::vector<std::uint8_t> solid;  ///< Not 0 in cells that nothing enters or leaves.
+  std::vector<std::uint8_t> solid;  ///< not 0 for solid cells, whose faces are closed
 };
 
-/// Collective. The flow on the faces of each rank's box: what the cells on both sides of a face say
-/// of it, interpolated linearly, so that it is the same for both, on whichever ranks they are, and
-/// what the one cell says at a side of the grid that is not periodic. Faces of solid cells are
-/// closed.
-/// @param periodic  along which axes the grid's last cells are neighbors of its first ones
-/// @param box       this rank's cells, maybe none; no cell is on two ranks
-/// Throws Error on all ranks if sizes do not fit on any.
-FaceFlow flowBetween(Transport& transport, const CellGrid& grid,
-                     const std::array<bool, 3>& periodic, const CellRange& box,
-                     const CellFlow& cells);
+/// Collective. Computes the flow through the faces of this rank's box. The velocity at a face is
+/// interpolated linearly from the two cells beside it, so that it is the same for both, on
+/// whichever ranks they are. At a side of the grid that is not periodic it is that of the one cell.
+/// The faces of solid cells are closed.
+/// @param grid  the same on all ranks
+/// @param periodic  by axis, whether the last cells of the grid are neighbors of the first ones
+/// @param box  this rank's cells, may be empty; no cell is on two ranks
+/// @throws Error on all ranks if the sizes of `cells` do not match the box on any rank
+[[nodiscard]] FaceFlow flowBetween(Transport& transport, const CellGrid& grid,
+                                   const std::array<bool, 3>& periodic, const CellRange& box,
+                                   const CellFlow& cells);
 
 }  // namespace tributary

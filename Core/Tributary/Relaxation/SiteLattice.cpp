@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Records.h"
+
 namespace tributary {
 namespace {
 
@@ -51,20 +54,18 @@ SiteRoom::SiteRoom(const CellRange& range) : box(range), around(range) {
     step[a] = all;
     all *= around.along(a);
   }
-  size = static_cast<std::size_t>(all);
+  size = index(all);
 }
 
-SitePost::SitePost(Transport& transport)
-    : transport_(transport),
-      session_(transport.openSession()),
-      inbox_(static_cast<std::size_t>(transport.size())) {}
+HaloMessenger::HaloMessenger(Transport& transport)
+    : transport_(transport), session_(transport.openSession()), inbox_(index(transport.size())) {}
 
-void SitePost::send(int destination, Bytes&& bytes) {
+void HaloMessenger::send(int destination, Bytes&& bytes) {
   transport_.send(destination, Topic::Work, session_, SendMode::Eager, std::move(bytes));
 }
 
-Bytes SitePost::receive(int source) {
-  std::vector<Bytes>& early = inbox_[static_cast<std::size_t>(source)];
+Bytes HaloMessenger::receive(int source) {
+  std::vector<Bytes>& early = inbox_[index(source)];
   if (!early.empty()) {
     Bytes bytes = std::move(early.back());
     early.pop_back();
@@ -79,13 +80,13 @@ Bytes SitePost::receive(int source) {
     }
     backoff.reset();
     if (envelope->source == source) return std::move(envelope->bytes);
-    std::vector<Bytes>& other = inbox_[static_cast<std::size_t>(envelope->source)];
+    std::vector<Bytes>& other = inbox_[index(envelope->source)];
     other.insert(other.begin(), std::move(envelope->bytes));
   }
 }
 
 SiteHalo::SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all)
-    : room_(boxes[static_cast<std::size_t>(rank)]) {
+    : room_(boxes[index(rank)]) {
   const CellRange& mine = room_.box;
   for (std::size_t other = 0; other < boxes.size(); ++other) {
     if (static_cast<int>(other) == rank) continue;
@@ -95,11 +96,13 @@ SiteHalo::SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRang
   }
 }
 
-bool SiteHalo::fits(SitePost& post, std::size_t came, const CellRange& range, std::size_t each) {
-  if (came == static_cast<std::size_t>(range.cells()) * each) return true;
-  post.errors.note("malformed message: " + std::to_string(came) + " bytes for " +
-                   std::to_string(range.cells()) + " sites");
-  return false;
+bool SiteHalo::fits(HaloMessenger& messenger, std::size_t bytes, const CellRange& range,
+                    std::size_t each) {
+  return messenger.errors.attempt([&] {
+    if (bytes != index(range.cells()) * each)
+      refuseMessage(std::to_string(bytes) + " bytes for " + std::to_string(range.cells()) +
+                    " sites");
+  });
 }
 
 }  // namespace tributary

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 
 #include "Support/Sanitized.h"
@@ -29,6 +30,29 @@ inline void everywhere(const std::function<void(Transport&)>& body) {
     network->run(body);
     EXPECT_EQ(network->left(), "");
   }
+}
+
+/// On simulated ranks: for even seeds with events in any order, for odd ones with a clock, noise
+/// and a slow rank.
+/// @param network  latencies and costs of the clock
+inline void onSimulatedRanks(int ranks, std::uint64_t seed,
+                             const std::function<void(Transport&)>& body,
+                             VirtualTimeNetworkOptions network = {}) {
+  if (seed % 2 == 0) {
+    const auto adversary = makeRandomAdversary(seed);
+    const auto random = makeAdversarialNetwork(ranks, *adversary);
+    random->run(body);
+    EXPECT_EQ(random->left(), "") << "seed " << seed;
+    return;
+  }
+  network.ranks = ranks;
+  network.noise = 1;
+  network.seed = seed;
+  network.speeds.assign(std::size_t(ranks), 1.0);
+  network.speeds[mix(seed + 12) % std::size_t(ranks)] = 0.1;
+  const auto timed = makeVirtualTimeNetwork(network);
+  timed->run(body);
+  EXPECT_EQ(timed->left(), "") << "seed " << seed;
 }
 
 }  // namespace tributary::testing

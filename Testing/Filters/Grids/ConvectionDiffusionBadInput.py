@@ -4,23 +4,13 @@ hang, and a pipeline that works again.
 """
 
 import check
-from paraview import simple
+import grids
 
 NAN = float("nan")
 INFINITE = float("inf")
 
 # A flow with arrays that are wrong in a place that one rank has.
 _SCRIPT = """
-import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
-image = self.GetImageDataOutput() if hasattr(self, "GetImageDataOutput") else self.GetOutputDataObject(0)
-image.ShallowCopy(self.GetInputDataObject(0, 0))
-n, cells = image.GetNumberOfPoints(), image.GetNumberOfCells()
-coordinates = np.array([image.GetPoint(i) for i in range(n)]).reshape(-1, 3)
-def add(name, values, attributes=image.GetPointData()):
-    array = numpy_to_vtk(np.ascontiguousarray(values), deep=1)
-    array.SetName(name)
-    attributes.AddArray(array)
 flow = np.ones((n, 3))
 add("flow", flow)
 bad = flow.copy()
@@ -44,10 +34,7 @@ def total(proxy):
 
 def main():
     refusals = check.Refusals("vtkAsyncConvectionDiffusion", total)
-    wavelet = simple.Wavelet(WholeExtent=[0, 9, 0, 8, 0, 8])
-    data = simple.ProgrammableFilter(Input=wavelet)
-    data.OutputDataSetType = "Same as Input"
-    data.Script = _SCRIPT
+    data = grids.image_with_arrays(_SCRIPT)
     good = {
         "Velocity": ["POINTS", "flow"], "TimeStep": 0.5, "NumberOfSteps": 2, "SourceType": "Sphere",
         "SourceCenter": [4.0, 4.0, 4.0], "SourceRadius": 2.0,
@@ -64,7 +51,7 @@ def main():
         "ResidualThreshold": 1e-6, "IterationLimit": 10000000, "StopAt": "Number Of Steps",
         "MaximumCourantNumber": 0.0, "SweepsPerExchange": 2, "Slabs": 0, **good,
     }
-    for name, bad, words, others in (
+    cases = (
         ("Velocity", ["POINTS", "none"], ("SelectVelocity",), {}),
         ("Velocity", ["POINTS", "flat"], ("SelectVelocity", "3 components"), {}),
         ("Velocity", ["POINTS", "rate"], ("SelectVelocity",), {}),
@@ -98,23 +85,9 @@ def main():
         ("IterationLimit", 1, ("the residual is", "IterationLimit"), {"Diffusivity": 9.0}),
         ("SweepsPerExchange", 0, ("SweepsPerExchange",), {}),
         ("Slabs", -1, ("Slabs",), {}),
-    ):
-        for key, value in {**others, name: bad}.items():
-            setattr(proxy, key, value)
-        refusals.refused(f"{name} = {bad}", proxy, words)
-        for key, value in defaults.items():
-            setattr(proxy, key, value)
-        refusals.cured(f"{name} = {bad}", proxy, usual, 1e-3)
-    # Inputs that are no grids.
-    for other, word in (
-        (simple.Sphere(), "resample"),
-        (simple.Transform(Input=data), "resample"),
-    ):
-        wrong = check.carried(other, **{**good, "SourceType": "None"})
-        if hasattr(other, "Transform"):
-            other.Transform.Rotate = [0.0, 0.0, 30.0]
-        refusals.refused(str(other), wrong, (word,))
-        check.delete(wrong, other)
+    )
+    grids.refuse_and_cure(refusals, proxy, usual, cases, defaults, 1e-3)
+    grids.refuse_other_data(refusals, data, lambda other: check.carried(other, **{**good, "SourceType": "None"}))
     assert not refusals.failures, "\n  ".join(refusals.failures)
 
 

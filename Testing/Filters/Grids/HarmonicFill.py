@@ -483,17 +483,7 @@ def test_abort():
     u = np.where(unknown, NAN, smooth(*sites.coordinates))
     _, source = held(grid, point_arrays=[("u", u)])
     proxy = check.filled(source)
-    filter_ = proxy.GetClientSideObject()
-    mine = COMM.rank == COMM.size - 1
-    observer = filter_.AddObserver(
-        "ProgressEvent", lambda *_: filter_.SetAbortExecute(1) if mine else None)
-    proxy.UpdatePipeline()
-    filter_.RemoveObserver(observer)
-    assert not grids.leaves(filter_.GetOutputDataObject(0)), "an output after an abort"
-    assert not any(COMM.allgather(filter_.GetErrorCode())), "an abort is an error"
-    filter_.SetAbortExecute(0)
-    filter_.Modified()
-    proxy.SMProxy.MarkModified(proxy.SMProxy)
+    grids.abort_on_last_rank(COMM, proxy, proxy.UpdatePipeline)
     result = output(proxy)
     hold(sites, u, gathered(grid, sites, result, "u"), unknown, result)
     check.delete(proxy, source)

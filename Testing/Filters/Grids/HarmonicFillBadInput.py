@@ -4,22 +4,12 @@ and a pipeline that works again.
 """
 
 import check
-from paraview import simple
+import grids
 
 NAN = float("nan")
 
 # Arrays that are wrong in a place that one rank has.
 _SCRIPT = """
-import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
-image = self.GetOutputDataObject(0)
-image.ShallowCopy(self.GetInputDataObject(0, 0))
-n, cells = image.GetNumberOfPoints(), image.GetNumberOfCells()
-coordinates = np.array([image.GetPoint(i) for i in range(n)]).reshape(-1, 3)
-def add(name, values, attributes=image.GetPointData()):
-    array = numpy_to_vtk(np.ascontiguousarray(values), deep=1)
-    array.SetName(name)
-    attributes.AddArray(array)
 hole = ((coordinates - 4) ** 2).sum(axis=1) < 6
 u = coordinates[:, 0] + coordinates[:, 1] * coordinates[:, 2]
 add("u", np.where(hole, np.nan, u))
@@ -48,10 +38,7 @@ def filled(proxy):
 
 def main():
     refusals = check.Refusals("vtkAsyncHarmonicFill", filled)
-    wavelet = simple.Wavelet(WholeExtent=[0, 9, 0, 8, 0, 8])
-    data = simple.ProgrammableFilter(Input=wavelet)
-    data.OutputDataSetType = "Same as Input"
-    data.Script = _SCRIPT
+    data = grids.image_with_arrays(_SCRIPT)
     defaults = {
         "PointArrays": ["u"], "CellArrays": [], "Smoothness": "Harmonic", "Unknown": "Not A Number", "Mask": ["POINTS", "mask"],
         "UnknownValue": -9999.0, "Tolerance": 1e-6, "CycleLimit": 1000, "IterationLimit": 10000,
@@ -61,7 +48,7 @@ def main():
     usual = filled(proxy)
     assert usual and usual > 20, usual
     masked, bent = {"Unknown": "Mask"}, {"Smoothness": "Biharmonic"}
-    for name, bad, words, others in (
+    cases = (
         ("PointArrays", ["missing"], ('the point array "missing"', "PointArrays"), {}),
         ("CellArrays", ["missing"], ('the cell array "missing"', "CellArrays"), {}),
         ("CellArrays", ["u"], ('the cell array "u"',), {}),
@@ -85,23 +72,9 @@ def main():
         ("IterationLimit", 0, ("IterationLimit is 0",), {}),
         ("IterationLimit", 1, ("the residual of", "IterationLimit"), {"CycleLimit": 1}),
         ("SweepsPerExchange", 0, ("SweepsPerExchange is 0",), {}),
-    ):
-        for key, value in {**others, name: bad}.items():
-            setattr(proxy, key, value)
-        refusals.refused(f"{name} = {bad}", proxy, words)
-        for key, value in defaults.items():
-            setattr(proxy, key, value)
-        refusals.cured(f"{name} = {bad}", proxy, usual)
-    # Inputs that are no grids.
-    for other, word in (
-        (simple.Sphere(), "resample"),
-        (simple.Transform(Input=data), "resample"),
-    ):
-        wrong = check.filled(other)
-        if hasattr(other, "Transform"):
-            other.Transform.Rotate = [0.0, 0.0, 30.0]
-        refusals.refused(str(other), wrong, (word,))
-        check.delete(wrong, other)
+    )
+    grids.refuse_and_cure(refusals, proxy, usual, cases, defaults)
+    grids.refuse_other_data(refusals, data, check.filled)
     assert not refusals.failures, "\n  ".join(refusals.failures)
 
 

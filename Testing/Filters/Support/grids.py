@@ -5,7 +5,9 @@ with numpy, for whole grids.
 A flow is a function of coordinates and a time that gives three components.
 """
 
+import check
 import numpy as np
+from paraview import simple
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (
@@ -128,6 +130,66 @@ class Grid:
     def empty(self):
         return {"image": vtkImageData, "rectilinear": vtkRectilinearGrid,
                 "structured": vtkStructuredGrid}[self.kind]()
+
+
+# The beginning of the script of a programmable filter that adds arrays to an image.
+ADD_ARRAYS = """
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+image = self.GetOutputDataObject(0)
+image.ShallowCopy(self.GetInputDataObject(0, 0))
+n, cells = image.GetNumberOfPoints(), image.GetNumberOfCells()
+coordinates = np.array([image.GetPoint(i) for i in range(n)]).reshape(-1, 3)
+def add(name, values, attributes=image.GetPointData()):
+    array = numpy_to_vtk(np.ascontiguousarray(values), deep=1)
+    array.SetName(name)
+    attributes.AddArray(array)
+"""
+
+
+def image_with_arrays(script):
+    """A proxy of a small image with the arrays that the script adds, after ADD_ARRAYS."""
+    data = simple.ProgrammableFilter(Input=simple.Wavelet(WholeExtent=[0, 9, 0, 8, 0, 8]))
+    data.OutputDataSetType = "Same as Input"
+    data.Script = ADD_ARRAYS + script
+    return data
+
+
+def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
+    """Each case, (property, bad value, words of the message, other properties), is refused, and cured by defaults."""
+    for name, bad, words, others in cases:
+        for key, value in {**others, name: bad}.items():
+            setattr(proxy, key, value)
+        refusals.refused(f"{name} = {bad}", proxy, words)
+        for key, value in defaults.items():
+            setattr(proxy, key, value)
+        refusals.cured(f"{name} = {bad}", proxy, usual, tolerance)
+
+
+def refuse_other_data(refusals, data, filter_of):
+    """Inputs that are not grids along the axes are refused."""
+    for other in (simple.Sphere(), simple.Transform(Input=data)):
+        wrong = filter_of(other)
+        if hasattr(other, "Transform"):
+            other.Transform.Rotate = [0.0, 0.0, 30.0]
+        refusals.refused(str(other), wrong, ("resample",))
+        check.delete(wrong, other)
+
+
+def abort_on_last_rank(comm, proxy, update):
+    """One rank aborts at its first progress event: all ranks end with an empty output and without an error.
+    Afterwards the proxy can be executed again."""
+    filter_ = proxy.GetClientSideObject()
+    last = comm.rank == comm.size - 1
+    observer = filter_.AddObserver(
+        "ProgressEvent", lambda *_: filter_.SetAbortExecute(1) if last else None)
+    update()
+    filter_.RemoveObserver(observer)
+    assert not leaves(filter_.GetOutputDataObject(0)), "an output after an abort"
+    assert not any(comm.allgather(filter_.GetErrorCode())), "an abort is an error"
+    filter_.SetAbortExecute(0)
+    filter_.Modified()
+    proxy.SMProxy.MarkModified(proxy.SMProxy)
 
 
 def leaves(data):

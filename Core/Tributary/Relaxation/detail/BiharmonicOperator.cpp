@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "Tributary/Base/Index.h"
+
 namespace tributary::detail {
 namespace {
 
 using Index = std::int64_t;
-
-std::size_t size(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 }  // namespace
 
@@ -30,8 +28,8 @@ BiharmonicOperator::BiharmonicOperator(const std::array<Index, 3>& sites,
   findDiagonal();
 }
 
-/// Of a run of known sites: without the axes along which they are at the border. Along x that is
-/// seen site by site.
+/// The weights of a run of known sites, without the axes along which the run is at the border. The
+/// caller handles the border along x site by site.
 LatticeStencil::Row<double> BiharmonicOperator::rimRow(const SiteRun& run) const {
   auto row = stencil_.row<double>(run.j, run.k);
   if (isBorder(1, run.j)) row.y0 = row.y1 = 0;
@@ -39,23 +37,23 @@ LatticeStencil::Row<double> BiharmonicOperator::rimRow(const SiteRun& run) const
   return row;
 }
 
-/// The known neighbors at the border whose Laplacian has not the unknown site of a run in it that
-/// they lie before: `visit(i, weight, place of the neighbor)`.
+/// Calls visit(i, weight, place of the neighbor) for the known neighbors at the border of a run's
+/// unknown sites whose Laplacian does not contain the unknown site.
 template <class Visit>
 void BiharmonicOperator::visitSevered(const SiteRun& run, Visit&& visit) const {
   const auto row = stencil_.row<double>(run.j, run.k);
-  const auto look = [&](Index i, double weight, Index offset) {
+  const auto visitKnown = [&](Index i, double weight, Index offset) {
     const Index neighbor = run.at + i - run.i + offset;
-    if (unknown_[size(neighbor)] == 0) visit(i, weight, neighbor);
+    if (unknown_[index(neighbor)] == 0) visit(i, weight, neighbor);
   };
   const auto isIn = [&](Index i) { return i >= run.i && i < run.i + run.length; };
-  if (sites_[0] > 1 && isIn(1)) look(1, row.before(1), -1);
-  if (sites_[0] > 1 && isIn(sites_[0] - 2)) look(sites_[0] - 2, row.after(sites_[0] - 2), 1);
-  const auto lookAlong = [&](std::size_t axis, Index index, double before, double after) {
+  if (sites_[0] > 1 && isIn(1)) visitKnown(1, row.before(1), -1);
+  if (sites_[0] > 1 && isIn(sites_[0] - 2)) visitKnown(sites_[0] - 2, row.after(sites_[0] - 2), 1);
+  const auto lookAlong = [&](std::size_t axis, Index site, double before, double after) {
     const Index step = halo_.room().step[axis];
     for (Index i = run.i; i < run.i + run.length; ++i) {
-      if (index == 1) look(i, row.widths[i] * before, -step);
-      if (index == sites_[axis] - 2) look(i, row.widths[i] * after, step);
+      if (site == 1) visitKnown(i, row.widths[i] * before, -step);
+      if (site == sites_[axis] - 2) visitKnown(i, row.widths[i] * after, step);
     }
   };
   if (sites_[1] > 1) lookAlong(1, run.j, row.y0, row.y1);
@@ -72,21 +70,22 @@ void BiharmonicOperator::findRim() {
       const std::array<Index, 2> across{j, k};
       for (auto i = box.lo[0]; i < box.hi[0]; ++i) {
         const Index place = room.at(i, j, k);
-        if (unknown_[size(place)] != 0) continue;
+        if (unknown_[index(place)] != 0) continue;
         for (std::size_t a = 0; a < 3; ++a) {
           if (isBorder(a, a == 0 ? i : across[a - 1])) continue;
-          if (unknown_[size(place - room.step[a])] != 0 ||
-              unknown_[size(place + room.step[a])] != 0)
-            isRim[size(place)] = 1;
+          if (unknown_[index(place - room.step[a])] != 0 ||
+              unknown_[index(place + room.step[a])] != 0)
+            isRim[index(place)] = 1;
         }
       }
     }
   rim_ = runsOf(room, isRim);
 }
 
-/// The squares of a site's weights in all Laplacians that it is in, over their volumes.
+/// Sums, for each unknown site, its squared weights in all Laplacians that contain it, divided by
+/// their volumes.
 void BiharmonicOperator::findDiagonal() {
-  diagonal_.assign(runs_.empty() ? 0 : size(runs_.back().packed + runs_.back().length), 0.0);
+  diagonal_.assign(runs_.empty() ? 0 : index(runs_.back().packed + runs_.back().length), 0.0);
   for (const SiteRun& run : runs_) {
     const auto row = stencil_.row<double>(run.j, run.k);
     double* diagonal = diagonal_.data() + run.packed - run.i;
@@ -116,11 +115,11 @@ void BiharmonicOperator::findDiagonal() {
   }
 }
 
-void BiharmonicOperator::apply(SitePost& post, const double* values, double* out) {
+void BiharmonicOperator::apply(HaloMessenger& messenger, const double* values, double* out) {
   const Index sy = halo_.room().step[1], sz = halo_.room().step[2];
   const auto forEach = [&](const std::vector<SiteRun>& runs, auto&& visit) {
     parallelFor_(static_cast<Index>(runs.size()), [&](Index begin, Index end) {
-      for (Index r = begin; r < end; ++r) visit(runs[size(r)]);
+      for (Index r = begin; r < end; ++r) visit(runs[index(r)]);
     });
   };
   forEach(runs_, [&](const SiteRun& run) {
@@ -140,14 +139,14 @@ void BiharmonicOperator::apply(SitePost& post, const double* values, double* out
       laplacian[i] = flow / row.volume(i);
     }
   });
-  halo_.exchange(post, laplacian_.data());
+  halo_.exchange(messenger, laplacian_.data());
   forEach(runs_, [&](const SiteRun& run) {
     const auto row = stencil_.row<double>(run.j, run.k);
     const double* laplacian = laplacian_.data() + run.at - run.i;
     double* o = out + run.packed - run.i;
     for (Index i = run.i; i < run.i + run.length; ++i) o[i] = row.away(i, laplacian + i, sy, sz);
     visitSevered(run, [&](Index i, double weight, Index neighbor) {
-      o[i] += weight * laplacian_[size(neighbor)];
+      o[i] += weight * laplacian_[index(neighbor)];
     });
   });
 }

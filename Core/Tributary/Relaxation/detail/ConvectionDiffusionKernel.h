@@ -5,8 +5,8 @@
 
 namespace tributary::detail {
 
-/// How the cells of a row are coupled across one axis that is not the row's: the same for all but
-/// for the velocities. See ConvectionDiffusion::Faces.
+/// The coupling of the cells of a row along an axis across the row: only velocities and
+/// concentrations differ from cell to cell. See ConvectionDiffusion::Faces.
 struct RowAcross {
   double inverseWidth;
   double diffusionLow, inLow, outLow;
@@ -15,7 +15,7 @@ struct RowAcross {
   const double *low, *high;                  ///< Concentrations of the cells beyond them.
 };
 
-/// A row of cells along x, and what lies around it.
+/// A row of cells along x, and the concentrations around it.
 struct ConvectionDiffusionRow {
   std::int64_t count;
   const double* velocity;              ///< Across x: one face more than cells; NaN: closed.

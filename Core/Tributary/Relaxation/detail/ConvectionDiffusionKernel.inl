@@ -18,19 +18,19 @@ inline double negative(double v) {
   return v < 0 ? -v : 0;
 }
 
-/// What diffuses through a face: nothing if it is closed.
+/// The diffusion coefficient of a face: 0 if it is closed.
 inline double through(double diffusion, double velocity) {
   return velocity == velocity ? diffusion : 0;
 }
 
-/// A cell's equation but for its neighbors along the row: (diagonal) u = b + rest + low west +
-/// high east.
+/// A cell's equation, with its neighbors along the row separate from the rest: diagonal u = b + rest
+/// + low west + high east.
 struct Equation {
   double diagonal, rest, low, high;
 };
 
-/// What a cell has to do with those around it along one axis: how much each of the two neighbors'
-/// concentrations counts, and the cell's own.
+/// The coefficients of a cell's equation along one axis: those of the two neighbors' concentrations
+/// and that of the cell's own.
 struct Coupling {
   double low, high, own;
 };
@@ -74,15 +74,15 @@ inline Equation equationOf(const Row& row, std::int64_t i) {
   return e;
 }
 
-/// The part that depends on the cell before it is all that is done one cell after the other; the
-/// rest takes vector instructions.
+/// Only the part that depends on the cell before is computed cell by cell; the rest is vectorized by
+/// the compiler.
 template <bool Conservative>
 void sweepRow(const Row& row, bool forward, const double* b, double* u, double* __restrict share,
               double* __restrict coupling) {
   const auto n = row.count;
   const auto prepare = [&](std::int64_t i, double other) {
     const Equation e = equationOf<Conservative>(row, i);
-    // Of a cell that nothing changes the equation says 0 = b, whatever it has.
+    // A cell without coupling and time step has the equation 0 = b; it becomes 0.
     const double inverse = e.diagonal > 0 ? 1 / e.diagonal : 0;
     share[i] = (b[i] + e.rest + (forward ? e.high : e.low) * other) * inverse;
     coupling[i] = (forward ? e.low : e.high) * inverse;
@@ -118,7 +118,7 @@ double residualOfRow(const Row& row, const double* b, const double* u, double* _
   double largest = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const double magnitude = room[i] < 0 ? -room[i] : room[i];
-    // What is not a number stays.
+    // NaN is kept.
     if (!(magnitude <= largest)) largest = magnitude;
     if (largest != largest) break;
   }

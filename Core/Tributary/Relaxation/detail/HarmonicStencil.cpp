@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Relaxation/detail/HarmonicStencil.h"
 
+#include "Tributary/Base/Index.h"
+
 namespace tributary::detail {
 
 std::vector<SiteRun> runsOf(const SiteRoom& room, const std::vector<std::uint8_t>& flags) {
@@ -12,12 +14,12 @@ std::vector<SiteRun> runsOf(const SiteRoom& room, const std::vector<std::uint8_t
     for (auto j = box.lo[1]; j < box.hi[1]; ++j) {
       const std::int64_t row = room.at(0, j, k);
       for (auto i = box.lo[0]; i < box.hi[0];) {
-        if (flags[static_cast<std::size_t>(row + i)] == 0) {
+        if (flags[index(row + i)] == 0) {
           ++i;
           continue;
         }
         const std::int64_t first = i;
-        while (i < box.hi[0] && flags[static_cast<std::size_t>(row + i)] != 0) ++i;
+        while (i < box.hi[0] && flags[index(row + i)] != 0) ++i;
         runs.push_back({first, j, k, row + first, packed, i - first});
         packed += i - first;
       }
