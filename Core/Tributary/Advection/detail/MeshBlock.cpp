@@ -223,10 +223,11 @@ std::vector<BlockId> MeshBlock::neighbors() const {
   return blocks;
 }
 
-void MeshBlock::advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+void MeshBlock::advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                         TrajectoryLog& log) const {
   static const MeshKernel kernel = meshKernel();
-  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), backoff, log);
+  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), extraSteps,
+         log);
 }
 
 void MeshBlock::buildBins() {

@@ -35,7 +35,7 @@ class MeshBlock : public FieldBlock {
   void link(const FacePair& pair);
 
   Box bounds() const override { return bounds_; }
-  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
   bool hasCell(std::int32_t cell) const override { return indexOf(cell) >= 0; }
   void find(const double point[3], CellMatch& best) const override;

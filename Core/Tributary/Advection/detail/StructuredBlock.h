@@ -32,7 +32,7 @@ class StructuredBlock : public FieldBlock {
         neighbors_(std::move(neighbors)) {}
 
   Box bounds() const override;
-  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
   bool hasCell(std::int32_t) const override { return true; }  // cells are found from positions
 
