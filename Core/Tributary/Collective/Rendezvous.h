@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
@@ -56,11 +57,12 @@ struct Met {
 /// @param hashOf, less, same  of records, as for forEachGroup(); ties of `less` are arbitrary
 /// @param reply  `reply(Span<Met<Record>> group, send)` for each group on some rank, where
 ///               `send(int rank, const Answer&)` answers; may throw
+/// @param errors  receives errors, which the caller agrees on; after one there are no answers
 /// @return what this rank was answered
 template <class Answer, class Record, class HashOf, class Less, class Same, class Reply>
-std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, HashOf&& hashOf,
-                               Less&& less, Same&& same, Reply&& reply) {
-  ErrorCollector errors;
+[[nodiscard]] std::vector<Answer> rendezvous(Transport& transport, ErrorCollector& errors,
+                                             std::vector<Record> mine, HashOf&& hashOf, Less&& less,
+                                             Same&& same, Reply&& reply) {
   const auto ranks = static_cast<std::size_t>(transport.size());
   Records<Record> questions =
       sendRecords<Record>(transport, errors, [&](RecordOutbox<Record>& outbox) {
@@ -83,8 +85,20 @@ std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine, H
               reply(group, [&](int rank, const Answer& answer) { outbox.add(rank, answer); });
             });
       });
-  errors.agree(transport);
   return std::move(answers.all());
+}
+
+/// The same, and agrees on errors.
+template <class Answer, class Record, class HashOf, class Less, class Same, class Reply>
+[[nodiscard]] std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine,
+                                             HashOf&& hashOf, Less&& less, Same&& same,
+                                             Reply&& reply) {
+  ErrorCollector errors;
+  std::vector<Answer> answers = rendezvous<Answer>(
+      transport, errors, std::move(mine), std::forward<HashOf>(hashOf), std::forward<Less>(less),
+      std::forward<Same>(same), std::forward<Reply>(reply));
+  errors.agree(transport);
+  return answers;
 }
 
 }  // namespace tributary
