@@ -43,7 +43,7 @@ class Slab : public FieldBlock {
 
   /// Takes each particle from evaluation to evaluation, until it has ended or the next one is not
   /// of this slab: then it says whose it is, or seeks if that is nobody's.
-  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t /*backoff*/,
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t /*extraSteps*/,
                TrajectoryLog& log) const override {
     for (Particle& p : particles) {
       while (p.status == Status::Active) {

@@ -197,7 +197,6 @@ void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list
   list.add("IterationLimit", this->IterationLimit);
   list.add("SweepsPerExchange", this->SweepsPerExchange);
   list.add("Slabs", this->Slabs);
-  list.add("ConvergenceDetection", this->ConvergenceDetection);
   this->DescribeArray(list, "SelectVelocity", VELOCITY);
   this->DescribeArray(list, "SelectSource", SOURCE);
   this->DescribeArray(list, "SelectInitialConcentration", INITIAL);

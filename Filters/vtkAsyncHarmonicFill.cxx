@@ -73,7 +73,6 @@ void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list) {
   list.add("CycleLimit", this->CycleLimit);
   list.add("IterationLimit", this->IterationLimit);
   list.add("SweepsPerExchange", this->SweepsPerExchange);
-  list.add("ConvergenceDetection", this->ConvergenceDetection);
 }
 
 //------------------------------------------------------------------------------

@@ -72,9 +72,13 @@
 #include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncExchangeAlgorithm.h"
 
-#include <memory>  // For Choice
+#include <memory>  // For State
 
 class vtkPolyData;
+namespace tributary {
+struct StreamTracerSettings;
+struct StreamTracerState;
+}  // namespace tributary
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgorithm {
  public:
@@ -314,9 +318,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
   void operator=(const vtkAsyncStreamTracer&) = delete;
 
-  class vtkRun;
-  struct vtkChoice;
-  std::unique_ptr<vtkChoice> Choice;  // of AutoTune
+  tributary::StreamTracerSettings MakeSettings();
+
+  std::unique_ptr<tributary::StreamTracerState> State;
 };
 
 #endif

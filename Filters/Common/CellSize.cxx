@@ -19,6 +19,7 @@
 
 #include <cmath>
 
+#include "Common/PolyhedronFaces.h"
 #include "Tributary/Base/Index.h"
 
 namespace tributary {
@@ -106,19 +107,14 @@ void addPolygon(Sum& sum, std::int64_t count, const std::int64_t* ids, const Coo
 /// Adds the tetrahedra from the mean of all points to fans on the faces.
 void addPolyhedron(Sum& sum, vtkUnstructuredGrid* grid, std::int64_t cell, const Coordinates& at,
                    const Point& mean) {
-  vtkIdType faces = 0;
-  const vtkIdType* stream = nullptr;
-  grid->GetFaceStream(cell, faces, stream);
-  for (vtkIdType f = 0; f < faces; ++f) {
-    const vtkIdType count = *stream++;
+  forEachFace(grid, cell, [&](const vtkIdType* corners, vtkIdType count) {
     Point middle{};
     for (vtkIdType i = 0; i < count; ++i)
       for (std::size_t a = 0; a < 3; ++a)
-        middle[a] += at[stream[i]][a] / static_cast<double>(count);
+        middle[a] += at[corners[i]][a] / static_cast<double>(count);
     for (vtkIdType i = 0; i < count; ++i)
-      sum.tetrahedron(mean, middle, at[stream[i]], at[stream[(i + 1) % count]]);
-    stream += count;
-  }
+      sum.tetrahedron(mean, middle, at[corners[i]], at[corners[(i + 1) % count]]);
+  });
 }
 
 /// Adds the simplices into which VTK divides the cell.

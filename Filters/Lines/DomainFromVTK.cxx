@@ -19,7 +19,7 @@
 namespace tributary {
 namespace {
 
-/// A view of the array, or of a contiguous copy, which is all that the kernels read.
+/// A view of the array, or of a contiguous copy: kernels read contiguous arrays only.
 ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
   flow.arrays.push_back(contiguous(array));
   array = flow.arrays.back();
@@ -27,14 +27,22 @@ ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
           static_cast<std::int64_t>(array->GetNumberOfTuples())};
 }
 
-/// A uniform or rectilinear grid as it is. The grid's number is set later, by all ranks together.
-StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
-                                FlowDomain& flow) {
-  StructuredPiece piece;
+/// The members that StructuredPiece and MeshPiece share.
+template <class Piece>
+Piece pieceOf(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
+              FlowDomain& flow) {
+  Piece piece;
   piece.piece = number;
   piece.cellCentered = flow.cellCentered;
   piece.velocity = viewOf(from.velocity, flow);
   piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
+  return piece;
+}
+
+/// A view of a uniform or rectilinear grid. The number of the grid is set later, on all ranks.
+StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
+                                FlowDomain& flow) {
+  auto piece = pieceOf<StructuredPiece>(from, number, covered, flow);
   if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
     piece.uniform = true;
     std::copy_n(image->GetExtent(), 6, piece.extent.begin());
@@ -55,12 +63,7 @@ StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const st
 
 MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                     FlowDomain& flow) {
-  MeshPiece piece;
-  piece.piece = number;
-  piece.cellCentered = flow.cellCentered;
-  piece.velocity = viewOf(from.velocity, flow);
-  piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
-
+  auto piece = pieceOf<MeshPiece>(from, number, covered, flow);
   piece.points = viewOf(coordinatesOf(from.dataSet), flow);
   const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
   piece.types = lists.types;
@@ -77,7 +80,7 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
   return piece;
 }
 
-/// Collective. Name and place of the vectors, the same on all ranks.
+/// Collective. Sets the name and association of the vectors, the same on all ranks.
 void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
   std::set<std::string> names;
   for (const FlowPiece& piece : flow.pieces)
@@ -85,7 +88,7 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
   Writer writer;
   for (const std::string& name : names) writer.value(cellCentered).text(name);
   bool known = false;
-  // All ranks find the same errors, and none says that it is another's.
+  // All ranks find the same error, so the text does not name a rank.
   std::string error;
   allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
     const bool centered = reader.value<bool>();

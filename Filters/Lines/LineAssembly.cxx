@@ -9,8 +9,8 @@
 #include "Lines/PointEvaluator.h"
 #include "Lines/PointTransfer.h"
 
-#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
@@ -25,28 +25,31 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
   std::unique_ptr<LineArrays> output;
   std::vector<Bytes> messages;
   std::int64_t placed = 0;
-  collectively(transport, [&] {
+  ErrorCollector errors;
+  errors.attempt([&] {
     output = std::make_unique<LineArrays>(fields, table.points);
     placed = placeRecorded(evaluator, flow, traced, table, seeds.shares, transport.rank(), *output,
                            messages);
   });
   std::vector<Bytes> received;
   if (transport.size() > 1) {
-    received = allToAll(transport, std::move(messages), KValues{transport.size()});
+    received = allToAll(transport, std::move(messages), KValues{transport.size()}, errors);
   }
   vtkSmartPointer<vtkPolyData> lines;
-  collectively(transport, [&] {
-    for (Bytes& bytes : received) {
-      placed += placeReceived(bytes, fields, table, *output);
-      bytes = Bytes();
-    }
-    if (placed != table.points)
-      throw Error(std::to_string(placed) + " points of lines arrived where " +
-                  std::to_string(table.points) + " were recorded");
-    removeRepeatedPoints(table, fields, *output);
-    lines = makePolyData(fields, *output, arrays, output->arrays[evaluator.velocityField()], seeds,
-                         table, settings.computeVorticity);
-  });
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      for (Bytes& bytes : received) {
+        placed += placeReceived(bytes, fields, table, *output);
+        bytes = Bytes();
+      }
+      if (placed != table.points)
+        refuseMessage(std::to_string(placed) + " points of lines arrived where " +
+                      std::to_string(table.points) + " were recorded");
+      removeRepeatedPoints(table, fields, *output);
+      lines = makePolyData(fields, *output, arrays, output->arrays[evaluator.velocityField()],
+                           seeds, table, settings.computeVorticity);
+    });
+  errors.agree(transport);
   return lines;
 }
 

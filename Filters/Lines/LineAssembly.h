@@ -23,13 +23,16 @@ struct AssemblySettings {
   double rotationScale = 1;
 };
 
-/// Collective. Makes this rank's lines: every recorded point is evaluated on the rank whose block
-/// recorded it (interpolated arrays, vorticity), travels to the rank of its line in one compact
-/// record and is written to its place; what needs the whole line (rotation, normals) is computed
-/// there. With one rank the points are written to their places at once.
-vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomain& flow,
-                                           const PointArrayList& arrays, const SeedList& seeds,
-                                           LineTable& table, const TraceResult& traced,
-                                           const AssemblySettings& settings);
+/// Collective. Makes this rank's lines. Each recorded point is evaluated (interpolated arrays,
+/// vorticity) on the rank whose block recorded it, sent to the rank of its line in one compact
+/// record, and written to its place. That rank computes the arrays that depend on the whole line
+/// (rotation, normals). On one rank the points are written to their places directly.
+/// Throws Error on all ranks if points are missing or a message is malformed.
+[[nodiscard]] vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport,
+                                                         const FlowDomain& flow,
+                                                         const PointArrayList& arrays,
+                                                         const SeedList& seeds, LineTable& table,
+                                                         const TraceResult& traced,
+                                                         const AssemblySettings& settings);
 
 }  // namespace tributary

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Lines/LineTable.h"
 
-#include <utility>
+#include <string>
 
-#include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
@@ -17,12 +17,13 @@ struct EndRecord {
   std::int32_t reason;
 };
 
+/// Assigns places in the output to the lines.
 void layOut(LineTable& table, bool forward, bool backward, bool join) {
   const bool joins = join && forward && backward;
   const auto seeds = static_cast<std::int64_t>(table.halves.size() / 2);
   for (std::int64_t s = 0; s < seeds; ++s) {
-    HalfLine& ahead = table.halves[static_cast<std::size_t>(2 * s)];
-    HalfLine& behind = table.halves[static_cast<std::size_t>(2 * s + 1)];
+    HalfLine& ahead = table.halves[index(2 * s)];
+    HalfLine& behind = table.halves[index(2 * s + 1)];
     const std::int64_t seed = table.firstSeed + s;
     if ((forward ? ahead : behind).reason == Reason::NotInitialized) table.rejected.push_back(seed);
     for (const HalfLine* half : {&ahead, &behind})
@@ -56,34 +57,29 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
   LineTable table;
   table.firstSeed = shares.first(transport.rank());
   const std::int64_t seeds = shares.count(transport.rank());
-  table.halves.resize(static_cast<std::size_t>(2 * seeds));
-
-  std::vector<std::vector<EndRecord>> toEach(static_cast<std::size_t>(transport.size()));
-  for (const LineEnd& end : ends)
-    toEach[static_cast<std::size_t>(shares.ownerOf(end.line >> 1))].push_back(
-        {end.line, end.points, static_cast<std::int32_t>(end.reason)});
-  std::vector<Bytes> outgoing;
-  for (const auto& records : toEach) outgoing.push_back(Writer().range(records).take());
-  const std::vector<Bytes> incoming = allToAll(transport, std::move(outgoing));
-
-  collectively(transport, [&] {
-    std::int64_t known = 0;
-    for (const Bytes& bytes : incoming) {
-      if (bytes.empty()) continue;
-      for (const EndRecord& end : Reader(bytes).range<EndRecord>()) {
-        if (!table.find(end.line) || end.points < 0)
-          throw Error("a rank sent the end of a line that is not one of this rank's");
-        HalfLine& half = table.halves[static_cast<std::size_t>(end.line - 2 * table.firstSeed)];
-        half.points = end.points;
-        half.reason = static_cast<Reason>(end.reason);
-        ++known;
-      }
-    }
-    if (known != seeds * (int(forward) + int(backward)))
-      throw Error("the ends of " + std::to_string(known) + " lines arrived where " +
-                  std::to_string(seeds * (int(forward) + int(backward))) + " were traced");
-    layOut(table, forward, backward, join);
-  });
+  sendRecords<EndRecord, allToAll>(
+      transport,
+      [&](RecordOutbox<EndRecord>& outbox) {
+        table.halves.resize(index(2 * seeds));
+        for (const LineEnd& end : ends)
+          outbox.add(shares.ownerOf(end.line >> 1),
+                     {end.line, end.points, static_cast<std::int32_t>(end.reason)});
+      },
+      [&](Records<EndRecord>& arrived) {
+        for (const EndRecord& end : arrived) {
+          if (!table.find(end.line) || end.points < 0)
+            refuseMessage("the end of a line of another rank");
+          HalfLine& half = table.halves[index(end.line - 2 * table.firstSeed)];
+          half.points = end.points;
+          half.reason = static_cast<Reason>(end.reason);
+        }
+        const auto known = static_cast<std::int64_t>(arrived.size());
+        const std::int64_t wanted = seeds * (int(forward) + int(backward));
+        if (known != wanted)
+          refuseMessage("the ends of " + std::to_string(known) + " lines arrived where " +
+                        std::to_string(wanted) + " were traced");
+        layOut(table, forward, backward, join);
+      });
   return table;
 }
 

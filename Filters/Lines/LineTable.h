@@ -11,7 +11,7 @@
 
 namespace tributary {
 
-/// Where the points of one half line lie in the output: point `index` at base + sign * index.
+/// The places of the points of one half line in the output: point `index` at base + sign * index.
 struct HalfLine {
   std::int64_t base = 0;
   std::int32_t points = 0;  ///< Recorded on all ranks.
@@ -54,9 +54,11 @@ struct LineTable {
   }
 };
 
-/// Collective. Brings every line's end to the rank that outputs it and lays the output out.
+/// Collective. Sends the end of each line to the rank that outputs it, and assigns places in the
+/// output. Throws Error on all ranks if an end is missing.
 /// @param join  makes one line of the two halves of a seed: backward half reversed, then forward.
-LineTable makeLineTable(Transport& transport, const Shares& shares,
-                        const std::vector<LineEnd>& ends, bool forward, bool backward, bool join);
+[[nodiscard]] LineTable makeLineTable(Transport& transport, const Shares& shares,
+                                      const std::vector<LineEnd>& ends, bool forward, bool backward,
+                                      bool join);
 
 }  // namespace tributary

@@ -7,7 +7,7 @@
 
 #include "Common/SmpFor.h"
 
-#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
@@ -211,8 +211,7 @@ std::int64_t placeRecorded(const PointEvaluator& evaluator, const FlowDomain& fl
 std::int64_t placeReceived(const Bytes& message, const std::vector<PointField>& fields,
                            const LineTable& table, LineArrays& output) {
   const std::size_t bytesPerRecord = Record::bytes(fields);
-  if (message.size() % bytesPerRecord != 0)
-    throw Error("a rank sent points of another size; do all ranks run the same version?");
+  if (message.size() % bytesPerRecord != 0) refuseMessage("points of another size");
   const auto records = static_cast<std::int64_t>(message.size() / bytesPerRecord);
   std::atomic<std::int64_t> placed{0};
   smpFor(records, [&](std::int64_t begin, std::int64_t end) {

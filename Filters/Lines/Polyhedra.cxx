@@ -11,7 +11,10 @@
 #include <cmath>
 #include <limits>
 
+#include "Common/PolyhedronFaces.h"
+
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 
 namespace tributary {
 namespace {
@@ -22,7 +25,7 @@ double dot(const Vec& a, const Vec& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/// Farther outside than this, in cell lengths, no weights are wanted.
+/// No weights are computed for points farther outside than this, in cell lengths.
 constexpr double FarOutside = 0.01;
 
 }  // namespace
@@ -61,45 +64,48 @@ void Polyhedra::add(vtkIdType id) {
   for (std::size_t a = 0; a < 3; ++a) cell.size[a] = at.empty() ? 0 : hi[a] - lo[a];
   cell.length = std::sqrt(dot(cell.size, cell.size));
 
-  vtkIdType faces = 0;
-  const vtkIdType* stream = nullptr;
-  grid_->GetFaceStream(id, faces, stream);
-  for (vtkIdType f = 0; f < faces; ++f) {
-    const vtkIdType count = *stream++;
-    Face face{};
-    face.firstCorner = static_cast<std::int64_t>(corners_.size());
-    Vec middle{};
-    for (vtkIdType i = 0; i < count; ++i) {
-      const auto found = std::find(ids->begin(), ids->end(), stream[i]);
-      if (found == ids->end())
-        throw Error("polyhedron " + std::to_string(id) +
-                    " has a face with a point that is not one of its points");
-      corners_.push_back(found - ids->begin());
-      for (std::size_t a = 0; a < 3; ++a)
-        middle[a] += at[static_cast<std::size_t>(corners_.back())][a] / static_cast<double>(count);
-    }
-    stream += count;
-    face.endCorner = static_cast<std::int64_t>(corners_.size());
-    for (auto i = face.firstCorner; i < face.endCorner; ++i) {
-      const auto next = i + 1 < face.endCorner ? i + 1 : face.firstCorner;
-      const Vec& p = at[static_cast<std::size_t>(corners_[static_cast<std::size_t>(i)])];
-      const Vec& q = at[static_cast<std::size_t>(corners_[static_cast<std::size_t>(next)])];
-      for (std::size_t a = 0; a < 3; ++a) {
-        const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-        face.normal[a] +=
-            (p[b] - middle[b]) * (q[c] - middle[c]) - (p[c] - middle[c]) * (q[b] - middle[b]);
-      }
-    }
-    const double area = std::sqrt(dot(face.normal, face.normal));
-    const Vec outward{middle[0] - center[0], middle[1] - center[1], middle[2] - center[2]};
-    // The stored order of corners is not to be relied on for the direction.
-    const double sign = dot(face.normal, outward) < 0 ? -1 : 1;
-    for (double& n : face.normal) n = area > 0 ? sign * n / area : 0;
-    face.offset = dot(face.normal, middle);
-    faces_.push_back(face);
-  }
+  forEachFace(grid_, id, [&](const vtkIdType* corners, vtkIdType count) {
+    addFace(id, corners, count, ids, at, center);
+  });
   cell.endFace = static_cast<std::int64_t>(faces_.size());
   cells_.push_back(cell);
+}
+
+/// @param corners  of the face, as numbers in the grid
+/// @param ids, at  the cell's points and their coordinates
+/// @param center  mean of these
+void Polyhedra::addFace(vtkIdType id, const vtkIdType* corners, vtkIdType count, vtkIdList* ids,
+                        const std::vector<Vec>& at, const Vec& center) {
+  Face face{};
+  face.firstCorner = static_cast<std::int64_t>(corners_.size());
+  Vec middle{};
+  for (vtkIdType i = 0; i < count; ++i) {
+    const auto found = std::find(ids->begin(), ids->end(), corners[i]);
+    if (found == ids->end())
+      throw Error("polyhedron " + std::to_string(id) +
+                  " has a face with a point that is not one of its points");
+    corners_.push_back(found - ids->begin());
+    for (std::size_t a = 0; a < 3; ++a)
+      middle[a] += at[index(corners_.back())][a] / static_cast<double>(count);
+  }
+  face.endCorner = static_cast<std::int64_t>(corners_.size());
+  for (auto i = face.firstCorner; i < face.endCorner; ++i) {
+    const auto next = i + 1 < face.endCorner ? i + 1 : face.firstCorner;
+    const Vec& p = at[index(corners_[index(i)])];
+    const Vec& q = at[index(corners_[index(next)])];
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+      face.normal[a] +=
+          (p[b] - middle[b]) * (q[c] - middle[c]) - (p[c] - middle[c]) * (q[b] - middle[b]);
+    }
+  }
+  const double area = std::sqrt(dot(face.normal, face.normal));
+  const Vec outward{middle[0] - center[0], middle[1] - center[1], middle[2] - center[2]};
+  // The order of corners in the grid is not a reliable direction.
+  const double sign = dot(face.normal, outward) < 0 ? -1 : 1;
+  for (double& n : face.normal) n = area > 0 ? sign * n / area : 0;
+  face.offset = dot(face.normal, middle);
+  faces_.push_back(face);
 }
 
 void Polyhedra::prepare(const Cell& cell, std::int64_t id, Scratch& scratch) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+class vtkIdList;
 class vtkUnstructuredGrid;
 
 namespace tributary {
@@ -51,6 +52,8 @@ class Polyhedra {
   };
 
   void add(vtkIdType id);
+  void addFace(vtkIdType id, const vtkIdType* corners, vtkIdType count, vtkIdList* ids,
+               const std::vector<std::array<double, 3>>& at, const std::array<double, 3>& center);
   void prepare(const Cell& cell, std::int64_t id, Scratch& scratch) const;
 
   vtkUnstructuredGrid* grid_;

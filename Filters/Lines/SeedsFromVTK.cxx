@@ -7,23 +7,26 @@
 #include <vtkUnsignedCharArray.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "Common/CellLists.h"
 #include "Common/GridParts.h"
 #include "Common/Leaves.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
 namespace {
 
-/// What ids the sources of this rank can give; only what all ranks can give is used.
+/// The kind of ids that the sources of this rank provide; a kind is used if all ranks provide it.
 enum IdKind : std::int64_t { Nothing = 0, GlobalIds = 1, Extent = 2, Counted = 4 };
 
 IdKind idKind(const std::vector<Leaf>& leaves, int grid) {
@@ -85,86 +88,103 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
   return seeds;
 }
 
-/// What the keeper of a range of ids answers for each id it was sent.
+/// The answer to an id that an earlier rank, or an earlier point of the same rank, has too.
 constexpr std::int64_t TakenByAnother = -1;
 
-/// Collective. Replaces ids by places in the ascending order of all ids, drops seeds whose id an
-/// earlier rank (or point) has too. Each rank keeps one range of ids, so nobody sees them all.
+/// The id to show for a place in the order of all ids.
+struct ShownId {
+  std::int64_t place;
+  std::int64_t id;
+};
+
+/// Local. The place of each id among the distinct ids, or TakenByAnother if it is not the first.
+/// @param distinct  Out: the number of distinct ids
+std::vector<std::int64_t> numberIds(const Records<std::int64_t>& ids, std::int64_t& distinct) {
+  const std::vector<std::int64_t>& all = ids.all();
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return all[a] < all[b]; });
+  std::vector<std::int64_t> places(all.size(), TakenByAnother);
+  distinct = 0;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (i == 0 || all[order[i]] != all[order[i - 1]]) places[order[i]] = distinct++;
+  return places;
+}
+
+/// Local. Replaces the ids of seeds by their places, and drops seeds that have none.
+/// @param ranges  the ranges of ids, which ranks number
+/// @param places  of this rank's seeds, by the rank that numbers their ids
+/// @return the ids of the seeds that remain
+std::vector<ShownId> replaceIds(SeedList& list, const Shares& ranges,
+                                const Records<std::int64_t>& places) {
+  std::vector<std::size_t> next(index(ranges.ranks), 0);
+  std::vector<Seed> kept;
+  std::vector<ShownId> shown;
+  for (Seed seed : list.seeds) {
+    const int keeper = ranges.ownerOf(seed.id);
+    const Span<const std::int64_t> answers = places.from(keeper);
+    std::size_t& at = next[index(keeper)];
+    if (at >= answers.size()) refuseMessage("too few places of seeds");
+    const std::int64_t place = answers[at++];
+    if (place == TakenByAnother) continue;
+    if (place < 0 || place >= list.shares.total)
+      refuseMessage("place " + std::to_string(place) + " of " + std::to_string(list.shares.total) +
+                    " seeds");
+    shown.push_back({place, seed.id});
+    seed.id = place;
+    kept.push_back(seed);
+  }
+  list.seeds = std::move(kept);
+  return shown;
+}
+
+/// Collective. Replaces ids by places in the ascending order of all ids, and drops seeds whose id
+/// an earlier rank (or point) has too. Each rank numbers one range of ids, so memory is
+/// proportional to a rank's share.
 void orderById(Transport& transport, SeedList& list) {
-  const auto ranks = static_cast<std::size_t>(transport.size());
   std::int64_t largest = -1;
   for (const Seed& seed : list.seeds) largest = std::max(largest, seed.id);
   largest = allreduce(transport, ReduceOp::Max, largest);
   const Shares ranges{largest + 1, transport.size()};
 
-  std::vector<std::vector<std::int64_t>> asked(ranks);
-  for (const Seed& seed : list.seeds)
-    asked[static_cast<std::size_t>(ranges.ownerOf(seed.id))].push_back(seed.id);
-  std::vector<Bytes> questions;
-  for (const auto& ids : asked) questions.push_back(Writer().range(ids).take());
-
-  struct Entry {
-    std::int64_t id;
-    std::size_t rank, position;
-  };
-  std::vector<Entry> entries;
-  std::vector<std::vector<std::int64_t>> answers(ranks);
-  const std::vector<Bytes> questionsToMe = allToAll(transport, std::move(questions));
-  collectively(transport, [&] {
-    for (std::size_t r = 0; r < ranks; ++r) {
-      if (questionsToMe[r].empty()) continue;
-      const auto ids = Reader(questionsToMe[r]).range<std::int64_t>();
-      answers[r].resize(ids.size());
-      for (std::size_t i = 0; i < ids.size(); ++i) entries.push_back({ids[i], r, i});
-    }
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) { return a.id < b.id; });
-  });
+  ErrorCollector errors;
+  const auto ids = sendRecords<std::int64_t, allToAll>(
+      transport, errors, [&](RecordOutbox<std::int64_t>& outbox) {
+        for (const Seed& seed : list.seeds) outbox.add(ranges.ownerOf(seed.id), seed.id);
+      });
+  std::vector<std::int64_t> places;
   std::int64_t distinct = 0;
-  for (std::size_t e = 0; e < entries.size(); ++e)
-    if (e == 0 || entries[e].id != entries[e - 1].id) ++distinct;
-  std::int64_t place = exclusivePrefix(transport, distinct);
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    const bool first = e == 0 || entries[e].id != entries[e - 1].id;
-    answers[entries[e].rank][entries[e].position] = first ? place++ : TakenByAnother;
-  }
-  std::vector<Bytes> replies;
-  for (const auto& places : answers) replies.push_back(Writer().range(places).take());
-  const std::vector<Bytes> repliesToMe = allToAll(transport, std::move(replies));
-
+  if (!errors.anyKnown()) errors.attempt([&] { places = numberIds(ids, distinct); });
+  const std::int64_t first = exclusivePrefix(transport, distinct);
   list.shares = {allreduce(transport, ReduceOp::Sum, distinct), transport.size()};
   list.largestShown = largest;
-  std::vector<std::vector<std::array<std::int64_t, 2>>> shown(ranks);  // place, id
-  std::vector<Seed> kept;
-  collectively(transport, [&] {
-    std::vector<std::vector<std::int64_t>> places(ranks);
-    for (std::size_t r = 0; r < ranks; ++r)
-      if (!repliesToMe[r].empty()) places[r] = Reader(repliesToMe[r]).range<std::int64_t>();
-    // Seeds were asked for in order, so the answers come in order.
-    std::vector<std::size_t> cursor(ranks, 0);
-    for (Seed seed : list.seeds) {
-      const auto keeper = static_cast<std::size_t>(ranges.ownerOf(seed.id));
-      const std::int64_t at = places[keeper].at(cursor[keeper]++);
-      if (at == TakenByAnother) continue;
-      shown[static_cast<std::size_t>(list.shares.ownerOf(at))].push_back({at, seed.id});
-      seed.id = at;
-      kept.push_back(seed);
-    }
-  });
-  list.seeds = std::move(kept);
-  if (largest + 1 == list.shares.total) return;  // every id occurs: places are ids
-  std::vector<Bytes> names;
-  for (const auto& pairs : shown) names.push_back(Writer().range(pairs).take());
-  const std::int64_t first = list.shares.first(transport.rank());
-  list.shown.resize(static_cast<std::size_t>(list.shares.count(transport.rank())));
-  const std::vector<Bytes> namesToMe = allToAll(transport, std::move(names));
-  collectively(transport, [&] {
-    for (const Bytes& bytes : namesToMe) {
-      if (bytes.empty()) continue;
-      for (const auto& [at, id] : Reader(bytes).range<std::array<std::int64_t, 2>>())
-        list.shown.at(static_cast<std::size_t>(at - first)) = id;
-    }
-  });
+  const auto answers = sendRecords<std::int64_t, allToAll>(
+      transport, errors, [&](RecordOutbox<std::int64_t>& outbox) {
+        std::size_t at = 0;
+        for (int rank = 0; rank < transport.size(); ++rank)
+          for (std::size_t i = 0; i < ids.from(rank).size(); ++i, ++at)
+            outbox.add(rank, places[at] == TakenByAnother ? TakenByAnother : first + places[at]);
+      });
+
+  std::vector<ShownId> shown;
+  if (!errors.anyKnown()) errors.attempt([&] { shown = replaceIds(list, ranges, answers); });
+  if (largest + 1 == list.shares.total) return errors.agree(transport);  // places are ids
+  const auto shownHere =
+      sendRecords<ShownId, allToAll>(transport, errors, [&](RecordOutbox<ShownId>& outbox) {
+        for (const ShownId& s : shown) outbox.add(list.shares.ownerOf(s.place), s);
+      });
+  const std::int64_t firstHere = list.shares.first(transport.rank());
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      list.shown.resize(index(list.shares.count(transport.rank())));
+      for (const ShownId& s : shownHere) {
+        if (s.place < firstHere || s.place - firstHere >= std::int64_t(list.shown.size()))
+          refuseMessage("the id of a seed of another rank");
+        list.shown[index(s.place - firstHere)] = s.id;
+      }
+    });
+  errors.agree(transport);
 }
 
 }  // namespace

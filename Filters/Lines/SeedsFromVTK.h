@@ -22,11 +22,12 @@ struct SeedList {
   std::int64_t largestShown = 0;  ///< On all ranks.
 };
 
-/// Collective. The points of `source`, a data set or a composite of them, each rank giving its
-/// part. Ids: global point ids if all data sets have them; else the point's number in the whole
-/// extent for data sets that are parts of one grid (so ids do not depend on the cut, and points
-/// that several ranks have are taken once); else the points are counted rank by rank. Ghost points
-/// are left out.
-SeedList makeSeedList(Transport& transport, vtkDataObject* source);
+/// Collective. Makes seeds of the points of `source`, a data set or a composite of them; each rank
+/// passes its part. Ids are global point ids if all data sets have them. Otherwise, if the data
+/// sets are parts of one grid, ids are the numbers of points in the whole extent: they do not
+/// depend on the cut, and points that several ranks have are used once. Otherwise points are
+/// counted rank by rank. Ghost points are ignored. Throws Error on all ranks if there are no points
+/// or an id is not valid.
+[[nodiscard]] SeedList makeSeedList(Transport& transport, vtkDataObject* source);
 
 }  // namespace tributary

@@ -68,10 +68,10 @@ class FieldBlock {
 
   /// Advances active particles of this block until each finishes, seeks, or belongs to another
   /// block (then particle.block names it). Appends the accepted positions to `log`.
-  /// @param backoff  at least 1: about how many steps are still made once all particles that are
+  /// @param extraSteps  at least 1: about how many steps are still made once all particles that are
   ///                  left go side by side. Those that are here after them may stay active, for
   ///                  another call, if the first particle got further.
-  virtual void advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+  virtual void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                        TrajectoryLog& log) const = 0;
 
   /// Whether a particle may be told to be in this cell: guards against malformed messages.

@@ -2,6 +2,7 @@
 #include "Tributary/Advection/MeshField.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 
@@ -57,8 +59,8 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
                   std::to_string(piece.points.tuples));
 }
 
-/// The cells of a piece that take part, near ones near each other (Morton order of their first
-/// points), cut into `blocks` runs of equal length.
+/// The cells of a piece that are traced through, in the Morton order of their first points, cut
+/// into `blocks` runs of equal length.
 std::vector<std::vector<std::int64_t>> cutIntoBlocks(const MeshPiece& piece, int blocks,
                                                      int dimension) {
   std::vector<std::int64_t> cells;
@@ -99,26 +101,34 @@ std::vector<std::uint64_t> hashPoints(const MeshPiece& piece, bool byId) {
   return hashes;
 }
 
-/// Collective. @param cut  of each piece, the cells of its blocks: the points of others do not
-/// count
-std::vector<PointNames> namePoints(Transport& transport, const std::vector<MeshPiece>& pieces,
-                                   const std::vector<std::vector<std::vector<std::int64_t>>>& cut,
+/// The cells of each block of each piece.
+using Cut = std::vector<std::vector<std::vector<std::int64_t>>>;
+
+/// Collective. Names all points of the pieces.
+/// @param cut  points of cells that are in no block are not compared with those of other ranks
+std::vector<PointNames> namePoints(Transport& transport, ErrorCollector& errors,
+                                   const std::vector<MeshPiece>& pieces, const Cut& cut,
                                    bool byId) {
-  std::vector<PointNames> names(pieces.size());
+  std::vector<PointNames> names;
   std::vector<std::uint64_t> mine;
-  for (std::size_t n = 0; n < pieces.size(); ++n) {
-    names[n].hashes = hashPoints(pieces[n], byId);
-    auto& used = names[n].elsewhere;
-    used.assign(names[n].hashes.size(), false);
-    for (const auto& cells : cut[n])
-      for (const auto cell : cells) {
-        const CellPoints points = pointsOf(pieces[n], cell);
-        for (int i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      names.resize(pieces.size());
+      for (std::size_t n = 0; n < pieces.size(); ++n) {
+        names[n].hashes = hashPoints(pieces[n], byId);
+        auto& used = names[n].elsewhere;
+        used.assign(names[n].hashes.size(), false);
+        for (const auto& cells : cut[n])
+          for (const auto cell : cells) {
+            const CellPoints points = pointsOf(pieces[n], cell);
+            for (int i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
+          }
+        for (std::size_t i = 0; i < used.size(); ++i)
+          if (used[i]) mine.push_back(names[n].hashes[i]);
       }
-    for (std::size_t i = 0; i < used.size(); ++i)
-      if (used[i]) mine.push_back(names[n].hashes[i]);
-  }
-  const auto shared = heldElsewhere(transport, std::move(mine));
+    });
+  const auto shared = heldElsewhere(transport, errors, std::move(mine));
+  if (errors.anyKnown()) return {};
   for (auto& piece : names)
     for (std::size_t i = 0; i < piece.hashes.size(); ++i)
       piece.elsewhere[i] = std::binary_search(shared.begin(), shared.end(), piece.hashes[i]);
@@ -132,9 +142,10 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
                                                         int blocksPerPiece, int dimension,
                                                         const std::vector<BlockId>& firstBlock) {
   std::vector<std::unique_ptr<MeshBlock>> blocks;
-  std::vector<std::vector<std::vector<std::int64_t>>> cut;  // of each piece, each block's cells
+  Cut cut;
   bool ids = true;
-  collectively(transport, [&] {
+  ErrorCollector errors;  // agreed on once, at the end: each exchange tells all ranks of errors
+  errors.attempt([&] {
     if (firstBlock.size() != pieces.size()) throw Error("every mesh piece needs a block id");
     for (const auto& piece : pieces) {
       check(piece, blocksPerPiece, dimension);
@@ -145,28 +156,33 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
   });
   // Ids identify points across ranks only if all pieces have them.
   ids = allreduce(transport, ReduceOp::Min, std::int64_t(ids)) != 0;
-  const auto names = namePoints(transport, pieces, cut, ids);
+  const auto names = namePoints(transport, errors, pieces, cut, ids);
   FaceLists faces;
-  collectively(transport, [&] {
-    for (std::size_t n = 0; n < pieces.size(); ++n) {
-      for (std::size_t b = 0; b < cut[n].size(); ++b) {
-        blocks.push_back(std::make_unique<MeshBlock>(firstBlock[n] + BlockId(b), pieces[n],
-                                                     std::move(cut[n][b])));
-        blocks.back()->listFaces(names[n], dimension, faces);
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      for (std::size_t n = 0; n < pieces.size(); ++n) {
+        for (std::size_t b = 0; b < cut[n].size(); ++b) {
+          blocks.push_back(std::make_unique<MeshBlock>(firstBlock[n] + BlockId(b), pieces[n],
+                                                       std::move(cut[n][b])));
+          blocks.back()->listFaces(names[n], dimension, faces);
+        }
       }
-    }
-  });
-  const auto pairs = matchFaces(transport, faces.inner, std::move(faces.outer));
-  collectively(transport, [&] {
-    std::unordered_map<BlockId, MeshBlock*> blockOf;
-    for (const auto& block : blocks) blockOf[block->id()] = block.get();
-    for (const FacePair& pair : pairs) {
-      const auto block = blockOf.find(pair.mine.block);
-      if (block == blockOf.end()) throw Error("malformed message: a face of another rank's block");
-      block->second->link(pair);
-    }
-  });
-  return {std::make_move_iterator(blocks.begin()), std::make_move_iterator(blocks.end())};
+    });
+  const auto pairs = matchFaces(transport, errors, faces.inner, std::move(faces.outer));
+  std::vector<std::unique_ptr<FieldBlock>> result;
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      std::unordered_map<BlockId, MeshBlock*> blockOf;
+      for (const auto& block : blocks) blockOf[block->id()] = block.get();
+      for (const FacePair& pair : pairs) {
+        const auto block = blockOf.find(pair.mine.block);
+        if (block == blockOf.end()) refuseMessage("a face of another rank's block");
+        block->second->link(pair);
+      }
+      result.assign(std::make_move_iterator(blocks.begin()), std::make_move_iterator(blocks.end()));
+    });
+  errors.agree(transport);
+  return result;
 }
 
 }  // namespace tributary

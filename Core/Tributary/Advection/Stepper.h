@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The integrators, as a machine that is fed one velocity at a time.
+// The integrators, as a state machine that is fed one velocity at a time.
 //
-// Problem. A Runge-Kutta step asks for several velocities; the cells that hold the points may live
-// on different ranks. A tracer that restarts the step where it entered a new piece gives other
-// answers on other partitions. Ours hands over the unfinished step instead (see Particle).
+// Problem. A Runge-Kutta step needs several velocities, and the cells that hold the points may be
+// on different ranks. A tracer that restarts the step in a new piece gives different results on
+// different partitions. This one hands over the unfinished step instead (see Particle).
 //
 //            velocity at seed        k[1] .. k[S-1]            velocity at x + h * sum(b k)
 //   stage 0 ------------------> 1 -> 2 -> ... -> S-1 -> S ---------------------------> 1
 //                                    ^                  |
 //                                    +---- step refused-+  (Runge-Kutta 4-5 only)
 //
-// Every edge is one call of feed(), for one particle here and for several in ParticlePack.h. The
-// arithmetic of both is one template, with no contraction to fused operations, so that any mixture
-// of kernels, batches and hand-overs gives the same bits.
+// Each edge is one call of feed(), for one particle here and for several in ParticlePack.h. Both
+// use the same templates, without contraction to fused operations, so any mixture of kernels,
+// batches and hand-overs gives the same bits.
 //
 // Semantics (step control, order of the termination tests, reasons) follow vtkStreamTracer and
-// vtkRungeKutta45 so that lines agree point by point, with two deliberate differences: an error
-// estimate of exactly zero asks for the largest step (there: the smallest), and a rest of the
-// maximum length that is below the minimum step is still traveled (there: reason 3).
+// vtkRungeKutta45, so lines agree point by point. There are two deliberate differences: after an
+// error estimate of exactly zero the next step is the largest (VTK: the smallest), and a last step
+// to the maximum length may be shorter than the minimum step (VTK: the line ends with reason 3).
 
 #include <cstring>
 #include <limits>
@@ -30,13 +30,15 @@
 #include "Tributary/Advection/Vector.h"
 
 namespace tributary {
-namespace {  // one private copy per translation unit: kernels are compiled for several processors
+inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 
+/// Number of slopes of a step.
 template <Integrator I>
 constexpr int Stages = I == Integrator::RungeKutta2   ? 2
                        : I == Integrator::RungeKutta4 ? 4
                                                       : 6;
 
+/// Euclidean length.
 template <class Number>
 TRIBUTARY_INLINE Number norm(const Number v[3]) {
   return root(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -107,7 +109,7 @@ TRIBUTARY_INLINE Number stepError(const P& p) {
   return norm(error);
 }
 
-/// What error control makes of a step.
+/// The decision of error control on a step.
 template <class Number, class Condition>
 struct StepVerdict {
   Condition accepted;   ///< Go to the end point; else try again with `h`.
@@ -124,7 +126,7 @@ TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules
   settled = settled | (size == minimum);
   const Number ratio = error / rules.maximumError;
   const Condition good = ratio <= 1;
-  // 0.9 * size * ratio^-0.2 > maximum, without the power, which an error of zero has not.
+  // 0.9 * size * ratio^-0.2 > maximum, without the power, which is infinite for an error of zero.
   const Number r = 0.9 * size / maximum, r2 = r * r;
   const Condition plenty = good & (ratio < r2 * r2 * r);
   const Number wanted =
@@ -160,7 +162,7 @@ TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength
 /// A step clipped to end at a limit may miss it by the rounding of a sum.
 constexpr double Reached = 1 - 4 * std::numeric_limits<double>::epsilon();
 
-/// Whether p starts its next step as it is: startStep would neither end the line nor clip the step.
+/// Whether p starts its next step unchanged: startStep() would neither end the line nor clip it.
 template <class Condition, class P, class Number>
 TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Number speed) {
   const Number size = magnitude(p.h), age = magnitude(p.time), length = p.length;
@@ -169,12 +171,14 @@ TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Num
          (length + size <= rules.maximumLength) & (size <= (rules.maximumTime - age) * speed);
 }
 
+/// Ends the line.
 TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
   p.status = Status::Finished;
   p.reason = reason;
 }
 
-/// The velocity at p.x is known (speed, k[0]): starts the step that was chosen or ends the line.
+/// Starts the chosen step, or ends the line. @pre the velocity at p.x is known (speed, k[0])
+/// @return whether the line continues
 template <Integrator I>
 inline bool startStep(const StepRules& rules, Particle& p) {
   if (p.length >= rules.maximumLength * Reached) return finish(p, Reason::OutOfLength), false;
@@ -206,8 +210,8 @@ inline bool startStep(const StepRules& rules, Particle& p) {
   return true;
 }
 
-/// Feeds the velocity at p.target. `Stage` is p.stage, known to the caller.
-/// @return true if p wants another evaluation, at the p.target that was set.
+/// Processes the velocity at p.target. @pre Stage == p.stage
+/// @return true if p needs another evaluation, at its new target; false if the line ended
 template <Integrator I, int Stage>
 bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
                std::int32_t cell, TrajectoryLog& log) {
@@ -268,7 +272,12 @@ bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], do
   }
 }
 
-/// feedStage for the stage that the particle is in.
+/// Processes the velocity at p.target: sets the target of the next evaluation, or ends the line.
+/// Implementations of FieldBlock::advance() call it. Local.
+/// @param cellLength  diagonal of the bounding box of the cell that holds p.target
+/// @param cell  local number of that cell, for the log
+/// @param log  receives accepted positions, if StepRules::record is set
+/// @return true if p needs another evaluation, at its new target; false if the line ended
 template <Integrator I>
 inline bool feed(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
                  std::int32_t cell, TrajectoryLog& log) {
@@ -299,5 +308,5 @@ inline bool feed(const StepRules& rules, Particle& p, const double velocity[3], 
   return finish(p, Reason::UnexpectedValue), false;
 }
 
-}  // namespace
+}  // namespace TRIBUTARY_KERNEL_NAMESPACE
 }  // namespace tributary

@@ -12,8 +12,10 @@
 #include "Tributary/Advection/detail/StructuredBlock.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 
@@ -58,7 +60,7 @@ void check(const StructuredPiece& piece) {
                 std::to_string(cells) + " cells");
 }
 
-/// Box of the cells that are not duplicates of another piece's.
+/// Bounding box of the cells that are not duplicates of cells of another piece.
 CellBox ownedCells(const StructuredPiece& piece, const CellBox& stored) {
   if (piece.ghosts.empty()) return stored;
   CellBox owned{stored.hi, stored.lo};
@@ -95,111 +97,167 @@ void split(const CellBox& box, int parts, std::vector<CellBox>& out) {
   split(high, parts - left, out);
 }
 
+/// The cells of a block, as all ranks know them.
 struct PartOfGrid {
   int grid;
   StructuredGrid::Part part;
+
+  CellBox box() const { return {part.lo, part.hi}; }
 };
+
+/// A piece of this rank as a box of its whole grid.
+struct PlacedPiece {
+  const StructuredPiece* piece;
+  std::shared_ptr<const StructuredGrid> grid;
+  CellBox stored;  // all its cells
+  CellBox owned;   // without duplicates
+};
+
+PlacedPiece place(const StructuredPiece& piece, const WholeGrid& whole) {
+  CellBox stored;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const bool flat = whole.grid->axes[a].cells == 0;
+    stored.lo[a] = piece.extent[2 * a] - whole.firstIndex[a];
+    // A piece that is one layer of points in a grid that is not flat owns no cell.
+    stored.hi[a] =
+        stored.lo[a] + (flat ? 1 : static_cast<std::int32_t>(pointsAlong(piece.extent, a)) - 1);
+  }
+  return {&piece, whole.grid, stored, stored.empty() ? stored : ownedCells(piece, stored)};
+}
+
+/// The blocks of this rank, piece by piece.
+std::vector<PartOfGrid> cutPieces(const std::vector<PlacedPiece>& placed, int blocksPerPiece,
+                                  const std::vector<BlockId>& firstBlock) {
+  std::vector<PartOfGrid> parts;
+  for (std::size_t n = 0; n < placed.size(); ++n) {
+    std::vector<CellBox> boxes;
+    split(placed[n].owned, blocksPerPiece, boxes);
+    for (std::size_t b = 0; b < boxes.size(); ++b)
+      parts.push_back(
+          {placed[n].piece->grid, {boxes[b].lo, boxes[b].hi, firstBlock[n] + BlockId(b)}});
+  }
+  return parts;
+}
+
+/// Tells all grids which blocks own their cells.
+void setParts(const std::vector<PartOfGrid>& all, std::map<int, WholeGrid>& grids) {
+  std::map<int, std::vector<StructuredGrid::Part>> parts;
+  for (const PartOfGrid& p : all)
+    if (!p.box().empty()) parts[p.grid].push_back(p.part);
+  for (auto& [number, list] : parts) {
+    const auto grid = grids.find(number);
+    if (grid == grids.end())
+      refuseMessage("a part of grid " + std::to_string(number) + ", which has no piece");
+    grid->second.grid->setParts(std::move(list));
+  }
+}
+
+std::array<std::int64_t, 3> pointStrideOf(const StructuredPiece& piece) {
+  std::array<std::int64_t, 3> stride{};
+  std::int64_t points = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    stride[a] = points;
+    points *= pointsAlong(piece.extent, a);
+  }
+  return stride;
+}
+
+/// The view of a block's cells in the arrays of its piece.
+StructuredView viewOf(const PlacedPiece& placed, const CellBox& box,
+                      const std::array<std::int64_t, 3>& pointStride) {
+  const StructuredPiece& piece = *placed.piece;
+  const CellBox& stored = placed.stored;
+  const CellBox& owned = placed.owned;
+  StructuredView view;
+  view.grid = placed.grid.get();
+  view.velocity = piece.velocity.data;
+  view.isDouble = piece.velocity.isDouble;
+  view.cellCentered = piece.cellCentered;
+  double width2 = 0;
+  std::int64_t points = 1, cells = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const GridAxis& axis = placed.grid->axes[a];
+    // Ghost layers beyond the piece's own cells are evaluated by the blocks at its rim.
+    view.lo[a] = box.lo[a] == owned.lo[a] ? stored.lo[a] : box.lo[a];
+    const auto hi = box.hi[a] == owned.hi[a] ? stored.hi[a] : box.hi[a];
+    view.count[a] = box.empty() ? 0 : hi - view.lo[a];
+    view.storedLo[a] = stored.lo[a];
+    view.cellStride[a] = cells;
+    points *= pointsAlong(piece.extent, a);
+    cells *= std::max<std::int64_t>(stored.hi[a] - stored.lo[a], 1);
+    if (axis.cells == 0)
+      view.flat = true;
+    else
+      width2 += axis.spacing * axis.spacing;
+  }
+  view.stride = piece.cellCentered ? view.cellStride : pointStride;
+  for (std::size_t a = 0; a < 3; ++a) view.firstTuple += view.storedLo[a] * view.stride[a];
+  if (!view.flat && !view.cellCentered)  // the far corner's tuple must not be the last
+    view.plainTuples = points - 1 - (pointStride[0] + pointStride[1] + pointStride[2]);
+  view.cellLength = std::sqrt(width2);
+  for (const std::uint8_t flag : piece.ghosts)
+    if (flag & HiddenCell) view.hidden = piece.ghosts.data();
+  return view;
+}
+
+/// The blocks whose cells touch those of a block, ascending.
+std::vector<BlockId> neighborsOf(const StructuredGrid::Part& part,
+                                 const std::vector<StructuredGrid::Part>& others) {
+  std::vector<BlockId> neighbors;
+  if (CellBox{part.lo, part.hi}.empty()) return neighbors;
+  for (const StructuredGrid::Part& other : others) {
+    bool touches = other.block != part.block;
+    for (std::size_t a = 0; a < 3; ++a)
+      touches = touches && other.lo[a] <= part.hi[a] && other.hi[a] >= part.lo[a];
+    if (touches) neighbors.push_back(other.block);
+  }
+  std::sort(neighbors.begin(), neighbors.end());
+  return neighbors;
+}
 
 }  // namespace
 
 std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
     const std::vector<BlockId>& firstBlock) {
+  Bytes description;
   collectively(transport, [&] {
     if (blocksPerPiece < 1) throw Error("there must be at least one block per piece");
     if (firstBlock.size() != pieces.size()) throw Error("every structured piece needs a block id");
     for (const auto& piece : pieces) check(piece);
+    description = describePieces(pieces);
   });
 
-  std::map<int, std::array<int, 3>> firstIndex;
-  const auto grids = assembleGrids(transport, pieces, firstIndex);
-
+  std::map<int, WholeGrid> grids;
+  std::vector<PlacedPiece> placed;
   std::vector<PartOfGrid> mine;
-  std::vector<CellBox> storedBoxes, ownedBoxes;
-  for (std::size_t n = 0; n < pieces.size(); ++n) {
-    const auto& piece = pieces[n];
-    CellBox stored;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const bool flat = grids.at(piece.grid)->axes[a].cells == 0;
-      stored.lo[a] = piece.extent[2 * a] - firstIndex[piece.grid][a];
-      // A piece that is one layer of points in a grid that is not flat owns no cell.
-      stored.hi[a] =
-          stored.lo[a] + (flat ? 1 : static_cast<std::int32_t>(pointsAlong(piece.extent, a)) - 1);
+  ErrorCollector errors;
+  const auto descriptions = allgatherBytes(transport, std::move(description), errors);
+  errors.attempt([&] {
+    grids = assembleGrids(descriptions);
+    for (const auto& piece : pieces) {
+      const auto grid = grids.find(piece.grid);
+      if (grid == grids.end()) refuseMessage("no grid " + std::to_string(piece.grid));
+      placed.push_back(place(piece, grid->second));
     }
-    storedBoxes.push_back(stored);
-    ownedBoxes.push_back(stored.empty() ? stored : ownedCells(piece, stored));
-    std::vector<CellBox> boxes;
-    split(ownedBoxes.back(), blocksPerPiece, boxes);
-    for (std::size_t b = 0; b < boxes.size(); ++b)
-      mine.push_back({piece.grid, {boxes[b].lo, boxes[b].hi, firstBlock[n] + BlockId(b)}});
-  }
-  std::map<int, std::vector<StructuredGrid::Part>> parts;
-  for (const auto& p : allgatherv(transport, mine))
-    if (!CellBox{p.part.lo, p.part.hi}.empty()) parts[p.grid].push_back(p.part);
+    mine = cutPieces(placed, blocksPerPiece, firstBlock);
+  });
+  errors.agree(transport);
+
+  const std::vector<PartOfGrid> all = allgatherv(transport, mine);
+  std::vector<std::unique_ptr<FieldBlock>> blocks;
   collectively(transport, [&] {
-    for (auto& [number, list] : parts) {
-      const auto grid = grids.find(number);
-      if (grid == grids.end())
-        throw Error("malformed message: a part of grid " + std::to_string(number) +
-                    ", which has no piece");
-      grid->second->setParts(list);
+    setParts(all, grids);
+    for (std::size_t n = 0; n < mine.size(); ++n) {
+      const StructuredGrid::Part& part = mine[n].part;
+      const PlacedPiece& from = placed[n / index(blocksPerPiece)];
+      const auto pointStride = pointStrideOf(*from.piece);
+      const CellBox box = mine[n].box();
+      blocks.push_back(std::make_unique<StructuredBlock>(
+          part.block, from.piece->piece, from.grid, viewOf(from, box, pointStride), pointStride,
+          box, neighborsOf(part, from.grid->parts())));
     }
   });
-
-  std::vector<std::unique_ptr<FieldBlock>> blocks;
-  for (std::size_t n = 0; n < mine.size(); ++n) {
-    const std::size_t pieceIndex = n / static_cast<std::size_t>(blocksPerPiece);
-    const auto& piece = pieces[pieceIndex];
-    const auto& grid = grids.at(piece.grid);
-    const CellBox box{mine[n].part.lo, mine[n].part.hi};
-    const CellBox& stored = storedBoxes[pieceIndex];
-    const CellBox& owned = ownedBoxes[pieceIndex];
-
-    StructuredView view;
-    view.grid = grid.get();
-    view.velocity = piece.velocity.data;
-    view.isDouble = piece.velocity.isDouble;
-    view.cellCentered = piece.cellCentered;
-    double width2 = 0;
-    std::array<std::int64_t, 3> pointStride{};
-    std::int64_t points = 1, cells = 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const GridAxis& axis = grid->axes[a];
-      // Ghost layers beyond the piece's own cells are evaluated by the blocks at its rim.
-      view.lo[a] = box.lo[a] == owned.lo[a] ? stored.lo[a] : box.lo[a];
-      const auto hi = box.hi[a] == owned.hi[a] ? stored.hi[a] : box.hi[a];
-      view.count[a] = box.empty() ? 0 : hi - view.lo[a];
-      view.storedLo[a] = stored.lo[a];
-      pointStride[a] = points;
-      view.cellStride[a] = cells;
-      points *= pointsAlong(piece.extent, a);
-      cells *= std::max<std::int64_t>(stored.hi[a] - stored.lo[a], 1);
-      if (axis.cells == 0)
-        view.flat = true;
-      else
-        width2 += axis.spacing * axis.spacing;
-    }
-    view.stride = piece.cellCentered ? view.cellStride : pointStride;
-    for (std::size_t a = 0; a < 3; ++a) view.firstTuple += view.storedLo[a] * view.stride[a];
-    if (!view.flat && !view.cellCentered)  // the far corner's tuple must not be the last
-      view.plainTuples = points - 1 - (pointStride[0] + pointStride[1] + pointStride[2]);
-    view.cellLength = std::sqrt(width2);
-    for (const std::uint8_t flag : piece.ghosts)
-      if (flag & HiddenCell) view.hidden = piece.ghosts.data();
-
-    std::vector<BlockId> neighbors;
-    for (const auto& other : parts[piece.grid]) {
-      bool touches = other.block != mine[n].part.block && !box.empty();
-      for (std::size_t a = 0; a < 3; ++a)
-        touches = touches && other.lo[a] <= box.hi[a] && other.hi[a] >= box.lo[a];
-      if (touches) neighbors.push_back(other.block);
-    }
-    std::sort(neighbors.begin(), neighbors.end());
-    auto block = std::make_unique<StructuredBlock>(mine[n].part.block, piece.piece, grid, view, box,
-                                                   std::move(neighbors));
-    block->setPointStride(pointStride);
-    blocks.push_back(std::move(block));
-  }
   return blocks;
 }
 

@@ -13,22 +13,22 @@ namespace tributary {
 
 namespace {
 
-/// With fewer seeds, or fewer steps of a line, settling in takes most of the time.
+/// With fewer seeds, or fewer steps of a line, starting up takes most of the time.
 constexpr std::int64_t FewestSeeds = 100;
 constexpr std::int64_t FewestSteps = 16;
-/// How often all of the work may be done besides the race's shares: with the default before them,
-/// and after them with the winner, and with the default again.
+/// Number of complete runs besides the trials of parts: one with the default before them, and after
+/// them one with the winner and one with the default.
 constexpr double WholeRuns = 3;
 
-/// What a trial traces: the first steps of some of the lines.
+/// The work of a trial: the first steps of some of the lines.
 struct Part {
   std::int64_t steps = 0;
   double seeds = 1;  // as a share of all
 };
 
-/// The seeds of this rank whose ids fall into the part. Multiples of the golden ratio are spread
-/// evenly in [0, 1), whatever rows and planes the seeds were laid out in; a larger part has
-/// those of a smaller one.
+/// The seeds of this rank whose ids are in the part. Multiples of the golden ratio are distributed
+/// evenly in [0, 1), independent of the arrangement of the seeds; a larger part contains a smaller
+/// one.
 std::vector<Seed> seedsIn(const Part& part, Span<const Seed> seeds) {
   if (part.seeds >= 1) return {seeds.begin(), seeds.end()};
   const auto limit = static_cast<std::uint64_t>(part.seeds * 0x1p64);
@@ -38,7 +38,7 @@ std::vector<Seed> seedsIn(const Part& part, Span<const Seed> seeds) {
   return some;
 }
 
-/// How the work is spread over the steps of lines. Every member function is collective.
+/// The distribution of the work over the steps of lines. All member functions are collective.
 class Work {
  public:
   Work(Transport& transport, const std::vector<LineEnd>& ends) : transport_(transport) {
@@ -53,7 +53,7 @@ class Work {
 
   bool empty() const { return all_ == 0; }
 
-  /// What the first steps of all lines are of all steps.
+  /// The share of the first steps of all lines in all steps.
   double shareOf(std::int64_t steps) const {
     const std::int64_t points = steps + 1;
     const auto longer = std::upper_bound(points_.begin(), points_.end(), points);
@@ -63,8 +63,8 @@ class Work {
            static_cast<double>(all_);
   }
 
-  /// All lines, as then as many of them meet as in all of the work; fewer only where too few steps
-  /// would be left of them.
+  /// The part with a share of the work: the first steps of all lines, so lines meet as in the
+  /// complete work; of fewer lines only if too few steps of each would remain.
   Part part(double share) const {
     std::int64_t low = FewestSteps, high = std::max(longest_, FewestSteps);
     while (low < high) {
@@ -85,6 +85,57 @@ class Work {
   std::int64_t longest_ = 0;
 };
 
+/// Runs of trace() that are timed. All member functions are collective.
+class TimedTrace {
+ public:
+  TimedTrace(Transport& transport, Span<const Seed> seeds, const TraceOptions& options,
+             TraceTuning& tuning)
+      : transport_(transport), seeds_(seeds), options_(options), trial_(options), tuning_(tuning) {
+    if (options.monitor) trial_.monitor = [this](double) { return options_.monitor(0); };
+  }
+
+  /// @return the seconds of the slowest rank, the same on all ranks
+  double run(const TraceSetting& setting, const Part& part) {
+    trial_.rules.maximumSteps = std::min(options_.rules.maximumSteps, part.steps);
+    setting.exchange.applyTo(trial_.exchange);
+    const std::vector<Seed> some = seedsIn(part, seeds_);
+    barrier(transport_);
+    const double begin = transport_.now();
+    TraceResult traced = trace(transport_, *setting.domain, some, trial_);
+    const double slowest = allreduce(transport_, ReduceOp::Max, transport_.now() - begin);
+    ends_ = std::move(traced.ends);
+    tuning_.aborted = traced.aborted;
+    // Positive even if the clock is too coarse.
+    const double seconds = std::max(slowest, 1e-9);
+    tuning_.seconds += seconds;
+    ++tuning_.trials;
+    return seconds;
+  }
+
+  /// Of the last run.
+  const std::vector<LineEnd>& ends() const { return ends_; }
+
+ private:
+  Transport& transport_;
+  Span<const Seed> seeds_;
+  const TraceOptions& options_;
+  TraceOptions trial_;
+  TraceTuning& tuning_;
+  std::vector<LineEnd> ends_;
+};
+
+/// Collective. Throws Error on all ranks if the settings cannot be compared.
+void check(Transport& transport, const std::vector<TraceSetting>& settings) {
+  collectively(transport, [&] {
+    if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
+    for (const TraceSetting& setting : settings)
+      if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
+  });
+  const auto offered = static_cast<std::int64_t>(settings.size());
+  if (allreduce(transport, ReduceOp::Min, offered) != allreduce(transport, ReduceOp::Max, offered))
+    throw Error("tuning of the tracer: ranks were given different numbers of settings");
+}
+
 }  // namespace
 
 std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts) {
@@ -96,14 +147,7 @@ std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts) {
 
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
                       Span<const Seed> seeds, const TraceOptions& options, double budget) {
-  collectively(transport, [&] {
-    if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
-    for (const TraceSetting& setting : settings)
-      if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
-  });
-  const auto offered = static_cast<std::int64_t>(settings.size());
-  if (allreduce(transport, ReduceOp::Min, offered) != allreduce(transport, ReduceOp::Max, offered))
-    throw Error("tuning of the tracer: ranks were given different numbers of settings");
+  check(transport, settings);
   const auto count = allreduce(transport, ReduceOp::Sum, static_cast<std::int64_t>(seeds.size()));
   const auto candidates = static_cast<double>(settings.size());
   TraceTuning tuning;
@@ -111,45 +155,27 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   if (transport.size() == 1 || settings.size() == 1 || count < FewestSeeds ||
       !(budget * candidates > WholeRuns))
     return tuning;
-  TraceOptions trial = options;
-  if (options.monitor) trial.monitor = [&](double) { return options.monitor(0); };
-  std::vector<LineEnd> ends;
-  const auto run = [&](const TraceSetting& setting, const Part& part) {
-    trial.rules.maximumSteps = std::min(options.rules.maximumSteps, part.steps);
-    setting.exchange.applyTo(trial.exchange);
-    const std::vector<Seed> some = seedsIn(part, seeds);
-    barrier(transport);
-    const double begin = transport.now();
-    TraceResult traced = trace(transport, *setting.domain, some, trial);
-    const double slowest = allreduce(transport, ReduceOp::Max, transport.now() - begin);
-    ends = std::move(traced.ends);
-    tuning.aborted = traced.aborted;
-    // Even if the clock is too coarse to tell.
-    const double seconds = std::max(slowest, 1e-9);
-    tuning.seconds += seconds;
-    ++tuning.trials;
-    return seconds;
-  };
-  // All of the work, once it is warm: how long it takes, and how many steps lines have.
-  run(settings[0], {FewestSteps, 1});
+  TimedTrace timed(transport, seeds, options, tuning);
+  // The complete work after a warm-up: its duration, and the numbers of steps of lines.
+  timed.run(settings[0], {FewestSteps, 1});
   if (tuning.aborted) return tuning;
-  RaceOptions raceOptions;
-  raceOptions.budget = budget - WholeRuns / candidates;
-  raceOptions.defaultSeconds = run(settings[0], {options.rules.maximumSteps, 1});
+  RaceOptions trialOptions;
+  trialOptions.budget = budget - WholeRuns / candidates;
+  trialOptions.defaultSeconds = timed.run(settings[0], {options.rules.maximumSteps, 1});
   if (tuning.aborted) return tuning;
-  const Work work(transport, ends);
+  const Work work(transport, timed.ends());
   if (work.empty()) return tuning;
-  raceOptions.smallestShare =
+  trialOptions.smallestShare =
       work.shareOf(FewestSteps) *
       std::min(1.0, static_cast<double>(FewestSeeds) / static_cast<double>(count));
-  SettingsTrial race(settings.size(), raceOptions);
-  while (const auto next = race.next()) {
-    const double seconds = run(settings[next->candidate], work.part(next->share));
+  SettingsTrial trial(settings.size(), trialOptions);
+  while (const auto next = trial.next()) {
+    const double seconds = timed.run(settings[next->candidate], work.part(next->share));
     if (tuning.aborted) return tuning;
-    race.report(seconds);
+    trial.report(seconds);
   }
-  tuning.best = race.best();
-  tuning.expected = race.forecast();
+  tuning.best = trial.best();
+  tuning.expected = trial.forecast();
   return tuning;
 }
 

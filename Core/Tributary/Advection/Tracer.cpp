@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -15,8 +16,9 @@
 #include "Tributary/Advection/detail/ParticleMessage.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
@@ -30,16 +32,16 @@ bool isSeedId(std::int64_t id) {
   return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
 }
 
-/// Particles that one callback advances under the asynchronous schedule: enough to keep the lanes
-/// of the kernels full, few enough that others' messages do not wait long.
-constexpr std::size_t SmallestBatch = 64, kLargestBatch = 2048;
-/// Of those that are there. Were all advanced at once, particles would gather in one crowd in time,
-/// which has one rank at work while the others wait for it.
-constexpr std::size_t BatchesOfACrowd = 4;
-/// Steps that a batch goes on when it no longer fills the lanes. Lines that stay in a block for
-/// long would otherwise have a few lanes at work while all other particles wait.
-constexpr std::int64_t Patience = 16;
-/// Below this many particles a second thread costs more than it brings.
+/// Bounds on the number of particles that one callback advances under the asynchronous schedule:
+/// enough to fill the lanes of the kernels, few enough to process messages of other ranks soon.
+constexpr std::size_t SmallestBatch = 64, LargestBatch = 2048;
+/// A batch is this fraction of the particles in the block. If all were advanced at once, particles
+/// would move in one group, and one rank would work while the others wait for it.
+constexpr std::size_t BatchesPerBlock = 4;
+/// Steps that a batch makes after it no longer fills the lanes. Without the limit, lines that stay
+/// in a block would use a few lanes while all other particles wait.
+constexpr std::int64_t ExtraSteps = 16;
+/// With at most this many particles, a second thread costs more than it gains.
 constexpr std::int64_t Grain = 64;
 
 int stagesOf(Integrator integrator) {
@@ -51,10 +53,10 @@ int stagesOf(Integrator integrator) {
     case Integrator::RungeKutta45:
       return 6;
   }
-  throw Error("unknown integrator");
+  throw Error(ErrorKind::Internal, "unknown integrator");
 }
 
-/// Logs of one block, handed to whichever thread advances particles there.
+/// The logs of one block. A thread takes one while it advances particles there.
 class LogPool {
  public:
   TrajectoryLog take() {
@@ -75,25 +77,34 @@ class LogPool {
   std::vector<TrajectoryLog> free_;
 };
 
-/// Whether neither a step, nor a stage, nor a try with another size was made.
-bool isAsItWas(const Particle& before, const Particle& p) {
+/// Whether the block made no progress with a particle: no step, stage or change of the step size.
+bool isUnchanged(const Particle& before, const Particle& p) {
   return p.status == Status::Active && p.block == before.block && p.steps == before.steps &&
          p.stage == before.stage && p.h == before.h;
 }
 
-/// What waits in one block.
+/// The particles and seeds that wait in one block.
 struct Waiting {
-  std::vector<Particle> active;  // whose turn comes first,
-  std::vector<Particle> later;   // and those that came since: nobody is overtaken for long
+  std::vector<Particle> active;  // advanced first
+  std::vector<Particle> later;   // arrived since; advanced after all of `active`
   std::vector<Particle> taken;   // being advanced; kept for its memory
   std::vector<MigratingParticle> seeking;
-  std::vector<Seed> seeds;  // not yet particles: a seed is far smaller
+  std::vector<Seed> seeds;  // made particles as late as possible: a seed is far smaller
   LogPool logs;
 
   std::size_t particles() const { return active.size() + later.size() + seeking.size(); }
 };
 
-/// The callback of the exchange (iexchange paper, Algorithm 6).
+/// A seed on its way to the first block that may hold it.
+struct PlantedSeed {
+  Seed seed;
+  BlockId block;
+};
+
+/// The callback of the exchange.
+///
+/// D. Morozov et al., "IExchange: Asynchronous Communication and Termination Detection for
+/// Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Algorithm 6.
 class Tracer {
  public:
   Tracer(Transport& transport, const Domain& domain, const TraceOptions& options)
@@ -102,12 +113,13 @@ class Tracer {
         options_(options),
         stages_(stagesOf(options.rules.integrator)),
         first_(domain.assignment.first(transport.rank())),
-        waiting_(domain.blocks.size()) {}
+        waiting_(domain.blocks.size()) {
+    result_.logs.reserve(domain.blocks.size());  // finish() does not allocate
+  }
 
-  /// Collective: sends every seed to the rank of the first block that may hold it. @return what
-  /// arrived here, for receiveSeeds
-  std::vector<Bytes> plant(Span<const Seed> seeds);
-  void receiveSeeds(const std::vector<Bytes>& messages);
+  /// Addresses each seed to the rank of the first block that may hold it.
+  void plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox);
+  void receiveSeeds(const Records<PlantedSeed>& seeds);
   bool step(BlockId block, Mailbox& mailbox);
   TraceResult finish();
   double progress() const {
@@ -121,14 +133,12 @@ class Tracer {
   bool isLocal(BlockId block) const {
     return block >= first_ && block < first_ + static_cast<BlockId>(domain_.blocks.size());
   }
-  const FieldBlock& local(BlockId block) const {
-    return *domain_.blocks[static_cast<std::size_t>(block - first_)];
-  }
+  const FieldBlock& local(BlockId block) const { return *domain_.blocks[index(block - first_)]; }
 
-  /// What a call of the exchange advances.
+  /// The work of one call of the exchange.
   struct Portion {
-    std::size_t limit;     // of particles
-    std::int64_t backoff;  // see FieldBlock::advance
+    std::size_t limit;        // of particles
+    std::int64_t extraSteps;  // see FieldBlock::advance
   };
   Portion portionOf(const Waiting& here) const;
   void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
@@ -156,45 +166,30 @@ class Tracer {
   std::int64_t planted_ = 0;
 };
 
-/// A seed on its way to the first block that may hold it.
-struct Planted {
-  Seed seed;
-  BlockId block;
-};
-
-std::vector<Bytes> Tracer::plant(Span<const Seed> seeds) {
-  std::vector<Bytes> toRank(static_cast<std::size_t>(transport_.size()));
+void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
   for (const Seed& seed : seeds) {
     double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
     wrapIntoPeriod(options_.rules, image);
     const BlockId block = domain_.boxes.next(image, -1);
     if (block >= 0) {
-      const Planted planted{seed, block};
-      append(toRank[static_cast<std::size_t>(domain_.assignment.rankOf(block))], &planted,
-             sizeof planted);
+      outbox.add(domain_.assignment.rankOf(block), {seed, block});
       continue;
     }
     if (options_.forward) end(2 * seed.id, 0, Reason::NotInitialized);
     if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
   }
   planted_ = static_cast<std::int64_t>(seeds.size());
-  return allToAll(transport_, std::move(toRank));
 }
 
-void Tracer::receiveSeeds(const std::vector<Bytes>& messages) {
-  for (const Bytes& bytes : messages) {
-    Reader reader(bytes);
-    while (!reader.atEnd()) {
-      const auto planted = reader.value<Planted>();
-      if (!isLocal(planted.block))
-        throw Error("malformed message: a seed for another rank's block");
-      if (!isSeedId(planted.seed.id))
-        throw Error("malformed message: a seed of id " + std::to_string(planted.seed.id));
-      waiting_[static_cast<std::size_t>(planted.block - first_)].seeds.push_back(planted.seed);
-    }
+void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
+  for (const PlantedSeed& planted : seeds) {
+    if (!isLocal(planted.block)) refuseMessage("a seed for another rank's block");
+    if (!isSeedId(planted.seed.id))
+      refuseMessage("a seed of id " + std::to_string(planted.seed.id));
+    waiting_[index(planted.block - first_)].seeds.push_back(planted.seed);
   }
   for (Waiting& here : waiting_) {
-    // Seeds near each other meet the same cells, which then are in the cache.
+    // Seeds near each other visit the same cells, which then are in the cache.
     std::vector<std::pair<std::uint64_t, std::size_t>> order;
     const Box& bounds = domain_.boxes.bounds();
     for (std::size_t i = 0; i < here.seeds.size(); ++i)
@@ -220,15 +215,15 @@ void Tracer::receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox) {
         continue;
       }
       if (!block.hasCell(p.cell))
-        throw Error("malformed message: a particle in cell " + std::to_string(p.cell) +
-                    ", which block " + std::to_string(block.id()) + " does not have");
+        refuseMessage("a particle in cell " + std::to_string(p.cell) + ", which block " +
+                      std::to_string(block.id()) + " does not have");
       here.later.push_back(p);
     }
   }
 }
 
-/// Sends a particle whose next cell is unknown on its round: every block whose box holds the point
-/// is asked, in ascending order, and the best answer counts, wherever it came from.
+/// Starts the search for the cell of a particle: it visits all blocks whose boxes hold the point,
+/// in ascending order, and keeps the best match.
 void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
   MigratingParticle migrating{p, {}};
   migrating.particle.status = Status::Seeking;
@@ -247,44 +242,47 @@ void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
 void Tracer::search(Waiting& here, BlockId block) {
   std::vector<MigratingParticle> seeking;
   seeking.swap(here.seeking);
-  options_.parallelFor(
-      static_cast<std::int64_t>(seeking.size()), [&](std::int64_t begin, std::int64_t stop) {
-        for (std::int64_t i = begin; i < stop; ++i) {
-          MigratingParticle& t = seeking[static_cast<std::size_t>(i)];
-          double image[3] = {t.particle.target[0], t.particle.target[1], t.particle.target[2]};
-          wrapIntoPeriod(options_.rules, image);
-          // All blocks of this rank that come next are asked on the spot.
-          while (t.particle.block >= 0 && isLocal(t.particle.block)) {
-            local(t.particle.block).find(image, t.best);
-            t.particle.block = domain_.boxes.next(image, t.particle.block);
-          }
-        }
-      });
-  for (MigratingParticle& t : seeking) {
-    if (t.particle.block >= 0)
-      send(t);
+  options_.parallelFor(static_cast<std::int64_t>(seeking.size()),
+                       [&](std::int64_t begin, std::int64_t stop) {
+                         for (std::int64_t i = begin; i < stop; ++i) {
+                           MigratingParticle& migrating = seeking[index(i)];
+                           Particle& p = migrating.particle;
+                           double image[3] = {p.target[0], p.target[1], p.target[2]};
+                           wrapIntoPeriod(options_.rules, image);
+                           // All blocks of this rank that come next are searched at once.
+                           while (p.block >= 0 && isLocal(p.block)) {
+                             local(p.block).find(image, migrating.best);
+                             p.block = domain_.boxes.next(image, p.block);
+                           }
+                         }
+                       });
+  for (MigratingParticle& migrating : seeking) {
+    if (migrating.particle.block >= 0)
+      send(migrating);
     else
-      conclude(here, block, t);
+      conclude(here, block, migrating);
   }
 }
 
-void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& t) {
-  Particle& p = t.particle;
+/// Ends the search for a particle's cell.
+void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& migrating) {
+  Particle& p = migrating.particle;
+  const CellMatch& best = migrating.best;
   const auto deliver = [&](Particle particle) {
     particle.status = Status::Active;
-    particle.block = t.best.block;
-    particle.cell = t.best.cell;
+    particle.block = best.block;
+    particle.cell = best.cell;
     particle.face = Particle::Accept;
     particle.crossings = 0;
     if (particle.block == block) {
       if (!local(block).hasCell(particle.cell))
-        throw Error("malformed message: a match in a cell that its block does not have");
+        refuseMessage("a match in a cell that its block does not have");
       here.later.push_back(particle);
     } else
       send({particle, {}});
   };
   if (p.stage != 0) {
-    if (t.best.found())
+    if (best.found())
       deliver(p);
     else
       end(p.line, p.steps + 1, Reason::OutOfDomain);
@@ -294,14 +292,14 @@ void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& t) {
   for (const int backward : {0, 1}) {
     if (!(backward ? options_.backward : options_.forward)) continue;
     p.line = (p.line & ~std::int64_t(1)) | backward;
-    if (t.best.found())
+    if (best.found())
       deliver(p);
     else
       end(p.line, 0, Reason::NotInitialized);
   }
 }
 
-/// Takes as many as may go on now out of those that wait.
+/// Moves at most `limit` waiting particles to `taken`.
 void Tracer::take(Waiting& here, std::size_t limit) {
   here.taken.clear();
   for (int generation = 0; generation < 2 && here.taken.size() < limit; ++generation) {
@@ -318,7 +316,7 @@ void Tracer::take(Waiting& here, std::size_t limit) {
 }
 
 void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& portion) {
-  // Taken out first: whoever goes on here is appended to those that wait meanwhile.
+  // Taken out first: particles that stay here are appended to `later` meanwhile.
   take(here, portion.limit);
   std::vector<Particle>& taken = here.taken;
   const std::size_t count = taken.size();
@@ -327,7 +325,7 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& port
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
     TrajectoryLog log = here.logs.take();
     block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)},
-                  portion.backoff, log);
+                  portion.extraSteps, log);
     here.logs.give(std::move(log));
   };
   if (static_cast<std::int64_t>(count) <= Grain)
@@ -335,13 +333,14 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& port
   else
     options_.parallelFor(static_cast<std::int64_t>(count), run);
 
-  if (isAsItWas(first, batch[0])) throw Error("a field block left a particle as it was");
+  if (isUnchanged(first, batch[0]))
+    throw Error(ErrorKind::Internal, "a field block did not advance a particle");
   for (std::size_t i = 0; i < count; ++i) {
     const Particle& p = batch[i];
     switch (p.status) {
       case Status::Finished:
-        // Points were recorded for the seed and every accepted step; the seed's own evaluation
-        // may have failed.
+        // The seed and each accepted step recorded a point, unless the evaluation at the seed
+        // failed.
         end(p.line, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1,
             p.reason);
         break;
@@ -361,14 +360,14 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& port
 Tracer::Portion Tracer::portionOf(const Waiting& here) const {
   if (calledOncePerRound(options_.exchange.schedule))
     return {std::numeric_limits<std::size_t>::max(), FieldBlock::ToTheEnd};
-  if (transport_.size() == 1) return {kLargestBatch, FieldBlock::ToTheEnd};  // nobody waits
-  const std::size_t crowd = here.particles() + here.seeds.size();
-  return {std::clamp(crowd / BatchesOfACrowd, SmallestBatch, kLargestBatch), Patience};
+  if (transport_.size() == 1) return {LargestBatch, FieldBlock::ToTheEnd};  // no rank waits
+  const std::size_t all = here.particles() + here.seeds.size();
+  return {std::clamp(all / BatchesPerBlock, SmallestBatch, LargestBatch), ExtraSteps};
 }
 
 bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
   const FieldBlock& block = local(blockId);
-  Waiting& here = waiting_[static_cast<std::size_t>(blockId - first_)];
+  Waiting& here = waiting_[index(blockId - first_)];
   receive(here, block, mailbox);
   const Portion portion = portionOf(here);
   while (!here.seeds.empty() && here.particles() < portion.limit) {
@@ -401,7 +400,7 @@ TraceResult Tracer::finish() {
   return std::move(result_);
 }
 
-/// Throws Error for rules that no line can follow.
+/// Throws Error if a rule is out of its range.
 void check(const StepRules& rules) {
   const auto positive = [](double v, const char* name) {
     if (!(v > 0) || !std::isfinite(v))
@@ -431,25 +430,30 @@ void check(const StepRules& rules) {
 
 TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
                   const TraceOptions& options) {
+  std::optional<Tracer> tracer;
   collectively(transport, [&] {
     check(options.rules);
-    if (!options.forward && !options.backward) throw Error("no direction to trace in");
+    if (!options.forward && !options.backward)
+      throw Error("no direction to trace in; set TraceOptions::forward or backward");
     for (const Seed& seed : seeds)
       if (!isSeedId(seed.id)) throw Error("seed ids must not be negative");
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
       throw Error("the domain's blocks are not those that its assignment gives this rank");
+    tracer.emplace(transport, domain, options);
   });
 
-  Tracer tracer(transport, domain, options);
-  auto planted = tracer.plant(seeds);
-  collectively(transport, [&] { tracer.receiveSeeds(planted); });
   std::vector<std::vector<BlockId>> links;
-  for (const auto& block : domain.blocks) links.push_back(block->neighbors());
+  sendRecords<PlantedSeed, allToAll>(
+      transport, [&](RecordOutbox<PlantedSeed>& outbox) { tracer->plant(seeds, outbox); },
+      [&](Records<PlantedSeed>& planted) {
+        tracer->receiveSeeds(planted);
+        for (const auto& block : domain.blocks) links.push_back(block->neighbors());
+      });
   Exchange exchange(transport, domain.assignment, std::move(links), options.exchange,
-                    [&](BlockId block, Mailbox& mailbox) { return tracer.step(block, mailbox); });
-  exchange.run([&] { return !options.monitor || options.monitor(tracer.progress()); });
-  TraceResult result = tracer.finish();
+                    [&](BlockId block, Mailbox& mailbox) { return tracer->step(block, mailbox); });
+  exchange.run([&] { return !options.monitor || options.monitor(tracer->progress()); });
+  TraceResult result = tracer->finish();
   result.statistics = exchange.statistics();
   result.aborted = exchange.aborted();
   return result;

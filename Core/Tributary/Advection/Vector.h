@@ -2,8 +2,17 @@
 #pragma once
 
 // The vectors of the instruction set that a file is compiled for (GCC's and Clang's extension), and
-// the few operations on them that the language has not. What is here for one number and for
-// many is the same operation, so that templates of either give the same bits.
+// the operations on them that the language lacks. A function of this file does the same operation
+// for one number and for a vector, so that templates of either give the same bits.
+//
+// One name, one definition. The library compiles its kernels once for each instruction set, from
+// the same headers and with different compiler options. Everything in these headers (this one,
+// Stepper.h, detail/ParticlePack.h, detail/MeshCell.inl) is therefore in an inline namespace named
+// TRIBUTARY_KERNEL_NAMESPACE: a function for one instruction set has another symbol than the same
+// function for another one, and the linker cannot exchange them. The source files of kernels define
+// the macro before they include anything (kernel_baseline, kernel_avx2, kernel_avx512). All other
+// files get the default, which names the instruction set that they are compiled for: code of a user
+// cannot replace code of the library's kernels. Users write tributary::feed() in any case.
 
 #include <cstdint>
 #include <cstring>
@@ -12,10 +21,20 @@
 #include <immintrin.h>
 #endif
 
-namespace tributary {
-namespace {  // one private copy per translation unit: kernels are compiled for several processors
+#ifndef TRIBUTARY_KERNEL_NAMESPACE
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#define TRIBUTARY_KERNEL_NAMESPACE avx512
+#elif defined(__AVX2__)
+#define TRIBUTARY_KERNEL_NAMESPACE avx2
+#else
+#define TRIBUTARY_KERNEL_NAMESPACE baseline
+#endif
+#endif
 
-/// How many numbers an instruction takes.
+namespace tributary {
+inline namespace TRIBUTARY_KERNEL_NAMESPACE {
+
+/// How many numbers an instruction processes.
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 constexpr int Width = 8;
 #elif defined(__AVX2__)
@@ -25,7 +44,7 @@ constexpr int Width = 2;
 #endif
 
 typedef double Wide __attribute__((vector_size(8 * Width)));
-/// Also what comparisons give: all bits or none.
+/// Also the type of comparisons: all bits of a lane are set, or none.
 typedef std::int64_t WideInt __attribute__((vector_size(8 * Width)));
 typedef std::uint64_t WideBits __attribute__((vector_size(8 * Width)));
 /// One bit per lane.
@@ -65,7 +84,7 @@ TRIBUTARY_INLINE double floored(double v) {
 TRIBUTARY_INLINE double select(bool condition, double yes, double no) {
   return condition ? yes : no;
 }
-/// Towards zero, for |v| < 2^31; for others some number beyond -2^31 or 2^31.
+/// Rounded towards zero, for |v| < 2^31; other numbers give one beyond -2^31 or 2^31.
 TRIBUTARY_INLINE double truncated(double v) {
   return v > -2147483648.0 && v < 2147483648.0 ? static_cast<double>(static_cast<std::int32_t>(v))
                                                : -2147483648.0;
@@ -122,7 +141,7 @@ TRIBUTARY_INLINE Wide floored(Wide v) {
 TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
   return _mm512_movepi64_mask((__m512i)condition);
 }
-/// Width numbers; the compiler itself would take the conversion apart.
+/// Loads Width numbers. Compilers split the conversion if it is not an intrinsic.
 TRIBUTARY_INLINE Wide loadWide(const float* p) {
   return (Wide)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));
 }
@@ -159,7 +178,7 @@ TRIBUTARY_INLINE Wide floored(Wide v) {
 TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
   return static_cast<LaneSet>(_mm256_movemask_pd((__m256d)condition));
 }
-/// Width numbers; the compiler itself would take the conversion apart.
+/// Loads Width numbers. Compilers split the conversion if it is not an intrinsic.
 TRIBUTARY_INLINE Wide loadWide(const float* p) {
   return (Wide)_mm256_cvtps_pd(_mm_loadu_ps(p));
 }
@@ -216,10 +235,11 @@ TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
 #endif
 #endif
 
-/// v ^ (-1/5) for normal v > 0 but for the last bits, and alike everywhere, which `pow` is not.
+/// v ^ (-1/5) for normal v > 0, except for the last bits. Unlike `pow`, it gives the same bits on
+/// all systems.
 template <class Number>
 TRIBUTARY_INLINE Number inverseFifthRoot(Number v) {
-  // A number's bits, taken for a whole number, are nearly its logarithm; then Newton's method.
+  // The bits of a number, read as an integer, approximate its logarithm; then Newton's method.
   using Bits = decltype(bitsOf(v));
   constexpr std::uint64_t Whole = 0x4330000000000000;  // of 2^52, whose last bits count ones
   const Number logarithm = fromBits((Bits)(bitsOf(v) >> 12 | Whole)) - 0x1p52;
@@ -237,8 +257,7 @@ TRIBUTARY_INLINE Wide loadWide(const double* p) {
   return v;
 }
 
-/// Numbers part * Width and following of four; where there are more lanes, these are of no
-/// meaning.
+/// Width of the four numbers, from part * Width on; lanes beyond the fourth number are undefined.
 TRIBUTARY_INLINE Wide loadRun(const double run[4], int part) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   (void)part;
@@ -248,9 +267,10 @@ TRIBUTARY_INLINE Wide loadRun(const double run[4], int part) {
 #endif
 }
 
-/// Vectors of the i-th number of every lane, for i < N, from the runs of numbers that the lanes
-/// have.
-/// @param load  load(lane, i): Width numbers from number i * Width on, more than N if need be
+/// Transposes runs of numbers, one run for each lane: out[i] has number i of each lane, for i < N.
+/// @param load  load(lane, i) returns Width numbers of a lane from number i * Width on; those from
+/// N
+///              on are ignored
 template <int N, class Load>
 TRIBUTARY_INLINE void gather(Load&& load, Wide out[N]) {
   for (int i = 0; i < N; i += Width) {
@@ -268,5 +288,5 @@ TRIBUTARY_INLINE void forEach(LaneSet lanes, F&& f) {
   for (; lanes; lanes &= lanes - 1) f(__builtin_ctz(lanes));
 }
 
-}  // namespace
+}  // namespace TRIBUTARY_KERNEL_NAMESPACE
 }  // namespace tributary

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
@@ -57,19 +58,18 @@ struct Met {
 /// all ranks if one fails. If the hash distributes keys evenly, the memory of each rank is
 /// proportional to the average number of records.
 ///
+/// @param errors  receives errors, which the caller agrees on; after one there are no answers
 /// @param mine  the records of this rank
 /// @param hashOf  see forEachGroup()
 /// @param less  see forEachGroup(); the order of equal records is undefined
 /// @param same  see forEachGroup()
 /// @param reply  called as `reply(Span<Met<Record>> group, send)`, once for each group, on one
-/// rank;
-///               answers with `send(int rank, const Answer&)`; may throw
+///               rank; answers with `send(int rank, const Answer&)`; may throw
 /// @return the answers to this rank, in the order of their source ranks
 template <class Answer, class Record, class HashOf, class Less, class Same, class Reply>
-[[nodiscard]] std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine,
-                                             HashOf&& hashOf, Less&& less, Same&& same,
-                                             Reply&& reply) {
-  ErrorCollector errors;
+[[nodiscard]] std::vector<Answer> rendezvous(Transport& transport, ErrorCollector& errors,
+                                             std::vector<Record> mine, HashOf&& hashOf, Less&& less,
+                                             Same&& same, Reply&& reply) {
   const auto ranks = static_cast<std::size_t>(transport.size());
   Records<Record> questions =
       sendRecords<Record>(transport, errors, [&](RecordOutbox<Record>& outbox) {
@@ -92,8 +92,20 @@ template <class Answer, class Record, class HashOf, class Less, class Same, clas
               reply(group, [&](int rank, const Answer& answer) { outbox.add(rank, answer); });
             });
       });
-  errors.agree(transport);
   return std::move(answers.all());
+}
+
+/// The same, and agrees on errors.
+template <class Answer, class Record, class HashOf, class Less, class Same, class Reply>
+[[nodiscard]] std::vector<Answer> rendezvous(Transport& transport, std::vector<Record> mine,
+                                             HashOf&& hashOf, Less&& less, Same&& same,
+                                             Reply&& reply) {
+  ErrorCollector errors;
+  std::vector<Answer> answers = rendezvous<Answer>(
+      transport, errors, std::move(mine), std::forward<HashOf>(hashOf), std::forward<Less>(less),
+      std::forward<Same>(same), std::forward<Reply>(reply));
+  errors.agree(transport);
+  return answers;
 }
 
 }  // namespace tributary

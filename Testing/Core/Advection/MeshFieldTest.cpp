@@ -303,14 +303,16 @@ TEST(MeshLinks, FacesAreCountedOverAllRanks) {
         sides.push_back(mine);
         here += f % 4 == 1;
       }
-    const auto shared = heldElsewhere(world(), points);
+    ErrorCollector errors;
+    const auto shared = heldElsewhere(world(), errors, points);
     EXPECT_TRUE(std::is_sorted(shared.begin(), shared.end()));
     for (const FaceSide& side : sides)
       (std::binary_search(shared.begin(), shared.end(), pointHash(std::int64_t(3 * side.cell)))
            ? outer
            : inner)
           .push_back(side);
-    const auto pairs = matchFaces(world(), inner, outer);
+    const auto pairs = matchFaces(world(), errors, inner, outer);
+    EXPECT_FALSE(errors.anyKnown());
     EXPECT_EQ(pairs.size(), here);
     for (const FacePair& pair : pairs) {
       EXPECT_EQ(pair.mine.cell % 4, 1);

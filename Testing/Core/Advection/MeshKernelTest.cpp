@@ -75,10 +75,10 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh) {
 
 /// Advances the same particles with one kernel and returns everything they became and left behind,
 /// the recorded points line by line.
-/// @param backoff  of a call; calls follow each other until no particle is left
+/// @param extraSteps  of a call; calls follow each other until no particle is left
 template <class Real>
 std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
-                                    std::int64_t backoff) {
+                                    std::int64_t extraSteps) {
   const WholeMesh mesh = makeMesh(MeshKind::Tetrahedra, 6);
   const std::vector<Unit> records = recordsOf<Real>(mesh);
   MeshView view;
@@ -107,8 +107,8 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
   const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
   int calls = 0;
   for (; std::any_of(particles.begin(), particles.end(), isActive); ++calls)
-    kernel(view, rules, particles.data(), std::int64_t(particles.size()), backoff, log);
-  EXPECT_EQ(calls > 1, backoff != FieldBlock::ToTheEnd);
+    kernel(view, rules, particles.data(), std::int64_t(particles.size()), extraSteps, log);
+  EXPECT_EQ(calls > 1, extraSteps != FieldBlock::ToTheEnd);
   std::vector<unsigned char> bits;
   const auto add = [&](const auto& value) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
@@ -145,8 +145,8 @@ void compareKernels() {
        {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
     const auto baseline = bitsFrom<Real>(advanceMeshBaseline, integrator, FieldBlock::ToTheEnd);
     for (const MeshKernel kernel : others)
-      for (const std::int64_t backoff : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
-        EXPECT_TRUE(bitsFrom<Real>(kernel, integrator, backoff) == baseline);
+      for (const std::int64_t extraSteps : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
+        EXPECT_TRUE(bitsFrom<Real>(kernel, integrator, extraSteps) == baseline);
   }
 }
 

@@ -220,9 +220,9 @@ TEST(StructuredField, AHiddenCellIsAHole) {
 
 /// Advances the same particles with one kernel and returns everything they became and left behind,
 /// the recorded points line by line.
-/// @param backoff  of a call; calls follow each other until no particle is left
+/// @param extraSteps  of a call; calls follow each other until no particle is left
 std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Integrator integrator,
-                                    std::int64_t backoff) {
+                                    std::int64_t extraSteps) {
   constexpr int n = 12;
   const StructuredGrid* keep;
   StructuredGrid grid;
@@ -263,8 +263,8 @@ std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Inte
   const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
   int calls = 0;
   for (; std::any_of(particles.begin(), particles.end(), isActive); ++calls)
-    kernel(view, rules, particles.data(), std::int64_t(particles.size()), backoff, log);
-  EXPECT_EQ(calls > 1, backoff != FieldBlock::ToTheEnd);
+    kernel(view, rules, particles.data(), std::int64_t(particles.size()), extraSteps, log);
+  EXPECT_EQ(calls > 1, extraSteps != FieldBlock::ToTheEnd);
   std::vector<unsigned char> bits;
   const auto add = [&](const auto& value) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
@@ -301,8 +301,8 @@ TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
           bitsFrom(advanceStructuredBaseline, isDouble, integrator, FieldBlock::ToTheEnd);
       EXPECT_GT(baseline.size(), 10000u);
       for (const StructuredKernel kernel : others)
-        for (const std::int64_t backoff : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
-          EXPECT_TRUE(bitsFrom(kernel, isDouble, integrator, backoff) == baseline);
+        for (const std::int64_t extraSteps : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
+          EXPECT_TRUE(bitsFrom(kernel, isDouble, integrator, extraSteps) == baseline);
     }
 }
 

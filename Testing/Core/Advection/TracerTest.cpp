@@ -432,7 +432,7 @@ TEST(BadInput, BlocksThatBreakTheirWordEndTheTracing) {
     return errorOf([&] { trace(world(), domain, {&seed, 1}, {}); });
   };
   EXPECT_NE(error(2, 0).find("not those that its assignment gives"), std::string::npos);
-  EXPECT_NE(error(1, 0).find("left a particle as it was"), std::string::npos);
+  EXPECT_NE(error(1, 0).find("did not advance a particle"), std::string::npos);
   EXPECT_NE(error(1, 5).find("in a cell that its block does not have"), std::string::npos);
 }
 
@@ -441,9 +441,9 @@ class OneStepBlock : public IdleBlock {
  public:
   using IdleBlock::IdleBlock;
   Box bounds() const override { return {{{double(id()), 0, 0}}, {{double(id()) + 0.9, 1, 1}}}; }
-  void advance(const StepRules&, Span<Particle> particles, std::int64_t backoff,
+  void advance(const StepRules&, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog&) const override {
-    EXPECT_GE(backoff, 1);
+    EXPECT_GE(extraSteps, 1);
     calls.emplace_back();
     for (Particle& p : particles) {
       calls.back().insert(p.line);

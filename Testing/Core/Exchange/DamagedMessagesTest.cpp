@@ -306,7 +306,8 @@ TEST(DamagedMessages, OfCoordinates) {
     testing::makeGridDomain(transport, setup);
   });
   expectAll(errors, {"disagree in coordinates", "leave a gap along an axis",
-                     "malformed coordinates of a grid", "disagree in origin or spacing"});
+                     "malformed message: coordinates outside of the extent of a grid",
+                     "disagree in origin or spacing"});
 }
 
 TEST(DamagedMessages, OfATracer) {

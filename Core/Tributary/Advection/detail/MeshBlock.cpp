@@ -13,11 +13,12 @@
 #include "Tributary/Advection/detail/MeshCell.inl"
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary::detail {
 namespace {
 
-/// How near a pyramid's apex gradients are taken instead of there.
+/// Gradients at the apex of a pyramid are taken at this distance from it, as a share of its height.
 constexpr double Apex = 1e-6;
 
 std::size_t recordBytes(const MeshPiece& piece, CellShape shape) {
@@ -137,21 +138,32 @@ void MeshBlock::fill(std::size_t index) {
   else
     fillVelocity<float>(cell, index);
 
-  V4 x[MostPoints], terms[8];
+  V4 x[MostPoints];
   relativePoints(piece_, cells_[index], cell.shape, x);
-  if (cell.shape == CellShape::Tetra) {
-    const V4 rows[3] = {cross(x[2], x[3]), cross(x[3], x[1]), cross(x[1], x[2])};
-    const double volume = dot3(x[1], rows[0]);
-    for (int axis = 0; axis < 3; ++axis) {
-      double sum = 0;
-      for (int i = 0; i < 3; ++i) {
-        cell.map[axis][i + 1] = rows[i][axis] / volume;
-        sum += cell.map[axis][i + 1];
-      }
-      cell.map[axis][0] = -sum;
+  if (cell.shape == CellShape::Tetra)
+    fillTetrahedron(cell, x);
+  else
+    fillGeometry(cell, x);
+}
+
+/// The map of a tetrahedron. @param x  its points, relative to the first
+void MeshBlock::fillTetrahedron(CellRecord& cell, const V4* x) {
+  const V4 rows[3] = {cross(x[2], x[3]), cross(x[3], x[1]), cross(x[1], x[2])};
+  const double volume = dot3(x[1], rows[0]);
+  for (int axis = 0; axis < 3; ++axis) {
+    double sum = 0;
+    for (int i = 0; i < 3; ++i) {
+      cell.map[axis][i + 1] = rows[i][axis] / volume;
+      sum += cell.map[axis][i + 1];
     }
-    return;
+    cell.map[axis][0] = -sum;
   }
+}
+
+/// The geometry and the affine map of a cell of another shape. @param x  its points, relative to
+/// the first
+void MeshBlock::fillGeometry(CellRecord& cell, const V4* x) {
+  V4 terms[8];
   geometryOf(cell.shape, x, cell.length, terms);
   auto* geometry = const_cast<double*>(
       geometryTerms(cell, piece_.velocity.isDouble ? sizeof(double) : sizeof(float)));
@@ -199,7 +211,7 @@ void MeshBlock::listFaces(const PointNames& names, int dimension, FaceLists& fac
 void MeshBlock::link(const FacePair& pair) {
   if (!hasCell(pair.mine.cell) || pair.mine.face < 0 || pair.mine.face >= MostFaces ||
       pair.other.face < 0 || pair.other.face >= MostFaces)
-    throw Error("malformed message: a face that block " + std::to_string(id()) + " does not have");
+    refuseMessage("a face that block " + std::to_string(id()) + " does not have");
   auto& cell = *reinterpret_cast<CellRecord*>(records_.data() +
                                               std::size_t(pair.mine.cell) * MeshView::Unit);
   const auto face = static_cast<std::size_t>(pair.mine.face);
@@ -223,10 +235,11 @@ std::vector<BlockId> MeshBlock::neighbors() const {
   return blocks;
 }
 
-void MeshBlock::advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+void MeshBlock::advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                         TrajectoryLog& log) const {
   static const MeshKernel kernel = meshKernel();
-  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), backoff, log);
+  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), extraSteps,
+         log);
 }
 
 void MeshBlock::buildBins() {
@@ -272,7 +285,7 @@ void MeshBlock::buildBins() {
     });
 }
 
-/// Hash of all that an evaluation in the cell depends on.
+/// Hash of the data that an evaluation in the cell depends on.
 std::uint64_t MeshBlock::contentOf(std::size_t index) const {
   const CellPoints points = pointsOf(piece_, cells_[index]);
   std::uint64_t hash = pointHash(std::int64_t(2 * points.type + piece_.velocity.isDouble));
@@ -291,7 +304,7 @@ std::uint64_t MeshBlock::contentOf(std::size_t index) const {
 CellMatch MeshBlock::match(std::size_t index, const double point[3]) const {
   const CellRecord& cell = record(index);
   CellMatch found;
-  // Points beyond the box are not looked for in all bins and blocks, so they must match nowhere.
+  // Not all bins and blocks search for points beyond the box, so these must match nowhere.
   if (!boxOf(index).contains(point)) return found;
   double violation = 0;
   if (cell.shape == CellShape::Foreign) {

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "Tributary/Advection/FieldBlock.h"
 #include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/Vector.h"
 #include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Base/HugePages.h"
 
 namespace tributary::detail {
 
-/// What identifies the points of a piece on all ranks.
+/// Identifies the points of a piece on all ranks.
 struct PointNames {
   std::vector<std::uint64_t> hashes;
   std::vector<bool> elsewhere;  ///< Whether another rank has the point too.
 };
 
-/// As matchFaces() wants them.
+/// The arguments of matchFaces().
 struct FaceLists {
   std::vector<FaceSide> inner, outer;
 };
 
-/// A run of a piece's cells, as records that the kernels walk through.
+/// Some cells of a piece, as records that the kernels walk through.
 class MeshBlock : public FieldBlock {
  public:
   /// @param cells  cells of the piece that the block owns
@@ -35,7 +37,7 @@ class MeshBlock : public FieldBlock {
   void link(const FacePair& pair);
 
   Box bounds() const override { return bounds_; }
-  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
   bool hasCell(std::int32_t cell) const override { return indexOf(cell) >= 0; }
   void find(const double point[3], CellMatch& best) const override;
@@ -54,6 +56,8 @@ class MeshBlock : public FieldBlock {
   }
   Box boxOf(std::size_t index) const;
   void fill(std::size_t index);
+  static void fillTetrahedron(CellRecord& cell, const V4* x);
+  void fillGeometry(CellRecord& cell, const V4* x);
   template <class Real>
   void fillVelocity(CellRecord& cell, std::size_t index);
   void buildBins();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in a cell a point lies. Included by the kernels, one copy per instruction set, and by the
-// code that finds cells and weights: the same arithmetic, so the same bits.
+// Locates points in cells. Included by the kernels, one copy per instruction set, and by the code
+// that finds cells and weights: the same arithmetic gives the same bits.
 
 #include <cstring>
 
@@ -8,7 +8,7 @@
 #include "Tributary/Advection/detail/MeshKernel.h"
 
 namespace tributary::detail {
-namespace {
+inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 
 /// A point seen from a cell.
 struct InCell {
@@ -256,5 +256,5 @@ inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r
   return polynomial(v, r[0], r[1], sheet ? 0.0 : r[2]);
 }
 
-}  // namespace
+}  // namespace TRIBUTARY_KERNEL_NAMESPACE
 }  // namespace tributary::detail

@@ -82,7 +82,7 @@ constexpr double NearSheet = 0.25;
 constexpr double Gap = 1e-2;
 
 using MeshKernel = void (*)(const MeshView&, const StepRules&, Particle*, std::int64_t count,
-                            std::int64_t backoff, TrajectoryLog&);
+                            std::int64_t extraSteps, TrajectoryLog&);
 void advanceMeshBaseline(const MeshView&, const StepRules&, Particle*, std::int64_t, std::int64_t,
                          TrajectoryLog&);
 void advanceMeshAvx2(const MeshView&, const StepRules&, Particle*, std::int64_t, std::int64_t,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Included by one source file per instruction set, with TRIBUTARY_KERNEL naming the entry point.
-// See StructuredKernel.inl for what must be kept out of here.
+// The body of one source file per instruction set: see StructuredKernel.inl for its rules.
 //
 // Walking. The next cell is decided by the cell left, the face it was entered through and the point
 // sought: through the face that the point violates most. If that is the face of entry, two cells
@@ -33,11 +32,11 @@ class Walk {
     for (const double period : rules.period) periodic_ |= period > 0;
   }
 
-  void run(Particle* particles, std::int64_t count, std::int64_t backoff) {
+  void run(Particle* particles, std::int64_t count, std::int64_t extraSteps) {
     next_ = particles;
     end_ = particles + count;
     for (Group& group : groups_) {
-      group.backoff = backoff;
+      group.extraSteps = extraSteps;
       beginSteps(group);
     }
     for (bool any = true; any;) {
@@ -53,9 +52,9 @@ class Walk {
  private:
   struct Group {
     ParticlePack<I> lanes;
-    std::int64_t backoff = 0;  ///< Steps to go once no particle waits.
-    int stage = 1;             ///< Of the lanes' targets.
-    LaneSet walking = 0;       ///< Lanes whose targets' cells are sought.
+    std::int64_t extraSteps = 0;  ///< Steps to go once no particle waits.
+    int stage = 1;                ///< Of the lanes' targets.
+    LaneSet walking = 0;          ///< Lanes whose targets' cells are sought.
     alignas(32) double velocity[Width][4]{};
     Wide cellLength{};
     std::int32_t cell[Width]{};
@@ -129,7 +128,7 @@ class Walk {
         empty &= empty - 1;
       }
     group.stage = 1;
-    if (next_ == end_ && --group.backoff < 0) group.lanes.putBack();
+    if (next_ == end_ && --group.extraSteps < 0) group.lanes.putBack();
     group.walking = group.lanes.alive;
   }
 
@@ -242,24 +241,24 @@ class Walk {
 
 template <Integrator I>
 void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
-          std::int64_t backoff, TrajectoryLog& log) {
+          std::int64_t extraSteps, TrajectoryLog& log) {
   if (view.isDouble)
-    Walk<I, double>(view, rules, log).run(particles, count, backoff);
+    Walk<I, double>(view, rules, log).run(particles, count, extraSteps);
   else
-    Walk<I, float>(view, rules, log).run(particles, count, backoff);
+    Walk<I, float>(view, rules, log).run(particles, count, extraSteps);
 }
 
 }  // namespace
 
 void TRIBUTARY_KERNEL(const MeshView& view, const StepRules& rules, Particle* particles,
-                      std::int64_t count, std::int64_t backoff, TrajectoryLog& log) {
+                      std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
   switch (rules.integrator) {
     case Integrator::RungeKutta2:
-      return walk<Integrator::RungeKutta2>(view, rules, particles, count, backoff, log);
+      return walk<Integrator::RungeKutta2>(view, rules, particles, count, extraSteps, log);
     case Integrator::RungeKutta4:
-      return walk<Integrator::RungeKutta4>(view, rules, particles, count, backoff, log);
+      return walk<Integrator::RungeKutta4>(view, rules, particles, count, extraSteps, log);
     case Integrator::RungeKutta45:
-      return walk<Integrator::RungeKutta45>(view, rules, particles, count, backoff, log);
+      return walk<Integrator::RungeKutta45>(view, rules, particles, count, extraSteps, log);
   }
 }
 

@@ -30,12 +30,13 @@ bool faceKey(std::uint64_t* hashes, int count, int least, FaceKey& key) {
   return true;
 }
 
-std::vector<std::uint64_t> heldElsewhere(Transport& transport, std::vector<std::uint64_t> mine) {
+std::vector<std::uint64_t> heldElsewhere(Transport& transport, ErrorCollector& errors,
+                                         std::vector<std::uint64_t> mine) {
   if (transport.size() == 1) return {};
   std::sort(mine.begin(), mine.end());
   mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
   mine = rendezvous<std::uint64_t>(
-      transport, std::move(mine), [](std::uint64_t hash) { return hash; },
+      transport, errors, std::move(mine), [](std::uint64_t hash) { return hash; },
       [](std::uint64_t a, std::uint64_t b) { return a < b; },
       [](std::uint64_t a, std::uint64_t b) { return a == b; },
       [](Span<Met<std::uint64_t>> group, auto&& send) {
@@ -46,23 +47,27 @@ std::vector<std::uint64_t> heldElsewhere(Transport& transport, std::vector<std::
   return mine;
 }
 
-std::vector<FacePair> matchFaces(Transport& transport, const std::vector<FaceSide>& inner,
-                                 std::vector<FaceSide> outer) {
+std::vector<FacePair> matchFaces(Transport& transport, ErrorCollector& errors,
+                                 const std::vector<FaceSide>& inner, std::vector<FaceSide> outer) {
   const auto hashOf = [](const FaceSide& side) { return side.key.a; };
   const auto less = [](const FaceSide& a, const FaceSide& b) {
     return a.key.a != b.key.a ? a.key.a < b.key.a : a.key.b < b.key.b;
   };
   const auto same = [](const FaceSide& a, const FaceSide& b) { return a.key == b.key; };
-  std::vector<FacePair> pairs = rendezvous<FacePair>(
-      transport, std::move(outer), hashOf, less, same, [](Span<Met<FaceSide>> group, auto&& send) {
-        if (group.size() != 2) return;
-        send(group[0].rank, {group[0].record, group[1].record});
-        send(group[1].rank, {group[1].record, group[0].record});
-      });
-  forEachGroup(inner, hashOf, less, same, [&](Span<FaceSide> group) {
-    if (group.size() != 2) return;
-    pairs.push_back({group[0], group[1]});
-    pairs.push_back({group[1], group[0]});
+  std::vector<FacePair> pairs =
+      rendezvous<FacePair>(transport, errors, std::move(outer), hashOf, less, same,
+                           [](Span<Met<FaceSide>> group, auto&& send) {
+                             if (group.size() != 2) return;
+                             send(group[0].rank, {group[0].record, group[1].record});
+                             send(group[1].rank, {group[1].record, group[0].record});
+                           });
+  if (errors.anyKnown()) return {};
+  errors.attempt([&] {
+    forEachGroup(inner, hashOf, less, same, [&](Span<FaceSide> group) {
+      if (group.size() != 2) return;
+      pairs.push_back({group[0], group[1]});
+      pairs.push_back({group[1], group[0]});
+    });
   });
   return pairs;
 }

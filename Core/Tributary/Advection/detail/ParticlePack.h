@@ -4,11 +4,11 @@
 #include "Tributary/Advection/Stepper.h"
 
 namespace tributary::detail {
-namespace {
+inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 
-/// Width particles side by side in the same stage, one per lane of vectors: Particle's state and
-/// Stepper.h's machine for all of them at once. Whatever is out of the ordinary in a lane, it
-/// leaves to the functions for one particle.
+/// A SIMD pack of Width particles in the same stage, one per lane: the state of Particle and the
+/// state machine of Stepper.h for all of them. Lanes with special cases are processed by the
+/// functions for one particle.
 template <Integrator I>
 struct ParticlePack {
   static constexpr int S = Stages<I>;
@@ -19,8 +19,8 @@ struct ParticlePack {
   WideInt steps{}, line{};
   Wide direction{};  ///< 1 or -1.
   Particle* particle[Width];
-  LaneSet alive = 0;    ///< The others hold nothing of meaning.
-  LaneSet refused = 0;  ///< Sent back to stage 1 by error control; they wait for the others there.
+  LaneSet alive = 0;    ///< Lanes that hold a particle.
+  LaneSet refused = 0;  ///< Sent back to stage 1 by error control; they wait there for the others.
   LaneSet lastTry = 0;
 
   /// Takes a particle that begins a step into a lane.
@@ -187,5 +187,5 @@ struct ParticlePack {
   }
 };
 
-}  // namespace
+}  // namespace TRIBUTARY_KERNEL_NAMESPACE
 }  // namespace tributary::detail

@@ -28,9 +28,10 @@ Box StructuredBlock::bounds() const {
 }
 
 void StructuredBlock::advance(const StepRules& rules, Span<Particle> particles,
-                              std::int64_t backoff, TrajectoryLog& log) const {
+                              std::int64_t extraSteps, TrajectoryLog& log) const {
   static const StructuredKernel kernel = structuredKernel();
-  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), backoff, log);
+  kernel(view_, rules, particles.data(), static_cast<std::int64_t>(particles.size()), extraSteps,
+         log);
 }
 
 void StructuredBlock::find(const double point[3], CellMatch& best) const {

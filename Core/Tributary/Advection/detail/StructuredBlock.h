@@ -15,24 +15,28 @@ namespace tributary::detail {
 
 using Index3 = std::array<std::int32_t, 3>;
 
+/// The cells lo <= (i, j, k) < hi of a whole grid.
 struct CellBox {
   Index3 lo{}, hi{};
-  bool empty() const { return lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]; }
+  [[nodiscard]] bool empty() const { return lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]; }
 };
 
 /// A box of a grid's cells, evaluated from the arrays of one piece.
 class StructuredBlock : public FieldBlock {
  public:
+  /// @param pointStride  of the piece's points, along each axis
   StructuredBlock(BlockId id, int piece, std::shared_ptr<const StructuredGrid> grid,
-                  StructuredView view, CellBox owned, std::vector<BlockId> neighbors)
+                  StructuredView view, std::array<std::int64_t, 3> pointStride, CellBox owned,
+                  std::vector<BlockId> neighbors)
       : FieldBlock(id, piece),
         grid_(std::move(grid)),
         view_(view),
         owned_(owned),
+        pointStride_(pointStride),
         neighbors_(std::move(neighbors)) {}
 
   Box bounds() const override;
-  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t backoff,
+  void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
   bool hasCell(std::int32_t) const override { return true; }  // cells are found from positions
 
@@ -40,8 +44,6 @@ class StructuredBlock : public FieldBlock {
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                Weights& out) const override;
   std::vector<BlockId> neighbors() const override { return neighbors_; }
-
-  void setPointStride(std::array<std::int64_t, 3> stride) { pointStride_ = stride; }
 
  private:
   std::int64_t storedPoint(const Index3& cell) const {
@@ -58,7 +60,7 @@ class StructuredBlock : public FieldBlock {
   std::shared_ptr<const StructuredGrid> grid_;
   StructuredView view_;
   CellBox owned_;
-  std::array<std::int64_t, 3> pointStride_{};
+  std::array<std::int64_t, 3> pointStride_;
   std::vector<BlockId> neighbors_;
 };
 

@@ -28,11 +28,11 @@ struct GridAxis {
   double width(std::int32_t cell) const;
 };
 
-/// How far outside the whole grid, in cells, a point still counts as on its boundary: the rounding
-/// of coordinates, no more.
+/// Points at most this far outside the whole grid, in cells, count as on its boundary: a tolerance
+/// for the rounding of coordinates.
 constexpr double GridSlack = 1e-9;
 
-/// A grid spread over any number of blocks: geometry and who owns which cell.
+/// A grid distributed over any number of blocks: its geometry, and the block that owns each cell.
 class StructuredGrid {
  public:
   std::array<GridAxis, 3> axes;
@@ -41,9 +41,11 @@ class StructuredGrid {
     std::array<std::int32_t, 3> lo, hi;  ///< Cells lo <= (i, j, k) < hi.
     BlockId block;
   };
+  /// Local. @param parts  of all blocks that own cells
   void setParts(std::vector<Part> parts);
+  const std::vector<Part>& parts() const { return parts_; }
   /// The block that owns a cell, or -1.
-  BlockId owner(const std::int32_t cell[3]) const;
+  [[nodiscard]] BlockId owner(const std::int32_t cell[3]) const;
   /// Cell and fraction of a point by the same arithmetic as the kernels.
   /// @return false outside of the grid
   bool locate(const double point[3], std::array<std::int32_t, 3>& cell, double f[3]) const;

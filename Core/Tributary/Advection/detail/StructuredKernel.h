@@ -33,7 +33,7 @@ struct StructuredView {
 
 /// Advances particles as FieldBlock::advance does; the same bits from every variant.
 using StructuredKernel = void (*)(const StructuredView&, const StepRules&, Particle*,
-                                  std::int64_t count, std::int64_t backoff, TrajectoryLog&);
+                                  std::int64_t count, std::int64_t extraSteps, TrajectoryLog&);
 void advanceStructuredBaseline(const StructuredView&, const StepRules&, Particle*, std::int64_t,
                                std::int64_t, TrajectoryLog&);
 void advanceStructuredAvx2(const StructuredView&, const StepRules&, Particle*, std::int64_t,

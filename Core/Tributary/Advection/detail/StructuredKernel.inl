@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Included by one source file per instruction set, with TRIBUTARY_KERNEL naming the entry point.
-// Everything is private to that file, and library functions with external linkage are kept out of
-// the loops: the linker must never hand code for a newer processor to the others.
+// The body of one source file per instruction set, which defines TRIBUTARY_KERNEL, the name of the
+// entry point, and TRIBUTARY_KERNEL_NAMESPACE (see Vector.h). No other file includes it, so all
+// else is private to that source file. Its loops call no functions of other libraries that have
+// external linkage: the linker must not use code for a newer processor in place of theirs.
 
 #include <cstdint>
 #include <cstring>
@@ -210,7 +211,7 @@ class Sweep {
     plainEnd_ = static_cast<double>(3 * view.plainTuples);
   }
 
-  void run(Particle* particles, std::int64_t count, std::int64_t backoff) {
+  void run(Particle* particles, std::int64_t count, std::int64_t extraSteps) {
     next_ = particles;
     end_ = particles + count;
     do {
@@ -220,7 +221,7 @@ class Sweep {
       }
       while (alive()) {
         stages(std::make_integer_sequence<int, Stages<I>>());
-        if (next_ == end_ && --backoff <= 0)
+        if (next_ == end_ && --extraSteps <= 0)
           for (Group& group : groups_) group.lanes.putBack();
       }
       // All lanes may have gone away at once while others wait.
@@ -420,33 +421,33 @@ class Sweep {
 
 template <Integrator I, class Real>
 void advanceOn(const StructuredView& view, const StepRules& rules, Particle* particles,
-               std::int64_t count, std::int64_t backoff, TrajectoryLog& log) {
+               std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
   if (view.grid->axes[0].uniform)
-    Sweep<I, Real, true>(view, rules, log).run(particles, count, backoff);
+    Sweep<I, Real, true>(view, rules, log).run(particles, count, extraSteps);
   else
-    Sweep<I, Real, false>(view, rules, log).run(particles, count, backoff);
+    Sweep<I, Real, false>(view, rules, log).run(particles, count, extraSteps);
 }
 
 template <Integrator I>
 void advanceWith(const StructuredView& view, const StepRules& rules, Particle* particles,
-                 std::int64_t count, std::int64_t backoff, TrajectoryLog& log) {
+                 std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
   if (view.isDouble)
-    advanceOn<I, double>(view, rules, particles, count, backoff, log);
+    advanceOn<I, double>(view, rules, particles, count, extraSteps, log);
   else
-    advanceOn<I, float>(view, rules, particles, count, backoff, log);
+    advanceOn<I, float>(view, rules, particles, count, extraSteps, log);
 }
 
 }  // namespace
 
 void TRIBUTARY_KERNEL(const StructuredView& view, const StepRules& rules, Particle* particles,
-                      std::int64_t count, std::int64_t backoff, TrajectoryLog& log) {
+                      std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
   switch (rules.integrator) {
     case Integrator::RungeKutta2:
-      return advanceWith<Integrator::RungeKutta2>(view, rules, particles, count, backoff, log);
+      return advanceWith<Integrator::RungeKutta2>(view, rules, particles, count, extraSteps, log);
     case Integrator::RungeKutta4:
-      return advanceWith<Integrator::RungeKutta4>(view, rules, particles, count, backoff, log);
+      return advanceWith<Integrator::RungeKutta4>(view, rules, particles, count, extraSteps, log);
     case Integrator::RungeKutta45:
-      return advanceWith<Integrator::RungeKutta45>(view, rules, particles, count, backoff, log);
+      return advanceWith<Integrator::RungeKutta45>(view, rules, particles, count, extraSteps, log);
   }
 }
 

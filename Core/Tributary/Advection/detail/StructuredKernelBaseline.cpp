@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define TRIBUTARY_KERNEL advanceStructuredBaseline
+#define TRIBUTARY_KERNEL_NAMESPACE kernel_baseline
 #include "Tributary/Advection/detail/StructuredKernel.inl"
 
 namespace tributary::detail {

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/StreamTracerRun.h"
+
+#include <vtkDataArray.h>
+#include <vtkDataObject.h>
+#include <vtkFieldData.h>
+#include <vtkIdTypeArray.h>
+#include <vtkNew.h>
+#include <vtkPolyData.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "Common/Leaves.h"
+#include "Common/Require.h"
+#include "Common/RunStatistics.h"
+#include "Common/SmpFor.h"
+#include "Lines/DomainFromVTK.h"
+#include "Lines/LineAssembly.h"
+#include "Lines/LineTable.h"
+#include "Lines/PointArrays.h"
+#include "Lines/SeedsFromVTK.h"
+
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+
+namespace tributary {
+namespace {
+
+/// Progress at the end of each phase.
+constexpr double SetupDone = 0.1;
+constexpr double TracingDone = 0.8;
+
+/// The number of blocks that AutoTune tries beside BlocksPerRank.
+int moreBlocks(int blocksPerRank) {
+  return static_cast<int>(
+      std::min<std::int64_t>(std::numeric_limits<int>::max(), std::int64_t{4} * blocksPerRank));
+}
+
+}  // namespace
+
+/// The leaves of this rank that have cells and the chosen vectors.
+std::vector<FlowPiece> StreamTracerRun::findPieces(vtkDataObject* input, bool& cellCentered) {
+  std::vector<FlowPiece> pieces;
+  collectively(context_.transport, [&] {
+    for (const Leaf& leaf : leavesAndTreesOf(input)) {
+      if (leaf.trees) {
+        ++skippedTrees_;
+        continue;
+      }
+      int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+      vtkDataArray* vectors = settings_.vectorsOf(leaf.dataSet, association);
+      const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+      if (!vectors || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+        continue;
+      const int dimension = dimensionOf(leaf.dataSet);
+      if (dimension < 0) continue;
+      if (!pieces.empty() && atCells != cellCentered)
+        throw Error(
+            "the vectors belong to points in some blocks and to cells in others; convert "
+            "them with Cell Data to Point Data or Point Data to Cell Data first");
+      cellCentered = atCells;
+      pieces.push_back({leaf, vectors, dimension});
+    }
+  });
+  return pieces;
+}
+
+/// Collective. @return the options of the trace without those that AutoTune chooses
+TraceOptions StreamTracerRun::makeOptions(const FlowDomain& flow) {
+  TraceOptions options;
+  options.rules = settings_.rules;
+  collectively(context_.transport, [&] {
+    StepRules& rules = options.rules;
+    require(!rules.onSurface || flow.dimension == 2, "SurfaceStreamlines",
+            "on with an input of volumes",
+            "turn it off, or trace on the result of Extract Surface");
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (!settings_.periodic[a]) continue;
+      rules.period[a] = flow.bounds.hi[a] - flow.bounds.lo[a];
+      rules.periodicOrigin[a] = flow.bounds.lo[a];
+      require(rules.period[a] > 0, "Periodic", "1 along an axis in which the input is flat",
+              "set it to 0 there");
+    }
+    options.forward = settings_.forward;
+    options.backward = settings_.backward;
+    options.exchange = settings_.exchange;
+    options.parallelFor = smpFor;
+    options.monitor = [this](double share) {
+      return context_.monitor(SetupDone +
+                              (TracingDone - SetupDone) * std::min(1.0, std::max(0.0, share)));
+    };
+  });
+  return options;
+}
+
+/// Collective. Tries settings, and keeps the fastest in the state, and its domain in `flow`.
+/// @param properties  the choice is for these
+/// @return false after an abort
+bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
+                                    const TraceOptions& options, PropertyList properties,
+                                    std::size_t& trials) {
+  Transport& transport = context_.transport;
+  state_.choice.reset();
+  const std::array<int, 2> blocksPerRank{settings_.blocksPerRank,
+                                         moreBlocks(settings_.blocksPerRank)};
+  std::array<std::unique_ptr<Domain>, 2> domains{std::move(flow.domain),
+                                                 cutIntoBlocks(transport, flow, blocksPerRank[1])};
+  const std::array<const Domain*, 2> cuts{domains[0].get(), domains[1].get()};
+  const auto settings = traceSettings({cuts.data(), cuts.size()});
+  const TraceTuning tuning = tuneTrace(transport, settings, seeds.seeds, options);
+  if (context_.agreeOnAbort(tuning.aborted)) return false;
+  trials = tuning.trials;
+  const TraceSetting& best = settings[tuning.best];
+  const auto cut = index(std::find(cuts.begin(), cuts.end(), best.domain) - cuts.begin());
+  flow.domain = std::move(domains[cut]);
+  state_.choice = StreamTracerState::Choice{std::move(properties), best.exchange,
+                                            blocksPerRank[cut], tuning.expected};
+  return true;
+}
+
+/// Collective. Applies the choice of AutoTune: the kept one, or that of new trials. Replaces the
+/// domain if the choice has another number of blocks.
+/// @return false after an abort
+bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options) {
+  PropertyList properties = settings_.properties;
+  properties.add("Seeds", seeds.shares.total);
+  properties.add("BlocksPerRank", settings_.blocksPerRank);
+  properties.add("Ranks", context_.transport.size());
+  const bool known = state_.choice && state_.choice->properties == properties;
+  std::size_t trials = 0;
+  // Ranks may differ in Arrivals, and in their last controller.
+  if (allreduce(context_.transport, ReduceOp::Or, std::int64_t(!known)) != 0) {
+    if (!chooseSetting(flow, seeds, options, std::move(properties), trials)) return false;
+  } else if (state_.choice->blocksPerRank != settings_.blocksPerRank) {  // on all ranks or none
+    flow.domain = cutIntoBlocks(context_.transport, flow, state_.choice->blocksPerRank);
+  }
+  const StreamTracerState::Choice& choice = *state_.choice;
+  choice.exchange.applyTo(options.exchange);
+  context_.statistics.count("TunedBlocksPerRank", choice.blocksPerRank);
+  context_.statistics.add(choice.exchange, trials);
+  context_.statistics.phase("TuningSeconds");
+  return true;
+}
+
+/// Collective. Adds the ids of all rejected seeds to the field data.
+void StreamTracerRun::reportRejected(const SeedList& seeds, const LineTable& table,
+                                     vtkFieldData* fieldData) {
+  std::vector<std::int64_t> mine;
+  for (const std::int64_t place : table.rejected)
+    mine.push_back(seeds.shown.empty() ? place : seeds.shown[index(place - table.firstSeed)]);
+  vtkNew<vtkIdTypeArray> ids;
+  ids->SetName("RejectedSeedIds");
+  for (const std::int64_t id : allgatherv(context_.transport, mine)) ids->InsertNextValue(id);
+  fieldData->AddArray(ids);
+}
+
+/// Collective. Shows the warnings of all ranks, on one of them.
+void StreamTracerRun::warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected) {
+  const std::vector<std::int64_t> sums = allreduce(
+      context_.transport, ReduceOp::Sum, std::vector<std::int64_t>{unexpected, skippedTrees_});
+  if (context_.transport.rank() != 0) return;
+  for (const std::string& name : droppedArrays)
+    context_.warn("The point array \"" + name +
+                  "\" is not interpolated: its number of components differs between blocks.");
+  if (sums[1] > 0)
+    context_.warn(
+        "The hyper tree grids of the input are not traced; apply Hyper Tree Grid To Unstructured "
+        "Grid to them first.");
+  if (sums[0] > 0)
+    context_.warn(std::to_string(sums[0]) +
+                  " lines end where the vectors are not finite numbers (ReasonForTermination " +
+                  std::to_string(static_cast<int>(Reason::UnexpectedValue)) + ").");
+}
+
+void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seeds,
+                                    const LineTable& table, const TraceResult& traced) {
+  RunStatistics& statistics = context_.statistics;
+  statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));
+  statistics.count("RejectedSeeds", static_cast<std::int64_t>(table.rejected.size()));
+  statistics.count("Lines", static_cast<std::int64_t>(table.lines.size()));
+  statistics.count("LinePoints", table.points);
+  statistics.count("PointsRecorded", traced.points);
+  statistics.count("Blocks", static_cast<std::int64_t>(flow.domain->blocks.size()));
+  statistics.count("Handovers", traced.handovers);
+  statistics.add(traced.statistics);
+  statistics.phase("AssemblySeconds");
+}
+
+bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output) {
+  Transport& transport = context_.transport;
+  bool cellCentered = false;
+  auto pieces = findPieces(input, cellCentered);
+  const auto flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
+  flow->domain = cutIntoBlocks(transport, *flow, settings_.blocksPerRank);
+  const auto arrays = agreeOnPointArrays(transport, *flow);
+  const SeedList seeds = makeSeedList(transport, source);
+  TraceOptions options = makeOptions(*flow);
+  context_.statistics.phase("SetupSeconds");
+  context_.monitor(SetupDone);
+  if (!settings_.autoTune)
+    state_.choice.reset();
+  else if (!tune(*flow, seeds, options))
+    return false;
+
+  const TraceResult traced = trace(transport, *flow->domain, seeds.seeds, options);
+  const double tracing = context_.statistics.phase("TracingSeconds");
+  if (!traced.aborted) context_.monitor(TracingDone);
+  if (context_.agreeOnAbort(traced.aborted)) return false;
+
+  LineTable table = makeLineTable(transport, seeds.shares, traced.ends, options.forward,
+                                  options.backward, settings_.joinDirections);
+  AssemblySettings assembly;
+  assembly.rules = options.rules;
+  assembly.computeVorticity = settings_.computeVorticity;
+  assembly.rotationScale = settings_.rotationScale;
+  output->ShallowCopy(assembleLines(transport, *flow, arrays, seeds, table, traced, assembly));
+  if (input) output->GetFieldData()->PassData(input->GetFieldData());
+  addStatistics(*flow, seeds, table, traced);
+  if (settings_.autoTune && state_.choice->expected)
+    context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
+  if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());
+  warn(arrays.dropped, table.unexpected);
+  return true;
+}
+
+}  // namespace tributary

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "Common/PropertyList.h"
+#include "Common/RunContext.h"
+
+#include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/TraceTuning.h"
+#include "Tributary/Exchange/Exchange.h"
+
+class vtkDataArray;
+class vtkDataObject;
+class vtkDataSet;
+class vtkFieldData;
+class vtkPolyData;
+
+namespace tributary {
+
+struct FlowDomain;
+struct FlowPiece;
+struct LineTable;
+struct SeedList;
+
+/// The properties of one execution.
+struct StreamTracerSettings {
+  /// The array of vectors of a data set, or null, and its association (vtkDataObject).
+  std::function<vtkDataArray*(vtkDataSet*, int& association)> vectorsOf;
+  StepRules rules;  ///< Without the periods, which the run reads off the bounds of the input.
+  std::array<bool, 3> periodic{};
+  bool forward = true;
+  bool backward = true;
+  bool joinDirections = false;
+  bool computeVorticity = true;
+  double rotationScale = 1;
+  bool reportRejectedSeeds = false;
+  int blocksPerRank = 1;
+  ExchangeOptions exchange;
+  bool autoTune = false;
+  PropertyList properties;  ///< A choice of AutoTune holds until one of them changes.
+};
+
+/// Kept between executions: the choice of AutoTune, and the properties that it was made for.
+struct StreamTracerState {
+  struct Choice {
+    PropertyList properties;
+    ExchangeSetting exchange;
+    int blocksPerRank;
+    std::optional<TimeForecast> expected;
+  };
+  std::optional<Choice> choice;
+};
+
+/// One execution of vtkAsyncStreamTracer on one rank.
+class StreamTracerRun {
+ public:
+  /// All arguments outlive the run.
+  StreamTracerRun(const RunContext& context, const StreamTracerSettings& settings,
+                  StreamTracerState& state)
+      : context_(context), settings_(settings), state_(state) {}
+
+  /// Collective. Traces lines through `input` from the points of `seeds`. Throws Error on all
+  /// ranks.
+  /// @return false after an abort
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
+
+ private:
+  std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered);
+  TraceOptions makeOptions(const FlowDomain& flow);
+  bool tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options);
+  bool chooseSetting(FlowDomain& flow, const SeedList& seeds, const TraceOptions& options,
+                     PropertyList properties, std::size_t& trials);
+  void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
+                     const TraceResult& traced);
+  void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
+  void warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected);
+
+  const RunContext& context_;
+  const StreamTracerSettings& settings_;
+  StreamTracerState& state_;
+  std::int64_t skippedTrees_ = 0;  // of this rank
+};
+
+}  // namespace tributary
