@@ -386,7 +386,7 @@ TEST(Agree, NoRankIsLeftWaitingForOneThatThrows) {
   };
   EXPECT_EQ(errorOfLast(Error("no vectors")), expected("no vectors"));
   EXPECT_EQ(errorOfLast(std::runtime_error("")), expected("an error without a text"));
-  EXPECT_EQ(errorOfLast(17), expected("an exception not derived from std::exception"));
+  EXPECT_EQ(errorOfLast(17), expected("an exception that is not a std::exception"));
 }
 
 TEST(Agree, CarriesKindAndRank) {
