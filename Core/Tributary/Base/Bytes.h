@@ -22,6 +22,7 @@ namespace tributary {
 template <class T>
 class UninitializedAllocator : public std::allocator<T> {
  public:
+  /// The same allocator for another type.
   template <class U>
   struct rebind {
     using other = UninitializedAllocator<U>;

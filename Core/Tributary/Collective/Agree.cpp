@@ -89,7 +89,7 @@ ErrorReport currentExceptionReport() {
   } catch (const std::exception& error) {
     report.text = error.what();
   } catch (...) {
-    report.text = "an exception not derived from std::exception";
+    report.text = "an exception that is not a std::exception";
   }
   if (report.text.empty()) report.text = "an error without a text";
   return report;

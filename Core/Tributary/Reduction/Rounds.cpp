@@ -21,7 +21,7 @@ void requireAtLeastTwo(int k) {
 
 Rounds::Rounds(std::int64_t blocks, KValues kValues)
     : blocks_(blocks), kValues_(std::move(kValues)) {
-  if (blocks < 0) throw Error("reduction: the number of blocks must be at least 0");
+  if (blocks < 0) throw Error("reduction: the number of blocks must not be negative");
   spans_.push_back(1);
   for (const int k : kValues_) {
     requireAtLeastTwo(k);

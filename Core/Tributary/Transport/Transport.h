@@ -59,6 +59,7 @@ class LostMessage : public Error {
 /// buffer: destroying the handle neither cancels the send nor frees the buffer.
 class PendingSend {
  public:
+  /// Shared with the transport.
   struct State {
     bool done = false;
     Bytes bytes;
@@ -85,6 +86,7 @@ class PendingSend {
 /// PendingSend.
 class PendingReduce {
  public:
+  /// Shared with the transport.
   struct State {
     bool done = false;
     std::vector<std::int64_t> values;

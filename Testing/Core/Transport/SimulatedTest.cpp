@@ -376,7 +376,7 @@ TEST(VirtualTimeNetwork, RefusesOptionsWithoutSense) {
   const auto refused = [](const std::function<void(VirtualTimeNetworkOptions&)>& spoil) {
     VirtualTimeNetworkOptions bad = cluster(2, 1);
     spoil(bad);
-    return errorOf([&] { makeVirtualTimeNetwork(bad); });
+    return errorOf([&] { static_cast<void>(makeVirtualTimeNetwork(bad)); });
   };
   EXPECT_EQ(refused([](auto&) {}), "");
   EXPECT_NE(refused([](auto& o) { o.between.latency = -1; }).find("costs"), std::string::npos);
@@ -396,9 +396,10 @@ TEST(VirtualTimeNetwork, StacksThatFindNoRoomAreAnError) {
 
 TEST(SimulatedNetworks, RefuseWrongUse) {
   const auto adversary = makeScriptedAdversary("");
-  EXPECT_NE(
-      errorOf([&] { makeAdversarialNetwork(0, *adversary); }).find("ranks must be at least 1"),
-      std::string::npos);
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(makeAdversarialNetwork(0, *adversary));
+            }).find("ranks must be at least 1"),
+            std::string::npos);
   const auto onBoth = [&](const std::function<void(Transport&)>& body, const char* expected) {
     const auto timed = makeVirtualTimeNetwork(cluster(2, 1));
     EXPECT_NE(errorOf([&] { timed->run(body); }).find(expected), std::string::npos);
