@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streamlines through a velocity field that is a formula: a helix about the z axis. Shows all that
-// a field has to do to be traced: the domain is cut into slabs along x, three on each rank, and
-// every velocity is evaluated by the slab that holds the point. Run it as `mpirun -n 4
-// FormulaField`; the lines are those of one rank with one slab, bit for bit (compile without
-// contraction to fused operations, -ffp-contract=off, as Core is).
+// Streamlines through a velocity field that is a formula: helices about the z axis. The example
+// implements all functions that a field needs for tracing. The domain is cut into slabs along x,
+// three on each rank, and each velocity is evaluated by the slab that holds the point. Run it with
+// `mpirun -n 4 FormulaField`. The lines are the same, bit by bit, as on one rank with one slab.
+// Compile it, like Core, without contraction to fused operations (-ffp-contract=off).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,8 +27,8 @@ std::array<double, 3> velocityAt(const double x[3]) {
   return {-x[1], x[0], 0.25};
 }
 
-/// One slab of the cube [-1, 1]^3. What decides an answer is computed from the point alone, the
-/// same on every rank and for any number of slabs; only whose turn it is depends on the cut.
+/// One slab of the cube [-1, 1]^3. Results are computed from the point alone, the same on all ranks
+/// and for any number of slabs; only the slab that computes them depends on the partition.
 class Slab : public FieldBlock {
  public:
   Slab(BlockId id, BlockId slabs) : FieldBlock(id, 0), slabs_(slabs) {}
@@ -37,12 +37,13 @@ class Slab : public FieldBlock {
     const auto edge = [&](BlockId slab) {
       return 2 * static_cast<double>(slab) / static_cast<double>(slabs_) - 1;
     };
-    // Somewhat larger: a point that ownerOf() gives to this slab may lie a rounding error outside.
+    // Slightly larger: a point that ownerOf() assigns to this slab may be outside by a rounding
+    // error.
     return {{edge(id()) - 1e-9, -1, -1}, {edge(id() + 1) + 1e-9, 1, 1}};
   }
 
-  /// Takes each particle from evaluation to evaluation, until it has ended or the next one is not
-  /// of this slab: then it says whose it is, or seeks if that is nobody's.
+  /// Evaluates each particle until its line ends or its next target is not in this slab. Then it
+  /// sets the slab of the target, or Status::Seeking outside of all slabs.
   void advance(const StepRules& rules, Span<Particle> particles, std::int64_t /*extraSteps*/,
                TrajectoryLog& log) const override {
     for (Particle& p : particles) {
@@ -69,7 +70,7 @@ class Slab : public FieldBlock {
     if (match.betterThan(best)) best = match;
   }
 
-  /// There are no points whose data could be interpolated.
+  /// The field has no point data to interpolate.
   void weights(const StepRules&, Span<const TrajectoryPoint> points, Weights& out) const override {
     out.stride = 0;
     out.count.assign(points.size(), 0);
@@ -111,7 +112,7 @@ std::vector<TrajectoryPoint> traceLines(Transport& transport, std::int64_t slabs
   options.rules.unit = StepUnit::Length;
   options.rules.initialStep = 0.05;
   options.backward = true;
-  std::vector<Seed> seeds;  // on whichever rank
+  std::vector<Seed> seeds;  // any rank may pass any seed
   for (std::int64_t id = transport.rank(); id < 40; id += transport.size()) {
     seeds.push_back({{0.02 * static_cast<double>(id + 1), 0, 0}, id});
   }

@@ -10,14 +10,14 @@
 
 namespace tributary {
 
-/// Finds the blocks whose boxes hold a point, without looking at them all.
+/// Finds the blocks whose boxes hold a point, by bins. Local.
 class BoxIndex {
  public:
   BoxIndex() = default;
   explicit BoxIndex(const std::vector<Box>& boxes);
 
   /// The lowest block above `after` whose box holds the point, or -1.
-  BlockId next(const double point[3], BlockId after) const;
+  [[nodiscard]] BlockId next(const double point[3], BlockId after) const;
   const Box& bounds() const { return bounds_; }  ///< Of all boxes; empty if all are.
 
  private:
@@ -30,16 +30,18 @@ class BoxIndex {
   std::vector<BlockId> blocks_;      // ascending in each bin
 };
 
-/// A velocity field spread over the blocks of all ranks: what every rank must know to send a
-/// particle anywhere. Memory: this rank's blocks and one box per block of the others.
+/// A velocity field that is distributed over the blocks of all ranks. Each rank has its own blocks
+/// and the boxes of all blocks, so it can send a particle to any block.
 struct Domain {
   std::vector<std::unique_ptr<FieldBlock>> blocks;  ///< Of this rank, in order of their ids.
   Assignment assignment;
   BoxIndex boxes;  ///< Of all blocks, by id.
 };
 
-/// Collective. Takes the blocks of this rank, whose ids must be those that `assignment` gives it.
-Domain makeDomain(Transport& transport, Assignment assignment,
-                  std::vector<std::unique_ptr<FieldBlock>> blocks);
+/// Collective. Makes a domain of the blocks of all ranks.
+/// @param assignment  the same on all ranks
+/// @param blocks  of this rank, in order of their ids, which are those that `assignment` gives it
+[[nodiscard]] Domain makeDomain(Transport& transport, Assignment assignment,
+                                std::vector<std::unique_ptr<FieldBlock>> blocks);
 
 }  // namespace tributary

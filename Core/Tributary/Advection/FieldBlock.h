@@ -17,19 +17,22 @@
 
 namespace tributary {
 
-/// How well a cell holds a point, comparable across blocks and ranks. Every part is computed from
-/// the cell alone, so the best match does not depend on the cut.
+/// A measure of how well a cell holds a point, comparable across blocks and ranks. It is computed
+/// from the cell alone, so the best match does not depend on the partition.
 struct CellMatch {
   double violation = std::numeric_limits<double>::infinity();  ///< 0 inside, else how far outside.
   double size = 0;            ///< Cell length: the finer cell wins.
   double key[3] = {0, 0, 0};  ///< Center of the cell: the smaller, lexicographically, wins ties.
-  std::uint64_t content = 0;  ///< Hash of points and velocity, for cells that coincide: equal only
-                              ///< if it does not matter which of them is taken.
+  /// Hash of points and velocity, for cells that coincide: equal only if both cells give the same
+  /// result.
+  std::uint64_t content = 0;
   std::int64_t block = -1;
   std::int32_t cell = -1;
 
-  bool found() const { return block >= 0; }
-  bool betterThan(const CellMatch& other) const {
+  /// Whether a cell matches.
+  [[nodiscard]] bool found() const { return block >= 0; }
+  /// Whether this match is preferred to another one.
+  [[nodiscard]] bool betterThan(const CellMatch& other) const {
     if (violation != other.violation) return violation < other.violation;
     if (size != other.size) return size < other.size;
     for (int a = 0; a < 3; ++a)
@@ -50,42 +53,46 @@ struct Weights {
   std::vector<std::int64_t> cellId;  ///< Cell number in the piece, per recorded point.
 };
 
-/// One block's share of a steady velocity field: the cells it owns, their velocities, and the way
-/// to the blocks beyond. Immutable while particles are advanced; const members are thread-safe.
+/// A block of a steady velocity field: its cells, their velocities, and links to the neighboring
+/// blocks. Immutable while particles are advanced; const members are thread-safe. All members are
+/// local.
 class FieldBlock {
  public:
   virtual ~FieldBlock() = default;
 
-  /// For advance(): no particle is left active here.
+  /// For advance(): no particle stays active in the block.
   static constexpr std::int64_t ToTheEnd = std::numeric_limits<std::int64_t>::max();
 
   BlockId id() const { return id_; }
   /// Index of the piece (leaf data set of this rank) that the block was cut from.
   int piece() const { return piece_; }
 
-  /// Box that holds every point that find() may match.
-  virtual Box bounds() const = 0;
+  /// A box that holds all points that find() can match.
+  [[nodiscard]] virtual Box bounds() const = 0;
 
-  /// Advances active particles of this block until each finishes, seeks, or belongs to another
-  /// block (then particle.block names it). Appends the accepted positions to `log`.
-  /// @param extraSteps  at least 1: about how many steps are still made once all particles that are
-  ///                  left go side by side. Those that are here after them may stay active, for
-  ///                  another call, if the first particle got further.
+  /// Advances active particles of this block until each is finished, is seeking its cell, or
+  /// belongs to another block (then particle.block names it). Appends the accepted positions to
+  /// `log`.
+  /// @param extraSteps  at least 1: the approximate number of steps made after all particles that
+  ///                    remain fit into the lanes of a vector. Particles that are still here then
+  ///                    may stay active, for another call, if the first one made progress.
   virtual void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                        TrajectoryLog& log) const = 0;
 
-  /// Whether a particle may be told to be in this cell: guards against malformed messages.
-  virtual bool hasCell(std::int32_t cell) const = 0;
+  /// Whether the block has a cell of this number; used to refuse malformed messages.
+  [[nodiscard]] virtual bool hasCell(std::int32_t cell) const = 0;
 
-  /// Replaces `best` if a cell of this block holds `point` better.
+  /// Replaces `best` if a cell of this block is a better match for `point`.
   virtual void find(const double point[3], CellMatch& best) const = 0;
 
-  /// Interpolation weights at points recorded by this block. `period` as in StepRules.
+  /// Computes interpolation weights at points that this block recorded.
+  /// @param rules  those of the trace; only the period is used
+  /// @param out  receives the weights; out.wantGradients is an input
   virtual void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                        Weights& out) const = 0;
 
-  /// The blocks that particles may reach from here through a link, ascending, without repetition.
-  virtual std::vector<BlockId> neighbors() const = 0;
+  /// The blocks that particles can reach from here through a link, ascending, each once.
+  [[nodiscard]] virtual std::vector<BlockId> neighbors() const = 0;
 
  protected:
   FieldBlock(BlockId id, int piece) : id_(id), piece_(piece) {}
@@ -95,7 +102,7 @@ class FieldBlock {
   int piece_;
 };
 
-/// A view of an array of tuples, float or double, that somebody else owns.
+/// A view of an array of tuples, float or double, which the caller owns.
 struct ArrayView {
   const void* data = nullptr;
   bool isDouble = false;

@@ -11,22 +11,26 @@
 
 namespace tributary {
 
-/// Cells whose shape functions the library does not know (polyhedra, quadratic ...), evaluated by
-/// the caller's means. Const members must be thread-safe. Cell numbers are those of the piece.
+/// Cells whose shape functions the library does not have (polyhedra, quadratic cells), evaluated by
+/// the caller. Const members must be thread-safe. Cell numbers are those of the piece.
 class ForeignCells {
  public:
   virtual ~ForeignCells() = default;
-  /// @param ids, weights  room for maximumPoints() values; set to the points of the cell and their
-  ///                      interpolation weights at `point`. gradients (3 per point) may be null.
-  /// @param violation     0 if the point lies inside, else how far outside, in units of the cell.
-  /// @return the number of points, 0 when the cell cannot be evaluated there.
-  virtual int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids, double* weights,
-                       double* gradients, double& violation) const = 0;
-  virtual int maximumPoints() const = 0;
+  /// Evaluates a cell at a point. Local.
+  /// @param ids  Out: the points of the cell; room for maximumPoints() values
+  /// @param weights  Out: their interpolation weights at `point`; room for maximumPoints() values
+  /// @param gradients  Out: of the weights, 3 for each point; may be null
+  /// @param violation  Out: 0 if the point is inside, else its distance, in cell lengths
+  /// @return the number of points, or 0 if the cell cannot be evaluated there
+  [[nodiscard]] virtual int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids,
+                                     double* weights, double* gradients,
+                                     double& violation) const = 0;
+  /// The largest number of points of a cell.
+  [[nodiscard]] virtual int maximumPoints() const = 0;
 };
 
-/// One rank's piece of an unstructured mesh, a view of arrays that stay the caller's (they must
-/// live as long as the blocks made from it). Cell types and point orders are VTK's.
+/// A piece of an unstructured mesh: a view of arrays that the caller owns and that must outlive the
+/// blocks made from it. Cell types and the order of points in a cell are those of VTK.
 struct MeshPiece {
   int piece = 0;     ///< Number of the piece on this rank, handed back by FieldBlock::piece().
   ArrayView points;  ///< 3 components.
@@ -40,14 +44,18 @@ struct MeshPiece {
   const ForeignCells* foreign = nullptr;    ///< For cells of other than the linear types.
 };
 
-/// Collective over all ranks, also those without a piece. Cuts every piece into `blocksPerPiece`
-/// blocks with the ids firstBlock[i], firstBlock[i] + 1, ... (some may own no cell). Neighbors are
-/// found once, inside and across blocks and ranks alike. Ghost cells (duplicates) and hidden cells
-/// are left out; cells without volume and cells of lower dimension than the highest of the whole
-/// domain too. A face with more than two sides, counted over all ranks (cells that overlap, sheets
-/// that branch), is linked to none: what leaves through it is searched for.
-/// @param dimension  highest cell dimension of the whole domain (2 or 3), the same on all ranks.
-/// Throws Error if sizes are off or a connectivity entry lies outside the points.
+/// Makes blocks of the pieces of all ranks. Collective, also on ranks without a piece. Neighbors of
+/// cells are found once, in the same way inside blocks and across blocks and ranks.
+///
+/// Ghost cells (duplicates), hidden cells, cells without volume, and cells of lower dimension than
+/// `dimension` are ignored. A face with more than two sides, counted over all ranks (cells that
+/// overlap, sheets that branch), has no links: particles that leave through it search their cell.
+///
+/// Throws Error on all ranks if the sizes of arrays differ from what a piece needs, or if an entry
+/// of a connectivity is not a point.
+/// @param blocksPerPiece  at least 1; some blocks may own no cell
+/// @param dimension  highest cell dimension of the whole domain, 2 or 3; the same on all ranks
+/// @param firstBlock  the id of the first block of each piece; the other ids follow
 std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
                                                         const std::vector<MeshPiece>& pieces,
                                                         int blocksPerPiece, int dimension,

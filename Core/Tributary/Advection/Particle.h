@@ -17,20 +17,21 @@ enum class Reason : std::uint8_t {
   OutOfTime = 7
 };
 
-/// What a particle needs next.
+/// The next operation of a particle.
 enum class Status : std::uint8_t {
-  Active,   ///< An evaluation at `target` in a block that is known (`block`, `cell`).
-  Seeking,  ///< The cell that holds `target`: a seed, or a particle that left a cell with no link.
-  Finished  ///< Nothing: `reason` says why.
+  Active,   ///< An evaluation at `target` in a known block and cell (`block`, `cell`).
+  Seeking,  ///< A search for the cell that holds `target`: of a seed, or after a face without link.
+  Finished  ///< None; `reason` tells why.
 };
 
-/// A particle together with the whole state of its integrator, in mid-step too.
+/// A particle with the complete state of its integrator, also in the middle of a step.
 ///
-/// A step of an S-stage scheme is S + 1 evaluations of the velocity, one at a time, each made by
-/// the block that owns the cell at that point. `stage` says which is next and `target` where:
-/// stage 0 is the seed itself, 1 .. S-1 give the slope k[stage], S is the evaluation at the end of
-/// the step, which is the first slope of the next one. Whatever a later operation reads is in this
-/// struct, so a particle can be handed over before any evaluation and go on bit for bit.
+/// A step of a scheme with S stages consists of evaluations of the velocity, one at a time, each
+/// made by the block that owns the cell at that point. `stage` is the next evaluation and `target`
+/// its position: stage 0 is the seed, stages 1 to S - 1 give the slope k[stage], and stage S is the
+/// evaluation at the end of the step, which gives the first slope of the next step. All later
+/// operations read only this struct, so a particle can be handed over before any evaluation, and
+/// its line is the same bit by bit.
 struct alignas(32) Particle {
   // Positions and slopes have a fourth, unused lane: x, y, z are loaded as one vector.
   double x[4];       ///< Where the step began.
@@ -38,7 +39,7 @@ struct alignas(32) Particle {
   double k[6][4];    ///< Unit directions found so far in this step.
 
   double h;           ///< Arc length of the step being tried; negative when going backward.
-  double next;        ///< What error control proposes for the step after this one.
+  double next;        ///< Proposal of error control for the step after this one.
   double minimum;     ///< Bounds on |h| from the cell where the step began.
   double maximum;     //
   double cellLength;  ///< Diagonal of the bounding box of that cell.

@@ -6,14 +6,17 @@
 
 namespace tributary {
 
+/// Runge-Kutta schemes of order 2 and 4, and 4-5 with error control (Cash and Karp).
 enum class Integrator { RungeKutta2, RungeKutta4, RungeKutta45 };
 
+/// The unit of step sizes.
 enum class StepUnit {
   Length,     ///< Steps are given as arc length.
   CellLength  ///< Steps are multiples of the diagonal of the cell where they begin.
 };
 
-/// How steps are taken and when a line ends. Defaults are those of vtkStreamTracer in ParaView.
+/// The rules for the size of steps and for the end of a line. Defaults are those of
+/// vtkStreamTracer in ParaView.
 struct StepRules {
   Integrator integrator = Integrator::RungeKutta45;
   StepUnit unit = StepUnit::CellLength;
@@ -35,7 +38,7 @@ struct StepRules {
   /// line stays on a curved surface. No effect on cells of dimension 3 and on structured grids.
   bool onSurface = false;
 
-  bool record = true;  ///< Append every accepted position to the trajectory log.
+  bool record = true;  ///< Whether to append accepted positions to the trajectory log.
 };
 
 }  // namespace tributary

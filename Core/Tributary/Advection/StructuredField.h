@@ -12,8 +12,9 @@
 
 namespace tributary {
 
-/// One rank's piece of a uniform or rectilinear grid, a view of arrays that stay the caller's.
-/// All pieces with the same `grid` number, on whatever rank, form one grid in one index space.
+/// A piece of a uniform or rectilinear grid: a view of arrays that the caller owns and that must
+/// outlive the blocks made from it. All pieces with the same `grid` number, on any rank, form one
+/// grid in one index space.
 struct StructuredPiece {
   int piece = 0;  ///< Number of the piece on this rank, handed back by FieldBlock::piece().
   int grid = 0;
@@ -27,13 +28,16 @@ struct StructuredPiece {
   Span<const std::uint8_t> ghosts;  ///< vtkGhostType of the cells of the extent, or empty.
 };
 
-/// Collective over all ranks, also those without a piece. Cuts every piece into `blocksPerPiece`
-/// blocks with the ids firstBlock[i], firstBlock[i] + 1, ... (some may own no cell).
+/// Makes blocks of the pieces of all ranks. Collective, also on ranks without a piece.
 ///
-/// A cell is found from the coordinates of the whole grid, never from those of the piece, so the
-/// answer does not depend on the cut. Duplicate ghost cells are exact copies of their owners' and
-/// are evaluated in place; hidden cells are holes.
-/// Throws Error if pieces of a grid disagree in origin, spacing or coordinates, or sizes are off.
+/// Cells are found by the coordinates of the whole grid, not by those of a piece, so results do not
+/// depend on the partition. Duplicate ghost cells must be exact copies; they are evaluated in
+/// place. Hidden cells are holes.
+///
+/// Throws Error on all ranks if pieces of a grid disagree in origin, spacing or coordinates, if
+/// they leave a gap, or if the size of an array differs from what a piece needs.
+/// @param blocksPerPiece  at least 1; some blocks may own no cell
+/// @param firstBlock  the id of the first block of each piece; the other ids follow
 std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
     const std::vector<BlockId>& firstBlock);

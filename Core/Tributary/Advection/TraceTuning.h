@@ -13,36 +13,41 @@
 
 namespace tributary {
 
-/// Settings that change how long trace() takes, and nothing else.
+/// Settings that change the duration of trace(), but not its result.
 struct TraceSetting {
   const Domain* domain = nullptr;  ///< The field, cut into some number of blocks.
   ExchangeSetting exchange;
 };
 
-/// The settings to choose from: for each of some cuts of one field, exchangeSettings(). The
-/// defaults of ExchangeOptions with the first cut come first.
-std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts);
+/// The settings to choose from: exchangeSettings() for each of several cuts of one field into
+/// blocks. The first setting is the default of ExchangeOptions with the first cut. Local.
+[[nodiscard]] std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts);
 
+/// The result of tuneTrace(), the same on all ranks.
 struct TraceTuning {
   std::size_t best = 0;                  ///< Index of the setting; 0: the default.
-  std::optional<TimeForecast> expected;  ///< Of trace() of all seeds; none if nothing was tried.
-  double seconds = 0;                    ///< That trials took.
+  std::optional<TimeForecast> expected;  ///< Of trace() of all seeds; none without trials.
+  double seconds = 0;                    ///< Duration of all trials.
   std::size_t trials = 0;
   bool aborted = false;
 };
 
-/// Finds out which setting traces all seeds fastest. Collective, the same result on all ranks; the
-/// lines of trials are thrown away. First all of the work is done with the default, which tells how
-/// long it takes and how many steps lines have; then settings race (SettingsTrial) over the first
-/// steps of all lines, or, where these are short, of a part of them, and the winner, as lines may
-/// gather elsewhere later, over all of the work. With fewer than 100 seeds nothing is tried, and
-/// the default stays; so it does on one rank, which sends nothing.
-/// @param settings  the same number on all ranks, in the same order; at least one
-/// @param options   batchBytes and holdSeconds are not read; the monitor is called with 0
-/// @param budget    what all of this may cost, as a share of one run with each setting; the same on
-///                  all ranks. With less than three runs nothing is tried: the settings of one
-///                  cut need more than a third.
-/// Throws what trace() throws, on all ranks.
+/// Finds the setting with which trace() of all seeds is fastest. Collective; the lines of trials
+/// are discarded.
+///
+/// First the complete work is done with the default, which gives its duration and the number of
+/// steps of lines. Then settings are compared by successive halving (SettingsTrial) on the first
+/// steps of all lines, or of a part of the lines if these are short. The winner is run on the
+/// complete work, because lines may gather elsewhere later. Nothing is tried, and the default is
+/// kept, with fewer than 100 seeds and on one rank, which sends no messages.
+///
+/// Throws the errors of trace() on all ranks.
+/// @param settings  at least one; the same number on all ranks, in the same order
+/// @param options  its batch size and hold time are not used; its monitor is called with 0
+/// @param budget  the cost of all trials, as a share of one run with each setting; the same on all
+///                ranks. Nothing is tried with a budget of less than three runs: the settings of
+///                one cut need more than a third. Default: 0.3.
+/// @return the best setting, the same on all ranks
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
                       Span<const Seed> seeds, const TraceOptions& options, double budget = 0.3);
 

@@ -242,20 +242,20 @@ void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
 void Tracer::search(Waiting& here, BlockId block) {
   std::vector<MigratingParticle> seeking;
   seeking.swap(here.seeking);
-  options_.parallelFor(static_cast<std::int64_t>(seeking.size()),
-                       [&](std::int64_t begin, std::int64_t stop) {
-                         for (std::int64_t i = begin; i < stop; ++i) {
-                           MigratingParticle& migrating = seeking[index(i)];
-                           Particle& p = migrating.particle;
-                           double image[3] = {p.target[0], p.target[1], p.target[2]};
-                           wrapIntoPeriod(options_.rules, image);
-                           // All blocks of this rank that come next are searched at once.
-                           while (p.block >= 0 && isLocal(p.block)) {
-                             local(p.block).find(image, migrating.best);
-                             p.block = domain_.boxes.next(image, p.block);
-                           }
-                         }
-                       });
+  const auto run = [&](std::int64_t begin, std::int64_t stop) {
+    for (std::int64_t i = begin; i < stop; ++i) {
+      MigratingParticle& migrating = seeking[index(i)];
+      Particle& p = migrating.particle;
+      double image[3] = {p.target[0], p.target[1], p.target[2]};
+      wrapIntoPeriod(options_.rules, image);
+      // All blocks of this rank that come next are searched at once.
+      while (p.block >= 0 && isLocal(p.block)) {
+        local(p.block).find(image, migrating.best);
+        p.block = domain_.boxes.next(image, p.block);
+      }
+    }
+  };
+  options_.parallelFor(static_cast<std::int64_t>(seeking.size()), run);
   for (MigratingParticle& migrating : seeking) {
     if (migrating.particle.block >= 0)
       send(migrating);

@@ -14,25 +14,27 @@
 
 namespace tributary {
 
-/// Where a line begins. Each id occurs once on all ranks; any rank may hold any seed.
+/// The start of a line.
 struct Seed {
   double x[3];
-  std::int64_t id;
+  std::int64_t id;  ///< At least 0; occurs once on all ranks.
 };
 
+/// Options of trace().
 struct TraceOptions {
   StepRules rules;
   bool forward = true;
   bool backward = false;
   ExchangeOptions exchange;
-  ParallelFor parallelFor = serialFor;  ///< Used over the particles of a block.
-  /// Called between turns with the share of lines that ended on this rank relative to those that
-  /// began here (a rough progress); return false to abort on all ranks. May be empty.
+  ParallelFor parallelFor = serialFor;  ///< Runs over the particles of a block.
+  /// Called between batches with an estimate of progress in [0, 1]: the number of lines that ended
+  /// on this rank over the number that began here. Returns false to abort on all ranks. May be
+  /// empty.
   std::function<bool(double)> monitor;
 };
 
-/// What this rank saw of the lines: every recorded point is on exactly one rank, in the log of the
-/// block that evaluated it, and every line's end on exactly one rank.
+/// The result of trace() on this rank. Each recorded point is on exactly one rank, in the log of
+/// the block that evaluated it, and the end of each line is on exactly one rank.
 struct TraceResult {
   std::vector<std::vector<TrajectoryLog>> logs;  ///< Per block of this rank.
   std::vector<LineEnd> ends;                     ///< In no particular order.
@@ -42,11 +44,20 @@ struct TraceResult {
   bool aborted = false;
 };
 
-/// Traces the lines of all seeds through the field (iexchange paper, Algorithm 6). Collective.
-/// Seeds need not lie in the blocks of the rank that holds them: they are searched for, and the
-/// ones in no cell end with Reason::NotInitialized and no point.
-/// The points, times and reasons do not depend on the number of ranks, blocks or threads, on the
-/// schedule or on message timing; see README.md in this folder for the argument.
+/// Traces the lines of all seeds through the field. Collective.
+///
+/// Any rank may pass any seed: the block that holds a seed is searched for. The line of a seed in
+/// no cell ends with Reason::NotInitialized and no point. Points, times and reasons do not depend
+/// on the number of ranks, blocks or threads, on the schedule or on message timing; README.md in
+/// this folder has the argument.
+///
+/// Throws Error on all ranks if an option or a seed is not valid on one.
+///
+/// D. Morozov et al., "IExchange: Asynchronous Communication and Termination Detection for
+/// Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Algorithm 6.
+/// @param domain  must outlive the call
+/// @param seeds  of this rank
+/// @param options  the rules and directions are the same on all ranks
 TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
                   const TraceOptions& options);
 

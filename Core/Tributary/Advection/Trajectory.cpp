@@ -13,14 +13,14 @@
 namespace tributary {
 namespace {
 
-/// Chunks double from the smallest, so that a log holds little more than what was recorded, up to
-/// one huge page, where the system has them: touching fresh memory by small pages would cost as
-/// much as computing what is written there.
+/// Chunks double from the smallest size, so that a log allocates little more than the recorded
+/// points need, up to one huge page: the first access to fresh memory by small pages would cost as
+/// much as computing the points.
 constexpr std::size_t LargestChunk = std::size_t(1) << 21;
 constexpr std::size_t SmallestChunk = std::size_t(1) << 15;
 
-/// Chunks of the largest size that nobody uses now. Fresh memory costs as much to touch as the
-/// points to compute, and whoever traces once usually traces again.
+/// Free chunks of the largest size, kept for the next trace: the first access to fresh memory costs
+/// as much as computing the points.
 class SpareChunks {
  public:
   ~SpareChunks() {
@@ -83,7 +83,7 @@ void TrajectoryLog::grow() {
     if (bytes == LargestChunk) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish
 #endif
   }
-  // Uninitialized: the points are written once, by whoever appends them.
+  // Uninitialized: each point is written once, by the caller of append().
   auto* points = static_cast<TrajectoryPoint*>(memory);
   const std::size_t capacity = bytes / sizeof(TrajectoryPoint);
   chunks_.push_back(

@@ -12,7 +12,7 @@
 
 namespace tributary {
 
-/// An accepted position, as the block that evaluated the velocity there saw it.
+/// An accepted position, recorded by the block that evaluated the velocity there.
 struct TrajectoryPoint {
   double x[3];         ///< Unwrapped position.
   double time;         ///< Integration time, signed.
@@ -21,15 +21,15 @@ struct TrajectoryPoint {
   std::int32_t cell;   ///< Cell of the block (local number); -1 in structured blocks.
 };
 
-/// What is known of a line when it ends.
+/// The end of a line.
 struct LineEnd {
   std::int64_t line;
-  std::int32_t points;  ///< How many points were recorded on all ranks; 0 for a seed in no cell.
+  std::int32_t points;  ///< Number recorded on all ranks; 0 for a seed in no cell.
   Reason reason;
 };
 
-/// Append-only store of the points recorded in one block by one thread. Grows by chunks, so that
-/// memory follows what is recorded and nothing is ever copied.
+/// Append-only store of the points that one thread records in one block. It grows by chunks: memory
+/// is proportional to the number of points, and points are not copied.
 class TrajectoryLog {
  public:
   TrajectoryLog() = default;
@@ -39,8 +39,8 @@ class TrajectoryLog {
     return *this;
   }
 
-  /// Room for the next point; the caller fills it at once. Inlined into kernels that are compiled
-  /// for one processor, hence without library functions.
+  /// Appends a point, uninitialized, which the caller fills. Inlined into kernels that are compiled
+  /// for one instruction set, therefore without calls of library functions.
   __attribute__((always_inline)) TrajectoryPoint& append() {
     if (next_ == end_) grow();
     return *next_++;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "Advection/KernelBits.h"
 #include "Advection/MeshPieces.h"
 
 namespace tributary::testing {
@@ -100,39 +101,10 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
     const Vector& corner = mesh.points[std::size_t(mesh.cells[7 * i][0])];
     for (std::size_t a = 0; a < 3; ++a) p.x[a] = p.target[a] = corner[a];
   }
-  StepRules rules;
-  rules.integrator = integrator;
-  rules.maximumSteps = 50;
-  TrajectoryLog log;
-  const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
-  int calls = 0;
-  for (; std::any_of(particles.begin(), particles.end(), isActive); ++calls)
-    kernel(view, rules, particles.data(), std::int64_t(particles.size()), extraSteps, log);
-  EXPECT_EQ(calls > 1, extraSteps != FieldBlock::ToTheEnd);
-  std::vector<unsigned char> bits;
-  const auto add = [&](const auto& value) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    bits.insert(bits.end(), bytes, bytes + sizeof value);
-  };
-  for (const Particle& p : particles) {
-    for (int a = 0; a < 3; ++a) {
-      add(p.x[a]);
-      add(p.target[a]);
-    }
-    add(p.time);
-    add(p.steps);
-    add(p.cell);
-    add(p.reason);
-  }
-  std::vector<TrajectoryPoint> points;
-  for (std::size_t c = 0; c < log.chunkCount(); ++c)
-    points.insert(points.end(), log.chunk(c).begin(), log.chunk(c).end());
-  std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) {
-    return a.line != b.line ? a.line < b.line : a.index < b.index;
-  });
-  for (const TrajectoryPoint& p : points) add(p);
-  EXPECT_GT(points.size(), 500u);
-  return bits;
+  KernelBits result = advanceAll(kernel, view, integrator, particles, extraSteps);
+  for (const Particle& p : particles) addBits(result.bits, p.cell);
+  EXPECT_GT(result.points, 500u);
+  return result.bits;
 }
 
 template <class Real>

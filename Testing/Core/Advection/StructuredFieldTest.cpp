@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "Advection/GridPieces.h"
+#include "Advection/KernelBits.h"
 #include "Support/World.h"
 #include "Tributary/Advection/detail/StructuredKernel.h"
 #include "Tributary/Collective/Collectives.h"
@@ -256,37 +257,7 @@ std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Inte
       particles[i].x[a] = particles[i].target[a] =
           double(mix(3 * i + a) >> 11) / double(1ull << 52) - 1;
   }
-  StepRules rules;
-  rules.integrator = integrator;
-  rules.maximumSteps = 50;
-  TrajectoryLog log;
-  const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
-  int calls = 0;
-  for (; std::any_of(particles.begin(), particles.end(), isActive); ++calls)
-    kernel(view, rules, particles.data(), std::int64_t(particles.size()), extraSteps, log);
-  EXPECT_EQ(calls > 1, extraSteps != FieldBlock::ToTheEnd);
-  std::vector<unsigned char> bits;
-  const auto add = [&](const auto& value) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    bits.insert(bits.end(), bytes, bytes + sizeof value);
-  };
-  for (const Particle& p : particles) {
-    for (int a = 0; a < 3; ++a) {
-      add(p.x[a]);
-      add(p.target[a]);
-    }
-    add(p.time);
-    add(p.steps);
-    add(p.reason);
-  }
-  std::vector<TrajectoryPoint> points;
-  for (std::size_t c = 0; c < log.chunkCount(); ++c)
-    points.insert(points.end(), log.chunk(c).begin(), log.chunk(c).end());
-  std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) {
-    return a.line != b.line ? a.line < b.line : a.index < b.index;
-  });
-  for (const TrajectoryPoint& p : points) add(p);
-  return bits;
+  return advanceAll(kernel, view, integrator, particles, extraSteps).bits;
 }
 
 TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
@@ -301,7 +272,8 @@ TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
           bitsFrom(advanceStructuredBaseline, isDouble, integrator, FieldBlock::ToTheEnd);
       EXPECT_GT(baseline.size(), 10000u);
       for (const StructuredKernel kernel : others)
-        for (const std::int64_t extraSteps : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
+        for (const std::int64_t extraSteps :
+             {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
           EXPECT_TRUE(bitsFrom(kernel, isDouble, integrator, extraSteps) == baseline);
     }
 }

@@ -24,7 +24,7 @@ struct PieceSummary {
 /// A piece of any rank.
 struct PieceDescription {
   PieceSummary summary;
-  std::array<std::vector<double>, 3> coordinates;  // none if the piece is uniform
+  std::array<std::vector<double>, 3> coordinates;  // empty if the piece is uniform
 };
 
 [[noreturn]] void refuseGap(int grid) {
@@ -43,7 +43,6 @@ std::vector<PieceDescription> readDescriptions(const std::vector<Bytes>& descrip
     for (Reader reader(bytes); !reader.atEnd();) {
       PieceDescription& piece = pieces.emplace_back();
       piece.summary = reader.value<PieceSummary>();
-      if (piece.summary.uniform) continue;
       for (std::vector<double>& coordinates : piece.coordinates) reader.rangeInto(coordinates);
     }
   }
@@ -160,8 +159,8 @@ Bytes describePieces(const std::vector<StructuredPiece>& pieces) {
   for (const StructuredPiece& piece : pieces) {
     writer.value(
         PieceSummary{piece.grid, piece.extent, piece.uniform, piece.origin, piece.spacing});
-    if (piece.uniform) continue;
-    for (const std::vector<double>& coordinates : piece.coordinates) writer.range(coordinates);
+    for (const std::vector<double>& coordinates : piece.coordinates)
+      writer.range(piece.uniform ? std::vector<double>() : coordinates);
   }
   return writer.take();
 }

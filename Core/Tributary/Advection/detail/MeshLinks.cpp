@@ -54,13 +54,13 @@ std::vector<FacePair> matchFaces(Transport& transport, ErrorCollector& errors,
     return a.key.a != b.key.a ? a.key.a < b.key.a : a.key.b < b.key.b;
   };
   const auto same = [](const FaceSide& a, const FaceSide& b) { return a.key == b.key; };
+  const auto pairUp = [](Span<Met<FaceSide>> group, auto&& send) {
+    if (group.size() != 2) return;
+    send(group[0].rank, {group[0].record, group[1].record});
+    send(group[1].rank, {group[1].record, group[0].record});
+  };
   std::vector<FacePair> pairs =
-      rendezvous<FacePair>(transport, errors, std::move(outer), hashOf, less, same,
-                           [](Span<Met<FaceSide>> group, auto&& send) {
-                             if (group.size() != 2) return;
-                             send(group[0].rank, {group[0].record, group[1].record});
-                             send(group[1].rank, {group[1].record, group[0].record});
-                           });
+      rendezvous<FacePair>(transport, errors, std::move(outer), hashOf, less, same, pairUp);
   if (errors.anyKnown()) return {};
   errors.attempt([&] {
     forEachGroup(inner, hashOf, less, same, [&](Span<FaceSide> group) {
