@@ -4,12 +4,12 @@
  * @brief   Connected components of any distributed data set, the same on any number of ranks
  *
  * vtkAsyncConnectivity finds the regions of connected cells of a data set, or of its cells in a
- * scalar range, numbers them and measures them. It does what vtkConnectivityFilter (and
- * vtkPConnectivityFilter, its distributed kin) does, with properties of the same names where they
- * mean the same; what is different is that it keeps the input as it is, that it works on the data
- * of all ranks as one, and that ranks do not wait for each other (distributed union-find: Morozov
- * and others, "IExchange: Asynchronous Communication and Termination Detection for Iterative
- * Algorithms", LDAV 2021, section 4.2).
+ * scalar range, numbers them and measures them. It corresponds to vtkConnectivityFilter and
+ * vtkPConnectivityFilter; properties with the same meaning have the same names. Unlike these, it
+ * does not change the input, it processes the data of all ranks as one domain, and ranks do not
+ * wait for each other. It uses distributed union-find: D. Morozov, T. Peterka, H. Guo, M. Raj, J.
+ * Xu, H.-W. Shen, "IExchange: Asynchronous Communication and Termination Detection for Iterative
+ * Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Section 4.2, Algorithm 8.
  *
  * **Input.** Any vtkDataSet, or any composite of them (multiblock, partitioned, AMR), distributed
  * over the ranks in any way. All its blocks on all ranks are one domain. Cells are connected if
@@ -22,17 +22,17 @@
  *   not join); else
  * - their coordinates are exactly the same, or not further apart than Tolerance allows.
  *
- * Or a vtkHyperTreeGrid, or a composite of nothing but those, whose trees lie on the ranks in any
- * way: all must have the same root cells, and a tree must be on one rank and in one block, but for
- * ghosts. Its cells are the leaves (to where the grid's DepthLimiter cuts trees off) that are not
- * masked, nor in a masked cell. Leaves are neighbors by their place in the trees, whatever their
- * levels. Material interfaces do not divide them. It has arrays of cells only, so that scalars
- * cannot be of points, and POINT_SEEDED is an error.
+ * Or a vtkHyperTreeGrid, or a composite of hyper tree grids only, whose trees are distributed over
+ * the ranks in any way. All grids must have the same root cells. Except for ghosts, a tree must be
+ * on one rank and in one block. Cells are the leaves (up to the DepthLimiter of the grid) that are
+ * neither masked nor in a masked cell. Leaves of any levels are neighbors if they touch. Material
+ * interfaces do not divide them. Hyper tree grids have arrays of cells only: scalars of points and
+ * POINT_SEEDED are errors.
  *
- * Cells on AMR levels that a finer level covers and hidden cells are left out. Ghost cells are not
- * needed; those that are asked of the output are asked of the input. Where there are some, they
- * must be copies of cells of the input, get the region of their originals and do not count. Ranks
- * may be empty.
+ * Hidden cells and AMR cells that a finer level covers are ignored. Ghost cells are not required; a
+ * request for ghost cells of the output is passed to the input. Ghost cells of the input must be
+ * copies of cells of the input. They get the region of their originals and do not count. Ranks may
+ * be empty.
  *
  * **Output 0.** The input with the array RegionId (vtkIdType) on cells and points: the number of
  * the cell's region; -1 out of range and in regions that are not selected. At a point: the least of
@@ -52,7 +52,7 @@
  * others have), Bounds; and for each of StatisticsArrays A (A_0, A_1 ... if it has components)
  * "A Minimum", "A Maximum", "A Integral" (a cell's measure times its value, or the mean of its
  * points' values, added up) and "A Mean" (the integral over the measure); NaN where the array has
- * such in the region.
+ * values that are not finite in the region.
  *
  * **The same bits.** Both outputs, as sets of cells, points and rows, do not depend on the number
  * of ranks, on how the input is cut, on ghost cells, on threads, on Method, on the schedule or on
@@ -63,14 +63,14 @@
  * Or by their number of cells, then by first cell: see RegionIdAssignmentMode. No rank holds a
  * table of all regions.
  *
- * **Collective**, see vtkAsyncAlgorithm. An abort is looked for before and while the sets of the
- * ranks are united, and not while a rank works on its own cells.
+ * **Collective**, see vtkAsyncAlgorithm. Aborts are checked before and while the sets of the ranks
+ * are united, but not while a rank processes its own cells.
  *
  * Labeling the cells of one rank is parallel through vtkSMPTools.
  *
- * **Not supported:** data sets of other kinds beside hyper tree grids. vtkUniformHyperTreeGrid
- * works, but not within ParaView 5.11, which asks every data set for its size:
- * vtkUniformHyperTreeGrid::GetActualMemorySizeBytes() calls itself there until the stack ends.
+ * **Not supported:** hyper tree grids together with other data sets. vtkUniformHyperTreeGrid works
+ * outside of ParaView 5.11 only: ParaView queries the size of each data set, and there
+ * vtkUniformHyperTreeGrid::GetActualMemorySizeBytes() recurses without end.
  *
  * @sa
  * vtkAsyncAlgorithm vtkConnectivityFilter vtkPConnectivityFilter
@@ -186,7 +186,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
 
   ///@{
   /**
-   * The place of the mode CLOSEST_POINT. Default: 0, 0, 0.
+   * The place used by the mode CLOSEST_POINT. Default: (0, 0, 0).
    */
   vtkSetVector3Macro(ClosestPoint, double);
   vtkGetVector3Macro(ClosestPoint, double);
@@ -194,8 +194,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
 
   ///@{
   /**
-   * The least and the greatest number of cells of the mode SIZE_RANGE; 0 for the greatest: no
-   * limit. Default: 1, 0.
+   * The least and the greatest number of cells for the mode SIZE_RANGE. If the greatest is 0, there
+   * is no limit. Default: (1, 0).
    */
   vtkSetVector2Macro(SizeRange, vtkIdType);
   vtkGetVector2Macro(SizeRange, vtkIdType);
@@ -203,8 +203,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
 
   ///@{
   /**
-   * Arrays that the table tells minimum, maximum, mean and integral of; an array of cells, or else
-   * of points. All data sets must have it. Default: none.
+   * Names of the arrays whose minimum, maximum, mean and integral the table has: arrays of cells,
+   * or else of points. All data sets must have them. Default: none.
    */
   void AddStatisticsArray(const char* name);
   void ClearStatisticsArrays();
@@ -220,7 +220,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
   ///@}
 
   /**
-   * The table of regions of this rank; owned by the filter, filled anew by each update, null before
+   * The table of regions of this rank, owned by the filter. Each update replaces it; null before
    * the first.
    */
   vtkTable* GetRegionTable();

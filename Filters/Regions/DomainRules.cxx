@@ -111,8 +111,9 @@ bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
     if (!first) first = &one;
     if (one.roots != first->roots)
       throw Error(
-          "the hyper tree grids have not all the same root cells and branch factor, so "
-          "that it is not known which of their cells touch; run the filter on each");
+          "the hyper tree grids do not have the same root cells and branch factor, so that "
+          "touching "
+          "cells cannot be found; run the filter on each grid");
     const std::int32_t depth = std::max(rules.trees.depth, one.trees.depth);
     rules.trees = one.trees;
     rules.trees.depth = depth;
@@ -120,8 +121,8 @@ bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
   if (first && hasOthers)
     throw Error(
         "the input has hyper tree grids and other data sets, whose cells cannot be "
-        "connected; run the filter on each, or convert the former with Hyper Tree Grid To "
-        "Unstructured Grid");
+        "connected; run the filter on each, or convert the hyper tree grids with Hyper "
+        "Tree Grid To Unstructured Grid");
   rules.trees.check();
   return first != nullptr;
 }

@@ -30,8 +30,8 @@ std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Le
       }
       if (!labels[n] && leaf.cells() > 0) {
         throw Error(
-            "a data set has not the array to compare with LabelConnectivity; choose an "
-            "array of cells that all have with SelectLabels "
+            "a data set lacks the label array required by LabelConnectivity; choose an array "
+            "of cells that all data sets have with SelectLabels "
             "(SetInputArrayToProcess(1, ...))");
       }
     }
@@ -53,8 +53,8 @@ std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>
       const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
       if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS)) {
         throw Error(
-            "a data set has not the scalars of ScalarConnectivity; choose an array of "
-            "points or cells that all have with SelectInputScalars "
+            "a data set lacks the scalar array required by ScalarConnectivity; choose an array of "
+            "points or cells that all data sets have with SelectInputScalars "
             "(SetInputArrayToProcess(0, ...)), or turn ScalarConnectivity off");
       }
       const vtkIdType count = atCells ? leaf.cells() : leaf.points();
@@ -96,8 +96,9 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
         }
         if (!array || !(atCells ? hasValuePerCell(array, leaf)
                                 : array->GetNumberOfTuples() == leaf.points())) {
-          throw Error("a data set has not the array \"" + name +
-                      "\" of StatisticsArrays at its cells or points; choose arrays that all have");
+          throw Error("a data set lacks the array \"" + name +
+                      "\" of StatisticsArrays at its cells or points; choose arrays that all data "
+                      "sets have");
         }
         if (components != 0 && components != array->GetNumberOfComponents()) {
           throw Error("the array \"" + name +

@@ -281,7 +281,7 @@ TEST(DamagedMessages, OfRegions) {
   for (const int victim : {0, 1}) errors += errorsUnderDamage(2, victim, number);
   expectAll(errors,
             {"regions with other values", "a set that does not exist", "answers to other questions",
-             "bytes wanted for a record", "malformed message: a region of another rank",
+             "a number of no region", "malformed message: a region of another rank",
              "points of a region of another rank"});
 }
 
