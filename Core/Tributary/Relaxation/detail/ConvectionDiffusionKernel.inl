@@ -23,7 +23,8 @@ inline double through(double diffusion, double velocity) {
   return velocity == velocity ? diffusion : 0;
 }
 
-/// A cell's equation, with its neighbors along the row separate from the rest: diagonal u = b + rest
+/// A cell's equation, with its neighbors along the row separate from the rest: diagonal u = b +
+/// rest
 /// + low west + high east.
 struct Equation {
   double diagonal, rest, low, high;
@@ -74,8 +75,8 @@ inline Equation equationOf(const Row& row, std::int64_t i) {
   return e;
 }
 
-/// Only the part that depends on the cell before is computed cell by cell; the rest is vectorized by
-/// the compiler.
+/// Only the part that depends on the cell before is computed cell by cell; the rest is vectorized
+/// by the compiler.
 template <bool Conservative>
 void sweepRow(const Row& row, bool forward, const double* b, double* u, double* __restrict share,
               double* __restrict coupling) {
