@@ -32,7 +32,7 @@ void addExchange(CLI::App& command, Options& options) {
   command.add_option("--detector", options.detector, "Termination detector")->capture_default_str();
   command.add_option("--batch-bytes", options.batchBytes, "Size limit of a batch")
       ->capture_default_str();
-  command.add_option("--hold", options.holdSeconds, "Age limit of a batch, in seconds")
+  command.add_option("--hold", options.holdTime, "Age limit of a batch, in seconds")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--diy-queue-bytes", options.diy.minimumQueueBytes, "DIY: smallest queue")

@@ -21,7 +21,7 @@ ParticlesOptions::ParticlesOptions() {
   const tributary::ExchangeOptions defaults;
   detector = defaults.detector;
   batchBytes = defaults.batchBytes;
-  holdSeconds = defaults.holdSeconds;
+  holdTime = defaults.holdTime;
 }
 
 namespace {
@@ -108,7 +108,7 @@ class Lattice {
     exchangeOptions.arrivals = options_.arrivals;
     exchangeOptions.detector = options_.detector;
     exchangeOptions.batchBytes = options_.batchBytes;
-    exchangeOptions.holdSeconds = options_.holdSeconds;
+    exchangeOptions.holdTime = options_.holdTime;
     const BlockId first = assignment_.first(transport_.rank());
     // A message carries any number of values, where DIY has a stream of values per pair of blocks.
     // Not all that a callback sends: the receiver could begin only when the sender has ended, and
@@ -242,7 +242,7 @@ void measureParticles(const ParticlesOptions& options) {
   settings["arrivals"] = options.arrivals;
   settings["detector"] = options.detector;
   settings["batch bytes"] = options.batchBytes;
-  settings["hold seconds"] = options.holdSeconds;
+  settings["hold seconds"] = options.holdTime;
   settings["DIY queue bytes"] = options.diy.minimumQueueBytes;
   settings["DIY hold ms"] = options.diy.holdMilliseconds;
   settings["DIY fine"] = options.diy.fine;

@@ -23,7 +23,7 @@ struct ParticlesOptions {
   double arrivals = 1;                ///< Of the Neighborhood schedule.
   std::string detector;
   std::size_t batchBytes;
-  double holdSeconds;
+  double holdTime;
   DiyOptions diy;
   std::string json;
 

@@ -216,7 +216,7 @@ class Trial {
     char text[64];
     std::snprintf(text, sizeof text, "%d x %zuK, %gus",
                   options_.blocksPerRank[static_cast<std::size_t>(cut - field_.cuts.begin())],
-                  setting.exchange.batchBytes >> 10, setting.exchange.holdSeconds * 1e6);
+                  setting.exchange.batchBytes >> 10, setting.exchange.holdTime);
     return text;
   }
 

@@ -20,7 +20,7 @@ WalksOptions::WalksOptions() {
   const tributary::ExchangeOptions defaults;
   detector = defaults.detector;
   batchBytes = defaults.batchBytes;
-  holdSeconds = defaults.holdSeconds;
+  holdTime = defaults.holdTime;
 }
 
 namespace {
@@ -60,7 +60,7 @@ Row measureRow(tributary::Transport& transport, int perRank, int walkers,
     exchangeOptions.schedule = schedule;
     exchangeOptions.detector = options.detector;
     exchangeOptions.batchBytes = options.batchBytes;
-    exchangeOptions.holdSeconds = options.holdSeconds;
+    exchangeOptions.holdTime = options.holdTime;
     comparison.add({name, [&, exchangeOptions](tributary::ExchangeStatistics& statistics) {
                       return timeExchange(transport, assignment, links, exchangeOptions, step,
                                           statistics);
@@ -134,7 +134,7 @@ void measureWalks(const WalksOptions& options) {
                  {"repetitions", options.repeat},
                  {"detector", options.detector},
                  {"batch bytes", options.batchBytes},
-                 {"hold seconds", options.holdSeconds},
+                 {"hold seconds", options.holdTime},
                  {"DIY queue bytes", options.diy.minimumQueueBytes},
                  {"DIY hold ms", options.diy.holdMilliseconds},
                  {"DIY fine", options.diy.fine}});

@@ -17,7 +17,7 @@ struct WalksOptions {
   std::vector<std::string> variants;  ///< Names; all if empty.
   std::string detector;
   std::size_t batchBytes;
-  double holdSeconds;
+  double holdTime;
   DiyOptions diy;
   std::string json;
 

@@ -38,7 +38,7 @@ struct TraceTuning {
 /// gather elsewhere later, over all of the work. With fewer than 100 seeds nothing is tried, and
 /// the default stays; so it does on one rank, which sends nothing.
 /// @param settings  the same number on all ranks, in the same order; at least one
-/// @param options   batchBytes and holdSeconds are not read; the monitor is called with 0
+/// @param options   batchBytes and holdTime are not read; the monitor is called with 0
 /// @param budget    what all of this may cost, as a share of one run with each setting; the same on
 ///                  all ranks. With less than three runs nothing is tried: the settings of one
 ///                  cut need more than a third.
