@@ -21,7 +21,7 @@
 #include "Tributary/Model/EventSimulation.h"
 #include "Tributary/Model/Fit.h"
 #include "Tributary/Model/HybridJacobi.h"
-#include "Tributary/Model/HybridLinks.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Model/KernelDensity.h"
 #include "Tributary/Model/OperationModel.h"
 #include "Tributary/Model/TimingFile.h"

@@ -16,8 +16,8 @@ namespace {
 /// With fewer seeds, or fewer steps of a line, settling in takes most of the time.
 constexpr std::int64_t FewestSeeds = 100;
 constexpr std::int64_t FewestSteps = 16;
-/// How often all of the work may be done besides the race's shares: with the default before them,
-/// and after them with the winner, and with the default again.
+/// Runs of all of the work besides the trials: with the default before them, and with the winner
+/// and the default after them.
 constexpr double WholeRuns = 3;
 
 /// What a trial traces: the first steps of some of the lines.
@@ -95,7 +95,7 @@ std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts) {
 }
 
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
-                      Span<const Seed> seeds, const TraceOptions& options, double budget) {
+                      Span<const Seed> seeds, const TtrialOptions& options, double budget) {
   collectively(transport, [&] {
     if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
     for (const TraceSetting& setting : settings)
@@ -111,7 +111,7 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   if (transport.size() == 1 || settings.size() == 1 || count < FewestSeeds ||
       !(budget * candidates > WholeRuns))
     return tuning;
-  TraceOptions trial = options;
+  TtrialOptions trial = options;
   if (options.monitor) trial.monitor = [&](double) { return options.monitor(0); };
   std::vector<LineEnd> ends;
   const auto run = [&](const TraceSetting& setting, const Part& part) {
@@ -133,23 +133,23 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   // All of the work, once it is warm: how long it takes, and how many steps lines have.
   run(settings[0], {FewestSteps, 1});
   if (tuning.aborted) return tuning;
-  RaceOptions raceOptions;
-  raceOptions.budget = budget - WholeRuns / candidates;
-  raceOptions.defaultSeconds = run(settings[0], {options.rules.maximumSteps, 1});
+  TrialOptions trialOptions;
+  trialOptions.budget = budget - WholeRuns / candidates;
+  trialOptions.defaultSeconds = run(settings[0], {options.rules.maximumSteps, 1});
   if (tuning.aborted) return tuning;
   const Work work(transport, ends);
   if (work.empty()) return tuning;
-  raceOptions.smallestShare =
+  trialOptions.smallestShare =
       work.shareOf(FewestSteps) *
       std::min(1.0, static_cast<double>(FewestSeeds) / static_cast<double>(count));
-  SettingsTrial race(settings.size(), raceOptions);
-  while (const auto next = race.next()) {
+  SettingsTrial trial(settings.size(), trialOptions);
+  while (const auto next = trial.next()) {
     const double seconds = run(settings[next->candidate], work.part(next->share));
     if (tuning.aborted) return tuning;
-    race.report(seconds);
+    trial.report(seconds);
   }
-  tuning.best = race.best();
-  tuning.expected = race.forecast();
+  tuning.best = trial.best();
+  tuning.expected = trial.forecast();
   return tuning;
 }
 

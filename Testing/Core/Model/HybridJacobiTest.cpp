@@ -21,7 +21,7 @@
 
 #include "Support/World.h"
 #include "Tributary/Collective/Collectives.h"
-#include "Tributary/Model/HybridLinks.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Model/LaplaceStencil.h"
 #include "Tributary/Model/detail/LaplaceKernel.h"
 #include "Tributary/Model/detail/LatestValue.h"

@@ -19,7 +19,7 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
                           const ExchangeOptions& options, const Step& step) {
   if (!step) return "exchange: no callback is given; set the argument step";
   if (assignment.ranks() != transport.size()) {
-    return "exchange: the assignment has " + std::to_string(assignment.ranks()) +
+    return "exchange: the assignment is for " + std::to_string(assignment.ranks()) +
            " ranks, but the transport has " + std::to_string(transport.size());
   }
   const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));

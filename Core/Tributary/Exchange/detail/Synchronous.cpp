@@ -50,7 +50,7 @@ class Synchronous : public ScheduleMachine {
   bool onBatch(int source, const BatchFooter& footer) override {
     if (footer.round == round_) return true;
     if (footer.round == round_ + 1) return false;
-    refuseBatch(source, "it is of round " + std::to_string(footer.round) + ", received in round " +
+    refuseBatch(source, "it is of round " + std::to_string(footer.round) + " in round " +
                             std::to_string(round_));
   }
 
