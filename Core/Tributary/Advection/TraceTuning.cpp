@@ -95,7 +95,7 @@ std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts) {
 }
 
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
-                      Span<const Seed> seeds, const TtrialOptions& options, double budget) {
+                      Span<const Seed> seeds, const TraceOptions& options, double budget) {
   collectively(transport, [&] {
     if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
     for (const TraceSetting& setting : settings)
@@ -111,7 +111,7 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   if (transport.size() == 1 || settings.size() == 1 || count < FewestSeeds ||
       !(budget * candidates > WholeRuns))
     return tuning;
-  TtrialOptions trial = options;
+  TraceOptions trial = options;
   if (options.monitor) trial.monitor = [&](double) { return options.monitor(0); };
   std::vector<LineEnd> ends;
   const auto run = [&](const TraceSetting& setting, const Part& part) {
@@ -142,14 +142,14 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   trialOptions.smallestShare =
       work.shareOf(FewestSteps) *
       std::min(1.0, static_cast<double>(FewestSeeds) / static_cast<double>(count));
-  SettingsTrial trial(settings.size(), trialOptions);
-  while (const auto next = trial.next()) {
+  SettingsTrial trials(settings.size(), trialOptions);
+  while (const auto next = trials.next()) {
     const double seconds = run(settings[next->candidate], work.part(next->share));
     if (tuning.aborted) return tuning;
-    trial.report(seconds);
+    trials.report(seconds);
   }
-  tuning.best = trial.best();
-  tuning.expected = trial.forecast();
+  tuning.best = trials.best();
+  tuning.expected = trials.forecast();
   return tuning;
 }
 
