@@ -23,7 +23,7 @@ namespace {
 
 std::string argumentError(const IterationProblem& problem, const IterationOptions& options) {
   if (!problem.sweep || !problem.fill || !problem.residual) {
-    return "iteration: set all of sweep, fill and residual";
+    return "iteration: a callback is missing; set all of sweep, fill and residual";
   }
   if (!(options.threshold >= 0)) return "iteration: the threshold must not be negative";
   if (options.iterationLimit < 1) return "iteration: iterationLimit must be at least 1";

@@ -661,7 +661,8 @@ TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
             std::string::npos);
   bad = good;
   bad.detection.arity = 5;
-  EXPECT_EQ(error(here ? bad : good, {{}}, step).find("parameters differ among ranks") == std::string::npos,
+  EXPECT_EQ(error(here ? bad : good, {{}}, step).find("parameters differ among ranks") ==
+                std::string::npos,
             world().size() == 1);
 }
 

@@ -21,8 +21,8 @@
 
 #include "Support/World.h"
 #include "Tributary/Collective/Collectives.h"
-#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Model/LaplaceStencil.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Model/detail/LaplaceKernel.h"
 #include "Tributary/Model/detail/LatestValue.h"
 
