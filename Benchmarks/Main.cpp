@@ -24,237 +24,265 @@
 
 namespace {
 
-/// What both benchmarks of the exchange are asked.
-template <class Options>
-void addExchange(CLI::App& command, Options& options) {
-  command.add_option("--variants", options.variants, "Only these, by the names in the table")
+void addJson(CLI::App& command, std::string& path) {
+  command.add_option("--json", path, "Also save the results as JSON to this file");
+}
+
+void addRepeat(CLI::App& command, int& repeat, const std::string& help = "Repetitions") {
+  command.add_option("--repeat", repeat, help)->check(CLI::Range(1, 1000))->capture_default_str();
+}
+
+/// Options common to comparisons of schedules with DIY.
+void addExchange(CLI::App& command, bench::ExchangeComparisonOptions& options) {
+  addRepeat(command, options.repeat);
+  command
+      .add_option("--variants", options.variants,
+                  "Variants to measure, by column name; default: all")
       ->delimiter(',');
-  command.add_option("--detector", options.detector, "Termination detector")->capture_default_str();
-  command.add_option("--batch-bytes", options.batchBytes, "Size limit of a batch")
+  command
+      .add_option("--arrivals", options.exchange.arrivals,
+                  "Neighborhood: share of the expected messages that ends a round, in [0, 1]")
+      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command.add_option("--hold", options.holdSeconds, "Age limit of a batch, in seconds")
+  command.add_option("--detector", options.exchange.detector, "Termination detector")
+      ->capture_default_str();
+  command
+      .add_option("--batch-bytes", options.exchange.batchBytes,
+                  "Size in bytes at which a batch is sent")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--hold-time", options.exchange.holdTime,
+                  "Age in microseconds at which a batch is sent")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_option("--diy-queue-bytes", options.diy.minimumQueueBytes, "DIY: smallest queue")
+  command
+      .add_option("--stall-timeout", options.exchange.stallTimeout,
+                  "Seconds without progress after which a run fails; 0 for no limit")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_option("--diy-hold", options.diy.holdMilliseconds, "DIY: longest hold, in ms")
+  command
+      .add_option("--diy-queue-bytes", options.diy.minimumQueueBytes,
+                  "DIY: minimum size in bytes of a queue that is sent")
+      ->capture_default_str();
+  command
+      .add_option("--diy-hold", options.diy.holdMilliseconds,
+                  "DIY: maximum hold time in milliseconds")
       ->capture_default_str();
   command.add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
-  command.add_option("--json", options.json, "Also write the results to this file");
+  addJson(command, options.json);
 }
 
 void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
   auto* command = app.add_subcommand(
-      "particles", "Schedules against blocks per rank, beside DIY's two exchanges");
+      "particles",
+      "Particle tracing: schedules by blocks per rank, compared with DIY's two exchanges");
   command->add_option("--voxels", options.voxels, "Voxels per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--ratio", options.ratio, "Fast to slow velocity")
+  command->add_option("--ratio", options.ratio, "Ratio of fast to slow velocity")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seeds-per-voxel", options.seedsPerVoxel, "Seeds along y and along z")
+  command
+      ->add_option("--seeds-per-voxel", options.seedsPerVoxel,
+                   "Seeds per voxel along each of y and z")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command->add_option("--step", options.stepVoxels, "Step in fast blocks, in voxels")
+  command->add_option("--step", options.stepVoxels, "Step length in fast blocks, in voxels")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank, a list")
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command
       ->add_option("--steps-per-hop", options.stepsPerHop,
-                   "Instead: a ring of blocks so short that a tracer leaves after so many steps")
+                   "Use a ring of blocks that a tracer leaves after this number of steps")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--tracers", options.tracers, "In the ring: numbers of tracers (squares)")
+  command
+      ->add_option("--tracers", options.tracers, "Ring: numbers of tracers, square numbers (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 22))
       ->capture_default_str();
   command
       ->add_option(
           "--hops", options.hops,
-          "In the ring: hops of all tracers together; more if that is below 1000 of each, up to 40 "
-          "times as many")
+          "Ring: total number of hops of all tracers; increased up to 40 times to give each tracer "
+          "1000 hops")
       ->check(CLI::Range(1, 1 << 30))
-      ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--arrivals", options.arrivals, "Share of messages Neighborhood waits for")
-      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   addExchange(*command, options);
 }
 
 void addWalks(CLI::App& app, bench::WalksOptions& options) {
   auto* command = app.add_subcommand(
-      "walks", "Random walks of small messages over the blocks, beside DIY's two exchanges");
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank, a list")
+      "walks", "Random walks of small messages between blocks, compared with DIY's two exchanges");
+  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--walkers", options.walkers, "Walkers, a list")
+  command->add_option("--walkers", options.walkers, "Numbers of walkers (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 22))
       ->capture_default_str();
-  command->add_option("--hops", options.hops, "Hops of all walkers together")
+  command->add_option("--hops", options.hops, "Total number of hops of all walkers")
       ->check(CLI::Range(1, 1 << 30))
-      ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   addExchange(*command, options);
 }
 
 void addKernels(CLI::App& app, bench::KernelsOptions& options) {
-  auto* command = app.add_subcommand("kernels", "Speed of the advection kernels on one core");
-  command->add_option("--points", options.points, "Points per axis of structured grids, a list")
+  auto* command = app.add_subcommand("kernels", "Throughput of the advection kernels on one core");
+  command->add_option("--points", options.points, "Points per axis of structured grids (list)")
       ->delimiter(',')
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
-  command->add_option("--mesh-cells", options.meshCells, "Cubes per axis of the meshes")
+  command->add_option("--mesh-cells", options.meshCells, "Cubes per axis of meshes")
       ->check(CLI::Range(1, 400))
       ->capture_default_str();
-  command->add_option("--seeds", options.seeds, "Seeds")
+  command->add_option("--seeds", options.seeds, "Number of seeds")
       ->check(CLI::Range(1, 100000000))
       ->capture_default_str();
-  command->add_option("--steps", options.steps, "Limit of steps per line")
+  command->add_option("--steps", options.steps, "Maximum number of steps per line")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command->add_option("--step", options.step, "Step of RK2 and RK4 in cells")
+  command->add_option("--step", options.step, "Step length of RK2 and RK4, in cells")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--fields", options.fields, "Fields, a list")
+  addRepeat(*command, options.repeat);
+  command->add_option("--fields", options.fields, "Fields (list)")
       ->delimiter(',')
       ->check(CLI::IsMember({"uniform", "rectilinear", "hexahedra", "tetrahedra"}))
       ->capture_default_str();
-  command->add_option("--integrators", options.integrators, "Integrators, a list")
+  command->add_option("--integrators", options.integrators, "Integrators (list)")
       ->delimiter(',')
       ->check(CLI::IsMember({"RK2", "RK4", "RK45"}))
       ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addJson(*command, options.json);
 }
 
 void addTune(CLI::App& app, bench::TuneOptions& options) {
   auto* command = app.add_subcommand(
-      "tune", "Settings of the exchange that short trials choose, against a sweep over all");
-  command->add_option("--workloads", options.workloads, "Only these, a list; default: all")
+      "tune", "Exchange settings chosen by short trials, compared with a sweep over all settings");
+  command->add_option("--workloads", options.workloads, "Workloads to measure (list); default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(bench::tuneWorkloads()));
-  command->add_option("--work", options.work, "Times as many steps for each line")
+  command->add_option("--work", options.work, "Factor for the number of steps per line")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank to choose from, a list")
+  command
+      ->add_option("--blocks", options.blocksPerRank, "Candidate numbers of blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command
       ->add_option("--budget", options.budget,
-                   "Cost of all trials, as a share of one run with each setting")
+                   "Limit of the cost of all trials, relative to one run with each setting")
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions of the sweep")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  addRepeat(*command, options.repeat, "Repetitions of the sweep");
   command
       ->add_option("--confirm", options.confirm,
-                   "Repetitions in which the sweep's best and the choice are compared")
+                   "Repetitions of the comparison of the best and the chosen setting")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addJson(*command, options.json);
 }
 
-/// The options of the distributed union-find.
+/// Options of the distributed union-find.
 void addUnions(CLI::App* command, bench::ComponentsOptions& options) {
-  command
-      ->add_option("--problems", options.problems, "union: what is connected, a list; default: all")
+  command->add_option("--problems", options.problems, "union: problems (list); default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(bench::componentProblems()));
-  command->add_option("--size", options.size, "union: voxels per axis; 0: what suits the problem")
+  command
+      ->add_option("--size", options.size,
+                   "union: voxels per axis; 0 for the default of each problem")
       ->check(CLI::Range(0, 512))
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "union: blocks per rank, a list")
+  command->add_option("--blocks", options.blocksPerRank, "union: blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--unions", options.unions, "union: unions in a row, for each time")
+  command->add_option("--unions", options.unions, "union: successive unions per measured time")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->add_option("--simulate", options.simulate, "union: simulate so many ranks, a list")
+  command
+      ->add_option("--simulate", options.simulate,
+                   "union: numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--turn-seconds", options.turnSeconds,
-                   "Simulated: what a rank computes between looks at its messages")
+                   "Simulated: seconds of computation between two receives")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--noise", options.noise, "Simulated: deviation of that, relative")
+  command
+      ->add_option("--noise", options.noise, "Simulated: relative standard deviation of this time")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  addRepeat(*command, options.repeat);
   command
-      ->add_option("--variants", options.variants, "union: only these, by the names in the table")
+      ->add_option("--variants", options.variants,
+                   "union: variants to measure, by column name (list); default: all")
       ->delimiter(',');
   command->add_option("--detector", options.detector, "union: termination detector")
       ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addJson(*command, options.json);
 }
 
 void addComponents(CLI::App& app, std::string& part, bench::ComponentsOptions& options,
                    bench::ComponentKernelsOptions& kernels) {
   auto* command = app.add_subcommand("components", "Connected components");
   command
-      ->add_option("--part", part,
-                   "union: the distributed union-find; kernels: labeling on one rank")
+      ->add_option("--part", part, "union: distributed union-find; kernels: labeling on one rank")
       ->check(CLI::IsMember({"union", "kernels"}))
       ->capture_default_str();
   command->add_option("--voxels", kernels.voxels, "kernels: voxels per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--threads", kernels.threads, "kernels: numbers of threads, a list")
+  command->add_option("--threads", kernels.threads, "kernels: numbers of threads (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--neighbors", kernels.neighbors, "kernels: of a voxel, a list")
+  command->add_option("--neighbors", kernels.neighbors, "kernels: neighbors of a voxel (list)")
       ->delimiter(',')
       ->check(CLI::IsMember({6, 18, 26}))
       ->capture_default_str();
-  command->add_option("--vertices", kernels.vertices, "kernels: of graphs with twice as many edges")
+  command
+      ->add_option("--vertices", kernels.vertices,
+                   "kernels: vertices of graphs with twice as many edges")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   command
       ->add_option("--mesh-cubes", kernels.meshCubes, "kernels: cubes of six tetrahedra per axis")
       ->check(CLI::Range(1, 400))
       ->capture_default_str();
-  command->add_option("--points", kernels.points, "kernels: points to merge")
+  command->add_option("--points", kernels.points, "kernels: number of points to merge")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--cases", kernels.cases, "kernels: only these, by the names in the table")
+  command
+      ->add_option("--cases", kernels.cases,
+                   "kernels: cases to measure, by name in the table (list); default: all")
       ->delimiter(',');
   addUnions(command, options);
 }
 
 void addFeatures(CLI::App& app, bench::FeaturesOptions& options) {
   auto* command = app.add_subcommand(
-      "features", "Features over time: a step, and the union of what belongs to one");
-  command->add_option("--plane", options.plane, "Points along each of two axes")
+      "features", "Features over time: one step, and the union of the parts of features");
+  command->add_option("--plane", options.plane, "Points per axis of a two-dimensional grid")
       ->check(CLI::Range(2, 1 << 14))
       ->capture_default_str();
-  command->add_option("--volume", options.volume, "Points along each of three axes")
+  command->add_option("--volume", options.volume, "Points per axis of a three-dimensional grid")
       ->check(CLI::Range(2, 1 << 10))
       ->capture_default_str();
-  command->add_option("--features", options.features, "Regions in a step")
+  command->add_option("--features", options.features, "Regions per step")
       ->check(CLI::Range(1, 1 << 28))
       ->capture_default_str();
-  command->add_option("--steps", options.steps, "Steps that are timed")
+  command->add_option("--steps", options.steps, "Number of timed steps")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   options.unions.problems = {"critical", "streaks"};
@@ -265,128 +293,148 @@ void addFeatures(CLI::App& app, bench::FeaturesOptions& options) {
 
 void addTermination(CLI::App& app, bench::TerminationOptions& options) {
   auto* command = app.add_subcommand(
-      "termination", "Termination detectors: delay, messages, cost; on MPI or simulated");
-  command->add_option("--program", options.program, "What the ranks do")
+      "termination", "Termination detectors: delay, messages and cost, with MPI or simulated");
+  command->add_option("--program", options.program, "Program of the ranks")
       ->check(CLI::IsMember({"load", "walks", "tracer", "diffusion"}))
       ->capture_default_str();
   command
       ->add_option("--detectors", options.detectors,
-                   "Detectors, a list; default: all that are right for the program")
+                   "Detectors (list); default: all that are valid for the program")
       ->delimiter(',');
-  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+  command
+      ->add_option("--simulate", options.simulate,
+                   "Numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--mean", options.means, "load: Poisson means, a list")
+  command->add_option("--mean", options.means, "load: means of the Poisson distribution (list)")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  command->add_option("--remote", options.remotePercent, "load: percent of requests, a list")
+  command
+      ->add_option("--remote", options.remotePercent, "load: percentage of remote requests (list)")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   command->add_option("--items", options.load.itemsPerUnit, "load: items of work per unit of load")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--item-seconds", options.load.itemSeconds, "load: computing for an item")
+  command
+      ->add_option("--item-seconds", options.load.itemSeconds,
+                   "load: seconds of computation per item")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--walkers", options.walks.walkers, "walks: walkers on each rank")
+  command->add_option("--walkers", options.walks.walkers, "walks: walkers per rank")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--hops", options.walks.hops, "walks: hops of each")
+  command->add_option("--hops", options.walks.hops, "walks: hops per walker")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--bytes", options.walks.bytes, "walks: size of a message")
+  command->add_option("--bytes", options.walks.bytes, "walks: bytes per message")
       ->check(CLI::Range(32, 1 << 20))
       ->capture_default_str();
-  command->add_option("--hop-seconds", options.walks.hopSeconds, "walks: computing for a hop")
+  command
+      ->add_option("--hop-seconds", options.walks.hopSeconds,
+                   "walks: seconds of computation per hop")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--tracer-voxels", options.tracer.voxels, "tracer: voxels per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--step-seconds", options.tracer.stepSeconds, "tracer, simulated: a step")
+  command
+      ->add_option("--step-seconds", options.tracer.stepSeconds,
+                   "tracer, simulated: seconds per step")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--arity", options.detection.arity, "Trees: children of a node")
+  command
+      ->add_option("--arity", options.detection.arity,
+                   "Trees: maximum number of children of a node")
       ->capture_default_str();
   command->add_option("--control-level", options.detection.controlLevel, "Trees: control level")
       ->capture_default_str();
   command->add_option("--initiators", options.detection.initiators, "ring-flag: initiators")
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions, each with a seed of its own")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addRepeat(*command, options.repeat, "Repetitions, each with another random seed");
+  addJson(*command, options.json);
 }
 
 void addReduction(CLI::App& app, bench::ReductionOptions& options) {
   auto* command = app.add_subcommand(
-      "reduction", "Merge and swap reductions of images, beside MPI's and DIY's; or simulated");
-  command->add_option("--patterns", options.patterns, "A list of merge and swap")
+      "reduction", "Merge and swap reductions of images, compared with MPI and DIY, or simulated");
+  command->add_option("--patterns", options.patterns, "Patterns: merge, swap (list)")
       ->delimiter(',')
       ->check(CLI::IsMember({"merge", "swap"}))
       ->capture_default_str();
-  command->add_option("--operator", options.combine, "none: communication only")
+  command
+      ->add_option("--operator", options.combine, "Operator on pixels; none for communication only")
       ->check(CLI::IsMember({"over", "none"}))
       ->capture_default_str();
-  command->add_option("--pixels", options.pixels, "Pixels of 16 bytes in each block, a list")
+  command->add_option("--pixels", options.pixels, "Number of 16-byte pixels per block (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 27))
       ->capture_default_str();
-  command->add_option("--k", options.k, "Groups that meet in a round, a list; 0: all at once")
+  command->add_option("--k", options.k, "Size of a group in a round (list); 0 for a single round")
       ->delimiter(',')
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   command->add_option("--blocks", options.blocksPerRank, "Blocks per rank")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--threads", options.threads, "Threads that combine, on each rank")
+  command->add_option("--threads", options.threads, "Threads per rank that combine pixels")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--segment", options.segmentBytes, "Bytes that a merge sends at a time")
+  command->add_option("--segment", options.segmentBytes, "Size in bytes of the segments of a merge")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+  command
+      ->add_option("--simulate", options.simulate,
+                   "Numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--pixel-seconds", options.pixelSeconds, "Simulated: combining a pixel")
+  command
+      ->add_option("--pixel-seconds", options.pixelSeconds, "Simulated: seconds to combine a pixel")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--variants", options.variants, "Only these, by names such as MPI, ours k=2")
+  addRepeat(*command, options.repeat);
+  command
+      ->add_option("--variants", options.variants,
+                   "Variants to measure, such as MPI, ours k=2 (list); default: all")
       ->delimiter(',');
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addJson(*command, options.json);
 }
 
 void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
   auto* command = app.add_subcommand(
-      "neighborhood", "Particle tracing with arrivals swept; on MPI or simulated with slow ranks");
-  command->add_option("--arrivals", options.arrivals, "Shares of messages to wait for, a list")
+      "neighborhood",
+      "Particle tracing by share of arrivals, with MPI or simulated with slow ranks");
+  command
+      ->add_option("--arrivals", options.arrivals,
+                   "Shares of the expected messages that end a round (list)")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+  command
+      ->add_option("--simulate", options.simulate,
+                   "Numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--particles", options.particles, "Particles, all ranks together")
+  command->add_option("--particles", options.particles, "Total number of particles")
       ->check(CLI::Range(1, 1 << 26))
       ->capture_default_str();
-  command->add_option("--steps", options.steps, "Steps of a particle")
+  command->add_option("--steps", options.steps, "Steps per particle")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--step", options.stepCells, "Mean length of a step, in cells of 2048^3")
+  command->add_option("--step", options.stepCells, "Mean step length, in cells of a 2048^3 grid")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seed-box", options.seedBox, "Edge of the seeds' cube, the domain's is 1")
+  command
+      ->add_option("--seed-box", options.seedBox,
+                   "Edge length of the cube of seeds, relative to the domain")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_option("--blocks", options.blocksPerRank, "Blocks per rank")
@@ -395,210 +443,242 @@ void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
   command->add_option("--slow-share", options.slowShare, "Simulated: share of slow ranks")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--slowness", options.slowness, "Simulated: how much slower they compute")
+  command
+      ->add_option("--slowness", options.slowness,
+                   "Simulated: factor by which slow ranks are slower")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       ->add_option("--slow-seconds", options.slowSeconds,
-                   "Simulated: after so long others are slow; 0: always the same ranks")
+                   "Simulated: seconds after which other ranks become slow; 0 for never")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--step-seconds", options.stepSeconds, "Simulated: computing for a step")
+  command
+      ->add_option("--step-seconds", options.stepSeconds,
+                   "Simulated: seconds of computation per step")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command->add_option("--detector", options.detector, "Termination detector")
       ->capture_default_str();
-  command->add_option("--seed", options.seed, "Of the particles' places and the slow ranks")
+  command->add_option("--seed", options.seed, "Random seed of particles and slow ranks")
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addRepeat(*command, options.repeat);
+  addJson(*command, options.json);
 }
 
 void addIterations(CLI::App& app, bench::IterationsOptions& options) {
   auto* command = app.add_subcommand(
-      "iterations", "A step of convection and diffusion by asynchronous iterations, or simulated");
+      "iterations",
+      "A convection-diffusion step by asynchronous iterations, with MPI or simulated");
   command
-      ->add_option("--table", options.table,
-                   "detection: synchronous and asynchronous ones; sends: send modes and receives")
+      ->add_option(
+          "--table", options.table,
+          "detection: synchronous and asynchronous iterations by detection; sends: send modes and "
+          "numbers of receives")
       ->check(CLI::IsMember({"detection", "sends"}))
       ->capture_default_str();
-  command->add_option("--simulate", options.simulate, "Simulate so many ranks, a list")
+  command
+      ->add_option("--simulate", options.simulate,
+                   "Numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
   command->add_option("--cells", options.cells, "Cells per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--threshold", options.threshold, "Of the largest magnitude of b - A u")
+  command->add_option("--threshold", options.threshold, "Threshold of the maximum norm of b - A u")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--inverse-step", options.inverseStep, "1 / time step; 0: steady state")
+  command
+      ->add_option("--inverse-step", options.inverseStep,
+                   "Inverse of the time step; 0 for the steady state")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--receives", options.receives, "sends: receives for a neighbor, a list")
+  command->add_option("--receives", options.receives, "sends: active receives per neighbor (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command
       ->add_option("--paper-cells", options.paperCells,
-                   "Simulated: cells per axis of the problem that times are those of")
+                   "Simulated: cells per axis of the problem whose times are simulated")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--cell-seconds", options.cellSeconds, "Simulated: a sweep of a cell")
+  command
+      ->add_option("--cell-seconds", options.cellSeconds, "Simulated: seconds of a sweep per cell")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--residual-seconds", options.residualSeconds, "Simulated: a cell's residual")
+  command
+      ->add_option("--residual-seconds", options.residualSeconds,
+                   "Simulated: seconds of the residual per cell")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--noise", options.noise,
-                   "Simulated: times to compute vary by so many times their mean")
+                   "Simulated: relative standard deviation of computation times")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--slow-speed", options.slowSpeed, "Simulated: of one rank in the middle")
+  command
+      ->add_option("--slow-speed", options.slowSpeed,
+                   "Simulated: relative speed of one rank in the middle")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated ranks on a node")
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--seed", options.seed, "Simulated: of the noise")->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
+  command->add_option("--seed", options.seed, "Simulated: random seed of the noise")
       ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addRepeat(*command, options.repeat);
+  addJson(*command, options.json);
 }
 
 void addModel(CLI::App& app, bench::ModelOptions& options) {
   auto* command = app.add_subcommand(
-      "model", "The performance model of hybrid Jacobi iterations beside measurement");
+      "model", "The performance model of hybrid Jacobi iterations, compared with measurements");
   command
-      ->add_option("--table", options.table,
-                   "errors: of modeled iteration times; fits: of operations' times; rates: by swap "
-                   "period and work share; stencils: one between others; tuner; cost: of timing")
+      ->add_option(
+          "--table", options.table,
+          "errors: of modeled iteration times; fits: distributions of operation times; rates: by "
+          "swap period and work share; stencils: interpolation between stencils; tuner: "
+          "predicted and measured times; cost: of timing")
       ->check(CLI::IsMember({"errors", "fits", "rates", "stencils", "tuner", "cost"}))
       ->capture_default_str();
-  command->add_option("--points", options.points, "Of a subregion along each of two axes")
+  command->add_option("--points", options.points, "Points per axis of a subregion")
       ->check(CLI::Range(1, 1 << 15))
       ->capture_default_str();
-  command->add_option("--threads", options.threads, "Of a rank")
+  command->add_option("--threads", options.threads, "Threads per rank")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_flag("--master", options.master, "Rank 0 passes on halos and residuals");
-  command->add_option("--neighbors", options.neighbors, "Of a point")
+  command->add_flag("--master", options.master,
+                    "Rank 0 is a master that forwards halos and residuals");
+  command->add_option("--neighbors", options.neighbors, "Neighbors of a point")
       ->check(CLI::IsMember({4, 8}))
       ->capture_default_str();
-  command->add_option("--swap-period", options.swapPeriod, "Iterations from a swap to the next")
+  command->add_option("--swap-period", options.swapPeriod, "Iterations between two swaps of halos")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--residual-period", options.residualPeriod, "Likewise, of the residual")
+  command
+      ->add_option("--residual-period", options.residualPeriod, "Iterations between two residuals")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--seconds", options.seconds, "That operations are measured for")
+  command->add_option("--seconds", options.seconds, "Seconds for which operations are measured")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--timing-period", options.timingPeriod, "One in so many iterations is timed")
+  command->add_option("--timing-period", options.timingPeriod, "Period of timed iterations")
       ->check(CLI::Range(3, 1 << 20))
       ->capture_default_str();
-  command->add_option("--samples", options.samples, "Most of an operation that a rank keeps")
+  command
+      ->add_option("--samples", options.samples, "Maximum number of samples per operation and rank")
       ->check(CLI::Range(10, 1 << 24))
       ->capture_default_str();
-  command->add_option("--simulated-seconds", options.simulatedSeconds, "Of each simulation")
+  command
+      ->add_option("--simulated-seconds", options.simulatedSeconds,
+                   "Virtual seconds of each simulation")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--swap-periods", options.swapPeriods, "rates, tuner: a list, rising")
+  command
+      ->add_option("--swap-periods", options.swapPeriods,
+                   "rates, tuner: swap periods in ascending order (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--work-shares", options.workShares, "rates: a list")
+  command->add_option("--work-shares", options.workShares, "rates: work shares (list)")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command
       ->add_option("--rate-seconds", options.rateSeconds,
-                   "rates, cost: measured of each; rates: 0 to predict only")
+                   "rates, cost: measured seconds per setting; 0 with rates: predict only")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--predict", options.predict,
-                   "rates: subregions and threads of another run that is predicted")
+                   "rates: subregions and threads of another run to predict")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
-  command->add_option("--tolerance", options.tolerance, "tuner: of the residual")
+  command->add_option("--tolerance", options.tolerance, "tuner: tolerance of the residual")
       ->check(CLI::Range(1e-12, 0.5))
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "stencils, tuner, cost: repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--seed", options.seed, "Of simulations")->capture_default_str();
-  command->add_option("--load", options.load, "Timings from this file, in place of measuring");
-  command->add_option("--save", options.save, "Write the timings to this file");
-  command->add_option("--csv", options.csv, "Also write the table to this file");
-  command->add_option("--json", options.json, "Also write the results to this file");
+  addRepeat(*command, options.repeat, "stencils, tuner, cost: repetitions");
+  command->add_option("--seed", options.seed, "Random seed of simulations")->capture_default_str();
+  command->add_option("--load", options.load, "Load timings from this file instead of measuring");
+  command->add_option("--save", options.save, "Save the timings to this file");
+  command->add_option("--csv", options.csv, "Also save the table as CSV to this file");
+  addJson(*command, options.json);
 }
 
 void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
   auto* command = app.add_subcommand(
       "relaxation", "Hybrid Jacobi iterations: convergence, threads, slow ranks, memory");
   command
-      ->add_option("--part", options.part,
-                   "convergence: times, or history: the residual's way, against swap periods; "
-                   "threads: rates and residuals; slow: one thread or rank; bandwidth: of memory")
+      ->add_option(
+          "--part", options.part,
+          "convergence: time to the tolerance by swap period; history: residual over time by "
+          "swap period; threads: rates and residuals by thread; slow: with a slow thread or "
+          "rank; bandwidth: of memory")
       ->check(CLI::IsMember({"convergence", "history", "threads", "slow", "bandwidth"}))
       ->capture_default_str();
-  command->add_option("--variants", options.variants, "A list, by the names in the paper")
+  command
+      ->add_option("--variants", options.variants, "Variants, by their names in the paper (list)")
       ->delimiter(',')
       ->check(CLI::IsMember({"WS", "RTINC", "RTMAXIT", "RTMNRS", "ASNCDIR", "SNCDIR", "SHRD"}))
       ->capture_default_str();
-  command->add_option("--traffic", options.traffic, "Between neighbors, or by a master rank")
+  command
+      ->add_option("--traffic", options.traffic,
+                   "Direct: between neighbors; master: through a master rank")
       ->check(CLI::IsMember({"direct", "master"}))
       ->capture_default_str();
-  command->add_option("--sizes", options.sizes, "Edges of a rank's square of points, a list")
+  command
+      ->add_option("--sizes", options.sizes,
+                   "Edge lengths in points of the square of a rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 15))
       ->capture_default_str();
-  command->add_option("--swap-periods", options.swapPeriods, "Iterations between swaps, a list")
+  command
+      ->add_option("--swap-periods", options.swapPeriods,
+                   "Iterations between two swaps of halos (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--work-shares", options.workShares,
-                   "threads: rows of the communicating thread as parts of an equal share, a list")
+                   "threads: rows of the communicating thread relative to an equal share (list)")
       ->delimiter(',')
       ->check(CLI::Range(0.001, 1.0))
       ->capture_default_str();
-  command->add_option("--threads", options.threads, "Of each rank")
+  command->add_option("--threads", options.threads, "Threads per rank")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--residual-period", options.residualPeriod, "Iterations between residuals")
+  command
+      ->add_option("--residual-period", options.residualPeriod, "Iterations between two residuals")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--tolerance", options.tolerance, "Of the residual, as a part of the first")
+  command
+      ->add_option("--tolerance", options.tolerance,
+                   "Tolerance of the residual, relative to the initial one")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seconds", options.seconds, "No run takes longer; threads: each takes it")
+  command
+      ->add_option("--seconds", options.seconds,
+                   "Time limit of a run in seconds; threads: duration of each run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       ->add_option("--sleep", options.slowMicroseconds,
-                   "slow: microseconds after an iteration; 0: nine times what one takes")
+                   "slow: microseconds of sleep after an iteration; 0 for nine times its duration")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--edge", options.edge, "bandwidth: points along an edge of the square")
+  command->add_option("--edge", options.edge, "bandwidth: edge length of the square in points")
       ->check(CLI::Range(16, 1 << 15))
       ->capture_default_str();
-  command->add_option("--repeat", options.repeat, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--json", options.json, "Also write the results to this file");
-  command->add_option("--csv", options.csv, "Also write the table to this file");
+  addRepeat(*command, options.repeat);
+  addJson(*command, options.json);
+  command->add_option("--csv", options.csv, "Also save the table as CSV to this file");
 }
 
 int run(int argc, char** argv, int rank, int size) {
-  CLI::App app("Measures Tributary, where it can beside its peers in the same run");
+  CLI::App app("Measures Tributary and, where available, comparable libraries in the same run");
   bench::ParticlesOptions particles;
   bench::KernelsOptions kernels;
   bench::TerminationOptions termination;
@@ -656,7 +736,7 @@ int run(int argc, char** argv, int rank, int size) {
       bench::measureComponents(components);
       return 0;
     }
-    if (size > 1) throw tributary::Error("components --part kernels runs on one rank");
+    if (size > 1) throw tributary::Error("components --part kernels must run on one rank");
     componentKernels.repeat = components.repeat;
     componentKernels.json = components.json;
     bench::measureComponentKernels(componentKernels);
@@ -670,7 +750,7 @@ int run(int argc, char** argv, int rank, int size) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;  // what a benchmark needs it asks the transport for
+  int provided = 0;  // benchmarks query the transport for the support they need
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -59,8 +59,8 @@ tributary::ExchangeOptions vtkAsyncExchangeAlgorithm::MakeExchangeOptions() cons
   options.arrivals = this->Arrivals;
   options.detector = this->Detector;
   options.batchBytes = static_cast<std::size_t>(this->BatchBytes);
-  options.holdSeconds = this->HoldTime * 1e-6;
-  options.stallSeconds = this->StallTimeout;
+  options.holdTime = this->HoldTime;
+  options.stallTimeout = this->StallTimeout;
   return options;
 }
 

@@ -170,7 +170,7 @@ tributary::StepRules rulesFor(const std::string& integrator, const KernelsOption
 
 void measureKernels(const KernelsOptions& options) {
   const auto transport = tributary::makeLoopbackTransport();
-  Report report("Advection kernels on the ABC flow, one core (medians, million steps a second)",
+  Report report("Advection kernels on the ABC flow, one core (median million steps per second)",
                 {{"seeds", options.seeds},
                  {"steps per line", options.steps},
                  {"step of RK2 and RK4 in cells", options.step},
@@ -220,8 +220,7 @@ void measureKernels(const KernelsOptions& options) {
       measure(*field, domain);
     }
   }
-  report.print(std::cout);
-  if (!options.json.empty()) report.save(options.json);
+  report.publish(options.json);
 }
 
 }  // namespace bench

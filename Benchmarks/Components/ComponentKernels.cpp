@@ -176,8 +176,8 @@ Tetrahedra tetrahedra(int cubes) {
 
 void measureComponentKernels(const ComponentKernelsOptions& options) {
   Report report(
-      "Labeling of connected sets, one rank (medians, millions a second if each thread has a "
-      "core)",
+      "Labeling of connected sets on one rank (median millions per second, for one core per "
+      "thread)",
       {{"voxels", options.voxels},
        {"vertices", options.vertices},
        {"mesh cubes", options.meshCubes},
@@ -305,8 +305,7 @@ void measureComponentKernels(const ComponentKernelsOptions& options) {
       return different;
     });
   }
-  report.print(std::cout);
-  if (!options.json.empty()) report.save(options.json);
+  report.publish(options.json);
 }
 
 }  // namespace bench

@@ -140,7 +140,8 @@ Elements voxelsOf(const Volume& volume) {
 Elements critical(int n) {
   constexpr int Left = 2;
   constexpr double Width = 32;
-  if (n < 3 * Left) throw tributary::Error("the problem 'critical' has at least 6 points an axis");
+  if (n < 3 * Left)
+    throw tributary::Error("the problem 'critical' needs at least 6 points per axis");
   const auto value = [&](int i, int j, double t) {
     const double x = (double(i) / (n - 1) - 0.5) * Width, y = (double(j) / (n - 1) - 0.5) * Width;
     return std::cos(x * std::cos(t) - y * std::sin(t)) *
@@ -304,7 +305,7 @@ ComponentProblem makeComponentProblem(const std::string& name, int size,
   if (name == "blobs") return cut(voxelsOf(blobs(size ? size : 128)), assignment);
   if (name == "critical") return cut(critical(size ? size : 128), assignment);
   if (name == "streaks") return cut(streaks(size ? size : 384), assignment);
-  throw tributary::Error("there is no problem '" + name + "'");
+  throw tributary::Error("unknown problem '" + name + "'");
 }
 
 std::vector<LabelBlock> LabelWork::blocksOf(int rank) const {

@@ -47,6 +47,9 @@ struct LabelMessage {
 };
 class LabelWork {
  public:
+  using Block = LabelBlock;
+  using Message = LabelMessage;
+
   LabelWork(const ComponentProblem& problem, const tributary::Assignment& assignment)
       : problem_(problem), assignment_(assignment) {}
 

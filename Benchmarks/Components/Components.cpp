@@ -125,7 +125,8 @@ void check(const std::string& name, const ComponentProblem& problem, std::int64_
     throw tributary::Error(name + " found " + std::to_string(regions) + " of " +
                            std::to_string(problem.regions) + " regions");
   if (expected == 0) expected = hash;
-  if (hash != expected) throw tributary::Error(name + " found other regions than the first");
+  if (hash != expected)
+    throw tributary::Error(name + ": regions differ from those of the first variant");
 }
 
 Row measureRow(Transport& transport, const std::string& name, int perRank,
@@ -225,13 +226,14 @@ void measureComponents(const ComponentsOptions& options) {
   const auto world = tributary::makeMpiTransport(MPI_COMM_WORLD);
   const bool speaks = world->rank() == 0;
   if (!options.simulate.empty() && world->size() > 1)
-    throw tributary::Error("a simulation runs on one rank");
-  Report report(options.simulate.empty() ? "Distributed union-find (medians)"
-                                         : "Distributed union-find, simulated: messages cost time, "
-                                           "computing what turns are said to",
+    throw tributary::Error("--simulate runs in one process: run it on one rank");
+  Report report(options.simulate.empty()
+                    ? "Distributed union-find (medians)"
+                    : "Distributed union-find, simulated: times of messages by the "
+                      "network model, of computation by --turn-seconds",
                 {{"repetitions", options.repeat},
-                 {"unions in a row", options.unions},
-                 {"seconds of a turn", options.turnSeconds},
+                 {"successive unions", options.unions},
+                 {"turn seconds", options.turnSeconds},
                  {"noise", options.noise},
                  {"detector", options.detector}});
   const auto& problems = options.problems.empty() ? componentProblems() : options.problems;
@@ -246,10 +248,7 @@ void measureComponents(const ComponentsOptions& options) {
         report.add(options.simulate.empty() ? measureRow(*world, problem, perRank, options)
                                             : simulateRow(ranks, problem, perRank, options));
       }
-  if (speaks) {
-    report.print(std::cout);
-    if (!options.json.empty()) report.save(options.json);
-  }
+  if (speaks) report.publish(options.json);
 }
 
 }  // namespace bench

@@ -385,7 +385,7 @@ Outcome simulate(const Problem& problem, Simulation& simulation,
         RankTracing(problem, transport, &simulation).run(options);
   });
   if (!net->left().empty()) {
-    throw tributary::Error("the exchange left something behind: " + net->left());
+    throw tributary::Error("the exchange left messages in the network: " + net->left());
   }
   return total(traced);
 }
@@ -437,7 +437,8 @@ std::string measure(const NeighborhoodOptions& options, const AbcField& field, i
       const Outcome& first = ways[0].outcomes[0];
       const Outcome& last = way.outcomes.back();
       if (last.hash != first.hash || last.steps != first.steps || last.hops != first.hops) {
-        throw tributary::Error("the end points differ under " + way.schedule);
+        throw tributary::Error(way.schedule +
+                               ": end points differ from those of the first schedule");
       }
     }
   }
@@ -452,19 +453,20 @@ std::string measure(const NeighborhoodOptions& options, const AbcField& field, i
     const Outcome& outcome = way.outcomes.front();
     std::vector<double> times;
     for (const Outcome& o : way.outcomes) times.push_back(o.seconds);
-    report.add({{"ranks", ranks},
-                {"schedule", way.schedule},
-                {"arrivals", way.arrivals},
-                {"ms", way.seconds() * 1e3},
-                {"1.0 / this", full == nullptr ? std::nan("") : full->seconds() / way.seconds()},
-                {"busiest ms", outcome.busiestSeconds * 1e3},
-                {"idle %", outcome.idleShare * 100},
-                {"rounds", outcome.rounds},
-                {"hops", outcome.hops},
-                {"messages", outcome.messages},
-                {"batches", outcome.batches},
-                {"steps", outcome.steps},
-                {"seconds", times}});
+    report.add(
+        {{"ranks", ranks},
+         {"schedule", way.schedule},
+         {"arrivals", way.arrivals},
+         {"ms", way.seconds() * 1e3},
+         {"speedup over 1.0", full == nullptr ? std::nan("") : full->seconds() / way.seconds()},
+         {"busiest ms", outcome.busiestSeconds * 1e3},
+         {"idle %", outcome.idleShare * 100},
+         {"rounds", outcome.rounds},
+         {"hops", outcome.hops},
+         {"messages", outcome.messages},
+         {"batches", outcome.batches},
+         {"steps", outcome.steps},
+         {"seconds", times}});
   }
   if (full == nullptr) return {};
   char line[128];
@@ -481,7 +483,7 @@ void measureNeighborhood(const NeighborhoodOptions& options) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const bool simulated = !options.simulate.empty();
   if (simulated && size > 1) {
-    throw tributary::Error("a simulated network is one process: run it on one rank");
+    throw tributary::Error("--simulate runs in one process: run it on one rank");
   }
   Row settings = {{"network", simulated ? "simulated" : "MPI"},
                   {"particles", options.particles},

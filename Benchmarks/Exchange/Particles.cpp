@@ -9,7 +9,6 @@
 #include <iostream>
 
 #include "Exchange/SlowBlockFlow.h"
-#include "Support/InterleavedComparison.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -17,18 +16,9 @@
 
 namespace bench {
 
-ParticlesOptions::ParticlesOptions() {
-  const tributary::ExchangeOptions defaults;
-  detector = defaults.detector;
-  batchBytes = defaults.batchBytes;
-  holdSeconds = defaults.holdSeconds;
-}
-
 namespace {
 
-using tributary::Schedule;
-
-/// What a run must leave behind, over all ranks.
+/// The result of a run over all ranks. All variants must give the same.
 struct Answer {
   std::uint64_t hash = 0;
   std::int64_t retired = 0, steps = 0;
@@ -68,20 +58,13 @@ class Lattice {
       blocks_.push_back(flow_.makeBlock(id));
       links_.push_back(flow_.links(id));
     }
-    addOurs("Synchronous", Schedule::Synchronous);
-    addOurs("Neighborhood", Schedule::Neighborhood);
-    addOurs("Asynchronous", Schedule::Asynchronous);
+    addSchedules(comparison_, options.exchange,
+                 [this](const tributary::ExchangeOptions& exchange,
+                        tributary::ExchangeStatistics& statistics) {
+                   return runExchange(exchange, statistics);
+                 });
 #ifdef TRIBUTARY_BENCH_WITH_DIY
-    comparison_.add({"DIY exchange",
-                     [this](tributary::ExchangeStatistics&) {
-                       return runDiyExchange(flow_, assignment_, blocks_);
-                     },
-                     false});
-    comparison_.add({"DIY iexchange",
-                     [this](tributary::ExchangeStatistics&) {
-                       return runDiyIexchange(flow_, assignment_, blocks_, options_.diy);
-                     },
-                     false});
+    addDiy(comparison_, flow_, assignment_, blocks_, options_.diy);
 #endif
   }
 
@@ -96,23 +79,12 @@ class Lattice {
   }
 
  private:
-  void addOurs(const std::string& name, Schedule schedule) {
-    comparison_.add({name, [this, schedule](tributary::ExchangeStatistics& statistics) {
-                       return runOurs(schedule, statistics);
-                     }});
-  }
-
-  double runOurs(Schedule schedule, tributary::ExchangeStatistics& statistics) {
-    tributary::ExchangeOptions exchangeOptions;
-    exchangeOptions.schedule = schedule;
-    exchangeOptions.arrivals = options_.arrivals;
-    exchangeOptions.detector = options_.detector;
-    exchangeOptions.batchBytes = options_.batchBytes;
-    exchangeOptions.holdSeconds = options_.holdSeconds;
+  double runExchange(const tributary::ExchangeOptions& exchange,
+                     tributary::ExchangeStatistics& statistics) {
     const BlockId first = assignment_.first(transport_.rank());
-    // A message carries any number of values, where DIY has a stream of values per pair of blocks.
-    // Not all that a callback sends: the receiver could begin only when the sender has ended, and
-    // two ranks would take turns.
+    // A message carries several values, while DIY has a stream of values per pair of blocks. Not
+    // all values of a call: the receiver could begin only after the call, and two ranks would take
+    // turns.
     constexpr std::size_t TracersPerMessage = 32;
     std::vector<std::pair<BlockId, std::vector<Tracer>>> outgoing;
     const auto step = [&](BlockId id, tributary::Mailbox& mailbox) {
@@ -125,7 +97,7 @@ class Lattice {
               const auto next = mailbox.dequeueView();
               if (!next) return false;
               if (next->payload.size() % sizeof tracer != 0)
-                throw tributary::Error("a message of the benchmark has a wrong size");
+                throw tributary::Error("particles: a message has an unexpected size");
               message = *next;
               at = 0;
             }
@@ -151,7 +123,7 @@ class Lattice {
       }
       return false;
     };
-    return timeExchange(transport_, assignment_, links_, exchangeOptions, step, statistics);
+    return timeExchange(transport_, assignment_, links_, exchange, step, statistics);
   }
 
   void check(const std::string& name) {
@@ -161,7 +133,7 @@ class Lattice {
                              std::to_string(flow_.seedCount()) + " tracers");
     if (answer_.retired == 0) answer_ = answer;
     if (!(answer == answer_))
-      throw tributary::Error(name + " found other end points than the first");
+      throw tributary::Error(name + ": end points differ from those of the first variant");
   }
 
   Row row() {
@@ -197,7 +169,7 @@ class Lattice {
   Answer answer_;
 };
 
-/// The paper's flow on `blocks` blocks.
+/// The slow-block flow on `blocks` blocks.
 FlowSettings diagonalFlow(const ParticlesOptions& options, int blocks) {
   FlowSettings settings;
   settings.voxels = {{options.voxels, options.voxels, options.voxels}};
@@ -208,13 +180,13 @@ FlowSettings diagonalFlow(const ParticlesOptions& options, int blocks) {
   return settings;
 }
 
-/// A ring of `blocks` blocks, dealt to the ranks in turn, each `stepsPerHop` steps long.
+/// A ring of `blocks` blocks, each `stepsPerHop` steps long, assigned to ranks in turn.
 FlowSettings ringFlow(const ParticlesOptions& options, int blocks, int tracers) {
   FlowSettings settings;
   settings.voxels = {{blocks * options.stepsPerHop, 1, 1}};
   settings.blocks = {{blocks, 1, 1}};
   settings.seedsPerVoxel = static_cast<int>(std::lround(std::sqrt(tracers)));
-  // The tracers start in one block; in a few hops many of them have not spread.
+  // The tracers start in one block, and need many hops to spread.
   const std::int64_t all = options.hops;
   const auto hops = std::max(all / tracers, std::min<std::int64_t>(1000, 40 * all / tracers));
   settings.laps = static_cast<int>(std::max<std::int64_t>(1, hops / blocks));
@@ -229,7 +201,7 @@ void measureParticles(const ParticlesOptions& options) {
   const int ranks = transport->size();
   const bool speaks = transport->rank() == 0;
 
-  Row settings{{"ranks", ranks}, {"repetitions", options.repeat}};
+  Row settings{{"ranks", ranks}};
   if (options.stepsPerHop > 0) {
     settings["steps per hop"] = options.stepsPerHop;
     settings["hops"] = options.hops;
@@ -239,15 +211,10 @@ void measureParticles(const ParticlesOptions& options) {
     settings["seeds per voxel"] = options.seedsPerVoxel;
     settings["voxels per fast step"] = options.stepVoxels;
   }
-  settings["arrivals"] = options.arrivals;
-  settings["detector"] = options.detector;
-  settings["batch bytes"] = options.batchBytes;
-  settings["hold seconds"] = options.holdSeconds;
-  settings["DIY queue bytes"] = options.diy.minimumQueueBytes;
-  settings["DIY hold ms"] = options.diy.holdMilliseconds;
-  settings["DIY fine"] = options.diy.fine;
-  Report report(options.stepsPerHop > 0 ? "Tracers in a ring: messages dominate (medians, seconds)"
-                                        : "Tracers in the slow-block flow (medians, seconds)",
+  addSettings(settings, options);
+  Report report(options.stepsPerHop > 0
+                    ? "Tracers in a ring, dominated by messages (median seconds)"
+                    : "Tracers in the slow-block flow (median seconds)",
                 settings);
 
   const auto comparison = [&](const FlowSettings& flow, int perRank) {
@@ -264,10 +231,7 @@ void measureParticles(const ParticlesOptions& options) {
         comparison(ringFlow(options, ranks * perRank, tracers), perRank);
     }
   }
-  if (speaks) {
-    report.print(std::cout);
-    if (!options.json.empty()) report.save(options.json);
-  }
+  if (speaks) report.publish(options.json);
 }
 
 }  // namespace bench

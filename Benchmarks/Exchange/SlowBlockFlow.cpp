@@ -86,13 +86,13 @@ SlowBlockFlow::SlowBlockFlow(const FlowSettings& settings, int ranks) : settings
       std::fill(blockOf.begin() + firstVoxel(a, i), blockOf.begin() + firstVoxel(a, i + 1), i);
   }
   if (!(settings_.stepVoxels > 0 && settings_.fastSpeed > 0 && settings_.slowSpeed > 0))
-    throw tributary::Error("the length of a step and both speeds must be positive");
+    throw tributary::Error("the step length and both speeds must be positive");
   duration_ = settings_.stepVoxels / settings_.fastSpeed;
 
   const std::int64_t count = std::int64_t(n[0]) * n[1] * n[2];
   if (settings_.dealt && count % ranks != 0)
-    throw tributary::Error("blocks are dealt to the ranks in turn: their number (" +
-                           std::to_string(count) + ") must be a multiple of the ranks");
+    throw tributary::Error("blocks are assigned to ranks in turn: their number (" +
+                           std::to_string(count) + ") must be a multiple of the number of ranks");
   ids_.resize(static_cast<std::size_t>(count));
   places_.resize(ids_.size());
   for (std::int64_t b = 0; b < count; ++b) {

@@ -49,6 +49,9 @@ struct FlowBlock {
 /// The lattice of blocks and the work in it, the same under every library and schedule.
 class SlowBlockFlow {
  public:
+  using Block = FlowBlock;
+  using Message = Tracer;
+
   SlowBlockFlow(const FlowSettings& settings, int ranks);
 
   const FlowSettings& settings() const { return settings_; }

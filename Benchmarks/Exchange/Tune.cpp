@@ -135,7 +135,7 @@ class Trial {
       once += median(swept[s]);
       if (median(swept[s]) < median(swept[best])) best = s;
     }
-    // Again, as the best of many is the best by luck too.
+    // Measured again, because the best of many may lead by luck.
     std::vector<std::size_t> two{0};
     for (const std::size_t s : {best, tuning.best})
       if (std::find(two.begin(), two.end(), s) == two.end()) two.push_back(s);
@@ -144,23 +144,23 @@ class Trial {
       return median(
           confirmed[static_cast<std::size_t>(std::find(two.begin(), two.end(), s) - two.begin())]);
     };
-    Row row{
-        {"ranks", transport_.size()},
-        {"workload", workload_.name},
-        {"default s", seconds(0)},
-        {"best", nameOf(best)},
-        {"best s", seconds(best)},
-        {"chosen", nameOf(tuning.best)},
-        {"chosen s", seconds(tuning.best)},
-        {"chosen/best", seconds(tuning.best) / seconds(best)},
-        {"worst s", worst(swept)},
-        {"expected s", tuning.expected ? tuning.expected->seconds : std::nan("")},
-        {"spread s", tuning.expected ? tuning.expected->spread : std::nan("")},
-        {"off by", tuning.expected ? tuning.expected->offBy(seconds(tuning.best)) : std::nan("")},
-        {"trials", tuning.trials},
-        {"tuning s", tuning.seconds},
-        {"of one sweep", tuning.seconds / once},
-        {"of the sweep", tuning.seconds / sweep}};
+    Row row{{"ranks", transport_.size()},
+            {"workload", workload_.name},
+            {"default s", seconds(0)},
+            {"best", nameOf(best)},
+            {"best s", seconds(best)},
+            {"chosen", nameOf(tuning.best)},
+            {"chosen s", seconds(tuning.best)},
+            {"chosen/best", seconds(tuning.best) / seconds(best)},
+            {"worst s", worst(swept)},
+            {"expected s", tuning.expected ? tuning.expected->seconds : std::nan("")},
+            {"spread s", tuning.expected ? tuning.expected->spread : std::nan("")},
+            {"forecast error",
+             tuning.expected ? tuning.expected->offBy(seconds(tuning.best)) : std::nan("")},
+            {"trials", tuning.trials},
+            {"tuning s", tuning.seconds},
+            {"tuning/one sweep", tuning.seconds / once},
+            {"tuning/sweep", tuning.seconds / sweep}};
     row["sweep"] = swept;
     row["confirmed"] = confirmed;
     return row;
@@ -169,8 +169,8 @@ class Trial {
  private:
   /// Seconds of the slowest rank, each setting `repeat` times, every other time in reverse.
   std::vector<std::vector<double>> run(const std::vector<std::size_t>& which, int repeat) {
-    const std::vector<std::string> everybody;
-    InterleavedComparison comparison(transport_, everybody);
+    const std::vector<std::string> all;
+    InterleavedComparison comparison(transport_, all);
     for (const std::size_t s : which)
       comparison.add({nameOf(s), [this, s](tributary::ExchangeStatistics& statistics) {
                         return traceWith(settings_[s], statistics);
@@ -201,7 +201,8 @@ class Trial {
   void check(const std::string& name) {
     const std::uint64_t hash = sumOfHashes(transport_, hash_);
     if (answer_ == 0) answer_ = hash;
-    if (hash != answer_) throw tributary::Error(name + " found other lines than the first");
+    if (hash != answer_)
+      throw tributary::Error(name + ": lines differ from those of the first setting");
   }
 
   static double worst(const std::vector<std::vector<double>>& swept) {
@@ -216,7 +217,7 @@ class Trial {
     char text[64];
     std::snprintf(text, sizeof text, "%d x %zuK, %gus",
                   options_.blocksPerRank[static_cast<std::size_t>(cut - field_.cuts.begin())],
-                  setting.exchange.batchBytes >> 10, setting.exchange.holdSeconds * 1e6);
+                  setting.exchange.batchBytes >> 10, setting.exchange.holdTime);
     return text;
   }
 
@@ -241,11 +242,11 @@ std::vector<std::string> tuneWorkloads() {
 void measureTune(const TuneOptions& options) {
   const auto transport = tributary::makeMpiTransport(MPI_COMM_WORLD);
   const bool speaks = transport->rank() == 0;
-  Report report("Settings chosen by trials, and a sweep (medians, seconds of the slowest rank)",
+  Report report("Settings chosen by trials and by a sweep (median seconds of the slowest rank)",
                 {{"ranks", transport->size()},
                  {"repetitions of the sweep", options.repeat},
-                 {"of the comparison", options.confirm},
-                 {"budget of one sweep", options.budget},
+                 {"repetitions of the comparison", options.confirm},
+                 {"budget", options.budget},
                  {"work", options.work}});
   const auto& wanted = options.workloads;
   for (const Workload& workload : Workloads) {
@@ -254,10 +255,7 @@ void measureTune(const TuneOptions& options) {
     if (speaks) std::cerr << "measuring " << workload.name << " ..." << std::endl;
     report.add(Trial(*transport, workload, options).row());
   }
-  if (speaks) {
-    report.print(std::cout);
-    if (!options.json.empty()) report.save(options.json);
-  }
+  if (speaks) report.publish(options.json);
 }
 
 }  // namespace bench

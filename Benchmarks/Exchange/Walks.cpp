@@ -7,44 +7,66 @@
 #include <cstring>
 #include <iostream>
 #include <numeric>
+#include <optional>
 
-#include "Support/InterleavedComparison.h"
 #include "Support/RandomWalks.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Transport/Mpi.h"
 
 namespace bench {
 
-WalksOptions::WalksOptions() {
-  const tributary::ExchangeOptions defaults;
-  detector = defaults.detector;
-  batchBytes = defaults.batchBytes;
-  holdSeconds = defaults.holdSeconds;
-}
-
 namespace {
 
-using tributary::Schedule;
-
-/// One row: all variants with as many blocks and walkers.
-Row measureRow(tributary::Transport& transport, int perRank, int walkers,
-               const WalksOptions& options) {
-  const tributary::Assignment assignment(
-      std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), perRank));
-  const RandomWalks walks(assignment.total(), walkers, std::max(1, options.hops / walkers));
-  const BlockId first = assignment.first(transport.rank());
-  std::vector<WalkBlock> blocks(static_cast<std::size_t>(perRank));
-  std::vector<std::vector<BlockId>> links(blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    blocks[i].id = first + static_cast<BlockId>(i);
-    links[i].resize(static_cast<std::size_t>(assignment.total()));
-    std::iota(links[i].begin(), links[i].end(), 0);
+/// One row: all variants with the same numbers of blocks and walkers.
+class WalkComparison {
+ public:
+  WalkComparison(tributary::Transport& transport, int perRank, int walkers,
+                 const WalksOptions& options)
+      : transport_(transport),
+        options_(options),
+        perRank_(perRank),
+        assignment_(std::vector<std::int64_t>(tributary::index(transport.size()), perRank)),
+        walks_(assignment_.total(), walkers, std::max(1, options.hops / walkers)),
+        blocks_(tributary::index(perRank)),
+        links_(blocks_.size()),
+        comparison_(transport, options.variants) {
+    const BlockId first = assignment_.first(transport.rank());
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      blocks_[i].id = first + static_cast<BlockId>(i);
+      links_[i].resize(tributary::index(assignment_.total()));
+      std::iota(links_[i].begin(), links_[i].end(), 0);
+    }
+    addSchedules(comparison_, options.exchange,
+                 [this, first](const tributary::ExchangeOptions& exchange,
+                               tributary::ExchangeStatistics& statistics) {
+                   return timeExchange(
+                       transport_, assignment_, links_, exchange,
+                       [this, first](BlockId id, tributary::Mailbox& mailbox) {
+                         return step(blocks_[tributary::index(id - first)], mailbox);
+                       },
+                       statistics);
+                 });
+#ifdef TRIBUTARY_BENCH_WITH_DIY
+    addDiy(comparison_, walks_, assignment_, blocks_, options.diy);
+#endif
   }
 
-  const auto step = [&](BlockId id, tributary::Mailbox& mailbox) {
-    walks.step(
-        blocks[static_cast<std::size_t>(id - first)],
+  Row run() {
+    comparison_.run(
+        options_.repeat,
+        [this] {
+          for (WalkBlock& block : blocks_) walks_.seed(block);
+        },
+        [this](const std::string& name) { check(name); });
+    return row();
+  }
+
+ private:
+  bool step(WalkBlock& block, tributary::Mailbox& mailbox) const {
+    walks_.step(
+        block,
         [&](Walker& walker) {
           const auto message = mailbox.dequeueView();
           if (!message) return false;
@@ -53,102 +75,73 @@ Row measureRow(tributary::Transport& transport, int perRank, int walkers,
         },
         [&](BlockId target, const Walker& walker) { mailbox.enqueue(target, walker); });
     return false;
-  };
-  InterleavedComparison comparison(transport, options.variants);
-  const auto addOurs = [&](const std::string& name, Schedule schedule) {
-    tributary::ExchangeOptions exchangeOptions;
-    exchangeOptions.schedule = schedule;
-    exchangeOptions.detector = options.detector;
-    exchangeOptions.batchBytes = options.batchBytes;
-    exchangeOptions.holdSeconds = options.holdSeconds;
-    comparison.add({name, [&, exchangeOptions](tributary::ExchangeStatistics& statistics) {
-                      return timeExchange(transport, assignment, links, exchangeOptions, step,
-                                          statistics);
-                    }});
-  };
-  addOurs("Synchronous", Schedule::Synchronous);
-  addOurs("Neighborhood", Schedule::Neighborhood);
-  addOurs("Asynchronous", Schedule::Asynchronous);
-#ifdef TRIBUTARY_BENCH_WITH_DIY
-  comparison.add(
-      {"DIY exchange",
-       [&](tributary::ExchangeStatistics&) { return runDiyExchange(walks, assignment, blocks); },
-       false});
-  comparison.add({"DIY iexchange",
-                  [&](tributary::ExchangeStatistics&) {
-                    return runDiyIexchange(walks, assignment, blocks, options.diy);
-                  },
-                  false});
-#endif
+  }
 
-  std::uint64_t expected = 0;
-  bool known = false;
-  comparison.run(
-      options.repeat,
-      [&] {
-        for (WalkBlock& block : blocks) walks.seed(block);
-      },
-      [&](const std::string& name) {
-        std::int64_t hops = 0, ended = 0;
-        std::uint64_t hash = 0;
-        for (const WalkBlock& block : blocks) {
-          hops += block.hops;
-          ended += block.ended;
-          hash += block.hash;
-        }
-        const auto sums = tributary::allreduce(transport, tributary::ReduceOp::Sum,
-                                               std::vector<std::int64_t>{hops, ended});
-        hash = sumOfHashes(transport, hash);
-        if (sums[0] != walks.hops() || sums[1] != walks.walkers())
-          throw tributary::Error(name + " made " + std::to_string(sums[0]) + " of " +
-                                 std::to_string(walks.hops()) + " hops and ended " +
-                                 std::to_string(sums[1]) + " of " +
-                                 std::to_string(walks.walkers()) + " walks");
-        if (!known) expected = hash;
-        known = true;
-        if (hash != expected) throw tributary::Error(name + " walked other ways than the first");
-      });
+  void check(const std::string& name) {
+    std::int64_t hops = 0, ended = 0;
+    std::uint64_t hash = 0;
+    for (const WalkBlock& block : blocks_) {
+      hops += block.hops;
+      ended += block.ended;
+      hash += block.hash;
+    }
+    const auto sums = tributary::allreduce(transport_, tributary::ReduceOp::Sum,
+                                           std::vector<std::int64_t>{hops, ended});
+    hash = sumOfHashes(transport_, hash);
+    if (sums[0] != walks_.hops() || sums[1] != walks_.walkers())
+      throw tributary::Error(name + ": " + std::to_string(sums[0]) + " of " +
+                             std::to_string(walks_.hops()) + " hops made and " +
+                             std::to_string(sums[1]) + " of " + std::to_string(walks_.walkers()) +
+                             " walks ended");
+    if (!hash_) hash_ = hash;
+    if (hash != *hash_) throw tributary::Error(name + ": walks differ from the first variant's");
+  }
 
-  Row row{{"ranks", transport.size()},
-          {"blocks/rank", perRank},
-          {"walkers", walkers},
-          {"Mmessages", static_cast<double>(walks.hops()) * 1e-6}};
-  for (const Variant& variant : comparison.variants())
-    row[variant.name + " M/s"] =
-        static_cast<double>(walks.hops()) * 1e-6 / comparison.seconds(variant.name);
+  Row row() {
+    const double millions = static_cast<double>(walks_.hops()) * 1e-6;
+    Row row{{"ranks", transport_.size()},
+            {"blocks/rank", perRank_},
+            {"walkers", walks_.walkers()},
+            {"Mmessages", millions}};
+    for (const Variant& variant : comparison_.variants())
+      row[variant.name + " M/s"] = millions / comparison_.seconds(variant.name);
 #ifdef TRIBUTARY_BENCH_WITH_DIY
-  row["Sync/exchange"] = comparison.seconds("DIY exchange") / comparison.seconds("Synchronous");
-  row["Async/iexchange"] = comparison.seconds("DIY iexchange") / comparison.seconds("Asynchronous");
+    row["Sync/exchange"] = comparison_.seconds("DIY exchange") / comparison_.seconds("Synchronous");
+    row["Async/iexchange"] =
+        comparison_.seconds("DIY iexchange") / comparison_.seconds("Asynchronous");
 #endif
-  comparison.addDetails(row);
-  return row;
-}
+    comparison_.addDetails(row);
+    return row;
+  }
+
+  tributary::Transport& transport_;
+  const WalksOptions& options_;
+  int perRank_;
+  tributary::Assignment assignment_;
+  RandomWalks walks_;
+  std::vector<WalkBlock> blocks_;
+  std::vector<std::vector<BlockId>> links_;
+  InterleavedComparison comparison_;
+  std::optional<std::uint64_t> hash_;  // of the first variant
+};
 
 }  // namespace
 
 void measureWalks(const WalksOptions& options) {
   const auto transport = tributary::makeMpiTransport(MPI_COMM_WORLD);
   const bool speaks = transport->rank() == 0;
-  Report report("Random walks, a message of 64 bytes a hop (medians, million messages a second)",
-                {{"ranks", transport->size()},
-                 {"repetitions", options.repeat},
-                 {"detector", options.detector},
-                 {"batch bytes", options.batchBytes},
-                 {"hold seconds", options.holdSeconds},
-                 {"DIY queue bytes", options.diy.minimumQueueBytes},
-                 {"DIY hold ms", options.diy.holdMilliseconds},
-                 {"DIY fine", options.diy.fine}});
+  Row settings{{"ranks", transport->size()}};
+  addSettings(settings, options);
+  Report report("Random walks, one 64-byte message per hop (median million messages per second)",
+                settings);
   for (const int perRank : options.blocksPerRank)
     for (const int walkers : options.walkers) {
       if (speaks)
         std::cerr << "measuring " << transport->size() << " ranks, " << perRank << " blocks each, "
                   << walkers << " walkers ..." << std::endl;
-      report.add(measureRow(*transport, perRank, walkers, options));
+      report.add(WalkComparison(*transport, perRank, walkers, options).run());
     }
-  if (speaks) {
-    report.print(std::cout);
-    if (!options.json.empty()) report.save(options.json);
-  }
+  if (speaks) report.publish(options.json);
 }
 
 }  // namespace bench

@@ -44,7 +44,7 @@ Row rowOf(const std::string& what, std::int64_t elements, std::int64_t features,
   return {{"what", what},
           {"elements", elements},
           {"features", features},
-          {"ms a step", 1e3 * middle},
+          {"ms/step", 1e3 * middle},
           {"million elements/s", 1e-6 * static_cast<double>(elements) / middle},
           {"seconds", seconds}};
 }
@@ -126,7 +126,7 @@ Row measureGraph(Transport& transport, std::int64_t features, int steps) {
         timed(transport, [&] { tracked = graph.advance(next, std::move(overlaps), scale); });
     if (step > 0) seconds.push_back(took);
     if (graph.tracks() != features || (step > 0 && !tracked.events.empty()))
-      throw tributary::Error("the feature graph lost a track");
+      throw tributary::Error("features: the graph has lost a track");
   }
   return rowOf("regions linked", features, features, seconds);
 }
@@ -136,7 +136,7 @@ Row measureGraph(Transport& transport, std::int64_t features, int steps) {
 void measureFeatures(const FeaturesOptions& options) {
   if (options.unions.simulate.empty()) {
     const auto transport = tributary::makeMpiTransport(MPI_COMM_WORLD);
-    Report report("A step of features, on " + std::to_string(transport->size()) + " ranks",
+    Report report("One step of features on " + std::to_string(transport->size()) + " ranks",
                   {{"steps", options.steps}});
     report.add(measureCriticalPoints(*transport, 2, options.plane, options.steps));
     report.add(measureCriticalPoints(*transport, 3, options.volume, options.steps));

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iostream>
 #include <memory>
 
 #include "Support/Report.h"
@@ -205,7 +204,7 @@ Outcome simulate(const IterationsOptions& options, const Way& way, int ranks, st
     if (transport.rank() == 0) outcome = mine;
   });
   if (!net->left().empty()) {
-    throw tributary::Error("the iteration left something behind: " + net->left());
+    throw tributary::Error("the iteration left messages in the network: " + net->left());
   }
   return outcome;
 }
@@ -257,16 +256,16 @@ void addRows(Report& report, const IterationsOptions& options, Transport* transp
     };
     Row row;
     row["ranks"] = ranks;
-    row["way"] = ways[w].name;
+    row["variant"] = ways[w].name;
     if (options.table == "sends") row["receives"] = ways[w].channels.receives;
     double worst = 0;
     for (const Outcome& outcome : outcomes[w]) worst = std::max(worst, outcome.residual);
-    row["r / threshold"] = worst / options.threshold;
+    row["residual / threshold"] = worst / options.threshold;
     row["seconds"] = seconds(w);
-    row["k"] = count(&tributary::IterationStatistics::iterations);
+    row["iterations"] = count(&tributary::IterationStatistics::iterations);
     row["snapshots"] = count(&tributary::IterationStatistics::snapshots);
     row["unsent"] = count(&tributary::IterationStatistics::unsent);
-    if (options.table == "detection") row["sync / this"] = seconds(1) / seconds(w);
+    if (options.table == "detection") row["speedup over synchronous"] = seconds(1) / seconds(w);
     std::vector<double> single;
     for (const Outcome& outcome : outcomes[w]) single.push_back(outcome.seconds);
     row["single seconds"] = single;
@@ -286,7 +285,7 @@ void measureIterations(const IterationsOptions& options) {
   Row settings;
   settings["cells"] = options.cells;
   settings["threshold"] = options.threshold;
-  settings["1/step"] = options.inverseStep;
+  settings["inverse step"] = options.inverseStep;
   settings["repeat"] = options.repeat;
   if (!options.simulate.empty()) {
     settings["simulated"] = true;
@@ -296,15 +295,13 @@ void measureIterations(const IterationsOptions& options) {
     settings["noise"] = options.noise;
     settings["slow speed"] = options.slowSpeed;
   }
-  Report report("iterations", settings);
+  Report report("Iterations for a convection-diffusion step (median seconds)", settings);
   if (options.simulate.empty()) {
     const auto transport = tributary::makeMpiTransport(MPI_COMM_WORLD);
     addRows(report, options, transport.get(), size);
   }
   for (const int ranks : options.simulate) addRows(report, options, nullptr, ranks);
-  if (rank != 0) return;
-  report.print(std::cout);
-  if (!options.json.empty()) report.save(options.json);
+  if (rank == 0) report.publish(options.json);
 }
 
 }  // namespace bench

@@ -18,14 +18,15 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Model/EventSimulation.h"
 #include "Tributary/Model/Fit.h"
 #include "Tributary/Model/HybridJacobi.h"
-#include "Tributary/Model/HybridLinks.h"
 #include "Tributary/Model/KernelDensity.h"
 #include "Tributary/Model/OperationModel.h"
 #include "Tributary/Model/TimingFile.h"
 #include "Tributary/Model/Tuner.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Transport/Clock.h"
 #include "Tributary/Transport/Mpi.h"
 
@@ -33,7 +34,7 @@ namespace bench {
 
 namespace {
 
-using tributary::Bytes;
+namespace detail = tributary::detail;
 using tributary::Family;
 using tributary::HybridJacobi;
 using tributary::HybridOptions;
@@ -149,25 +150,25 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
        tributary::cutIntoBoxes(setting.points, 2, tributary::subregionsOf(setting)))
     boxes.push_back(box);
   const tributary::Subregion subregion(problem, boxes, static_cast<std::size_t>(transport.rank()));
-  const tributary::detail::DatedValues boundary{
-      std::vector<double>(subregion.boundary().size(), 0.5)};
-  tributary::detail::DatedValues halo{std::vector<double>(subregion.halo().size(), 0.5)};
+  const detail::DatedValues boundary{std::vector<double>(subregion.boundary().size(), 0.5)};
+  detail::DatedValues halo{std::vector<double>(subregion.halo().size(), 0.5)};
   // Nothing is low enough, and nothing becomes lower.
-  const tributary::HybridJudge judge(0, std::numeric_limits<std::int64_t>::max());
+  const detail::HybridJudge judge(0, std::numeric_limits<std::int64_t>::max());
   const tributary::Session session = transport.openSession();
   OperationTimes served;
   if (setting.master) {
-    std::vector<Bytes> toEachRank(boxes.size());
-    toEachRank[0] = tributary::Writer().range(boundary.values).take();
-    const std::vector<Bytes> boundaries =
-        tributary::exchangeBytes(transport, std::move(toEachRank));
-    if (transport.rank() == 0)
-      tributary::HybridMaster(problem, boxes, boundaries).serve(transport, session, judge, &served);
+    const auto boundaries = tributary::sendRecords<double>(transport, [&](auto& outbox) {
+      outbox.add(0, tributary::Span<const double>(boundary.values.data(), boundary.values.size()));
+    });
+    if (transport.rank() == 0) {
+      detail::HybridMaster master(problem, boxes, boundaries);
+      static_cast<void>(master.serve(transport, session, judge, &served));  // ends by a Limit
+    }
   }
   if (!setting.master || transport.rank() > 0) {
-    const auto links =
-        setting.master ? tributary::makeMasterLinks(transport, session, subregion)
-                       : tributary::makeNeighborLinks(transport, session, subregion, judge, false);
+    const auto links = setting.master
+                           ? detail::makeMasterLinks(transport, session, subregion)
+                           : detail::makeNeighborLinks(transport, session, subregion, judge, false);
     links->open(boundary);
     const auto time = [&](std::vector<double>& samples, auto&& work) {
       const tributary::OffCore offCore;
@@ -194,7 +195,7 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
         time(measured.reportTransfers, [&] { stop = links->report({1, true, 0}); });
     }
     while (!stop) {
-      stop = links->report({1, true, tributary::HybridJudge::Limit});
+      stop = links->report({1, true, detail::HybridJudge::Limit});
       transport.relax(0);
     }
     links->close();
@@ -217,28 +218,33 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
   for (double& seconds : measured.reportTransfers) seconds = std::max(0.0, seconds - residuals);
 }
 
-/// All ranks' samples on rank 0; others get their own.
+void addTo(MeasuredTimes& all, const MeasuredTimes& more) {
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  all.times.add(more.times);
+  append(all.swapTransfers, more.swapTransfers);
+  append(all.reportTransfers, more.reportTransfers);
+}
+
+/// The samples of all ranks on rank 0; those of the rank itself elsewhere. Collective.
 MeasuredTimes gathered(Transport& transport, const ModelOptions& options, MeasuredTimes mine) {
   for (auto& samples : mine.times.operations) samples = thinned(samples, options.samples);
   mine.swapTransfers = thinned(mine.swapTransfers, options.samples);
   mine.reportTransfers = thinned(mine.reportTransfers, options.samples);
   std::ostringstream text;
   tributary::writeTimings(text, mine);
-  std::vector<Bytes> toEachRank(static_cast<std::size_t>(transport.size()));
-  toEachRank[0] = tributary::Writer().text(text.str()).take();
-  const std::vector<Bytes> all = tributary::exchangeBytes(transport, std::move(toEachRank));
-  if (transport.rank() != 0) return mine;
-  for (int rank = 1; rank < transport.size(); ++rank) {
-    std::istringstream part(tributary::Reader(all[static_cast<std::size_t>(rank)]).text());
-    const MeasuredTimes other =
-        tributary::readTimings(part, "times of rank " + std::to_string(rank));
-    mine.times.add(other.times);
-    const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    add(mine.swapTransfers, other.swapTransfers);
-    add(mine.reportTransfers, other.reportTransfers);
-  }
+  tributary::sendMessages(
+      transport,
+      [&](tributary::MessageOutbox& outbox) {
+        if (transport.rank() > 0) outbox.to(0).text(text.str());
+      },
+      [&](std::vector<tributary::Reader>& readers) {
+        tributary::readAll(readers, [&](int rank, tributary::Reader& reader) {
+          std::istringstream part(reader.text());
+          addTo(mine, tributary::readTimings(part, "times of rank " + std::to_string(rank)));
+        });
+      });
   return mine;
 }
 
@@ -325,12 +331,6 @@ Row settingsOf(const HybridSetting& setting) {
   return row;
 }
 
-void finish(Report& report, const ModelOptions& options) {
-  report.print(std::cout);
-  if (!options.json.empty()) report.save(options.json);
-  if (!options.csv.empty()) report.saveCsv(options.csv);
-}
-
 // ---- Tables 1 and 3: modeled iterations beside measured ones ----
 
 void tabulateErrors(Transport& transport, const ModelOptions& options) {
@@ -340,7 +340,7 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
   settings["swap period"] = measured.setting.swapPeriod;
   settings["timing ns"] = 1e9 * measured.timingSeconds;
   settings["paces"] = measured.paces;
-  Report report("model: errors of modeled iteration times", settings);
+  Report report("Errors of modeled iteration times", settings);
   const OperationModel kernel(measured, std::nullopt), gev(measured, Gev);
   const auto modeled = [&](const OperationModel& model) {
     return tributary::summarize(tributary::simulateIterations(
@@ -355,10 +355,10 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
     Row row;
     row["kind"] = nameOf(kind.kind);
     row["samples"] = kind.seconds.size();
-    row["us"] = 1e6 * kind.mean;
+    row["mean us"] = 1e6 * kind.mean;
     row["median us"] = 1e6 * median(kind.seconds);
     row["deviation us"] = 1e6 * kind.deviation;
-    row["pairs at best %"] = 100 * tributary::errorOfModel(kind, kind).ofPairsIfPerfect;
+    row["ideal pairs %"] = 100 * tributary::errorOfModel(kind, kind).ofPairsIfPerfect;
     const auto add = [&](const std::vector<KindSummary>& model, const std::string& name) {
       const double none = std::numeric_limits<double>::quiet_NaN();
       row[name + " us"] = none;
@@ -381,10 +381,10 @@ void tabulateErrors(Transport& transport, const ModelOptions& options) {
     for (const auto& [other, seconds] : measured.times.interrupted)
       if (other == kind.kind) all.push_back(seconds);
     row["interrupted"] = all.size() - kind.seconds.size();
-    row["with these us"] = 1e6 * meanOf(all);
+    row["mean us with interrupted"] = 1e6 * meanOf(all);
     report.add(row);
   }
-  finish(report, options);
+  report.publish(options.json, options.csv);
   std::cout << "kernel density in place of GEV:";
   for (const std::string& name : gev.substituted()) std::cout << " " << name;
   std::cout << (gev.substituted().empty() ? " none\n" : "\n");
@@ -396,8 +396,8 @@ void tabulateFits(Transport& transport, const ModelOptions& options) {
   const MeasuredTimes measured = timesFor(transport, options);
   if (transport.rank() != 0) return;
   Row settings = settingsOf(measured.setting);
-  settings["fitted part"] = FittedPart;
-  Report report("model: chi-square of fits, 100 bins", settings);
+  settings["fitted share"] = FittedPart;
+  Report report("Chi-square of fitted distributions, 100 bins", settings);
   for (std::size_t i = 0; i < tributary::Operations; ++i) {
     const std::vector<double> samples = fitted(measured.times.operations[i]);
     if (samples.size() < 100) continue;
@@ -429,7 +429,7 @@ void tabulateFits(Transport& transport, const ModelOptions& options) {
     row["best family"] = best;
     report.add(row);
   }
-  finish(report, options);
+  report.publish(options.json, options.csv);
 }
 
 // ---- Figures 7 to 9: rates by swap period and work share ----
@@ -469,7 +469,7 @@ void tabulateRates(Transport& transport, const ModelOptions& options) {
   }
   std::optional<OperationModel> model;
   if (transport.rank() == 0) model.emplace(measured, std::nullopt);
-  Report report("model: iterations per second by swap period and work share", settingsOf(setting));
+  Report report("Modeled iterations per second by swap period and work share", settingsOf(setting));
   for (const double share : options.workShares) {
     if (setting.threads == 1 && share != options.workShares.back()) continue;
     for (const int period : options.swapPeriods) {
@@ -504,7 +504,7 @@ void tabulateRates(Transport& transport, const ModelOptions& options) {
       report.add(row);
     }
   }
-  if (transport.rank() == 0) finish(report, options);
+  if (transport.rank() == 0) report.publish(options.json, options.csv);
 }
 
 // ---- Figures 11 and 12: a stencil between two others ----
@@ -512,8 +512,9 @@ void tabulateRates(Transport& transport, const ModelOptions& options) {
 void tabulateStencils(Transport& transport, const ModelOptions& options) {
   if (transport.size() > 1 || options.master || !options.load.empty())
     throw tributary::Error("times of stencils are measured on one rank: leave mpirun out");
-  Report report("model: GEV of an interior row, 7 points between 5 and 9",
-                Row{{"points", options.points}, {"fitted part", FittedPart}});
+  Report report(
+      "GEV distribution of an interior row: 7-point stencil interpolated between 5 and 9 points",
+      Row{{"points", options.points}, {"fitted share", FittedPart}});
   const std::array<int, 3> stencils{4, 8, 6};
   std::array<std::vector<double>, 3> rows;
   // In turns: the machine is not the same all the time.
@@ -536,20 +537,20 @@ void tabulateStencils(Transport& transport, const ModelOptions& options) {
   const auto add = [&](const std::string& name,
                        const tributary::ParametricDistribution& distribution) {
     Row row;
-    row["row of"] = name;
+    row["stencil"] = name;
     row["location ns"] = 1e9 * distribution.parameters()[0];
     row["scale ns"] = 1e9 * distribution.parameters()[1];
     row["shape"] = distribution.parameters()[2];
     row["mean ns"] = 1e9 * distribution.mean();
     row["deviation ns"] = 1e9 * distribution.deviation();
-    row["of 7 measured, %"] = 100 * (distribution.mean() / meanOf(rows[2]) - 1);
+    row["error of mean %"] = 100 * (distribution.mean() / meanOf(rows[2]) - 1);
     report.add(row);
   };
   add("5 points", five);
   add("9 points", nine);
   add("7, interpolated", between);
   add("7, measured", tributary::fit(Gev, rows[2]));
-  finish(report, options);
+  report.publish(options.json, options.csv);
 }
 
 // ---- The tuner ----
@@ -593,9 +594,9 @@ void tabulateTuner(Transport& transport, const ModelOptions& options) {
   if (transport.rank() != 0) return;
   Row settings = settingsOf(measured.setting);
   settings["tolerance"] = options.tolerance;
-  settings["iterations of fresh halos"] = fresh;
-  settings["harm of staleness"] = harm;
-  Report report("model: expected and measured seconds, the recommended period first", settings);
+  settings["iterations with fresh halos"] = fresh;
+  settings["cost of staleness"] = harm;
+  Report report("Expected and measured seconds, the recommended period first", settings);
   for (const tributary::Expectation& expected : all) {
     const auto place =
         static_cast<std::size_t>(std::find(options.swapPeriods.begin(), options.swapPeriods.end(),
@@ -610,10 +611,10 @@ void tabulateTuner(Transport& transport, const ModelOptions& options) {
     row["measured ms"] = 1e3 * median(real[place]);
     row["least ms"] = 1e3 * *least;
     row["most ms"] = 1e3 * *largest;
-    row["off %"] = 100 * tributary::howFarOff(expected, median(real[place]));
+    row["error %"] = 100 * tributary::howFarOff(expected, median(real[place]));
     report.add(row);
   }
-  finish(report, options);
+  report.publish(options.json, options.csv);
 }
 
 // ---- What measuring costs ----
@@ -647,21 +648,21 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
   const auto together = times.layersTogether.size(), oneByOne = times.layersOneByOne.size();
   const double looks = 2 * static_cast<double>(operations + whole + together) * clock +
                        static_cast<double>(whole + together + oneByOne) * core;
-  Report report("model: cost of timing one iteration in " + std::to_string(options.timingPeriod),
+  Report report("Cost of timing with a period of " + std::to_string(options.timingPeriod),
                 settingsOf(setting));
   Row row;
   row["iterations/s"] = median(without);
-  row["timed"] = median(with);
+  row["timed iterations/s"] = median(with);
   row["slower %"] = 100 * (median(without) / median(with) - 1);
   row["clock ns"] = 1e9 * clock;
   row["core ns"] = 1e9 * core;
-  row["looks per iteration"] =
+  row["clock reads per iteration"] =
       2 * static_cast<double>(operations) / static_cast<double>(iterations);
-  row["looks %"] = 100 * looks / (result.seconds * options.threads);
+  row["clock reads %"] = 100 * looks / (result.seconds * options.threads);
   row["single"] = with;
   row["single without"] = without;
   report.add(row);
-  finish(report, options);
+  report.publish(options.json, options.csv);
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ void check(Transport& transport, const LaplaceProblem& problem, const HybridJaco
   const double told = result.residual * result.guessResidual;
   const double found = residualOf(problem, all);
   if (!(std::abs(found - told) <= 1e-9 * result.guessResidual))
-    throw tributary::Error("a result tells of a residual of " + std::to_string(told) +
-                           ", it has one of " + std::to_string(found));
+    throw tributary::Error("the result reports a residual of " + std::to_string(told) +
+                           ", but the values have one of " + std::to_string(found));
 }
 
 /// What a run came to, the same on all ranks.
@@ -185,7 +185,8 @@ void addEnd(Row& row, const std::vector<Outcome>& outcomes) {
   }
   row["seconds"] = middle(outcomes, &Outcome::seconds);
   row["iterations"] = static_cast<std::int64_t>(middle(outcomes, &Outcome::iterations));
-  row["fewest"] = static_cast<std::int64_t>(middle(outcomes, &Outcome::fewestIterations));
+  row["minimum iterations"] =
+      static_cast<std::int64_t>(middle(outcomes, &Outcome::fewestIterations));
   row["rate"] = middle(outcomes, &Outcome::iterations) / middle(outcomes, &Outcome::seconds);
   row["residual"] = worst;
   row["rounds"] = rounds;
@@ -315,7 +316,7 @@ void measureSlow(Transport& transport, const RelaxationOptions& options, Report&
         row["sleep us"] = sleep * 1e6;
         row["variant"] = options.variants[v];
         addEnd(row, outcomes[v]);
-        row["SNCDIR / this"] = synchronous / middle(outcomes[v], &Outcome::seconds);
+        row["speedup over SNCDIR"] = synchronous / middle(outcomes[v], &Outcome::seconds);
         report.add(row);
       }
     }
@@ -443,7 +444,7 @@ std::optional<double> timeIteration(Transport& transport, const RelaxationOption
 /// What an iteration moves, beside what the machine's memory can do in the same run: in turns, as
 /// others may have a part of that at one time and not at another.
 void measureBandwidth(Transport& transport, const RelaxationOptions& options, Report& report) {
-  if (transport.size() > 1) throw tributary::Error("--part bandwidth runs on one rank");
+  if (transport.size() > 1) throw tributary::Error("--part bandwidth must run on one rank");
   const auto points = static_cast<std::size_t>(options.edge * options.edge);
   const std::vector<Stream> all = streams();
   std::vector<std::vector<double>> seconds(all.size());
@@ -463,20 +464,20 @@ void measureBandwidth(Transport& transport, const RelaxationOptions& options, Re
   }
   const auto add = [&](const std::string& what, double bytes, const std::vector<double>& times) {
     Row row;
-    row["what"] = what;
-    row["bytes a point"] = bytes;
-    row["ns a point"] = 1e9 * median(times) / static_cast<double>(points);
+    row["kernel"] = what;
+    row["bytes/point"] = bytes;
+    row["ns/point"] = 1e9 * median(times) / static_cast<double>(points);
     row["GB/s"] = 1e-9 * bytes * static_cast<double>(points) / median(times);
     return row;
   };
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t s = 0; s < all.size(); ++s) {
     Row row = add(all[s].name, all[s].bytes, seconds[s]);
-    for (const char* name : {"of the limit", "least", "most"}) row[name] = none;
+    for (const char* name : {"share of the limit", "least", "most"}) row[name] = none;
     report.add(row);
   }
   Row row = add("Jacobi iteration", IterationBytes, ofIteration);
-  row["of the limit"] = median(share);
+  row["share of the limit"] = median(share);
   row["least"] = *std::min_element(share.begin(), share.end());
   row["most"] = *std::max_element(share.begin(), share.end());
   report.add(row);
@@ -498,7 +499,7 @@ void measureRelaxation(const RelaxationOptions& options) {
     settings["tolerance"] = options.tolerance;
   }
   settings["repeat"] = options.repeat;
-  Report report("relaxation", settings);
+  Report report("Hybrid Jacobi iterations (medians)", settings);
   if (options.part == "threads") {
     measureThreads(*transport, options, report);
   } else if (options.part == "slow") {
@@ -508,10 +509,7 @@ void measureRelaxation(const RelaxationOptions& options) {
   } else {
     measureConvergence(*transport, options, report);
   }
-  if (transport->rank() != 0) return;
-  report.print(std::cout);
-  if (!options.json.empty()) report.save(options.json);
-  if (!options.csv.empty()) report.saveCsv(options.csv);
+  if (transport->rank() == 0) report.publish(options.json, options.csv);
 }
 
 }  // namespace bench

@@ -36,11 +36,14 @@ std::vector<BlockId> linksOf(const LabelWork& labels, const Assignment&, BlockId
   return labels.links(block);
 }
 
-/// Some work on its blocks, run by DIY. `Work` is a SlowBlockFlow, RandomWalks or LabelWork.
-template <class Work, class Block, class Message>
+/// Work on its blocks, run by DIY.
+template <class Work>
 class DiyRun {
+  using Block = typename Work::Block;
+  using Message = typename Work::Message;
+
  public:
-  /// The blocks stay the caller's.
+  /// @param blocks  must outlive this object
   DiyRun(const Work& work, const Assignment& assignment, std::vector<Block>& blocks)
       : work_(work), perRank_(assignment.count(0)), world_(MPI_COMM_WORLD), master_(world_, 1, -1) {
     for (Block& block : blocks) {
@@ -78,7 +81,7 @@ class DiyRun {
   }
 
  private:
-  /// Every rank has as many blocks.
+  /// All ranks have the same number of blocks.
   diy::BlockID place(BlockId block) const {
     return {static_cast<int>(block), static_cast<int>(block / perRank_)};
   }
@@ -111,10 +114,6 @@ class DiyRun {
   diy::mpi::communicator world_;
   diy::Master master_;
 };
-
-using FlowRun = DiyRun<SlowBlockFlow, FlowBlock, Tracer>;
-using WalkRun = DiyRun<RandomWalks, WalkBlock, Walker>;
-using LabelRun = DiyRun<LabelWork, LabelBlock, LabelMessage>;
 
 struct DiyImage {
   Pixel* pixels = nullptr;
@@ -233,34 +232,25 @@ tributary::Interval DiyReduction::part(std::size_t localBlock) const {
   return state_->images[localBlock].part;
 }
 
-double runDiyIexchange(const SlowBlockFlow& flow, const Assignment& assignment,
-                       std::vector<FlowBlock>& blocks, const DiyOptions& options) {
-  return FlowRun(flow, assignment, blocks).iexchange(options);
+template <class Work>
+double runDiyIexchange(const Work& work, const Assignment& assignment,
+                       std::vector<typename Work::Block>& blocks, const DiyOptions& options) {
+  return DiyRun<Work>(work, assignment, blocks).iexchange(options);
 }
 
-double runDiyIexchange(const RandomWalks& walks, const Assignment& assignment,
-                       std::vector<WalkBlock>& blocks, const DiyOptions& options) {
-  return WalkRun(walks, assignment, blocks).iexchange(options);
+template <class Work>
+double runDiyExchange(const Work& work, const Assignment& assignment,
+                      std::vector<typename Work::Block>& blocks) {
+  return DiyRun<Work>(work, assignment, blocks).exchange();
 }
 
-double runDiyExchange(const SlowBlockFlow& flow, const Assignment& assignment,
-                      std::vector<FlowBlock>& blocks) {
-  return FlowRun(flow, assignment, blocks).exchange();
-}
+#define INSTANTIATE_DIY_RUNS(Work)                                                           \
+  template double runDiyIexchange(const Work&, const Assignment&, std::vector<Work::Block>&, \
+                                  const DiyOptions&);                                        \
+  template double runDiyExchange(const Work&, const Assignment&, std::vector<Work::Block>&)
 
-double runDiyExchange(const RandomWalks& walks, const Assignment& assignment,
-                      std::vector<WalkBlock>& blocks) {
-  return WalkRun(walks, assignment, blocks).exchange();
-}
-
-double runDiyIexchange(const LabelWork& labels, const Assignment& assignment,
-                       std::vector<LabelBlock>& blocks, const DiyOptions& options) {
-  return LabelRun(labels, assignment, blocks).iexchange(options);
-}
-
-double runDiyExchange(const LabelWork& labels, const Assignment& assignment,
-                      std::vector<LabelBlock>& blocks) {
-  return LabelRun(labels, assignment, blocks).exchange();
-}
+INSTANTIATE_DIY_RUNS(SlowBlockFlow);
+INSTANTIATE_DIY_RUNS(RandomWalks);
+INSTANTIATE_DIY_RUNS(LabelWork);
 
 }  // namespace bench

@@ -13,32 +13,27 @@
 
 namespace bench {
 
-/// DIY's own settings of its asynchronous exchange, with its defaults.
+/// The parameters of DIY's asynchronous exchange, with its defaults.
 struct DiyOptions {
   std::size_t minimumQueueBytes = 0;
   std::size_t holdMilliseconds = 0;
   bool fine = false;  ///< Send after every enqueue.
 };
 
-/// Runs the flow's callback under DIY's iexchange on MPI_COMM_WORLD. Collective.
-/// @param blocks  this rank's, seeded
-/// @return this rank's seconds
-double runDiyIexchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
-                       std::vector<FlowBlock>& blocks, const DiyOptions& options);
-double runDiyIexchange(const RandomWalks& walks, const tributary::Assignment& assignment,
-                       std::vector<WalkBlock>& blocks, const DiyOptions& options);
-double runDiyIexchange(const LabelWork& labels, const tributary::Assignment& assignment,
-                       std::vector<LabelBlock>& blocks, const DiyOptions& options);
+/// Runs the callback of some work under DIY's iexchange on MPI_COMM_WORLD. Collective. `Work` is
+/// SlowBlockFlow, RandomWalks or LabelWork.
+/// @param blocks  the blocks of this rank with their initial data
+/// @return the seconds of this rank
+template <class Work>
+double runDiyIexchange(const Work& work, const tributary::Assignment& assignment,
+                       std::vector<typename Work::Block>& blocks, const DiyOptions& options);
 
-/// The same in rounds of DIY's exchange, ended by its all-reduce of the messages under way.
-double runDiyExchange(const SlowBlockFlow& flow, const tributary::Assignment& assignment,
-                      std::vector<FlowBlock>& blocks);
-double runDiyExchange(const RandomWalks& walks, const tributary::Assignment& assignment,
-                      std::vector<WalkBlock>& blocks);
-double runDiyExchange(const LabelWork& labels, const tributary::Assignment& assignment,
-                      std::vector<LabelBlock>& blocks);
+/// The same in rounds of DIY's exchange, which ends when an all-reduce finds no message in flight.
+template <class Work>
+double runDiyExchange(const Work& work, const tributary::Assignment& assignment,
+                      std::vector<typename Work::Block>& blocks);
 
-/// DIY's merge or swap reduction of images, as often as wanted with the same master and buffers.
+/// DIY's merge or swap reduction of images. Can be run repeatedly with the same master and buffers.
 class DiyReduction {
  public:
   /// Collective over MPI_COMM_WORLD.

@@ -10,35 +10,38 @@
 
 namespace bench {
 
-/// One way to do the work that is measured.
+/// A variant of the measured work.
 struct Variant {
   std::string name;
-  /// @return this rank's seconds; fills in the counters if it is one of our schedules.
+  /// Does the work. Fills in the counters if `ours`. @return the seconds of this rank
   std::function<double(tributary::ExchangeStatistics&)> run;
-  bool ours = true;
-  std::vector<double> seconds{};  ///< Of the slowest rank.
+  bool ours = true;               ///< Whether it has counters.
+  std::vector<double> seconds{};  ///< Of the slowest rank, by repetition.
   tributary::ExchangeStatistics statistics{};
 };
 
-/// Variants that do the same work, one after the other. Collective.
+/// Measures variants of the same work in interleaved repetitions. Collective.
 class InterleavedComparison {
  public:
-  /// @param wanted  names of the variants that take part; all if empty
+  /// @param wanted  names of the variants to measure; all if empty
   InterleavedComparison(tributary::Transport& transport, const std::vector<std::string>& wanted)
       : transport_(transport), wanted_(wanted) {}
 
+  /// Adds a variant, unless it is not wanted.
   void add(Variant variant);
 
-  /// Every other time backwards, so that no variant always follows the same one.
+  /// Runs all variants `repeat` times, every second time in reverse order, so that no variant
+  /// always follows the same one.
   /// @param prepare  called before each run
-  /// @param check    called after each with the variant's name; throws if the work is not done
+  /// @param check    called after each run with the name of the variant; throws if its result is
+  ///                 wrong
   void run(int repeat, const std::function<void()>& prepare,
            const std::function<void(const std::string&)>& check);
 
-  /// Median seconds, or NaN if no variant of this name takes part.
+  /// The median seconds of a variant, or NaN if it is not measured.
   double seconds(const std::string& name) const;
   const std::vector<Variant>& variants() const { return variants_; }
-  /// Adds all single times and our schedules' counters, for JSON.
+  /// Adds all single times and counters, which are written to JSON only.
   void addDetails(Row& row) const;
 
  private:
@@ -47,13 +50,13 @@ class InterleavedComparison {
   std::vector<Variant> variants_;
 };
 
-/// The time of one exchange, from its construction to its known end.
+/// Runs an exchange. @return its seconds, from construction to end
 double timeExchange(tributary::Transport& transport, const tributary::Assignment& assignment,
                     const std::vector<std::vector<tributary::BlockId>>& links,
                     const tributary::ExchangeOptions& options, const tributary::Step& step,
                     tributary::ExchangeStatistics& statistics);
 
-/// The sum over all ranks, modulo 2^64. Collective.
+/// The sum of hashes over all ranks, modulo 2^64. Collective.
 std::uint64_t sumOfHashes(tributary::Transport& transport, std::uint64_t mine);
 
 }  // namespace bench

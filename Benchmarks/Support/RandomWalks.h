@@ -40,6 +40,9 @@ struct WalkBlock {
 /// random numbers decide, its own block included.
 class RandomWalks {
  public:
+  using Block = WalkBlock;
+  using Message = Walker;
+
   RandomWalks(std::int64_t blocks, std::int64_t walkers, std::int64_t hopsPerWalker)
       : blocks_(blocks), walkers_(walkers), hopsPerWalker_(hopsPerWalker) {}
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <ostream>
+#include <iostream>
 
 #include "Tributary/Base/Error.h"
 
@@ -30,7 +30,8 @@ void write(const std::string& path, const std::string& text) {
   file << text;
   file.flush();
   if (!file)
-    throw tributary::Error("cannot write " + path + ": does its folder exist, is there room?");
+    throw tributary::Error("cannot write " + path +
+                           "; check that the folder exists and the disk is not full");
 }
 
 }  // namespace
@@ -87,6 +88,12 @@ void Report::saveCsv(const std::string& path) const {
     lines += "\n";
   }
   write(path, lines);
+}
+
+void Report::publish(const std::string& json, const std::string& csv) const {
+  print(std::cout);
+  if (!json.empty()) save(json);
+  if (!csv.empty()) saveCsv(csv);
 }
 
 }  // namespace bench

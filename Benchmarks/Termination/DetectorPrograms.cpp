@@ -50,7 +50,7 @@ bool DetectorProgram::turn(tributary::Backoff* backoff) {
     auto envelope = transport_.tryReceive(Topic::Work, session_);
     if (!envelope) break;
     busy = true;
-    if (envelope->bytes.empty()) throw tributary::Error("malformed message of a program");
+    if (envelope->bytes.empty()) throw tributary::Error("a message of the program is malformed");
     if (static_cast<Kind>(envelope->bytes[0]) != Kind::Answer) {
       detector_->received(envelope->source);
     }

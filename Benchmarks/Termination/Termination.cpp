@@ -276,7 +276,7 @@ class Bench {
     outcome.collective = net->traffic().collective;
     const std::string left = net->left();
     if (!left.empty() && detector != Oracle::Name) {
-      throw tributary::Error("detector " + detector + " left something behind: " + left);
+      throw tributary::Error("detector " + detector + " left messages in the network: " + left);
     }
     return outcome;
   }
@@ -421,7 +421,8 @@ void countMessages(const TerminationOptions& options, Report& report) {
                     {"derived", derived}});
         if (counted != derived) {
           report.print(std::cout);
-          throw tributary::Error(std::string(detector) + ": the messages are not those derived");
+          throw tributary::Error(std::string(detector) +
+                                 ": the number of messages differs from the derived one");
         }
       }
     }
@@ -435,7 +436,7 @@ void measureTermination(const TerminationOptions& options) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!options.simulate.empty() && size > 1) {
-    throw tributary::Error("a simulated network is one process: run it on one rank");
+    throw tributary::Error("--simulate runs in one process: run it on one rank");
   }
   Row settings = {{"program", options.program},
                   {"network", options.simulate.empty() ? "MPI" : "simulated"},
@@ -461,9 +462,7 @@ void measureTermination(const TerminationOptions& options) {
   } else {
     Bench(options).run(report);
   }
-  if (rank != 0) return;
-  report.print(std::cout);
-  if (!options.json.empty()) report.save(options.json);
+  if (rank == 0) report.publish(options.json);
 }
 
 }  // namespace bench

@@ -47,7 +47,7 @@ void RunStatistics::add(const IterationStatistics& iterations) {
 
 void RunStatistics::add(const ExchangeSetting& chosen, std::size_t trials) {
   count("TunedBatchBytes", static_cast<std::int64_t>(chosen.batchBytes));
-  amount("TunedHoldTime", chosen.holdSeconds * 1e6);
+  amount("TunedHoldTime", chosen.holdTime);
   count("TuningTrials", static_cast<std::int64_t>(trials));
 }
 

@@ -159,7 +159,7 @@ TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& set
   // The complete work after a warm-up: its duration, and the numbers of steps of lines.
   timed.run(settings[0], {FewestSteps, 1});
   if (tuning.aborted) return tuning;
-  RaceOptions trialOptions;
+  TrialOptions trialOptions;
   trialOptions.budget = budget - WholeRuns / candidates;
   trialOptions.defaultSeconds = timed.run(settings[0], {options.rules.maximumSteps, 1});
   if (tuning.aborted) return tuning;

@@ -35,7 +35,7 @@ struct UnionOptions {
   ExchangeOptions exchange;
   /// Local. Called between turns; returns false to abort on all ranks. May be empty.
   std::function<bool()> monitor;
-  /// Chooses batchBytes and holdSeconds of the exchange, if there is one: on all ranks or on none.
+  /// Chooses batchBytes and holdTime of the exchange, if there is one: on all ranks or on none.
   UnionTuner* tuner = nullptr;
 };
 

@@ -11,7 +11,7 @@ namespace tributary {
 
 namespace {
 
-/// Enough for all turns of a race, which end before.
+/// Does not limit the trials, which end earlier.
 constexpr double Sweeps = 10;
 
 }  // namespace
@@ -62,16 +62,16 @@ UnionResult UnionTuner::unite(Transport& transport, const Assignment& assignment
   UnionResult result = runToKeep(settings[0]);
   if (result.aborted || allreduce(transport, ReduceOp::Sum, result.statistics.messages) == 0)
     return result;
-  RaceOptions raceOptions;
-  raceOptions.budget = Sweeps;
-  raceOptions.smallestShare = 1;
-  SettingsTrial race(settings.size(), raceOptions);
-  while (const auto next = race.next()) {
+  TrialOptions trialOptions;
+  trialOptions.budget = Sweeps;
+  trialOptions.smallestShare = 1;
+  SettingsTrial trial(settings.size(), trialOptions);
+  while (const auto next = trial.next()) {
     result = runTrial(settings[next->candidate]);
     if (result.aborted) return result;
-    race.report(seconds);
+    trial.report(seconds);
   }
-  choice_ = Choice{std::move(work), settings[race.best()], *race.forecast()};
+  choice_ = Choice{std::move(work), settings[trial.best()], *trial.forecast()};
   actualSeconds_.reset();
   return runToKeep(choice_->setting);
 }

@@ -33,7 +33,7 @@ struct UnionTuning {
 /// the same.
 class UnionTuner {
  public:
-  /// As uniteSets(), but options.exchange.batchBytes and holdSeconds are not read; options.tuner
+  /// As uniteSets(), but options.exchange.batchBytes and holdTime are not read; options.tuner
   /// neither. Collective; ranks must have made the same calls before. An error or an abort leaves
   /// it without a choice, if that was in a trial.
   UnionResult unite(Transport& transport, const Assignment& assignment,

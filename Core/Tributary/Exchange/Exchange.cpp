@@ -17,19 +17,18 @@ using namespace detail;
 
 namespace {
 
-// Notices are rare, and looking for one costs as much as looking for work.
+// Notices are rare, and a test for a notice costs as much as a test for a batch.
 constexpr double NoticeSeconds = 500e-6;
 
 }  // namespace
 
-/// Runs a schedule, and beside it what needs no schedule: abort, errors, the watch for stalls, and
-/// the common end.
+/// Runs a schedule, and handles aborts, errors, stalls and the common end independently of it.
 ///
-/// A rank that knows of an abort or error (see Stop) calls no block any more and drops all
-/// messages. Where the detector has messages of its own it leaves the schedule at once: whatever is
-/// wrong there, with a message or the detector's, cannot keep any rank from leaving. What is still
-/// under way then stays in the transport, in this exchange's session. Where all ranks have to come
-/// to the end of collective operations, the schedule comes to its normal end by itself.
+/// A rank that knows of an abort or error (see Stop) makes no more calls and drops all messages. If
+/// the detector uses point-to-point messages, the rank leaves the schedule at once, so no defect of
+/// a message or of the detector can keep a rank from leaving. Messages in flight then stay in the
+/// transport, in the session of this exchange. If the detector uses collective operations, which
+/// all ranks must complete, the schedule continues to its normal end.
 class Exchange::Engine {
  public:
   Engine(Transport& transport, Assignment&& assignment, std::vector<std::vector<BlockId>>&& links,
@@ -43,8 +42,8 @@ class Exchange::Engine {
         session_(agreedSession()),
         notices_(transport, session_),
         stop_(transport, notices_),
-        stalls_(transport, notices_, options_.stallSeconds) {
-    // A rank that was taken for stalled says that it moves before a call that may last long.
+        stalls_(transport, notices_, options_.stallTimeout) {
+    // A rank that has reported a stall withdraws the report before a call that may last long.
     step_ = [this, step = std::move(step_)](BlockId block, Mailbox& mailbox) {
       stalls_.moves();
       return step(block, mailbox);
@@ -125,7 +124,7 @@ class Exchange::Engine {
     return transport_.openSession();
   }
 
-  /// @return whether this rank need not go on with the schedule
+  /// @return whether this rank is done with the schedule
   bool turn() {
     obeyed_ = false;
     if (std::exchange(abortAsked_, false)) {
@@ -136,7 +135,7 @@ class Exchange::Engine {
     try {
       if (schedule_->advance()) return true;
     } catch (...) {
-      // Once more, and collective operations are of no use: it is this rank's error alone then.
+      // After a second error the schedule cannot reach its end: throw on this rank alone.
       if (std::exchange(broken_, true)) throw;
       fail(currentExceptionReport());
       return false;
@@ -170,7 +169,7 @@ class Exchange::Engine {
     }
   }
 
-  /// Looks for notices now and then, and for the lack of progress.
+  /// Receives notices at intervals, and checks for progress.
   void watch() {
     const double now = schedule_->clock();
     if (now >= noticesAt_) {
@@ -228,7 +227,7 @@ void Exchange::run(const std::function<bool()>& monitor) {
     watching = false;
   };
   while (!engine_->advance()) {
-    // Not while the end is agreed on: it would be too late to tell the others.
+    // Not while the end is agreed on: it would be too late to notify other ranks.
     if (watching && engine_->running()) {
       try {
         if (!monitor()) {

@@ -17,20 +17,25 @@
 
 namespace tributary {
 
-/// How the callback is interleaved with communication.
+/// How calls of the callback are interleaved with communication.
 enum class Schedule {
-  Synchronous,  ///< BSP rounds: every block steps once, all messages arrive, then the next round.
-  /// Rounds that go on when a chosen share of the expected messages is in (T. Peterka, R. Ross,
-  /// "Versatile Communication Algorithms for Data Analysis", EuroMPI 2012, Algorithm 3). Detectors
-  /// for the AP model only, whatever the callbacks do: ranks that were passive tell others of
-  /// rounds.
+  /// Bulk-synchronous rounds: each block is called once, all messages arrive, then the next round
+  /// begins.
+  Synchronous,
+  /// Rounds that end when a chosen share of the expected messages has arrived: T. Peterka, R. Ross,
+  /// "Versatile Communication Algorithms for Data Analysis", EuroMPI 2012, LNCS 7490, Algorithm 3.
+  /// Accepts only detectors for the AP model, because a passive rank may send messages that
+  /// announce rounds.
   Neighborhood,
-  Asynchronous  ///< iexchange: nobody waits (iexchange paper, Algorithm 2).
+  /// No rank waits for another: D. Morozov et al., "IExchange: Asynchronous Communication and
+  /// Termination Detection for Iterative Algorithms", LDAV 2021,
+  /// doi:10.1109/LDAV53230.2021.00009, Algorithm 2.
+  Asynchronous
 };
 
-/// Whether a block is called once a round, and so has to do in a call all that it can do then.
-/// Otherwise messages are looked at between calls, and one call should not do too much.
-constexpr bool calledOncePerRound(Schedule schedule) {
+/// Whether the schedule calls a block at most once per round. Then a call should do all work that
+/// is available. Otherwise messages are received between calls, and calls should be short.
+[[nodiscard]] constexpr bool calledOncePerRound(Schedule schedule) {
   switch (schedule) {
     case Schedule::Synchronous:
     case Schedule::Neighborhood:
@@ -41,77 +46,98 @@ constexpr bool calledOncePerRound(Schedule schedule) {
   return false;
 }
 
+/// The parameters of an exchange.
 struct ExchangeOptions {
+  /// The same on all ranks. Default: Asynchronous.
   Schedule schedule = Schedule::Asynchronous;
-  /// Neighborhood only: the share in [0, 1] of the expected messages that a round waits for.
-  /// Expected is one message of each block of another rank that is linked to a block of this rank,
-  /// for each such pair; none of ranks that have nothing to do. At 0 nobody waits, at 1 nobody
-  /// begins a round before all linked ranks with work have ended the last one. May differ among
-  /// ranks. Messages that come late are seen in a later round.
+  /// Neighborhood only: the share in [0, 1] of the expected messages that ends a round. A rank
+  /// expects one message per round for each pair of a local block and a block of another rank that
+  /// is linked to it. It expects none from ranks without work. At 0 no rank waits. At 1 a rank
+  /// begins a round after all linked ranks with work have ended the previous one. Late messages are
+  /// delivered in a later round. May differ among ranks. Default: 1.
   double arrivals = 1.0;
-  std::string detector = "default";   ///< One of detectorNames(), or "default": defaultDetector().
-  DetectorOptions detection;          ///< What callbacks may do, and the detector's parameters.
-  std::size_t batchBytes = 64 << 10;  ///< A destination's batch leaves when it is this large ...
-  /// ... or this old, times the number of ranks that batches are made for, whichever is first: so
-  /// that a rank with much to do sends one batch in this time at most. Asynchronous holds the first
-  /// batches less after waiting for messages.
-  double holdSeconds = 5e-6;
-  /// Above so much in unfinished sends a rank's callbacks pause, while it goes on receiving; what
-  /// one call of the callback sends may exceed it.
+  /// One of detectorNames(), or "default" for defaultDetector(). The same on all ranks.
+  std::string detector = "default";
+  /// The work model that callbacks follow, and the parameters of the detector. The same on all
+  /// ranks.
+  DetectorOptions detection;
+  /// The size in bytes at which the batch for a destination rank is sent. Default: 65536.
+  std::size_t batchBytes = 64 << 10;
+  /// The age in microseconds, times the number of ranks with an open batch, at which a batch is
+  /// sent although it is smaller than `batchBytes`. So a busy rank sends at most one batch per hold
+  /// time. Asynchronous holds the first batches after an idle turn for a shorter time. Default: 5.
+  double holdTime = 5;
+  /// The limit in bytes of unfinished sends. Above it, a rank receives but makes no calls. A single
+  /// call may exceed the limit. Default: 256 MiB.
   std::size_t inFlightBytes = std::size_t(256) << 20;
-  double stallSeconds = 120;  ///< No progress for so long: stall report. 0: never.
+  /// The time in seconds without progress on any rank after which the exchange fails with a report;
+  /// 0 for no limit. Default: 120.
+  double stallTimeout = 120;
 };
 
-/// The user's callback: dequeues, computes, enqueues; called as often as the schedule likes.
+/// The user's callback. It dequeues messages, computes, and enqueues messages. The schedule decides
+/// how often it is called.
 /// @param block  global id of a block of this rank
-/// @return true while local work remains (call me again), false when only a message can bring more.
+/// @return true if the block has work left and must be called again, false if only a message can
+///         bring more work
 using Step = std::function<bool(BlockId block, Mailbox& mailbox)>;
 
 /// Runs a callback over the blocks of all ranks until every block is done and no message is in
-/// flight. Collective: constructed and run on all ranks of the transport, and not destroyed before
-/// the end; the transport can be used for the next exchange then, after an error or an abort too
-/// (which may leave messages in it that nobody asks for any more). What has arrived and waits for a
-/// callback takes as much memory as it needs.
+/// flight.
+///
+/// Collective: constructed and run on all ranks of the transport, and not destroyed before the end.
+/// Afterwards the transport can be used for another exchange, also after an error or an abort.
+/// Messages that an aborted exchange leaves in the transport are never received. The memory for
+/// messages that wait for a call is not limited.
 class Exchange {
  public:
-  /// @param transport   outlives the exchange
-  /// @param assignment  the same on all ranks, for as many ranks as the transport has
-  /// @param links  for each local block, in order, the blocks that it may know as neighbors (used
-  ///               by Neighborhood to know which messages to expect; a message may go to any block)
+  /// Collective. Throws Error on all ranks if an argument is invalid on any rank.
+  /// @param transport   must outlive the exchange
+  /// @param assignment  the same on all ranks; its number of ranks is the size of the transport
+  /// @param links  for each local block, in order, its neighbors. Neighborhood expects messages
+  /// from
+  ///               these. A message may be sent to any block.
+  /// @param options  see ExchangeOptions for members that must be equal on all ranks
   /// @param step   called at least once for each local block
-  /// Collective. Throws Error on all ranks if an argument is wrong on any.
   Exchange(Transport& transport, Assignment assignment, std::vector<std::vector<BlockId>> links,
            ExchangeOptions options, Step step);
   ~Exchange();
 
-  /// One non-blocking turn of the state machine. @return true once all ranks know the end. Throws
-  /// Error, once and at the end only, like run().
-  bool advance();
+  /// Makes one non-blocking turn of the state machine. Local. Throws the errors of run(), once, in
+  /// the last turn.
+  /// @return true once the end of the exchange is known on all ranks
+  [[nodiscard]] bool advance();
 
-  /// Spins advance() to the end; `monitor` is called between turns, and if it returns false the
-  /// exchange is aborted on all ranks. Throws Error (on the rank that saw it) when a callback or
-  /// the monitor threw, a message, the detector's included, was malformed or found no memory, or
-  /// nothing moved on any rank for stallSeconds; the other ranks leave too and throw an Error that
-  /// names the rank. The monitor is not called while the end is agreed on. A callback that never
-  /// returns cannot be interrupted. Callbacks and the monitor must not call collective operations
-  /// of the transport: the detector's are on their way there.
+  /// Calls advance() until the end. Collective.
+  ///
+  /// The exchange fails if a callback or the monitor throws, if a message is malformed, if memory
+  /// for a message cannot be allocated, or if no rank makes progress for `stallTimeout`. The rank
+  /// that detected the error throws it; the other ranks throw an Error that names this rank. A
+  /// callback that does not return cannot be interrupted.
+  ///
+  /// Callbacks and the monitor must not call collective operations of the transport, because the
+  /// detector may have collective operations in progress.
+  /// @param monitor  called between turns until the ranks begin to agree on the end. If it returns
+  ///                 false, the exchange is aborted on all ranks.
   void run(const std::function<bool()>& monitor = {});
 
-  /// An error of this rank, to be thrown at the end as if a callback had thrown it: for what the
-  /// caller finds wrong after the construction, without an agreement of its own. Local; before the
-  /// first turn.
+  /// Makes the exchange fail on all ranks, as if a callback of this rank had thrown. For errors
+  /// that the caller detects after construction. Local; must be called before the first turn.
+  /// @param error  the text of the error that is thrown at the end
   void fail(const std::string& error);
-  /// Local call, obeyed by all ranks: queues are dropped, callbacks no longer called. May be called
-  /// in a callback. Not an error: run() returns. Without effect once the end is being agreed on.
+  /// Aborts the exchange on all ranks: messages are dropped and no more calls are made. Local; may
+  /// be called in a callback. An abort is not an error: run() returns. Has no effect once the ranks
+  /// agree on the end.
+  /// @param why  see reason()
   void abort(const std::string& why = {});
-  /// Whether the exchange was aborted or failed; at the end the same on all ranks.
-  bool aborted() const;
-  /// Why, as given to abort() on the lowest rank that called it, or the error's text. "" before the
-  /// end.
-  const std::string& reason() const;
+  /// Whether the exchange was aborted or has failed. The same on all ranks after the end.
+  [[nodiscard]] bool aborted() const;
+  /// The argument of abort() on the lowest rank that called it, or the text of the error. Empty
+  /// before the end.
+  [[nodiscard]] const std::string& reason() const;
 
-  /// This rank's counters; times and waves are complete at the end.
-  const ExchangeStatistics& statistics() const;
+  /// The counters of this rank. Times and waves are complete after the end.
+  [[nodiscard]] const ExchangeStatistics& statistics() const;
 
  private:
   class Engine;

@@ -8,9 +8,9 @@ std::vector<ExchangeSetting> exchangeSettings() {
   std::vector<ExchangeSetting> settings{defaults};
   for (const std::size_t batchBytes :
        {std::size_t(4) << 10, std::size_t(64) << 10, std::size_t(1) << 20})
-    for (const double holdSeconds : {0.0, 5e-6, 100e-6})
-      if (batchBytes != defaults.batchBytes || holdSeconds != defaults.holdSeconds)
-        settings.push_back({batchBytes, holdSeconds});
+    for (const double holdTime : {0.0, 5.0, 100.0})
+      if (batchBytes != defaults.batchBytes || holdTime != defaults.holdTime)
+        settings.push_back({batchBytes, holdTime});
   return settings;
 }
 

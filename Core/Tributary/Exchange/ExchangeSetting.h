@@ -8,19 +8,20 @@
 
 namespace tributary {
 
-/// What changes how long an exchange takes, and nothing else. See ExchangeOptions.
+/// The members of ExchangeOptions that affect the duration of an exchange but not its result.
 struct ExchangeSetting {
   std::size_t batchBytes = ExchangeOptions().batchBytes;
-  double holdSeconds = ExchangeOptions().holdSeconds;
+  double holdTime = ExchangeOptions().holdTime;  ///< in microseconds
 
+  /// Copies both members to `options`.
   void applyTo(ExchangeOptions& options) const {
     options.batchBytes = batchBytes;
-    options.holdSeconds = holdSeconds;
+    options.holdTime = holdTime;
   }
 };
 
-/// The settings to choose from: batch sizes from 4 KiB to 1 MiB, hold times from 0 to 100 us. The
-/// defaults of ExchangeOptions come first.
-std::vector<ExchangeSetting> exchangeSettings();
+/// The candidates for tuning: all pairs of a batch size of 4 KiB, 64 KiB or 1 MiB and a hold time
+/// of 0, 5 or 100 microseconds. The defaults of ExchangeOptions come first.
+[[nodiscard]] std::vector<ExchangeSetting> exchangeSettings();
 
 }  // namespace tributary

@@ -7,15 +7,15 @@
 
 namespace tributary {
 
-/// A message taken out of a mailbox.
+/// A message that was removed from a mailbox.
 struct Message {
-  BlockId from = 0;
+  BlockId from = 0;  ///< the sending block
   Bytes payload;
 };
 
-/// A message read in place: valid until the next call of a dequeue function or the callback's end.
+/// A view of a message. Valid until the next call of a dequeue function or the end of the callback.
 struct MessageView {
-  BlockId from = 0;
+  BlockId from = 0;  ///< the sending block
   Span<const std::byte> payload;
 };
 

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 
 namespace {
 
-// A neighbor that sends as fast as this rank receives must not keep a turn from ending.
+// Limits the length of a turn if a neighbor sends as fast as this rank receives.
 constexpr int MessagesPerTurn = 256;
 
 constexpr std::size_t MostValues = (std::size_t(1) << 30) / sizeof(double);
@@ -28,11 +28,12 @@ std::string badNeighbor(const Transport& transport, const std::vector<Neighbor>&
   for (const Neighbor& neighbor : neighbors) {
     const std::string name = "channels: neighbor " + std::to_string(neighbor.rank);
     if (neighbor.rank < 0 || neighbor.rank >= transport.size()) {
-      return name + ": there are ranks 0 to " + std::to_string(transport.size() - 1);
+      return name + " does not exist: ranks are in [0, " + std::to_string(transport.size() - 1) +
+             "]";
     }
     if (neighbor.rank == transport.rank()) return name + " is the rank itself";
     if (neighbor.sendCount > MostValues || neighbor.receiveCount > MostValues) {
-      return name + ": more than " + std::to_string(MostValues) + " values";
+      return name + " has more than " + std::to_string(MostValues) + " values";
     }
     ranks.push_back(neighbor.rank);
   }
@@ -40,48 +41,50 @@ std::string badNeighbor(const Transport& transport, const std::vector<Neighbor>&
   const auto twice = std::adjacent_find(ranks.begin(), ranks.end());
   if (twice == ranks.end()) return {};
   return "channels: neighbor " + std::to_string(*twice) +
-         " is given twice: put its values together in one message";
+         " is given twice; combine its values in one message";
+}
+
+/// The numbers of values that a rank sends to a neighbor and expects from it.
+struct Counts {
+  std::uint64_t sends, receives;
+};
+
+/// Throws Error if this rank and its neighbors do not match.
+/// @param counts  one by each rank that has this rank as a neighbor
+void compareCounts(const Transport& transport, const std::vector<Neighbor>& neighbors,
+                   const Records<Counts>& counts) {
+  const std::string here = "rank " + std::to_string(transport.rank());
+  std::vector<bool> isNeighbor(index(transport.size()), false);
+  for (const Neighbor& neighbor : neighbors) {
+    isNeighbor[index(neighbor.rank)] = true;
+    const std::string name = "channels: neighbor " + std::to_string(neighbor.rank);
+    const Span<const Counts> theirs = counts.from(neighbor.rank);
+    if (theirs.empty()) throw Error(name + " does not have " + here + " as a neighbor");
+    if (theirs[0].sends != neighbor.receiveCount)
+      throw Error(name + " sends " + std::to_string(theirs[0].sends) + " values, but " + here +
+                  " expects " + std::to_string(neighbor.receiveCount));
+    if (theirs[0].receives != neighbor.sendCount)
+      throw Error(name + " expects " + std::to_string(theirs[0].receives) + " values, but " + here +
+                  " sends " + std::to_string(neighbor.sendCount));
+  }
+  for (int rank = 0; rank < transport.size(); ++rank)
+    if (!counts.from(rank).empty() && !isNeighbor[index(rank)])
+      throw Error("channels: rank " + std::to_string(rank) + " has " + here +
+                  " as a neighbor, but not the other way round");
 }
 
 }  // namespace
 
 void agreeOnNeighbors(Transport& transport, const std::vector<Neighbor>& neighbors) {
-  agreeOnError(transport, badNeighbor(transport, neighbors));
-  std::vector<Bytes> told(static_cast<std::size_t>(transport.size()));
-  for (const Neighbor& neighbor : neighbors) {
-    told[static_cast<std::size_t>(neighbor.rank)] =
-        Writer()
-            .value(static_cast<std::uint64_t>(neighbor.sendCount))
-            .value(static_cast<std::uint64_t>(neighbor.receiveCount))
-            .take();
-  }
-  told = exchangeBytes(transport, std::move(told));
-  std::string error;
-  for (const Neighbor& neighbor : neighbors) {
-    Bytes& bytes = told[static_cast<std::size_t>(neighbor.rank)];
-    const std::string name = "channels: neighbor " + std::to_string(neighbor.rank);
-    if (bytes.empty()) {
-      error = name + " does not have rank " + std::to_string(transport.rank()) + " as a neighbor";
-      continue;
-    }
-    Reader reader(bytes);
-    const auto sends = reader.value<std::uint64_t>();
-    const auto receives = reader.value<std::uint64_t>();
-    if (sends != neighbor.receiveCount) {
-      error = name + " sends " + std::to_string(sends) + " values, " +
-              std::to_string(neighbor.receiveCount) + " are expected of it";
-    } else if (receives != neighbor.sendCount) {
-      error = name + " expects " + std::to_string(receives) + " values, " +
-              std::to_string(neighbor.sendCount) + " are sent to it";
-    }
-    bytes.clear();
-  }
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    if (told[rank].empty()) continue;
-    error = "channels: rank " + std::to_string(rank) + " has rank " +
-            std::to_string(transport.rank()) + " as a neighbor, but not the other way round";
-  }
-  agreeOnError(transport, error);
+  sendRecords<Counts>(
+      transport,
+      [&](RecordOutbox<Counts>& outbox) {
+        const std::string error = badNeighbor(transport, neighbors);
+        if (!error.empty()) throw Error(error);
+        for (const Neighbor& neighbor : neighbors)
+          outbox.add(neighbor.rank, {neighbor.sendCount, neighbor.receiveCount});
+      },
+      [&](const Records<Counts>& counts) { compareCounts(transport, neighbors, counts); });
 }
 
 Channels::Channels(Transport& transport, Session session, std::vector<Neighbor> neighbors,
@@ -93,7 +96,7 @@ Channels::Channels(Transport& transport, Session session, std::vector<Neighbor> 
       incoming_(neighbors_.size()),
       mode_(options.sendMode),
       ahead_(ahead) {
-  if (options.receives < 1) throw Error("channels: there must be at least 1 receive");
+  if (options.receives < 1) throw Error("channels: receives must be at least 1");
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Neighbor& neighbor = neighbors_[i];
     Link& link = links_[i];
@@ -114,7 +117,8 @@ Channels::Channels(Transport& transport, Session session, std::vector<Neighbor> 
 }
 
 void Channels::switchAsync() {
-  if (!ahead_) throw Error("channels: without receives ahead there are synchronous turns only");
+  if (!ahead_)
+    throw Error("channels: asynchronous mode requires receives ahead; construct with ahead = true");
   synchronous_ = false;
 }
 
@@ -230,8 +234,8 @@ bool Channels::countsKnown() {
         std::find_if(neighbors_.begin(), neighbors_.end(),
                      [&](const Neighbor& neighbor) { return neighbor.rank == envelope->source; });
     if (from == neighbors_.end()) {
-      throw Error("channels: a message of rank " + std::to_string(envelope->source) +
-                  ", which is no neighbor");
+      refuseMessage("a count of rank " + std::to_string(envelope->source) +
+                    ", which is not a neighbor");
     }
     Reader reader(envelope->bytes);
     links_[static_cast<std::size_t>(from - neighbors_.begin())].counts.push_back(

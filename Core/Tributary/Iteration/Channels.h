@@ -13,124 +13,134 @@
 
 namespace tributary {
 
-/// A rank with which values are exchanged, and how many each way.
+/// A rank that exchanges interface values with this one.
 struct Neighbor {
   int rank = 0;
-  std::size_t sendCount = 0;     ///< doubles to that rank, 0: none
-  std::size_t receiveCount = 0;  ///< doubles from that rank, 0: none
+  std::size_t sendCount = 0;     ///< doubles sent to it per message; 0 for no messages
+  std::size_t receiveCount = 0;  ///< doubles received from it per message; 0 for no messages
 };
 
-/// Values from the neighbors, in their order.
+/// The values of the neighbors, in the order of the neighbors.
 using Incoming = std::vector<Span<const double>>;
 
+/// The parameters of Channels.
 struct ChannelOptions {
-  /// Eager: a link is free when the values have left their buffer, and a slow rank has to receive
-  /// all that its neighbors send. Synchronous: when they have been received.
+  /// With Eager, a link is free once the values have left their buffer; a slow rank must receive
+  /// all messages of its neighbors. With Synchronous, a link is free once the receive has begun.
+  /// Default: Synchronous.
   SendMode sendMode = SendMode::Synchronous;
-  /// Receives of each neighbor started at a time, at least 1: the most messages that arrive
-  /// between two calls of get() without the sender's being kept waiting.
+  /// Receives that are active for each neighbor, at least 1. A sender waits if more messages arrive
+  /// between two calls of get(). Default: 2.
   int receives = 2;
 };
 
-/// Messages of one rank with interface values.
+/// Counters of the messages with interface values of one rank.
 struct ChannelStatistics {
-  std::int64_t sent = 0;        ///< that left
-  std::int64_t unsent = 0;      ///< values put that never left, as newer ones came first
-  std::int64_t received = 0;    ///< that came
-  std::int64_t superseded = 0;  ///< of these, never seen, as a newer one came with them
-  std::int64_t bytes = 0;       ///< of those that left
+  std::int64_t sent = 0;  ///< messages sent
+  std::int64_t unsent =
+      0;  ///< values passed to put() and replaced by newer ones before they were sent
+  std::int64_t received = 0;  ///< messages received
+  std::int64_t superseded =
+      0;                   ///< received together with a newer message and never returned by get()
+  std::int64_t bytes = 0;  ///< of the messages sent
 };
 
-/// Collective: throws Error on all ranks if the neighbors of any rank make no sense (itself, twice
-/// the same, no rank, too many values) or do not fit: each must be the other's neighbor and expect
-/// what that sends.
+/// Checks the neighbors of all ranks. Collective. Throws Error on all ranks if the neighbors of any
+/// rank are invalid (the rank itself, a duplicate, a rank out of range, too many values) or if
+/// those of two ranks do not match: each must list the other, and expect as many values as it
+/// sends.
 void agreeOnNeighbors(Transport& transport, const std::vector<Neighbor>& neighbors);
 
-/// Put/get links to neighbors on which the newest values win: the point-to-point part of
-/// asynchronous iterations (F. Magoules, G. Gbikpi-Benissan, "JACK2", Advances in Engineering
-/// Software 119, 2018, section 4.2, Listings 3, 4, 8 and 9), and the same calls for synchronous
-/// ones.
+/// Put/get links to neighbors that deliver the newest values: the point-to-point communication of
+/// asynchronous iterations. The same calls serve synchronous iterations. Source:
+/// F. Magoulès, G. Gbikpi-Benissan, "JACK2: An MPI-based communication library with
+/// non-blocking synchronization for asynchronous iterations", Advances in Engineering Software 119,
+/// 2018, doi:10.1016/j.advengsoft.2018.01.009, section 4.2, Listings 3, 4, 8
+/// and 9.
 ///
-/// A link to a neighbor has two buffers to send from, each with a persistent request. The caller
-/// writes to the one that is not under way:
+/// A link has two send buffers, each with a persistent request. The caller writes to the buffer
+/// that is not being sent:
 ///
-///   writing --put, the other is free--> under way --done--> free, to be written next
-///   writing --put, the other is under way--> waiting --the other is free--> under way
-///   waiting --put--> waiting, with newer values: the older are unsent
+///   writing --put, other buffer free--> sending --done--> free, written next
+///   writing --put, other buffer sending--> waiting --other buffer free--> sending
+///   waiting --put--> waiting, with newer values; the older values are unsent
 ///
-/// The paper lets the user overwrite values while MPI_Issend may still be sending them; MPI forbids
-/// to touch such a buffer. A second buffer gives the same, the newest values leave as soon as the
-/// link is free, and no message is torn: what waits is what was put last, and leaves in the next
-/// call of get() or put() after the send before it is finished.
+/// In the paper, the user overwrites values while MPI_Issend may still send them, which MPI
+/// forbids. With a second buffer, the newest values are sent as soon as the link is free, and no
+/// message is torn. Waiting values are sent by the first call of get() or put() after the previous
+/// send is finished.
 ///
-/// In the other direction a link has several receives that are started, each with a buffer, and a
-/// buffer more, which the caller reads. get() exchanges that with the one of each message that has
-/// come, in their order, and starts the receive of the buffer given back: values are not copied. It
-/// goes on while there are messages, so that what it ends with is the newest; the paper tests each
-/// receive once, and where messages come faster than that the values seen grow older and older (its
-/// Table 1, MPI_Isend with one receive).
+/// A link has several active receives, each with a buffer, and one more buffer, which the caller
+/// reads. get() exchanges this buffer with that of each message that has arrived, in order, and
+/// starts a receive into the returned buffer; values are not copied. It continues while messages
+/// arrive, so the last one is the newest. The paper tests each receive once; if messages arrive
+/// faster, the values become older and older (its Table 1, MPI_Isend with one receive).
 ///
-/// Synchronous mode has no waiting values: a turn ends when the values of all neighbors have come
-/// and a buffer is free again. Channels begin in it.
+/// In synchronous mode no values wait: a turn ends when the values of all neighbors have arrived
+/// and a send buffer is free. Channels begin in synchronous mode.
 class Channels {
  public:
-  /// Local. @param transport  outlives the channels
-  /// @param session  for these channels alone
-  /// @param neighbors  as agreed on by all ranks
-  /// @param ahead  whether receives are started before this rank needs the values, while it
-  ///               computes (the paper's Algorithm 2). If not, a receive is started by put() only
-  ///               (Algorithm 1): one of each neighbor, and there is no asynchronous mode.
+  /// Local. Throws Error if an option is invalid.
+  /// @param transport  must outlive the channels
+  /// @param session  used by these channels only
+  /// @param neighbors  checked by agreeOnNeighbors()
+  /// @param ahead  whether receives are active while this rank computes (Algorithm 2 of the paper).
+  ///               If not, put() starts one receive for each neighbor (Algorithm 1), and there is
+  ///               no asynchronous mode.
   Channels(Transport& transport, Session session, std::vector<Neighbor> neighbors,
            const ChannelOptions& options, bool ahead = true);
 
-  const std::vector<Neighbor>& neighbors() const { return neighbors_; }
+  [[nodiscard]] const std::vector<Neighbor>& neighbors() const { return neighbors_; }
 
-  /// From now on values are met one by one, in their order: put() and get() take turns, and get()
-  /// waits. To be called by all ranks; from asynchronous mode each as soon as it likes, and what
-  /// was sent before and not seen is dropped.
+  /// Enters synchronous mode: put() and get() alternate, and get() waits for the values of the same
+  /// turn of all neighbors. Must be called on all ranks, at any time. Values that were sent in
+  /// asynchronous mode and not yet returned by get() are dropped.
   void switchSync();
-  /// From now on the newest values win and nobody waits. From synchronous mode all ranks switch
-  /// after the same number of turns. Throws Error if receives are not ahead.
+  /// Enters asynchronous mode: the newest values win, and no rank waits. All ranks must leave
+  /// synchronous mode after the same number of turns. Throws Error if constructed without `ahead`.
   void switchAsync();
-  bool synchronous() const { return synchronous_; }
+  [[nodiscard]] bool synchronous() const { return synchronous_; }
 
-  /// Where the values for a neighbor are to be written, all of them, before put(). Their place
-  /// changes with put(), and what is there before is of no use.
-  Span<double> outgoing(std::size_t neighbor);
-  /// Sends what was written for all neighbors, or lets it wait if a link is busy (asynchronous
-  /// mode only). Between the writing and put() there must be no other call.
+  /// The buffer to which the caller writes all values for a neighbor before put(). Its previous
+  /// contents are unspecified. put() invalidates it.
+  [[nodiscard]] Span<double> outgoing(std::size_t neighbor);
+  /// Sends the values written for all neighbors. In asynchronous mode, the values for a busy link
+  /// wait. No other function may be called between writing the values and put().
   void put();
 
-  /// Asynchronous mode: takes the newest values that are there, and returns true. Synchronous mode:
-  /// whether the values of this turn of all neighbors have come and own values have left; to be
-  /// called until that is so. Makes progress.
+  /// Receives values and makes progress. Asynchronous mode: takes the newest values that have
+  /// arrived and returns true. Synchronous mode: must be called until it returns true.
+  /// @return in synchronous mode, whether the values of this turn of all neighbors have arrived and
+  ///         those of this rank are sent
   bool get();
-  /// Of the last get(); zeros before anything has come. Valid until the next get().
-  const Incoming& incoming() const { return incoming_; }
+  /// The values of the last get(); zeros before the first message. Valid until the next get().
+  [[nodiscard]] const Incoming& incoming() const { return incoming_; }
 
-  /// The end, to be called by all ranks, again and again until it returns true: tells neighbors
-  /// how many messages there were, receives those on their way, lets sends finish and takes
-  /// receives back, so that nothing is left. Values that wait are dropped.
-  bool close();
+  /// Closes the channels: sends the number of messages to each neighbor, receives all messages in
+  /// flight, finishes sends and cancels receives. Waiting values are dropped. Must be called on all
+  /// ranks, repeatedly until it returns true.
+  [[nodiscard]] bool close();
 
-  /// For people, and for explorations of schedules, as Detector::state(): apart from the values.
-  std::string state() const;
-  const ChannelStatistics& statistics() const { return statistics_; }
+  /// Describes the state without values, for reports and for explorations of schedules (see
+  /// Detector::state()).
+  [[nodiscard]] std::string state() const;
+  /// The counters of this rank.
+  [[nodiscard]] const ChannelStatistics& statistics() const { return statistics_; }
 
  private:
   struct Link {
-    std::unique_ptr<PersistentRequest> sends[2];  // none if there is nothing to send
+    std::unique_ptr<PersistentRequest> sends[2];  // null without values to send
     int writing = 0;
-    bool waiting = false;   // what was written
+    bool waiting = false;   // the written values
     std::int64_t sent = 0;  // messages
 
     std::vector<std::unique_ptr<PersistentRequest>> receives;
-    std::deque<std::size_t> started;  // of `receives`, in the order of their start
-    std::size_t held = 0;             // the one that the caller reads
+    std::deque<std::size_t> started;  // active ones of `receives`, in order of start
+    std::size_t held = 0;             // the one whose buffer the caller reads
     std::int64_t received = 0;        // messages
-    std::int64_t wanted = 0;          // synchronous: so many were needed for the turns that ended
+    std::int64_t wanted = 0;          // synchronous: messages needed for the turns that ended
 
-    std::deque<std::int64_t> counts;  // of messages, that the neighbor told and were not used yet
+    std::deque<std::int64_t> counts;  // numbers of messages announced by the neighbor, unused
   };
 
   void start(Link& link);
@@ -149,7 +159,7 @@ class Channels {
   SendMode mode_;
   bool ahead_;
   bool synchronous_ = true;
-  int told_ = 0;  // counts sent to each neighbor whose counterparts were not used yet
+  int told_ = 0;  // counts sent to each neighbor whose counterparts are unused
   enum class Closing { Open, Draining, Closed } closing_ = Closing::Open;
   ChannelStatistics statistics_;
 };

@@ -11,17 +11,17 @@
 
 namespace tributary {
 
-/// A sum of doubles without rounding: a fixed-point number wide enough for all doubles, in digits
-/// of 32 bits that are kept in 64, so that up to 2^30 values are added digit by digit, in any order
-/// and by any reduction of integers, without carries. The value at the end is the sum rounded once.
+/// An exact sum of doubles: a fixed-point number wide enough for all doubles, with 32-bit digits
+/// stored in 64-bit integers. Up to 2^30 values are added digit by digit, without carries, in any
+/// order and by any reduction of integers. The value is the exact sum, rounded once.
 class ExactSum {
  public:
-  /// 66 digits from 2^-1074 on, then the numbers of NaN, +infinity and -infinity.
+  /// 66 digits from 2^-1074 on, then the counts of NaN, +infinity and -infinity.
   static constexpr std::size_t Digits = 66;
   static constexpr std::size_t Size = Digits + 3;
 
   ExactSum() = default;
-  /// As reduced. @pre values.size() == Size
+  /// From reduced parts. @pre values.size() == Size
   explicit ExactSum(Span<const std::int64_t> values) {
     for (std::size_t i = 0; i < Size; ++i) parts_[i] = values[i];
   }

@@ -23,12 +23,12 @@ namespace {
 
 std::string argumentError(const IterationProblem& problem, const IterationOptions& options) {
   if (!problem.sweep || !problem.fill || !problem.residual) {
-    return "iteration: a callback is missing";
+    return "iteration: a callback is missing; set all of sweep, fill and residual";
   }
   if (!(options.threshold >= 0)) return "iteration: the threshold must not be negative";
   if (options.iterationLimit < 1) return "iteration: iterationLimit must be at least 1";
   if (options.checkInterval < 1) return "iteration: checkInterval must be at least 1";
-  if (options.channels.receives < 1) return "iteration: there must be at least 1 receive";
+  if (options.channels.receives < 1) return "iteration: channels.receives must be at least 1";
   return {};
 }
 
@@ -43,8 +43,8 @@ std::string disagreement(Transport& transport, const IterationOptions& options) 
   if (allreduce(transport, ReduceOp::Min, mine) == allreduce(transport, ReduceOp::Max, mine)) {
     return {};
   }
-  return "iteration: ranks were given different modes, detections, reductions, norms, thresholds, "
-         "limits or intervals";
+  return "iteration: the mode, detection, reduction, norm, threshold, iterationLimit or "
+         "checkInterval differs among ranks; give the same on all ranks";
 }
 
 std::vector<int> ranksOf(const std::vector<Neighbor>& neighbors) {
@@ -53,7 +53,7 @@ std::vector<int> ranksOf(const std::vector<Neighbor>& neighbors) {
   return ranks;
 }
 
-/// Neighbors of the snapshots: those of the tree too, so that a snapshot reaches all ranks.
+/// The neighbors of snapshots include those of the tree, so a snapshot reaches all ranks.
 std::vector<Neighbor> withTree(std::vector<Neighbor> neighbors, const SpanningTree& tree) {
   const std::vector<int> known = ranksOf(neighbors);
   for (const int rank : tree.neighbors()) {
@@ -93,12 +93,16 @@ class Iteration::Engine {
     agreeOnError(transport, argumentError(problem_, options_));
     agreeOnError(transport, disagreement(transport, options_));
     agreeOnNeighbors(transport, problem_.neighbors);
-    channels_.emplace(transport, transport.openSession(), problem_.neighbors, options_.channels,
-                      options_.mode != IterationMode::Trivial);
-    tree_.emplace(transport, transport.openSession(), ranksOf(problem_.neighbors));
+    const Session channelsSession = transport.openSession();
+    const Session treeSession = transport.openSession();
     for (Session* session : {&reductionSession_, &snapshotSession_, &noticesSession_}) {
       *session = transport.openSession();
     }
+    collectively(transport, [&] {
+      channels_.emplace(transport, channelsSession, problem_.neighbors, options_.channels,
+                        options_.mode != IterationMode::Trivial);
+      tree_.emplace(transport, treeSession, ranksOf(problem_.neighbors));
+    });
   }
 
   void require(std::function<bool()>&& condition) { condition_ = std::move(condition); }
@@ -152,7 +156,7 @@ class Iteration::Engine {
         agree();
         break;
       case Phase::Closing:
-        // Both at once: neighbors wait for either.
+        // Both in each turn, because neighbors wait for either.
         if (notices_->close() & channels_->close()) end();
         break;
       case Phase::Ended:
@@ -204,7 +208,7 @@ class Iteration::Engine {
                     : makeTransportReduce(transport_);
       putValues();
     }
-    // Channels begin in synchronous mode: all begin with the values of the initial iterate.
+    // Channels begin in synchronous mode, so all ranks begin with values of the initial iterate.
     if (!complete || !channels_->get()) return;
     if (options_.mode != IterationMode::Asynchronous) {
       reduction_.emplace(*reduce_, options_.norm);
@@ -239,7 +243,7 @@ class Iteration::Engine {
   double residual(Span<const double> recorded, const Incoming& incoming) {
     double value = 0;
     const double begin = transport_.now();
-    // The callback's neighbors only, not those of the tree.
+    // Without the additional neighbors of the tree.
     guarded([&] {
       if (incoming.size() == problem_.neighbors.size()) {
         value = problem_.residual(recorded, incoming);
@@ -278,7 +282,7 @@ class Iteration::Engine {
     checking_ = next % options_.checkInterval == 0 || next == options_.iterationLimit;
     measure_ = 0;
     if (notices_->heard(StopReason::Error)) {
-      ++statistics_.iterations;  // in step with the others
+      ++statistics_.iterations;  // keeps the number of turns equal on all ranks
     } else {
       measure_ = sweep(checking_);
     }
@@ -304,7 +308,7 @@ class Iteration::Engine {
     if (all.residual > options_.threshold && std::isfinite(all.residual) && all.reasons == 0) {
       return;
     }
-    // All ranks are between two sweeps, and each has its neighbors' values of this moment.
+    // All ranks are between two sweeps, and have the present values of their neighbors.
     const double mine = residual(problem_.iterate, channels_->incoming());
     reduction_->start({mine, notices_->reasons(), conditionHolds()});
     phase_ = Phase::Verifying;
@@ -316,7 +320,7 @@ class Iteration::Engine {
     channels_->get();
     const bool supervised = options_.detection == ConvergenceDetection::SupervisedTermination;
     const bool limited = statistics_.iterations >= options_.iterationLimit;
-    // A rank with nothing to iterate would reach the limit while others have hardly begun.
+    // A rank with an empty part does not sweep: it would reach the limit long before the others.
     const bool empty = problem_.iterate.empty();
     if (empty) locallyConverged_ = true;
     if (!empty && !limited && !notices_->heard(StopReason::Error)) {
@@ -332,7 +336,7 @@ class Iteration::Engine {
     const std::int64_t messages = detector_->snapshot().messages() + reduce_->messages();
     known_ = detector_->advance(locallyConverged_ || stopping);
     if (!recorded && detector_->snapshot().recorded()) sweepsSinceRecord_ = 0;
-    // Whatever takes the detector on sends something, and the next turn may take it further.
+    // A turn in which the detector sent a message is not idle: its next turn may do more.
     if (known_ || detector_->snapshot().messages() + reduce_->messages() != messages) idle_ = false;
     if (known_) decide(detector_->outcome(), Phase::Flying);
   }
@@ -375,7 +379,7 @@ class Iteration::Engine {
 
   void agree() {
     if (!agreed_ && !(agreed_ = reduce_->advance())) return;
-    // Its text is on its way.
+    // The text of the error is in flight.
     if (reduce_->result()[1] > 0 && !notices_->heard(StopReason::Error)) return;
     result_.iterations = reduce_->result()[0];
     phase_ = Phase::Closing;

@@ -101,8 +101,9 @@ class LeaderElection : public NonBlockingReduce {
   }
 
   [[noreturn]] void malformed(int source) const {
-    throw Error("leader election: malformed message from rank " + std::to_string(source) +
-                " on rank " + std::to_string(transport_.rank()) + ", " + state());
+    throw Error(ErrorKind::Message, "leader election: malformed message from rank " +
+                                        std::to_string(source) + " on rank " +
+                                        std::to_string(transport_.rank()) + ", " + state());
   }
 
   Transport& transport_;

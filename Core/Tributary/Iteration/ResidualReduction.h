@@ -8,33 +8,34 @@
 
 namespace tributary {
 
-/// The norm of the residual, and so what callbacks return.
+/// The norm of the residual, which determines the values that callbacks return.
 enum class Norm {
-  Max,  ///< the largest magnitude; ranks give that of their part
-  Two   ///< the root of the sum of squares; ranks give the sum of squares of their part
+  Max,  ///< maximum norm; a rank returns the maximum of its part
+  Two   ///< 2-norm; a rank returns the sum of the squares of its part
 };
 
-/// The norm of a global residual from the parts of the ranks, with what else they have to say, in
-/// one reduction of integers. Exact: the same bits in whatever order ranks are combined, with sums
-/// rounded once; so all ranks come to the same verdict, and the same on any tree or transport.
+/// Computes the norm of a global residual and combines the reasons and conditions of all ranks, in
+/// one reduction of integers. Sums are exact and rounded once, so the result has the same bits for
+/// any order of ranks, any tree and any transport, and all ranks reach the same verdict.
 class ResidualReduction {
  public:
-  /// One rank's part, or what came of all.
+  /// The part of one rank, or the result of all.
   struct Part {
-    double residual = 0;        ///< as Norm says; of all: the norm itself
-    std::uint32_t reasons = 0;  ///< bits of StopReason; of all: those of any rank
-    bool met = true;            ///< further conditions; of all: on every rank
+    double residual = 0;        ///< as defined by Norm; in the result: the norm
+    std::uint32_t reasons = 0;  ///< bits of StopReason; in the result: the union
+    bool met = true;            ///< further condition; in the result: on all ranks
   };
 
-  /// @param reduce  used by nobody else at the same time
+  /// @param reduce  must outlive this object; not used by others during a reduction
   ResidualReduction(NonBlockingReduce& reduce, Norm norm) : reduce_(reduce), norm_(norm) {}
 
-  /// @pre the last one has ended here
+  /// Begins a reduction. @pre the previous one has ended on this rank
   void start(const Part& mine);
-  /// One non-blocking turn. @return whether the reduction has ended here. @pre started
-  bool advance() { return reduce_.advance(); }
-  /// @pre ended; the same on all ranks
-  Part result() const;
+  /// Makes one non-blocking turn. @return whether the reduction has ended on this rank. @pre
+  /// started
+  [[nodiscard]] bool advance() { return reduce_.advance(); }
+  /// @pre the reduction has ended; the same on all ranks
+  [[nodiscard]] Part result() const;
 
   std::string state() const { return reduce_.state(); }
 

@@ -9,52 +9,52 @@
 
 namespace tributary {
 
-/// A distribution of one number, such as the seconds that an operation takes. Immutable; functions
-/// are local, and may be called by several threads at once.
+/// A distribution of a number, for instance the duration of an operation. Immutable; all functions
+/// are local and thread-safe.
 class Distribution {
  public:
   virtual ~Distribution() = default;
 
-  /// Probability per unit at x.
-  virtual double density(double x) const = 0;
-  /// Probability of at most x.
-  virtual double cumulative(double x) const = 0;
-  /// The x with cumulative(x) = p. Throws Error unless 0 < p < 1.
-  virtual double quantile(double p) const = 0;
-  /// May be infinite.
-  virtual double mean() const = 0;
-  /// Standard deviation; may be infinite.
-  virtual double deviation() const = 0;
+  /// The probability density at x.
+  [[nodiscard]] virtual double density(double x) const = 0;
+  /// The probability of values up to x.
+  [[nodiscard]] virtual double cumulative(double x) const = 0;
+  /// The x with cumulative(x) = p. Throws Error unless p is in (0, 1).
+  [[nodiscard]] virtual double quantile(double p) const = 0;
+  /// The mean; may be infinite.
+  [[nodiscard]] virtual double mean() const = 0;
+  /// The standard deviation; may be infinite.
+  [[nodiscard]] virtual double deviation() const = 0;
 
-  /// The next random number of the distribution.
-  /// @param random  state of nextRandom(), which is advanced
-  virtual double draw(std::uint64_t& random) const;
+  /// Draws a random number.
+  /// @param random  the state of nextRandom(); advanced
+  [[nodiscard]] virtual double draw(std::uint64_t& random) const;
 };
 
-/// Parametric distributions, with their parameters in the order in which they are given.
+/// Families of parametric distributions. The comments list their parameters in order.
 enum class Family {
   Normal,                  ///< mean, standard deviation > 0
   Lognormal,               ///< mean and standard deviation > 0 of the logarithm
   Weibull,                 ///< scale > 0, shape > 0
   Gamma,                   ///< shape > 0, scale > 0
   Loglogistic,             ///< mean and scale > 0 of the logarithm
-  GeneralizedExtremeValue  ///< location, scale > 0, shape: > 0 has the heavy tail (Frechet)
+  GeneralizedExtremeValue  ///< location, scale > 0, shape; above 0: Frechet, heavy tail
 };
 
+/// All families.
 constexpr std::array<Family, 6> AllFamilies = {
     Family::Normal, Family::Lognormal,   Family::Weibull,
     Family::Gamma,  Family::Loglogistic, Family::GeneralizedExtremeValue};
 
-/// "normal", "generalized extreme value", ...
+/// The name of a family, for instance "generalized extreme value".
 std::string nameOf(Family family);
-/// How many parameters a family has.
+/// The number of parameters of a family.
 std::size_t parametersOf(Family family);
 
-/// A distribution of a family.
+/// A distribution of a parametric family.
 class ParametricDistribution : public Distribution {
  public:
-  /// Throws Error if there are more or fewer parameters than the family has, or if they are not
-  /// as it says.
+  /// Throws Error if the number of parameters or a parameter is invalid for the family.
   ParametricDistribution(Family family, std::vector<double> parameters);
 
   Family family() const { return family_; }

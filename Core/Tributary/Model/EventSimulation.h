@@ -11,66 +11,69 @@
 
 namespace tributary {
 
-/// What modeled iterations came to.
+/// The result of a simulation.
 struct SimulatedIterations {
-  /// Of all threads, with their seconds.
+  /// The iterations of all threads, with their seconds.
   std::vector<std::pair<IterationKind, double>> iterations;
-  /// Iterations per second, of each subregion's threads that compute.
+  /// Iterations per second, by subregion and computing thread.
   std::vector<std::vector<double>> rates;
-  /// Means over subregions of the first thread's iterations, or the dedicated one's swaps, per
-  /// second, and of the others' iterations; the latter not a number if there are no others.
+  /// Iterations per second of the first thread, or swaps per second of a dedicated thread; mean
+  /// over subregions.
   double communicatingRate = 0;
+  /// Iterations per second of the other threads, mean over subregions; NaN without other threads.
   double otherRate = 0;
-  /// Mean seconds from one swap of a subregion to the next; infinite if there are fewer than two.
+  /// Mean seconds between two swaps of a subregion; infinite with fewer than two swaps.
   double secondsBetweenSwaps = 0;
-  double masterLoad = 0;  ///< Part of the time for which the master is busy.
-  double masterWait = 0;  ///< Mean seconds for which questions wait for the master to be free.
+  double masterLoad = 0;  ///< Share of the time in which the master is busy.
+  double masterWait = 0;  ///< Mean seconds for which messages wait for the master.
 };
 
-/// Hybrid Jacobi iterations as events in virtual time: Figure 6 of E. Jensen, E. Coleman, M.
-/// Sosonkina, *Predictive modeling of the performance of asynchronous iterative methods*. The same
-/// seconds for the same arguments, to the last bit. Local.
+/// Simulates hybrid Jacobi iterations as events in virtual time: E. J. Jensen, E. Coleman, M.
+/// Sosonkina, "Predictive modeling of the performance of asynchronous iterative methods", The
+/// Journal of Supercomputing 75, 2019, figure
+/// 6. Equal arguments give equal results, bit for bit. Local.
 ///
-/// Each thread, and the master, is a rank of a timed network (Core/Transport) whose links cost
-/// nothing: transfers are drawn like operations, half on the way there, half on the way back, and
-/// questions wait for the master in the order in which they come. A thread makes the operations of
-/// HybridJacobi::run() (Core/Relaxation) in their order: it copies what is new from its neighbors
-/// and of the halo, computes layer by layer, and so on. Between ranks without a master, a transfer
-/// is all there is; only dedicated threads wait for those of neighboring subregions too. Each
-/// iteration looks at the clock once, which takes as long as what timing adds to an operation.
+/// Each thread, and the master, is a rank of a virtual-time network (Transport/Simulated.h) whose
+/// links cost nothing. Transfers are drawn like operations, one half for each direction. The master
+/// processes messages in the order of their arrival. A thread performs the operations of
+/// HybridJacobi::run() in the same order: it copies new values of its neighbors and of the halo,
+/// computes layer by layer, and so on. Without a master, communication between ranks consists of
+/// transfers only; dedicated threads also wait for those of adjacent subregions. Each iteration
+/// reads the clock once, which takes as long as timing adds to an operation.
 ///
-/// Throws Error if the setting makes no sense, or has another stencil or layers of another size
-/// than the model was measured of.
-/// @param seconds  of virtual time
+/// Throws Error if the setting is invalid, or if its stencil or the size of its layers differs from
+/// that of the measurements.
+/// @param seconds  duration of the simulation in virtual time
 SimulatedIterations simulateIterations(const HybridSetting& setting, const OperationModel& model,
                                        double seconds, std::uint64_t seed = 1);
 
-/// Seconds of the iterations of a kind.
+/// The durations of the iterations of a kind.
 struct KindSummary {
   IterationKind kind;
-  std::vector<double> seconds;  ///< As they came.
+  std::vector<double> seconds;  ///< In order of occurrence.
   double mean = 0;
   double deviation = 0;  ///< Standard deviation.
 };
 
-/// By kind, in the order of their names.
+/// Groups iterations by kind, in the order of the names of the kinds.
 std::vector<KindSummary> summarize(const std::vector<std::pair<IterationKind, double>>& iterations);
 
-/// How far modeled seconds are from measured ones, as parts of the measured.
+/// The relative errors of modeled durations.
 struct ModelError {
-  /// Mean of the modeled ones over mean of the measured ones, less 1.
+  /// The ratio of the modeled to the measured mean, minus 1.
   double ofMeans = 0;
-  /// Mean and standard deviation of (modeled - measured) / measured over pairs, as in Tables 1 and
-  /// 3 of the paper. The n-th of one list is paired with the n-th of the other, of which the
-  /// shorter one begins anew when it ends.
+  /// The mean of (modeled - measured) / measured over pairs, as in Tables 1 and 3 of the paper. The
+  /// n-th samples of both lists form a pair; the shorter list is repeated.
   double ofPairs = 0;
+  /// The standard deviation of the same.
   double deviation = 0;
-  /// What ofPairs is, on average, if the measured ones themselves in any other order are the model:
-  /// mean of the measured times mean of 1 / measured, less 1. It is above 0 as soon as they vary,
-  /// about the square of their relative deviation.
+  /// The expected value of `ofPairs` for a perfect model, that is, for the measured samples in
+  /// random order: the mean of the samples times the mean of their inverses, minus 1. Positive if
+  /// samples vary: about the square of their relative deviation.
   double ofPairsIfPerfect = 0;
 };
-/// Throws Error if there are no samples, or if a measured one is not positive.
+/// Computes the errors. Throws Error if there are no samples, or if a measured sample is not
+/// positive.
 ModelError errorOfModel(const KindSummary& modeled, const KindSummary& measured);
 
 }  // namespace tributary

@@ -14,13 +14,15 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Base/OrderedDouble.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Iteration/NonBlockingReduce.h"
 #include "Tributary/Iteration/ResidualReduction.h"
-#include "Tributary/Model/HybridLinks.h"
 #include "Tributary/Model/HybridSetting.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Transport/Clock.h"
 
 #ifdef __unix__
@@ -33,19 +35,19 @@ using namespace detail;
 
 namespace {
 
-// Rounds go on until so many in a row have left the residual no lower than it was before: those
-// that ended as they seemed to be done, and those that ended as nothing changed for the better.
+// The iteration ends after this many consecutive rounds without a lower residual: rounds that ended
+// below the threshold, and rounds that ended because the residual stagnated.
 constexpr int MostVainRounds = 100;
 constexpr int MostStagnantRounds = 3;
 
-// A round ends after so many judgments without a lower residual than ever before in it.
+// A round ends after this many judgments without a new minimum of the residual.
 constexpr int MostVainJudgments = 100;
 
-// After so many iterations on values of others that have not changed a thread lets others have its
-// core, who may be waiting for it to bring the values that this one waits for.
+// After this many iterations without new values of other threads or ranks, a thread yields its
+// core, which may be needed to produce those values.
 constexpr int MostAlone = 20;
 
-/// Of the cache that the cores share; what most of them have if it is not known.
+/// The size of the shared cache; a common size if it is unknown.
 std::size_t largestCacheBytes() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -54,10 +56,10 @@ std::size_t largestCacheBytes() {
   return std::size_t(32) << 20;
 }
 
-/// All threads of a team wait for each other.
+/// A barrier for all threads of a team.
 class Barrier {
  public:
-  /// Before anybody waits.
+  /// Called before the first wait().
   void setThreads(int threads) { threads_ = threads; }
   void wait() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -139,20 +141,23 @@ class HybridJacobi::Team {
 
   const std::string& error() const { return error_; }
   bool limited() const { return (reasons_.load() & HybridJudge::Limit) != 0; }
-  /// Residuals as they are, and moments of steadySeconds().
-  const std::vector<HybridSample>& history() const { return history_; }
-  /// By block; then of a dedicated thread.
-  const std::vector<OperationTimes>& times() const { return times_; }
-  /// By block.
-  const std::vector<double>& coreSeconds() const { return coreSeconds_; }
+  /// Adds the times and the history of this round.
+  /// @param begin  of HybridJacobi::run()
+  void addTo(HybridResult& result, double begin) const {
+    for (std::size_t i = 0; i < times_.size(); ++i) result.times[i].add(times_[i]);
+    for (std::size_t b = 0; b < coreSeconds_.size(); ++b) result.coreSeconds[b] += coreSeconds_[b];
+    for (const HybridSample& sample : history_)
+      result.history.push_back(
+          {sample.seconds - begin, sample.iterations, sample.residual / result.guessResidual});
+  }
 
  private:
-  /// What a thread has to do when it communicates.
+  /// The tasks of a thread when it communicates.
   struct Due {
     bool swap = false, report = false;
   };
 
-  /// Which measurement this iteration is for.
+  /// The measurement that an iteration is used for.
   enum class Sample { None, Parts, Layers, Whole };
   Sample sampleOf(int block, std::int64_t iteration) const {
     if (options_.timingPeriod <= 0) return Sample::None;
@@ -166,14 +171,14 @@ class HybridJacobi::Team {
   }
 
   void work(int number) {
-    // Counted here, as an iteration that fails is one all the same for those who wait for it.
+    // Counts failed iterations too, because other threads wait for each iteration.
     std::int64_t n = blocks_[static_cast<std::size_t>(number)]->iterations();
     const double begin = tributary::coreSeconds();
     while (!stop_.load(std::memory_order_acquire)) iterate(number, ++n);
     coreSeconds_[static_cast<std::size_t>(number)] = tributary::coreSeconds() - begin;
   }
 
-  /// Notes what goes wrong; the threads, and the other ranks, go on until all have been told.
+  /// Runs `part` and keeps its error. All threads and ranks continue until they know of it.
   template <class Part>
   void attempt(Part&& part) {
     try {
@@ -208,16 +213,16 @@ class HybridJacobi::Team {
       isAlone = !isNew && (block.dependsOnOthers() || block.box().empty());
     });
     alone = isAlone ? alone + 1 : 0;
-    if (synchronous) barrier_.wait();  // all have taken what belongs to the same iteration
+    if (synchronous) barrier_.wait();  // all threads have taken the values of the same iteration
     attempt([&] {
-      // Before the step, which takes what the values of others make wrong out of sight.
+      // Before the step, which would reduce the residual due to the values of others.
       if (measures) block.computeResidual(times);
       block.compute(times, sample == Sample::Layers ? &draft : nullptr);
       if (swaps || measures) block.publish(times);
     });
     if (synchronous) barrier_.wait();
-    // Where threads take turns, what fell due in the meantime is done, too: periods could be such
-    // that each turn comes for the same one of the two.
+    // If threads take turns, tasks that fell due since the last turn are done as well. Otherwise
+    // periods could make every turn perform the same one of the two tasks.
     Due& due = due_[static_cast<std::size_t>(number)];
     due = {due.swap || swaps, due.report || measures};
     Due done;
@@ -261,9 +266,9 @@ class HybridJacobi::Team {
   }
 
   void communicate(int number, bool swaps, bool measures, OperationTimes* times) {
-    // Who communicated before may have been told the end just now.
+    // The previous communicating thread may just have received the stop.
     if (stop_.load(std::memory_order_acquire)) return;
-    // Each by itself: the others wait for this rank's part, whatever became of the values.
+    // Separately: other ranks wait for the report even if the swap has failed.
     if (swaps) attempt([&] { swap(times); });
     if (measures) attempt([&] { report(times); });
     if (isRotating(options_.variant))
@@ -295,7 +300,7 @@ class HybridJacobi::Team {
     timed(times, Operation::SumResidual, [&] {
       for (const auto& block : blocks_) {
         const JacobiBlock::Report& report = block->newestReport();
-        // If all wait for each other there is nothing that is old.
+        // If all ranks wait for each other, no value is old.
         const bool synchronous = options_.variant == HybridVariant::SynchronousDirect;
         const bool fresh = synchronous || report.judged == links_.epoch();
         part.fresh = part.fresh && fresh;
@@ -355,70 +360,85 @@ class HybridJacobi::Team {
 HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
                            const HybridOptions& options)
     : transport_(transport), problem_(problem), options_(options) {
-  const std::size_t dimension = dimensionOf(problem.stencil);
-  collectively(transport, [&] {
-    for (std::size_t a = 0; a < 3; ++a)
-      if (problem.points[a] < 1)
-        throw Error("a Laplace problem with " + std::to_string(problem.points[a]) +
-                    " points along an axis; give at least 1");
-    if (dimension == 2 && problem.points[2] != 1)
-      throw Error("a stencil in two dimensions for points in three; give 1 along z");
-    if (!problem.boundary) throw Error("a Laplace problem without boundary values");
-    if (options.threads < 1 || options.swapPeriod < 1 || options.residualPeriod < 1)
-      throw Error("threads, swap period and residual period must be at least 1");
-    if (!(options.workShare > 0 && options.workShare <= 1))
-      throw Error("a work share of " + std::to_string(options.workShare) +
-                  "; give a part of an equal share, above 0 and at most 1");
-    if (!(options.tolerance > 0)) throw Error("the tolerance must be positive");
-    if (options.variant == HybridVariant::AsynchronousDirect && options.threads < 2)
-      throw Error("one thread communicates and computes nothing here; give at least two");
-    if (options.variant == HybridVariant::SharedMemory && transport.size() > 1)
-      throw Error("the variant for shared memory runs on one rank");
-    if (isRotating(options.variant) && options.threads > 1 && !transport.threadsMayTakeTurns())
-      throw Error("threads communicate in turns; initialize MPI with MPI_THREAD_SERIALIZED");
-    if (hasMaster(options) && transport.size() < 2)
-      throw Error("a master computes nothing; give at least two ranks, or direct traffic");
-  });
-  const std::vector<std::int64_t> mine{static_cast<std::int64_t>(options.variant),
-                                       static_cast<std::int64_t>(options.traffic),
-                                       static_cast<std::int64_t>(problem.stencil),
-                                       problem.points[0],
-                                       problem.points[1],
-                                       problem.points[2],
-                                       orderedInteger(options.tolerance),
-                                       waitsForNeighbors(options) ? options.swapPeriod : 0,
-                                       waitsForNeighbors(options) ? options.residualPeriod : 0};
-  if (allreduce(transport, ReduceOp::Min, mine) != allreduce(transport, ReduceOp::Max, mine))
-    throw Error(
-        "ranks differ in the problem, the variant, the traffic, the tolerance, or periods that "
-        "they "
-        "share");
-
+  collectively(transport, [&] { checkOptions(); });
+  agreeOnOptions();
   const int masters = hasMaster(options) ? 1 : 0;
-  boxes_.assign(static_cast<std::size_t>(masters), CellRange());
-  for (const CellRange& box : cutIntoBoxes(problem.points, dimension, transport.size() - masters))
+  boxes_.assign(index(masters), CellRange());
+  for (const CellRange& box :
+       cutIntoBoxes(problem.points, dimensionOf(problem.stencil), transport.size() - masters))
     boxes_.push_back(box);
-  collectively(transport, [&] {
-    subregion_ =
-        std::make_unique<Subregion>(problem_, boxes_, static_cast<std::size_t>(transport.rank()));
-    const CellRange& whole = box();
-    const std::size_t axis = dimension - 1;
-    const int computing =
-        options.threads - (options.variant == HybridVariant::AsynchronousDirect ? 1 : 0);
-    const double workShare = options.variant == HybridVariant::WorkScaling ? options.workShare : 1;
-    const bool streams = 2 * sizeof(double) * static_cast<std::size_t>(whole.cells()) >
-                         options.cacheBytes.value_or(largestCacheBytes());
-    std::int64_t at = whole.lo[axis];
-    for (const std::int64_t layers :
-         sharesOf(whole.empty() ? 0 : whole.along(axis), computing, workShare)) {
-      CellRange part = whole;
-      part.lo[axis] = at;
-      part.hi[axis] = at += layers;
-      blocks_.push_back(
-          std::make_unique<JacobiBlock>(problem_, *subregion_, part, options.captures, streams));
-      if (blocks_.size() > 1) JacobiBlock::connect(*blocks_[blocks_.size() - 2], *blocks_.back());
-    }
-  });
+  collectively(transport, [&] { makeBlocks(); });
+}
+
+void HybridJacobi::checkOptions() const {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (problem_.points[a] < 1)
+      throw Error("HybridJacobi: the problem has " + std::to_string(problem_.points[a]) +
+                  " points along an axis; give at least 1");
+  if (dimensionOf(problem_.stencil) == 2 && problem_.points[2] != 1)
+    throw Error(
+        "HybridJacobi: the stencil is two-dimensional, but there are several points along z; "
+        "give 1 point along z");
+  if (!problem_.boundary)
+    throw Error("HybridJacobi: the problem has no boundary values; set LaplaceProblem::boundary");
+  if (options_.threads < 1 || options_.swapPeriod < 1 || options_.residualPeriod < 1)
+    throw Error("HybridJacobi: threads, swapPeriod and residualPeriod must be at least 1");
+  if (!(options_.workShare > 0 && options_.workShare <= 1))
+    throw Error("HybridJacobi: workShare is " + std::to_string(options_.workShare) +
+                ", but must be in (0, 1]");
+  if (!(options_.tolerance > 0)) throw Error("HybridJacobi: the tolerance must be positive");
+  if (options_.variant == HybridVariant::AsynchronousDirect && options_.threads < 2)
+    throw Error(
+        "HybridJacobi: AsynchronousDirect has a dedicated thread for communication; give at "
+        "least two threads");
+  if (options_.variant == HybridVariant::SharedMemory && transport_.size() > 1)
+    throw Error("HybridJacobi: SharedMemory runs on one rank; choose another variant");
+  if (isRotating(options_.variant) && options_.threads > 1 && !transport_.threadsMayTakeTurns())
+    throw Error(
+        "HybridJacobi: threads communicate in turns; initialize MPI with MPI_THREAD_SERIALIZED");
+  if (hasMaster(options_) && transport_.size() < 2)
+    throw Error(
+        "HybridJacobi: the master computes nothing; give at least two ranks, or choose Direct");
+}
+
+/// Throws Error on all ranks if ranks differ in what must be equal.
+void HybridJacobi::agreeOnOptions() {
+  const bool sharesPeriods = waitsForNeighbors(options_);
+  const std::vector<std::int64_t> mine{static_cast<std::int64_t>(options_.variant),
+                                       static_cast<std::int64_t>(options_.traffic),
+                                       static_cast<std::int64_t>(problem_.stencil),
+                                       problem_.points[0],
+                                       problem_.points[1],
+                                       problem_.points[2],
+                                       orderedInteger(options_.tolerance),
+                                       sharesPeriods ? options_.swapPeriod : 0,
+                                       sharesPeriods ? options_.residualPeriod : 0};
+  if (allreduce(transport_, ReduceOp::Min, mine) != allreduce(transport_, ReduceOp::Max, mine))
+    throw Error(
+        "HybridJacobi: ranks differ in the problem, the variant, the traffic, the tolerance, or in "
+        "periods that must be equal; give the same on all ranks");
+}
+
+/// Makes the subregion of this rank, and the blocks of its threads.
+void HybridJacobi::makeBlocks() {
+  subregion_ = std::make_unique<Subregion>(problem_, boxes_, index(transport_.rank()));
+  const CellRange& whole = box();
+  const std::size_t axis = dimensionOf(problem_.stencil) - 1;
+  const int computing =
+      options_.threads - (options_.variant == HybridVariant::AsynchronousDirect ? 1 : 0);
+  const double workShare = options_.variant == HybridVariant::WorkScaling ? options_.workShare : 1;
+  const bool streams =
+      2 * sizeof(double) * index(whole.cells()) > options_.cacheBytes.value_or(largestCacheBytes());
+  std::int64_t at = whole.lo[axis];
+  for (const std::int64_t layers :
+       sharesOf(whole.empty() ? 0 : whole.along(axis), computing, workShare)) {
+    CellRange part = whole;
+    part.lo[axis] = at;
+    part.hi[axis] = at += layers;
+    blocks_.push_back(
+        std::make_unique<JacobiBlock>(problem_, *subregion_, part, options_.captures, streams));
+    if (blocks_.size() > 1) JacobiBlock::connect(*blocks_[blocks_.size() - 2], *blocks_.back());
+  }
 }
 
 HybridJacobi::~HybridJacobi() = default;
@@ -429,46 +449,55 @@ double HybridJacobi::value(std::int64_t i, std::int64_t j, std::int64_t k) const
   for (const auto& block : blocks_)
     if (layer >= block->box().lo[axis] && layer < block->box().hi[axis])
       return block->value(i, j, k);
-  throw Error("the value of a point of another rank");
+  throw Error("HybridJacobi: the value of a point that is not in the box of this rank");
 }
 
-/// The 2-norm of the residual of all values as they are, exactly added up. Collective.
-double HybridJacobi::verify() {
-  std::vector<Bytes> toEachRank(boxes_.size());
-  collectively(transport_, [&] {
-    boundary_.values.resize(subregion_->boundary().size());
-    halo_ = {std::vector<double>(subregion_->halo().size())};
-    for (const auto& block : blocks_) {
-      block->show();
-      block->publish(nullptr);
-      const std::vector<double>& values = block->newestReport().boundary.values;
-      for (std::size_t i = 0; i < values.size(); ++i)
-        boundary_.values[block->boundaryPlaces()[i]] = values[i];
-    }
-    for (std::size_t other = 0; other < boxes_.size(); ++other) {
-      std::vector<double> values;
-      for (const std::size_t place : subregion_->neededBy(other))
-        values.push_back(boundary_.values[place]);
-      if (!values.empty()) toEachRank[other] = Writer().range(values).take();
-    }
-  });
-  const std::vector<Bytes> received = exchangeBytes(transport_, std::move(toEachRank));
+/// Collects the boundary of this rank from its blocks. While no threads run.
+void HybridJacobi::collectBoundary() {
+  boundary_.values.resize(subregion_->boundary().size());
+  halo_ = {std::vector<double>(subregion_->halo().size())};
+  for (const auto& block : blocks_) {
+    block->show();
+    block->publish(nullptr);
+    const std::vector<double>& values = block->newestReport().boundary.values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      boundary_.values[block->boundaryPlaces()[i]] = values[i];
+  }
+}
+
+/// The sum of the squared residuals of this rank's points, with halo values of other ranks.
+double HybridJacobi::residualWith(const Records<double>& halos) {
+  for (std::size_t other = 0; other < boxes_.size(); ++other) {
+    const auto places = subregion_->neededFrom(other);
+    const Span<const double> values = halos.from(static_cast<int>(other));
+    if (values.size() != places.size()) refuseMessage("a halo of another size");
+    for (std::size_t i = 0; i < places.size(); ++i) halo_.values[places[i]] = values[i];
+  }
   double squares = 0;
-  collectively(transport_, [&] {
-    for (std::size_t other = 0; other < boxes_.size(); ++other) {
-      const auto places = subregion_->neededFrom(other);
-      if (places.empty()) continue;
-      const std::vector<double> values = Reader(received[other]).range<double>();
-      if (values.size() != places.size()) throw Error("malformed message: a halo of another size");
-      for (std::size_t i = 0; i < places.size(); ++i) halo_.values[places[i]] = values[i];
-    }
-    for (const auto& block : blocks_) {
-      if (!halo_.values.empty()) block->giveHalo(halo_);
-      block->take(0, nullptr);
-      squares += block->computeResidual(nullptr);
-      block->publish(nullptr);
-    }
-  });
+  for (const auto& block : blocks_) {
+    if (!halo_.values.empty()) block->giveHalo(halo_);
+    block->take(0, nullptr);
+    squares += block->computeResidual(nullptr);
+    block->publish(nullptr);
+  }
+  return squares;
+}
+
+/// The 2-norm of the residual of all present values, summed exactly. Collective.
+double HybridJacobi::verify() {
+  double squares = 0;
+  sendRecords<double>(
+      transport_,
+      [&](RecordOutbox<double>& outbox) {
+        collectBoundary();
+        for (std::size_t other = 0; other < boxes_.size(); ++other) {
+          std::vector<double> values;
+          for (const std::size_t place : subregion_->neededBy(other))
+            values.push_back(boundary_.values[place]);
+          outbox.add(static_cast<int>(other), Span<const double>(values.data(), values.size()));
+        }
+      },
+      [&](const Records<double>& halos) { squares = residualWith(halos); });
   const auto reduce = makeTransportReduce(transport_);
   ResidualReduction reduction(*reduce, Norm::Two);
   reduction.start({squares, 0, true});
@@ -477,81 +506,81 @@ double HybridJacobi::verify() {
   return reduction.result().residual;
 }
 
+std::int64_t HybridJacobi::fewestIterations() const {
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const auto& block : blocks_) fewest = std::min(fewest, block->iterations());
+  return fewest;
+}
+
+/// Runs the threads, or the master, of all ranks until the judge stops them. Collective.
+/// @param begin  of run(), on the clock of steadySeconds()
+HybridJacobi::RoundEnd HybridJacobi::runRound(const HybridJudge& judge, double begin,
+                                              HybridResult& result) {
+  const Session session = transport_.openSession();
+  Records<double> boundaries;
+  if (hasMaster(options_))
+    boundaries = sendRecords<double>(transport_, [&](RecordOutbox<double>& outbox) {
+      outbox.add(0, Span<const double>(boundary_.values.data(), boundary_.values.size()));
+    });
+  std::unique_ptr<HybridMaster> master;
+  std::unique_ptr<HybridLinks> links;
+  std::unique_ptr<Team> team;
+  collectively(transport_, [&] {
+    if (hasMaster(options_) && transport_.rank() == 0) {
+      master = std::make_unique<HybridMaster>(problem_, boxes_, boundaries);
+      return;
+    }
+    links = hasMaster(options_) ? makeMasterLinks(transport_, session, *subregion_)
+                                : makeNeighborLinks(transport_, session, *subregion_, judge,
+                                                    waitsForNeighbors(options_));
+    team = std::make_unique<Team>(*this, *links, begin + options_.maximumSeconds);
+  });
+  RoundEnd end;
+  ErrorCollector errors;
+  if (master) {
+    OperationTimes* times = options_.timingPeriod > 0 ? &result.times.back() : nullptr;
+    errors.attempt([&] { end.stagnant = master->serve(transport_, session, judge, times); });
+  } else {
+    errors.attempt([&] { links->open(boundary_); });
+    team->run();
+    errors.attempt([&] { links->close(); });
+    if (!team->error().empty()) errors.note(team->error());
+    end = {team->limited(), links->stagnates()};
+    errors.attempt([&] { team->addTo(result, begin); });
+  }
+  errors.agree(transport_);
+  end.limited = allreduce(transport_, ReduceOp::Max, end.limited ? 1 : 0) != 0;
+  end.stagnant = allreduce(transport_, ReduceOp::Max, end.stagnant ? 1 : 0) != 0;
+  return end;
+}
+
 HybridResult HybridJacobi::run() {
   HybridResult result;
   result.guessResidual = verify();
-  const double wanted = options_.tolerance * result.guessResidual;
-  double threshold = wanted;
-  double residual = result.guessResidual;
   result.times.resize(blocks_.size() + 1);
   result.coreSeconds.resize(blocks_.size());
   const double begin = steadySeconds();
-  const double end = begin + options_.maximumSeconds;
-  // Between two swaps it may rise and fall. Ranks may have other periods, but must judge alike.
-  const std::int64_t backoff = allreduce(
+  // Between two swaps the residual may rise and fall. Periods may differ among ranks, but all ranks
+  // must judge alike.
+  const std::int64_t patience = allreduce(
       transport_, ReduceOp::Max,
       MostVainJudgments + std::int64_t(10) * options_.swapPeriod / options_.residualPeriod);
-  bool limited = false;
-  bool stagnant = false;
+  const double wanted = options_.tolerance * result.guessResidual;
+  double threshold = wanted;
+  double residual = result.guessResidual;
   double least = residual;
   int vain = 0;
-  // As nothing was ever different from a solution, there is nothing to do.
-  while (residual > wanted && !limited && std::isfinite(residual) &&
-         vain < (stagnant ? MostStagnantRounds : MostVainRounds)) {
+  RoundEnd end;
+  // No round if the guess is a solution.
+  while (residual > wanted && !end.limited && std::isfinite(residual) &&
+         vain < (end.stagnant ? MostStagnantRounds : MostVainRounds)) {
     ++result.rounds;
-    const HybridJudge judge(threshold, backoff);
-    stagnant = false;
-    const Session session = transport_.openSession();
-    std::vector<Bytes> boundaries;
-    if (hasMaster(options_)) {
-      std::vector<Bytes> toEachRank(boxes_.size());
-      collectively(transport_, [&] { toEachRank[0] = Writer().range(boundary_.values).take(); });
-      boundaries = exchangeBytes(transport_, std::move(toEachRank));
-    }
-    std::unique_ptr<HybridMaster> master;
-    std::unique_ptr<HybridLinks> links;
-    std::unique_ptr<Team> team;
-    collectively(transport_, [&] {
-      if (hasMaster(options_) && transport_.rank() == 0) {
-        master = std::make_unique<HybridMaster>(problem_, boxes_, boundaries);
-        return;
-      }
-      links = hasMaster(options_) ? makeMasterLinks(transport_, session, *subregion_)
-                                  : makeNeighborLinks(transport_, session, *subregion_, judge,
-                                                      waitsForNeighbors(options_));
-      team = std::make_unique<Team>(*this, *links, end);
-    });
-    ErrorCollector errors;
-    if (master) {
-      OperationTimes* times = options_.timingPeriod > 0 ? &result.times.back() : nullptr;
-      errors.attempt([&] { stagnant = master->serve(transport_, session, judge, times); });
-    } else {
-      errors.attempt([&] { links->open(boundary_); });
-      team->run();
-      errors.attempt([&] { links->close(); });
-      if (!team->error().empty()) errors.note(team->error());
-      limited = team->limited();
-      stagnant = links->stagnates();
-      errors.attempt([&] {
-        for (std::size_t i = 0; i < result.times.size(); ++i) result.times[i].add(team->times()[i]);
-        for (std::size_t b = 0; b < blocks_.size(); ++b)
-          result.coreSeconds[b] += team->coreSeconds()[b];
-        for (const HybridSample& sample : team->history())
-          result.history.push_back(
-              {sample.seconds - begin, sample.iterations, sample.residual / result.guessResidual});
-      });
-    }
-    errors.agree(transport_);
-    limited = allreduce(transport_, ReduceOp::Max, limited ? 1 : 0) != 0;
-    stagnant = allreduce(transport_, ReduceOp::Max, stagnant ? 1 : 0) != 0;
+    end = runRound(HybridJudge(threshold, patience), begin, result);
     residual = verify();
-    if (options_.history) {
-      std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-      for (const auto& block : blocks_) fewest = std::min(fewest, block->iterations());
+    if (options_.history)
       result.history.push_back(
-          {steadySeconds() - begin, fewest, residual / result.guessResidual, true});
-    }
-    // Not lower and lower: what rounding does not let be reached would be waited for.
+          {steadySeconds() - begin, fewestIterations(), residual / result.guessResidual, true});
+    // Bounded below, because rounding errors may prevent much lower residuals.
     threshold = std::max(0.5 * threshold, 0.25 * wanted);
     vain = residual < least ? 0 : vain + 1;
     least = std::min(least, residual);

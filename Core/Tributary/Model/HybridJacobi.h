@@ -1,125 +1,102 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <vector>
 
+#include "Tributary/Model/HybridOptions.h"
 #include "Tributary/Model/OperationTimes.h"
 #include "Tributary/Model/Subregion.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Model/detail/JacobiBlock.h"
 #include "Tributary/Model/detail/LatestValue.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
 
-/// Hybrid Jacobi iterations, by what the threads of a rank do about the other ranks. Names of the
-/// paper in brackets.
-enum class HybridVariant {
-  WorkScaling,             ///< one thread communicates and has a smaller block [WS1, WSX]
-  RotatingIncrementing,    ///< the threads communicate in turns [RTINC]
-  RotatingMostIterations,  ///< the one that has made most iterations does next [RTMAXIT]
-  RotatingLeastResidual,   ///< the one with the smallest residual does next [RTMNRS]
-  AsynchronousDirect,  ///< one thread does nothing else, neighbors wait for each other [ASNCDIR]
-  SynchronousDirect,   ///< all threads wait for each other, and neighbors too [SNCDIR]
-  SharedMemory         ///< one rank, nothing to communicate [SHRD]
-};
-
-/// The way of halos and residuals between ranks, where nobody waits for a neighbor.
-enum class HybridTraffic {
-  Master,  ///< through rank 0, which computes nothing, as in the paper
-  Direct   ///< between neighbors, the newest values win; the residual by non-blocking reductions
-};
-
-struct HybridOptions {
-  HybridVariant variant = HybridVariant::WorkScaling;
-  HybridTraffic traffic = HybridTraffic::Direct;
-  detail::Captures captures = detail::Captures::LockFree;
-  int threads = 1;  ///< Of this rank, the calling one included.
-  /// Layers of the communicating thread as a part of an equal share [the X of WSX].
-  double workShare = 1;
-  int swapPeriod = 1;       ///< Halos are swapped after every so many iterations of a thread.
-  int residualPeriod = 10;  ///< And the residual is computed after so many.
-  /// Of the residual's 2-norm as a part of the one of the guess.
-  double tolerance = 1e-4;
-  std::int64_t maximumIterations = 10'000'000;  ///< Of any thread.
-  double maximumSeconds = std::numeric_limits<double>::infinity();
-  /// One in so many iterations of a thread has its operations timed, another one is timed as a
-  /// whole, and of a third one the layers together (of 1 and 2 there is no third one); 0: none.
-  int timingPeriod = 0;
-  /// Where the two arrays of a rank's points take more, what is written goes past the caches. None:
-  /// the largest cache of the machine.
-  std::optional<std::size_t> cacheBytes;
-  /// Whether the result has a history.
-  bool history = false;
-  /// Called by each thread after each of its iterations; to slow some down, or watch.
-  std::function<void(int thread)> afterIteration;
-};
-
-/// The residual's way down, as one rank saw it: of different moments, until it is verified.
+/// An entry of the convergence history of a rank. A residual that is not verified is a sum of parts
+/// that were computed at different times.
 struct HybridSample {
   double seconds = 0;           ///< since run() began
-  std::int64_t iterations = 0;  ///< of this rank's block with the fewest
-  double residual = 0;          ///< as a part of the guess's
-  bool verified = false;
+  std::int64_t iterations = 0;  ///< minimum over the blocks of this rank
+  double residual = 0;          ///< relative to that of the initial guess
+  bool verified = false;        ///< whether all parts are of one iterate
 };
 
+/// The result of hybrid Jacobi iterations on one rank.
 struct HybridResult {
-  /// Whether the tolerance is met. If not, a limit was reached, or a number is not finite, or
-  /// rounding leaves no lower residual.
+  /// Whether the tolerance is met. If not, a limit was reached, the residual is not finite, or
+  /// rounding errors prevent a lower residual.
   bool converged = false;
-  double residual = 0;       ///< Verified: of the values as they are; as a part of the guess's.
-  double guessResidual = 0;  ///< 2-norm of the residual of the guess.
-  int rounds = 0;            ///< Times that the threads ran until the residual seemed low enough.
-  double seconds = 0;        ///< Of the rounds, verification included.
-  std::vector<std::int64_t> iterations;  ///< Of this rank's blocks.
-  std::vector<double> squaredResiduals;  ///< Verified, of this rank's blocks.
-  /// For how long the threads of this rank's blocks had a core in the rounds.
+  /// Verified residual of the final values, relative to that of the initial guess.
+  double residual = 0;
+  double guessResidual = 0;              ///< 2-norm of the residual of the initial guess.
+  int rounds = 0;                        ///< Runs of the threads, each followed by a verification.
+  double seconds = 0;                    ///< Wall time of the rounds, with verification.
+  std::vector<std::int64_t> iterations;  ///< By block of this rank.
+  std::vector<double> squaredResiduals;  ///< Verified, by block of this rank.
+  /// Processor time of the threads in the rounds, by block of this rank.
   std::vector<double> coreSeconds;
-  /// Of this rank's blocks; then those of a dedicated thread, or of a master. Iterations that were
-  /// interrupted are kept apart, except where threads wait for others (SynchronousDirect), who have
-  /// no core meanwhile anyway.
+  /// Times of operations by block of this rank, and last those of a dedicated thread or of the
+  /// master. Interrupted iterations are recorded separately, except in SynchronousDirect, where
+  /// threads wait for each other without a core.
   std::vector<OperationTimes> times;
-  std::vector<HybridSample> history;  ///< If asked for; of a master only what is verified.
+  /// Empty unless HybridOptions::history is set. The master records only verified residuals.
+  std::vector<HybridSample> history;
 };
 
-/// Asynchronous and synchronous Jacobi iterations for Laplace's equation on ranks and threads: the
-/// implementations of E. Jensen, E. Coleman, M. Sosonkina, *Predictive modeling of the performance
-/// of asynchronous iterative methods*, section 4, all of them.
+/// Asynchronous and synchronous Jacobi iterations for Laplace's equation on ranks and threads:
+/// E. J. Jensen, E. Coleman, M. Sosonkina, "Predictive modeling of the performance of asynchronous
+/// iterative methods", The Journal of Supercomputing 75, 2019, section 4, with all its variants.
 ///
-/// A rank has a box of the points, and each of its threads a block of its layers. Threads see each
-/// other's outermost layers whole, as of one iteration (`LatestValue`). One thread at a time
-/// communicates. Asynchronous iterations find out about convergence by residuals of different
-/// moments (HybridJudge); so what they end with is verified by the residual of all values as they
-/// are, and they go on with a lower threshold if it is not met. SynchronousDirect with a swap
-/// period of 1 gives the bits of Jacobi's method on one thread.
+/// Each rank owns a box of points, and each of its threads a block of layers of this box. A thread
+/// reads the outermost layers of adjacent blocks as of one iteration each. One thread of a rank
+/// communicates at a time. Asynchronous iterations estimate convergence from residuals that were
+/// computed at different times. Then the threads stop and the residual of all values is computed;
+/// if it exceeds the tolerance, they continue with a lower threshold. SynchronousDirect with a swap
+/// period of 1 computes the same bits as Jacobi's method on one thread.
 ///
-/// Threads are the standard library's: unlike OpenMP's, the thread sanitizer understands them, and
-/// ParaView has none of that. Variants in which the thread that communicates changes need a
-/// transport whose threads may take turns (MPI_THREAD_SERIALIZED).
+/// Threads are std::thread, which the thread sanitizer supports, unlike OpenMP. Variants in which
+/// the communicating thread changes require Transport::threadsMayTakeTurns()
+/// (MPI_THREAD_SERIALIZED).
 class HybridJacobi {
  public:
-  /// Collective. Throws Error on all ranks if options are wrong, or differ where they must not.
-  /// @param transport  outlives it; @param problem  the same on all ranks, kept
+  /// Collective. Throws Error on all ranks if an option is invalid on any rank, or if options
+  /// differ that must be equal.
+  /// @param transport  must outlive this object
+  /// @param problem    the same on all ranks; copied
+  /// @param options    see HybridOptions for members that must be equal on all ranks. With Direct
+  ///                   variants also both periods.
   HybridJacobi(Transport& transport, const LaplaceProblem& problem, const HybridOptions& options);
   ~HybridJacobi();
 
-  /// Iterates. Collective; throws Error on all ranks if a callback throws on one. Once.
-  HybridResult run();
+  /// Iterates to the tolerance or a limit. Collective; may be called once. Throws Error on all
+  /// ranks if a callback throws on any rank.
+  [[nodiscard]] HybridResult run();
 
-  /// This rank's points; empty on a master.
-  const CellRange& box() const { return subregion_->box(); }
-  /// Value at a point of the box, after run() or before.
-  double value(std::int64_t i, std::int64_t j, std::int64_t k) const;
+  /// The points of this rank; empty on a master.
+  [[nodiscard]] const CellRange& box() const { return subregion_->box(); }
+  /// The present value at a point of the box. Local; not during run(). Throws Error if the point is
+  /// not in the box.
+  [[nodiscard]] double value(std::int64_t i, std::int64_t j, std::int64_t k) const;
 
  private:
   class Team;
+  /// How the threads of all ranks ended a round.
+  struct RoundEnd {
+    bool limited = false;   // on any rank, by the number of iterations or the time
+    bool stagnant = false;  // on any rank, without a lower residual
+  };
 
+  void checkOptions() const;
+  void agreeOnOptions();
+  void makeBlocks();
+  RoundEnd runRound(const detail::HybridJudge& judge, double begin, HybridResult& result);
   double verify();
+  void collectBoundary();
+  double residualWith(const Records<double>& halos);
+  std::int64_t fewestIterations() const;
 
   Transport& transport_;
   LaplaceProblem problem_;
@@ -127,7 +104,7 @@ class HybridJacobi {
   std::vector<CellRange> boxes_;
   std::unique_ptr<Subregion> subregion_;
   std::vector<std::unique_ptr<detail::JacobiBlock>> blocks_;
-  detail::DatedValues boundary_, halo_;  ///< Of the values that were verified last.
+  detail::DatedValues boundary_, halo_;  // of the values verified last
 };
 
 }  // namespace tributary

@@ -9,47 +9,50 @@
 
 namespace tributary {
 
-/// Which thread of a rank communicates. Names of the paper's section 4 in brackets.
+/// The thread of a rank that communicates. Names of section 4 of the paper (see HybridJacobi) in
+/// brackets.
 enum class CommunicatingThread {
   First,           ///< the first, which may have fewer layers [WS1, WSX]
-  InTurns,         ///< one after the other [RTINC]
-  MostIterations,  ///< the one that has made most iterations [RTMAXIT]
-  Dedicated        ///< one that computes nothing, neighbors wait for each other [ASNCDIR]
+  InTurns,         ///< threads in turns [RTINC]
+  MostIterations,  ///< the thread with the most iterations [RTMAXIT]
+  Dedicated        ///< a thread that computes nothing; neighbor ranks wait for each other [ASNCDIR]
 };
 
-/// What hybrid Jacobi iterations are run with, as far as their times depend on it.
+/// The parameters of hybrid Jacobi iterations that affect their duration.
 struct HybridSetting {
-  int neighbors = 4;  ///< Of a point: 4 or 8 in two dimensions, 6 or 26 in three.
-  /// Unknown points along x, y and z; one along z in two dimensions.
+  int neighbors = 4;  ///< Neighbors of a point: 4 or 8 in two dimensions, 6 or 26 in three.
+  /// Unknown points along x, y and z; 1 along z in two dimensions.
   std::array<std::int64_t, 3> points{1, 1, 1};
-  /// Ranks that compute: side by side, and one after the other along the layers. They lie in this
-  /// order, those side by side first.
+  /// Numbers of computing ranks across the layers and along them. Ranks are numbered across the
+  /// layers first.
   std::array<int, 2> subregions{1, 1};
-  bool master = false;  ///< Another rank passes on halos and residuals; else neighbors do.
-  int threads = 1;      ///< Of a rank, the dedicated one included.
+  bool master = false;  ///< Whether another rank, the master, forwards halos and residuals.
+  int threads = 1;      ///< Threads per rank, with the dedicated one.
   CommunicatingThread communicates = CommunicatingThread::First;
-  double workShare = 1;  ///< Layers of the first thread as a part of an equal share.
-  int swapPeriod = 1;
-  int residualPeriod = 10;
+  double workShare = 1;     ///< Layers of the first thread relative to an equal share.
+  int swapPeriod = 1;       ///< Iterations between two swaps of halos.
+  int residualPeriod = 10;  ///< Iterations between two residuals.
 };
 
-/// Layers of each thread that computes, the first one with a part of an equal share. No more
-/// threads than layers have some; {0} if there are no layers.
-std::vector<std::int64_t> sharesOf(std::int64_t layers, std::int64_t threads, double workShare);
+/// The layers of each computing thread, of which the first has `workShare` times an equal share. At
+/// most `layers` entries; {0} without layers.
+[[nodiscard]] std::vector<std::int64_t> sharesOf(std::int64_t layers, std::int64_t threads,
+                                                 double workShare);
 
-/// Throws Error if a setting makes no sense, or leaves a thread without layers.
+/// Throws Error if a setting is invalid, or leaves a thread without layers.
 void check(const HybridSetting& setting);
 
-/// Number of subregions, and of a subregion's layers. @pre check()ed
-int subregionsOf(const HybridSetting& setting);
-std::int64_t layersOf(const HybridSetting& setting, int subregion);
-/// Layers of each thread that computes. @pre check()ed
-std::vector<std::int64_t> blocksOf(const HybridSetting& setting, int subregion);
+/// The number of subregions. @pre check()ed
+[[nodiscard]] int subregionsOf(const HybridSetting& setting);
+/// The number of layers of a subregion. @pre check()ed
+[[nodiscard]] std::int64_t layersOf(const HybridSetting& setting, int subregion);
+/// The layers of each computing thread of a subregion. @pre check()ed
+[[nodiscard]] std::vector<std::int64_t> blocksOf(const HybridSetting& setting, int subregion);
 
-/// Of all ranks. @pre check()ed
-std::size_t computingThreadsOf(const HybridSetting& setting);
+/// The number of computing threads of all ranks. @pre check()ed
+[[nodiscard]] std::size_t computingThreadsOf(const HybridSetting& setting);
 
-/// "first", "in-turns", "most-iterations", "dedicated".
-std::string nameOf(CommunicatingThread communicates);
+/// The name in timing files: "first", "in-turns", "most-iterations" or "dedicated".
+[[nodiscard]] std::string nameOf(CommunicatingThread communicates);
 
 }  // namespace tributary

@@ -8,21 +8,24 @@
 
 namespace tributary {
 
-/// A distribution as its samples have it: the mean of normal distributions around each (E. Jensen,
-/// E. Coleman, M. Sosonkina, *Predictive modeling of the performance of asynchronous iterative
-/// methods*, section 6). Unlike parametric ones it follows several peaks.
+/// A kernel density estimate: the mean of normal distributions around each sample (E. J. Jensen,
+/// E. Coleman, M. Sosonkina, "Predictive modeling of the performance of asynchronous iterative
+/// methods", The Journal of Supercomputing 75, 2019, section 6). Unlike parametric distributions,
+/// it can have several peaks.
 ///
-/// What would lie below a least value, such as 0 for times, is reflected there. density() and
-/// cumulative() look at the samples within eight bandwidths.
+/// The part below a lower bound, such as 0 for durations, is reflected at the bound. density() and
+/// cumulative() use the samples within eight bandwidths.
 class KernelDensity : public Distribution {
  public:
   /// Throws Error if there are no samples, or if one is not finite or lies below `least`.
-  /// @param bandwidth  standard deviation of the kernels; 0: 1.06 of the samples' robust standard
-  ///                   deviation (median distance from the median / 0.6745) over the fifth root of
-  ///                   their number
+  /// @param least  the lower bound of samples
+  /// @param bandwidth  standard deviation of the kernels. 0 for 1.06 times the robust standard
+  ///                   deviation of the samples (median distance from the median / 0.6745) divided
+  ///                   by the fifth root of their number.
   explicit KernelDensity(std::vector<double> samples, double least = 0, double bandwidth = 0);
 
-  double bandwidth() const { return bandwidth_; }
+  /// The standard deviation of the kernels.
+  [[nodiscard]] double bandwidth() const { return bandwidth_; }
 
   double density(double x) const override;
   double cumulative(double x) const override;

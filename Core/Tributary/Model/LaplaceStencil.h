@@ -6,43 +6,45 @@
 
 namespace tributary {
 
-/// Discrete Laplace operators: the sum of differences to these neighbors.
+/// Discrete Laplace operators: the sum of the differences to the neighbors of a point.
 enum class LaplaceStencil {
-  FivePoint,        ///< 2-D: along the axes
-  NinePoint,        ///< 2-D: all in the square around a point
-  SevenPoint,       ///< 3-D: along the axes
-  TwentySevenPoint  ///< 3-D: all in the cube around a point
+  FivePoint,        ///< 2-D: neighbors along the axes
+  NinePoint,        ///< 2-D: all neighbors in the square around a point
+  SevenPoint,       ///< 3-D: neighbors along the axes
+  TwentySevenPoint  ///< 3-D: all neighbors in the cube around a point
 };
 
-/// 2 or 3.
+/// The dimension of a stencil, 2 or 3.
 std::size_t dimensionOf(LaplaceStencil stencil);
-/// How many neighbors a point has: 4, 8, 6, 26.
+/// The number of neighbors of a point: 4, 8, 6 or 26.
 int neighborsOf(LaplaceStencil stencil);
 
-/// Distances in memory between neighbors along y and z; along x it is 1.
+/// Distances in memory between neighbors along y and z; the distance along x is 1.
 struct RowStrides {
   std::ptrdiff_t y = 0, z = 0;
 };
 
-/// A Jacobi step for a row of points: the mean of each point's neighbors. Sums in an order of its
-/// own that does not depend on the row, so that the bits do not either.
-/// @param row  the first point's old value, with all neighbors around the row
-/// @param out  the new values, elsewhere
+/// Makes a Jacobi step for a row of points: computes the mean of the neighbors of each point. The
+/// order of summation does not depend on the row, so neither do the bits of the result. Local.
+/// @param row  the old value of the first point; all neighbors of the row must be accessible
+/// @param out  receives the new values; must not overlap the old ones
 void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                std::int64_t count, double* out);
 
-/// The same for so many rows, strides.y apart, written past the caches: for arrays that do not stay
-/// in them, whose lines would otherwise be read before they are written. Others see it after
-/// drainStreams(). Several rows at once, so that what they share is read once, where streamStride()
-/// says how far they are apart.
+/// The same for several rows at distance strides.y, with writes past the caches: for arrays larger
+/// than the caches, whose lines would otherwise be read before they are written. Computes several
+/// rows at once to read common values once, if their distance is streamStride(). Call
+/// drainStreams() before other threads read the values.
 void streamJacobiRows(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                       std::int64_t count, std::int64_t rows, double* out);
+/// Makes the writes of streamJacobiRows() visible to other threads.
 void drainStreams();
-/// So many values, or up to 79 more: rows that far apart lie alike in vectors, and neither the next
-/// row nor the one after it lies in the same places of the first cache.
+/// The distance of rows of `values` values, at most 79 more: rows at this distance have the same
+/// alignment for vector instructions, and the next two rows use other sets of the first-level
+/// cache.
 std::size_t streamStride(std::size_t values);
 
-/// The sum over a row of points of the squares of their residuals: of the sum of differences.
+/// The sum of the squared residuals (sums of differences to neighbors) over a row of points.
 double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
                             std::int64_t count);
 

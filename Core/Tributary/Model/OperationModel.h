@@ -15,35 +15,37 @@
 
 namespace tributary {
 
-/// Distributions of the seconds that operations and transfers take, made of measured ones, less
-/// what timing added to each. Immutable; functions are local.
+/// Distributions of the durations of operations and transfers, from measured samples minus the time
+/// that timing adds to each. Immutable; all functions are local.
 class OperationModel {
  public:
-  /// Throws Error if there are no times of computing layers above 0, if they were measured with a
-  /// work share, so that blocks were not equal, or if samples, paces or the setting make no sense.
-  /// @param family  to fit; none: kernel density. Where no distribution of the family fits, as to
-  ///                fewer than three samples, kernel density is used
+  /// Throws Error if there are no positive times of computed layers, if the work share was not 1 in
+  /// the measurement, or if samples, paces or the setting are invalid.
+  /// @param family  the family to fit; none for kernel density estimates. Kernel density is also
+  /// used
+  ///                where the family cannot be fitted, for instance to fewer than three samples.
   OperationModel(const MeasuredTimes& measured, std::optional<Family> family);
 
-  /// What was measured.
+  /// The setting of the measurement.
   const HybridSetting& setting() const { return setting_; }
+  /// The seconds that timing adds to an operation.
   double timingSeconds() const { return timingSeconds_; }
-  /// Null if there were no samples.
+  /// The distribution of an operation; null without samples.
   const Distribution* of(Operation operation) const {
     return operations_[static_cast<std::size_t>(operation)].get();
   }
-  /// Operations and transfers for which kernel density stands in for the family.
+  /// The operations and transfers for which kernel density replaces the family.
   const std::vector<std::string>& substituted() const { return substituted_; }
 
-  /// The next seconds at random, never negative; 0 if there were no samples. Those of a block's
-  /// sides and of its residual grow with its layers.
-  /// @param layers  of the block that it is done for
+  /// Draws a random duration, at least 0; 0 without samples. The durations for the sides and the
+  /// residual of a block are proportional to its layers.
+  /// @param layers  the number of layers of the block
   double draw(Operation operation, std::int64_t layers, std::uint64_t& random) const;
-  /// See MeasuredTimes.
+  /// Draws a random duration of a transfer: see MeasuredTimes.
   double drawSwapTransfer(std::uint64_t& random) const;
   double drawReportTransfer(std::uint64_t& random) const;
-  /// By what seconds of a thread's operations are multiplied: as measured, if `setting` has as many
-  /// subregions and threads as were measured, of which the same one communicates; else 1.
+  /// The factor for the durations of the operations of a thread: the measured pace if `setting` has
+  /// the measured numbers of subregions and threads and the same communicating thread; else 1.
   double paceOf(const HybridSetting& setting, int subregion, std::size_t thread) const;
 
  private:
@@ -53,7 +55,7 @@ class OperationModel {
 
   HybridSetting setting_;
   double timingSeconds_;
-  double blockLayers_;  ///< Of the blocks that were measured.
+  double blockLayers_;  ///< Of the measured blocks.
   std::vector<double> paces_;
   std::array<Source, Operations> operations_;
   Source swapTransfer_, reportTransfer_;

@@ -12,46 +12,47 @@
 
 namespace tributary {
 
-/// Laplace's equation on a uniform grid with given values around it, as in the model's paper,
-/// section 3.2.
+/// Laplace's equation on a uniform grid with given boundary values, as in section 3.2 of the paper
+/// (see HybridJacobi).
 struct LaplaceProblem {
   LaplaceStencil stencil = LaplaceStencil::FivePoint;
-  /// Unknown points along x, y and z; one along z in two dimensions.
+  /// Unknown points along x, y and z; 1 along z in two dimensions.
   std::array<std::int64_t, 3> points{1, 1, 1};
-  /// The value at a point around the unknown ones: an index is -1 or that axis's number of points.
+  /// The value at a boundary point, of which an index is -1 or the number of points along the axis.
   std::function<double(std::int64_t i, std::int64_t j, std::int64_t k)> boundary;
-  /// The value that an unknown one has at first; 0 without.
+  /// The initial guess at an unknown point. Default: 0 at all points.
   std::function<double(std::int64_t i, std::int64_t j, std::int64_t k)> guess;
 };
 
-/// Cuts the points of a grid into boxes that are nearly equal, and nearly cubes.
-/// @param dimension  along how many axes it is cut
-/// @return `parts` boxes; empty ones where there are not enough points
+/// Divides the points of a grid into boxes of nearly equal size that are nearly cubes.
+/// @param dimension  the number of axes that are divided
+/// @return `parts` boxes; some are empty if there are too few points
 std::vector<CellRange> cutIntoBoxes(const std::array<std::int64_t, 3>& points,
                                     std::size_t dimension, std::int64_t parts);
 
-/// Where one rank's points and those that they need of others are: its box of the grid, the
-/// boundary that others need, and the halo that it needs. Points are named by their place in the
-/// whole grid.
+/// The box of a rank, the boundary points whose values other ranks need, and the halo points whose
+/// values this rank needs. Points are identified by their place in the whole grid. Local.
 class Subregion {
  public:
-  /// @param boxes  of all ranks, the same everywhere
+  /// @param boxes  of all ranks; the same on all ranks
   Subregion(const LaplaceProblem& problem, std::vector<CellRange> boxes, std::size_t rank);
 
+  /// The points of this rank.
   const CellRange& box() const { return boxes_[rank_]; }
-  /// Unknown points around the box, those at edges and corners included; sorted.
+  /// The unknown points around the box, with those at edges and corners; sorted.
   const std::vector<std::int64_t>& halo() const { return halo_; }
-  /// Points of the box that lie at its sides where other boxes go on; sorted.
+  /// The points of the box that are adjacent to other boxes; sorted.
   const std::vector<std::int64_t>& boundary() const { return boundary_; }
 
+  /// The place of a point in the whole grid.
   std::int64_t place(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return (k * points_[1] + j) * points_[0] + i;
   }
 
-  /// Which boundary values another rank needs, as indices into boundary(), in the order in which
-  /// they are in that rank's halo.
+  /// The boundary values that another rank needs: indices into boundary(), in the order of the halo
+  /// of that rank.
   std::vector<std::size_t> neededBy(std::size_t other) const;
-  /// Which halo values another rank has, as indices into halo(), in the same order.
+  /// The halo values that another rank owns: indices into halo(), in ascending order.
   std::vector<std::size_t> neededFrom(std::size_t other) const;
 
  private:

@@ -13,25 +13,25 @@ namespace tributary {
 
 namespace {
 
-/// Runs of a candidate in a round: an odd number, so that the middle one is one that happened.
+/// Runs of a candidate in a round. Odd, so that the median is one of them.
 constexpr std::size_t Turns = 3;
-/// The same where two are left, which is where it is decided.
+/// The same in the last round, with two candidates.
 constexpr std::size_t LastTurns = 5;
-/// Part of the budget for the share of the first trial.
+/// The share of the first trial, relative to the budget.
 constexpr double First = 1.0 / 100;
-/// How often it is tried: once to bring what is needed near, and then so that one run that was
-/// disturbed does not make trials seem too dear to be made at all.
+/// Runs of the first trial: one to warm up caches, and several so that one disturbed run does not
+/// make trials appear too expensive.
 constexpr std::size_t FirstTurns = 4;
-/// How much larger the share of the trial after these is.
+/// The ratio of the share of the trial after these to theirs.
 constexpr double Further = 4;
-/// So many times as slow as the default is out at once: its other turns would eat up the budget.
+/// A candidate that is slower than the default by this factor is dropped at once, to save budget.
 constexpr double Hopeless = 4;
 
 struct Sample {
   double share, seconds;
 };
 
-/// A candidate's trials, but for the first of all, which had to warm up.
+/// The trials of a candidate, without the very first trial, which warms up.
 template <class Measurements>
 std::vector<Sample> samplesOf(const Measurements& measured, std::size_t candidate) {
   std::vector<Sample> samples;
@@ -44,7 +44,7 @@ std::vector<Sample> samplesOf(const Measurements& measured, std::size_t candidat
 /// seconds = constant + slope * share, by least squares of relative errors; neither is negative.
 struct Line {
   double constant = 0, slope = 0;
-  double spread = 0;  ///< Of a run of all of the work.
+  double spread = 0;  ///< of a run of all of the work
 
   double at(double share) const { return constant + slope * share; }
 };
@@ -85,19 +85,19 @@ Line fitted(const std::vector<Sample>& samples) {
 
 }  // namespace
 
-SettingsTrial::SettingsTrial(std::size_t candidates, const RaceOptions& options)
+SettingsTrial::SettingsTrial(std::size_t candidates, const TrialOptions& options)
     : candidates_(candidates), options_(options), ofDefault_(options.defaultSeconds.value_or(0)) {
-  if (candidates == 0) throw Error("settings race: there is no candidate; give it at least one");
+  if (candidates == 0) throw Error("settings trial: there are no candidates; give at least one");
   if (!(options.budget > 0 && std::isfinite(options.budget)))
-    throw Error("settings race: the budget is " + std::to_string(options.budget) +
-                " of a full sweep, but must be a positive, finite share");
+    throw Error("settings trial: the budget is " + std::to_string(options.budget) +
+                " of a full sweep, but must be positive and finite");
   if (!(options.smallestShare > 0 && options.smallestShare <= 1))
-    throw Error("settings race: the smallest share is " + std::to_string(options.smallestShare) +
-                ", but must be above 0 and at most 1");
+    throw Error("settings trial: the smallest share is " + std::to_string(options.smallestShare) +
+                ", but must be in (0, 1]");
   if (options.defaultSeconds &&
       !(*options.defaultSeconds > 0 && std::isfinite(*options.defaultSeconds)))
-    throw Error("settings race: the default took " + std::to_string(*options.defaultSeconds) +
-                " seconds, but must have taken a positive, finite time");
+    throw Error("settings trial: the default took " + std::to_string(*options.defaultSeconds) +
+                " seconds, but this time must be positive and finite");
   if (candidates == 1) return;
   for (std::size_t c = 0; c < candidates; ++c) running_.push_back(c);
   const double all = static_cast<double>(candidates);
@@ -118,10 +118,10 @@ std::optional<Trial> SettingsTrial::next() const {
 
 void SettingsTrial::report(double seconds) {
   if (at_ == plan_.size())
-    throw Error("settings race: a time was reported, but no trial asked for");
+    throw Error("settings trial: a time is reported, but next() has no trial");
   if (!(seconds > 0) || !std::isfinite(seconds))
-    throw Error("settings race: a trial took " + std::to_string(seconds) +
-                " seconds, but must have taken a positive, finite time");
+    throw Error("settings trial: a trial took " + std::to_string(seconds) +
+                " seconds, but its time must be a positive, finite number");
   const Trial trial = plan_[at_++];
   measured_.push_back({trial, seconds, round_});
   spent_ += seconds;
@@ -138,7 +138,7 @@ void SettingsTrial::report(double seconds) {
           plan_.end());
       running_.erase(std::find(running_.begin(), running_.end(), trial.candidate));
     }
-    // What is measured so far has to do, but every candidate needs a turn.
+    // The budget is spent: end the round, unless a candidate has had no turn.
     if (spent_ > allowed_ && !secondsOf(running_.back(), round_).empty()) at_ = plan_.size();
   }
   if (at_ < plan_.size()) return;
@@ -151,7 +151,7 @@ void SettingsTrial::report(double seconds) {
   }
 }
 
-/// Takes what all of the work took with the winner, and then with the default again.
+/// Takes the duration of all of the work with the winner, and then with the default again.
 void SettingsTrial::prove(const Trial& trial, double seconds) {
   plan_.clear();
   at_ = 0;
@@ -165,7 +165,7 @@ void SettingsTrial::prove(const Trial& trial, double seconds) {
     plan_ = {{0, 1}};
 }
 
-/// How many go on after a round of so many: the default among them.
+/// The number of candidates, with the default, that remain after a round of `count`.
 std::size_t SettingsTrial::keptAfter(std::size_t count) const {
   return std::max<std::size_t>(2, (count + 2) / 3);
 }
@@ -183,7 +183,7 @@ std::vector<double> SettingsTrial::secondsOf(std::size_t candidate, std::size_t 
   return seconds;
 }
 
-/// Seconds of the choice as a share of the default's, in the last round that had both.
+/// The time of the chosen candidate relative to the default, in the last round that had both.
 double SettingsTrial::overDefault() const {
   if (best_ == 0) return 1;
   std::size_t round = 0;
@@ -192,8 +192,8 @@ double SettingsTrial::overDefault() const {
   return median(secondsOf(best_, round)) / median(secondsOf(0, round));
 }
 
-/// Plans as many turns and as large a share as this round's part of the budget buys; none if it
-/// does not buy one turn, or if it was decided.
+/// Plans as many turns and as large a share as the part of the budget for this round allows; none
+/// if it does not allow one turn, or if only one candidate remains.
 void SettingsTrial::planRound() {
   plan_.clear();
   at_ = 0;
@@ -212,7 +212,7 @@ void SettingsTrial::planRound() {
     if (!(line.slope > 0)) share = seconds >= line.constant ? 1 : 0;
     if (!(share >= options_.smallestShare)) continue;
     for (std::size_t turn = 0; turn < turns; ++turn) {
-      // Every other time backwards, so that no candidate always follows the same one.
+      // Every second turn backwards, so that no candidate always follows the same one.
       for (std::size_t i = 0; i < running_.size(); ++i)
         plan_.push_back({running_[turn % 2 ? running_.size() - 1 - i : i], share});
     }
@@ -220,7 +220,7 @@ void SettingsTrial::planRound() {
   }
 }
 
-/// Keeps the best of the round, and makes the choice so far.
+/// Keeps the best candidates of the round, and updates the choice.
 void SettingsTrial::endRound() {
   std::vector<double> deviations;
   std::vector<std::pair<double, std::size_t>> scores;
@@ -231,14 +231,14 @@ void SettingsTrial::endRound() {
     std::vector<double> mine;
     for (const double s : seconds) mine.push_back(std::abs(s - score) / score);
     std::sort(mine.begin(), mine.end());
-    // The middle one says nothing.
+    // The deviation of the median itself is zero.
     if (mine.size() > 1) deviations.insert(deviations.end(), mine.begin() + 1, mine.end());
   }
   if (!deviations.empty()) noise_ = median(deviations);
   const double ofDefault = scores.front().first;
   std::sort(scores.begin(), scores.end());
   const std::size_t leader = scores.front().second;
-  // With many candidates the best one is so by luck, more likely.
+  // With many candidates, the best one is more likely to lead by luck.
   const double margin = (running_.size() > 2 ? 2 : 1) * noise_.value_or(1);
   best_ = scores.front().first < ofDefault * (1 - margin) ? leader : 0;
   if (running_.size() <= 2) {
@@ -268,7 +268,7 @@ std::optional<TimeForecast> SettingsTrial::forecast() const {
   if (const auto line = lineOf(best_)) return TimeForecast{line->at(1), line->spread};
   const auto line = lineOf(0);
   if (!line) return std::nullopt;
-  // Trials of one share only: as much quicker than the default as in that round.
+  // Trials of one share only: use the ratio to the default in that round.
   return TimeForecast{line->at(1) * overDefault(), line->spread * overDefault()};
 }
 

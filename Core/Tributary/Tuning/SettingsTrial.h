@@ -7,71 +7,80 @@
 
 namespace tributary {
 
-/// A time foretold.
+/// A predicted duration.
 struct TimeForecast {
   double seconds = 0;
-  double spread = 0;  ///< One standard error of `seconds` and the noise of a single run together.
+  /// Standard error of `seconds` combined with the noise of a single run.
+  double spread = 0;
 
-  /// How much longer it took, as a share of what was expected; negative if it was quicker.
-  double offBy(double actualSeconds) const { return actualSeconds / seconds - 1; }
+  /// The relative error of the prediction: actual over predicted time, minus 1.
+  [[nodiscard]] double offBy(double actualSeconds) const { return actualSeconds / seconds - 1; }
 };
 
-struct RaceOptions {
-  /// What all trials together may cost, as a share of a full sweep: all of the work, once with each
-  /// candidate. More than 1 where all of the work is little, or cannot be done in parts.
+/// The parameters of a SettingsTrial.
+struct TrialOptions {
+  /// Limit of the total time of all trials, relative to a full sweep: all of the work once with
+  /// each candidate. May exceed 1 if the work is small or cannot be divided. Default: 0.1.
   double budget = 0.1;
-  /// The smallest part of the work that still behaves like it, above 0; 1 if there is none.
+  /// The smallest share of the work that is representative of it, in (0, 1]; 1 if the work cannot
+  /// be divided. Default: 1 / 1024.
   double smallestShare = 1.0 / 1024;
-  /// How long all of the work took with the default, if that was measured; no part of the budget.
-  /// Then a winner has to show itself in all of the work, too, which is no part of it either.
+  /// The duration of all of the work with the default, if it was measured; not part of the budget.
+  /// Then the winner must also be faster on all of the work, which is not part of the budget
+  /// either.
   std::optional<double> defaultSeconds;
 };
 
-/// One measurement to make: a part of the work with a candidate's settings.
+/// A measurement to make: a share of the work with the settings of a candidate.
 struct Trial {
   std::size_t candidate = 0;
-  double share = 0;  ///< Of the work, above 0, up to 1.
+  double share = 0;  ///< of the work, in (0, 1]
 };
 
-/// Which of some settings is the fastest for a work that can be done in part? Successive halving
-/// (K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter
-/// Optimization", 2016), in thirds: all candidates with a small share, in turns, then the best
-/// third with a larger one, until the best and the default are left. Only asks for trials, and
-/// is told how long they took; it decides by these numbers alone, so that ranks that report the
-/// same seconds (the slowest rank's) decide alike.
+/// Finds the fastest of several settings for work that can be done in part, by successive halving:
+/// K. Jamieson, A. Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter
+/// Optimization", AISTATS 2016; with thirds instead of halves. The first round runs a small share
+/// of the work with all candidates in turns. Each further round runs a larger share with the best
+/// third, until the best candidate and the default remain.
 ///
-/// A candidate must beat the default by more than the noise of the last round, else the default
-/// stays; with RaceOptions::defaultSeconds also in all of the work, where it is tried once, and the
-/// default once more after it, as a single run of the default that was disturbed would cost it its
-/// place. Where the budget does not buy one trial of each candidate nothing is tried.
+/// The object requests trials and is told their durations. It decides by these numbers only, so
+/// ranks that report the same durations (those of the slowest rank) make the same decisions.
+///
+/// The default is replaced only by a candidate that is faster by more than the noise of the last
+/// round. With TrialOptions::defaultSeconds, the winner is also run once on all of the work, and
+/// the default once more after it, because its first run may have been disturbed. If the budget
+/// does not allow one trial of each candidate, no trial is made.
 class SettingsTrial {
  public:
-  /// @param candidates  how many, at least 1; number 0 is the default
-  /// Throws Error if an argument is impossible.
-  explicit SettingsTrial(std::size_t candidates, const RaceOptions& options = {});
+  /// Local. Throws Error if an argument is invalid.
+  /// @param candidates  the number of candidates, at least 1. Candidate 0 is the default.
+  explicit SettingsTrial(std::size_t candidates, const TrialOptions& options = {});
 
-  /// The trial to make now, the same until it is reported; none at the end.
-  std::optional<Trial> next() const;
-  /// How long the trial of next() took. Throws Error if that is not a positive number, or if there
-  /// is no trial to report.
+  /// The next trial to make; the same until its duration is reported. None at the end.
+  [[nodiscard]] std::optional<Trial> next() const;
+  /// Reports the duration of the trial of next(). Throws Error if it is not positive and finite, or
+  /// if there is no trial to report.
   void report(double seconds);
 
-  /// The choice: final once next() has nothing more.
-  std::size_t best() const { return best_; }
-  /// How long all of the work takes with the choice: as long as it took; while the winner was not
-  /// tried on it, RaceOptions::defaultSeconds, by as much shorter as its last trials were than the
-  /// default's. Without that, a + b * share fitted to its trials; none before trials of two shares,
-  /// or of all of the work.
-  std::optional<TimeForecast> forecast() const;
+  /// The chosen candidate. Final once next() returns none.
+  [[nodiscard]] std::size_t best() const { return best_; }
+  /// The predicted duration of all of the work with the chosen candidate. If the winner was run on
+  /// all of the work: this duration. Else, with TrialOptions::defaultSeconds: this time scaled by
+  /// the ratio of the last trials of the candidate and the default. Else a + b * share, fitted to
+  /// the trials of the candidate; none before trials of two different shares, or of all of the
+  /// work.
+  [[nodiscard]] std::optional<TimeForecast> forecast() const;
 
-  double spentSeconds() const { return spent_; }
-  std::size_t trials() const { return measured_.size(); }
+  /// The total duration of all trials.
+  [[nodiscard]] double spentSeconds() const { return spent_; }
+  /// The number of trials made.
+  [[nodiscard]] std::size_t trials() const { return measured_.size(); }
 
  private:
   struct Measured {
     Trial trial;
     double seconds;
-    std::size_t round;  // 0: those that find out what trials cost
+    std::size_t round;  // 0: trials that measure the cost of trials
   };
 
   std::size_t keptAfter(std::size_t count) const;
@@ -83,19 +92,20 @@ class SettingsTrial {
   std::vector<double> secondsOf(std::size_t candidate, std::size_t round) const;
 
   std::size_t candidates_;
-  RaceOptions options_;
-  std::vector<std::size_t> running_;  // candidates that are left, the default first
+  TrialOptions options_;
+  std::vector<std::size_t> running_;  // remaining candidates, the default first
   std::vector<Trial> plan_;           // of this round
   std::size_t at_ = 0;                // in the plan
   std::size_t round_ = 0;
   std::vector<Measured> measured_;
   double spent_ = 0;
-  double allowed_ = 0;           // seconds of all trials
-  std::optional<double> noise_;  // of scores, relative, in the last round that tells
+  double allowed_ = 0;  // limit of spent_, in seconds
+  std::optional<double>
+      noise_;  // relative deviation of scores in the last round with several turns
   std::size_t best_ = 0;
-  bool isProof_ = false;            // rounds are over, and the winner is tried on all of the work
-  double ofDefault_ = 0;            // seconds of all of the work, the least of its runs
-  std::optional<double> ofWinner_;  // the same, of the winner
+  bool isProof_ = false;            // rounds are over; the winner is run on all of the work
+  double ofDefault_ = 0;            // seconds of all of the work, minimum over its runs
+  std::optional<double> ofWinner_;  // the same for the winner
 };
 
 }  // namespace tributary

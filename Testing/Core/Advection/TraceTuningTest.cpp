@@ -91,12 +91,12 @@ TEST(TraceTuning, OffersTheDefaultsFirstAndEachSettingOnce) {
   const ExchangeOptions defaults;
   EXPECT_EQ(settings[0].domain, cuts.domains[0]);
   EXPECT_EQ(settings[0].exchange.batchBytes, defaults.batchBytes);
-  EXPECT_EQ(settings[0].exchange.holdSeconds, defaults.holdSeconds);
+  EXPECT_EQ(settings[0].exchange.holdTime, defaults.holdTime);
   for (std::size_t i = 0; i < settings.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       EXPECT_FALSE(settings[i].domain == settings[j].domain &&
                    settings[i].exchange.batchBytes == settings[j].exchange.batchBytes &&
-                   settings[i].exchange.holdSeconds == settings[j].exchange.holdSeconds);
+                   settings[i].exchange.holdTime == settings[j].exchange.holdTime);
 }
 
 TEST(TraceTuning, TriesNothingWithFewSeeds) {

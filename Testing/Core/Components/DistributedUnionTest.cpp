@@ -354,7 +354,7 @@ TEST(UnionTuner, ChoosesOnceAndChangesNoRoot) {
         EXPECT_FALSE(tuner.takeTuning().actualSeconds);
         EXPECT_EQ(tuning.seconds > 0, tuning.trials > 0);
         EXPECT_EQ(bool(tuning.expected), hasOthers);
-        for (const double value : {double(tuning.setting.batchBytes), tuning.setting.holdSeconds,
+        for (const double value : {double(tuning.setting.batchBytes), tuning.setting.holdTime,
                                    double(tuning.trials), tuning.seconds, *tuning.actualSeconds,
                                    tuning.expected ? tuning.expected->seconds : 0})
           EXPECT_EQ(allreduce(transport, ReduceOp::Min, value),
@@ -368,7 +368,7 @@ TEST(UnionTuner, ChoosesOnceAndChangesNoRoot) {
         const UnionTuning again = tuningOf(graph);
         EXPECT_EQ(again.trials, 0u);
         EXPECT_EQ(again.setting.batchBytes, first.setting.batchBytes);
-        EXPECT_EQ(again.setting.holdSeconds, first.setting.holdSeconds);
+        EXPECT_EQ(again.setting.holdTime, first.setting.holdTime);
       }
       options.method = options.method == UnionMethod::TreeUnion ? UnionMethod::LabelPropagation
                                                                 : UnionMethod::TreeUnion;
@@ -480,9 +480,9 @@ TEST(UnionTuner, AbortsAndErrorsLeaveNoChoice) {
         }
         options.monitor = {};
         options.tuner = &tuner;
-        options.exchange.stallSeconds = last ? -1 : 120;
+        options.exchange.stallTimeout = last ? -1 : 120;
         EXPECT_NE(errorOf([&] { unite(transport, assignment, graph, options); }), "");
-        options.exchange.stallSeconds = 120;
+        options.exchange.stallTimeout = 120;
         expectRight(transport, assignment, graph, options);
         EXPECT_EQ(bool(tuner.takeTuning().expected), transport.size() > 1);
       },

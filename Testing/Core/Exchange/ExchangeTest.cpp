@@ -49,7 +49,7 @@ ExchangeOptions optionsOf(const Scheme& scheme) {
   ExchangeOptions options;
   options.schedule = scheme.schedule;
   options.arrivals = scheme.arrivals;
-  options.stallSeconds = 60;
+  options.stallTimeout = 60;
   return options;
 }
 
@@ -302,7 +302,7 @@ TEST_P(EachSchedule, TinyBatchesAndNoHolding) {
   workload.blocks = 3 * world().size();
   ExchangeOptions options = optionsOf(GetParam());
   options.batchBytes = 1;
-  options.holdSeconds = 0;
+  options.holdTime = 0;
   const auto statistics = play(world(), workload, uniform(3), options);
   EXPECT_EQ(statistics.batches, statistics.messages);
 }
@@ -416,7 +416,7 @@ TEST_P(EachSchedule, BackPressureDoesNotLock) {
 TEST_P(EachSchedule, WithoutRoomForMessagesInFlightCallbacksGoOnOneAtATime) {
   ExchangeOptions options = optionsOf(GetParam());
   options.inFlightBytes = 0;
-  options.stallSeconds = 10;
+  options.stallTimeout = 10;
   Workload workload;
   workload.blocks = 2 * world().size();
   play(world(), workload, uniform(2), options);
@@ -521,7 +521,7 @@ TEST_P(EachSchedule, AnExceptionOfTheMonitorReachesAll) {
 /// The error of an exchange whose last block never reads what block 0 sends.
 std::string errorOfAStall(Transport& transport, const Scheme& scheme, double seconds) {
   ExchangeOptions options = optionsOf(scheme);
-  options.stallSeconds = seconds;
+  options.stallTimeout = seconds;
   const BlockId total = 2 * transport.size();
   Exchange exchange(transport, uniform(2), {{}, {}}, options, [&](BlockId block, Mailbox& mailbox) {
     if (block == 0) mailbox.enqueue(total - 1, 1);
@@ -577,7 +577,7 @@ TEST_P(EachSchedule, AStallIsReportedWithTheBlocksThatAreNotDone) {
 TEST_P(EachSchedule, ALongCallIsNoStall) {
   inVirtualTime([&](Transport& transport) {
     ExchangeOptions options = optionsOf(GetParam());
-    options.stallSeconds = 0.05;
+    options.stallTimeout = 0.05;
     int calls = 0;
     Exchange exchange(transport, uniform(1), {{}}, options, [&](BlockId block, Mailbox&) {
       if (block == 0) transport.spend(0.2);
@@ -594,7 +594,7 @@ TEST_P(EachSchedule, AStalledRankIsWokenByAMessage) {
   // give up.
   inVirtualTime([&](Transport& transport) {
     ExchangeOptions options = optionsOf(GetParam());
-    options.stallSeconds = 0.03;
+    options.stallTimeout = 0.03;
     const BlockId total = transport.size();
     bool sent = false;
     int received = 0;
@@ -648,11 +648,11 @@ TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
             std::string::npos);
   EXPECT_NE(error(good, {{}}, here ? Step() : Step(step)).find("no callback"), std::string::npos);
   bad = good;
-  bad.holdSeconds = -1;
-  EXPECT_NE(error(here ? bad : good, {{}}, step).find("holdSeconds"), std::string::npos);
+  bad.holdTime = -1;
+  EXPECT_NE(error(here ? bad : good, {{}}, step).find("holdTime"), std::string::npos);
   bad = good;
-  bad.stallSeconds = -1;
-  EXPECT_NE(error(here ? bad : good, {{}}, step).find("stallSeconds"), std::string::npos);
+  bad.stallTimeout = -1;
+  EXPECT_NE(error(here ? bad : good, {{}}, step).find("stallTimeout"), std::string::npos);
   const Assignment others(
       std::vector<std::int64_t>(static_cast<std::size_t>(world().size() + 1), 1));
   EXPECT_NE(errorOf([&] {
@@ -661,7 +661,8 @@ TEST_P(EachSchedule, WrongArgumentsOnOneRankAreAnErrorOnAll) {
             std::string::npos);
   bad = good;
   bad.detection.arity = 5;
-  EXPECT_EQ(error(here ? bad : good, {{}}, step).find("different schedules") == std::string::npos,
+  EXPECT_EQ(error(here ? bad : good, {{}}, step).find("parameters differ among ranks") ==
+                std::string::npos,
             world().size() == 1);
 }
 
@@ -780,7 +781,7 @@ TEST(Exchange, AStallOfManyRanksIsReportedInPart) {
     VirtualTimeNetworkOptions network;
     network.ranks = Ranks;
     ExchangeOptions options = optionsOf(scheme);
-    options.stallSeconds = 1e-3;
+    options.stallTimeout = 1e-3;
     const std::string error = errorOf([&] {
       makeVirtualTimeNetwork(network)->run([&](Transport& transport) {
         // Ten blocks a rank, of which none ever reads what the one before sends.
@@ -810,7 +811,7 @@ TEST(Exchange, NothingIsLeftOfAStallThatIsOver) {
   const auto network = makeVirtualTimeNetwork(options);
   network->run([&](Transport& transport) {
     ExchangeOptions impatient;
-    impatient.stallSeconds = 1e-3;
+    impatient.stallTimeout = 1e-3;
     int messages = 0;
     const Assignment assignment(std::vector<std::int64_t>(3, 1));
     Exchange exchange(transport, assignment, {{}}, impatient, [&](BlockId block, Mailbox& mailbox) {
@@ -1061,7 +1062,7 @@ constexpr std::size_t batchOf(std::size_t messages) {
 TEST(Exchange, ABatchLeavesWhenItIsLarge) {
   ExchangeOptions options;
   options.batchBytes = batchOf(10);
-  options.holdSeconds = 1e6;
+  options.holdTime = 1e12;
   for (const int perCall : {1, 25}) {
     const auto sent = batchesOf(options, 1e-3, 100 / perCall, perCall);
     if (world().size() == 1 || world().rank() != 0) continue;
@@ -1073,7 +1074,7 @@ TEST(Exchange, ABatchLeavesWhenItIsLarge) {
 TEST(Exchange, ABatchLeavesWhenItIsOld) {
   ExchangeOptions options;
   options.batchBytes = 1 << 30;
-  options.holdSeconds = 9.5e-3;
+  options.holdTime = 9.5e3;
   // Looked at after each call ...
   auto sent = batchesOf(options, 1e-3, 100, 1);
   if (world().size() > 1 && world().rank() == 0) {
@@ -1093,7 +1094,7 @@ TEST(Exchange, BatchesForManyRanksAreHeldSoManyTimesAsLong) {
   if (world().size() < 3) GTEST_SKIP() << "needs two others";
   ExchangeOptions options;
   options.batchBytes = 1 << 30;
-  options.holdSeconds = 4.5e-3;
+  options.holdTime = 4.5e3;
   FakeClock transport(world());
   int calls = 100;  // of a millisecond
   Exchange exchange(transport, uniform(1), {{}}, options, [&](BlockId block, Mailbox& mailbox) {
@@ -1114,7 +1115,7 @@ TEST(Exchange, BatchesForManyRanksAreHeldSoManyTimesAsLong) {
 TEST(Exchange, ABatchIsHeldWhileItsRankWorks) {
   ExchangeOptions options;
   options.batchBytes = 1 << 30;
-  options.holdSeconds = 1e6;
+  options.holdTime = 1e12;
   const auto sent = batchesOf(options, 1e-3, 50, 2);
   if (world().size() > 1 && world().rank() == 0) {
     ASSERT_EQ(sent.size(), 1u);
@@ -1125,7 +1126,7 @@ TEST(Exchange, ABatchIsHeldWhileItsRankWorks) {
 TEST(Exchange, ABatchIsHeldLongerAndLongerAfterWaiting) {
   if (world().size() == 1) GTEST_SKIP() << "nobody else to wait for";
   ExchangeOptions options;
-  options.holdSeconds = 8e-3;
+  options.holdTime = 8e3;
   inVirtualTime([&](Transport& network) {
     SentRecord transport(network);
     const BlockId last = transport.size() - 1;

@@ -31,7 +31,7 @@ ExchangeOptions optionsOf(double arrivals, const std::string& detector = "defaul
   options.schedule = Schedule::Neighborhood;
   options.arrivals = arrivals;
   options.detector = detector;
-  options.stallSeconds = 60;
+  options.stallTimeout = 60;
   return options;
 }
 

@@ -547,7 +547,8 @@ TEST(Iteration, WrongArgumentsAreErrorsOnAllRanks) {
   if (transport.size() == 1) return;
   expectError("values", [](auto& problem, auto&) { ++problem.neighbors[0].receiveCount; });
   expectError("neighbor", [](auto& problem, auto&) { problem.neighbors.pop_back(); });
-  expectError("different", [](auto&, auto& options) { options.mode = IterationMode::Synchronous; });
+  expectError("differs among ranks",
+              [](auto&, auto& options) { options.mode = IterationMode::Synchronous; });
 }
 
 // A rank that computes ten times longer, one that stands still for a while, and noise.

@@ -21,8 +21,8 @@
 
 #include "Support/World.h"
 #include "Tributary/Collective/Collectives.h"
-#include "Tributary/Model/HybridLinks.h"
 #include "Tributary/Model/LaplaceStencil.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 #include "Tributary/Model/detail/LaplaceKernel.h"
 #include "Tributary/Model/detail/LatestValue.h"
 
@@ -485,7 +485,7 @@ TEST(HybridJacobi, AnErrorOfOneThreadEndsItOnAllRanks) {
           throw std::runtime_error("no more");
       };
       HybridJacobi solver(world(), problemOf(LaplaceStencil::FivePoint), options);
-      const std::string error = errorOf([&] { solver.run(); });
+      const std::string error = errorOf([&] { static_cast<void>(solver.run()); });
       EXPECT_NE(error.find("no more"), std::string::npos) << error;
     }
   expectSolved(problemOf(LaplaceStencil::FivePoint), {});  // and others go on
@@ -528,7 +528,7 @@ TEST(HybridJacobi, AnErrorOfTheTransportEndsItOnAllRanks) {
       // Not while the solver begins, where it is for everybody to be told at once.
       options.afterIteration = [&](int) { transport.arm(); };
       HybridJacobi solver(transport, problemOf(LaplaceStencil::FivePoint), options);
-      const std::string error = errorOf([&] { solver.run(); });
+      const std::string error = errorOf([&] { static_cast<void>(solver.run()); });
       EXPECT_NE(error.find("tired"), std::string::npos) << error;
     }
 }
@@ -666,10 +666,10 @@ TEST(HybridJacobi, RefusesWhatMakesNoSense) {
     EXPECT_NE(refusal(change).find(text), std::string::npos) << text << ": " << refusal(change);
   };
   expect("give at least 1", [](auto& problem, auto&) { problem.points[0] = 0; });
-  expect("two dimensions", [](auto& problem, auto&) { problem.points[2] = 2; });
-  expect("without boundary", [](auto& problem, auto&) { problem.boundary = nullptr; });
+  expect("two-dimensional", [](auto& problem, auto&) { problem.points[2] = 2; });
+  expect("no boundary values", [](auto& problem, auto&) { problem.boundary = nullptr; });
   expect("at least 1", [](auto&, auto& options) { options.swapPeriod = 0; });
-  expect("work share", [](auto&, auto& options) { options.workShare = 1.5; });
+  expect("workShare", [](auto&, auto& options) { options.workShare = 1.5; });
   expect("tolerance", [](auto&, auto& options) { options.tolerance = std::nan(""); });
   expect("at least two",
          [](auto&, auto& options) { options.variant = HybridVariant::AsynchronousDirect; });
@@ -678,7 +678,7 @@ TEST(HybridJacobi, RefusesWhatMakesNoSense) {
     expect("differ", [](auto&, auto& options) {
       if (world().rank() == 0) options.tolerance = 1e-3;
     });
-    expect("work share", [](auto&, auto& options) {
+    expect("workShare", [](auto&, auto& options) {
       if (world().rank() == 1) options.workShare = 0;
     });
   } else {

@@ -48,9 +48,9 @@ Machine randomMachine(std::uint64_t seed, std::size_t candidates, double noise) 
   return machine;
 }
 
-std::size_t run(SettingsTrial& race, Machine& machine) {
-  while (const auto trial = race.next()) race.report(machine.run(*trial));
-  return race.best();
+std::size_t run(SettingsTrial& trials, Machine& machine) {
+  while (const auto trial = trials.next()) trials.report(machine.run(*trial));
+  return trials.best();
 }
 
 /// In how many of 300 races the choice is within a tenth of the best, found by brute force.
@@ -80,7 +80,7 @@ TEST(SettingsTrial, KeepsItsBudget) {
     const std::size_t candidates = 2 + seed % 30;
     Machine machine = randomMachine(seed, candidates, 0.05);
     for (double& constant : machine.constant) constant *= double(seed % 5);
-    RaceOptions options;
+    TrialOptions options;
     options.budget = 0.05 + 0.05 * double(seed % 3);
     SettingsTrial one(candidates, options);
     run(one, machine);
@@ -111,7 +111,7 @@ TEST(SettingsTrial, GoesOnAfterOneTrialThatWasDisturbed) {
   for (int disturbed = 0; disturbed < 5; ++disturbed) {
     Machine machine = randomMachine(8, 18, 0);
     for (double& constant : machine.constant) constant = 0.01;
-    RaceOptions options;
+    TrialOptions options;
     options.budget = 0.3 - 3.0 / 18;
     options.defaultSeconds = machine.fullCost(0);
     SettingsTrial one(18, options);
@@ -133,7 +133,7 @@ TEST(SettingsTrial, WinnersShowThemselvesInAllOfTheWork) {
   };
   for (const Case& c : {Case{1, 0.8, 1, true, 0.8}, Case{1, 1.2, 2, false, 1},
                         Case{1.5, 1.2, 1, false, 1}, Case{1, 0.999, 2, false, 1}}) {
-    RaceOptions options;
+    TrialOptions options;
     options.budget = 0.3;
     options.defaultSeconds = c.defaultBefore;
     SettingsTrial one(6, options);
@@ -193,7 +193,7 @@ TEST(SettingsTrial, LeavesTheDefaultWithoutAReason) {
   EXPECT_LE(changed, 65);
   // One candidate, and work of which nothing smaller than all of it can be tried.
   EXPECT_FALSE(SettingsTrial(1).next());
-  RaceOptions whole;
+  TrialOptions whole;
   whole.smallestShare = 1;
   SettingsTrial none(10, whole);
   EXPECT_FALSE(none.next());
@@ -206,7 +206,7 @@ TEST(SettingsTrial, RunsAllOfTheWorkWhereItHasNoParts) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const std::size_t candidates = 2 + seed % 18;
     Machine machine = randomMachine(seed, candidates, 0.03);
-    RaceOptions whole;
+    TrialOptions whole;
     whole.smallestShare = 1;
     whole.budget = 20;
     SettingsTrial one(candidates, whole);
@@ -259,7 +259,7 @@ TEST(SettingsTrial, RefusesWhatCannotBe) {
   says([] { SettingsTrial none(0); }, "no candidate");
   for (const double wrong :
        {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity(), 1.5}) {
-    RaceOptions budget, share;
+    TrialOptions budget, share;
     budget.budget = wrong;
     share.smallestShare = wrong;
     if (wrong != 1.5) says([&] { SettingsTrial one(3, budget); }, "budget");

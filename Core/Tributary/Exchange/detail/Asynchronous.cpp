@@ -5,8 +5,10 @@ namespace tributary::detail {
 
 namespace {
 
-/// Nobody waits: iexchange (paper, Algorithms 2 to 4). Each turn takes in what has come, calls
-/// blocks that have something to do, sends what is due, and gives the detector its turn.
+/// Exchange without rounds: D. Morozov et al., "IExchange: Asynchronous Communication and
+/// Termination Detection for Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009,
+/// Algorithms 2 to 4. Each turn receives batches, calls blocks with work, sends batches that are
+/// due, and advances the detector.
 class Asynchronous : public ScheduleMachine {
  public:
   explicit Asynchronous(const ScheduleInputs& inputs)
@@ -18,8 +20,8 @@ class Asynchronous : public ScheduleMachine {
     receive();
     if (listDone()) nextList();
     callBlocks(true);
-    // Holding a batch back is for a rank that will add to it, not for one that has nothing to do or
-    // pauses until others have received.
+    // Only a rank that will add messages to a batch holds it back; not a rank without work or one
+    // that pauses until its sends finish.
     if (!ready() || !queues_.mayProduce()) queues_.flushAll();
     poll();
     return detector_->advance(blocksDone() && queues_.quiet(), queues_.takeTouched());

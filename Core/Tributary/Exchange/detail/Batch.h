@@ -12,28 +12,28 @@
 
 namespace tributary::detail {
 
-/// What a batch says besides its messages.
+/// The announcement that a batch carries besides its messages.
 enum class BatchKind : std::int32_t {
-  Messages,  ///< nothing
-  RoundEnd,  ///< the sender has finished its round (Neighborhood)
-  Idle       ///< the sender has nothing to do and should not be waited for (Neighborhood)
+  Messages,  ///< no announcement
+  RoundEnd,  ///< the sender has ended its round (Neighborhood)
+  Idle       ///< the sender has no work, and its neighbors must not wait for it (Neighborhood)
 };
 
-/// What a batch is made of, before its footer.
+/// The contents of a batch before its footer.
 enum class BatchLayout : std::int32_t {
-  Sections,  ///< any number of: a SectionHeader, runs (a RunHeader and its padded payloads)
+  Sections,  ///< any number of sections: a SectionHeader and runs (RunHeader, padded payloads)
   Whole      ///< one payload, then a WholeRecord
 };
 
-/// Describes the one message of a batch of its own. It comes last, so that a large buffer can be
-/// sent and kept without moving it.
+/// Describes the message of a batch with a single message. It follows the payload, so that a large
+/// buffer is sent and received without a copy.
 struct WholeRecord {
   BlockId from;
   BlockId to;
   std::uint64_t size;
 };
 
-/// The end of every batch.
+/// The last bytes of every batch.
 struct BatchFooter {
   std::int64_t round;
   BatchKind kind;
@@ -42,8 +42,14 @@ struct BatchFooter {
 
 static_assert(sizeof(WholeRecord) + sizeof(BatchFooter) < RunWriter::Tail);
 
-/// A received batch. Every length and block in it is checked, once per run. Throws Error if it is
-/// malformed.
+/// Throws Error of kind Message.
+[[noreturn]] inline void refuseBatch(int source, const std::string& why) {
+  throw Error(ErrorKind::Message, "malformed batch from rank " + std::to_string(source) + ": " +
+                                      why + "; do all ranks run the same version of the program?");
+}
+
+/// A received batch. Checks every length and block number, once per run. Throws Error of kind
+/// Message if the batch is malformed.
 class BatchReader {
  public:
   BatchReader(const Bytes& bytes, const Assignment& assignment, int source, int rank)
@@ -53,14 +59,14 @@ class BatchReader {
     footer_ = get<BatchFooter>(end_);
     if (footer_.kind != BatchKind::Messages && footer_.kind != BatchKind::RoundEnd &&
         footer_.kind != BatchKind::Idle) {
-      malformed("it is of no known kind");
+      malformed("its kind is unknown");
     }
     if (footer_.layout == BatchLayout::Whole) {
       checkWhole();
     } else if (footer_.layout == BatchLayout::Sections) {
       checkSections();
     } else {
-      malformed("it is of no known layout");
+      malformed("its layout is unknown");
     }
   }
 
@@ -100,7 +106,7 @@ class BatchReader {
 
   void checkSections() {
     for (std::size_t at = 0; at < end_;) {
-      if (end_ - at < sizeof(SectionHeader)) malformed("it ends in a section's header");
+      if (end_ - at < sizeof(SectionHeader)) malformed("it ends within the header of a section");
       const auto section = get<SectionHeader>(at);
       at += sizeof section;
       if (section.bytes > end_ - at) {
@@ -110,7 +116,8 @@ class BatchReader {
       const std::size_t sectionEnd = at + static_cast<std::size_t>(section.bytes);
       std::uint64_t messages = 0;
       while (at < sectionEnd) {
-        if (sectionEnd - at < sizeof(RunHeader)) malformed("a section ends in a run's header");
+        if (sectionEnd - at < sizeof(RunHeader))
+          malformed("a section ends within the header of a run");
         const auto run = get<RunHeader>(at);
         at += sizeof run;
         const std::size_t stride = paddedPayload(run.size);
@@ -132,20 +139,18 @@ class BatchReader {
 
   void checkTo(BlockId block) const {
     if (block < assignment_.first(rank_) || block >= assignment_.first(rank_ + 1)) {
-      malformed("a message is for block " + std::to_string(block) + ", which is not of this rank");
+      malformed("a message is for block " + std::to_string(block) +
+                ", which this rank does not own");
     }
   }
   void checkFrom(BlockId block) const {
     if (block < assignment_.first(source_) || block >= assignment_.first(source_ + 1)) {
       malformed("a message is from block " + std::to_string(block) +
-                ", which is not of the sending rank");
+                ", which the sending rank does not own");
     }
   }
 
-  [[noreturn]] void malformed(const std::string& why) const {
-    throw Error("malformed batch from rank " + std::to_string(source_) + ": " + why +
-                "; do all ranks run the same version of the program?");
-  }
+  [[noreturn]] void malformed(const std::string& why) const { refuseBatch(source_, why); }
 
   const Bytes& bytes_;
   const Assignment& assignment_;

@@ -17,33 +17,34 @@ namespace {
 std::string argumentError(const Transport& transport, const Assignment& assignment,
                           const std::vector<std::vector<BlockId>>& links,
                           const ExchangeOptions& options, const Step& step) {
-  if (!step) return "exchange: there is no callback";
+  if (!step) return "exchange: no callback is given; set the argument step";
   if (assignment.ranks() != transport.size()) {
     return "exchange: the assignment is for " + std::to_string(assignment.ranks()) +
-           " ranks, the transport has " + std::to_string(transport.size());
+           " ranks, but the transport has " + std::to_string(transport.size());
   }
   const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
   if (links.size() != count) {
-    return "exchange: links of " + std::to_string(links.size()) + " blocks given for " +
-           std::to_string(count) + " local blocks";
+    return "exchange: links are given for " + std::to_string(links.size()) +
+           " blocks, but this rank has " + std::to_string(count) +
+           " blocks; give one list of links per local block";
   }
   for (const auto& blocks : links) {
     for (const BlockId block : blocks) {
       if (!assignment.exists(block)) {
         return "exchange: a link leads to block " + std::to_string(block) +
-               ", but blocks are numbered from 0 to " + std::to_string(assignment.total() - 1);
+               ", which is not in [0, " + std::to_string(assignment.total() - 1) + "]";
       }
     }
   }
   if (!(options.arrivals >= 0 && options.arrivals <= 1)) {
-    return "exchange: arrivals is " + std::to_string(options.arrivals) +
-           ", but must be between 0 and 1";
+    return "exchange: arrivals is " + std::to_string(options.arrivals) + ", but must be in [0, 1]";
   }
   if (options.batchBytes == 0) return "exchange: batchBytes must be at least 1";
-  if (!(options.holdSeconds >= 0)) return "exchange: holdSeconds must not be negative";
-  if (!(options.stallSeconds >= 0)) return "exchange: stallSeconds must not be negative";
+  if (!(options.holdTime >= 0)) return "exchange: holdTime must not be negative (in microseconds)";
+  if (!(options.stallTimeout >= 0))
+    return "exchange: stallTimeout must not be negative (in seconds; 0 for no limit)";
   DetectorOptions detection = options.detection;
-  // Ranks that were passive send remarks on rounds.
+  // A passive rank may send messages that announce rounds.
   if (options.schedule == Schedule::Neighborhood) detection.work = WorkModel::AP;
   try {
     checkDetector(options.detector, detection);
@@ -53,8 +54,9 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
   return {};
 }
 
-/// Throws on all ranks if an argument is wrong on one, or if schedules or detectors differ, under
-/// which ranks would wait for each other for ever. One reduction, as an exchange may be short.
+/// Throws on all ranks if an argument is invalid on any rank. Also if schedules or detectors
+/// differ, because ranks would then wait for each other forever. Makes only one reduction, because
+/// an exchange may be short.
 void agreeOnArguments(Transport& transport, const std::string& error,
                       const ExchangeOptions& options) {
   std::string detector;
@@ -66,7 +68,7 @@ void agreeOnArguments(Transport& transport, const std::string& error,
     mine = {static_cast<std::int64_t>(options.schedule), hash, options.detection.arity,
             options.detection.controlLevel, options.detection.initiators};
   }
-  // The largest is the least negated.
+  // The negated values give the maxima.
   for (std::size_t i = 0; i < 5; ++i) mine.push_back(-mine[i]);
   mine.push_back(error.empty() ? 0 : -1);
   const auto least = allreduce(transport, ReduceOp::Min, mine);
@@ -76,9 +78,9 @@ void agreeOnArguments(Transport& transport, const std::string& error,
     return;
   }
   throw Error(
-      "exchange: ranks were given different schedules, detectors or detectors' parameters; this "
-      "rank has the detector '" +
-      detector + "' (does TRIBUTARY_DETECTOR differ among ranks?)");
+      "exchange: the schedule, the detector or its parameters differ among ranks; the detector of "
+      "this rank is '" +
+      detector + "'. Set the same options and the same TRIBUTARY_DETECTOR on all ranks.");
 }
 
 }  // namespace

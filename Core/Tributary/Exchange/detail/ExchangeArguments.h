@@ -7,8 +7,8 @@
 
 namespace tributary::detail {
 
-/// Collective: throws Error on all ranks if what one rank gave an exchange is wrong, or not the
-/// same on all where it must be.
+/// Collective. Throws Error on all ranks if an argument of an exchange is invalid on any rank, or
+/// if an argument that must be equal on all ranks differs.
 void checkExchangeArguments(Transport& transport, const Assignment& assignment,
                             const std::vector<std::vector<BlockId>>& links,
                             const ExchangeOptions& options, const Step& step);

@@ -12,31 +12,31 @@
 
 namespace tributary::detail {
 
-/// A block's incoming messages, in order of arrival, as segments. Small messages are gathered in
-/// buffers of their own; many small ones in a batch, and large ones, stay in the buffer they came
-/// in. Arrivals become visible by open() only, so that the schedule decides in which call or round
-/// a message is seen.
+/// The incoming messages of a block, in order of arrival, as a list of segments. Small messages are
+/// copied to a common buffer. Large messages, and large sections of a batch, stay in the buffer in
+/// which they were received. Messages become visible only by open(), so the schedule decides in
+/// which call or round a message is received.
 class Inbox {
  public:
-  /// From this size on a payload, or a batch's section, stays in its buffer.
+  /// The size in bytes from which a payload or a section of a batch stays in its buffer.
   static constexpr std::size_t Large = 4096;
 
-  /// @param pool  outlives the inbox
+  /// @param pool  must outlive the inbox
   explicit Inbox(BufferPool& pool) : pool_(&pool) {}
 
-  /// The quick way for a small message after another one like it. @return false: take add().
+  /// The fast path for a message that continues the current run. @return false if add() is needed
   bool tryAdd(BlockId from, const void* data, std::size_t size) {
     return arriving_.tryAdd(from, data, size);
   }
   void add(BlockId from, const void* data, std::size_t size);
   void add(BlockId from, Bytes&& payload);
-  /// Runs of a received batch, which were checked.
+  /// Adds runs of a received batch. @pre BatchReader has checked them
   void addRuns(const std::shared_ptr<Bytes>& batch, const std::byte* runs, std::size_t bytes,
                std::size_t messages);
 
-  /// Makes visible what has arrived.
+  /// Makes all messages visible that have arrived.
   void open();
-  /// Ends the validity of the last view and gives its memory back.
+  /// Invalidates the last view and releases its memory.
   void close() {
     if (left_ == 0 && nextRun_ == segmentEnd_) release();
   }
@@ -50,9 +50,9 @@ class Inbox {
     return view;
   }
 
-  /// Messages that can be dequeued.
+  /// The number of messages that can be dequeued.
   std::size_t visible() const { return visible_ + left_; }
-  /// Those that the next open() will show.
+  /// The number of messages that the next open() makes visible.
   std::size_t arrived() const { return sealed_ + arriving_.messages(); }
   void clear() { *this = Inbox(*pool_); }
 
@@ -67,9 +67,9 @@ class Inbox {
     bool whole = false;
   };
 
-  /// Room in arriving_ for so many bytes.
+  /// Provides space for `bytes` in arriving_.
   void makeRoom(std::size_t bytes);
-  /// What arriving_ holds becomes a segment.
+  /// Turns the contents of arriving_ into a segment.
   void seal();
   bool openRun();
   void release();

@@ -6,58 +6,55 @@
 #include <string>
 #include <vector>
 
-#include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Exchange/detail/ScheduleMachine.h"
 
 namespace tributary::detail {
 
 namespace {
 
-/// No exchange makes so many; numbers of rounds are added to.
+/// Above any real number of rounds, and low enough to be incremented without overflow.
 constexpr std::int64_t MostRounds = std::int64_t(1) << 62;
 
-/// Rounds without a global reduction: T. Peterka and R. Ross, "Versatile Communication Algorithms
-/// for Data Analysis", EuroMPI 2012, Algorithm 3. At the end of a round a rank tells those who wait
-/// for it (the owners of blocks linked to its own), and goes on when the chosen share of what it
-/// expects is in: the ends of that round of the blocks of other ranks linked to its own, each pair
-/// of blocks once, but for those of resting ranks. What comes later is seen in a later round.
+/// Rounds without a global reduction: T. Peterka, R. Ross, "Versatile Communication Algorithms for
+/// Data Analysis", EuroMPI 2012, LNCS 7490, Algorithm 3. At the end of a round, a rank announces
+/// this end to its listeners: the owners of blocks that list a block of this rank as a link. It
+/// begins the next round when it has received the chosen share of the announcements that it
+/// expects: one for each pair of linked blocks on different ranks, none from resting ranks. Later
+/// messages are received in a later round.
 ///
-/// States: Stepping (calling blocks) -> Waiting (for the share). With something to do -> Stepping,
-/// otherwise -> Resting, after a remark that it should not be waited for. A message wakes a resting
-/// rank: it takes part again, as if it had ended the latest round that it has heard of, which it
-/// tells as well, -> Waiting. A rank that may go on whatever comes (arrivals are 0, or no block of
-/// another rank is linked to its own) is not told of rounds at all.
+/// States: Stepping (calls blocks) -> Waiting (for the share) -> Stepping if the rank has work,
+/// else Resting, after the announcement that it must not be waited for. A message wakes a resting
+/// rank: it continues as if it had ended the latest round that it knows of, announces that end, and
+/// enters Waiting. A rank that never waits (arrivals is 0, or no block of another rank is linked to
+/// its own) receives no announcements.
 ///
-/// Nobody waits in a circle. Say a rank has declared round r: it has told that it ended r, last.
-/// Among the ranks that wait take one that has declared the lowest round r. Those for which it
-/// waits have declared less, as far as it has heard; so they have told more meanwhile (which will
-/// arrive), or are stepping and will, or rest, which was the last that they told.
+/// Deadlock-freedom. A rank has declared round r if its last announcement is the end of r. Among
+/// the waiting ranks, take one that has declared the lowest round r. The ranks that it waits for
+/// have, to its knowledge, declared lower rounds. So they have made a newer announcement, which
+/// will arrive; or they are stepping and will announce the end; or they are resting and have
+/// announced that.
 ///
-/// The detector is told of remarks as of messages, and nothing is passive that waits; so it fires
-/// when all rest, and neither a message nor a remark is left behind. Remarks are sent a bounded
-/// number of times for each round in which a rank had work, so they cannot keep it from firing. But
-/// a rank that has been passive may send them: that is the AP model, whatever callbacks do.
+/// The detector counts announcements like messages, and a waiting rank is active. So the detector
+/// fires when all ranks rest, and no message or announcement is left in the network. A rank sends a
+/// bounded number of announcements per round in which it had work, so they do not prevent
+/// termination. But a passive rank may send them. This is the AP model, whatever the callbacks do.
 class Neighborhood : public ScheduleMachine {
  public:
   explicit Neighborhood(const ScheduleInputs& inputs)
       : ScheduleMachine(inputs, makeDetector(inputs)) {
-    if (inputs.options.arrivals > 0) {
-      for (std::vector<BlockId> links : inputs.links) {
-        std::sort(links.begin(), links.end());
-        links.erase(std::unique(links.begin(), links.end()), links.end());
-        for (const BlockId block : links) ++neighbors_[inputs.assignment.rankOf(block)].links;
-      }
-      neighbors_.erase(transport_.rank());
-    }
-    std::vector<Bytes> requests(static_cast<std::size_t>(transport_.size()));
-    for (const auto& [rank, neighbor] : neighbors_) {
-      requests[static_cast<std::size_t>(rank)].push_back(std::byte{1});
-    }
-    const auto answers = exchangeBytes(transport_, std::move(requests));
-    for (int rank = 0; rank < transport_.size(); ++rank) {
-      if (!answers[static_cast<std::size_t>(rank)].empty()) listeners_.push_back(rank);
-    }
+    sendRecords<std::int32_t>(
+        transport_,
+        [&](RecordOutbox<std::int32_t>& subscriptions) {
+          if (inputs.options.arrivals > 0) countLinks();
+          for (const auto& [rank, neighbor] : neighbors_)
+            subscriptions.add(rank, transport_.rank());
+        },
+        [&](const Records<std::int32_t>& subscribers) {
+          listeners_.assign(subscribers.begin(), subscribers.end());
+          for (const int rank : listeners_)
+            if (subscribers.from(rank).size() != 1) refuseMessage("two subscriptions of a rank");
+        });
     startRound();
     ++inputs_.statistics.rounds;
   }
@@ -82,7 +79,7 @@ class Neighborhood : public ScheduleMachine {
 
   bool onBatch(int source, const BatchFooter& footer) override {
     if (footer.round < 0 || footer.round > MostRounds)
-      throw Error("malformed message: round " + std::to_string(footer.round));
+      refuseBatch(source, "it is of round " + std::to_string(footer.round));
     if (footer.kind == BatchKind::Messages) {
       if (footer.round > latestRound_) latestRound_ = footer.round - 1;
       return true;
@@ -115,6 +112,15 @@ class Neighborhood : public ScheduleMachine {
     std::int64_t ended = -1;  // the last round that it told to have ended
     bool resting = false;
   };
+
+  void countLinks() {
+    for (std::vector<BlockId> links : inputs_.links) {
+      std::sort(links.begin(), links.end());
+      links.erase(std::unique(links.begin(), links.end()), links.end());
+      for (const BlockId block : links) ++neighbors_[inputs_.assignment.rankOf(block)].links;
+    }
+    neighbors_.erase(transport_.rank());
+  }
 
   bool enoughArrived() const {
     std::int64_t expected = 0;

@@ -20,7 +20,7 @@ std::optional<Notice> Notices::receive() {
     notice.kind = reader.value<Notice::Kind>();
     notice.text = reader.text();
     if (notice.kind < Notice::Kind::Stop || notice.kind > Notice::Kind::Moving || !reader.atEnd()) {
-      throw Error("malformed message: no notice of an exchange");
+      throw Error(ErrorKind::Message, "malformed message: not a notice of an exchange");
     }
   } catch (const LostMessage& lost) {
     notice = {lost.source(), Notice::Kind::Unreadable, lost.what()};

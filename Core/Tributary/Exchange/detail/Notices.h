@@ -9,14 +9,15 @@
 
 namespace tributary::detail {
 
-/// What ranks of an exchange tell each other outside of the schedule and the detector.
+/// A control message of an exchange, independent of the schedule and the detector.
 struct Notice {
   enum class Kind : std::int32_t {
     Stop,     ///< a rank has aborted or failed: see Stop
-    Reason,   ///< why: see Stop
-    Stalled,  ///< nothing moves on the sender, with a report: see StallWatch
-    Moving,   ///< something does again
-    /// Not sent: one that is malformed or found no memory. The text says so.
+    Reason,   ///< the reason of a stop: see Stop
+    Stalled,  ///< the sender makes no progress, with a report: see StallWatch
+    Moving,   ///< the sender makes progress again
+    /// Never sent: stands for a notice that is malformed or for which memory was lacking. The text
+    /// says which.
     Unreadable
   };
   int source = 0;
@@ -27,12 +28,13 @@ struct Notice {
 /// The notices of one session. Local.
 class Notices {
  public:
-  /// @param transport  outlives the notices
+  /// @param transport  must outlive this object
   Notices(Transport& transport, Session session) : transport_(transport), session_(session) {}
 
+  /// Sends a notice eagerly.
   void send(int destination, Notice::Kind kind, const std::string& text = {});
-  /// The next one that has arrived.
-  std::optional<Notice> receive();
+  /// The next notice that has arrived.
+  [[nodiscard]] std::optional<Notice> receive();
 
  private:
   Transport& transport_;

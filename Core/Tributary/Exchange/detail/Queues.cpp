@@ -13,22 +13,22 @@ namespace tributary::detail {
 
 namespace {
 
-// A callback may run long, and a clock costs as much as a message: it is looked at about so many
-// times in a hold time, and with so many messages at the latest.
+// Reading the clock costs as much as a message. It is read about LooksPerHold times in a hold time,
+// and at least once in MostMessagesPerClock messages, because a callback may run for long.
 constexpr double LooksPerHold = 4;
 constexpr double MostMessagesPerClock = 64;
 
-// Of the hold time, after a batch that was not held back.
+// The share of the hold time for which the batch after an immediate one is held.
 constexpr double FirstHold = 1.0 / 8;
 
-// A flood of messages must not keep a turn from ending.
+// Limits the length of a turn.
 constexpr int BatchesPerTurn = 256;
 
-// A stream's first buffer; one that is kept between batches is not much larger.
+// The first buffer of a stream, and the largest that is kept between batches.
 constexpr std::size_t FirstBuffer = 1 << 10;
 constexpr std::size_t KeptBuffer = 4 << 10;
 
-// Messages from this size on make a batch of their own, whatever the limit of a batch.
+// Larger messages are sent as a batch of their own, whatever the limit of a batch.
 constexpr std::size_t LargestInBatch = std::size_t(1) << 30;
 
 constexpr int FirstSlotBits = 4;
@@ -47,8 +47,8 @@ Queues::Queues(Transport& transport, Session session, const Assignment& assignme
       statistics_(statistics),
       batchBytes_(options.batchBytes),
       wholeBytes_(std::min(std::max(batchBytes_, Inbox::Large), LargestInBatch)),
-      holdSeconds_(options.holdSeconds),
-      hold_(options.holdSeconds),
+      longestHold_(options.holdTime / 1e6),
+      hold_(longestHold_),
       mostInFlight_(options.inFlightBytes),
       first_(assignment.first(transport.rank())),
       slots_(std::size_t(1) << FirstSlotBits, Slot{0, &nowhere_}),
@@ -82,7 +82,7 @@ void Queues::enqueue(BlockId from, BlockId to, Bytes&& payload) {
     enqueue(from, to, payload.data(), size);
     return;
   }
-  // A batch of its own around the caller's buffer, after what was enqueued before it.
+  // Send the caller's buffer as a batch of its own, after the messages enqueued before it.
   Destination& destination = destinationOf(assignment_.rankOf(to));
   if (!destination.open.empty()) send(destination, BatchKind::Messages);
   ++statistics_.batches;
@@ -163,7 +163,7 @@ void Queues::grown(Destination& destination) {
   if (full) send(destination, BatchKind::Messages);
   const std::int64_t before = statistics_.batches;
   if (untilClock_ <= 0) lookAtClock();
-  // Large messages need the sender's help to get on their way, and the callback may go on for long.
+  // Large messages need progress by the sender, and the callback may run for long.
   if (full || statistics_.batches != before) transport_.poll();
 }
 
@@ -246,7 +246,7 @@ void Queues::flushDue(double now) {
   for (std::size_t i = 0; i < open_.size();) {
     if (now - open_[i]->since >= hold_ * static_cast<double>(open_.size())) {
       send(*open_[i], BatchKind::Messages);
-      hold_ = std::min(std::max(2 * hold_, FirstHold * holdSeconds_), holdSeconds_);
+      hold_ = std::min(std::max(2 * hold_, FirstHold * longestHold_), longestHold_);
     } else {
       ++i;
     }
@@ -285,7 +285,7 @@ int Queues::receive(const BatchHook& hook) {
     try {
       envelope = transport_.tryReceive(Topic::Work, session_);
     } catch (const LostMessage& lost) {
-      // A detector that counts messages waits for it otherwise.
+      // A detector that counts messages would wait for it forever.
       note(lost.source());
       throw;
     }
@@ -312,7 +312,7 @@ void Queues::deliver(Bytes&& bytes, const BatchReader& batch) {
     wake(record.to).add(record.from, std::move(bytes));
     return;
   }
-  // Sections may stay in the buffer, which moves on the heap's side only.
+  // Sections may stay in the buffer: moving it to the heap keeps their addresses.
   std::shared_ptr<Bytes> shared;
   batch.forSections([&](const SectionHeader& section, const std::byte* runs) {
     if (section.messages == 0) return;
@@ -366,7 +366,7 @@ std::string Queues::describe() const {
     text += (listed++ == 0 ? " to ranks " : " ") + std::to_string(destination);
   }
   if (!open_.empty()) text += ", " + std::to_string(open_.size()) + " batches not sent";
-  if (receiving()) text += ", a message half received";
+  if (receiving()) text += ", a message received in part";
   if (!kept_.empty()) text += ", " + std::to_string(kept_.size()) + " batches of a later round";
   return text;
 }

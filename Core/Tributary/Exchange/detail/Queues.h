@@ -25,23 +25,22 @@ struct ExchangeOptions;
 
 namespace tributary::detail {
 
-/// All messages of an exchange on one rank: the inboxes of its blocks, a batch in the making for
-/// each destination rank, and the sends that are not finished. The same for all schedules.
+/// All messages of an exchange on one rank: the inboxes of its blocks, one open batch for each
+/// destination rank, and unfinished sends. Common to all schedules.
 ///
-/// What is sent to a block is gathered in a stream of its own, so that most messages are one of a
-/// run and cost a copy and a few additions; a batch is the streams for the blocks of one rank.
+/// Messages to a block are collected in a stream per block, so most messages continue a run and
+/// cost a copy and a few additions. A batch consists of the streams for the blocks of one rank.
 class Queues {
  public:
-  /// Called for each batch before it is delivered. @return false to keep it back until
-  /// deliverKept().
+  /// Called for each batch before its delivery. @return false to keep the batch until deliverKept()
   using BatchHook = std::function<bool(int source, const BatchFooter&)>;
 
-  /// @param detector  told of every batch; may be null
+  /// @param detector  counts every batch; may be null
   Queues(Transport& transport, Session session, const Assignment& assignment,
          const ExchangeOptions& options, Detector* detector, SendMode mode,
          ExchangeStatistics& statistics);
 
-  // For the mailboxes, during a callback.
+  // Called by mailboxes, during a callback.
   void enqueue(BlockId from, BlockId to, const void* data, std::size_t size) {
     const std::uint64_t index = localIndex(to);
     if (index < inboxes_.size()) {
@@ -61,70 +60,71 @@ class Queues {
   void enqueue(BlockId from, BlockId to, Bytes&& payload);
   Inbox& inbox(BlockId block) { return inboxes_[localIndex(block)]; }
 
-  // For the schedules.
+  // Called by schedules.
 
-  /// Takes in batches that have arrived, a bounded number. @return their number. Throws Error for a
-  /// malformed one.
-  int receive(const BatchHook& hook);
-  /// Delivers what the hook kept back, without asking it again.
+  /// Receives a bounded number of batches. Throws Error if a batch is malformed.
+  /// @return their number
+  [[nodiscard]] int receive(const BatchHook& hook);
+  /// Delivers the kept batches, without calling the hook again.
   void deliverKept();
 
-  /// Sends the batches that have been held for long enough.
+  /// Sends the batches that have reached the hold time.
   void flushDue(double now);
   void flushAll();
-  /// This rank was waiting, so that others may be waiting for it: the next batch is not held back,
-  /// and those after it longer and longer, up to the hold time.
+  /// Called after an idle turn, when other ranks may wait for this one: the next batch is not held
+  /// back, and later ones for increasing times up to the hold time.
   void hurry() {
     hold_ = 0;
     untilClock_ = 1;
   }
-  /// Sends what there is for a rank, even if that is nothing, with a remark.
+  /// Sends the open batch for a rank, which may be empty, with an announcement.
   void sendRemark(int destination, BatchKind kind);
-  /// Written into each batch.
+  /// Sets the round that is written to each batch.
   void setRound(std::int64_t round) { round_ = round; }
 
-  /// Notices finished sends. @return whether there was one.
+  /// Releases finished sends. @return whether there was one
   bool retire();
   bool sending() const { return !sends_.empty(); }
   /// Whether back-pressure allows callbacks.
   bool mayProduce() const { return inFlightBytes_ <= mostInFlight_; }
-  /// Whether a batch has begun to arrive.
+  /// Whether a batch has been received in part.
   bool receiving() const { return transport_.receiving(Topic::Work, session_); }
-  /// Nothing waits to be sent, is being sent, has half arrived or is kept back.
+  /// Whether no batch is open, being sent, received in part, or kept.
   bool quiet() const;
 
-  /// Local blocks (index from 0) that got their first unseen message since the list was cleared.
+  /// The local blocks (index from 0) that have received a message they have not seen since the list
+  /// was cleared.
   std::vector<std::int32_t>& woken() { return woken_; }
-  /// A block was called: it may have sent or taken messages.
+  /// Called after a call of a block, which may have sent or dequeued messages.
   void touch() { touched_ = true; }
 
-  /// Forgets all messages, now and from now on.
+  /// Drops all messages, including those that arrive later.
   void drop();
 
-  /// Changes with every batch sent and received and with a block's first unseen message.
+  /// Changes with every batch sent or received, and when a block without unseen messages gets one.
   std::int64_t traffic() const { return traffic_; }
-  /// Whether something was sent or received, or a block called, since the last call of this
+  /// Whether a batch was sent or received or a block was called since the last call of this
   /// function.
   bool takeTouched() { return std::exchange(touched_, false); }
-  /// "3 unfinished sends of 400 bytes to ranks 1 2", for people.
+  /// For a stall report, for instance "3 unfinished sends of 400 bytes to ranks 1 2".
   std::string describe() const;
 
  private:
   struct Destination;
-  /// The messages for one block of another rank that wait for their batch.
+  /// The unsent messages for one block of another rank.
   struct Stream {
     BlockId to = 0;
     Destination* destination = nullptr;
     RunWriter writer;
   };
-  /// A batch in the making.
+  /// An open batch.
   struct Destination {
     int rank = 0;
     std::size_t bytes = 0;
     double since = 0;
     std::vector<Stream*> open;  // with messages
   };
-  /// Where to find a stream quickly.
+  /// An entry of the hash table of streams.
   struct Slot {
     BlockId to = 0;
     Stream* stream;
@@ -139,17 +139,17 @@ class Queues {
     Bytes bytes;
   };
 
-  /// Multiplicative hashing (Knuth): neighbors in number do not meet.
+  /// Multiplicative hashing (Knuth): consecutive numbers do not collide.
   std::size_t slotOf(BlockId to) const {
     return static_cast<std::size_t>((static_cast<std::uint64_t>(to) * 0x9e3779b97f4a7c15u) >>
                                     slotShift_);
   }
-  /// Of a block of another rank: not below the number of inboxes.
+  /// The index of a local block; at least the number of inboxes for a block of another rank.
   std::uint64_t localIndex(BlockId block) const {
     return static_cast<std::uint64_t>(block) - static_cast<std::uint64_t>(first_);
   }
 
-  // The slower ways of enqueue().
+  // The slow paths of enqueue().
   void deliver(BlockId from, BlockId to, const void* data, std::size_t size);
   void append(BlockId from, BlockId to, const void* data, std::size_t size);
   Stream& streamOf(BlockId to);
@@ -175,8 +175,8 @@ class Queues {
   ExchangeStatistics& statistics_;
   std::size_t batchBytes_;
   std::size_t wholeBytes_;  // messages from this size on make a batch of their own
-  double holdSeconds_;
-  double hold_;  // now, at most holdSeconds_
+  double longestHold_;      // seconds
+  double hold_;             // seconds now, at most longestHold_
   std::size_t mostInFlight_;
   BlockId first_;
   BufferPool pool_;

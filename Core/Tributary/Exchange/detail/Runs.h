@@ -13,27 +13,28 @@
 
 namespace tributary::detail {
 
-/// Consecutive messages of one block, all of one size, to the same block; their payloads follow,
-/// each padded. Small messages travel and wait in their inbox in this form.
+/// The header of a run: consecutive messages of equal size from one block to another, followed by
+/// their padded payloads. The format of small messages in batches and inboxes.
 struct RunHeader {
   BlockId from;
   std::uint32_t size;
   std::uint32_t count;
 };
 
-/// What precedes the runs for one block in a batch.
+/// Precedes the runs for one block in a batch.
 struct SectionHeader {
   BlockId to;
   std::uint64_t bytes;     ///< of its runs
   std::uint64_t messages;  ///< in its runs
 };
 
-/// Bytes that a payload takes in a run: never none, so that a run's length bounds its count.
+/// The bytes that a payload takes in a run: at least 8, so that the length of a run bounds its
+/// count.
 constexpr std::size_t paddedPayload(std::size_t size) {
   return size == 0 ? 8 : (size + 7) & ~std::size_t(7);
 }
 
-/// Buffers of batches and inboxes for reuse: new ones cost page faults.
+/// Reuses the buffers of batches and inboxes, because new buffers cause page faults.
 class BufferPool {
  public:
   /// An empty buffer with room for `bytes`.
@@ -56,22 +57,22 @@ class BufferPool {
   }
 
  private:
-  // The heap is quick with smaller ones, and larger ones would keep too much memory.
+  // The heap is fast for smaller buffers; larger ones would hold too much memory.
   static constexpr std::size_t Smallest = 16 << 10;
   static constexpr std::size_t Largest = 256 << 10;
   static constexpr std::size_t Most = 128;
   std::vector<Bytes> spare_;
 };
 
-/// Writes runs into a buffer that has space for a SectionHeader before them, and some after them.
+/// Writes runs to a buffer with space for a SectionHeader before them and a tail after them.
 class RunWriter {
  public:
-  /// Free space at a buffer's end for what a batch and the transport add.
+  /// The free bytes at the end of a buffer, for the footer of a batch and the transport.
   static constexpr std::size_t Tail = 64;
-  /// A message takes so much at most besides its payload.
+  /// The maximum number of bytes of a message besides its payload.
   static constexpr std::size_t Overhead = sizeof(RunHeader) + 8;
 
-  /// Adds to the current run. @return false if this message needs addRun().
+  /// Adds a message to the current run. @return false if addRun() is needed
   bool tryAdd(BlockId from, const void* data, std::size_t size) {
     if (from != from_ || size != size_ || static_cast<std::size_t>(end_ - at_) < stride_ ||
         count_ == std::numeric_limits<std::uint32_t>::max()) {
@@ -83,7 +84,7 @@ class RunWriter {
     return true;
   }
 
-  /// Begins a run with this message. @pre size + Overhead <= room()
+  /// Begins a run with a message. @pre size + Overhead <= room()
   void addRun(BlockId from, const void* data, std::size_t size) {
     endRun();
     run_ = at_;
@@ -95,7 +96,7 @@ class RunWriter {
     at_ += stride_;
     count_ = 1;
   }
-  /// Adds runs that another writer made. @pre bytes <= room()
+  /// Adds runs of another writer. @pre bytes <= room()
   void addRuns(const std::byte* runs, std::size_t bytes, std::size_t messages) {
     endRun();
     std::memcpy(at_, runs, bytes);
@@ -105,11 +106,11 @@ class RunWriter {
 
   bool empty() const { return ended_ == 0 && count_ == 0; }
   std::size_t messages() const { return ended_ + count_; }
-  /// Of the runs.
+  /// The size of all runs.
   std::size_t bytes() const {
     return empty() ? 0 : static_cast<std::size_t>(at_ - buffer_.data()) - sizeof(SectionHeader);
   }
-  /// Payload of all messages that were added one by one. Ends the current run.
+  /// The payload of all messages added by tryAdd() and addRun(). Ends the current run.
   std::size_t payloadBytes() {
     endRun();
     return payloadBytes_;
@@ -123,7 +124,7 @@ class RunWriter {
     place(sizeof(SectionHeader));
     run_ = at_;
   }
-  /// Goes on in a larger buffer, whose size is at least what is used. @return the old one
+  /// Continues in a larger buffer, whose size is at least the size in use. @return the old buffer
   Bytes moveTo(Bytes&& larger) {
     const auto used = static_cast<std::size_t>(at_ - buffer_.data());
     const auto run = run_ - buffer_.data();
@@ -138,7 +139,8 @@ class RunWriter {
     endRun();
     return buffer_.data() + sizeof(SectionHeader);
   }
-  /// The buffer, its runs from byte sizeof(SectionHeader) to its end. The writer is empty then.
+  /// Hands over the buffer, with runs from byte sizeof(SectionHeader) to the end. Leaves the writer
+  /// empty.
   Bytes take() {
     endRun();
     buffer_.resize(static_cast<std::size_t>(at_ - buffer_.data()));
@@ -146,7 +148,7 @@ class RunWriter {
     *this = RunWriter();
     return buffer;
   }
-  /// Forgets the runs and keeps the buffer.
+  /// Discards the runs and keeps the buffer.
   void restart() {
     Bytes buffer = std::move(buffer_);
     *this = RunWriter();

@@ -11,13 +11,13 @@ namespace tributary::detail {
 
 namespace {
 
-// Blocks are called for so many times as long as it took to look for messages: often enough to
-// keep neighbors supplied where looking is cheap, seldom enough where an empty look costs a turn
-// of the scheduler, as it does with more ranks than cores.
+// The time for calls between two receives, as a multiple of the duration of a receive that found no
+// message. Receives are frequent where they are cheap, and rare where each one costs a time slice
+// of the operating system, as with more ranks than cores.
 constexpr double CallsPerLook = 10;
 constexpr double ShortestCalls = 2e-6;
 constexpr double LongestCalls = 50e-6;
-// A simulated clock may stand still in calls.
+// A simulated clock may not advance during calls.
 constexpr int MostListsPerLook = 16;
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace tributary::detail {
 
-/// What a schedule works with; everything outlives it.
+/// The inputs of a schedule. All referenced objects must outlive it.
 struct ScheduleInputs {
   Transport& transport;
   Session session;
@@ -23,62 +23,64 @@ struct ScheduleInputs {
   const ExchangeOptions& options;
   const Step& step;
   ExchangeStatistics& statistics;
-  /// Told when a callback throws or a message is malformed; it may call ScheduleMachine::stop().
+  /// Called when a callback throws or a message is malformed; may call ScheduleMachine::stop().
   std::function<void(const ErrorReport&)> fail;
 };
 
-/// A non-blocking state machine that calls blocks and moves messages until the end is known. This
-/// base knows which blocks are to be called; the schedules decide when, and when messages are seen.
+/// A non-blocking state machine that calls blocks and moves messages until the end is known. The
+/// base class keeps the list of blocks to call. A schedule decides when they are called and when
+/// messages become visible.
 ///
-/// A block is to be called at the beginning, when its last call returned true, when a message came,
-/// and when its last call took some of its messages and left others. One that leaves messages and
-/// takes none is not called again before a new one comes, and is not done either.
+/// A block is listed at the beginning, when its last call returned true, when a message arrives,
+/// and when its last call dequeued some messages but not all. A block whose call dequeued none of
+/// its messages is stuck: it is not done, but it is not called before another message arrives.
 class ScheduleMachine {
  public:
-  /// @param detector  null for a schedule that finds the end by itself; it sends synchronously
+  /// @param detector  null for a schedule that detects the end itself and sends synchronously
   ScheduleMachine(const ScheduleInputs& inputs, std::unique_ptr<Detector> detector);
   virtual ~ScheduleMachine() = default;
 
-  /// One turn. @return true once the end is known on this rank.
+  /// Makes one turn. @return true once the end is known on this rank
   bool advance();
 
-  /// Calls no block any more and drops all messages; advance() still leads to the common end.
+  /// Stops calls and drops all messages. advance() must still be called until the end.
   void stop();
-  /// Whether a rank that has stopped may leave without the others' knowledge: nothing collective is
-  /// under way.
+  /// Whether a stopped rank may leave at once, because no collective operation can be in progress.
   bool mayLeave() const { return detector_ != nullptr && !detector_->collective(); }
 
-  /// Changes whenever something moved: a message, or a block that was called.
+  /// Changes with every message and every call.
   std::int64_t progress() const { return progress_ + queues_.traffic(); }
-  /// Whether the last turn did anything.
+  /// Whether the last turn moved a message or made a call.
   bool busy() const { return busy_; }
-  /// The end of the last turn, by the transport's clock.
+  /// The time of the end of the last turn, on the clock of the transport.
   double clock() const { return clock_; }
-  /// Who is not done and what is in flight, for people.
+  /// Describes blocks that are not done and messages in flight, for a stall report.
   std::string describe() const;
 
  protected:
   virtual bool turn() = 0;
-  /// Whether the turn before this one did anything.
+  /// Whether the previous turn moved a message or made a call.
   bool wasBusy() const { return wasBusy_; }
   virtual bool onBatch(int source, const BatchFooter& footer) = 0;
-  /// What the schedule waits for, for people.
+  /// Describes what the schedule waits for, for a stall report.
   virtual std::string phase() const = 0;
 
-  /// Takes in what has arrived and notes which blocks it wakes.
+  /// Receives batches and lists the blocks that they wake.
   void receive();
-  /// Polls the transport and notices finished sends.
+  /// Polls the transport and retires finished sends.
   void poll();
-  /// Calls blocks for a while. `open`: of one list after the other, and each sees what has arrived
-  /// until then; otherwise of the current list, and what startRound() showed.
+  /// Calls blocks for a limited time.
+  /// @param open  whether to continue with the next lists, and to show each block all messages that
+  ///              have arrived; otherwise only blocks of the current list are called, and they see
+  ///              the messages that startRound() made visible
   void callBlocks(bool open);
-  /// The blocks to be called become the current list.
+  /// Makes the listed blocks the current list.
   void nextList();
-  /// The same, and they see what has arrived.
+  /// The same, and makes the messages visible that have arrived.
   void startRound();
   bool listDone() const { return position_ == current_.size(); }
   bool ready() const { return !listDone() || !next_.empty(); }
-  /// No block is to be called and none is stuck.
+  /// Whether no block is listed and none is stuck.
   bool blocksDone() const { return !ready() && stuck_ == 0; }
 
   Transport& transport_;
@@ -115,11 +117,11 @@ class ScheduleMachine {
   bool paused_ = false;
 };
 
-/// The detector that the options ask for. Collective.
+/// Makes the detector chosen in the options. Collective.
 std::unique_ptr<Detector> makeDetector(const ScheduleInputs& inputs);
 
 std::unique_ptr<ScheduleMachine> makeSynchronous(const ScheduleInputs& inputs);
-/// Collective: ranks tell each other who waits for whom.
+/// Collective: each rank subscribes to the announcements of the ranks that it waits for.
 std::unique_ptr<ScheduleMachine> makeNeighborhood(const ScheduleInputs& inputs);
 std::unique_ptr<ScheduleMachine> makeAsynchronous(const ScheduleInputs& inputs);
 

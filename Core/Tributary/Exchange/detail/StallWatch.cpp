@@ -8,7 +8,7 @@ namespace tributary::detail {
 
 namespace {
 
-// A report names so many ranks in full; more would not be read.
+// The number of ranks whose reports are shown in full.
 constexpr std::size_t ReportedRanks = 16;
 
 }  // namespace
@@ -41,8 +41,9 @@ std::string StallWatch::report() const {
   if (!all) return {};
   std::string text =
       "exchange stalled: no progress on any rank for " + std::to_string(seconds_) +
-      " s. A callback waits for a message that nobody sends, or leaves messages unread; where all "
-      "blocks are done, messages take longer than that.";
+      " s. A callback waits for a message that no block sends, or leaves messages in its mailbox. "
+      "If "
+      "all blocks are done, a message takes longer than this time: increase the stall timeout.";
   for (std::size_t rank = 0; rank < ranks_.size() && rank < ReportedRanks; ++rank) {
     text += "\n  rank " + std::to_string(rank) + ": " + ranks_[rank].report;
   }

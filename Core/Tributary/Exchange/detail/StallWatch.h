@@ -10,16 +10,16 @@
 
 namespace tributary::detail {
 
-/// Finds out that an exchange moves on no rank any more. A rank on which nothing has moved for a
-/// while says so to rank 0, with a report, and takes it back when something moves; rank 0 gives up
-/// once all ranks have said so.
+/// Detects that an exchange makes no progress on any rank. A rank without progress for a given time
+/// reports to rank 0, and withdraws the report when it makes progress. Rank 0 fails once all ranks
+/// have reported.
 class StallWatch {
  public:
-  /// @param transport  outlives this, like `notices`
-  /// @param seconds    without progress; 0: never
+  /// @param transport  must outlive this object, like `notices`
+  /// @param seconds    time without progress; 0 for no limit
   StallWatch(Transport& transport, Notices& notices, double seconds);
 
-  /// A turn has ended. @return whether nothing has moved for so long: say so with stalled()
+  /// Called after each turn. @return whether the time limit has passed; then call stalled()
   bool look(double now, std::int64_t progress) {
     if (seconds_ <= 0) return false;
     if (progress == progress_) return !stalled_ && now - progressAt_ >= seconds_;
@@ -28,15 +28,15 @@ class StallWatch {
     moves();
     return false;
   }
-  /// @param report  this rank's state, for people
+  /// @param report  describes the state of this rank
   void stalled(const std::string& report) { tell(true, report); }
-  /// A call begins that may last long.
+  /// Called before a call that may last long.
   void moves() {
     if (stalled_) tell(false, {});
   }
-  /// A notice of the kinds Stalled and Moving.
+  /// Processes a notice of the kinds Stalled and Moving.
   void receive(const Notice& notice);
-  /// On rank 0: what to report if all ranks are stalled, or "".
+  /// On rank 0: the report if all ranks are stalled, or "".
   std::string report() const;
 
  private:

@@ -13,40 +13,40 @@
 
 namespace tributary::detail {
 
-/// How all ranks get to know that one of them aborts an exchange or failed in it, and in the end
-/// the same reason. Any rank may stop at any time, all of them at once as well.
+/// Informs all ranks that a rank has aborted an exchange or has failed, and makes them agree on the
+/// reason. Any number of ranks may stop at any time.
 ///
-/// Spreading: a rank that stops, or hears of a stop for the first time, tells its neighbors in a
-/// tree of the ranks; so each rank tells each of its neighbors once, however many stop.
+/// Spreading: a rank that stops, or that receives its first stop notice, notifies its neighbors in
+/// a tree of the ranks. So a rank notifies each neighbor once, however many ranks stop.
 ///
-/// Closing, once no rank works any more: Agreeing (an all-reduce finds the lowest rank with an
-/// error and its kind, and the lowest that aborted) -> Telling (that rank's text comes down a tree
-/// rooted there, and what the neighbors told is awaited) -> Closed. If nobody stopped, Agreeing ->
-/// Closed.
+/// Closing, after the work of all ranks: Agreeing (an all-reduce finds the lowest rank with an
+/// error and its kind, and the lowest rank that aborted) -> Telling (the text of that rank is
+/// broadcast down a tree rooted at it, and the notices of all neighbors are received) -> Closed. If
+/// no rank stopped: Agreeing -> Closed.
 class Stop {
  public:
   enum class Kind { None, Abort, Error };
 
-  /// @param transport  outlives this, like `notices`
+  /// @param transport  must outlive this object, like `notices`
   Stop(Transport& transport, Notices& notices);
 
-  /// This rank stops. The first call counts. Without effect once close() was called.
+  /// Stops on this rank. Only the first call has an effect, and none after close().
   void stop(Kind kind, const ErrorReport& why);
-  /// Whether this rank knows of a stop, its own or another's.
-  bool known() const { return known_; }
-  /// A notice of the kinds Stop and Reason; or Unreadable, which may have been one of these, and
-  /// counts as what is missing from its sender.
+  /// Whether this rank knows of a stop on any rank.
+  [[nodiscard]] bool known() const { return known_; }
+  /// Processes a notice of the kinds Stop and Reason; or Unreadable, which counts as the notice
+  /// that is still expected from its sender.
   void receive(const Notice& notice);
 
-  /// Collective: no rank works any more.
+  /// Begins to close. Collective; called after the work of this rank.
   void close();
-  /// After close(), when the transport was polled and notices were received. @return whether this
-  /// rank knows the outcome
-  bool closed();
+  /// Called repeatedly after close(), each time after polling the transport and receiving notices.
+  /// @return whether this rank knows the outcome
+  [[nodiscard]] bool closed();
   /// @pre closed()
   Kind outcome() const { return outcome_; }
-  /// The error, or as its text why a rank aborted. Begins with the rank if it is another rank's
-  /// error, of which the kind and the rank are known, but not the function of MPI. @pre closed()
+  /// The error, or an abort's reason as its text. The text of another rank's error begins with the
+  /// rank; its kind and rank are known, but not its MPI function. @pre closed()
   const ErrorReport& reason() const { return reason_; }
 
  private:
@@ -54,7 +54,7 @@ class Stop {
 
   void spread();
   void readOutcome();
-  /// Whether the reason was on its way here and could not be read.
+  /// Whether the notice with the reason was unreadable.
   bool reasonLost() const;
   void tell();
 
@@ -65,11 +65,11 @@ class Stop {
   bool known_ = false;
   Kind own_ = Kind::None;
   ErrorReport ownReport_;
-  std::vector<int> silent_;  // neighbors that have not told a stop
+  std::vector<int> silent_;  // neighbors whose stop notice is not received
   PendingReduce agreement_;
-  int teller_ = 0;                   // whose text is told
-  std::vector<int> unreadable_;      // senders of what may have been it
-  std::optional<std::string> text_;  // once it is here
+  int teller_ = 0;                   // the rank whose text is broadcast
+  std::vector<int> unreadable_;      // senders of unreadable notices
+  std::optional<std::string> text_;  // once it is known
   Kind outcome_ = Kind::None;
   ErrorReport reason_;
 };

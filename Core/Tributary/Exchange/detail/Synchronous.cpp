@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Base/Error.h"
 #include "Tributary/Exchange/detail/ScheduleMachine.h"
 
 namespace tributary::detail {
 
 namespace {
 
-/// Bulk-synchronous rounds. Every block that has something to do is called once; what it sends is
-/// seen in the next round.
+/// Bulk-synchronous rounds. Every block with work is called once per round; its messages are
+/// received in the next round.
 ///
-/// States: Stepping (calling blocks) -> Sending (until all sends of this round have begun to
-/// arrive; they are synchronous) -> Reducing (an all-reduce of "there will be something to do").
-/// Nobody leaves Reducing before all have entered it, so everything sent in the round has begun to
-/// arrive by then (the argument of Hoefler, Siebert, Lumsdaine 2010). The end is known when no rank
-/// has anything to do. A faster rank's batches of the next round are kept until this rank is there.
+/// States: Stepping (calls blocks) -> Sending (until all synchronous sends of this round are
+/// matched) -> Reducing (an all-reduce of "this rank has work in the next round"). No rank leaves
+/// Reducing before all ranks have entered it. So all messages of the round are then matched
+/// (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010). The exchange ends when no rank has work.
+/// Batches of the next round from a faster rank are kept until this rank begins that round.
 class Synchronous : public ScheduleMachine {
  public:
   explicit Synchronous(const ScheduleInputs& inputs) : ScheduleMachine(inputs, nullptr) {
@@ -51,8 +50,8 @@ class Synchronous : public ScheduleMachine {
   bool onBatch(int source, const BatchFooter& footer) override {
     if (footer.round == round_) return true;
     if (footer.round == round_ + 1) return false;
-    throw Error("malformed batch from rank " + std::to_string(source) + ": of round " +
-                std::to_string(footer.round) + " in round " + std::to_string(round_));
+    refuseBatch(source, "it is of round " + std::to_string(footer.round) + " in round " +
+                            std::to_string(round_));
   }
 
   std::string phase() const override {

@@ -137,8 +137,9 @@ std::string Snapshot::state() const {
 }
 
 void Snapshot::malformed(int source, const std::string& what) const {
-  throw Error("snapshot: malformed message from rank " + std::to_string(source) + " on rank " +
-              std::to_string(transport_.rank()) + ": " + what + "; " + state());
+  throw Error(ErrorKind::Message,
+              "snapshot: malformed message from rank " + std::to_string(source) + " on rank " +
+                  std::to_string(transport_.rank()) + ": " + what + "; " + state());
 }
 
 std::unique_ptr<Snapshot> makeGeneralSnapshot(Transport& transport, Session session,

@@ -85,7 +85,8 @@ void SpanningTree::handle(int source, Kind kind, std::int64_t ranks) {
       complete();
       return;
   }
-  throw Error("spanning tree: malformed message from rank " + std::to_string(source));
+  throw Error(ErrorKind::Message,
+              "spanning tree: malformed message from rank " + std::to_string(source));
 }
 
 void SpanningTree::explored() {

@@ -7,27 +7,23 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Model/HybridOptions.h"
+
 namespace tributary::detail {
 
-/// How a thread captures values that another one goes on to change.
-enum class Captures {
-  Locked,   ///< copied while a lock is held, as in the paper
-  LockFree  ///< handed over whole, by one atomic exchange
-};
-
-/// Values that others compute with, and since when all of them are of: see HybridJudge::epoch().
+/// Values that other threads or ranks compute with, and the epoch of the oldest (see HybridJudge).
 struct DatedValues {
   std::vector<double> values;
   std::int64_t epoch = 0;
 };
 
-/// Values that one thread writes and one other reads: the newest that were published, never torn,
-/// and neither waits for the other longer than a copy takes. Each of the two threads may be
+/// A triple buffer: passes the latest value from one writing thread to one reading thread. A value
+/// is never torn. No thread waits for the other for longer than a copy takes. Either thread may be
 /// replaced by another one that synchronizes with it.
 ///
-/// There are three copies: one is the writer's, one the reader's, and one lies between them.
-/// Without locks publishing exchanges the writer's with the one between, and taking exchanges that
-/// with the reader's if it is fresh, so that nobody ever looks at a copy that somebody else has.
+/// One copy belongs to the writer, one to the reader, and one lies between them. Without locks,
+/// publish() exchanges the writer's copy with the middle one, and take() exchanges the middle one,
+/// if it is fresh, with the reader's. So no copy is accessed by two threads.
 template <class T>
 class LatestValue {
  public:
@@ -36,8 +32,9 @@ class LatestValue {
   LatestValue(const LatestValue&) = delete;
   LatestValue& operator=(const LatestValue&) = delete;
 
-  /// The writer's copy. Without locks it holds what was published earlier, no matter when.
+  /// The writer's copy. Without locks it holds an older published value.
   T& writing() { return copies_[writing_]; }
+  /// Makes the writer's copy the latest value.
   void publish() {
     if (captures_ == Captures::Locked) {
       const std::lock_guard<std::mutex> guard(lock_);
@@ -48,7 +45,7 @@ class LatestValue {
     writing_ = middle_.exchange(writing_ | Fresh, std::memory_order_acq_rel) & ~Fresh;
   }
 
-  /// Makes the newest values the reader's. @return false if they are already
+  /// Makes the latest value the reader's copy. @return false if it already was
   bool take() {
     if ((middle_.load(std::memory_order_relaxed) & Fresh) == 0) return false;
     if (captures_ == Captures::Locked) {
@@ -60,6 +57,7 @@ class LatestValue {
     reading_ = middle_.exchange(reading_, std::memory_order_acq_rel) & ~Fresh;
     return true;
   }
+  /// The reader's copy.
   const T& reading() const { return copies_[reading_]; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Model/HybridLinks.h"
+#include "Tributary/Model/detail/HybridLinks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +15,7 @@
 #include "Tributary/Iteration/NonBlockingReduce.h"
 #include "Tributary/Iteration/ResidualReduction.h"
 
-namespace tributary {
-
-using namespace detail;
+namespace tributary::detail {
 
 namespace {
 
@@ -25,7 +23,7 @@ std::uint32_t failed(const ErrorCollector& errors) {
   return errors.any() ? std::uint32_t(HybridJudge::Failed) : 0u;
 }
 
-/// A neighbor of a subregion, and which values travel.
+/// The neighbors of a subregion, and the values that are sent and received.
 struct Neighborhood {
   std::vector<Neighbor> neighbors;
   std::vector<std::vector<std::size_t>> out, in;
@@ -35,17 +33,17 @@ struct Neighborhood {
       auto needed = subregion.neededBy(static_cast<std::size_t>(other));
       auto wanted = subregion.neededFrom(static_cast<std::size_t>(other));
       if (needed.empty() && wanted.empty()) continue;
-      neighbors.push_back({other, needed.size() + 1, wanted.size() + 1});  // and their epoch
+      neighbors.push_back({other, needed.size() + 1, wanted.size() + 1});  // with their epoch
       out.push_back(std::move(needed));
       in.push_back(std::move(wanted));
     }
   }
 };
 
-// So many errors do not keep a rank from waiting on: others wait for what it does next.
+// A rank continues to wait after this many errors, because other ranks wait for its next message.
 constexpr int MostErrors = 1000;
 
-/// Until `step` returns true. Errors are noted. @return false if there is no end of them
+/// Calls `step` until it returns true, and collects errors. @return false after too many errors
 template <class Step>
 bool waitFor(Transport& transport, ErrorCollector& errors, Step&& step) {
   Backoff backoff;
@@ -72,7 +70,7 @@ class NeighborLinks : public HybridLinks {
 
   void open(const DatedValues& boundary) override {
     if (waits_) return;
-    // One turn together, so that the newest values are never those of before the first ones.
+    // One synchronous turn, so that every link has values before the first asynchronous one.
     DatedValues halo{std::vector<double>(halo_)};
     swap(boundary, halo);
     channels_.switchAsync();
@@ -139,7 +137,7 @@ class NeighborLinks : public HybridLinks {
   ErrorCollector errors_;
 };
 
-// ---- By way of a master ----
+// ---- Through a master ----
 
 enum MasterKind : std::int64_t { HaloKind = 1, ResidualKind = 2 };
 
@@ -157,7 +155,7 @@ class MasterLinks : public HybridLinks {
     Reader reader(answer);
     const auto epoch = reader.value<std::int64_t>();
     std::vector<double> values = reader.range<double>();
-    if (values.size() != halo_) throw Error("malformed message: a halo of another size");
+    if (values.size() != halo_) refuseMessage("a halo of another size");
     if (epoch == halo.epoch && values == halo.values) return false;
     halo = {std::move(values), epoch};
     return true;
@@ -227,15 +225,16 @@ std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session sessi
 }
 
 HybridMaster::HybridMaster(const LaplaceProblem& problem, const std::vector<CellRange>& boxes,
-                           const std::vector<Bytes>& boundaries)
+                           const Records<double>& boundaries)
     : clients_(boxes.size()) {
   std::vector<Subregion> subregions;
   for (std::size_t r = 0; r < boxes.size(); ++r) subregions.emplace_back(problem, boxes, r);
   for (std::size_t r = 0; r < boxes.size(); ++r) {
     Client& client = clients_[r];
-    client.boundary.values = Reader(boundaries.at(r)).range<double>();
-    if (client.boundary.values.size() != subregions[r].boundary().size())
-      throw Error("malformed message: a boundary of another size");
+    const Span<const double> boundary = boundaries.from(static_cast<int>(r));
+    if (boundary.size() != subregions[r].boundary().size())
+      refuseMessage("a boundary of another size");
+    client.boundary.values.assign(boundary.begin(), boundary.end());
     client.halo.values.resize(subregions[r].halo().size());
     for (std::size_t other = 0; other < boxes.size(); ++other) {
       auto in = subregions[r].neededFrom(other);
@@ -245,30 +244,53 @@ HybridMaster::HybridMaster(const LaplaceProblem& problem, const std::vector<Cell
   }
 }
 
+Bytes HybridMaster::answerOf(bool stop, const HybridJudge& judge) {
+  return Writer()
+      .value<std::int64_t>(stop ? 1 : 0)
+      .value(judge.epoch())
+      .value(judge.residual())
+      .take();
+}
+
+void HybridMaster::readBoundary(Client& client, Reader& reader) {
+  const auto epoch = reader.value<std::int64_t>();
+  std::vector<double> values = reader.range<double>();
+  if (values.size() != client.boundary.values.size()) refuseMessage("a boundary of another size");
+  client.boundary = {std::move(values), epoch};
+}
+
+std::uint32_t HybridMaster::readResidual(Client& client, Reader& reader) {
+  client.squares = reader.value<double>();
+  client.judged = reader.value<std::int64_t>();
+  return reader.value<std::uint32_t>();
+}
+
+bool HybridMaster::judgeResidual(HybridJudge& judge, std::uint32_t reasons) const {
+  double sum = 0;
+  bool fresh = true;
+  for (std::size_t r = 1; r < clients_.size(); ++r) {
+    sum += clients_[r].squares;
+    fresh = fresh && clients_[r].judged == judge.epoch();
+  }
+  return judge.judge(std::sqrt(sum), fresh, reasons);
+}
+
+Bytes HybridMaster::updateHalo(Client& client, const HybridJudge& judge) {
+  client.halo.epoch = judge.epoch();
+  for (const Route& route : client.routes) {
+    const DatedValues& boundary = clients_[route.from].boundary;
+    client.halo.epoch = std::min(client.halo.epoch, boundary.epoch);
+    for (std::size_t i = 0; i < route.in.size(); ++i)
+      client.halo.values[route.in[i]] = boundary.values[route.out[i]];
+  }
+  return Writer().value(client.halo.epoch).range(client.halo.values).take();
+}
+
 bool HybridMaster::serve(Transport& transport, Session session, HybridJudge judge,
                          OperationTimes* times) {
   std::size_t running = clients_.size() - 1;
   bool stop = false;
   ErrorCollector errors;
-  const auto readHalo = [&](Client& client, Reader& reader) {
-    const auto epoch = reader.value<std::int64_t>();
-    std::vector<double> values = reader.range<double>();
-    if (values.size() != client.boundary.values.size())
-      throw Error("malformed message: a boundary of another size");
-    client.boundary = {std::move(values), epoch};
-  };
-  const auto readResidual = [&](Client& client, Reader& reader) {
-    client.squares = reader.value<double>();
-    client.judged = reader.value<std::int64_t>();
-    const auto reasons = reader.value<std::uint32_t>();
-    double sum = 0;
-    bool fresh = true;
-    for (std::size_t r = 1; r < clients_.size(); ++r) {
-      sum += clients_[r].squares;
-      fresh = fresh && clients_[r].judged == judge.epoch();
-    }
-    stop = stop || judge.judge(std::sqrt(sum), fresh, reasons);
-  };
   Backoff backoff;
   while (running > 0) {
     auto envelope = transport.tryReceive(Topic::Work, session);
@@ -284,37 +306,27 @@ bool HybridMaster::serve(Transport& transport, Session session, HybridJudge judg
     Reader reader(envelope->bytes);
     std::int64_t kind = ResidualKind;
     errors.attempt([&] { kind = reader.value<std::int64_t>(); });
-    // Who asks waits for the answer, so there is one whatever is wrong with the question.
+    // The client waits for an answer, so it gets one also to a malformed question.
     if (kind == HaloKind) {
       timed(times, Operation::MasterHalo, [&] {
-        errors.attempt([&] { readHalo(client, reader); });
-        client.halo.epoch = judge.epoch();
-        for (const Route& route : client.routes) {
-          const DatedValues& boundary = clients_[route.from].boundary;
-          client.halo.epoch = std::min(client.halo.epoch, boundary.epoch);
-          for (std::size_t i = 0; i < route.in.size(); ++i)
-            client.halo.values[route.in[i]] = boundary.values[route.out[i]];
-        }
-        answer(Writer().value(client.halo.epoch).range(client.halo.values).take());
+        errors.attempt([&] { readBoundary(client, reader); });
+        answer(updateHalo(client, judge));
       });
-    } else {
-      timed(times, Operation::MasterResidual, [&] {
-        errors.attempt([&] {
-          if (kind != ResidualKind) throw Error("malformed message: no question for a master");
-          readResidual(client, reader);
-        });
-        stop = stop || errors.any();
-        answer(Writer()
-                   .value<std::int64_t>(stop ? 1 : 0)
-                   .value(judge.epoch())
-                   .value(judge.residual())
-                   .take());
-        if (stop && !std::exchange(client.stopped, true)) --running;
-      });
+      continue;
     }
+    timed(times, Operation::MasterResidual, [&] {
+      errors.attempt([&] {
+        if (kind != ResidualKind) refuseMessage("an unknown question to the master");
+        const std::uint32_t reasons = readResidual(client, reader);
+        stop = stop || judgeResidual(judge, reasons);
+      });
+      stop = stop || errors.any();
+      answer(answerOf(stop, judge));
+      if (stop && !std::exchange(client.stopped, true)) --running;
+    });
   }
   if (errors.any()) throw Error(errors.text());
   return judge.stagnates();
 }
 
-}  // namespace tributary
+}  // namespace tributary::detail
