@@ -84,6 +84,11 @@
 #include <memory>  // For State
 #include <string>  // For CheckpointDirectory
 
+namespace tributary {
+struct FeatureTrackerSettings;
+struct FeatureTrackerState;
+}  // namespace tributary
+
 class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgorithm {
  public:
   static vtkAsyncFeatureTracker* New();
@@ -223,26 +228,12 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
   vtkAsyncFeatureTracker(const vtkAsyncFeatureTracker&) = delete;
   void operator=(const vtkAsyncFeatureTracker&) = delete;
 
-  class vtkTracking;
-  class vtkRegions;
-  class vtkCriticalPoints;
-  class vtkState;
-
-  /// Local. What decides what the tracks are.
+  /// Local. The properties that determine the tracks.
   void DescribeTracking(tributary::PropertyList& list);
-  /// Collective. The time of the step; `isOfAnother`: of a step that was not asked for.
-  double TimeOf(tributary::Transport& transport, vtkDataObject* input, bool& isOfAnother);
-  /// Local. Whether, and with which step, a checkpoint is gone on from.
-  void PlanResumption();
-  /// Collective. Makes ready for the step at a time: to begin, to go on, or to execute it again.
-  void Begin(tributary::Transport& transport, double time);
-  /// Collective. After a step, if it is wanted.
-  void WriteCheckpoint(tributary::Transport& transport, tributary::RunStatistics& statistics);
-  /// Collective. @return false after an abort
-  bool ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
-                   vtkInformationVector* outputVector, tributary::RunStatistics& statistics);
+  /// Local.
+  tributary::FeatureTrackerSettings MakeSettings();
 
-  std::unique_ptr<vtkState> State;
+  std::unique_ptr<tributary::FeatureTrackerState> State;
 };
 
 #endif
