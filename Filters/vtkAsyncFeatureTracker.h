@@ -1,78 +1,78 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncFeatureTracker
- * @brief   Regions or critical points followed through time, the same on any number of ranks
+ * @brief   Tracks regions or critical points through time, the same on any number of ranks
  *
  * vtkAsyncFeatureTracker finds the regions of connected cells in each step as vtkAsyncConnectivity
- * does, of a scalar range, of labels, or both, and matches those of consecutive steps by the volume
- * that they share. It gives them tracks, and tells where they are born, die, split and merge.
+ * does, of a scalar range, of labels, or both. It matches regions of consecutive steps by the
+ * volume that they share, assigns tracks to them, and reports births, deaths, splits and merges.
  *
- * **Input.** As that of vtkAsyncConnectivity, without hyper tree grids. The mesh and who has what
- * of it may change from step to step: a cell of the earlier step counts for the region of the later
- * step in which its centroid lies (of a cell that is not three-dimensional: lies or is close above
- * or below; on a border of several that of the lowest number).
+ * **Input.** As that of vtkAsyncConnectivity, without hyper tree grids. The mesh and its
+ * distribution over ranks may change from step to step: a cell of the earlier step counts for the
+ * region of the later step that contains its centroid. A cell of lower dimension also contains the
+ * places close above and below it. On a border of several regions the lowest RegionId counts.
  *
- * **Links and tracks.** See MinimumOverlap and MinimumSecondaryOverlap. Where an overlap is the
- * largest of both its regions a track goes on along it; ties go to the lower TrackId, and to the
- * lower RegionId of the later step. All other regions begin tracks, numbered from 0 step by step in
- * the order of RegionIds. So of what splits the largest overlap keeps the track, and of what merges
- * the largest gives it. Whoever owns what decides nothing.
+ * **Links and tracks.** See MinimumOverlap and MinimumSecondaryOverlap. A track continues along an
+ * overlap that is the largest of both its regions; ties go to the lower TrackId, and to the lower
+ * RegionId of the later step. Each other region begins a track. Tracks are numbered from 0, step by
+ * step in the order of RegionIds. The largest part of a split thus keeps the track, and a merged
+ * region continues the track of its largest part. The distribution over ranks has no influence.
  *
- * **Time.** If the input tells its time steps, the outputs at a time are what follows from all
- * steps up to it: the filter has the pipeline execute those that it has not seen yet. It keeps two
- * steps only, so that going on is cheap; going back, updating the same step again and a changed
- * property begin with the first step again. Steps that are added at the end are gone on with. If
- * the input tells no time steps (in situ), each later data time is the next step, the same time is
- * the last step again, and an earlier one begins anew. A step whose data are of another time than
- * was asked for (an input that cannot go back) is passed over.
+ * **Time.** If the input reports time steps, the outputs at a time are the results of all steps up
+ * to it: the filter makes the pipeline execute the steps that it has not added yet. It stores the
+ * data of two steps only, so that a later time costs the new steps only. An earlier time, another
+ * update of the same step and a changed property restart with the first step. Steps appended later
+ * are processed incrementally. If the input reports no time steps (in situ), each later data time
+ * is the next step, the same time replaces the last step, and an earlier one restarts. A step whose
+ * data have another time than requested (an input that cannot go back) is skipped.
  *
- * **Output 0.** The input with the arrays RegionId and TrackId on cells and points, -1 where there
- * is no region; at a point that of the lowest RegionId of its cells. Field data: that of the input,
+ * **Output 0.** The input with the arrays RegionId and TrackId of cells and points, -1 outside of
+ * regions; a point has the lowest RegionId of its cells. Field data: those of the input,
  * NumberOfRegions of the step, NumberOfTracks so far and statistics (see vtkAsyncAlgorithm).
  *
  * **Output 1**, vtkPolyData: the trajectory of each track so far through its centroids, with
  * RegionId, Step, Time, Size (length, area or volume; number of cells if none has any), Velocity
- * and Speed at its points, and TrackId of cells; tracks of one step are vertices. Rank r of P has
- * the tracks whose number modulo P is r.
+ * and Speed of points, and TrackId of cells; tracks of one step are vertices. Rank r of P has the
+ * tracks whose number modulo P is r.
  *
  * **Output 2**, vtkTable: a row for each region of this step, as in the table of
  * vtkAsyncConnectivity, with TrackId, Step, Time, FirstStep (in which the track began), Velocity
  * and Speed.
  *
  * **Output 3**, vtkTable: a row for each event so far: Step, Time, Event (Birth, Death, Split,
- * Merge), TrackId, RegionId, Parts (that it splits into or is merged from) and Centroid of the
- * region that it happens to. That is a region of Step for Birth and Merge, and of the step before
- * it for Death and Split.
+ * Merge), TrackId, RegionId, Parts (number of regions that it splits into or is merged from) and
+ * Centroid of the region. For Birth and Merge the region is one of Step, for Death and Split one of
+ * the step before.
  *
  * **Output 4**, vtkTable: a row for each link so far, the edges of the feature graph: Step and Time
  * of the later region, Kind (Continuation, Split, Merge, Split and Merge), TrackBefore, TrackAfter,
  * RegionBefore, RegionAfter, Overlap (the shared volume) and Fraction.
  *
  * All outputs are the same, bit for bit, on any number of ranks, but for the order of rows and
- * trajectories, as far as cells have their centroids within.
+ * trajectories, provided that cells contain their centroids.
  *
- * **Critical points** (see Features) of a field at points: minima, maxima and saddles of numbers,
- * or sources, sinks, saddles and centers of vectors (a vector of two components has those of the
- * two axes of flat data). They are where the field, or its gradient, interpolated linearly in
- * simplices of space-time is zero, see tributary::CriticalPointTracker. Input: images and
- * rectilinear grids, cut along the diagonals of their cells; other meshes of linear, convex cells,
- * each cut from its point of the lowest number (a global id, or by place: points with exactly the
- * same coordinates are one); two-dimensional ones in a plane of constant z. Ghost cells are left
- * out, so are cells that have a value at a point that is not finite. The mesh must not change, who
- * has what of it may.
+ * **Critical points** (see Features) of a field of points: minima, maxima and saddles of scalars,
+ * or sources, sinks, saddles and centers of vectors (vectors of two components extend along the two
+ * axes of flat data). They are the zeros of the field, or of its gradient, interpolated linearly in
+ * simplices of space-time, see tributary::CriticalPointTracker. Input: images and rectilinear
+ * grids, cut along the diagonals of their cells; other meshes of linear, convex cells, each cut
+ * from its point with the lowest number (a global id, or by place: points with exactly the same
+ * coordinates are one); two-dimensional meshes in a plane of constant z. Ghost cells, and cells
+ * with a value that is not finite at a point, are ignored. The mesh must not change; its
+ * distribution over ranks may.
  *
  * Output 0 is the input with NumberOfCriticalPoints, NumberOfTracks and NumberOfTrajectories in its
- * field data (tracks may turn out to be one). Output 1: the trajectories so far, with Time, Step
- * (the last one before), Velocity, Speed, Index (eigenvalues of the Jacobian with a negative real
- * part: 0 at a minimum or source, the dimension at a maximum or sink; -1 if it is not known) and
- * Event (1 where the kind changes, 2 at a birth, 3 at a death of a pair, where the velocity is not
- * a number) of points, and Value, or of vectors Rotation (1 spiral, 2 center); TrackId of cells; of
- * n, rank r of P has those from n r / P on. Output 2: a row for each critical point of this step:
- * TrackId, Step, Time, Kind (its name), Index, Position, Velocity, Speed and Value. Output 3: a row
- * for each event: Step, Time, Event (Birth, Death, Kind Change), TrackId, KindBefore, KindAfter and
- * Position. Output 4: a row for each way from a critical point of a step to the next one: Step,
- * Time, Kind (Continuation, or Birth or Death if both are of one step), TrackId, PositionBefore and
- * PositionAfter.
+ * field data (two tracks may turn out to be one trajectory). Output 1: the trajectories so far,
+ * with Time, Step (the last one before), Velocity, Speed, Index (number of eigenvalues of the
+ * Jacobian with a negative real part: 0 at a minimum or source, the dimension at a maximum or sink;
+ * -1 if it is unknown) and Event (1 where the kind changes, 2 at a birth, 3 at a death of a pair,
+ * where the velocity is not a number) of points, and Value, or for vectors Rotation (1 spiral, 2
+ * center); TrackId of cells. Of n trajectories, rank r of P has those in [n r / P, n (r + 1) / P).
+ * Output 2: a row for each critical point of this step: TrackId, Step, Time, Kind (its name),
+ * Index, Position, Velocity, Speed and Value. Output 3: a row for each event: Step, Time, Event
+ * (Birth, Death, Kind Change), TrackId, KindBefore, KindAfter and Position. Output 4: a row for
+ * each part of a trajectory between critical points of steps: Step, Time, Kind (Continuation, or
+ * Birth or Death if both points are of one step), TrackId, PositionBefore and PositionAfter.
  */
 
 #ifndef vtkAsyncFeatureTracker_h
@@ -83,6 +83,11 @@
 
 #include <memory>  // For State
 #include <string>  // For CheckpointDirectory
+
+namespace tributary {
+struct FeatureTrackerSettings;
+struct FeatureTrackerState;
+}  // namespace tributary
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgorithm {
  public:
@@ -100,8 +105,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * What is followed: regions of connected cells (REGIONS), or the critical points
-   * (CRITICAL_POINTS) of the field that SetInputArrayToProcess(3, ...) chooses, an array of points.
+   * The features to track: regions of connected cells (REGIONS), or the critical points
+   * (CRITICAL_POINTS) of the array of points that SetInputArrayToProcess(3, ...) selects.
    * Default: REGIONS.
    */
   vtkSetClampMacro(Features, int, REGIONS, CRITICAL_POINTS);
@@ -110,8 +115,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Critical points of vector fields only: two complex eigenvalues make a center if their real part
-   * is at most so large a share of their magnitude, else a spiral. 0 to 1. Default: 0.05.
+   * Critical points of vector fields only: the maximum ratio of the real part to the magnitude of
+   * two complex eigenvalues for a point to be classified as a center rather than a spiral, in
+   * [0, 1]. Default: 0.05.
    */
   vtkSetMacro(CenterTolerance, double);
   vtkGetMacro(CenterTolerance, double);
@@ -119,8 +125,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Whether all overlaps that are large enough are links (ALL), or only those that are the largest
-   * of both their regions, so that nothing splits or merges (BEST). Default: ALL.
+   * Which overlaps are links: all that are large enough (ALL), or only those that are the largest
+   * of both their regions, without splits and merges (BEST). Default: ALL.
    */
   vtkSetClampMacro(Match, int, ALL, BEST);
   vtkGetMacro(Match, int);
@@ -128,7 +134,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Which of two regions the least overlaps are fractions of. Default: OF_SMALLER.
+   * The region of a pair whose size is the denominator of overlap fractions. Default: OF_SMALLER.
    */
   vtkSetClampMacro(OverlapFraction, int, OF_SMALLER, OF_LARGER);
   vtkGetMacro(OverlapFraction, int);
@@ -136,7 +142,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Regions that overlap by a smaller fraction than this are not linked, 0 to 1. Default: 0.1.
+   * Regions that overlap by a smaller fraction are not linked. In [0, 1]. Default: 0.1.
    */
   vtkSetMacro(MinimumOverlap, double);
   vtkGetMacro(MinimumOverlap, double);
@@ -144,8 +150,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Nor are regions that overlap by a smaller fraction than this, 0 to 1, unless it is the largest
-   * overlap of one of them: things that pass each other touch where the other was before.
+   * Regions that overlap by a smaller fraction are linked only if it is the largest overlap of one
+   * of them: a region that passes another one may overlap the other's earlier location. In [0, 1].
    * Default: 0.5.
    */
   vtkSetMacro(MinimumSecondaryOverlap, double);
@@ -154,11 +160,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * How the earlier regions are moved before they are compared: not at all (NO_MOTION), each as it
-   * moved before (ESTIMATED; what has just begun is not moved, and what has merged is moved in each
-   * way that its parts moved), or each cell with the velocity of the array that
-   * SetInputArrayToProcess(2, ...) chooses, of cells or points (VELOCITY_FIELD). For things that
-   * move further in a step than they are wide. Default: NO_MOTION.
+   * How the earlier regions move before they are compared: not at all (NO_MOTION), each with the
+   * velocity estimated from earlier steps (ESTIMATED; regions in their first step do not move, and
+   * merged regions are compared under each motion of their parts), or each cell with the velocity
+   * in the array of cells or points that SetInputArrayToProcess(2, ...) selects (VELOCITY_FIELD).
+   * Use it for regions that move by more than their width in a step. Default: NO_MOTION.
    */
   vtkSetClampMacro(Motion, int, NO_MOTION, VELOCITY_FIELD);
   vtkGetMacro(Motion, int);
@@ -166,9 +172,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * A folder that all ranks see, to which what is needed to go on is written: after each step, or
-   * after every CheckpointInterval steps, replacing the last one once it is complete. Each rank
-   * writes a part. Made if it is not there. Default: empty, nothing is written.
+   * A folder that all ranks can access, to which the filter writes checkpoints, each rank a part:
+   * after every CheckpointInterval steps, and replacing the last checkpoint when the new one is
+   * complete. The folder is created if it does not exist. If empty, no checkpoints are written.
+   * Default: empty.
    */
   void SetCheckpointDirectory(const char* path);
   const char* GetCheckpointDirectory() const { return this->CheckpointDirectory.c_str(); }
@@ -176,8 +183,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * See CheckpointDirectory; at least 1. What a checkpoint has grows with the trajectories.
-   * Default: 1.
+   * The number of steps between checkpoints, at least 1; see CheckpointDirectory. The size of
+   * checkpoints grows with the trajectories. Default: 1.
    */
   vtkSetMacro(CheckpointInterval, int);
   vtkGetMacro(CheckpointInterval, int);
@@ -185,10 +192,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Whether the first execution goes on from the checkpoint in CheckpointDirectory, if there is
-   * one, on any number of ranks; the outputs are those of a run that was never interrupted. Its
-   * properties and its time steps must be the same, more steps may have come. A time before that of
-   * the checkpoint, and in situ an earlier step, begins with the first step. Default: false.
+   * Whether the first execution continues from the checkpoint in CheckpointDirectory, if there is
+   * one, on any number of ranks. The outputs are those of an uninterrupted run. Properties and time
+   * steps must be the same; steps may have been appended. A time before that of the checkpoint
+   * begins with the first step. Default: false.
    */
   vtkSetMacro(Resume, bool);
   vtkGetMacro(Resume, bool);
@@ -223,26 +230,12 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
   vtkAsyncFeatureTracker(const vtkAsyncFeatureTracker&) = delete;
   void operator=(const vtkAsyncFeatureTracker&) = delete;
 
-  class vtkTracking;
-  class vtkRegions;
-  class vtkCriticalPoints;
-  class vtkState;
-
-  /// Local. What decides what the tracks are.
+  /// Local. The properties that determine the tracks.
   void DescribeTracking(tributary::PropertyList& list);
-  /// Collective. The time of the step; `isOfAnother`: of a step that was not asked for.
-  double TimeOf(tributary::Transport& transport, vtkDataObject* input, bool& isOfAnother);
-  /// Local. Whether, and with which step, a checkpoint is gone on from.
-  void PlanResumption();
-  /// Collective. Makes ready for the step at a time: to begin, to go on, or to execute it again.
-  void Begin(tributary::Transport& transport, double time);
-  /// Collective. After a step, if it is wanted.
-  void WriteCheckpoint(tributary::Transport& transport, tributary::RunStatistics& statistics);
-  /// Collective. @return false after an abort
-  bool ExecuteStep(tributary::Transport& transport, vtkDataObject* input,
-                   vtkInformationVector* outputVector, tributary::RunStatistics& statistics);
+  /// Local.
+  tributary::FeatureTrackerSettings MakeSettings();
 
-  std::unique_ptr<vtkState> State;
+  std::unique_ptr<tributary::FeatureTrackerState> State;
 };
 
 #endif

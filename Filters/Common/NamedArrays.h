@@ -2,12 +2,15 @@
 #pragma once
 
 #include <vtkDoubleArray.h>
+#include <vtkFieldData.h>
 #include <vtkIdTypeArray.h>
 #include <vtkSmartPointer.h>
 #include <vtkStringArray.h>
 #include <vtkTable.h>
 
+#include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 namespace tributary {
 
@@ -36,6 +39,16 @@ namespace tributary {
 /// Adds columns to a table, in order.
 inline void addColumns(vtkTable* table, std::initializer_list<vtkAbstractArray*> columns) {
   for (vtkAbstractArray* column : columns) table->AddColumn(column);
+}
+
+/// Adds arrays with one value each.
+inline void addCounts(vtkFieldData* data,
+                      std::initializer_list<std::pair<const char*, std::int64_t>> counts) {
+  for (const auto& [name, value] : counts) {
+    const auto array = numbers(name);
+    array->InsertNextValue(value);
+    data->AddArray(array);
+  }
 }
 
 }  // namespace tributary

@@ -36,11 +36,11 @@ std::uint64_t checksumOf(const Bytes& bytes) {
 Bytes readFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file.tellg();
-  if (!file || size < 0) throw Error("cannot read the checkpoint's file \"" + path + "\"");
+  if (!file || size < 0) throw Error("cannot read the file \"" + path + "\" of the checkpoint");
   Bytes bytes(static_cast<std::size_t>(size));
   file.seekg(0);
   file.read(reinterpret_cast<char*>(bytes.data()), size);
-  if (!file) throw Error("cannot read the checkpoint's file \"" + path + "\"");
+  if (!file) throw Error("cannot read the file \"" + path + "\" of the checkpoint");
   return bytes;
 }
 
@@ -50,8 +50,8 @@ void writeFile(const std::string& path, const Bytes& bytes) {
              static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file)
-    throw Error("cannot write the checkpoint's file \"" + path +
-                "\"; is there room, and may it be written?");
+    throw Error("cannot write the file \"" + path +
+                "\" of the checkpoint; check the free space and the permissions of the folder");
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ std::optional<CheckpointIndex> Checkpoint::find() const {
   const Bytes bytes = readFile(indexPath());
   const auto refuse = [&] {
     throw Error("\"" + indexPath() +
-                "\" is not the index of a checkpoint that this version of the filter has written; "
-                "choose another CheckpointDirectory, or remove it");
+                "\" is not the index of a checkpoint of this version of the filter; choose another "
+                "CheckpointDirectory, or remove the file");
   };
   CheckpointIndex index;
   try {
@@ -105,13 +105,13 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error)
-      throw Error("cannot make the CheckpointDirectory \"" + folder_ + "\": " + error.message());
+      throw Error("cannot create the CheckpointDirectory \"" + folder_ + "\": " + error.message());
     if (const auto last = find()) {
       before = last->generation;
       parts = static_cast<std::int64_t>(last->sizes.size());
     }
   });
-  // Never over the files of a checkpoint that is complete.
+  // Never overwrites the files of a complete checkpoint.
   index.generation = allreduce(transport, ReduceOp::Max, before) + 1;
   collectively(transport, [&] { writeFile(partPath(index.generation, transport.rank()), part); });
   index.sizes = allgather(transport, static_cast<std::int64_t>(part.size()));
@@ -144,7 +144,7 @@ std::vector<Bytes> Checkpoint::read(Transport& transport, const CheckpointIndex&
       Bytes bytes = readFile(path);
       if (static_cast<std::int64_t>(bytes.size()) != index.sizes[i] ||
           checksumOf(bytes) != index.checksums[i])
-        throw Error("the checkpoint's file \"" + path + "\" is not as it was written");
+        throw Error("the file \"" + path + "\" of the checkpoint is damaged");
       mine.push_back(std::move(bytes));
     }
   });

@@ -11,10 +11,10 @@
 
 namespace tributary {
 
-/// What is known of a checkpoint without its parts; the same on all ranks.
+/// The description of a checkpoint, without its parts; the same on all ranks.
 struct CheckpointIndex {
-  Bytes basis;                ///< What has to be the same to go on, see PropertyList::packed().
-  std::vector<double> steps;  ///< Of the input, as far as they have been executed.
+  Bytes basis;  ///< The properties that must be the same to resume, see PropertyList::packed().
+  std::vector<double> steps;  ///< Time steps of the input that have been executed.
   double time = 0;            ///< Of the last step.
 
   // Set by Checkpoint.
@@ -23,22 +23,23 @@ struct CheckpointIndex {
   std::vector<std::uint64_t> checksums;  ///< Of these.
 };
 
-/// A folder with the state of a filter, in files that all ranks see: "features.index", and a part
-/// of each rank that wrote it. A new checkpoint replaces the last one only when it is complete.
+/// A folder with the state of a filter, in files that all ranks can access: "features.index", and a
+/// part of each rank that wrote it. A new checkpoint replaces the last one when it is complete.
 class Checkpoint {
  public:
   explicit Checkpoint(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Local. Nothing if the folder has no checkpoint. Throws Error if it is not what this class
-  /// writes.
-  std::optional<CheckpointIndex> find() const;
-  /// Collective. Makes the folder if need be. Throws Error on all ranks if one cannot write.
-  /// @param index  without what is set here
+  /// Local. Finds the checkpoint in the folder, if there is one. Throws Error if the index was not
+  /// written by this class or is damaged.
+  [[nodiscard]] std::optional<CheckpointIndex> find() const;
+  /// Collective. Writes a checkpoint, and creates the folder if it does not exist. Throws Error on
+  /// all ranks if one cannot write.
+  /// @param index  generation, sizes and checksums are set here
   /// @param part   this rank's
   void write(Transport& transport, CheckpointIndex index, const Bytes& part) const;
-  /// Collective. The parts of a checkpoint dealt to the ranks in their order. Throws Error on all
-  /// ranks if one is missing or is not as it was written.
-  std::vector<Bytes> read(Transport& transport, const CheckpointIndex& index) const;
+  /// Collective. Reads a checkpoint: distributes its parts over the ranks, in order. Throws Error
+  /// on all ranks if a part is missing or damaged.
+  [[nodiscard]] std::vector<Bytes> read(Transport& transport, const CheckpointIndex& index) const;
 
  private:
   std::string indexPath() const;

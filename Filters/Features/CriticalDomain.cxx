@@ -24,6 +24,7 @@
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 namespace {
@@ -31,7 +32,7 @@ namespace {
 constexpr std::uint8_t Hidden = vtkDataSetAttributes::HIDDENCELL;
 constexpr std::uint8_t LeftOut = Hidden | vtkDataSetAttributes::DUPLICATECELL;
 
-/// A data set with cells of the highest dimension, and what to leave out of them.
+/// A data set with cells of the highest dimension.
 struct Source {
   std::size_t leaf;
   vtkDataSet* dataSet;
@@ -106,11 +107,14 @@ bool partOf(const Source& source, GridExtent& part) {
     part.last[a] = isFlat ? part.first[a] : e[2 * a] + hi[a] + 1;
   }
   if (inBox != count)
-    throw Error("the cells of a grid that are no ghost cells do not fill a box of its extent");
+    throw Error(
+        "the cells of a grid that are not ghost cells do not fill a box; give parts whose other "
+        "cells "
+        "do");
   return true;
 }
 
-/// Coordinates along the axes of the whole of uniform or rectilinear parts.
+/// The axes of the grid whose parts are uniform or rectilinear.
 GridAxes axesOf(Transport& transport, const std::vector<Source>& sources,
                 const std::array<int, 6>& whole) {
   GridAxes axes;
@@ -143,10 +147,10 @@ GridAxes axesOf(Transport& transport, const std::vector<Source>& sources,
     const auto part = reader.range<double>();
     auto& all = axes.coordinates[a++ % 3];
     if (first < 0 || index(first) + part.size() > all.size())
-      throw Error("malformed message: coordinates outside of the grid");
+      refuseMessage("coordinates outside of the grid");
     std::copy(part.begin(), part.end(), all.begin() + first);
   });
-  // Where no part is there are no cells either, only distances.
+  // Coordinates that no part has are interpolated: no cells are there.
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto& x = axes.coordinates[axis];
     for (std::size_t i = 1; i + 1 < x.size(); ++i) {
@@ -214,7 +218,7 @@ std::vector<std::vector<std::int64_t>> numberPoints(Transport& transport,
       if (rules.points == DomainRules::Points::Ids) {
         ids[n] = exactIds(dataSet->GetPointData()->GetGlobalIds());
         if (ids[n].size() != index(dataSet->GetNumberOfPoints()))
-          throw Error("a data set has not one global id for each point");
+          throw Error("a data set lacks a global id of some points");
       } else if (rules.points == DomainRules::Points::Structured) {
         int e[6];
         extentOf(dataSet, e);
@@ -267,7 +271,7 @@ CriticalDomain::Block cutBlock(const Source& source, const std::vector<std::int6
   return block;
 }
 
-/// The same in whatever order simplices and their corners are.
+/// A fingerprint that does not depend on the order of simplices and of their corners.
 std::uint64_t printOf(const CriticalDomain::Block& block, std::size_t corners) {
   std::uint64_t print = 0;
   for (std::size_t at = 0; at < block.simplices.size(); at += corners) {
@@ -284,7 +288,7 @@ std::uint64_t printOf(const CriticalDomain::Block& block, std::size_t corners) {
   return print;
 }
 
-/// Triangles must lie in the plane in which Core looks for critical points of them.
+/// Throws Error unless all triangles lie in a plane of constant z, as makeMeshSpace() requires.
 void checkPlane(Transport& transport, const CriticalDomain& domain) {
   std::vector<double> ends(2, -std::numeric_limits<double>::infinity());  // -lowest, highest
   for (const CriticalDomain::Block& block : domain.blocks)
@@ -295,8 +299,9 @@ void checkPlane(Transport& transport, const CriticalDomain& domain) {
   ends = allreduce(transport, ReduceOp::Max, ends);
   if (-ends[0] != ends[1] && std::isfinite(ends[1]))
     throw Error(
-        "the surface is not in a plane of constant z; critical points are found in such planes, in "
-        "volumes and on flat images only");
+        "the surface is not in a plane of constant z; critical points are found only in such "
+        "planes, "
+        "in volumes and on flat images");
 }
 
 void makeMesh(Transport& transport, const std::vector<Source>& sources, const DomainRules& rules,
@@ -331,12 +336,14 @@ std::unique_ptr<CriticalDomain> makeCriticalDomain(Transport& transport,
   const std::vector<Source> sources = sourcesOf(transport, leaves, dimension);
   std::vector<Leaf> chosen;
   bool isGrid = true;
-  for (const Source& source : sources) {
-    chosen.push_back(leaves[source.leaf]);
-    isGrid = isGrid && isAlongAxes(source.dataSet) &&
-             std::none_of(source.flags.begin(), source.flags.end(),
-                          [](std::uint8_t flag) { return (flag & Hidden) != 0; });
-  }
+  collectively(transport, [&] {
+    for (const Source& source : sources) {
+      chosen.push_back(leaves[source.leaf]);
+      isGrid = isGrid && isAlongAxes(source.dataSet) &&
+               std::none_of(source.flags.begin(), source.flags.end(),
+                            [](std::uint8_t flag) { return (flag & Hidden) != 0; });
+    }
+  });
   DomainRules rules = agreeOnRules(transport, chosen);
   isGrid = allreduce(transport, ReduceOp::Or, std::int64_t(!isGrid)) == 0 && rules.isOneExtent;
   if (rules.isOneExtent) rules.points = DomainRules::Points::Structured;  // of a hierarchy, too
@@ -365,16 +372,16 @@ CriticalField findCriticalField(Transport& transport, const CriticalDomain& doma
       const Leaf& leaf = leaves[block.leaf];
       int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
       vtkDataArray* array = find(leaf, association);
-      if (!array) refuse("a data set has not the field to follow");
+      if (!array) refuse("a data set lacks the field to track");
       if (association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
-        refuse("the field to follow is one of cells; use Cell Data to Point Data");
+        refuse("the field to track is an array of cells; use Cell Data to Point Data");
       if (array->GetNumberOfTuples() != leaf.points())
-        refuse("the field to follow has not one value for each point");
+        refuse("the field to track lacks values of some points");
       const int has = array->GetNumberOfComponents();
       if (has != 1 && has != 3 && has != dimension)
-        refuse("the field to follow has " + std::to_string(has) + " components");
+        refuse("the field to track has " + std::to_string(has) + " components");
       if (components != 0 && has != components)
-        refuse("the field to follow has not the same number of components in all data sets");
+        refuse("the field to track has different numbers of components in data sets");
       components = has;
       arrays.push_back(array);
     }
@@ -382,7 +389,7 @@ CriticalField findCriticalField(Transport& transport, const CriticalDomain& doma
   const std::int64_t most = allreduce(transport, ReduceOp::Max, components);
   collectively(transport, [&] {
     if (components != 0 && components != most)
-      refuse("the field to follow has not the same number of components in all data sets");
+      refuse("the field to track has different numbers of components in data sets");
   });
   CriticalField field;
   field.isVector = most > 1;

@@ -11,21 +11,21 @@ class vtkTable;
 
 namespace tributary {
 
-/// Writes critical points and their trajectories, each rank its own. Local.
+/// Writes this rank's critical points and trajectories. Local.
 class CriticalOutput {
  public:
-  /// @param isVector   whether they are those of a vector field
+  /// @param isVector   whether the field is a vector field
   /// @param dimension  of space
   CriticalOutput(bool isVector, int dimension) : isVector_(isVector), dimension_(dimension) {}
 
-  /// A polyline for each trajectory, a vertex for each of one point.
+  /// Writes a polyline for each trajectory with several points, a vertex for each with one.
   void writeTrajectories(const Trajectories& all, vtkPolyData* output) const;
-  /// A row for each critical point of a step, which pieces that ended in it give.
+  /// Writes a row for each critical point of a step, from the pieces added with the step.
   void writePoints(const std::vector<TrajectoryPieces>& pieces, std::int64_t step,
                    vtkTable* table) const;
-  /// A row for each birth, death and change of kind.
+  /// Writes a row for each birth, death and change of kind.
   void writeEvents(const Trajectories& all, vtkTable* table) const;
-  /// A row for each part of a trajectory between critical points of steps.
+  /// Writes a row for each part of a trajectory between critical points of steps.
   void writeEdges(const Trajectories& all, vtkTable* table) const;
 
  private:
@@ -33,7 +33,7 @@ class CriticalOutput {
   int dimension_;
 };
 
-/// Calls `visit(piece, end)` for each critical point of a step in the pieces that ended in it.
+/// Calls `visit(piece, point)` for each critical point of a step in the pieces added with the step.
 template <class Visit>
 void forPointsOfStep(const TrajectoryPieces& pieces, std::int64_t step, Visit&& visit) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {

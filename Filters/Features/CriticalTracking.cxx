@@ -1,71 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Features/CriticalTracking.h"
-
-#include "Common/NamedArrays.h"
-#include "Common/RunContext.h"
-#include "Common/RunStatistics.h"
-#include "Common/SmpFor.h"
-#include "Features/CriticalOutput.h"
-#include "Regions/RegionSettings.h"
-
-#include "Tributary/Base/Error.h"
-#include "Tributary/Base/Hash.h"
-#include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
-#include "Tributary/Collective/Rendezvous.h"
-#include "Tributary/Features/Trajectories.h"
-
 #include <vtkDataObject.h>
 #include <vtkFieldData.h>
-#include <vtkInformationVector.h>
 #include <vtkPolyData.h>
 #include <vtkTable.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
-using tributary::CriticalField;
-using tributary::CriticalPointStep;
-using tributary::CriticalPointTracker;
-using tributary::Error;
-using tributary::Span;
-using tributary::TrajectoryPieces;
-using tributary::Transport;
+#include "Common/NamedArrays.h"
+#include "Common/RunStatistics.h"
+#include "Common/SmpFor.h"
+#include "Features/CriticalDomain.h"
+#include "Features/CriticalOutput.h"
+#include "Features/FeatureTracking.h"
+#include "Regions/RegionSettings.h"
 
+#include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Rendezvous.h"
+#include "Tributary/Features/CriticalPoints.h"
+#include "Tributary/Features/Trajectories.h"
+
+namespace tributary {
 namespace {
-/// Shares of the progress bar when the mesh is known, and when lines between two steps are.
-constexpr double MESH_DONE = 0.2;
-constexpr double LINES_DONE = 0.7;
+
+/// Fractions of the progress bar when the mesh is known, and when lines between two steps are.
+constexpr double MeshDone = 0.2;
+constexpr double LinesDone = 0.7;
 
 std::vector<Span<const double>> viewsOf(const std::vector<std::vector<double>>& values) {
   return {values.begin(), values.end()};
 }
 
-/// The step that a piece was added with.
-std::int64_t stepOf(Span<const tributary::CriticalPoint> piece) {
+/// The step with which a piece was added.
+std::int64_t stepOf(Span<const CriticalPoint> piece) {
   std::int64_t step = 0;
-  for (const tributary::CriticalPoint& point : piece) {
+  for (const CriticalPoint& point : piece)
     step = std::max(step, point.face.step + (point.face.upper > 0 ? 1 : 0));
-  }
   return step;
 }
 
-/// What all ranks know of a moment.
-struct MomentHead {
-  std::int64_t Steps;
-  std::int64_t Mesh;
-  std::int64_t IsVector;
+/// The ids of all points of the local blocks, block by block.
+std::vector<std::int64_t> idsOf(const SimplicialSpace& space) {
+  std::vector<std::int64_t> ids;
+  for (std::size_t b = 0; b < space.blocks(); ++b)
+    for (std::int64_t p = 0; p < space.points(b); ++p) ids.push_back(space.idOf(b, p));
+  return ids;
+}
 
-  bool operator==(const MomentHead& other) const {
-    return this->Steps == other.Steps && this->Mesh == other.Mesh &&
-           this->IsVector == other.IsVector;
-  }
-};
-
-/// Adds the pieces that were saved.
-void readPieces(tributary::Reader& reader, TrajectoryPieces& pieces) {
+/// Adds pieces that were saved.
+void readPieces(Reader& reader, TrajectoryPieces& pieces) {
   TrajectoryPieces part;
   reader.rangeInto(part.points);
   part.offsets = reader.range<std::size_t>();
@@ -76,285 +64,298 @@ void readPieces(tributary::Reader& reader, TrajectoryPieces& pieces) {
       std::adjacent_find(part.offsets.begin(), part.offsets.end(),
                          std::greater_equal<std::size_t>()) == part.offsets.end() &&
       std::all_of(part.tracks.begin(), part.tracks.end(), [](std::int64_t t) { return t >= 0; });
-  if (!isWhole) {
-    throw Error("the checkpoint has pieces of trajectories that are none");
-  }
+  if (!isWhole) throw Error("the checkpoint has invalid pieces of trajectories");
   pieces.append(part);
 }
 
-/// A point that somebody has the values of, or wants them for.
-struct Wish {
-  std::int64_t Id;
-  std::int64_t Place;  ///< Among the rank's points; of what is known -1 - place.
-  double Values[3];
-};
-}  // anonymous namespace
+/// The part of a moment that is the same on all ranks.
+struct MomentHead {
+  std::int64_t steps;
+  std::int64_t mesh;
+  std::int64_t isVector;
 
-//------------------------------------------------------------------------------
-void vtkAsyncFeatureTracker::vtkCriticalPoints::CheckMesh(Transport& transport,
-                                                          bool isVector) const {
-  std::int64_t difference = 0;
-  if (this->Now.Steps > 0) {
-    difference = this->Now.Mesh != this->Domain->fingerprint   ? 1
-                 : (this->Now.Field.IsVector != 0) != isVector ? 2
-                                                               : 0;
+  bool operator==(const MomentHead& other) const {
+    return steps == other.steps && mesh == other.mesh && isVector == other.isVector;
   }
-  difference = tributary::allreduce(transport, tributary::ReduceOp::Max, difference);
-  if (difference == 1) {
-    throw Error(
-        "the mesh is not that of the last step; critical points are followed on a mesh that "
-        "stays as it is: resample the steps to one, or follow regions");
+};
+
+/// The field of a step, by the ids of points.
+struct KeptField {
+  std::int64_t isVector = 0;
+  std::vector<std::int64_t> ids;
+  std::vector<double> values;  // one or three of each point
+
+  std::size_t width() const { return isVector != 0 ? 3 : 1; }
+};
+
+/// The data after a step that the next step needs.
+struct Moment {
+  std::int64_t steps = 0;
+  std::int64_t mesh = 0;  // its fingerprint
+  std::vector<Bytes> tracker;
+  KeptField field;
+};
+
+/// A point whose values a rank has or requests.
+struct PointRequest {
+  std::int64_t id;
+  std::int64_t place;  // among the rank's points; -1 - place of a kept value
+  double values[3];
+};
+
+/// Replies to the requests for one point. A point of several blocks has the values of the first.
+template <class Send>
+void replyTo(Span<Met<PointRequest>> group, Send&& send) {
+  const Met<PointRequest>* first = nullptr;
+  for (const auto& one : group) {
+    if (one.record.place < 0 &&
+        (!first || one.rank < first->rank ||
+         (one.rank == first->rank && one.record.place > first->record.place)))
+      first = &one;
   }
-  if (difference == 2) {
-    throw Error("one step has a scalar field and another one vectors; choose one array");
+  for (const auto& one : group) {
+    if (one.record.place < 0) continue;
+    if (!first) throw Error("a point of the mesh has no values in the last step");
+    PointRequest answer = one.record;
+    std::copy_n(first->record.values, 3, answer.values);
+    send(one.rank, answer);
   }
 }
 
-//------------------------------------------------------------------------------
-/// Of the blocks of this step the values of the last one, which other ranks may have.
-std::vector<std::vector<double>> vtkAsyncFeatureTracker::vtkCriticalPoints::LastValues(
-    Transport& transport) const {
-  const KeptField& kept = this->Now.Field;
-  const std::size_t width = kept.IsVector ? 3 : 1;
-  const tributary::SimplicialSpace& space = *this->Domain->space;
-  std::vector<std::int64_t> ids;
-  for (std::size_t b = 0; b < space.blocks(); ++b) {
-    for (std::int64_t p = 0; p < space.points(b); ++p) {
-      ids.push_back(space.idOf(b, p));
-    }
-  }
-  std::vector<double> values;
-  if (tributary::allreduce(transport, tributary::ReduceOp::Or, std::int64_t(ids != kept.Ids)) ==
-      0) {
-    values = kept.Values;
-  } else {
-    std::vector<Wish> mine;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
+/// Collective. The kept values of points, which may be on other ranks.
+std::vector<double> fetchKept(Transport& transport, const std::vector<std::int64_t>& ids,
+                              const KeptField& kept) {
+  const std::size_t width = kept.width();
+  std::vector<PointRequest> mine;
+  collectively(transport, [&] {
+    for (std::size_t i = 0; i < ids.size(); ++i)
       mine.push_back({ids[i], static_cast<std::int64_t>(i), {}});
+    for (std::size_t i = 0; i < kept.ids.size(); ++i) {
+      mine.push_back({kept.ids[i], -1 - static_cast<std::int64_t>(i), {}});
+      std::copy_n(kept.values.data() + i * width, width, mine.back().values);
     }
-    for (std::size_t i = 0; i < kept.Ids.size(); ++i) {
-      mine.push_back({kept.Ids[i], -1 - static_cast<std::int64_t>(i), {}});
-      std::copy_n(kept.Values.data() + i * width, width, mine.back().Values);
-    }
-    const auto answers = tributary::rendezvous<Wish>(
-        transport, std::move(mine),
-        [](const Wish& w) { return tributary::scramble(static_cast<std::uint64_t>(w.Id)); },
-        [](const Wish& x, const Wish& y) { return x.Id < y.Id; },
-        [](const Wish& x, const Wish& y) { return x.Id == y.Id; },
-        [](Span<tributary::Met<Wish>> group, auto&& send) {
-          // A point of several blocks has the values of the first of them.
-          const tributary::Met<Wish>* first = nullptr;
-          for (const auto& one : group) {
-            if (one.record.Place < 0 &&
-                (!first || one.rank < first->rank ||
-                 (one.rank == first->rank && one.record.Place > first->record.Place))) {
-              first = &one;
-            }
-          }
-          for (const auto& one : group) {
-            if (one.record.Place < 0) {
-              continue;
-            }
-            if (!first) {
-              throw Error("a point of the mesh was not there in the last step");
-            }
-            Wish answer = one.record;
-            std::copy_n(first->record.Values, 3, answer.Values);
-            send(one.rank, answer);
-          }
-        });
-    values.resize(width * ids.size());
-    for (const Wish& answer : answers) {
-      std::copy_n(answer.Values, width,
-                  values.data() + width * static_cast<std::size_t>(answer.Place));
-    }
+  });
+  const auto answers = rendezvous<PointRequest>(
+      transport, std::move(mine),
+      [](const PointRequest& r) { return scramble(static_cast<std::uint64_t>(r.id)); },
+      [](const PointRequest& x, const PointRequest& y) { return x.id < y.id; },
+      [](const PointRequest& x, const PointRequest& y) { return x.id == y.id; },
+      [](Span<Met<PointRequest>> group, auto&& send) { replyTo(group, send); });
+  std::vector<double> values(width * ids.size());
+  for (const PointRequest& answer : answers)
+    std::copy_n(answer.values, width, values.data() + width * index(answer.place));
+  return values;
+}
+
+class CriticalTracking final : public FeatureTracking {
+ public:
+  void load(Transport& transport, const std::vector<Bytes>& parts) override;
+  Bytes save() const override;
+  void takeBack() override;
+  void release() override { step_ = {}; }
+  bool addStep(const RunContext& context, const FeatureTrackerSettings& settings,
+               vtkDataObject* input, double time) override;
+  bool write(const RunContext& context, const FeatureTrackerSettings& settings,
+             vtkDataObject* input, const FeatureOutputs& outputs) override;
+
+ private:
+  /// The step that is being added.
+  struct Step {
+    std::vector<Leaf> leaves;
+    std::unique_ptr<CriticalDomain> domain;
+    std::vector<TrajectoryPieces> pieces;
+    std::int64_t tracks = 0;
+  };
+
+  void checkMesh(Transport& transport, bool isVector) const;
+  std::vector<std::vector<double>> lastValues(Transport& transport) const;
+  void resume(Transport& transport, CriticalPointTracker& tracker) const;
+
+  Moment before_;  // the step before, for takeBack()
+  Moment now_;
+  TrajectoryPieces history_;  // of all steps on this rank
+  Step step_;
+};
+
+/// Collective. Throws Error if the mesh or the kind of field differs from that of the last step.
+void CriticalTracking::checkMesh(Transport& transport, bool isVector) const {
+  std::int64_t difference = 0;
+  if (now_.steps > 0) {
+    difference = now_.mesh != step_.domain->fingerprint   ? 1
+                 : (now_.field.isVector != 0) != isVector ? 2
+                                                          : 0;
   }
+  difference = allreduce(transport, ReduceOp::Max, difference);
+  if (difference == 1) {
+    throw Error(
+        "the mesh is not that of the last step; critical points are tracked on a mesh that does "
+        "not change: resample the steps to one mesh, or track regions");
+  }
+  if (difference == 2)
+    throw Error("the field is a scalar in one step and a vector in another one; choose one array");
+}
+
+/// Collective. The values of the last step on the blocks of this step.
+std::vector<std::vector<double>> CriticalTracking::lastValues(Transport& transport) const {
+  const KeptField& kept = now_.field;
+  const SimplicialSpace& space = *step_.domain->space;
+  std::vector<std::int64_t> ids;
+  collectively(transport, [&] { ids = idsOf(space); });
+  const bool differ = allreduce(transport, ReduceOp::Or, std::int64_t(ids != kept.ids)) != 0;
+  const std::vector<double> values = differ ? fetchKept(transport, ids, kept) : kept.values;
   std::vector<std::vector<double>> ofBlocks;
   auto next = values.begin();
   for (std::size_t b = 0; b < space.blocks(); ++b) {
-    const auto count = static_cast<std::ptrdiff_t>(width) * space.points(b);
+    const auto count = static_cast<std::ptrdiff_t>(kept.width()) * space.points(b);
     ofBlocks.emplace_back(next, next + count);
     next += count;
   }
   return ofBlocks;
 }
 
-//------------------------------------------------------------------------------
-bool vtkAsyncFeatureTracker::vtkCriticalPoints::TakeUp(Transport& transport, vtkDataObject* input,
-                                                       double time,
-                                                       tributary::RunStatistics& statistics) {
-  this->Leaves = tributary::leavesOf(input);
-  this->Domain = tributary::makeCriticalDomain(transport, this->Leaves);
-  if (this->Self->AbortedTogether(transport, !this->Self->Monitor(transport, MESH_DONE))) {
-    return false;
-  }
-  statistics.phase("MeshSeconds");
-  const tributary::SimplicialSpace& space = *this->Domain->space;
-  CriticalField field =
-      tributary::findCriticalField(transport, *this->Domain, this->Leaves, this->Self->Finder(3));
-  this->CheckMesh(transport, field.isVector);
+/// Collective. Makes a new tracker continue after the last step.
+void CriticalTracking::resume(Transport& transport, CriticalPointTracker& tracker) const {
+  const auto last = lastValues(transport);
+  if (now_.field.isVector)
+    tracker.resumeVectors(now_.tracker, viewsOf(last));
+  else
+    tracker.resumeScalars(now_.tracker, viewsOf(last));
+}
 
-  tributary::CriticalPointOptions options;
-  options.center = this->Self->CenterTolerance;
-  const tributary::RegionSettings settings = this->Self->MakeRegionSettings();
-  options.linking = tributary::makeTunedUnionOptions(
-      settings, this->Self->MakeRunContext(transport, statistics), LINES_DONE);
-  options.parallelFor = tributary::smpFor;
+bool CriticalTracking::addStep(const RunContext& context, const FeatureTrackerSettings& settings,
+                               vtkDataObject* input, double time) {
+  Transport& transport = context.transport;
+  step_.leaves = leavesOf(input);
+  step_.domain = makeCriticalDomain(transport, step_.leaves);
+  if (context.agreeOnAbort(!context.monitor(MeshDone))) return false;
+  context.statistics.phase("MeshSeconds");
+  const SimplicialSpace& space = *step_.domain->space;
+  CriticalField field =
+      findCriticalField(transport, *step_.domain, step_.leaves, settings.findCriticalField);
+  checkMesh(transport, field.isVector);
+
+  CriticalPointOptions options;
+  options.center = settings.centerTolerance;
+  options.linking = makeTunedUnionOptions(settings.regions, context, LinesDone);
+  options.parallelFor = smpFor;
   CriticalPointTracker tracker(transport, space, options);
+  if (now_.steps > 0) resume(transport, tracker);
   const auto values = viewsOf(field.values);
-  if (this->Now.Steps > 0) {
-    const auto last = this->LastValues(transport);
-    if (field.isVector) {
-      tracker.resumeVectors(this->Now.Tracker, viewsOf(last));
-    } else {
-      tracker.resumeScalars(this->Now.Tracker, viewsOf(last));
-    }
-  }
   CriticalPointStep step =
       field.isVector ? tracker.addVectors(time, values) : tracker.addScalars(time, values);
-  if (this->Self->AbortedTogether(transport, step.aborted)) {
-    return false;
-  }
+  if (context.agreeOnAbort(step.aborted)) return false;
   Moment now;
-  tributary::collectively(transport, [&] {
-    now.Steps = tracker.steps();
-    now.Mesh = this->Domain->fingerprint;
-    now.Tracker.push_back(tracker.save());
-    now.Field.IsVector = field.isVector;
+  collectively(transport, [&] {
+    now.steps = tracker.steps();
+    now.mesh = step_.domain->fingerprint;
+    now.tracker.push_back(tracker.save());
+    now.field.isVector = field.isVector;
+    now.field.ids = idsOf(space);
     for (std::size_t b = 0; b < space.blocks(); ++b) {
-      for (std::int64_t p = 0; p < space.points(b); ++p) {
-        now.Field.Ids.push_back(space.idOf(b, p));
-      }
-      now.Field.Values.insert(now.Field.Values.end(), field.values[b].begin(),
+      now.field.values.insert(now.field.values.end(), field.values[b].begin(),
                               field.values[b].end());
-      this->History.append(step.pieces[b]);
+      history_.append(step.pieces[b]);
     }
   });
-  this->Before = std::move(this->Now);
-  this->Now = std::move(now);
-  this->Pieces = std::move(step.pieces);
-  this->Tracks = tracker.tracks();
-  statistics.phase("TrackingSeconds");
+  before_ = std::move(now_);
+  now_ = std::move(now);
+  step_.pieces = std::move(step.pieces);
+  step_.tracks = tracker.tracks();
+  context.statistics.phase("TrackingSeconds");
   return true;
 }
 
-//------------------------------------------------------------------------------
-bool vtkAsyncFeatureTracker::vtkCriticalPoints::Write(Transport& transport, vtkDataObject* input,
-                                                      vtkInformationVector* outputVector,
-                                                      tributary::RunStatistics& statistics) {
-  // What there is of all steps is one block on each rank.
-  const tributary::Assignment ranks(
-      std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
-  const tributary::Trajectories lines = tributary::joinPieces(
-      transport, ranks, {this->History},
-      tributary::makeUnionOptions(this->Self->MakeRegionSettings(),
-                                  this->Self->MakeRunContext(transport, statistics), LINES_DONE));
-  if (this->Self->AbortedTogether(transport, lines.aborted)) {
-    return false;
-  }
-  const std::int64_t last = this->Now.Steps - 1;
+bool CriticalTracking::write(const RunContext& context, const FeatureTrackerSettings& settings,
+                             vtkDataObject* input, const FeatureOutputs& outputs) {
+  Transport& transport = context.transport;
+  // The pieces of all steps are one block on each rank.
+  const Assignment ranks(std::vector<std::int64_t>(index(transport.size()), 1));
+  const Trajectories lines = joinPieces(transport, ranks, {history_},
+                                        makeUnionOptions(settings.regions, context, LinesDone));
+  if (context.agreeOnAbort(lines.aborted)) return false;
+  const std::int64_t last = now_.steps - 1;
   std::int64_t points = 0;
-  for (const TrajectoryPieces& block : this->Pieces) {
-    tributary::forPointsOfStep(block, last,
-                               [&](std::size_t, const tributary::CriticalPoint&) { ++points; });
-  }
-  points = tributary::allreduce(transport, tributary::ReduceOp::Sum, points);
-  const tributary::CriticalOutput output(this->Now.Field.IsVector != 0, this->Domain->dimension());
-  tributary::collectively(transport, [&] {
-    vtkDataObject* mesh = vtkDataObject::GetData(outputVector, MESH_PORT);
-    mesh->ShallowCopy(input);
-    output.writeTrajectories(lines, vtkPolyData::GetData(outputVector, TRAJECTORIES_PORT));
-    output.writePoints(this->Pieces, last, vtkTable::GetData(outputVector, FEATURES_PORT));
-    output.writeEvents(lines, vtkTable::GetData(outputVector, EVENTS_PORT));
-    output.writeEdges(lines, vtkTable::GetData(outputVector, EDGES_PORT));
-    const auto counts = {std::pair<const char*, std::int64_t>("NumberOfCriticalPoints", points),
-                         std::pair<const char*, std::int64_t>("NumberOfTracks", this->Tracks),
-                         std::pair<const char*, std::int64_t>("NumberOfTrajectories", lines.total)};
-    for (const auto& [name, value] : counts) {
-      const auto array = tributary::numbers(name);
-      array->InsertNextValue(value);
-      mesh->GetFieldData()->AddArray(array);
-    }
+  for (const TrajectoryPieces& block : step_.pieces)
+    forPointsOfStep(block, last, [&](std::size_t, const CriticalPoint&) { ++points; });
+  points = allreduce(transport, ReduceOp::Sum, points);
+  const CriticalOutput output(now_.field.isVector != 0, step_.domain->dimension());
+  collectively(transport, [&] {
+    outputs.mesh->ShallowCopy(input);
+    output.writeTrajectories(lines, outputs.trajectories);
+    output.writePoints(step_.pieces, last, outputs.features);
+    output.writeEvents(lines, outputs.events);
+    output.writeEdges(lines, outputs.edges);
+    addCounts(outputs.mesh->GetFieldData(), {{"NumberOfCriticalPoints", points},
+                                             {"NumberOfTracks", step_.tracks},
+                                             {"NumberOfTrajectories", lines.total}});
   });
-  statistics.count("Blocks", static_cast<std::int64_t>(this->Domain->blocks.size()));
-  tributary::describeTuning(this->Self->MakeRegionSettings(), statistics);
-  statistics.phase("WritingSeconds");
+  context.statistics.count("Blocks", static_cast<std::int64_t>(step_.domain->blocks.size()));
+  describeTuning(settings.regions, context.statistics);
+  context.statistics.phase("WritingSeconds");
   return true;
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncFeatureTracker::vtkCriticalPoints::Release() {
-  this->Leaves.clear();
-  this->Domain.reset();
-  this->Pieces.clear();
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncFeatureTracker::vtkCriticalPoints::TakeBack() {
-  const std::int64_t step = this->Now.Steps - 1;
+void CriticalTracking::takeBack() {
+  const std::int64_t step = now_.steps - 1;
   TrajectoryPieces kept;
-  for (std::size_t i = 0; i < this->History.size(); ++i) {
-    const auto piece = this->History.piece(i);
-    if (stepOf(piece) >= step) {
-      continue;
-    }
+  for (std::size_t i = 0; i < history_.size(); ++i) {
+    const auto piece = history_.piece(i);
+    if (stepOf(piece) >= step) continue;
     kept.points.insert(kept.points.end(), piece.begin(), piece.end());
     kept.offsets.push_back(kept.points.size());
-    kept.tracks.push_back(this->History.tracks[i]);
+    kept.tracks.push_back(history_.tracks[i]);
   }
-  this->History = std::move(kept);
-  this->Now = std::move(this->Before);
-  this->Before = {};
+  history_ = std::move(kept);
+  now_ = std::exchange(before_, {});
 }
 
-//------------------------------------------------------------------------------
-tributary::Bytes vtkAsyncFeatureTracker::vtkCriticalPoints::Save() const {
-  tributary::Writer writer;
-  for (const Moment* moment : {&this->Before, &this->Now}) {
-    writer.value(MomentHead{moment->Steps, moment->Mesh, moment->Field.IsVector});
-    writer.value(static_cast<std::uint64_t>(moment->Tracker.size()));
-    for (const tributary::Bytes& part : moment->Tracker) {
-      writer.range(part);
-    }
-    writer.range(moment->Field.Ids).range(moment->Field.Values);
+Bytes CriticalTracking::save() const {
+  Writer writer;
+  for (const Moment* moment : {&before_, &now_}) {
+    writer.value(MomentHead{moment->steps, moment->mesh, moment->field.isVector});
+    writer.value(static_cast<std::uint64_t>(moment->tracker.size()));
+    for (const Bytes& part : moment->tracker) writer.range(part);
+    writer.range(moment->field.ids).range(moment->field.values);
   }
-  writer.range(this->History.points).range(this->History.offsets).range(this->History.tracks);
+  writer.range(history_.points).range(history_.offsets).range(history_.tracks);
   return writer.take();
 }
 
-//------------------------------------------------------------------------------
-void vtkAsyncFeatureTracker::vtkCriticalPoints::Load(Transport& transport,
-                                                     const std::vector<tributary::Bytes>& parts) {
+void CriticalTracking::load(Transport& transport, const std::vector<Bytes>& parts) {
   std::array<std::vector<MomentHead>, 2> heads;
-  this->Before = {};
-  this->Now = {};
-  this->History = {};
-  const std::array<Moment*, 2> moments{&this->Before, &this->Now};
-  tributary::collectively(transport, [&] {
-    for (const tributary::Bytes& part : parts) {
-      tributary::Reader reader(part);
+  before_ = {};
+  now_ = {};
+  history_ = {};
+  const std::array<Moment*, 2> moments{&before_, &now_};
+  collectively(transport, [&] {
+    for (const Bytes& part : parts) {
+      Reader reader(part);
       for (std::size_t m = 0; m < moments.size(); ++m) {
         heads[m].push_back(reader.value<MomentHead>());
-        for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
-          reader.rangeInto(moments[m]->Tracker.emplace_back());
-        }
-        KeptField& field = moments[m]->Field;
-        reader.rangeInto(field.Ids);
-        reader.rangeInto(field.Values);
-        if (field.Values.size() != field.Ids.size() * (heads[m].back().IsVector ? 3 : 1)) {
-          throw Error("the checkpoint has not one value for each point");
-        }
+        for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
+          reader.rangeInto(moments[m]->tracker.emplace_back());
+        KeptField& field = moments[m]->field;
+        reader.rangeInto(field.ids);
+        reader.rangeInto(field.values);
+        if (field.values.size() != field.ids.size() * (heads[m].back().isVector ? 3 : 1))
+          throw Error("the checkpoint lacks values of some points");
       }
-      readPieces(reader, this->History);
+      readPieces(reader, history_);
     }
   });
   for (std::size_t m = 0; m < moments.size(); ++m) {
-    const MomentHead head = Common(transport, heads[m]);
-    moments[m]->Steps = head.Steps;
-    moments[m]->Mesh = head.Mesh;
-    moments[m]->Field.IsVector = head.IsVector;
+    const MomentHead head = common(transport, heads[m]);
+    moments[m]->steps = head.steps;
+    moments[m]->mesh = head.mesh;
+    moments[m]->field.isVector = head.isVector;
   }
-  if (this->Now.Steps < 1 || this->Before.Steps != this->Now.Steps - 1) {
-    throw Error("the checkpoint is of no step");
-  }
+  checkSteps(before_.steps, now_.steps);
 }
+
+}  // namespace
+
+std::unique_ptr<FeatureTracking> makeCriticalTracking() {
+  return std::make_unique<CriticalTracking>();
+}
+
+}  // namespace tributary

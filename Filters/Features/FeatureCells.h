@@ -22,36 +22,37 @@ class vtkStaticCellLocator;
 
 namespace tributary {
 
-// The cells of features on one rank: as samples for the next step, and by place for the last one's.
-// All local.
+// The cells of features on one rank, as samples for the next step, and as a search structure for
+// the samples of the last step. All local.
 
-/// A sample and how fast what is there flows.
+/// A sample, and the flow velocity there.
 struct FlowingSample {
   FeatureSample sample;
   std::array<double, 3> velocity;
 };
 
-/// Adds a sample for each cell in a region that is no ghost: its centroid, and its measure, or 1 if
-/// no cell of the domain has one.
+/// Adds a sample for each cell in a region that is not a ghost cell: its centroid and measure, or 1
+/// if no cell of the domain has a measure.
 /// @param ofSet     the regions of the piece's sets
-/// @param velocity  vectors of the data set's cells or points, or null for none; at a cell the mean
-///                  of its points'
+/// @param velocity  vectors of the data set's cells or points, or null; the velocity of a cell is
+///                  the mean of those of its points
+/// @param atCells   whether `velocity` is an array of cells
 void addSamples(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
                 const FactScales& scales, vtkDataArray* velocity, bool atCells,
                 std::vector<FlowingSample>& samples);
 
-/// Finds features by place in the cells of a data set. A place is in a cell of three dimensions
-/// with its border, and in a flatter cell if it lies above or below it by half of its diagonal at
-/// most.
+/// Finds features by place in the cells of a data set. A cell of three dimensions contains the
+/// places inside and on its border. A cell of lower dimension contains the places above and below
+/// it, up to a distance of half its diagonal.
 class FeatureSearch {
  public:
   /// @param labeled, ofSet  outlive this
   FeatureSearch(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet);
 
-  /// What lies outside is in none of its cells.
+  /// No cell contains a place outside of this box.
   const Box& box() const { return box_; }
-  /// The least of the regions of the cells at a place, -1 if there is none.
-  std::int64_t at(const std::array<double, 3>& place) const;
+  /// The lowest of the regions of the cells that contain a place, -1 if there is none.
+  [[nodiscard]] std::int64_t at(const std::array<double, 3>& place) const;
 
  private:
   std::int64_t regionOf(std::int64_t cell) const;

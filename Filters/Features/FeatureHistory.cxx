@@ -85,7 +85,7 @@ void FeatureHistory::load(Transport& transport, std::vector<Reader>& parts) {
       part.rangeInto(events_);
     }
     for (const TrackPoint& point : points) {
-      if (point.tracked.track < 0) throw Error("the checkpoint has a point of no track");
+      if (point.tracked.track < 0) throw Error("the checkpoint has a point without a track");
       give(point);
     }
   });

@@ -22,23 +22,25 @@ struct TrackPoint {
   TrackedFeature tracked;
 };
 
-/// What all steps so far have added to a feature graph, on all ranks together. A track is on the
-/// rank that its number modulo the number of ranks names; edges and events are where they came up.
+/// The results of all steps added to a feature graph, distributed over ranks. Rank r of P has the
+/// tracks whose number modulo P is r; edges and events stay on the rank that found them.
 class FeatureHistory {
  public:
   /// Collective.
   void add(Transport& transport, const TrackedStep& step, double time);
-  /// Local. Forgets what was added with a step.
+  /// Local. Removes the results of a step.
   void cut(std::int64_t step);
 
-  /// Local. What load() takes.
+  /// Local. Serializes this rank's part for load().
   void save(Writer& writer) const;
-  /// Collective. What all ranks of some run had saved, on as many ranks or on others.
-  /// @param parts  of this rank, each read from where save() began; instead of what there is
+  /// Collective. Replaces the history by the one that the ranks of a run have saved, on the same or
+  /// another number of ranks.
+  /// @param parts  of this rank, each at the position where save() began
   void load(Transport& transport, std::vector<Reader>& parts);
 
-  // Local: this rank's part.
-  /// A polyline for each track with several points, a vertex for each with one, by their numbers.
+  // Local: these write this rank's part.
+  /// Writes a polyline for each track with several points and a vertex for each with one, by their
+  /// numbers.
   void writeTrajectories(vtkPolyData* output) const;
   void writeEvents(vtkTable* table) const;
   void writeEdges(vtkTable* table) const;
@@ -65,7 +67,7 @@ class FeatureHistory {
   std::vector<Event> events_;
 };
 
-/// Adds to a table of the features of a step, row by row, what their tracks are. Local.
+/// Adds the columns of tracks to a table of the features of a step. Local.
 void addTrackColumns(const TrackedStep& step, double time, vtkTable* table);
 
 }  // namespace tributary

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <utility>
 
-#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Components/Regions.h"
 #include "Tributary/Reduction/Sort.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using Place = std::array<std::uint64_t, 3>;
 
-/// A point, and where its number goes.
+/// A point, and the rank that receives its number.
 struct Located {
   Place place;
   std::int64_t rank;
@@ -27,9 +28,9 @@ struct Located {
   bool operator<(const Located& other) const { return place < other.place; }
 };
 
-/// What a rank has of all points in order.
+/// A rank's part of the sorted points.
 struct Stretch {
-  std::int64_t places = 0;  ///< Different ones.
+  std::int64_t places = 0;  ///< Number of different places.
   Place first{}, last{};
 };
 
@@ -48,7 +49,7 @@ std::vector<std::int64_t> numberByPlace(Transport& transport,
     for (std::size_t p = 0; p < points.size(); ++p) {
       const auto& x = points[p];
       if (std::isnan(x[0]) || std::isnan(x[1]) || std::isnan(x[2]))
-        throw Error("a point has a coordinate that is not a number");
+        throw Error("a coordinate of a point is not a number; remove or repair such points");
       mine[0].push_back({{orderedBits(x[2]), orderedBits(x[1]), orderedBits(x[0])},
                          transport.rank(),
                          static_cast<std::int64_t>(p)});
@@ -65,7 +66,7 @@ std::vector<std::int64_t> numberByPlace(Transport& transport,
     stretch.first = sorted.front().place;
     stretch.last = sorted.back().place;
   }
-  std::int64_t next = -1;  // the number of the last place before
+  std::int64_t next = -1;  // number of the last place on lower ranks
   const Place* last = nullptr;
   const std::vector<Stretch> all = allgather(transport, stretch);
   for (std::size_t r = 0; r < static_cast<std::size_t>(transport.rank()); ++r) {
@@ -73,25 +74,24 @@ std::vector<std::int64_t> numberByPlace(Transport& transport,
     next += all[r].places - (last && all[r].first == *last ? 1 : 0);
     last = &all[r].last;
   }
-  std::vector<Writer> toRank(ranks);
-  for (const Located& one : sorted) {
-    if (!last || one.place != *last) ++next;
-    last = &one.place;
-    toRank[static_cast<std::size_t>(one.rank)].value(Number{one.point, next});
-  }
-  std::vector<Bytes> messages;
-  for (Writer& writer : toRank) messages.push_back(writer.take());
-  std::vector<std::int64_t> numbers(points.size(), -1);
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages));
-  collectively(transport, [&] {
-    for (const Bytes& part : received)
-      for (Reader reader(part); !reader.atEnd();) {
-        const auto one = reader.value<Number>();
-        if (one.point < 0 || static_cast<std::size_t>(one.point) >= numbers.size())
-          throw Error("malformed message: the number of a point that does not exist");
-        numbers[static_cast<std::size_t>(one.point)] = one.number;
-      }
-  });
+  std::vector<std::int64_t> numbers;
+  sendRecords<Number>(
+      transport,
+      [&](RecordOutbox<Number>& outbox) {
+        numbers.assign(points.size(), -1);
+        for (const Located& one : sorted) {
+          if (!last || one.place != *last) ++next;
+          last = &one.place;
+          outbox.add(static_cast<int>(one.rank), {one.point, next});
+        }
+      },
+      [&](const Records<Number>& received) {
+        for (const Number& one : received) {
+          if (one.point < 0 || index(one.point) >= numbers.size())
+            refuseMessage("the number of a point that does not exist");
+          numbers[index(one.point)] = one.number;
+        }
+      });
   return numbers;
 }
 

@@ -9,12 +9,12 @@
 
 namespace tributary {
 
-/// Collective. Numbers the points of all ranks by place, z first, then y, then x: points with
-/// exactly the same coordinates (-0 is 0) have one number, and the numbers depend on nothing else.
-/// No rank sees more than its share and its own. Throws Error on all ranks if a coordinate is not a
-/// number.
+/// Collective. Numbers the points of all ranks by place: z first, then y, then x. Points with
+/// exactly the same coordinates (-0 equals 0) have the same number, and the numbers depend on
+/// nothing else. Each rank stores its own points and its share of all points. Throws Error on all
+/// ranks if a coordinate is not a number.
 /// @return the number of each point of this rank
-std::vector<std::int64_t> numberByPlace(Transport& transport,
-                                        const std::vector<std::array<double, 3>>& points);
+[[nodiscard]] std::vector<std::int64_t> numberByPlace(
+    Transport& transport, const std::vector<std::array<double, 3>>& points);
 
 }  // namespace tributary

@@ -18,7 +18,7 @@ SimplexCells::SimplexCells(vtkDataSet* dataSet, Span<const std::int64_t> ids)
 
 void SimplexCells::add(std::initializer_list<std::int64_t> corners,
                        std::vector<std::int64_t>& simplices) const {
-  // A cell with a corner twice has simplices without size.
+  // A cell with a repeated corner has simplices without size.
   for (const auto* a = corners.begin(); a != corners.end(); ++a)
     for (const auto* b = corners.begin(); b != a; ++b)
       if (idOf(*a) == idOf(*b)) return;
@@ -94,7 +94,7 @@ void SimplexCells::cut(std::int64_t cell, int dimension, std::vector<std::int64_
       if (cell_->GetCellDimension() != dimension) return;
       const char* name = vtkCellTypes::GetClassNameFromTypeId(type);
       throw Error(std::string("a cell is a ") + (name ? name : "cell of an unknown type") +
-                  ", which is not cut into triangles or tetrahedra; use Tetrahedralize first");
+                  ", which cannot be cut into triangles or tetrahedra; use Tetrahedralize first");
   }
 }
 

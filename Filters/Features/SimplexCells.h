@@ -15,10 +15,10 @@
 
 namespace tributary {
 
-/// Cuts the linear, convex cells of a data set into triangles or tetrahedra, each from its corner
-/// of the lowest id to the faces, cut likewise, that this is no corner of. So cells with a common
-/// face cut it alike, whichever data sets they are of, and cells of a lattice whose points are
-/// numbered along the axes are cut along their diagonals from the lowest corner to the highest.
+/// Cuts the linear, convex cells of a data set into triangles or tetrahedra: a cell is cut from its
+/// corner with the lowest id to the faces that lack this corner, which are cut likewise. Cells with
+/// a common face, also of different data sets, thus cut it alike. Cells of a lattice whose points
+/// are numbered along the axes are cut along the diagonal from the lowest corner to the highest.
 /// Local.
 class SimplexCells {
  public:
@@ -26,14 +26,14 @@ class SimplexCells {
   SimplexCells(vtkDataSet* dataSet, Span<const std::int64_t> ids);
 
   std::int64_t cells() const { return static_cast<std::int64_t>(lists_.types.size()); }
-  /// Appends for each simplex of a cell its `dimension + 1` points; none for a cell of another
-  /// dimension. Throws Error if the cell has that dimension, but is of a kind that is not cut.
+  /// Appends the `dimension + 1` points of each simplex of a cell; none for a cell of another
+  /// dimension. Throws Error if cells of this type cannot be cut.
   /// @param dimension  2 or 3
   void cut(std::int64_t cell, int dimension, std::vector<std::int64_t>& simplices);
 
  private:
   std::int64_t idOf(std::int64_t point) const { return ids_[static_cast<std::size_t>(point)]; }
-  /// Appends triangles or, if there is an apex, tetrahedra over the triangles.
+  /// Appends triangles, or tetrahedra over the triangles if there is an apex.
   void fan(const std::vector<std::int64_t>& ring, const std::int64_t* apex,
            std::vector<std::int64_t>& simplices) const;
   void add(std::initializer_list<std::int64_t> corners, std::vector<std::int64_t>& simplices) const;

@@ -21,7 +21,7 @@ void addRoots(double sum, double product, double center, CriticalKind& kind) {
   }
 }
 
-/// A real root of x^3 - trace x^2 + minors x - det, by halving.
+/// A real root of x^3 - trace x^2 + minors x - det, by bisection.
 double realRoot(double trace, double minors, double det) {
   const auto value = [&](double x) { return ((x - trace) * x + minors) * x - det; };
   double hi = std::fabs(trace) + std::sqrt(std::fabs(minors)) + std::cbrt(std::fabs(det));

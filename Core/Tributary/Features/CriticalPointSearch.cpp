@@ -20,13 +20,13 @@ namespace {
 
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
 
-/// A stretch of a line through one simplex of space-time: its ends, the first with what is known of
-/// the stretch.
+/// A stretch of a line through one simplex of space-time: its ends. The first end has the velocity
+/// and kind of the stretch.
 struct Stretch {
   CriticalPoint end[2];
 };
 
-/// Looks for stretches in the prisms over simplices. Of a prism over points p0 < p1 < ... the
+/// Finds stretches in the prisms over simplices. Of a prism over points p0 < p1 < ... the
 /// simplices are p0 ... pi at the lower step and pi ... at the upper one, for each i.
 class PrismSearch {
  public:
@@ -43,7 +43,7 @@ class PrismSearch {
     for (std::size_t i = 0; i <= d_; ++i) searchSimplex(i, found);
   }
 
-  /// The critical point on the lower side of the prism, if there is one.
+  /// Finds the critical point on the lower side of the prism. @return whether there is one
   bool searchLowerSide(const std::array<SpacePoint, 4>& simplex, CriticalPoint& found) {
     if (!enter(simplex, 1)) return false;
     std::array<Corner, 4> face{};
@@ -98,8 +98,11 @@ class PrismSearch {
       ++punctured;
     }
     if (punctured == 0) return;
-    // Holds for any values; if not, lines would break without a word.
-    if (punctured != 2) throw Error("critical points: a line does not go through a simplex");
+    // True for any values; a violation would break lines silently.
+    if (punctured != 2)
+      throw Error(
+          ErrorKind::Internal,
+          "critical points: a line enters a simplex without leaving it; report this defect");
     describe(middle, stretch.end[0]);
     found.push_back(stretch);
   }
@@ -151,7 +154,8 @@ class PrismSearch {
     const double* after = vector(middle, 1);
     double rise[3][3];
     for (std::size_t c = 0; c < d_; ++c) {
-      const double change = after[c] - before[c];  // between the layers, all over the simplex
+      const double change =
+          after[c] - before[c];  // between the layers; the same in all of the simplex
       const auto lower = [&](std::size_t v) {
         return v <= middle ? vector(v, 0)[c] : vector(v, 1)[c] - change;
       };
@@ -159,7 +163,7 @@ class PrismSearch {
     }
     double jacobian[3][3];
     point.kind = kindWith(rise, jacobian);
-    // It stays where the field is zero: jacobian * velocity + rate of change = 0.
+    // The field stays zero along the line: jacobian * velocity + rate of change = 0.
     double change[3];
     const double duration = fields_[1]->time - fields_[0]->time;
     for (std::size_t c = 0; c < d_; ++c) change[c] = (before[c] - after[c]) / duration;
@@ -182,7 +186,7 @@ class PrismSearch {
       const SimplexSlope slope = slopeOf(space_.dimension(), edge, rise[c]);
       std::copy_n(slope.gradient.begin(), d_, jacobian[c]);
     }
-    // A gradient turns by rounding and by the cut only.
+    // Gradients rotate only through rounding and the subdivision.
     const bool isGradient = !fields_[0]->scalars.empty();
     CriticalKind kind = kindOf(jacobian, space_.dimension(), isGradient ? -1 : center_);
     if (isGradient) kind.rotation = Rotation::None;
@@ -220,8 +224,9 @@ class Chaining {
       if (at(order_[i]).face != at(order_[i + 1]).face) continue;
       if (partner_[order_[i]] != None) {
         throw Error(
-            "critical points: more than two simplices have a facet; give each cell to one block, "
-            "and cells that touch in whole facets only");
+            "critical points: more than two simplices share a facet; assign each cell to one "
+            "block, "
+            "and use cells that touch in whole facets only");
       }
       partner_[order_[i]] = order_[i + 1];
       partner_[order_[i + 1]] = order_[i];
@@ -229,7 +234,7 @@ class Chaining {
   }
 
   TrajectoryPieces run() {
-    // Lines with ends first; what is left is closed.
+    // Lines with ends first; the remaining lines are closed.
     for (const bool open : {true, false})
       for (const std::size_t e : order_)
         if (!used_[e / 2] && (!open || partner_[e] == None)) follow(e);

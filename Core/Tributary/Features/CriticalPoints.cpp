@@ -11,6 +11,7 @@
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Rendezvous.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Components/Regions.h"
@@ -22,52 +23,20 @@ using namespace detail;
 
 namespace {
 
-/// What tracks that go on come before, in the order of their numbers, and those that begin are put
-/// in order by: their lowest face.
+/// Keys that order tracks: those that continue by their numbers, then those that begin by their
+/// lowest face.
 RegionKey keyOfOld(std::int64_t track) {
   return {0, static_cast<std::uint64_t>(track), 0, 0};
 }
 RegionKey keyOfNew(const SpaceTimeFace& face) {
   const auto of = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-  // Four ids do not fit: of tetrahedra that have two points in common a hash decides.
+  // Four ids do not fit: a hash orders tetrahedra with two common points.
   return {
       1 + of(face.step) * 8 + of(face.upper), of(face.ids[0]), of(face.ids[1]),
       face.ids[3] == 0 ? of(face.ids[2]) : scramble(scramble(of(face.ids[2])) ^ of(face.ids[3]))};
 }
-
-/// The track of each number that this rank asks for: number i is on the rank that has row i.
-std::vector<std::int64_t> tracksOf(Transport& transport, const std::vector<std::int64_t>& numbers,
-                                   const RegionTable& table,
-                                   const std::vector<std::int64_t>& trackOfRow) {
-  const Shares shares{table.total, transport.size()};
-  std::vector<Writer> questions(index(transport.size()));
-  for (const std::int64_t number : numbers) questions[index(shares.ownerOf(number))].value(number);
-  ErrorCollector errors;
-  const auto exchange = [&](std::vector<Writer>& writers) {
-    std::vector<Bytes> messages;
-    for (Writer& writer : writers) messages.push_back(writer.take());
-    return exchangeBytes(transport, std::move(messages), errors);
-  };
-  const std::vector<Bytes> asked = exchange(questions);
-  std::vector<Writer> answers(asked.size());
-  errors.attempt([&] {
-    for (std::size_t rank = 0; rank < asked.size(); ++rank) {
-      for (Reader reader(asked[rank]); !reader.atEnd();) {
-        const auto row = static_cast<std::uint64_t>(reader.value<std::int64_t>() - table.first);
-        if (row >= trackOfRow.size()) throw Error("malformed message: a track of another rank");
-        answers[rank].value(trackOfRow[row]);
-      }
-    }
-  });
-  const std::vector<Bytes> answered = exchange(answers);
-  std::vector<std::int64_t> tracks;
-  errors.attempt([&] {
-    std::vector<Reader> readers(answered.begin(), answered.end());
-    for (const std::int64_t number : numbers)
-      tracks.push_back(readers[index(shares.ownerOf(number))].value<std::int64_t>());
-  });
-  errors.agree(transport);
-  return tracks;
+bool isOld(const RegionKey& key) {
+  return key[0] == 0;
 }
 
 }  // namespace
@@ -95,100 +64,104 @@ CriticalPointStep CriticalPointTracker::addVectors(double time,
 }
 
 void CriticalPointTracker::checkTime(double time) {
-  // The largest of all, and the least.
+  // The largest of all times, and minus the smallest.
   const auto times = allreduce(transport_, ReduceOp::Max, std::vector<double>{time, -time});
   if (!std::isfinite(times[0]) || times[0] != -times[1])
-    throw Error("critical points: the time of a step is not finite, or differs among ranks");
+    throw Error(
+        "critical points: the time of a step is not finite or differs between ranks; give the same "
+        "finite time on all ranks");
   if (step_ >= 0 && !(time > last_.time)) {
     throw Error("critical points: a step at time " + std::to_string(time) +
-                " comes after one at time " + std::to_string(last_.time) +
-                "; give steps in order, each once");
+                " follows a step at time " + std::to_string(last_.time) +
+                "; add steps in order, each once");
   }
 }
 
 CriticalPointStep CriticalPointTracker::add(FieldAtStep field) {
   CriticalPointStep step;
+  PieceSets sets;
   collectively(transport_, [&] {
     if (step_ >= 0 && field.scalars.empty() != last_.scalars.empty() && space_.blocks() > 0)
-      throw Error("critical points: steps of a scalar and of a vector field are mixed");
+      throw Error(
+          "critical points: steps of a scalar field and of a vector field are mixed; use one "
+          "tracker for each field");
     for (std::size_t b = 0; b < space_.blocks(); ++b) {
       step.pieces.push_back(
           step_ < 0 ? findCriticalPoints(space_, b, field, options_.center)
                     : findPieces(space_, b, last_, field, options_.center, options_.parallelFor));
     }
+    sets = describe(step.pieces, field.step);
   });
   last_ = std::move(field);
   ++step_;
-  step.aborted = !nameTracks(step.pieces, step.joins);
-  if (!step.aborted) keepCurrent(step.pieces);
+  const NumberedPieces lines =
+      numberPieces(transport_, space_.assignment(), std::move(sets), options_.linking);
+  step.aborted = lines.aborted;
+  if (step.aborted) return step;
+  nameTracks(lines.numbered, step.pieces);
+  collectively(transport_, [&] {
+    findJoins(lines.lowest, step);
+    keepCurrent(step.pieces);
+  });
   return step;
 }
 
-bool CriticalPointTracker::nameTracks(std::vector<TrajectoryPieces>& pieces,
-                                      std::vector<TrackJoin>& joins) {
-  const Assignment& assignment = space_.assignment();
-  const BlockId first = assignment.first(transport_.rank());
-  std::vector<PieceEnd> ends;
-  std::vector<std::int64_t> sets;
-  std::vector<BlockFacts> facts(pieces.size());
-  for (std::size_t b = 0; b < pieces.size(); ++b) {
-    sets.push_back(static_cast<std::int64_t>(pieces[b].size()));
-    for (std::size_t i = 0; i < pieces[b].size(); ++i) {
-      const auto points = pieces[b].piece(i);
-      RegionFacts piece;
-      piece.cells = 1;
-      for (const CriticalPoint& point : points)
-        piece.key = std::min(piece.key, keyOfNew(point.face));
-      const bool closed = isClosed(points);
-      for (const std::size_t end : {std::size_t(0), points.size() - 1}) {
-        const SpaceTimeFace& face = points[end].face;
-        if (closed || (face.upper == 0 && face.step == step_)) continue;
-        const SetName name{first + static_cast<BlockId>(b), static_cast<std::int64_t>(i)};
-        const std::int64_t track = face.upper > 0 ? -1 : trackOf(b, face);
-        if (face.upper > 0) ends.push_back({face, name});
-        if (track < 0) continue;
-        // What was found to be one before stays one.
-        ends.push_back({endOfTrack(track), name});
-        piece.key = std::min(piece.key, keyOfOld(track));
-      }
-      facts[b].sets.push_back(piece);
-    }
-  }
-  const LinkedPieces linked = linkPieces(transport_, assignment, std::move(ends));
-  const UnionResult united =
-      uniteSets(transport_, assignment, sets, linked.links, options_.linking);
-  if (united.aborted) return false;
-  const NumberedRegions numbered = numberRegions(transport_, assignment, united.root,
-                                                 std::move(facts), 0, RegionOrder::LeastKey);
+PieceSets CriticalPointTracker::describe(const std::vector<TrajectoryPieces>& pieces,
+                                         std::int64_t step) const {
+  return describePieces(space_.assignment(), transport_.rank(), pieces,
+                        [&](std::size_t b, Span<const CriticalPoint> points, const SetName& name,
+                            std::vector<PieceEnd>& ends) {
+                          RegionKey key = RegionFacts().key;
+                          for (const CriticalPoint& point : points)
+                            key = std::min(key, keyOfNew(point.face));
+                          const bool closed = isClosed(points);
+                          for (const std::size_t end : {std::size_t(0), points.size() - 1}) {
+                            const SpaceTimeFace& face = points[end].face;
+                            if (closed || (face.upper == 0 && face.step == step)) continue;
+                            const std::int64_t track = face.upper > 0 ? -1 : trackOf(b, face);
+                            if (face.upper > 0) ends.push_back({face, name});
+                            if (track < 0) continue;
+                            // Pieces that were found to be of one track before stay in it.
+                            ends.push_back({endOfTrack(track), name});
+                            key = std::min(key, keyOfOld(track));
+                          }
+                          return key;
+                        });
+}
 
+void CriticalPointTracker::nameTracks(const NumberedRegions& lines,
+                                      std::vector<TrajectoryPieces>& pieces) {
   std::int64_t old = 0;
-  for (const RegionFacts& row : numbered.table.regions) old += row.key[0] == 0;
+  for (const RegionFacts& row : lines.table.regions) old += isOld(row.key);
   old = allreduce(transport_, ReduceOp::Sum, old);
-  std::vector<std::int64_t> trackOfRow;
-  for (std::size_t row = 0; row < numbered.table.regions.size(); ++row) {
-    const RegionKey& key = numbered.table.regions[row].key;
-    const std::int64_t number = numbered.table.first + static_cast<std::int64_t>(row);
-    trackOfRow.push_back(key[0] == 0 ? static_cast<std::int64_t>(key[1])
-                                     : nextTrack_ + number - old);
-  }
-  nextTrack_ += numbered.table.total - old;
   std::vector<std::int64_t> numbers;
-  for (const auto& block : numbered.ofSet)
-    for (const RegionOfSet& set : block) numbers.push_back(set.number);
-  const auto tracks = tracksOf(transport_, numbers, numbered.table, trackOfRow);
+  collectively(transport_, [&] {
+    for (const auto& block : lines.ofSet)
+      for (const RegionOfSet& set : block) numbers.push_back(set.number);
+  });
+  const auto tracks = askOwners<std::int64_t>(
+      transport_, Shares{lines.table.total, transport_.size()}, numbers, [&](std::size_t place) {
+        const RegionKey& key = lines.table.regions[place].key;
+        const std::int64_t number = lines.table.first + static_cast<std::int64_t>(place);
+        return isOld(key) ? static_cast<std::int64_t>(key[1]) : nextTrack_ + number - old;
+      });
   std::size_t next = 0;
   for (TrajectoryPieces& block : pieces)
     for (std::int64_t& track : block.tracks) track = tracks[next++];
-  collectively(transport_, [&] {
-    for (const PieceEnd& end : linked.lowest) {
-      const auto b = static_cast<std::uint64_t>(end.piece.block - first);
-      if (b >= pieces.size() || static_cast<std::uint64_t>(end.piece.set) >= pieces[b].size())
-        throw Error("malformed message: a track of a piece that does not exist");
-      const std::int64_t track = end.face.ids[0], into = pieces[b].tracks[index(end.piece.set)];
-      if (into != track) joins.push_back({track, into});
-    }
-  });
-  return true;
+  nextTrack_ += lines.table.total - old;
+}
+
+void CriticalPointTracker::findJoins(const std::vector<PieceEnd>& lowest,
+                                     CriticalPointStep& step) const {
+  const BlockId first = space_.assignment().first(transport_.rank());
+  for (const PieceEnd& end : lowest) {
+    const auto b = static_cast<std::uint64_t>(end.piece.block - first);
+    if (b >= step.pieces.size() ||
+        static_cast<std::uint64_t>(end.piece.set) >= step.pieces[b].size())
+      refuseMessage("a track of a piece that does not exist");
+    const std::int64_t track = end.face.ids[0], into = step.pieces[b].tracks[index(end.piece.set)];
+    if (into != track) step.joins.push_back({track, into});
+  }
 }
 
 void CriticalPointTracker::keepCurrent(const std::vector<TrajectoryPieces>& pieces) {
@@ -246,9 +219,14 @@ void CriticalPointTracker::resumeVectors(const std::vector<Bytes>& saved,
 
 CriticalPointTracker::Saved CriticalPointTracker::read(const std::vector<Bytes>& saved) {
   Saved state;
-  const auto differ = [] { return Error("critical points: what was saved is not of one step"); };
+  const auto differ = [] {
+    return Error(
+        "critical points: the saved parts are not those of one step; give the results of "
+        "save() after one step");
+  };
   collectively(transport_, [&] {
-    if (step_ >= 0) throw Error("critical points: a tracker that has steps cannot resume others");
+    if (step_ >= 0)
+      throw Error("critical points: a tracker with steps cannot resume others; make a new tracker");
     for (const Bytes& bytes : saved) {
       Reader reader(bytes);
       const auto step = reader.value<std::int64_t>(), tracks = reader.value<std::int64_t>();
@@ -261,14 +239,15 @@ CriticalPointTracker::Saved CriticalPointTracker::read(const std::vector<Bytes>&
       reader.rangeInto(state.current);
     }
   });
-  // A rank that was given nothing learns it from others.
+  // A rank without parts learns the values from the other ranks.
   const bool knows = state.step >= 0;
   const std::int64_t step = allreduce(transport_, ReduceOp::Max, state.step);
   const std::int64_t tracks = allreduce(transport_, ReduceOp::Max, state.tracks);
   const double time = allreduce(transport_, ReduceOp::Max,
                                 knows ? state.time : -std::numeric_limits<double>::infinity());
   collectively(transport_, [&] {
-    if (step < 0) throw Error("critical points: nothing was saved");
+    if (step < 0)
+      throw Error("critical points: no saved part was given; give the results of save()");
     if (knows && (step != state.step || tracks != state.tracks || time != state.time))
       throw differ();
   });
@@ -284,17 +263,20 @@ void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> 
                       std::move(scalars));
   step_ = state.step;
   nextTrack_ = state.tracks;
-  // Blocks ask for the tracks of what they find.
+  // Blocks ask for the tracks of the critical points that they find.
   struct Known {
     Current point;
-    std::int64_t block;  // of this rank; -1: of what was saved
+    std::int64_t block;  // of this rank; -1 for a saved critical point
   };
   std::vector<Known> known;
-  for (const Current& one : state.current) known.push_back({one, -1});
-  for (std::size_t b = 0; b < space_.blocks(); ++b) {
-    for (const CriticalPoint& point : findCriticalPoints(space_, b, last_, options_.center).points)
-      known.push_back({{point.face, -1}, static_cast<std::int64_t>(b)});
-  }
+  collectively(transport_, [&] {
+    for (const Current& one : state.current) known.push_back({one, -1});
+    for (std::size_t b = 0; b < space_.blocks(); ++b) {
+      const TrajectoryPieces found = findCriticalPoints(space_, b, last_, options_.center);
+      for (const CriticalPoint& point : found.points)
+        known.push_back({{point.face, -1}, static_cast<std::int64_t>(b)});
+    }
+  });
   const auto answers = rendezvous<Known>(
       transport_, std::move(known), [](const Known& k) { return hashOf(k.point.face); },
       [](const Known& x, const Known& y) {
@@ -302,17 +284,18 @@ void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> 
       },
       [](const Known& x, const Known& y) { return x.point.face == y.point.face; },
       [](Span<Met<Known>> group, auto&& send) {
-        if (group[0].record.block >= 0) return;  // the step before had no values there
+        if (group[0].record.block >= 0)
+          return;  // the field of the step before was not finite there
         if (group.size() != 2 || group[1].record.block < 0) {
           throw Error(
-              "critical points: the values of the last step are not those that it was saved with");
+              "critical points: the values of the last step are not those of the saved step");
         }
         send(group[1].rank, Known{group[0].record.point, group[1].record.block});
       });
   collectively(transport_, [&] {
     for (const Known& answer : answers) {
       if (static_cast<std::uint64_t>(answer.block) >= current_.size())
-        throw Error("malformed message: a track of a block that does not exist");
+        refuseMessage("a track of a block that does not exist");
       current_[index(answer.block)].push_back(answer.point);
     }
   });

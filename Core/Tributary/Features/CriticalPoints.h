@@ -15,78 +15,86 @@
 
 namespace tributary {
 
-/// Two tracks turned out to be one: their critical points met and vanished.
+namespace detail {
+struct PieceEnd;
+struct PieceSets;
+}  // namespace detail
+struct NumberedRegions;
+
+/// The union of two tracks whose critical points met and vanished.
 struct TrackJoin {
-  std::int64_t track;  ///< Not used any more.
-  std::int64_t into;   ///< A lower one, which goes on, or has ended with it.
+  std::int64_t track;  ///< No longer used.
+  std::int64_t into;   ///< The lower track, which continues or has ended as well.
 };
 
-/// What a step has added.
+/// The result of adding a step.
 struct CriticalPointStep {
   std::vector<TrajectoryPieces> pieces;  ///< Of each local block.
-  std::vector<TrackJoin> joins;          ///< Found by this rank; each by one rank.
-  bool aborted = false;                  ///< By a monitor; the tracker is not to be used any more.
+  std::vector<TrackJoin> joins;          ///< Each on one rank.
+  bool aborted = false;  ///< By a monitor, on all ranks; the tracker must not be used any more.
 };
 
+/// Options of CriticalPointTracker.
 struct CriticalPointOptions {
-  /// See kindOf().
+  /// The maximum ratio of growth rate to rotation rate at a center, see kindOf(). Default: 0.05.
   double center = 0.05;
-  /// How parts of trajectories on different blocks find together.
+  /// The distributed union-find that joins parts of trajectories on different blocks.
   UnionOptions linking;
   ParallelFor parallelFor = serialFor;
 };
 
-/// Critical points of a field that changes with time, followed from step to step: the lines on
-/// which its linear interpolation in space-time is zero (X. Tricoche, T. Wischgoll, G. Scheuermann,
-/// H. Hagen, "Topology tracking for the visualization of time-dependent two-dimensional flows",
-/// Computers & Graphics 26, 2002; C. Garth, X. Tricoche, G. Scheuermann, "Tracking of vector field
-/// singularities in unstructured 3D time-dependent datasets", Visualization 2004; H. Guo et al.,
-/// "FTK: A simplicial spacetime meshing framework for robust and scalable feature tracking", TVCG
-/// 27, 2021). The prism over a simplex of space between two steps is cut into simplices by the
-/// order of ids; which of their facets a line goes through is decided by isPunctured(), so each
-/// line goes on until it leaves space or the steps, or comes back to where it began: no point is
-/// found twice or lost. Simplices with a value that is not finite at a corner are not a part of
-/// space.
+/// Tracks critical points of a time-dependent field from step to step: they are the lines on which
+/// the field, interpolated linearly in space-time, is zero (X. Tricoche, T. Wischgoll, G.
+/// Scheuermann, H. Hagen, "Topology tracking for the visualization of time-dependent
+/// two-dimensional flows", Computers & Graphics 26, 2002; C. Garth, X. Tricoche, G. Scheuermann,
+/// "Tracking of vector field singularities in unstructured 3D time-dependent datasets",
+/// Visualization 2004; H. Guo et al., "FTK: A simplicial spacetime meshing framework for robust and
+/// scalable feature tracking", TVCG 27, 2021). The prism over a simplex of space between two steps
+/// is cut into simplices by the order of ids. isPunctured() decides which of their facets a line
+/// crosses, so that each line continues until it leaves space or the range of steps, or returns to
+/// its first point: no point is found twice or lost. Simplices with a value that is not finite at a
+/// corner are not part of space.
 ///
-/// Trajectories are numbered in the order in which they appear, by tracks. The numbers and all else
-/// do not depend on ranks, blocks, threads or the timing of messages, and stay as further steps
-/// come. Two trajectories may turn out to be one: the higher track then ends, see TrackJoin.
+/// Trajectories are numbered as tracks, in the order in which they appear. Numbers and all other
+/// results do not depend on ranks, blocks, threads or the timing of messages, and later steps do
+/// not change them. If two trajectories turn out to be one, the higher track ends, see TrackJoin.
 ///
-/// Kept between steps are the values of the last one and the tracks of its critical points.
+/// Between steps the tracker stores the values of the last step and the tracks of its critical
+/// points.
 ///
-/// All members but the accessors are collective, and throw Error on all ranks if they do on one;
-/// after an error that is not one of arguments a tracker is not to be used any more.
+/// All members but the accessors are collective, and throw Error on all ranks if they do on one.
+/// After an error of another cause than invalid arguments the tracker must not be used any more.
 class CriticalPointTracker {
  public:
   /// @param transport, space  outlive the tracker
   CriticalPointTracker(Transport& transport, const SimplicialSpace& space,
                        CriticalPointOptions options = {});
 
-  /// Minima, maxima and saddles of a scalar field. The first step gives pieces of one point.
-  /// Critical points of this very step are the ends of pieces whose face has this step, and no
-  /// upper points.
-  /// @param time     later than the last one's; the same on all ranks
-  /// @param scalars  of each block one for each point
+  /// Adds a step of a scalar field: tracks its minima, maxima and saddles. The pieces of the first
+  /// step have one point each. The critical points of the step are the ends of pieces whose face
+  /// has this step and no upper points.
+  /// @param time     later than that of the last step; the same on all ranks
+  /// @param scalars  for each block one value for each point
   CriticalPointStep addScalars(double time, const std::vector<Span<const double>>& scalars);
-  /// Sources, sinks, saddles and centers of a vector field.
-  /// @param vectors  of each block three components for each point, those along the axes of space
-  ///                 count
+  /// Adds a step of a vector field: tracks its sources, sinks, saddles and centers.
+  /// @param vectors  for each block three components for each point; the components along the axes
+  ///                 of space are used
   CriticalPointStep addVectors(double time, const std::vector<Span<const double>>& vectors);
 
-  /// How many steps have been added.
+  /// The number of steps added.
   std::int64_t steps() const { return step_ + 1; }
-  /// How many tracks there have been, on all ranks: their numbers are lower.
+  /// The number of tracks begun so far on all ranks; tracks are numbered from 0.
   std::int64_t tracks() const { return nextTrack_; }
 
-  /// What this rank has to keep so that a new tracker can go on, beside the values of the last
-  /// step. Local.
-  Bytes save() const;
-  /// Goes on where others have ended, instead of adding a first step. The number of ranks and the
-  /// blocks may be others.
-  /// @param saved  what save() gave on any ranks, each once: some here, some on other ranks
-  /// @param scalars  of the last step, as they were given to addScalars()
+  /// Serializes this rank's part of the tracker, without the values of the last step. Local.
+  [[nodiscard]] Bytes save() const;
+  /// Restores a tracker, instead of adding a first step. The number of ranks and the blocks may
+  /// differ.
+  /// @param saved    results of save(): those of all ranks, each given once, on any rank
+  /// @param scalars  of the last step, as given to addScalars()
   void resumeScalars(const std::vector<Bytes>& saved,
                      const std::vector<Span<const double>>& scalars);
+  /// @param vectors  of the last step, as given to addVectors()
   void resumeVectors(const std::vector<Bytes>& saved,
                      const std::vector<Span<const double>>& vectors);
 
@@ -96,7 +104,7 @@ class CriticalPointTracker {
     SpaceTimeFace face;
     std::int64_t track;
   };
-  /// What was saved of a step.
+  /// The content of saved parts.
   struct Saved {
     std::int64_t step = -1, tracks = -1;
     double time = 0;
@@ -105,7 +113,9 @@ class CriticalPointTracker {
 
   void checkTime(double time);
   CriticalPointStep add(FieldAtStep field);
-  bool nameTracks(std::vector<TrajectoryPieces>& pieces, std::vector<TrackJoin>& joins);
+  detail::PieceSets describe(const std::vector<TrajectoryPieces>& pieces, std::int64_t step) const;
+  void nameTracks(const NumberedRegions& lines, std::vector<TrajectoryPieces>& pieces);
+  void findJoins(const std::vector<detail::PieceEnd>& lowest, CriticalPointStep& step) const;
   void keepCurrent(const std::vector<TrajectoryPieces>& pieces);
   Saved read(const std::vector<Bytes>& saved);
   void resume(Saved state, std::vector<std::vector<double>> vectors,

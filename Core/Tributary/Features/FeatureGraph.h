@@ -12,43 +12,45 @@
 
 namespace tributary {
 
-/// Which of two features the volume that they share is a fraction of.
+/// The feature of a pair whose size is the denominator of an overlap fraction.
 enum class OverlapOf { Smaller, Larger };
 
+/// Which overlaps become links.
 enum class FeatureMatch {
-  All,  ///< All overlaps that are large enough are links.
-  Best  ///< Only between two features that overlap each other most: no splits and no merges.
+  All,  ///< All overlaps that are large enough.
+  Best  ///< Only an overlap that is the largest of both features: no splits and no merges.
 };
 
 /// How features move between two steps before they are compared.
 enum class FeatureMotion {
-  None,      ///< Not, or the caller has moved the samples himself.
-  Estimated  ///< As they did before.
+  None,      ///< Features do not move, or the caller has moved the samples.
+  Estimated  ///< Features move with the velocities estimated from earlier steps.
 };
 
-/// What makes two features of consecutive steps one. Overlaps are fractions of a volume, 0 to 1.
+/// The criteria for linking features of consecutive steps. Overlaps are fractions of a volume, in
+/// [0, 1].
 struct TrackingOptions {
   FeatureMatch match = FeatureMatch::All;
   OverlapOf overlapOf = OverlapOf::Smaller;
-  /// What overlaps less is not linked.
+  /// Features with a smaller overlap are not linked. Default: 0.1.
   double minimumOverlap = 0.1;
-  /// Nor is what overlaps less than this, unless it is the largest overlap of one of the two:
-  /// things that pass each other touch where the other was before.
+  /// Features with a smaller overlap are linked only if it is the largest overlap of one of them:
+  /// a feature that passes another one may overlap the other's earlier location. Default: 0.5.
   double minimumSecondaryOverlap = 0.5;
   FeatureMotion motion = FeatureMotion::None;
 };
 
-/// What is known of a feature.
+/// The size and location of a feature.
 struct FeatureFacts {
   double size = 0;  ///< Volume, in the unit of overlaps.
   std::array<double, 3> centroid{};
 };
 
-/// The features of a step. They are numbered from 0 by something that does not depend on ranks, as
-/// Regions does, and the numbers are dealt to the ranks as in Shares{total, ranks}.
+/// The features of a step. They are numbered from 0 independently of ranks, as Regions does, and
+/// distributed over ranks as in Shares{total, ranks}.
 struct FeatureStep {
-  double time = 0;
-  std::int64_t total = 0;              ///< The same on all ranks, as `time`.
+  double time = 0;                     ///< The same on all ranks.
+  std::int64_t total = 0;              ///< Number on all ranks; the same on all ranks.
   std::vector<FeatureFacts> features;  ///< This rank's share.
 };
 
@@ -57,37 +59,38 @@ struct TrackedFeature {
   FeatureFacts facts;
   std::int64_t track = 0;
   std::int64_t firstStep = 0;        ///< Number of the step in which the track began.
-  std::array<double, 3> velocity{};  ///< As estimated; 0 in the first step of a track.
+  std::array<double, 3> velocity{};  ///< Estimated; 0 in the first step of a track.
 };
 
-/// That features of consecutive steps share volume. A set of such edges is the graph.
+/// A link between features of consecutive steps that overlap: an edge of the feature graph.
 struct FeatureEdge {
   std::int64_t before = 0, after = 0;  ///< Numbers of the features, each in its step.
   std::int64_t trackBefore = 0, trackAfter = 0;
-  std::int64_t successors = 0;    ///< Edges from `before`; more than one: it splits.
-  std::int64_t predecessors = 0;  ///< Edges to `after`; more than one: they merge.
-  double volume = 0;              ///< That they share.
-  double fraction = 0;            ///< Of the one that TrackingOptions::overlapOf names.
+  std::int64_t successors = 0;    ///< Number of edges from `before`; more than one: it splits.
+  std::int64_t predecessors = 0;  ///< Number of edges to `after`; more than one: they merge.
+  double volume = 0;              ///< The shared volume.
+  double fraction = 0;            ///< Of the feature that TrackingOptions::overlapOf selects.
 };
 
+/// Any change other than simple continuation.
 enum class FeatureEventKind : std::int64_t {
   Birth,  ///< A feature without a predecessor.
-  Death,  ///< A feature without a successor, told in the step in which there is none.
+  Death,  ///< A feature without a successor, reported in the first step without it.
   Split,  ///< A feature with several successors.
   Merge   ///< A feature with several predecessors.
 };
 
-/// Something else than that a feature goes on as one.
+/// An event in the life of a feature.
 struct FeatureEvent {
   FeatureEventKind kind = FeatureEventKind::Birth;
   std::int64_t feature =
-      0;                   ///< For Birth and Merge a feature of this step, else of the one before.
-  std::int64_t track = 0;  ///< Of that feature.
-  std::int64_t parts = 0;  ///< Features that it splits into or is merged from, else 0.
-  std::array<double, 3> centroid{};  ///< Of that feature.
+      0;                   ///< Birth and Merge: of this step. Death and Split: of the step before.
+  std::int64_t track = 0;  ///< Of the feature.
+  std::int64_t parts = 0;  ///< Number of features that it splits into or is merged from, else 0.
+  std::array<double, 3> centroid{};  ///< Of the feature.
 };
 
-/// A rank's share of what a step has added to the graph.
+/// The part of a step that this rank adds to the graph.
 struct TrackedStep {
   std::int64_t step = 0;   ///< Its number, from 0.
   std::int64_t first = 0;  ///< Number of this rank's first feature.
@@ -96,58 +99,64 @@ struct TrackedStep {
   std::vector<FeatureEvent> events;  ///< By (kind, feature); of this rank's features.
 };
 
-/// Follows features through time: matches those of each step with those of the step before by the
-/// volume that they share, and gives them tracks. Distributed: each rank has its share of the
-/// features of one step, and sees of others what its own overlap. Edges, events and tracks are the
-/// same bits on any number of ranks.
+/// Tracks features through time: matches the features of each step with those of the step before by
+/// the volume that they share, and assigns tracks to them. Distributed: each rank stores its share
+/// of the features of one step, and the features of other ranks that overlap these. Edges, events
+/// and tracks are the same bits on any number of ranks.
 ///
-/// Of all overlaps of a feature of the earlier step the largest is its main one; ties go to the
-/// lower number of the later feature. Of a feature of the later step likewise; ties go to the lower
-/// track. Where an edge is the main one of both its ends, the track goes on along it. All other
-/// features of the later step begin tracks, numbered on in the order of the features. So a track
-/// goes on in the largest part of what splits, and the largest of what merges gives its track.
+/// The main overlap of an earlier feature is its largest; ties go to the lower number of the later
+/// feature. The main overlap of a later feature is its largest; ties go to the lower track. If an
+/// edge is the main overlap of both its ends, the track continues along it. Each other later
+/// feature begins a track; new tracks are numbered in the order of the features. A track thus
+/// continues in the largest part of a split, and a merged feature continues the track of its
+/// largest part.
 ///
-/// Motions are estimated so: a feature that goes on alone moves as its centroid did. So does one
-/// that keeps its track and three quarters of its size. Others have the mean velocity of what they
-/// come from, weighted by overlap; and the motion by which it overlaps its predecessor goes to each
-/// part of what splits. What merges keeps the motions of up to three predecessors too for some
-/// steps, and is compared under each of its motions: things that cross are one feature for a while,
-/// and go on afterwards as they did before.
+/// Motions are estimated as follows. A feature with one predecessor whose only successor it is
+/// moves with the velocity of its centroid. So does a feature that keeps its track and at least
+/// three quarters of its size. Any other feature moves with the mean velocity of its predecessors,
+/// weighted by overlap; a part of a split moves with the motion by which it overlaps its
+/// predecessor. A merged feature also keeps the motions of up to three predecessors for some steps,
+/// and is compared under each of its motions: features that cross are one feature for some steps,
+/// and continue with their earlier velocities when they part.
 class FeatureGraph {
  public:
-  /// Collective. Throws Error on all ranks if options are wrong.
+  /// Collective. Throws Error on all ranks if an option is out of range.
   /// @param transport  outlives the graph
   FeatureGraph(Transport& transport, const TrackingOptions& options);
 
-  /// Steps taken up so far.
+  /// The number of steps added so far.
   std::int64_t steps() const { return steps_; }
-  /// Tracks begun so far; they are numbered from 0.
+  /// The number of tracks begun so far on all ranks; tracks are numbered from 0.
   std::int64_t tracks() const { return tracks_; }
-  /// Of the last step. @pre steps() > 0
+  /// The time of the last step. @pre steps() > 0
   double time() const { return time_; }
 
-  /// Where samples of the last step's features are expected at a time, a copy for each motion of
-  /// the feature. Collective. Throws Error on all ranks if a sample's feature does not exist.
-  std::vector<FeatureSample> moved(const std::vector<FeatureSample>& samples, double time) const;
+  /// Moves samples of the last step's features to their expected places at a time. Collective.
+  /// Throws Error on all ranks if the feature of a sample does not exist.
+  /// @return a copy of each sample for each motion of its feature
+  [[nodiscard]] std::vector<FeatureSample> moved(const std::vector<FeatureSample>& samples,
+                                                 double time) const;
 
-  /// Takes up the next step. Collective. Throws Error on all ranks if arguments are wrong on one or
-  /// a message is malformed, and has then not taken it up.
+  /// Adds the next step. Collective. Throws Error on all ranks if an argument is invalid on one
+  /// rank or a message is malformed; the graph is then unchanged.
   /// @param step      its time is later than that of the step before
-  /// @param overlaps  with the step before, in any parts on any ranks; none for the first step
-  /// @param scale     of the overlaps, the same on all ranks
+  /// @param overlaps  with the features of the step before, in any parts on any ranks; none for the
+  ///                  first step
+  /// @param scale     of the overlaps; the same on all ranks
+  /// @return this rank's part of the step
   TrackedStep advance(const FeatureStep& step, std::vector<FeatureOverlap> overlaps,
                       const FixedScale& scale);
 
-  /// The tracks of features of the last step, whoever has them. Collective. Throws Error on all
-  /// ranks if one does not exist.
-  std::vector<std::int64_t> tracksOf(const std::vector<std::int64_t>& features) const;
+  /// The tracks of features of the last step, on any rank. Collective. Throws Error on all ranks if
+  /// a feature does not exist.
+  [[nodiscard]] std::vector<std::int64_t> tracksOf(const std::vector<std::int64_t>& features) const;
 
-  /// This rank's part of all that is needed to go on. Local.
-  Bytes save() const;
-  /// Goes on from what all ranks of some graph had saved, on as many ranks or on others.
-  /// Collective. Throws Error on all ranks if the parts are not those of one graph and one moment,
-  /// each once.
-  /// @param parts  any on any rank
+  /// Serializes this rank's part of the graph for load(). Local.
+  [[nodiscard]] Bytes save() const;
+  /// Restores a graph that was saved, on the same or another number of ranks. Collective. Throws
+  /// Error on all ranks unless the parts of all ranks together are those of one graph after one
+  /// step, each given once.
+  /// @param parts  results of save(), any number of them on any rank
   void load(const std::vector<Bytes>& parts);
 
  private:
@@ -155,23 +164,25 @@ class FeatureGraph {
 
   struct Motion {
     std::array<double, 3> velocity{};
-    std::int64_t age = 0;  ///< Steps since it was seen.
+    std::int64_t age = 0;  ///< Steps since it was estimated.
   };
-  /// What the next step needs of a feature of the last one.
+  /// The data of a feature that the next step needs.
   struct Row {
     TrackedFeature feature;
-    std::int64_t count = 1;  ///< Of motions; the first is the feature's own.
+    std::int64_t count = 1;  ///< Number of motions; the first is the feature's own.
     std::array<Motion, Motions> motions{};
   };
   struct Contact;
   struct Candidate;
   struct Proposal;
   struct Linked;
+  class Advance;
+  struct SavedHead;
+  struct SavedRow;
 
-  std::vector<Candidate> findCandidates(const FeatureStep& step, const std::vector<FeatureOverlap>&,
-                                        const FixedScale& scale) const;
-  Row rowOf(const FeatureFacts& facts, Span<const Candidate> edges, std::size_t main,
-            double seconds) const;
+  static void readParts(const std::vector<Bytes>& parts, std::vector<SavedHead>& heads,
+                        std::vector<SavedRow>& rows);
+  static SavedHead agreeOnHead(Transport& transport, const std::vector<SavedHead>& ofParts);
 
   Transport& transport_;
   TrackingOptions options_;

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <tuple>
-#include <utility>
 
-#include "Tributary/Base/Bytes.h"
-#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 
 namespace tributary {
 namespace {
@@ -19,7 +16,7 @@ using Place = std::array<double, 3>;
 
 constexpr std::int64_t Nothing = std::numeric_limits<std::int64_t>::max();
 
-/// The boxes of one rank, and one around them.
+/// The boxes of one rank, and their bounding box.
 struct Reach {
   Box all;
   std::vector<Box> boxes;
@@ -70,59 +67,45 @@ std::vector<FeatureOverlap> findOverlaps(
     Transport& transport, Span<const FeatureSample> samples, const std::vector<Box>& boxes,
     const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt) {
   const std::vector<Reach> reaches = reachesOf(transport, boxes);
-  const auto here = static_cast<std::size_t>(transport.rank());
-  std::vector<std::int64_t> found(samples.size(), Nothing);
-  std::vector<std::vector<Place>> places(reaches.size());
-  std::vector<std::vector<std::size_t>> asked(reaches.size());  // of which samples
+  std::vector<std::int64_t> found;
+  std::vector<std::vector<std::size_t>> asked;  // samples that each rank is asked about
   ErrorCollector errors;
-  errors.attempt([&] {
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      for (std::size_t r = 0; r < reaches.size(); ++r) {
-        if (!reaches[r].contains(samples[i].place)) continue;
-        if (r == here) {
-          const std::int64_t feature = featureAt(samples[i].place);
-          if (feature >= 0) found[i] = std::min(found[i], feature);
-        } else {
-          places[r].push_back(samples[i].place);
-          asked[r].push_back(i);
+  const auto answers = askRanks<std::int64_t, Place>(
+      transport, errors,
+      [&](RecordOutbox<Place>& outbox) {
+        found.assign(samples.size(), Nothing);
+        asked.resize(reaches.size());
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+          for (std::size_t r = 0; r < reaches.size(); ++r) {
+            if (!reaches[r].contains(samples[i].place)) continue;
+            if (static_cast<int>(r) == transport.rank()) {
+              const std::int64_t here = featureAt(samples[i].place);
+              if (here >= 0) found[i] = std::min(found[i], here);
+            } else {
+              outbox.add(static_cast<int>(r), samples[i].place);
+              asked[r].push_back(i);
+            }
+          }
+        }
+      },
+      [&](const Place& place, int) { return featureAt(place); });
+  std::vector<FeatureOverlap> overlaps;
+  if (!errors.anyKnown()) {
+    errors.attempt([&] {
+      for (std::size_t r = 0; r < asked.size(); ++r) {
+        const Span<const std::int64_t> features = answers.from(static_cast<int>(r));
+        for (std::size_t i = 0; i < features.size(); ++i) {
+          const std::int64_t feature = features[i];
+          const std::size_t sample = asked[r][i];
+          if (feature >= 0) found[sample] = std::min(found[sample], feature);
         }
       }
-    }
-  });
-  std::vector<Bytes> bytes(reaches.size());
-  for (std::size_t r = 0; r < bytes.size(); ++r)
-    if (!places[r].empty()) bytes[r] = Writer().range(places[r]).take();
-  places = {};
-  const std::vector<Bytes> questions = exchangeBytes(transport, std::move(bytes));
-  std::vector<Bytes> answers(reaches.size());
-  errors.attempt([&] {
-    for (std::size_t r = 0; r < questions.size(); ++r) {
-      if (questions[r].empty()) continue;
-      std::vector<std::int64_t> features;
-      for (const Place& place : Reader(questions[r]).range<Place>())
-        features.push_back(featureAt(place));
-      answers[r] = Writer().range(features).take();
-    }
-  });
-  const std::vector<Bytes> replies = exchangeBytes(transport, std::move(answers));
-  std::vector<FeatureOverlap> overlaps;
-  errors.attempt([&] {
-    for (std::size_t r = 0; r < replies.size(); ++r) {
-      std::vector<std::int64_t> features;
-      if (!replies[r].empty()) features = Reader(replies[r]).range<std::int64_t>();
-      // A rank that was in trouble has not answered; its error is agreed on below.
-      if (!features.empty() && features.size() != asked[r].size())
-        throw Error(
-            "malformed message: answers to other questions; do all ranks run the same "
-            "version of the program?");
-      for (std::size_t i = 0; i < features.size(); ++i)
-        if (features[i] >= 0) found[asked[r][i]] = std::min(found[asked[r][i]], features[i]);
-    }
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      if (found[i] != Nothing)
-        overlaps.push_back({samples[i].feature, samples[i].motion, found[i], samples[i].volume});
-    addUp(overlaps);
-  });
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        if (found[i] != Nothing)
+          overlaps.push_back({samples[i].feature, samples[i].motion, found[i], samples[i].volume});
+      addUp(overlaps);
+    });
+  }
   errors.agree(transport);
   return overlaps;
 }

@@ -13,16 +13,16 @@
 
 namespace tributary {
 
-/// A place in a feature that stands for a part of its volume, usually a cell at its centroid.
+/// A point that represents a part of a feature's volume, usually a cell by its centroid.
 struct FeatureSample {
   std::array<double, 3> place;
-  std::int64_t feature;     ///< Its number in its step, from 0.
-  std::int64_t motion = 0;  ///< Which of the feature's motions has brought it there.
+  std::int64_t feature;     ///< Number of the feature in its step, from 0.
+  std::int64_t motion = 0;  ///< Number of the feature's motion that moved the sample.
   FixedSum volume;
 };
 
-/// What a feature, moved by one of its motions, has in common with one of the next step, or a part
-/// of that.
+/// The volume that a feature, moved by one of its motions, shares with a feature of the next step,
+/// or a part of it.
 struct FeatureOverlap {
   std::int64_t before;
   std::int64_t motion;
@@ -30,21 +30,22 @@ struct FeatureOverlap {
   FixedSum volume;
 };
 
-/// Finds the later features that samples of earlier ones lie in, whoever has them. Collective;
-/// memory follows a rank's samples, and the places that others ask it about. Every rank knows the
-/// boxes of all.
+/// Finds the features of a step that contain samples of the step before, on any rank. Collective.
+/// Memory is proportional to a rank's samples and the samples that other ranks ask about; each rank
+/// stores the boxes of all ranks.
 ///
-/// Throws Error on all ranks if `featureAt` throws on one, or if a message is malformed.
-/// @param boxes  of this rank: outside of all of them `featureAt` finds nothing
-/// @param featureAt  local: the least of the features that a place lies in on this rank, -1 if
-///                   there is none; a place on the border of two is in both
-/// @return of this rank's samples, sorted, each (before, motion, after) once. Added up over the
-///         ranks it does not depend on who has which samples and features.
-std::vector<FeatureOverlap> findOverlaps(
+/// Throws Error on all ranks if `featureAt` throws on one or a message is malformed.
+/// @param boxes      of this rank: `featureAt` finds no feature outside of them
+/// @param featureAt  local: the lowest number of the features on this rank that contain a place, -1
+///                   if there is none; a place on the border of two features is in both
+/// @return the overlaps of this rank's samples, sorted, each (before, motion, after) once. Their
+///         sum over the ranks does not depend on the distribution of samples and features.
+[[nodiscard]] std::vector<FeatureOverlap> findOverlaps(
     Transport& transport, Span<const FeatureSample> samples, const std::vector<Box>& boxes,
     const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt);
 
-/// Adds up what is given of the same features and motion, and sorts.
+/// Adds up overlaps of the same features and motion, and sorts them by (before, after, motion).
+/// Local.
 void addUp(std::vector<FeatureOverlap>& overlaps);
 
 }  // namespace tributary

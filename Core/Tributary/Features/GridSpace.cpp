@@ -9,6 +9,7 @@
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Features/SimplicialSpace.h"
 
 namespace tributary {
@@ -71,7 +72,7 @@ class GridSpace : public SimplicialSpace {
     makeChains();
   }
 
-  /// What cannot be seen on one rank alone.
+  /// Local. Throws Error if cells of a local block overlap those of another block.
   void checkOverlaps() const {
     for (std::size_t b = 0; b < mine_.size(); ++b) {
       for (std::size_t other = 0; other < all_.size(); ++other) {
@@ -139,63 +140,88 @@ class GridSpace : public SimplicialSpace {
  protected:
   void fetch(Transport& transport, std::vector<std::vector<double>>& values,
              int components) const override {
-    std::vector<Span<const double>> views(values.begin(), values.end());
     const auto c = index(components);
-    forForeign(transport, views, components,
+    ErrorCollector errors;
+    std::vector<Span<const double>> views;
+    errors.attempt([&] { views.assign(values.begin(), values.end()); });
+    forForeign(transport, errors, views, components,
                [&](std::size_t b, const Place& at, const std::vector<double>& value) {
                  if (!contains(mine_[b], at)) return;
                  std::copy(value.begin(), value.end(),
                            values[b].begin() +
                                static_cast<std::ptrdiff_t>(index(numberIn(mine_[b], at)) * c));
                });
+    errors.agree(transport);
   }
 
   std::vector<std::vector<double>> slopes(
       Transport& transport, const std::vector<Span<const double>>& scalars) const override {
-    // Values of the block and of the layer around it, and where there are any.
-    std::vector<std::vector<double>> values(blocks());
-    std::vector<std::vector<std::uint8_t>> known(blocks());
-    std::vector<GridExtent> grown;
-    for (std::size_t b = 0; b < blocks(); ++b) {
-      grown.push_back(grownBy1(mine_[b]));
-      values[b].resize(index(pointsOf(grown[b])));
-      known[b].resize(values[b].size());
-      std::size_t next = 0;
-      forPoints(mine_[b], [&](const Place& at) {
-        const std::size_t i = index(numberIn(grown[b], at));
-        values[b][i] = scalars[b][next++];
-        known[b][i] = 1;
-      });
-    }
-    forForeign(transport, scalars, 1,
+    std::vector<GrownBlock> grown;
+    std::vector<std::vector<double>> result;
+    ErrorCollector errors;
+    errors.attempt([&] {
+      for (std::size_t b = 0; b < blocks(); ++b) grown.push_back(grow(b, scalars[b]));
+    });
+    forForeign(transport, errors, scalars, 1,
                [&](std::size_t b, const Place& at, const std::vector<double>& value) {
-                 const std::size_t i = index(numberIn(grown[b], at));
-                 values[b][i] = value.front();
-                 known[b][i] = 1;
+                 const std::size_t i = index(numberIn(grown[b].extent, at));
+                 grown[b].values[i] = value.front();
+                 grown[b].known[i] = 1;
                });
-    std::vector<std::vector<double>> result(blocks());
-    for (std::size_t b = 0; b < blocks(); ++b) {
-      result[b].reserve(index(points(b) * dimension()));
-      const auto stride = stridesOf(grown[b]);
-      forPoints(mine_[b], [&](const Place& at) {
-        const std::int64_t here = numberIn(grown[b], at);
-        for (std::size_t c = 0; c < index(dimension()); ++c) {
-          const auto a = static_cast<std::size_t>(axes()[c]);
-          const auto& x = coordinates_[a];
-          std::int64_t low = at[a], high = at[a];
-          if (low > 0 && known[b][index(here - stride[a])]) --low;
-          if (high + 1 < size_[a] && known[b][index(here + stride[a])]) ++high;
-          const double rise = values[b][index(here + (high - at[a]) * stride[a])] -
-                              values[b][index(here + (low - at[a]) * stride[a])];
-          result[b].push_back(rise / (x[index(high)] - x[index(low)]));
-        }
+    if (!errors.anyKnown()) {
+      errors.attempt([&] {
+        for (std::size_t b = 0; b < blocks(); ++b) result.push_back(differences(b, grown[b]));
       });
     }
+    errors.agree(transport);
     return result;
   }
 
  private:
-  /// Ways along the axes from a cell's lowest corner to its highest, in every order of the axes.
+  /// The values of a block and of the layer of points around it, and which of these are known.
+  struct GrownBlock {
+    GridExtent extent;
+    std::vector<double> values;
+    std::vector<std::uint8_t> known;
+  };
+
+  GrownBlock grow(std::size_t b, Span<const double> scalars) const {
+    GrownBlock grown;
+    grown.extent = grownBy1(mine_[b]);
+    grown.values.resize(index(pointsOf(grown.extent)));
+    grown.known.resize(grown.values.size());
+    std::size_t next = 0;
+    forPoints(mine_[b], [&](const Place& at) {
+      const std::size_t i = index(numberIn(grown.extent, at));
+      grown.values[i] = scalars[next++];
+      grown.known[i] = 1;
+    });
+    return grown;
+  }
+
+  /// Central differences at the points of a block, one-sided where a neighbor is missing.
+  std::vector<double> differences(std::size_t b, const GrownBlock& grown) const {
+    std::vector<double> result;
+    result.reserve(index(points(b) * dimension()));
+    const auto stride = stridesOf(grown.extent);
+    forPoints(mine_[b], [&](const Place& at) {
+      const std::int64_t here = numberIn(grown.extent, at);
+      for (std::size_t c = 0; c < index(dimension()); ++c) {
+        const auto a = static_cast<std::size_t>(axes()[c]);
+        const auto& x = coordinates_[a];
+        std::int64_t low = at[a], high = at[a];
+        if (low > 0 && grown.known[index(here - stride[a])]) --low;
+        if (high + 1 < size_[a] && grown.known[index(here + stride[a])]) ++high;
+        const double rise = grown.values[index(here + (high - at[a]) * stride[a])] -
+                            grown.values[index(here + (low - at[a]) * stride[a])];
+        result.push_back(rise / (x[index(high)] - x[index(low)]));
+      }
+    });
+    return result;
+  }
+
+  /// The paths along the axes from a cell's lowest corner to its highest, in each order of the
+  /// axes.
   void makeChains() {
     std::vector<int> order(axes().begin(), axes().begin() + dimension());
     do {
@@ -212,7 +238,7 @@ class GridSpace : public SimplicialSpace {
     const std::int64_t row = e.last[0] - e.first[0] + 1;
     return {1, row, row * (e.last[1] - e.first[1] + 1)};
   }
-  /// How many cells along each axis; 1 along a flat one.
+  /// The number of cells along each axis; 1 along a flat one.
   Place cellsOf(const GridExtent& e) const {
     Place n;
     for (std::size_t a = 0; a < 3; ++a) n[a] = size_[a] > 1 ? e.last[a] - e.first[a] : 1;
@@ -249,42 +275,39 @@ class GridSpace : public SimplicialSpace {
     });
   }
 
-  /// Brings the values of points in the blocks and around them whose lowest block is another.
-  /// @param take  take(local block, place, values)
+  /// Collective. Fetches the values of the points in local blocks and around them whose lowest
+  /// block is another one. The caller agrees on errors.
+  /// @param take  take(local block, place, values), local
   template <class Take>
-  void forForeign(Transport& transport, const std::vector<Span<const double>>& values,
-                  int components, Take&& take) const {
+  void forForeign(Transport& transport, ErrorCollector& errors,
+                  const std::vector<Span<const double>>& values, int components,
+                  Take&& take) const {
     const auto c = index(components);
-    std::vector<Writer> outgoing(index(transport.size()));
-    for (BlockId to = 0; to < assignment().total(); ++to) {
-      Writer& writer = outgoing[index(assignment().rankOf(to))];
-      for (std::size_t b = 0; b < blocks(); ++b) {
-        forTaken(to, first_ + static_cast<BlockId>(b), [&](const Place& at) {
-          const double* from = values[b].data() + index(numberIn(mine_[b], at)) * c;
-          for (std::size_t i = 0; i < c; ++i) writer.value(from[i]);
+    sendMessages(
+        transport, errors,
+        [&](MessageOutbox& outbox) {
+          for (BlockId to = 0; to < assignment().total(); ++to) {
+            Writer& writer = outbox.to(assignment().rankOf(to));
+            for (std::size_t b = 0; b < blocks(); ++b) {
+              forTaken(to, first_ + static_cast<BlockId>(b), [&](const Place& at) {
+                const double* from = values[b].data() + index(numberIn(mine_[b], at)) * c;
+                for (std::size_t i = 0; i < c; ++i) writer.value(from[i]);
+              });
+            }
+          }
+        },
+        [&](std::vector<Reader>& readers) {
+          std::vector<double> value(c);
+          for (std::size_t b = 0; b < blocks(); ++b) {
+            for (BlockId source = 0; source < assignment().total(); ++source) {
+              Reader& reader = readers[index(assignment().rankOf(source))];
+              forTaken(first_ + static_cast<BlockId>(b), source, [&](const Place& at) {
+                for (double& v : value) v = reader.value<double>();
+                take(b, at, value);
+              });
+            }
+          }
         });
-      }
-    }
-    std::vector<Bytes> messages;
-    for (Writer& writer : outgoing) messages.push_back(writer.take());
-    ErrorCollector errors;
-    const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages), errors);
-    errors.attempt([&] {
-      std::vector<Reader> readers(received.begin(), received.end());
-      std::vector<double> value(c);
-      for (std::size_t b = 0; b < blocks(); ++b) {
-        for (BlockId source = 0; source < assignment().total(); ++source) {
-          Reader& reader = readers[index(assignment().rankOf(source))];
-          forTaken(first_ + static_cast<BlockId>(b), source, [&](const Place& at) {
-            for (double& v : value) v = reader.value<double>();
-            take(b, at, value);
-          });
-        }
-      }
-      for (const Reader& reader : readers)
-        if (!reader.atEnd()) throw Error("malformed message: more values than points");
-    });
-    errors.agree(transport);
   }
 
   std::array<std::vector<double>, 3> coordinates_;
@@ -294,45 +317,58 @@ class GridSpace : public SimplicialSpace {
   std::vector<std::array<Place, 4>> chains_;
 };
 
+/// @param used  set to the axes with several points
+/// @return how many these are
+int checkAxes(const GridAxes& axes, std::array<int, 3>& used) {
+  int dimension = 0;
+  std::int64_t points = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& x = axes.coordinates[a];
+    if (x.empty()) throw Error("grid: an axis has no coordinates");
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (!std::isfinite(x[i]) || (i > 0 && !(x[i - 1] < x[i])))
+        throw Error("grid: coordinates along an axis must be finite and ascending");
+    }
+    if (x.size() > 1) used[static_cast<std::size_t>(dimension++)] = static_cast<int>(a);
+    if (__builtin_mul_overflow(points, static_cast<std::int64_t>(x.size()), &points))
+      throw Error("grid: the number of points exceeds 63 bits");
+  }
+  if (dimension < 2) throw Error("grid: fewer than two axes have more than one point");
+  return dimension;
+}
+
+void checkExtents(const GridAxes& axes, const std::vector<GridExtent>& extents,
+                  std::int64_t blocks) {
+  if (extents.size() != index(blocks)) {
+    throw Error("grid: extents of " + std::to_string(extents.size()) + " blocks given for " +
+                std::to_string(blocks) + " local blocks");
+  }
+  for (const GridExtent& e : extents) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto points = static_cast<std::int64_t>(axes.coordinates[a].size());
+      if (e.first[a] < 0 || e.last[a] >= points || e.first[a] > e.last[a] ||
+          (points > 1 && e.first[a] == e.last[a]))
+        throw Error("grid: the extent of a block has no cell or is outside of the grid");
+    }
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<SimplicialSpace> makeGridSpace(Transport& transport, const Assignment& assignment,
                                                GridAxes axes, std::vector<GridExtent> extents) {
   std::array<int, 3> used{};
+  std::vector<std::int64_t> sizes;
   int dimension = 0;
   collectively(transport, [&] {
-    std::int64_t points = 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const auto& x = axes.coordinates[a];
-      if (x.empty()) throw Error("grid: an axis without coordinates");
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        if (!std::isfinite(x[i]) || (i > 0 && !(x[i - 1] < x[i])))
-          throw Error("grid: coordinates along an axis must be finite and ascend");
-      }
-      if (x.size() > 1) used[static_cast<std::size_t>(dimension++)] = static_cast<int>(a);
-      if (__builtin_mul_overflow(points, static_cast<std::int64_t>(x.size()), &points))
-        throw Error("grid: more points than 63 bits number");
-    }
-    if (dimension < 2) throw Error("grid: fewer than two axes have more than one point");
-    if (extents.size() != index(assignment.count(transport.rank()))) {
-      throw Error("grid: extents of " + std::to_string(extents.size()) + " blocks given for " +
-                  std::to_string(assignment.count(transport.rank())) + " local blocks");
-    }
-    for (const GridExtent& e : extents) {
-      for (std::size_t a = 0; a < 3; ++a) {
-        const auto points = static_cast<std::int64_t>(axes.coordinates[a].size());
-        if (e.first[a] < 0 || e.last[a] >= points || e.first[a] > e.last[a] ||
-            (points > 1 && e.first[a] == e.last[a]))
-          throw Error("grid: the extent of a block has no cell, or is not in the grid");
-      }
-    }
+    dimension = checkAxes(axes, used);
+    checkExtents(axes, extents, assignment.count(transport.rank()));
+    for (const auto& x : axes.coordinates) sizes.push_back(static_cast<std::int64_t>(x.size()));
   });
-  // Ranks that differ in the grid would number points differently.
-  std::vector<std::int64_t> sizes;
-  for (const auto& x : axes.coordinates) sizes.push_back(static_cast<std::int64_t>(x.size()));
-  std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, sizes);
+  // Ranks with different grids would number points differently.
+  const std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, sizes);
   if (allreduce(transport, ReduceOp::Max, static_cast<int>(least != sizes)))
-    throw Error("grid: ranks gave grids of different sizes");
+    throw Error("grid: ranks gave grids of different sizes; give the same axes on all ranks");
   auto space = std::make_unique<GridSpace>(transport, assignment, std::move(axes),
                                            std::move(extents), used, dimension);
   collectively(transport, [&] { space->checkOverlaps(); });

@@ -5,12 +5,12 @@
 #include <string>
 #include <utility>
 
-#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/FixedSum.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Components/Matching.h"
 #include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/detail/SimplexSlope.h"
@@ -21,7 +21,7 @@ using namespace detail;
 
 namespace {
 
-/// What the simplices around a point add up to.
+/// Sums over the simplices around a point.
 struct Around {
   std::array<FixedSum, 3> gradient{};
   FixedSum size = 0;
@@ -95,8 +95,9 @@ class MeshSpace : public SimplicialSpace {
       std::array<double, 3> value;
     };
     const auto c = index(components);
+    ErrorCollector errors;
     send<Given>(
-        transport,
+        transport, errors,
         [&](std::size_t b, const Match& match, auto&& give) {
           if (!owns(b, match)) return;
           Given given{match.block, match.remote, {}};
@@ -106,6 +107,7 @@ class MeshSpace : public SimplicialSpace {
         [&](std::size_t b, const Given& given) {
           std::copy_n(given.value.begin(), c, values[b].data() + index(given.point) * c);
         });
+    errors.agree(transport);
   }
 
   std::vector<std::vector<double>> slopes(
@@ -120,6 +122,32 @@ class MeshSpace : public SimplicialSpace {
     });
     largest = allreduce(transport, ReduceOp::Max, largest);
     const FixedScale ofGradient(largest[0]), ofSize(largest[1]);
+    struct Part {
+      BlockId block;
+      SpacePoint point;
+      Around around;
+    };
+    std::vector<std::vector<Around>> around;
+    std::vector<std::vector<double>> result;
+    ErrorCollector errors;
+    errors.attempt([&] { around = sumsAround(scalars, ofGradient, ofSize); });
+    send<Part>(
+        transport, errors,
+        [&](std::size_t b, const Match& match, auto&& give) {
+          if (!owns(b, match)) give(Part{match.block, match.remote, around[b][index(match.local)]});
+        },
+        [&](std::size_t b, const Part& part) { around[b][index(part.point)].add(part.around); });
+    if (!errors.anyKnown()) errors.attempt([&] { result = meansOf(around, ofGradient, ofSize); });
+    errors.agree(transport);
+    fetch(transport, result, dimension());
+    return result;
+  }
+
+ private:
+  /// The sums of the local simplices around each point.
+  std::vector<std::vector<Around>> sumsAround(const std::vector<Span<const double>>& scalars,
+                                              const FixedScale& ofGradient,
+                                              const FixedScale& ofSize) const {
     std::vector<std::vector<Around>> around(blocks());
     for (std::size_t b = 0; b < blocks(); ++b) around[b].resize(index(points(b)));
     forSlopes(scalars, [&](std::size_t b, const SpacePoint* corners, const SimplexSlope& slope) {
@@ -135,18 +163,13 @@ class MeshSpace : public SimplicialSpace {
       }
       for (int v = 0; v <= dimension(); ++v) around[b][index(corners[v])].add(one);
     });
-    struct Part {
-      BlockId block;
-      SpacePoint point;
-      Around around;
-    };
-    send<Part>(
-        transport,
-        [&](std::size_t b, const Match& match, auto&& give) {
-          if (!owns(b, match)) give(Part{match.block, match.remote, around[b][index(match.local)]});
-        },
-        [&](std::size_t b, const Part& part) { around[b][index(part.point)].add(part.around); });
+    return around;
+  }
 
+  /// The mean gradient at each point; not a number next to a simplex whose gradient is not finite.
+  std::vector<std::vector<double>> meansOf(const std::vector<std::vector<Around>>& around,
+                                           const FixedScale& ofGradient,
+                                           const FixedScale& ofSize) const {
     const auto d = static_cast<std::size_t>(dimension());
     std::vector<std::vector<double>> result(blocks());
     for (std::size_t b = 0; b < blocks(); ++b) {
@@ -158,11 +181,9 @@ class MeshSpace : public SimplicialSpace {
         }
       }
     }
-    fetch(transport, result, dimension());
     return result;
   }
 
- private:
   /// Calls `visit` for each simplex that is not flat.
   template <class Visit>
   void forSlopes(const std::vector<Span<const double>>& scalars, Visit&& visit) const {
@@ -183,41 +204,36 @@ class MeshSpace : public SimplicialSpace {
     }
   }
 
-  /// Whether the match is one of the owner's.
+  /// Whether the local block owns the point of a match.
   bool owns(std::size_t b, const Match& match) const {
     const BlockId block = first_ + static_cast<BlockId>(b);
     return block != match.block ? block < match.block : match.local < match.remote;
   }
 
-  /// Sends what there is about matches to where they are.
-  /// @param ask  ask(local block, match, give): calls give(record) with what is to be sent
-  /// @param take  take(local block, record)
+  /// Collective. Sends records about matches to the ranks of the matched points. The caller agrees
+  /// on errors.
+  /// @param ask   ask(local block, match, give), local: calls give(record) for each record to send
+  /// @param take  take(local block, record), local
   template <class Record, class Ask, class Take>
-  void send(Transport& transport, Ask&& ask, Take&& take) const {
-    std::vector<Writer> outgoing(index(transport.size()));
-    for (std::size_t b = 0; b < blocks(); ++b) {
-      for (const Match& match : matches_[b]) {
-        ask(b, match, [&](const Record& record) {
-          outgoing[index(assignment().rankOf(match.block))].value(record);
+  void send(Transport& transport, ErrorCollector& errors, Ask&& ask, Take&& take) const {
+    const Records<Record> received =
+        sendRecords<Record>(transport, errors, [&](RecordOutbox<Record>& outbox) {
+          for (std::size_t b = 0; b < blocks(); ++b) {
+            for (const Match& match : matches_[b]) {
+              ask(b, match, [&](const Record& record) {
+                outbox.add(assignment().rankOf(match.block), record);
+              });
+            }
+          }
         });
-      }
-    }
-    std::vector<Bytes> messages;
-    for (Writer& writer : outgoing) messages.push_back(writer.take());
-    ErrorCollector errors;
-    const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages), errors);
     errors.attempt([&] {
-      for (const Bytes& bytes : received) {
-        for (Reader reader(bytes); !reader.atEnd();) {
-          const auto record = reader.value<Record>();
-          const auto b = static_cast<std::uint64_t>(record.block - first_);
-          if (b >= blocks() || record.point < 0 || record.point >= points(b))
-            throw Error("malformed message: a value of a point that does not exist");
-          take(b, record);
-        }
+      for (const Record& record : received) {
+        const auto b = static_cast<std::uint64_t>(record.block - first_);
+        if (b >= blocks() || record.point < 0 || record.point >= points(b))
+          refuseMessage("a value of a point that does not exist");
+        take(b, record);
       }
     });
-    errors.agree(transport);
   }
 
   BlockId first_;
@@ -226,43 +242,47 @@ class MeshSpace : public SimplicialSpace {
   std::vector<std::vector<Match>> matches_;
 };
 
+void checkBlock(const SimplexBlock& block, std::size_t corners) {
+  if (block.coordinates.size() != 3 * block.ids.size())
+    throw Error("simplicial mesh: a block lacks three coordinates and one id for each point");
+  if (block.simplices.size() % corners != 0)
+    throw Error("simplicial mesh: a block lacks " + std::to_string(corners) +
+                " points for each simplex");
+  for (const std::int64_t id : block.ids)
+    if (id < 0) throw Error("simplicial mesh: a point has a negative id");
+  for (std::size_t at = 0; at < block.simplices.size(); at += corners) {
+    for (std::size_t v = 0; v < corners; ++v) {
+      const std::int64_t point = block.simplices[at + v];
+      if (point < 0 || index(point) >= block.ids.size())
+        throw Error("simplicial mesh: a simplex has point " + std::to_string(point) +
+                    ", but points are numbered from 0 to " +
+                    std::to_string(static_cast<std::int64_t>(block.ids.size()) - 1));
+      for (std::size_t u = 0; u < v; ++u)
+        if (block.ids[index(block.simplices[at + u])] == block.ids[index(point)])
+          throw Error("simplicial mesh: a simplex has point " +
+                      std::to_string(block.ids[index(point)]) + " twice");
+    }
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<SimplicialSpace> makeMeshSpace(Transport& transport, const Assignment& assignment,
                                                int dimension, std::vector<SimplexBlock> blocks) {
   collectively(transport, [&] {
     if (dimension != 2 && dimension != 3)
-      throw Error("simplicial mesh: dimension " + std::to_string(dimension) + " is not 2 or 3");
+      throw Error("simplicial mesh: the dimension is " + std::to_string(dimension) +
+                  "; give 2 or 3");
     if (blocks.size() != index(assignment.count(transport.rank()))) {
       throw Error("simplicial mesh: " + std::to_string(blocks.size()) + " blocks given for " +
                   std::to_string(assignment.count(transport.rank())) + " local blocks");
     }
-    const auto corners = index(dimension + 1);
-    for (const SimplexBlock& block : blocks) {
-      if (block.coordinates.size() != 3 * block.ids.size())
-        throw Error("simplicial mesh: a block has not three coordinates and one id for each point");
-      if (block.simplices.size() % corners != 0)
-        throw Error("simplicial mesh: a block has not " + std::to_string(corners) +
-                    " points for each simplex");
-      for (const std::int64_t id : block.ids)
-        if (id < 0) throw Error("simplicial mesh: a point has a negative id");
-      for (std::size_t at = 0; at < block.simplices.size(); at += corners) {
-        for (std::size_t v = 0; v < corners; ++v) {
-          const std::int64_t point = block.simplices[at + v];
-          if (point < 0 || index(point) >= block.ids.size())
-            throw Error("simplicial mesh: a simplex has point " + std::to_string(point) + " of " +
-                        std::to_string(block.ids.size()));
-          for (std::size_t u = 0; u < v; ++u)
-            if (block.ids[index(block.simplices[at + u])] == block.ids[index(point)])
-              throw Error("simplicial mesh: a simplex has point " +
-                          std::to_string(block.ids[index(point)]) + " twice");
-        }
-      }
-    }
+    for (const SimplexBlock& block : blocks) checkBlock(block, index(dimension + 1));
   });
   const std::int64_t other = allreduce(transport, ReduceOp::Max, dimension);
   if (allreduce(transport, ReduceOp::Max, static_cast<int>(other != dimension)))
-    throw Error("simplicial mesh: ranks gave different dimensions");
+    throw Error(
+        "simplicial mesh: ranks gave different dimensions; give the same dimension on all ranks");
   return std::make_unique<MeshSpace>(transport, assignment, dimension, std::move(blocks));
 }
 

@@ -6,11 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Components/Regions.h"
 #include "Tributary/Features/detail/PieceEnds.h"
@@ -21,9 +20,9 @@ using namespace detail;
 
 namespace {
 
-/// Puts the pieces of one trajectory behind each other.
+/// Concatenates the pieces of one trajectory.
 std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces) {
-  // A point of the first step is the end of another piece, too, unless it is alone.
+  // A point of the first step is also the end of another piece, unless it is the only piece.
   if (pieces.size() > 1) {
     pieces.erase(std::remove_if(pieces.begin(), pieces.end(),
                                 [](const auto& piece) { return piece.size() == 1; }),
@@ -39,7 +38,7 @@ std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces
     ends.push_back({pieces[i].back().face, i});
   }
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.face < b.face; });
-  // Begin where no other piece is, if there is such an end.
+  // Begin at an end without another piece; a closed line has none.
   std::size_t begin = 0;
   for (std::size_t i = ends.size(); i-- > 0;) {
     const bool shared = (i > 0 && ends[i - 1].face == ends[i].face) ||
@@ -54,7 +53,7 @@ std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces
                                  [](const End& e, const SpaceTimeFace& f) { return e.face < f; });
     while (next != ends.end() && next->face == face && used[next->piece]) ++next;
     if (next == ends.end() || next->face != face)
-      throw Error("malformed message: pieces of a trajectory have no end in common");
+      refuseMessage("pieces of a trajectory without a common end");
     auto& piece = pieces[next->piece];
     used[next->piece] = 1;
     if (piece.front().face != face) reverse(piece);
@@ -66,11 +65,12 @@ std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces
   return line;
 }
 
-/// Adds a trajectory with what its points have of the stretches on both sides.
+/// Adds a trajectory; velocity, kind and event of its points follow from the stretches on both
+/// sides.
 void addTrajectory(const std::vector<CriticalPoint>& line, Trajectories& all) {
   const bool closed = isClosed(line);
   const std::size_t stretches = line.size() - 1;
-  // Forwards or backwards in time; a stretch along space goes on as the one before.
+  // Forwards (1) or backwards (-1) in time; a stretch at constant time has the previous direction.
   std::vector<int> direction(stretches, 0);
   int last = 0;
   for (int round = 0; round < 2; ++round) {
@@ -108,77 +108,64 @@ void addTrajectory(const std::vector<CriticalPoint>& line, Trajectories& all) {
 
 Trajectories joinPieces(Transport& transport, const Assignment& assignment,
                         const std::vector<TrajectoryPieces>& pieces, const UnionOptions& options) {
-  const BlockId first = assignment.first(transport.rank());
+  PieceSets sets;
   collectively(transport, [&] {
     if (pieces.size() != index(assignment.count(transport.rank()))) {
       throw Error("trajectories: pieces of " + std::to_string(pieces.size()) +
                   " blocks given for " + std::to_string(assignment.count(transport.rank())) +
                   " local blocks");
     }
+    sets = describePieces(assignment, transport.rank(), pieces,
+                          [&](std::size_t b, Span<const CriticalPoint> points, const SetName& name,
+                              std::vector<PieceEnd>& ends) -> RegionKey {
+                            if (!isClosed(points)) {
+                              ends.push_back({points[0].face, name});
+                              if (points.size() > 1)
+                                ends.push_back({points[points.size() - 1].face, name});
+                            }
+                            // Components of one track, which missing pieces separate: the earliest
+                            // one first.
+                            SpaceTimeFace least = points[0].face;
+                            for (const CriticalPoint& point : points)
+                              least = std::min(least, point.face);
+                            return {static_cast<std::uint64_t>(pieces[b].tracks[index(name.set)]),
+                                    static_cast<std::uint64_t>(least.step), hashOf(least), 0};
+                          });
   });
-  std::vector<PieceEnd> ends;
-  std::vector<std::int64_t> sets;
-  std::vector<BlockFacts> facts(pieces.size());
-  for (std::size_t b = 0; b < pieces.size(); ++b) {
-    sets.push_back(static_cast<std::int64_t>(pieces[b].size()));
-    for (std::size_t i = 0; i < pieces[b].size(); ++i) {
-      const auto points = pieces[b].piece(i);
-      const SetName name{first + static_cast<BlockId>(b), static_cast<std::int64_t>(i)};
-      if (!isClosed(points)) {
-        ends.push_back({points[0].face, name});
-        if (points.size() > 1) ends.push_back({points[points.size() - 1].face, name});
-      }
-      RegionFacts piece;
-      piece.cells = 1;
-      // Parts of a track that are not connected, as pieces are missing: the first one first.
-      SpaceTimeFace least = points[0].face;
-      for (const CriticalPoint& point : points) least = std::min(least, point.face);
-      piece.key = {static_cast<std::uint64_t>(pieces[b].tracks[i]),
-                   static_cast<std::uint64_t>(least.step), hashOf(least), 0};
-      facts[b].sets.push_back(piece);
-    }
-  }
-  const LinkedPieces linked = linkPieces(transport, assignment, std::move(ends));
-  const UnionResult united = uniteSets(transport, assignment, sets, linked.links, options);
+  const NumberedPieces lines = numberPieces(transport, assignment, std::move(sets), options);
   Trajectories all;
-  all.aborted = united.aborted;
+  all.aborted = lines.aborted;
   if (all.aborted) return all;
-  const NumberedRegions numbered =
-      numberRegions(transport, assignment, united.root, std::move(facts), 0, RegionOrder::LeastKey);
-  all.total = numbered.table.total;
-  all.first = numbered.table.first;
-  for (const RegionFacts& row : numbered.table.regions)
-    all.tracks.push_back(static_cast<std::int64_t>(row.key[0]));
-
+  const RegionTable& table = lines.numbered.table;
+  all.total = table.total;
+  all.first = table.first;
   const Shares shares{all.total, transport.size()};
-  std::vector<Writer> outgoing(index(transport.size()));
-  for (std::size_t b = 0; b < pieces.size(); ++b) {
-    for (std::size_t i = 0; i < pieces[b].size(); ++i) {
-      const std::int64_t number = numbered.ofSet[b][i].number;
-      outgoing[index(shares.ownerOf(number))].value(number).range(pieces[b].piece(i));
-    }
-  }
-  std::vector<Bytes> messages;
-  for (Writer& writer : outgoing) messages.push_back(writer.take());
-  ErrorCollector errors;
-  const std::vector<Bytes> received = exchangeBytes(transport, std::move(messages), errors);
-  errors.attempt([&] {
-    std::vector<std::vector<std::vector<CriticalPoint>>> parts(all.tracks.size());
-    for (const Bytes& bytes : received) {
-      for (Reader reader(bytes); !reader.atEnd();) {
-        const auto at = static_cast<std::uint64_t>(reader.value<std::int64_t>() - all.first);
-        auto points = reader.range<CriticalPoint>();
-        if (at >= parts.size() || points.empty())
-          throw Error("malformed message: a piece of a trajectory of another rank");
-        parts[at].push_back(std::move(points));
-      }
-    }
-    for (auto& part : parts) {
-      if (part.empty()) throw Error("malformed message: a trajectory without pieces");
-      addTrajectory(splice(std::move(part)), all);
-    }
-  });
-  errors.agree(transport);
+  sendMessages(
+      transport,
+      [&](MessageOutbox& outbox) {
+        for (const RegionFacts& row : table.regions)
+          all.tracks.push_back(static_cast<std::int64_t>(row.key[0]));
+        for (std::size_t b = 0; b < pieces.size(); ++b) {
+          for (std::size_t i = 0; i < pieces[b].size(); ++i) {
+            const std::int64_t number = lines.numbered.ofSet[b][i].number;
+            outbox.to(shares.ownerOf(number)).value(number).range(pieces[b].piece(i));
+          }
+        }
+      },
+      [&](std::vector<Reader>& received) {
+        std::vector<std::vector<std::vector<CriticalPoint>>> parts(all.tracks.size());
+        readAll(received, [&](int, Reader& reader) {
+          const auto at = static_cast<std::uint64_t>(reader.value<std::int64_t>() - all.first);
+          auto points = reader.range<CriticalPoint>();
+          if (at >= parts.size() || points.empty())
+            refuseMessage("a piece of a trajectory of another rank");
+          parts[at].push_back(std::move(points));
+        });
+        for (auto& part : parts) {
+          if (part.empty()) refuseMessage("a trajectory without pieces");
+          addTrajectory(splice(std::move(part)), all);
+        }
+      });
   return all;
 }
 

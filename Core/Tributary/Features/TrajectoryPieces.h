@@ -12,11 +12,12 @@
 
 namespace tributary {
 
-/// A simplex of space-time with as many dimensions as space: by its points, on all ranks.
+/// A simplex of space-time with the dimension of space, named by its points; the same on all ranks.
 struct SpaceTimeFace {
-  std::int64_t step = 0;              ///< The earlier of its points' steps.
-  std::int64_t upper = 0;             ///< How many of its points are of the next step.
-  std::array<std::int64_t, 4> ids{};  ///< Of its points, those of `step` first, both ascending.
+  std::int64_t step = 0;   ///< The earlier step of its points.
+  std::int64_t upper = 0;  ///< Number of its points in the next step.
+  std::array<std::int64_t, 4>
+      ids{};  ///< Of its points: those in `step`, then those in the next one.
 
   bool operator==(const SpaceTimeFace& other) const {
     return step == other.step && upper == other.upper && ids == other.ids;
@@ -28,33 +29,35 @@ struct SpaceTimeFace {
   }
 };
 
-/// A place where the field is zero, and the stretch of its trajectory to the next one (of the last
-/// one: from the one before).
+/// A point of space-time where the field is zero, and the stretch of its trajectory to the next
+/// point (of the last point: from the one before).
 struct CriticalPoint {
   SpaceTimeFace face;
   double time = 0;
   std::array<double, 3> place{};
-  double value = 0;                  ///< Of the scalar field, interpolated; 0 if there is none.
-  std::array<double, 3> velocity{};  ///< Of the stretch; not finite where it is along space.
+  double value = 0;                  ///< The interpolated scalar; 0 for a vector field.
+  std::array<double, 3> velocity{};  ///< Of the stretch; not finite at constant time.
   CriticalKind kind;                 ///< Of the stretch.
 };
 
-/// Whether the points of a trajectory, or a part of one, come back to where they began.
+/// Whether a trajectory, or a piece of one, ends at its first point.
 inline bool isClosed(Span<const CriticalPoint> points) {
   return points.size() > 1 && points[0].face == points[points.size() - 1].face;
 }
 
-/// Parts of trajectories that lie in one block and between two steps.
+/// Pieces of trajectories: each lies in one block and between two consecutive steps.
 struct TrajectoryPieces {
   std::vector<CriticalPoint> points;    ///< Piece by piece, in order along the trajectory.
-  std::vector<std::size_t> offsets{0};  ///< Where pieces begin, and the end of the last.
-  std::vector<std::int64_t> tracks;     ///< Of each piece the track that it belongs to.
+  std::vector<std::size_t> offsets{0};  ///< The first point of each piece, and the end of the last.
+  std::vector<std::int64_t> tracks;     ///< Of each piece.
 
+  /// The number of pieces.
   std::size_t size() const { return offsets.size() - 1; }
+  /// The points of a piece.
   Span<const CriticalPoint> piece(std::size_t i) const {
     return {points.data() + offsets[i], offsets[i + 1] - offsets[i]};
   }
-  /// Adds those of another step.
+  /// Appends the pieces of another step.
   void append(const TrajectoryPieces& later) {
     for (std::size_t i = 1; i < later.offsets.size(); ++i)
       offsets.push_back(points.size() + later.offsets[i]);
@@ -63,7 +66,7 @@ struct TrajectoryPieces {
   }
 };
 
-/// Points in reverse order: what is known of stretches moves along.
+/// Reverses the order of points. The velocity and kind of stretches stay with their stretches.
 inline void reverse(std::vector<CriticalPoint>& points) {
   std::reverse(points.begin(), points.end());
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
@@ -72,9 +75,9 @@ inline void reverse(std::vector<CriticalPoint>& points) {
   }
 }
 
-/// Puts points in the order that does not depend on how they were found: from the lower of the two
-/// ends; a closed line, whose last point is its first, from its lowest point to the lower of that
-/// one's neighbors.
+/// Sorts the points of a line into an order that does not depend on how they were found. An open
+/// line begins at the lower of its ends. A closed line, whose last point is its first, begins at
+/// its lowest point and continues to the lower of that point's neighbors.
 inline void putInOrder(std::vector<CriticalPoint>& points) {
   if (points.size() < 2) return;
   if (points.front().face != points.back().face) {

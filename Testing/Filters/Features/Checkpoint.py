@@ -18,13 +18,10 @@ import CriticalPoints
 import Features
 import fields
 import films
-from mpi4py import MPI
 from paraview import simple
+from tracking import COMM, FEW, expect
 
-COMM = MPI.COMM_WORLD
-# On many ranks, of which several share a core, only what may depend on their number.
-FEW = COMM.size <= 4
-expect, Wrong = CriticalPoints.expect, check.Wrong
+Wrong = check.Wrong
 CRITICAL = {"Features": "Critical Points", "CriticalField": ["POINTS", "field"]}
 MOVING = {**Features.FILLED, "Motion": "Estimated"}
 

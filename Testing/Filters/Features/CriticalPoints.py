@@ -3,9 +3,7 @@
 each step, the paths that are known, one answer, bit for bit, on whatever mesh that is cut alike and
 however it is dealt to the ranks, and the same whether steps come one by one, all at once, again,
 backwards, or in situ. Writes hashes to hashes.json for CompareHashes.py.
-
-Every rank runs this script (pvbatch --sym). Arguments, if any, are words: only cases with one of them
-in the name run, and no hashes are written.
+Run and arguments as of Features.py.
 """
 
 import hashlib
@@ -15,12 +13,9 @@ import numpy as np
 import check
 import fields
 import films
-from mpi4py import MPI
 from paraview import simple
+from tracking import COMM, FEW, Tables, appended, expect, gathered, requests, tuned
 
-COMM = MPI.COMM_WORLD
-# On many ranks, of which several share a core, only what may depend on their number.
-FEW = COMM.size <= 4
 CUT = (1, 0) if COMM.size == 3 else (7, 3)
 STEPS = [float(t) for t in range(7)]
 
@@ -52,30 +47,14 @@ ALIKE = {
 }
 
 
-def expect(condition, what):
-    """Of rank 0; whoever else calls it waits for nobody."""
-    if COMM.rank == 0 and not condition:
-        raise check.Wrong(what)
-
-
-def gathered(rows):
-    """On rank 0."""
-    return [row for part in COMM.gather(rows) or [] for row in part]
-
-
-class Outputs:
-    """All that the filter gives on all ranks, in an order that does not depend on them; on rank 0, which
-    alone looks at it."""
+class Outputs(Tables):
+    """The outputs of all ranks, in an order that does not depend on ranks; on rank 0."""
 
     def __init__(self, proxy):
         tracker = proxy.GetClientSideObject()
         fields = check.arrays(tracker.GetOutputDataObject(0).GetFieldData())
         self.counts = {n: int(fields[n][0]) for n in fields if n.startswith("NumberOf")}
-        self.names, self.tables = [], []
-        for port in (2, 3, 4):
-            names, rows = films.table(tracker.GetOutputDataObject(port))
-            self.names.append(names)
-            self.tables.append(sorted(gathered(rows), key=repr))
+        super().__init__(tracker, key=repr)
         self.lines = sorted(gathered(self.trajectories(tracker.GetOutputDataObject(1))), key=repr)
 
     @staticmethod
@@ -93,9 +72,6 @@ class Outputs:
                 line[-1]["place"] = data.GetPoint(point)
             result.append((int(tracks[cell]), line))
         return result
-
-    def rows(self, table):
-        return [dict(zip(self.names[table], row)) for row in self.tables[table]]
 
     def digest(self):
         text = repr((self.counts, self.names, self.tables, self.lines)).encode()
@@ -191,14 +167,12 @@ def at(proxy, when):
 
 
 def run_times():
-    """Steps that are asked for in all manner of ways."""
+    """Steps requested in several orders, again, with AutoTune, and appended."""
     field, mesh, times = CASES["waves"]
     data = fields.source(simple, field, mesh, times)
     right = [o.digest() for o in one_by_one(data, times)]
     proxy = check.tracked(data, Features="Critical Points", CriticalField=["POINTS", "field"])
-    for step in (4, 2, 2, 3, 1, 4, 0):
-        expect(at(proxy, times[step]) == right[step], f"step {step} after others")
-    expect(at(proxy, 2.75) == right[2], "between steps")
+    requests(proxy, at, right, times)
     proxy.Features = "Regions"
     proxy.UpdatePipeline(3.0)
     proxy.Features = "Critical Points"
@@ -206,20 +180,14 @@ def run_times():
     check.delete(proxy)
     proxy = check.tracked(
         data, Auto=1, Features="Critical Points", CriticalField=["POINTS", "field"])
-    for step, when in enumerate(times):
-        expect(at(proxy, when) == right[step], f"step {step} with settings that are chosen")
-    expect(proxy.FieldData["AsyncFeatureTracker TuningTrials"] is not None, "nothing said of a choice")
+    tuned(proxy, at, right, times)
     check.delete(proxy, data)
 
     # Steps that are added.
     data = fields.source(simple, field, mesh, times[:3])
     proxy = check.tracked(data, Features="Critical Points", CriticalField=["POINTS", "field"])
-    expect(at(proxy, 2.0) == right[2], "before steps were added")
     more = fields.source(simple, field, mesh, times)
-    data.Script = more.Script
-    data.ScriptRequestInformation = more.ScriptRequestInformation
-    data.UpdatePipelineInformation()
-    expect(at(proxy, 4.0) == right[4], "after steps were added")
+    appended(proxy, data, more, at, right)
     check.delete(proxy, data, more)
 
 

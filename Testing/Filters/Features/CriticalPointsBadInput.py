@@ -7,6 +7,7 @@ import check
 import fields
 import films
 from paraview import simple
+from tracking import counted
 
 TIMES = [float(t) for t in range(4)]
 GOOD = {"CenterTolerance": 0.05, "CriticalField": ["POINTS", "field"]}
@@ -27,13 +28,7 @@ CASES = (
     ("waves", "moving", {}, ("mesh", "last step")),
 )
 
-
-def points(proxy):
-    """How many in the step, or None where there is no output."""
-    proxy.UpdatePipeline(TIMES[-1])
-    output = proxy.GetClientSideObject().GetOutputDataObject(0)
-    counts = output.GetFieldData().GetArray("NumberOfCriticalPoints")
-    return counts and counts.GetValue(0)
+points = counted("NumberOfCriticalPoints", TIMES[-1])
 
 
 def main():

@@ -14,12 +14,9 @@ import numpy as np
 
 import check
 import films
-from mpi4py import MPI
 from paraview import simple
+from tracking import COMM, FEW, Tables, appended, expect, gathered, requests, tuned
 
-COMM = MPI.COMM_WORLD
-# On many ranks, of which several share a core, only what may depend on their number.
-FEW = COMM.size <= 4
 # Another way to cut the data: so many pieces, and which are whose changes by so much in each step.
 CUT = (1, 0) if COMM.size == 3 else (7, 3)
 TIMES = [0.5 * t for t in range(5)]
@@ -51,31 +48,15 @@ CASES = {
 }
 
 
-def expect(condition, what):
-    """Of rank 0; whoever else calls it waits for nobody."""
-    if COMM.rank == 0 and not condition:
-        raise check.Wrong(what)
-
-
-def gathered(rows):
-    """On rank 0."""
-    return [row for part in COMM.gather(rows) or [] for row in part]
-
-
-class Outputs:
-    """All that the filter gives on all ranks, in an order that does not depend on them; on rank 0, which
-    alone looks at it."""
+class Outputs(Tables):
+    """The outputs of all ranks, in an order that does not depend on ranks; on rank 0."""
 
     def __init__(self, proxy):
         tracker = proxy.GetClientSideObject()
         cells = COMM.gather(films.cells(tracker.GetOutputDataObject(0)))
         cells = np.concatenate(cells) if cells else np.zeros((0, 8))
         self.cells = cells[np.lexsort(cells.T[::-1])]
-        self.names, self.tables = [], []
-        for port in (2, 3, 4):
-            names, rows = films.table(tracker.GetOutputDataObject(port))
-            self.names.append(names)
-            self.tables.append(sorted(gathered(rows)))
+        super().__init__(tracker)
         self.lines = sorted(gathered(self.trajectories(tracker.GetOutputDataObject(1))))
 
     @staticmethod
@@ -92,9 +73,6 @@ class Outputs:
                       for p in points),
             ))
         return result
-
-    def rows(self, table):
-        return [dict(zip(self.names[table], row)) for row in self.tables[table]]
 
     def digest(self):
         text = repr((self.names, self.tables, self.lines)).encode()
@@ -293,14 +271,12 @@ def at(proxy, when):
 
 
 def run_times():
-    """Steps that are asked for in all manner of ways."""
+    """Steps requested in several orders, again, with AutoTune, and appended."""
     film, mesh, times, properties = CASES["meet in images"]
     data = films.source(simple, film, mesh, times)
     right = [o.digest() for o in one_by_one(data, properties, times)]
     proxy = check.tracked(data, **properties)
-    for step in (4, 2, 2, 3, 1, 4, 0):
-        expect(at(proxy, times[step]) == right[step], f"step {step} after others")
-    expect(at(proxy, 2.75) == right[2], "between steps")
+    requests(proxy, at, right, times)
     proxy.MinimumOverlap = 1
     changed = at(proxy, times[4])
     expect(changed != right[4], "a property without a use")
@@ -308,20 +284,14 @@ def run_times():
     expect(at(proxy, times[4]) == right[4], "after a property was changed back")
     check.delete(proxy)
     proxy = check.tracked(data, Auto=1, **properties)
-    for step, when in enumerate(times):
-        expect(at(proxy, when) == right[step], f"step {step} with settings that are chosen")
-    expect(proxy.FieldData["AsyncFeatureTracker TuningTrials"] is not None, "nothing said of a choice")
+    tuned(proxy, at, right, times)
     check.delete(proxy, data)
 
     # Steps that are added.
     data = films.source(simple, film, mesh, times[:3])
     proxy = check.tracked(data, **properties)
-    expect(at(proxy, 2.0) == right[2], "before steps were added")
     more = films.source(simple, film, mesh, times)
-    data.Script = more.Script
-    data.ScriptRequestInformation = more.ScriptRequestInformation
-    data.UpdatePipelineInformation()
-    expect(at(proxy, 4.0) == right[4], "after steps were added")
+    appended(proxy, data, more, at, right)
     check.delete(proxy, data, more)
 
 

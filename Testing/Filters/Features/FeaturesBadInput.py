@@ -6,6 +6,7 @@ hang, and a pipeline that works again, from the first step on.
 import check
 import films
 from paraview import simple
+from tracking import counted
 
 TIMES = [float(t) for t in range(4)]
 GOOD = {"ScalarConnectivity": 1, "Scalars": ["CELLS", "filled"], "ScalarRange": [0.5, 2.0]}
@@ -13,14 +14,7 @@ DEFAULTS = {"LabelConnectivity": 0, "Motion": "None"}
 LABELS = {"LabelConnectivity": 1}
 FLOW = {"Motion": "Velocity Field"}
 NAN = float("nan")
-
-
-def tracks(proxy):
-    """How many so far, or None where there is no output."""
-    proxy.UpdatePipeline(TIMES[-1])
-    output = proxy.GetClientSideObject().GetOutputDataObject(0)
-    counts = output.GetFieldData().GetArray("NumberOfTracks")
-    return counts and counts.GetValue(0)
+tracks = counted("NumberOfTracks", TIMES[-1])
 
 
 def main():

@@ -15,7 +15,7 @@ __extension__ typedef __int128 Wide;
 
 using Rows = std::array<const RoundedVector*, 3>;
 
-/// Of the rows and columns of a matrix that are in two masks, equally many.
+/// The minor of the rows and columns of a matrix in two masks of equal size.
 Wide minorOf(const Rows& rows, unsigned rowMask, unsigned columnMask) {
   std::size_t r[3], c[3], n = 0, m = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -31,10 +31,10 @@ Wide minorOf(const Rows& rows, unsigned rowMask, unsigned columnMask) {
          at(0, 2) * (at(1, 0) * at(2, 1) - at(1, 1) * at(2, 0));
 }
 
-/// A product of moves in the determinant of a matrix whose elements are moved: its coefficient is
-/// the minor of the other rows and columns.
+/// A product of perturbations in the determinant of a perturbed matrix. Its coefficient is the
+/// minor of the other rows and columns.
 struct Term {
-  unsigned moved;  // bit row * dimension + column of each element; a term with less is larger
+  unsigned moved;  // bit row * dimension + column of each element; a smaller mask is a larger term
   unsigned rows, columns;
   int sign;
 };
@@ -84,7 +84,7 @@ const std::vector<Term>& termsOf(int dimension) {
   return dimension == 2 ? two : three;
 }
 
-/// The sign of the determinant of moved rows, never 0.
+/// The sign of the determinant of perturbed rows, never 0.
 int movedSign(const Rows& rows, int dimension) {
   const unsigned all = (1u << dimension) - 1;
   for (const Term& term : termsOf(dimension)) {

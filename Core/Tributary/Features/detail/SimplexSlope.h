@@ -7,16 +7,17 @@
 
 namespace tributary::detail {
 
-/// Of a simplex and of the linear function that has given values at its corners.
+/// The size of a simplex, and the gradient of the linear function with given values at its corners.
 struct SimplexSlope {
   std::array<double, 3> gradient{};
   double size;  ///< Area times 2, volume times 6; the gradient is not finite if it is 0.
 };
 
-/// Solves edge[i] . gradient = rise[i]: two or three equations with as many unknowns.
+/// Solves edge[i] . gradient = rise[i], a system of two or three equations.
 /// @param edge  from the first corner to each other one
-/// @param rise  of the value along each edge
-inline SimplexSlope slopeOf(int dimension, const double edge[3][3], const double rise[3]) {
+/// @param rise  change of the value along each edge
+[[nodiscard]] inline SimplexSlope slopeOf(int dimension, const double edge[3][3],
+                                          const double rise[3]) {
   if (dimension == 2) {
     const double det = edge[0][0] * edge[1][1] - edge[0][1] * edge[1][0];
     return {{(rise[0] * edge[1][1] - rise[1] * edge[0][1]) / det,
