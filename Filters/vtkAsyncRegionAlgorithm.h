@@ -7,8 +7,8 @@
  * connected. The description of the input of vtkAsyncConnectivity holds for its other subclasses
  * too.
  *
- * **AutoTune** (see vtkAsyncExchangeAlgorithm): the sets of the ranks are united about fifty more times,
- * which is a small part of the work if cells outnumber sets. The choice holds until Method,
+ * **AutoTune** (see vtkAsyncExchangeAlgorithm): the sets of the ranks are united about fifty more
+ * times, which is a small part of the work if cells outnumber sets. The choice holds until Method,
  * Schedule, Arrivals, Detector or the number of ranks changes, or the number of data sets with
  * points changes by more than a factor of two. ExpectedSeconds refers to uniting the sets (of the
  * first range, if there are several); TuningSeconds is contained in the time of the phase that
