@@ -119,9 +119,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   /// @param interrupted  whether the work of this rank was interrupted
   /// @return whether any rank was interrupted or asked to abort
   [[nodiscard]] bool AgreeOnAbort(tributary::Transport& transport, bool interrupted);
-  [[nodiscard]] bool AbortedTogether(tributary::Transport& transport, bool interrupted) {
-    return this->AgreeOnAbort(transport, interrupted);
-  }
 
   vtkMultiProcessController* Controller = nullptr;
 

@@ -429,7 +429,7 @@ std::optional<double> timeIteration(Transport& transport, const RelaxationOption
     moments[static_cast<std::size_t>(thread)].push_back(tributary::steadySeconds());
   };
   HybridJacobi solver(transport, problem, hybrid);
-  solver.run();
+  (void)solver.run();
   double rate = 0;
   for (const auto& ends : moments) {
     std::vector<double> times;

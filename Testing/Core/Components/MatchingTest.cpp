@@ -224,7 +224,7 @@ std::string errorWithStranger(Transport& transport, const Bytes& question, const
     for (const Bytes& bytes : {question, answer}) {
       std::vector<Bytes> toRanks(std::size_t(transport.size()));
       toRanks[0] = bytes;
-      exchangeBytes(transport, std::move(toRanks), errors);
+      (void)exchangeBytes(transport, std::move(toRanks), errors);
     }
     errors.agree(transport);
     agreeOnError(transport, {});

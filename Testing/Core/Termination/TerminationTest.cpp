@@ -548,7 +548,7 @@ std::string saidOf(const Case& detected, Bytes bytes, int turns) {
   const std::string error = errorOf([&] {
     Backoff backoff;
     for (int turn = 0; turn < turns; ++turn) {
-      detector->advance(false, false);
+      (void)detector->advance(false, false);
       transport.poll();
       backoff.pause(transport);
     }
