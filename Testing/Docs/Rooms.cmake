@@ -92,6 +92,7 @@ foreach (room IN LISTS found)
         continue ()
       elseif (room MATCHES "^Filters" AND EXISTS "${ROOT}/Filters/${include}")
         get_filename_component(other "Filters/${include}" DIRECTORY)
+        string(REGEX REPLACE "^(Filters/[^/]+)/.*" "\\1" other "${other}")  # of a folder in a room
       else ()
         continue ()
       endif ()

@@ -268,9 +268,8 @@ TRIBUTARY_INLINE Wide loadRun(const double run[4], int part) {
 }
 
 /// Transposes runs of numbers, one run for each lane: out[i] has number i of each lane, for i < N.
-/// @param load  load(lane, i) returns Width numbers of a lane from number i * Width on; those from
-/// N
-///              on are ignored
+/// `load(lane, i)` returns Width numbers of a lane from number i * Width on; numbers from N on are
+/// ignored.
 template <int N, class Load>
 TRIBUTARY_INLINE void gather(Load&& load, Wide out[N]) {
   for (int i = 0; i < N; i += Width) {

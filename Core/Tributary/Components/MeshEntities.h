@@ -46,8 +46,9 @@ class MeshEntities {
 
  private:
   class Numbering;
-  friend MeshEntities numberEntities(const MeshCells&, Through, Span<const std::uint8_t>,
-                                     const ParallelFor&);
+  friend MeshEntities numberEntities(const MeshCells& mesh, Through through,
+                                     Span<const std::uint8_t> inRange,
+                                     const ParallelFor& parallelFor);
   MeshCells mesh_;
   Through through_ = Through::Points;
   std::vector<std::int64_t> offsets_, entities_;

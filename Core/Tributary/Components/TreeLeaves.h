@@ -114,7 +114,7 @@ class TreeLeaves {
   /// Adds a leaf that is no ghost. @param children  of a cell. Throws Error if it overlaps another.
   void insert(std::size_t leaf, std::size_t children);
   Path pathTo(std::size_t axis, std::int64_t coordinate, int level) const;
-  /// The node on a level, or the leaf above it. @param paths  along each axis
+  /// The node on a level, or the leaf above it, on the paths along the three axes.
   std::int64_t nodeAt(const Path& x, const Path& y, const Path& z, int level) const;
   /// Pairs of one leaf with leaves that are as large or larger; of such as large with later ones.
   void contactsOf(std::size_t leaf, Through through, std::vector<Pair>& pairs) const;

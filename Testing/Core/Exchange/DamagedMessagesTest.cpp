@@ -197,7 +197,7 @@ TEST(DamagedMessages, OfBlockingCollectives) {
     });
   }
   expectAll(errors, {"no memory for a message", "bytes wanted", "no whole number of values",
-                     "the number must not be negative"});
+                     "the number of blocks must be at least 0"});
 }
 
 TEST(DamagedMessages, OfAMerge) {
@@ -208,7 +208,7 @@ TEST(DamagedMessages, OfAMerge) {
     merge.run({std::string(24, 'a')});
   });
   expectAll(errors,
-            {"a reduction's is too short", "block 2 to block 0 in round",
+            {"a message of a reduction is too short", "block 2 to block 0 in round",
              "does not merge into block", "a second one of block", "a range of", "bytes too many"});
 }
 
