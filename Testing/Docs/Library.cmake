@@ -4,6 +4,7 @@
 # cmake -DROOT=<repository> -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler>
 #       -DCXX_FLAGS=<flags> -DGENERATOR=<generator> -DRUN=<launcher;...> -P Library.cmake
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/../Install/Consumer.cmake")
 
 # snippet_of(<page> <language> <file>): writes the page's one snippet of a language to a file.
 function (snippet_of page language file)
@@ -24,14 +25,6 @@ function (snippet_of page language file)
   file(WRITE "${file}" "${snippet}\n")
 endfunction ()
 
-function (run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
-  if (NOT result EQUAL 0)
-    list(GET ARGN 0 program)
-    message(FATAL_ERROR "${program} failed: ${result}")
-  endif ()
-endfunction ()
-
 file(REMOVE_RECURSE "${WORK_DIR}")
 snippet_of(README.md cmake "${WORK_DIR}/source/link.cmake")
 file(WRITE "${WORK_DIR}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.22)
@@ -40,9 +33,5 @@ add_executable(yours yours.cpp)
 include(link.cmake)
 ")
 snippet_of(Docs/UserGuide.md cpp "${WORK_DIR}/source/yours.cpp")
-run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix" --component Core)
-run("${CMAKE_COMMAND}" -S "${WORK_DIR}/source" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-  "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-  "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release)
-run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+build_consumer("${WORK_DIR}/source")
 run(${RUN} "${WORK_DIR}/build/yours")

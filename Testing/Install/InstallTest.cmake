@@ -4,18 +4,8 @@
 # cmake -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler> -DGENERATOR=<generator>
 #       -DCXX_FLAGS=<flags> -DRUN=<launcher;...> -DHEADERS=<ON|OFF>
 #       -P InstallTest.cmake
-function (run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
-  if (NOT result EQUAL 0)
-    list(GET ARGN 0 program)
-    message(FATAL_ERROR "${program} failed: ${result}")
-  endif ()
-endfunction ()
+include("${CMAKE_CURRENT_LIST_DIR}/Consumer.cmake")
 
 file(REMOVE_RECURSE "${WORK_DIR}")
-run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix" --component Core)
-run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-  "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-  "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release "-DHEADERS=${HEADERS}")
-run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
+build_consumer("${CMAKE_CURRENT_LIST_DIR}" "-DHEADERS=${HEADERS}")
 run(${RUN} "${WORK_DIR}/build/Reachable")

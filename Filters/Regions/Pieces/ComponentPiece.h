@@ -138,6 +138,17 @@ class ComponentPiece {
   DomainRules rules_;
 };
 
+/// Points that a piece may share with others, with their keys.
+/// @param all    the number of points of the piece
+/// @param keyOf  of a point
+template <class KeyOf>
+SharedPoints keyedPoints(std::vector<std::int64_t> points, std::int64_t all, KeyOf&& keyOf) {
+  std::vector<EntityKey> keys;
+  keys.reserve(points.size());
+  for (const std::int64_t point : points) keys.push_back(keyOf(point));
+  return SharedPoints(std::move(points), std::move(keys), all);
+}
+
 class LabeledPiece;
 
 /// What a piece may have in common with others.

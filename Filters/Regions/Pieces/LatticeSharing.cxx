@@ -149,11 +149,8 @@ std::vector<EntityKey> LatticePiece::connect(Span<const NeighborPiece> others,
 
 std::unique_ptr<SharedPiece> LatticePiece::share(Span<const NeighborPiece> others,
                                                  bool connect) const {
-  std::vector<std::int64_t> points = pointsIn(others);
-  std::vector<EntityKey> keys;
-  keys.reserve(points.size());
-  for (const std::int64_t point : points) keys.push_back(keyOf(point));
-  SharedPoints shared(std::move(points), std::move(keys), this->points());
+  SharedPoints shared =
+      keyedPoints(pointsIn(others), points(), [&](std::int64_t point) { return keyOf(point); });
   std::vector<LatticeEntity> connections;
   std::vector<EntityKey> connectionKeys;
   if (connect) connectionKeys = this->connect(others, shared, connections);

@@ -102,11 +102,8 @@ std::vector<EntityKey> UnstructuredPiece::connect(const SharedPoints& shared,
 
 std::unique_ptr<SharedPiece> UnstructuredPiece::share(Span<const NeighborPiece> others,
                                                       bool connect) const {
-  std::vector<std::int64_t> points = pointsIn(others);
-  std::vector<EntityKey> keys;
-  keys.reserve(points.size());
-  for (const std::int64_t point : points) keys.push_back(keyOf(point));
-  SharedPoints shared(std::move(points), std::move(keys), this->points());
+  SharedPoints shared =
+      keyedPoints(pointsIn(others), points(), [&](std::int64_t point) { return keyOf(point); });
   std::vector<EntityKey> connectionKeys;
   std::vector<Connection> connections;
   std::vector<std::int64_t> border;
