@@ -53,11 +53,11 @@ void streamJacobiRows(LaplaceStencil stencil, const double* row, const RowStride
 std::size_t streamStride(std::size_t values) {
   // Doubles in a cache line, and in half of what the ways of the first cache repeat after: the next
   // row but one should not come down there either.
-  constexpr std::size_t line = 8, way = 256;
+  constexpr std::size_t Line = 8, Way = 256;
   // The rows of several stencils should be a few lines apart there.
-  constexpr std::size_t apart = 4 * line;
-  std::size_t stride = (values + line - 1) / line * line;
-  while (stride % way < apart || stride % way > way - apart) stride += line;
+  constexpr std::size_t Apart = 4 * Line;
+  std::size_t stride = (values + Line - 1) / Line * Line;
+  while (stride % Way < Apart || stride % Way > Way - Apart) stride += Line;
   return stride;
 }
 

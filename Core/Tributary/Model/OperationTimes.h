@@ -36,11 +36,11 @@ constexpr std::size_t Operations = 14;
 
 /// "CopySideHalo", ...
 inline std::string nameOf(Operation operation) {
-  static constexpr std::array<const char*, Operations> names = {
+  static constexpr std::array<const char*, Operations> Names = {
       "CopySideHalo", "CopyEndHalo", "CopyNeighbor",   "ComputeLayer",    "ComputeInterior",
       "PublishSides", "PublishEnds", "PublishLayer",   "ComputeResidual", "SumResidual",
       "CopyBoundary", "UpdateHalo",  "MasterResidual", "MasterHalo"};
-  return names[static_cast<std::size_t>(operation)];
+  return Names[static_cast<std::size_t>(operation)];
 }
 
 /// What an iteration of a thread consisted of besides computing.

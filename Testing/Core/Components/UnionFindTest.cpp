@@ -130,12 +130,12 @@ TEST(UnionFind, UnitesAllEdges) {
 /// Many threads on the same few sets: every union must be counted once.
 TEST(UnionFind, CountsEachMergeOnceUnderContention) {
   for (int round = 0; round < 50; ++round) {
-    constexpr std::int64_t Elements = 64, kUnions = 4000;
+    constexpr std::int64_t Elements = 64, Unions = 4000;
     UnionFind<std::uint32_t> unions(Elements);
     std::int64_t merges = 0;
-    onThreads(4, 4)(kUnions, [&](std::int64_t begin, std::int64_t end) {
+    onThreads(4, 4)(Unions, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = begin; i < end; ++i) {
-        const auto random = mix(std::uint64_t(i + round * kUnions));
+        const auto random = mix(std::uint64_t(i + round * Unions));
         if (unions.uniteConcurrently(std::uint32_t(random % Elements),
                                      std::uint32_t((random >> 32) % Elements)))
           __atomic_fetch_add(&merges, 1, __ATOMIC_RELAXED);

@@ -147,8 +147,8 @@ inline auto withStencil(LaplaceStencil stencil, Visit&& visit) {
 
 template <class Stencil, class T>
 inline T mean(const double* p, const RowStrides& s) {
-  constexpr double weight = 1.0 / Stencil::Neighbors;
-  return weight * Stencil::template sum<T>(p, s);
+  constexpr double Weight = 1.0 / Stencil::Neighbors;
+  return Weight * Stencil::template sum<T>(p, s);
 }
 
 /// Past the caches. @pre `to` is a multiple of 32
@@ -192,22 +192,22 @@ inline void streamRows(const double* row, const RowStrides& strides, std::int64_
   double* __restrict to = out;
   // So far ahead of what is computed the row that nobody has read yet is fetched: more than the
   // processor does on its own where it reads several rows at once.
-  constexpr std::int64_t ahead = Rows > 1 ? 64 : 256;
-  constexpr double weight = 1.0 / Stencil::Neighbors;
+  constexpr std::int64_t Ahead = Rows > 1 ? 64 : 256;
+  constexpr double Weight = 1.0 / Stencil::Neighbors;
   const auto single = [&](std::int64_t i) {
     for (int r = 0; r < Rows; ++r) to[i + r * s.y] = mean<Stencil, double>(row + i + r * s.y, s);
   };
   // Whole lines, as parts of many that wait for their other parts would be written one by one.
-  constexpr std::size_t line = 2 * sizeof(Four);
+  constexpr std::size_t Line = 2 * sizeof(Four);
   std::int64_t i = 0;
-  for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % line != 0; ++i) single(i);
+  for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % Line != 0; ++i) single(i);
   for (; i + 2 * Width <= count; i += 2 * Width) {
     typename Stencil::template Window<Four> left(row + i, s), right(row + i + Width, s);
     for (int r = 0; r < Rows; ++r) {
       const double* from = row + i + r * s.y;
-      __builtin_prefetch(Stencil::last(from, s) + ahead);
-      storePast(to + i + r * s.y, weight * left.next(from, s));
-      storePast(to + i + r * s.y + Width, weight * right.next(from + Width, s));
+      __builtin_prefetch(Stencil::last(from, s) + Ahead);
+      storePast(to + i + r * s.y, Weight * left.next(from, s));
+      storePast(to + i + r * s.y + Width, Weight * right.next(from + Width, s));
     }
   }
   for (; i < count; ++i) single(i);
@@ -236,8 +236,8 @@ void drain() {
 
 template <class Stencil, class T>
 inline T squared(const double* p, const RowStrides& s) {
-  constexpr double neighbors = Stencil::Neighbors;
-  const T residual = Stencil::template sum<T>(p, s) - neighbors * at<T>(p);
+  constexpr double Neighbors = Stencil::Neighbors;
+  const T residual = Stencil::template sum<T>(p, s) - Neighbors * at<T>(p);
   return residual * residual;
 }
 
