@@ -18,7 +18,7 @@ namespace tributary {
 /// deterministic inside test. The test of VTK casts rays in random directions, so repeated tests of
 /// a point near a face may give different results. This test computes the signed distance to the
 /// planes of the faces, which depends only on the cell and the point, and is about a hundred times
-/// faster or more.
+/// faster.
 class Polyhedra {
  public:
   explicit Polyhedra(vtkUnstructuredGrid* grid);
