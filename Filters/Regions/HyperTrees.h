@@ -22,7 +22,8 @@ TreeLattice latticeOf(vtkHyperTreeGrid* grid);
 /// @throws Error if there are too few coordinates
 std::array<std::vector<double>, 3> rootCoordinates(vtkHyperTreeGrid* grid);
 
-/// Returns a hash that is the same for all grids with the same root cells and the same subdivision.
+/// Returns a hash that is the same for all grids with the same root cells and the same branch
+/// factor.
 std::uint64_t hashOfRoots(vtkHyperTreeGrid* grid);
 
 /// The leaves of a hyper tree grid: cells that are not divided or that are at the grid's
