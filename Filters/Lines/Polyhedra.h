@@ -44,7 +44,7 @@ class Polyhedra {
   struct Cell {
     std::int64_t firstFace, endFace;    // in faces_
     std::int64_t firstPoint, endPoint;  // in points_
-    std::array<double, 3> size;         // size of the bounding box
+    std::array<double, 3> size;         // of the bounding box
     double length;                      // its diagonal
   };
   struct Face {
