@@ -22,8 +22,7 @@ struct PointArray {
 
 struct PointArrayList {
   std::vector<PointArray> arrays;
-  std::vector<std::string>
-      dropped;  ///< Names of arrays whose number of components differs between blocks.
+  std::vector<std::string> dropped;  ///< Arrays whose component count differs between blocks.
 };
 
 /// Collective. Returns the union, by name, of the point arrays of all pieces on all ranks. It
