@@ -55,7 +55,7 @@ struct FlowDomain {
 /// @param pieces  this rank's leaves with the vectors
 /// @param cellCentered  whether the vectors are cell data; ignored on a rank without pieces
 /// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
-/// cell data in another; if their names differ; or if they do not have three components
+///         cell data in another; if their names differ; or if they do not have three components
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
                                            bool cellCentered);
 
