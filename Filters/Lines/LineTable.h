@@ -57,7 +57,7 @@ struct LineTable {
 /// Collective. Sends the end of each line to the rank that outputs it, and assigns positions in the
 /// output.
 /// @param join  whether to join the two halves of a seed to one line: the backward half in reverse
-/// order, then the forward half
+///              order, then the forward half
 /// @throws Error on all ranks if an end is missing
 [[nodiscard]] LineTable makeLineTable(Transport& transport, const Shares& shares,
                                       const std::vector<LineEnd>& ends, bool forward, bool backward,
