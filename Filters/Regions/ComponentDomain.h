@@ -37,7 +37,7 @@ struct ComponentDomain {
 /// @param labels     for each leaf, null or its array of labels per cell
 /// @param withLabels whether only cells of equal labels are connected
 /// @param tolerance  maximum distance of coinciding points of two cells, as a fraction of the
-/// smaller cell's diagonal; 0: only points with equal coordinates coincide
+///                   smaller cell's diagonal; 0: only points with equal coordinates coincide
 /// @param options    of the union that joins coinciding points
 /// @return null after an abort
 /// @throws Error on all ranks if a data set is invalid
