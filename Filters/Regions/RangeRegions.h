@@ -47,7 +47,7 @@ std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& sca
 /// of points in the table.
 /// @param isSelected     for each piece, for each set
 /// @param cells, points  for each piece, an array with one value per cell and one per point, or
-/// null
+///                       null
 void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
                   const std::vector<std::vector<char>>& isSelected,
                   const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points);
