@@ -13,7 +13,7 @@ namespace tributary {
 /// A selection of the regions of a range, the same on all ranks.
 struct RegionSelection {
   bool all = false;
-  std::vector<std::int64_t> numbers;  ///< In ascending order; unless selected by size.
+  std::vector<std::int64_t> numbers;  ///< Ascending; not used if selected by size.
   std::int64_t leastCells = 1, mostCells = 0;
 
   /// Whether a region is selected.
