@@ -9,8 +9,8 @@
 namespace tributary {
 
 /// Returns the cells with the given ids, with their points and all arrays: poly data for poly data,
-/// an unstructured grid for any other data set. A data set of these types that has no other cells
-/// and points is not copied.
+/// an unstructured grid for any other data set. If the input is of one of these types and has no
+/// other cells and points, its data are shared and not copied.
 /// @param ids  in ascending order
 vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<vtkIdType>& ids);
 
