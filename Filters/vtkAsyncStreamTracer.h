@@ -1,66 +1,73 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncStreamTracer
- * @brief   Streamlines in a distributed steady vector field, the same on any number of ranks
+ * @brief   Streamlines of a distributed steady vector field, independent of the number of ranks
  *
- * vtkAsyncStreamTracer traces lines that follow a vector field, from every point of a second input,
- * with the flow, against it, or both. It does what vtkStreamTracer (and vtkPStreamTracer, its
- * distributed kin) does, with properties of the same names and meanings; what is different is how
- * it works on several ranks, and what follows from that.
+ * vtkAsyncStreamTracer integrates a steady vector field from every point of a second input, along
+ * the flow, against it, or in both directions. It corresponds to vtkStreamTracer and to its
+ * distributed version vtkPStreamTracer; properties with the same meaning have the same names.
+ * Unlike these, it processes the data of all ranks as one domain, and its lines are the same on any
+ * number of ranks.
  *
  * **Input.** Port 0: any vtkDataSet, or any composite of them (multiblock, partitioned, AMR),
- * distributed over the ranks in any way. All its blocks on all ranks are one domain: a line that
- * leaves a block goes on in the next one. The vectors are chosen with SetInputArrayToProcess(0,
- * ...), as point data (interpolated in a cell) or cell data (constant in a cell), three components;
- * by default they are the active ones, of points or else of cells, with one name in all blocks.
- * Blocks without them, and blocks of lower dimension than the highest there is, are left out, and
- * so are an AMR hierarchy's cells that a finer level covers. Ranks may be empty. Ghost cells are
- * neither needed nor asked for; where the input has them, they save messages. Port 1: the seeds,
- * the points of a vtkDataSet or composite, each rank giving its own share: a source that is the
- * same on all ranks must give its points on one of them only, as VTK's sources do when they are
- * asked for a piece.
+ * distributed over the ranks in any way. All blocks on all ranks form one domain: a line that
+ * leaves a block continues in the next one. SetInputArrayToProcess(0, ...) selects the vectors: an
+ * array with three components, which must have the same name in all blocks. Point data are
+ * interpolated in each cell; cell data are constant in each cell. The default is the active vectors
+ * of the points or, if there are none, of the cells. The filter ignores blocks without the vectors,
+ * blocks of lower dimension than the highest dimension of all blocks, and AMR cells that a finer
+ * level covers. Ranks may be empty. Ghost cells are neither required nor requested. If the input
+ * has ghost cells, they reduce the number of messages.
  *
- * **Output.** One polyline for every seed and direction that has at least one step, ordered by
- * seed, forward before backward. With N seeds on P ranks, rank r has the lines of the seeds
- * r * N / P to (r + 1) * N / P - 1. Points are of type float.
- * - Point data: the input's point arrays, interpolated (where a block lacks an array that others
- *   have: NaN, or 0 for integers); the vectors, also if they belong to cells; IntegrationTime
- *   (double), the time since the seed, negative on the way back; with ComputeVorticity also
- *   Vorticity (double, 3), Rotation (double, radians), AngularVelocity (double) and Normals
- *   (double, 3; the active vectors). An array of the input with the name of one of these gives way
- *   to it; one that has not a tuple for each point is left out.
- * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int, as
- * vtkStreamTracer's; vtkIdType if the largest id of all ranks needs it). Ids are the seeds' global
- * point ids if the source has such; else the number of the point in the whole extent, for a
- * structured source; else points are counted rank by rank.
- * - Field data: that of the input; statistics (see vtkAsyncAlgorithm), of which the tracer's own
- * are Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and Handovers, and what
- * AutoTune adds; RejectedSeedIds on request.
+ * Port 1: the seeds, which are the points of a vtkDataSet or of a composite. Each rank provides its
+ * own part. A source that is identical on all ranks must provide its points on one rank only; VTK's
+ * sources do so when a piece is requested.
  *
- * **The same bits.** Points, point data and cell data do not depend on the number of ranks, on how
- * the input is cut or on ghost cells, on BlocksPerRank, on threads, on the schedule or on the
- * timing of messages: a line that crosses ranks hands over the state of its integrator, within a
- * step too. (Ranks must be processors of one kind. SeedIds of a source without global ids or
- * extent follow the order of ranks, hence its cut. Field data is outside this promise.)
+ * **Output.** One polyline for each seed and direction with at least one step, ordered by seed,
+ * forward before backward. With N seeds on P ranks, rank r has the lines of the seeds r * N / P to
+ * (r + 1) * N / P - 1. Points are of type float.
+ * - Point data: the point arrays of the input, interpolated; values are NaN (0 for integers) where
+ *   a block lacks an array that other blocks have. The vectors, also if they are cell data.
+ *   IntegrationTime (double), the time since the seed, which is negative in the backward direction.
+ *   With ComputeVorticity, also Vorticity (double, 3 components), Rotation (double, radians),
+ *   AngularVelocity (double), and Normals (double, 3 components; the active vectors). Each of these
+ *   replaces an array of the input with the same name. Arrays of the input that do not have one
+ *   tuple for each point are omitted.
+ * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int, as in
+ *   vtkStreamTracer, or vtkIdType if the largest id of all ranks requires it). The ids are the
+ *   global point ids of the seeds if the source has them. Otherwise, they are point numbers in the
+ *   whole extent for a structured source; for other sources, points are numbered rank by rank.
+ * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
+ *   of this filter are Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and
+ *   Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
  *
- * **AutoTune** (see vtkAsyncExchangeAlgorithm) tries four times BlocksPerRank, too:
- * TunedBlocksPerRank. All seeds are traced with the defaults, the first steps of their lines with
- * the others, too, and where one of these seems to be faster all seeds with that one and with the
- * defaults again; all of it takes about five times as long as tracing them. The choice holds until
- * a property or the number of seeds changes; not when the input's values or time do. With fewer
- * than 100 seeds nothing is tried. ExpectedSeconds are those of TracingSeconds.
+ * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
+ * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule, or the
+ * timing of messages. A line that crosses ranks transfers the complete state of its integrator,
+ * also within a step. All ranks must run on processors of one kind. If the source has neither
+ * global ids nor an extent, SeedIds follow the order of the ranks and so depend on the
+ * decomposition of the source. This guarantee does not include field data.
  *
- * **Collective**, see vtkAsyncAlgorithm; BlocksPerRank may differ between ranks too. It is looked
- * for an abort between groups of up to 2048 lines of a block.
+ * **AutoTune** (see vtkAsyncExchangeAlgorithm) also tries four times BlocksPerRank and reports the
+ * choice as TunedBlocksPerRank. All seeds are traced with the defaults, and the first steps of
+ * their lines with the other settings. If one of these appears to be faster, all seeds are traced
+ * with it and again with the defaults. The trials take about five times as long as tracing the
+ * lines. The choice is kept until a property or the number of seeds changes; changes of the values
+ * or the time of the input do not invalidate it. Nothing is tried with fewer than 100 seeds.
+ * ExpectedSeconds is a prediction of TracingSeconds.
  *
- * Work on the points of one rank is parallel through vtkSMPTools.
+ * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank may also differ between ranks. Aborts are
+ * checked between batches of up to 2048 lines of a block.
  *
- * **Cell-centered vectors.** The velocity is constant in each cell. For the vorticity, which would
- * be zero, the velocity is averaged to the points, over the cells of all ranks, and interpolated.
+ * Processing of the points of one rank is parallel through vtkSMPTools.
  *
- * **Not supported:** cells of 0 or 1 dimensions, hyper tree grids (in composite data sets they are
- * left out with a warning), vectors that vary in time, vtkStreamTracer's interpolator prototypes
- * and custom termination callbacks.
+ * **Cell data vectors.** The velocity is constant in each cell, so its vorticity would be zero. For
+ * the vorticity, the velocity is therefore averaged to the points, over the cells of all ranks, and
+ * interpolated.
+ *
+ * **Not supported:** cells of dimension 0 or 1; hyper tree grids (those in composite data sets are
+ * ignored with a warning); vectors that vary in time; the interpolator prototypes and custom
+ * termination callbacks of vtkStreamTracer.
  *
  * @sa
  * vtkAsyncAlgorithm vtkStreamTracer vtkPStreamTracer vtkRibbonFilter
@@ -93,11 +100,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   enum Units { LENGTH_UNIT = 1, CELL_LENGTH_UNIT = 2 };
 
   /**
-   * Values of ReasonForTermination; up to STAGNATION those of vtkStreamTracer.
+   * Values of ReasonForTermination. The values up to STAGNATION are those of vtkStreamTracer.
    */
   enum ReasonForTermination {
     OUT_OF_DOMAIN = 1,
-    NOT_INITIALIZED = 2,   ///< The seed lies in no cell; such a line is not output.
+    NOT_INITIALIZED = 2,   ///< The seed lies in no cell; the line is not output.
     UNEXPECTED_VALUE = 3,  ///< A velocity that is not finite.
     OUT_OF_LENGTH = 4,
     OUT_OF_STEPS = 5,
@@ -107,20 +114,21 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * The lines.
+   * The streamlines of this rank.
    */
   vtkPolyData* GetOutput();
   vtkPolyData* GetOutput(int port);
   ///@}
 
   /**
-   * The pipeline that makes the seeds: sets the connection of port 1.
+   * Sets the connection of port 1, the pipeline that produces the seeds.
    */
   void SetSourceConnection(vtkAlgorithmOutput* seeds);
 
   ///@{
   /**
-   * Trace with the flow (FORWARD), against it (BACKWARD) or both (the default).
+   * Direction of integration: along the flow (FORWARD), against it (BACKWARD), or both (BOTH).
+   * Default: BOTH.
    */
   vtkSetClampMacro(IntegrationDirection, int, FORWARD, BOTH);
   vtkGetMacro(IntegrationDirection, int);
@@ -128,9 +136,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Whether, with the direction BOTH, the two halves become one line in the direction of the flow
-   * with the seed inside; its ReasonForTermination is that of the forward half. Rotation is 0 at
-   * the seed. Default: false.
+   * With IntegrationDirection BOTH, whether to join the two halves of each line. The joined line
+   * has the direction of the flow and contains the seed. Its ReasonForTermination is that of the
+   * forward half, and Rotation is 0 at the seed. Default: false.
    */
   vtkSetMacro(JoinDirections, bool);
   vtkGetMacro(JoinDirections, bool);
@@ -139,8 +147,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * RUNGE_KUTTA2 and RUNGE_KUTTA4 make steps of InitialIntegrationStep; RUNGE_KUTTA45 (the default)
-   * chooses each step by its own estimate of the error.
+   * Integration method. RUNGE_KUTTA2 and RUNGE_KUTTA4 have a constant step length,
+   * InitialIntegrationStep. RUNGE_KUTTA45 adapts the length of each step to an estimate of its
+   * error. Default: RUNGE_KUTTA45.
    */
   vtkSetClampMacro(IntegratorType, int, RUNGE_KUTTA2, RUNGE_KUTTA45);
   vtkGetMacro(IntegratorType, int);
@@ -148,8 +157,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Unit of the three step lengths: LENGTH_UNIT, the input's own unit, or CELL_LENGTH_UNIT (the
-   * default), the diagonal of the bounding box of the cell where the step begins.
+   * Unit of the three step lengths: LENGTH_UNIT, the length unit of the input, or CELL_LENGTH_UNIT,
+   * the diagonal of the bounding box of the cell in which the step begins. Default:
+   * CELL_LENGTH_UNIT.
    */
   vtkSetClampMacro(IntegrationStepUnit, int, LENGTH_UNIT, CELL_LENGTH_UNIT);
   vtkGetMacro(IntegrationStepUnit, int);
@@ -157,8 +167,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Length of every step (RUNGE_KUTTA2 and 4) or of the first one (RUNGE_KUTTA45), in
-   * IntegrationStepUnit; above 0. Default: 0.2.
+   * Length of each step (RUNGE_KUTTA2 and RUNGE_KUTTA4) or of the first step (RUNGE_KUTTA45), in
+   * IntegrationStepUnit. Must be greater than 0. Default: 0.2.
    */
   vtkSetMacro(InitialIntegrationStep, double);
   vtkGetMacro(InitialIntegrationStep, double);
@@ -166,8 +176,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Shortest step of RUNGE_KUTTA45, in IntegrationStepUnit, at most MaximumIntegrationStep; it is
-   * taken whatever its error. 0: InitialIntegrationStep. Default: 0.01.
+   * Minimum step length of RUNGE_KUTTA45, in IntegrationStepUnit; not greater than
+   * MaximumIntegrationStep. A step of this length is accepted regardless of its error. 0 selects
+   * InitialIntegrationStep. Default: 0.01.
    */
   vtkSetMacro(MinimumIntegrationStep, double);
   vtkGetMacro(MinimumIntegrationStep, double);
@@ -175,7 +186,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Longest step of RUNGE_KUTTA45, in IntegrationStepUnit. 0: InitialIntegrationStep. Default: 0.5.
+   * Maximum step length of RUNGE_KUTTA45, in IntegrationStepUnit. 0 selects InitialIntegrationStep.
+   * Default: 0.5.
    */
   vtkSetMacro(MaximumIntegrationStep, double);
   vtkGetMacro(MaximumIntegrationStep, double);
@@ -183,8 +195,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Error in a step of RUNGE_KUTTA45, as a length, above which the step is made shorter; above 0.
-   * Default: 1e-6.
+   * Maximum error of a step of RUNGE_KUTTA45, as a length. A step with a larger error is shortened.
+   * Must be greater than 0. Default: 1e-6.
    */
   vtkSetMacro(MaximumError, double);
   vtkGetMacro(MaximumError, double);
@@ -192,8 +204,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * A line ends after this number of steps and one more, as with vtkStreamTracer; 0 to
-   * 2,147,483,645. Memory grows with the steps made, not with this limit. Default: 2000.
+   * Maximum number of steps of a line, in [0, 2147483645]. As in vtkStreamTracer, a line ends after
+   * one step more than this number. Memory depends on the number of steps computed, not on this
+   * limit. Default: 2000.
    */
   vtkSetMacro(MaximumNumberOfSteps, vtkIdType);
   vtkGetMacro(MaximumNumberOfSteps, vtkIdType);
@@ -201,7 +214,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * A line ends when it is this long, in the input's unit of length; above 0. Default: 1.
+   * Maximum length of a line, in the length unit of the input. Must be greater than 0. Default: 1.
    */
   vtkSetMacro(MaximumPropagation, double);
   vtkGetMacro(MaximumPropagation, double);
@@ -209,8 +222,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * A line ends when this time has passed since its seed, in the unit of length over that of the
-   * vectors. 0: no limit. Default: 0.
+   * Maximum integration time of a line, measured from its seed, in the unit of length divided by
+   * the unit of the vectors. 0 means no limit. Default: 0.
    */
   vtkSetMacro(MaximumIntegrationTime, double);
   vtkGetMacro(MaximumIntegrationTime, double);
@@ -218,8 +231,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * A line ends where the flow is not faster than this, in the unit of the vectors; at least 0.
-   * Default: 1e-12.
+   * Terminal speed, in the unit of the vectors. A line ends where the speed is not greater than
+   * this value. Must be at least 0. Default: 1e-12.
    */
   vtkSetMacro(TerminalSpeed, double);
   vtkGetMacro(TerminalSpeed, double);
@@ -227,8 +240,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Whether to add Vorticity, AngularVelocity (its part along the flow), Rotation (that part
-   * integrated from the seed) and Normals, as ribbons want them. Default: true.
+   * Whether to add the arrays Vorticity, AngularVelocity (the component of the vorticity along the
+   * flow), Rotation (AngularVelocity integrated from the seed) and Normals, for example for
+   * ribbons. Default: true.
    */
   vtkSetMacro(ComputeVorticity, bool);
   vtkGetMacro(ComputeVorticity, bool);
@@ -237,7 +251,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * A factor on AngularVelocity, hence on Rotation. Default: 1.
+   * Factor applied to AngularVelocity, and so to Rotation. Default: 1.
    */
   vtkSetMacro(RotationScale, double);
   vtkGetMacro(RotationScale, double);
@@ -245,8 +259,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Whether each new point is projected onto the surface cell it lies beside, so that lines stay on
-   * a curved surface. The input must consist of 2-D cells. Default: false.
+   * Whether to project each new point onto the adjacent surface cell, so that lines stay on a
+   * curved surface. The input must consist of 2D cells. Default: false.
    */
   vtkSetMacro(SurfaceStreamlines, bool);
   vtkGetMacro(SurfaceStreamlines, bool);
@@ -255,9 +269,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * For each axis, 1 if the domain repeats along it with the length of its bounding box: a line
-   * that leaves it there enters again on the opposite side. Points of lines are not wrapped, so
-   * lines stay in one piece. Default: 0, 0, 0.
+   * For each axis, 1 if the domain is periodic along it. The period is the length of the bounding
+   * box. A line that leaves the domain along a periodic axis enters it again on the opposite side.
+   * Points of lines are not wrapped, so lines are not split. Default: 0, 0, 0.
    */
   vtkSetVector3Macro(Periodic, int);
   vtkGetVector3Macro(Periodic, int);
@@ -266,7 +280,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   ///@{
   /**
    * Whether to add the field data array RejectedSeedIds: the ids of the seeds that lie in no cell,
-   * ascending, all of them on every rank. Their number is always in the statistics. Default: false.
+   * in ascending order, complete on every rank. Their number is always part of the statistics.
+   * Default: false.
    */
   vtkSetMacro(ReportRejectedSeeds, bool);
   vtkGetMacro(ReportRejectedSeeds, bool);
@@ -275,8 +290,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Number of blocks into which a rank's data is cut, 1 to 1000000; a rank with more data sets has
-   * as many blocks as data sets. It may differ between ranks. Default: 1.
+   * Number of blocks into which the data of a rank is divided, in [1, 1000000]. A rank with more
+   * data sets than this number has one block per data set. The value may differ between ranks.
+   * Default: 1.
    */
   vtkSetMacro(BlocksPerRank, int);
   vtkGetMacro(BlocksPerRank, int);

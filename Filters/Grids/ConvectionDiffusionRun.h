@@ -38,7 +38,7 @@ struct ConvectionDiffusionSettings {
   std::array<double, 6> sourceBounds{};
   bool useInitialConcentration = false;
   double maximumCourantNumber = 0;
-  /// The time of a steady state if the input has none.
+  /// The time of a steady state if the input has no time.
   double requestedTime = 0;
   IterationMode mode = IterationMode::Asynchronous;
   ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
@@ -48,10 +48,10 @@ struct ConvectionDiffusionSettings {
   int slabs = 0;  ///< 0: one for each thread
 };
 
-/// What the filter keeps between executions: the time steps, the request for the next execution,
-/// and the concentration after the last step.
+/// State kept between executions: the time steps, the request for the next execution, and the
+/// concentration after the last step.
 struct ConvectionDiffusionState {
-  /// A norm of the residual that the iterations computed.
+  /// A residual norm computed by the iterations.
   struct HistoryRow {
     std::int64_t step;
     double time;
@@ -59,7 +59,7 @@ struct ConvectionDiffusionState {
     ConvergenceSample sample;
   };
 
-  /// What must not change from one step to the next.
+  /// The inputs of the computation that must not change from one step to the next.
   struct Basis {
     PropertyList properties;
     vtkMTimeType inputTime = 0;  ///< modification time of the inputs' pipelines
@@ -88,28 +88,28 @@ struct ConvectionDiffusionState {
   std::vector<double> source;  ///< by cell of the box, in concentration per time
   std::vector<double> concentration;  ///< by cell of the box
   std::vector<HistoryRow> history;    ///< on rank 0
-  double residual = 0;                ///< of the last step, as the numbers below
+  double residual = 0;                ///< of the last step, as are the values below
   double courant = 0;
   std::int64_t iterations = 0;
   std::int64_t substeps = 0;
 
-  /// Whether the execution has to be continued with the input of another time step.
+  /// Whether the execution must be continued with the input of another time step.
   [[nodiscard]] bool isUnderWay() const { return goal >= 0 && done < goal; }
 };
 
-/// One execution of vtkAsyncConvectionDiffusion on one rank. All private member functions without
-/// another comment are collective.
+/// One execution of vtkAsyncConvectionDiffusion on one rank. Private member functions are
+/// collective unless their comment states otherwise.
 class ConvectionDiffusionRun {
  public:
-  /// @param context, state  outlive the object
+  /// @param context, state  must outlive the object, as must the settings
   ConvectionDiffusionRun(const RunContext& context, const ConvectionDiffusionSettings& settings,
                          ConvectionDiffusionState& state)
       : context_(context), transport_(context.transport), settings_(settings), state_(state) {}
 
-  /// Collective. Writes nothing to the outputs if the state is under way afterwards. Throws Error
-  /// on all ranks.
+  /// Collective. Does not write the outputs if isUnderWay() is true afterwards.
   /// @param source  the points of Source::Data; may be null
   /// @return false after an abort
+  /// @throws Error on all ranks
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* source, vtkDataObject* output,
                              vtkTable* history);
 

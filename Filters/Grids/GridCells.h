@@ -22,17 +22,17 @@ namespace tributary {
 /// A data set that is a piece of the grid.
 struct GridPiece {
   vtkDataSet* dataSet = nullptr;
-  CellRange all;  ///< its cells with ghost cells
-  CellRange own;  ///< its cells without ghost cells
+  CellRange all;  ///< its cells, including ghost cells
+  CellRange own;  ///< its cells, excluding ghost cells
 };
 
 /// The cells of an axis-aligned grid and this rank's part of it.
 struct GridCells {
   CellGrid grid;                  ///< of all ranks; one cell of width 1 along a flat axis
   std::array<bool, 3> isFlat{};   ///< by axis, whether the input has one layer of points along it
-  CellRange box;                  ///< this rank's cells without ghost cells, of all its data sets
+  CellRange box;                  ///< this rank's cells of all its data sets, excluding ghost cells
   std::vector<GridPiece> pieces;  ///< this rank's data sets that have cells
-  /// By cell of the box: not 0 for hidden cells and cells with a hidden point.
+  /// By cell of the box: nonzero for hidden cells and for cells with a hidden point.
   std::vector<std::uint8_t> hidden;
 
   /// The number of cells of the box.
@@ -42,14 +42,14 @@ struct GridCells {
 /// An array of a piece.
 struct PieceArray {
   vtkDataArray* array = nullptr;
-  bool isAtCells = false;  ///< at cells or at points
+  bool isAtCells = false;  ///< whether it is cell data rather than point data
 };
 
 /// Chooses an array of a data set, as vtkAlgorithm::GetInputArrayToProcess() does. The array is
 /// null if the data set lacks it.
 using ArrayChoice = std::function<PieceArray(vtkDataSet*)>;
 
-/// Whether there is an array with a tuple for each cell, or each point. Local.
+/// Whether the array exists and has one tuple for each cell, or for each point. Local.
 [[nodiscard]] bool isWholeArray(const PieceArray& array, vtkDataSet* dataSet);
 
 /// Collective. Assembles the grid from the pieces of all ranks: images, rectilinear grids, and
@@ -59,25 +59,26 @@ using ArrayChoice = std::function<PieceArray(vtkDataSet*)>;
 ///         the cells of a rank do not form a box
 [[nodiscard]] GridCells gridCellsOf(Transport& transport, vtkDataObject* input);
 
-/// Values of a component at the cells of the box, x fastest. Of arrays at points, the mean of each
-/// cell's points. Local.
+/// Returns the values of a component at the cells of the box, x fastest. For point data, the value
+/// of a cell is the mean over its points. Local.
 /// @param arrays  one for each piece
 [[nodiscard]] std::vector<double> cellValues(const GridCells& cells,
                                              const std::vector<PieceArray>& arrays, int component);
 
-/// The flow in the cells of the box: the vectors at cells, or of vectors at points, the mean of
-/// each face's points. Hidden cells are solid. Local.
+/// Returns the flow in the cells of the box. Cell vectors are used directly; from point vectors,
+/// the flow at a face is the mean over its points. Hidden cells are solid. Local.
 /// @param vectors  one for each piece
-/// @throws Error if a velocity at a cell that is not hidden is not finite
+/// @throws Error if the velocity of a cell that is not hidden is not finite
 [[nodiscard]] CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors);
 
-/// Collective. The places of the cells of the box that contain a point of any rank, each once.
+/// Collective. Returns the positions in the box of the cells that contain a point of any rank, each
+/// once.
 /// @param points  of this rank: coordinates x, y, z of each
 [[nodiscard]] std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& cells,
                                                        const std::vector<double>& points);
 
-/// Collective. Values of all cells of each piece. Those of ghost cells come from the ranks that own
-/// the cells.
+/// Collective. Returns the values of all cells of each piece. The values of ghost cells come from
+/// the ranks that own the cells.
 /// @param own  values of the cells of the box, x fastest
 /// @throws Error on all ranks
 [[nodiscard]] std::vector<std::vector<double>> valuesOfPieces(Transport& transport,

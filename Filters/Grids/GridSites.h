@@ -14,8 +14,8 @@
 namespace tributary {
 
 /// The points or the cells of the grid of all ranks as a lattice. A point is owned by the rank that
-/// has the cell above it along each axis; a point at an upper side of the grid, by the rank that
-/// has the last cell. Other ranks with the point receive its value from the owner.
+/// has the cell above it along each axis. A point on an upper side of the grid is owned by the rank
+/// that has the last cell. Other ranks with the point receive its value from the owner.
 struct GridSites {
   /// A piece that defines the values of a range of sites. Later sources take precedence.
   struct Source {
@@ -26,18 +26,18 @@ struct GridSites {
   bool areCells = false;
   SiteLattice lattice;            ///< of all ranks
   CellRange box;                  ///< the sites that this rank owns
-  std::vector<CellRange> pieces;  ///< the sites of this rank's pieces, with ghosts
-  std::vector<Source> sources;    ///< cover `box`, without ghosts
+  std::vector<CellRange> pieces;  ///< the sites of this rank's pieces, including ghosts
+  std::vector<Source> sources;    ///< cover `box`; exclude ghosts
 
   /// The number of sites of the box.
   std::size_t count() const { return index(box.cells()); }
 };
 
-/// The cells or the points of a grid. Local.
+/// Returns the cells or the points of a grid as sites. Local.
 [[nodiscard]] GridSites gridSitesOf(const GridCells& cells, bool areCells);
 
-/// Calls visit(place in `one`, place in `other`) for the sites of a range that are in both boxes, x
-/// fastest.
+/// Calls visit(position in `one`, position in `other`) for the sites of a range that are in both
+/// boxes, x fastest.
 template <class Visit>
 void forEachSite(const CellRange& range, const CellRange& one, const CellRange& other,
                  Visit&& visit) {
@@ -53,7 +53,8 @@ void forEachSite(const CellRange& range, const CellRange& one, const CellRange& 
     }
 }
 
-/// Collective. Values of all sites of each piece, from the ranks that own the sites.
+/// Collective. Returns the values of all sites of each piece, received from the ranks that own the
+/// sites.
 /// @param own  values of this rank's sites, x fastest
 /// @throws Error on all ranks
 template <class T>

@@ -29,7 +29,7 @@ struct HarmonicFillSettings {
   std::vector<std::string> pointArrays, cellArrays;
   FillSmoothness smoothness = FillSmoothness::Harmonic;
   Unknown unknown = Unknown::NotANumber;
-  ArrayChoice mask;  ///< chooses no array that is neither at points nor at cells
+  ArrayChoice mask;  ///< chooses point data or cell data only
   bool invertMask = false;
   double unknownValue = 0;
   bool showFilled = true;
@@ -42,19 +42,21 @@ struct HarmonicFillSettings {
   ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
 };
 
-/// One execution of vtkAsyncHarmonicFill on one rank. All private member functions without another
-/// comment are collective.
+/// One execution of vtkAsyncHarmonicFill on one rank. Private member functions are collective
+/// unless their comment states otherwise.
 class HarmonicFillRun {
  public:
-  /// @param context  outlives the object, as do the settings
+  /// @param context  must outlive the object, as must the settings
   HarmonicFillRun(const RunContext& context, const HarmonicFillSettings& settings)
       : context_(context), transport_(context.transport), settings_(settings) {}
 
-  /// Collective. Throws Error on all ranks. @return false after an abort
+  /// Collective.
+  /// @return false after an abort
+  /// @throws Error on all ranks
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* output);
 
  private:
-  /// An array to be filled: the same on all ranks.
+  /// An array to be filled; the same on all ranks.
   struct Task {
     std::string name;
     bool isAtCells;
@@ -64,7 +66,7 @@ class HarmonicFillRun {
   /// The result of a task.
   struct Filled {
     Task task;
-    std::int64_t count = 0;  ///< of unknown tuples, of all ranks
+    std::int64_t count = 0;  ///< number of unknown tuples on all ranks
     double residual = 0;
     double correction = 0;
     std::int64_t cycles = 0;
@@ -100,7 +102,7 @@ class HarmonicFillRun {
   GridCells cells_;
   std::vector<Filled> done_;
 
-  /// The solver of the last task, used again by tasks with the same unknown sites.
+  /// The solver of the last task; reused by tasks with the same unknown sites.
   std::unique_ptr<HarmonicFill> solver_;
   std::vector<std::uint8_t> solverUnknown_;
   bool solverIsAtCells_ = false;

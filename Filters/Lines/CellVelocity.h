@@ -9,15 +9,17 @@
 
 namespace tributary {
 
-/// Collective. Velocity at the points of every piece of this rank (3 values per point) where the
-/// velocity belongs to cells: the mean over the cells of all ranks that touch the point's position.
+/// Collective. Averages cell velocities to the points of all pieces of this rank: the velocity of a
+/// point is the mean over the cells of all ranks that touch its position. Vorticity requires a
+/// field that varies within a cell. The result is that of Cell Data to Point Data, computed over
+/// all pieces.
 ///
-/// Vorticity needs a field that varies within a cell; this is the one that Cell Data to Point Data
-/// makes, but over all pieces. The bits do not depend on the cut: velocities are rounded once to
-/// multiples of 2^-40 of the largest magnitude and summed as integers, in whatever order. Points of
-/// different pieces, and doubled points of one piece, are the same if their coordinates are equal.
-/// Duplicate and hidden cells, cells of lower dimension and velocities that are not finite count
-/// nothing; a point without any other cell has velocity 0.
+/// The bits do not depend on the decomposition: velocities are rounded once to multiples of 2^-40
+/// of the largest magnitude and summed as integers, so the order of summation does not matter.
+/// Points of different pieces, and duplicate points of one piece, are identified if their
+/// coordinates are equal. Duplicate cells, hidden cells, cells of lower dimension and velocities
+/// that are not finite are ignored; a point without other cells has velocity 0.
+/// @return for each piece, 3 values per point
 std::vector<std::vector<double>> averageToPoints(Transport& transport, const FlowDomain& flow);
 
 }  // namespace tributary

@@ -22,26 +22,26 @@
 
 namespace tributary {
 
-/// A leaf of this rank that carries the vectors.
+/// A leaf of this rank that has the vectors.
 struct FlowPiece : Leaf {
   vtkDataArray* velocity = nullptr;
   int dimension = 0;
 };
 
-/// The input of all ranks as one domain of the tracer. Views the data sets, which must outlive it;
-/// copies only what a view cannot show.
+/// The input of all ranks as one domain of the tracer. Refers to the data sets, which must outlive
+/// it; copies only data that cannot be viewed in place.
 struct FlowDomain {
-  std::vector<FlowPiece> pieces;  ///< Of this rank; FieldBlock::piece() indexes them.
+  std::vector<FlowPiece> pieces;  ///< Of this rank, indexed by FieldBlock::piece().
   std::string vectorName;         ///< The same on all ranks.
   bool cellCentered = false;      ///< The same on all ranks.
-  int dimension = 3;              ///< Of the cells of the domain, 2 or 3.
-  Box bounds;                     ///< Of the points of all ranks' pieces.
+  int dimension = 3;              ///< Of the cells of the domain: 2 or 3.
+  Box bounds;                     ///< Of the points of the pieces of all ranks.
 
   std::vector<StructuredPiece> structured;
   std::vector<MeshPiece> meshes;
-  std::unique_ptr<Domain> domain;  ///< See cutIntoBlocks(); it views the pieces.
+  std::unique_ptr<Domain> domain;  ///< See cutIntoBlocks(); views the pieces.
 
-  // What the views above look at where VTK's own memory does not do; never moved.
+  // Copies that the views above refer to where VTK arrays cannot be viewed; never moved.
   std::deque<vtkSmartPointer<vtkDataArray>> arrays;
   std::deque<std::vector<std::int64_t>> integers;
   std::deque<std::vector<std::uint8_t>> bytes;
@@ -49,17 +49,19 @@ struct FlowDomain {
   std::deque<std::unique_ptr<VTKCells>> cells;
 };
 
-/// Collective. `pieces` are this rank's leaves with the vectors, `cellCentered` where they are
-/// there (ignored on a rank without pieces). Leaves of lower dimension than the highest of all
-/// ranks are left out, and so are cells of an AMR hierarchy that a finer level covers. There is no
-/// FlowDomain::domain yet. Throws Error on all ranks if
-/// no rank has the vectors, if they are at points in one block and at cells in another, or have
-/// different names, or do not have three components.
+/// Collective. Makes the domain from the leaves of all ranks, without FlowDomain::domain. Leaves of
+/// lower dimension than the highest dimension of all ranks are omitted, and so are cells of an AMR
+/// hierarchy that a finer level covers.
+/// @param pieces  this rank's leaves with the vectors
+/// @param cellCentered  whether the vectors are cell data; ignored on a rank without pieces
+/// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
+///         cell data in another; if their names differ; or if they do not have three components
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
                                            bool cellCentered);
 
-/// Collective. The pieces as blocks, about `blocksPerRank` on every rank, at least one per leaf.
-/// @param flow  outlives what is returned, except for its FlowDomain::domain
+/// Collective. Divides the pieces into blocks: about `blocksPerRank` on each rank, and at least one
+/// per leaf.
+/// @param flow  must outlive the returned object, except for its FlowDomain::domain
 std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
                                       int blocksPerRank);
 

@@ -23,11 +23,11 @@ struct AssemblySettings {
   double rotationScale = 1;
 };
 
-/// Collective. Makes this rank's lines. Each recorded point is evaluated (interpolated arrays,
-/// vorticity) on the rank whose block recorded it, sent to the rank of its line in one compact
-/// record, and written to its place. That rank computes the arrays that depend on the whole line
-/// (rotation, normals). On one rank the points are written to their places directly.
-/// Throws Error on all ranks if points are missing or a message is malformed.
+/// Collective. Assembles the lines of this rank. Each recorded point is evaluated (interpolated
+/// arrays, vorticity) on the rank whose block recorded it, sent in one compact record to the rank
+/// of its line, and written to its position there. That rank computes the arrays that depend on the
+/// whole line (rotation, normals). On one rank, points are written to their positions directly.
+/// @throws Error on all ranks if points are missing or a message is malformed
 [[nodiscard]] vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport,
                                                          const FlowDomain& flow,
                                                          const PointArrayList& arrays,

@@ -16,9 +16,9 @@
 
 namespace tributary {
 
-// All local.
+// All functions are local.
 
-/// The output's arrays of points, one for each field; not set yet.
+/// The point arrays of the output, one for each field. Their values are not initialized.
 struct LineArrays {
   std::vector<vtkSmartPointer<vtkDataArray>> arrays;
   std::vector<std::byte*> data;
@@ -26,13 +26,13 @@ struct LineArrays {
   LineArrays(const std::vector<PointField>& fields, std::int64_t points);
 };
 
-/// Takes points at the same place (as float) as their neighbor towards the seed, and lines that
-/// are then a single point, out of all arrays.
+/// Removes points whose position (as float) equals that of their neighbor towards the seed, and
+/// lines that then consist of a single point, from all arrays.
 void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields,
                           LineArrays& output);
 
-/// The lines with their points, point data and cell data.
-/// @param velocity  at the points
+/// Returns the lines with their points, point data and cell data.
+/// @param velocity  the velocity at the points
 /// @param withFrames  whether to add Rotation and Normals
 vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
                                           const LineArrays& output, const PointArrayList& arrays,

@@ -10,25 +10,26 @@
 
 namespace tributary {
 
-/// A point array that is interpolated along the lines: the same list on all ranks.
+/// A point array that is interpolated along the lines. The list is the same on all ranks.
 struct PointArray {
   std::string name;
-  int type = 0;  ///< VTK type of the output, which holds the values of every block.
+  int type = 0;  ///< VTK type of the output, which represents the values of all blocks.
   int components = 1;
-  std::vector<std::string> componentNames;  ///< Or empty.
+  std::vector<std::string> componentNames;  ///< May be empty.
   bool isScalars = false, isVectors = false;
-  std::vector<vtkDataArray*> perPiece;  ///< Of this rank; null where a piece lacks it.
+  std::vector<vtkDataArray*> perPiece;  ///< Of this rank; null for a piece without the array.
 };
 
 struct PointArrayList {
   std::vector<PointArray> arrays;
-  std::vector<std::string> dropped;  ///< Names whose numbers of components differ between blocks.
+  std::vector<std::string> dropped;  ///< Arrays whose component count differs between blocks.
 };
 
-/// Collective. The union, by name, of the point arrays of all pieces on all ranks; ghost flags,
-/// global and pedigree ids and arrays that are not numbers, or not one tuple for each point, are
-/// left out, as is one with the name of vectors that belong to cells. Types are promoted where
-/// blocks differ. Throws Error if vectors that belong to points are not in the list.
+/// Collective. Returns the union, by name, of the point arrays of all pieces on all ranks. It
+/// excludes ghost flags, global ids, pedigree ids, arrays that are not numeric, arrays that do not
+/// have one tuple for each point, and an array with the name of cell-centered vectors. If the types
+/// of an array differ between blocks, they are promoted to a common type.
+/// @throws Error if point-centered vectors are not in the list
 PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
 
 }  // namespace tributary

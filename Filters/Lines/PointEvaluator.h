@@ -14,41 +14,42 @@
 
 namespace tributary {
 
-/// One array of the output that is evaluated where the point's cell lives.
+/// An array of the output that is evaluated on the rank of the block that recorded the point.
 struct PointField {
   enum class Kind { Position, Time, Interpolated, CellVelocity, Vorticity, AngularVelocity };
   Kind kind;
   std::string name;
   int type;  ///< VTK type.
   int components;
-  std::size_t bytes;  ///< Of a tuple.
-  std::size_t array;  ///< Interpolated: index in the PointArrayList.
+  std::size_t bytes;  ///< Size of a tuple.
+  std::size_t array;  ///< With Kind::Interpolated: index in the PointArrayList.
 };
 
-/// Evaluates recorded points in batches: one buffer of tuples per field.
+/// Evaluates recorded points in batches, with one buffer of tuples per field.
 class PointEvaluator {
  public:
-  /// Collective if vorticity of a cell-centered velocity is wanted.
+  /// Collective if the vorticity of a cell-centered velocity is required.
   PointEvaluator(Transport& transport, const FlowDomain& flow, const PointArrayList& arrays,
                  const StepRules& rules, bool computeVorticity, double rotationScale);
 
   const std::vector<PointField>& fields() const { return fields_; }
-  /// The field that has the velocity.
+  /// Index of the field with the velocity.
   std::size_t velocityField() const { return velocityField_; }
 
-  /// A thread's room: weights and one buffer per field.
+  /// Buffers of one thread: weights, velocities, and the tuples of each field.
   struct Scratch {
     Weights weights;
     std::vector<std::vector<std::byte>> buffers;
     std::vector<double> velocity;
   };
 
-  /// Thread-safe. Fills scratch.buffers with the tuples of `points`, recorded by `block`.
+  /// Thread-safe. Writes the tuples of `points`, which `block` recorded, to scratch.buffers.
   void evaluate(const FieldBlock& block, Span<const TrajectoryPoint> points,
                 Scratch& scratch) const;
 
  private:
-  /// Contiguous values of the output's type for one array of one piece; null where it is missing.
+  /// Contiguous values, of the output's type, of one array of one piece; null if the piece lacks
+  /// the array.
   struct Source {
     const void* values = nullptr;
   };

@@ -15,17 +15,19 @@
 
 namespace tributary {
 
-/// Local. Evaluates all points recorded on this rank: those of its own lines go to their places in
-/// the output, the others into a message to each rank.
-/// @param shares  of the seeds: who has which lines
-/// @param messages  Out: one for each rank, empty for this one
-/// @return how many went to their places
+/// Local. Evaluates all points recorded on this rank. Points of this rank's lines are written to
+/// their positions in the output; the other points are added to the messages to the ranks of their
+/// lines.
+/// @param shares  of the seeds; they define the rank of each line
+/// @param messages  output: one for each rank, empty for this rank
+/// @return the number of points written to the output
 std::int64_t placeRecorded(const PointEvaluator& evaluator, const FlowDomain& flow,
                            const TraceResult& traced, const LineTable& table, const Shares& shares,
                            int rank, LineArrays& output, std::vector<Bytes>& messages);
 
-/// Local. Writes the points of one message to their places. Throws Error if it is malformed.
-/// @return how many had one
+/// Local. Writes the points of a message to their positions in the output.
+/// @return the number of points written
+/// @throws Error if the message is malformed
 std::int64_t placeReceived(const Bytes& message, const std::vector<PointField>& fields,
                            const LineTable& table, LineArrays& output);
 

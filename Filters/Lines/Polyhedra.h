@@ -14,10 +14,11 @@ class vtkUnstructuredGrid;
 
 namespace tributary {
 
-/// The polyhedra of a grid: VTK's interpolation weights (mean value coordinates), with an inside
-/// test of our own. VTK's shoots rays in random directions, so that a point near a face is inside
-/// at one time and outside at another; here it is the signed distance to the planes of the faces,
-/// which depends on the cell and the point alone (and is some hundred times faster).
+/// The polyhedra of a grid, with the interpolation weights of VTK (mean value coordinates) and a
+/// deterministic inside test. The test of VTK casts rays in random directions, so repeated tests of
+/// a point near a face may give different results. This test computes the signed distance to the
+/// planes of the faces, which depends only on the cell and the point, and is about a hundred times
+/// faster.
 class Polyhedra {
  public:
   explicit Polyhedra(vtkUnstructuredGrid* grid);
@@ -26,7 +27,8 @@ class Polyhedra {
     return !slot_.empty() && slot_[static_cast<std::size_t>(cell)] >= 0;
   }
 
-  /// One cell as VTK's interpolator wants it; kept by a thread for as long as the cell is the same.
+  /// One cell in the form that VTK's interpolator requires. A thread reuses it as long as the cell
+  /// is the same.
   struct Scratch {
     std::int64_t cell = -1;
     vtkSmartPointer<vtkPoints> points;
@@ -34,7 +36,7 @@ class Polyhedra {
     std::vector<double> shifted;
   };
 
-  /// As ForeignCells::evaluate, for a cell that holds().
+  /// Same as ForeignCells::evaluate(), for a cell for which holds() is true.
   int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids, double* weights,
                double* gradients, double& violation, Scratch& scratch) const;
 
@@ -46,7 +48,7 @@ class Polyhedra {
     double length;                      // its diagonal
   };
   struct Face {
-    std::array<double, 3> normal;  // outward, unit; 0 for a face without area
+    std::array<double, 3> normal;  // outward unit normal; 0 for a face without area
     double offset;                 // normal . x on the face
     std::int64_t firstCorner, endCorner;
   };

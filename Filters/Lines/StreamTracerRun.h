@@ -28,11 +28,11 @@ struct FlowPiece;
 struct LineTable;
 struct SeedList;
 
-/// The properties of one execution.
+/// The properties of vtkAsyncStreamTracer that one execution needs; see there.
 struct StreamTracerSettings {
-  /// The array of vectors of a data set, or null, and its association (vtkDataObject).
+  /// Returns the vectors of a data set, or null, and their association (of vtkDataObject).
   std::function<vtkDataArray*(vtkDataSet*, int& association)> vectorsOf;
-  StepRules rules;  ///< Without the periods, which the run reads off the bounds of the input.
+  StepRules rules;  ///< Without the periods, which the run derives from the bounds of the input.
   std::array<bool, 3> periodic{};
   bool forward = true;
   bool backward = true;
@@ -43,10 +43,10 @@ struct StreamTracerSettings {
   int blocksPerRank = 1;
   ExchangeOptions exchange;
   bool autoTune = false;
-  PropertyList properties;  ///< A choice of AutoTune holds until one of them changes.
+  PropertyList properties;  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
-/// Kept between executions: the choice of AutoTune, and the properties that it was made for.
+/// State kept between executions: the choice of AutoTune and the properties for which it was made.
 struct StreamTracerState {
   struct Choice {
     PropertyList properties;
@@ -60,14 +60,14 @@ struct StreamTracerState {
 /// One execution of vtkAsyncStreamTracer on one rank.
 class StreamTracerRun {
  public:
-  /// All arguments outlive the run.
+  /// All arguments must outlive the run.
   StreamTracerRun(const RunContext& context, const StreamTracerSettings& settings,
                   StreamTracerState& state)
       : context_(context), settings_(settings), state_(state) {}
 
-  /// Collective. Traces lines through `input` from the points of `seeds`. Throws Error on all
-  /// ranks.
+  /// Collective. Traces lines through `input` from the points of `seeds`.
   /// @return false after an abort
+  /// @throws Error on all ranks
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
 
  private:

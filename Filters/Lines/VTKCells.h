@@ -15,11 +15,11 @@
 
 namespace tributary {
 
-/// Cells of a data set as VTK itself evaluates them: polyhedra, quadratic and other higher-order
-/// cells, polygons, strips. The data set must outlive this object and stay unchanged.
+/// Cells of a data set that VTK evaluates: polyhedra, quadratic and other higher-order cells,
+/// polygons, and strips. The data set must outlive this object and must not change.
 class VTKCells : public ForeignCells {
  public:
-  /// To be called by one thread: prepares the data set for VTK's thread-safe GetCell().
+  /// Prepares the data set for VTK's thread-safe GetCell(). Must be called by one thread.
   explicit VTKCells(vtkDataSet* dataSet);
 
   int evaluate(std::int64_t cell, const double point[3], std::int64_t* ids, double* weights,
@@ -27,7 +27,7 @@ class VTKCells : public ForeignCells {
   int maximumPoints() const override { return maximumPoints_; }
 
  private:
-  /// A thread's cell and its room for intermediate values.
+  /// The cell of one thread and its buffers for intermediate values.
   struct Scratch {
     vtkSmartPointer<vtkGenericCell> cell;
     vtkIdType id = -1;

@@ -16,31 +16,31 @@ class vtkDataArray;
 
 namespace tributary {
 
-/// The data sets of all ranks as one domain of connected cells. Immutable. Views the data sets,
-/// which must outlive it. Every rank knows the bounds of all data sets and compares each of its own
-/// with them, which is fast for up to thousands of data sets per rank.
+/// The data sets of all ranks as one domain of connected cells. Immutable. Refers to the data sets,
+/// which must outlive it. Each rank knows the bounds of all data sets and compares its own data
+/// sets with them, which is fast for up to thousands of data sets per rank.
 struct ComponentDomain {
   explicit ComponentDomain(Assignment blocks) : assignment(std::move(blocks)) {}
 
   DomainRules rules;
-  Assignment assignment;                             ///< Blocks are data sets.
+  Assignment assignment;                             ///< Of blocks; each block is a data set.
   Pieces pieces;                                     ///< Of this rank.
   std::vector<std::unique_ptr<SharedPiece>> shared;  ///< Of each piece.
   std::vector<std::vector<Match>> points;            ///< Points that data sets share.
-  /// What else connects cells of different data sets; empty if throughPoints.
+  /// Other entities that connect cells of different data sets; empty if throughPoints.
   std::vector<std::vector<Match>> connections;
   bool throughPoints = true;  ///< Whether shared points alone connect cells.
 };
 
-/// Finds what the data sets share, for any range. Collective. Throws Error on all ranks if a data
-/// set is invalid.
+/// Collective. Finds the entities that data sets share, independent of any range.
 /// @param leaves     of this rank
-/// @param labels     null for each leaf, or its array of labels per cell
+/// @param labels     for each leaf, null or its array of labels per cell
 /// @param withLabels whether only cells of equal labels are connected
-/// @param tolerance  points of two cells coincide if they are not further apart than this fraction
-///                   of the smaller cell's diagonal; 0: only if their coordinates are equal
-/// @param options    of the union that joins such points
+/// @param tolerance  maximum distance of coinciding points of two cells, as a fraction of the
+///                   smaller cell's diagonal; 0: only points with equal coordinates coincide
+/// @param options    of the union that joins coinciding points
 /// @return null after an abort
+/// @throws Error on all ranks if a data set is invalid
 [[nodiscard]] std::unique_ptr<const ComponentDomain> makeComponentDomain(
     Transport& transport, const std::vector<Leaf>& leaves, const std::vector<vtkDataArray*>& labels,
     bool withLabels, Through through, double tolerance, const UnionOptions& options);

@@ -23,9 +23,9 @@ class vtkTable;
 
 namespace tributary {
 
-/// The properties of vtkAsyncConnectivity as plain values.
+/// The properties of vtkAsyncConnectivity that one execution needs; see there.
 struct ConnectivitySettings {
-  /// Which regions are selected.
+  /// Selection of regions.
   enum class Extraction {
     PointSeeded,
     CellSeeded,
@@ -38,15 +38,15 @@ struct ConnectivitySettings {
 
   RegionSettings regions;
   Extraction extraction = Extraction::All;
-  bool extractRegions = false;  ///< Whether to output the cells of selected regions only.
-  bool colorRegions = true;     ///< Whether to add the arrays RegionId.
+  bool extractRegions = false;  ///< Whether to output only the cells of selected regions.
+  bool colorRegions = true;     ///< Whether to add the RegionId arrays.
   RegionOrder order = RegionOrder::LeastKey;
   std::vector<std::int64_t> seeds;         ///< With PointSeeded and CellSeeded.
   std::vector<std::int64_t> specified;     ///< With Specified.
   std::array<double, 3> closestPoint{};    ///< With ClosestPoint.
   std::int64_t leastCells = 1;             ///< With SizeRange.
   std::int64_t mostCells = 0;              ///< With SizeRange; 0: no limit.
-  std::vector<std::string> measuredNames;  ///< Names of the arrays by which regions are measured.
+  std::vector<std::string> measuredNames;  ///< Names of the arrays for statistics.
 };
 
 /// One execution of vtkAsyncConnectivity on one rank.
@@ -55,8 +55,9 @@ class ConnectivityRun {
   ConnectivityRun(const RunContext& context, const ConnectivitySettings& settings)
       : context_(context), settings_(settings) {}
 
-  /// Collective. Throws Error on all ranks, or on none.
+  /// Collective.
   /// @return false after an abort
+  /// @throws Error on all ranks, or on none
   bool execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
 
  private:

@@ -12,37 +12,37 @@
 
 namespace tributary {
 
-/// What makes cells and points of different data sets the same; alike on all ranks.
+/// Rules that identify cells and points of different data sets. The same on all ranks.
 struct DomainRules {
   enum class Cells {
     Ids,         ///< Global ids.
-    Structured,  ///< Their place in the one extent that all data sets are pieces of.
-    Places       ///< Their least point and the coordinates of all; of trees, the least corner.
+    Structured,  ///< Position in the extent that all data sets are pieces of.
+    Places       ///< Least point and coordinates of all points; of trees, the least corner.
   };
   enum class Points {
     Ids,         ///< Global ids.
-    Structured,  ///< Their place in the extent.
-    Hierarchy,   ///< Their place in the finest lattice of the one AMR hierarchy.
-    Places,      ///< Their coordinates.
-    Clusters,    ///< Whatever lies close to them: see Tolerance.
-    Trees        ///< Their place in the finest level of the one lattice of hyper trees.
+    Structured,  ///< Position in the extent.
+    Hierarchy,   ///< Position in the finest lattice of the AMR hierarchy.
+    Places,      ///< Coordinates.
+    Clusters,    ///< Coordinates within a distance: see Tolerance.
+    Trees        ///< Position in the finest level of the lattice of hyper trees.
   };
   Cells cells = Cells::Places;
   Points points = Points::Places;
   Through through = Through::Points;
-  bool withLabels = false;         ///< Cells connect only within equal values.
-  bool hasPointIds = false;        ///< Whether all data sets have global ids of points ...
-  bool hasCellIds = false;         ///< ... and of cells,
-  bool isOneExtent = false;        ///< or are pieces of one extent.
-  std::array<int, 6> whole{};      ///< The one extent.
-  std::array<double, 3> origin{};  ///< Of the hierarchy's finest lattice.
-  std::array<double, 3> finest{};  ///< Its spacing.
-  TreeLattice trees;               ///< Of hyper trees.
+  bool withLabels = false;         ///< Whether only cells of equal labels connect.
+  bool hasPointIds = false;        ///< Whether all data sets have global point ids.
+  bool hasCellIds = false;         ///< Whether all data sets have global cell ids.
+  bool isOneExtent = false;        ///< Whether all data sets are pieces of one extent.
+  std::array<int, 6> whole{};      ///< The extent, if isOneExtent.
+  std::array<double, 3> origin{};  ///< Origin of the finest lattice of the hierarchy.
+  std::array<double, 3> finest{};  ///< Spacing of this lattice.
+  TreeLattice trees;               ///< Lattice of hyper trees.
 };
 
-/// Collective. The rules for the data sets of all ranks, the same on all of them; what the user
-/// decides (through, withLabels, clusters) is left to the caller. Every rank looks at a short
-/// description of each data set.
+/// Collective. Returns the rules for the data sets of all ranks, the same on all ranks. The rules
+/// that the user selects (through, withLabels, clusters) are left to the caller. Each rank examines
+/// a short description of each data set.
 DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves);
 
 }  // namespace tributary

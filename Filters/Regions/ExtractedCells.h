@@ -8,9 +8,10 @@
 
 namespace tributary {
 
-/// The cells of the given ids, ascending, with their points and all arrays: poly data of poly data,
-/// an unstructured grid of any other data set. What has no other cells and points already is not
-/// copied.
+/// Returns the cells with the given ids, with their points and all arrays: poly data for poly data,
+/// an unstructured grid for any other data set. If the input is of one of these types and has no
+/// other cells and points, its data are shared and not copied.
+/// @param ids  in ascending order
 vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<vtkIdType>& ids);
 
 }  // namespace tributary

@@ -14,30 +14,32 @@ class vtkHyperTreeGrid;
 
 namespace tributary {
 
-/// The lattice of a hyper tree grid's trees, with as many levels as it has here.
+/// Returns the lattice of the trees of a hyper tree grid, with the number of levels of this grid on
+/// this rank.
 TreeLattice latticeOf(vtkHyperTreeGrid* grid);
 
-/// The coordinates of the corners of its root cells, along each axis. Throws Error if there are too
-/// few.
+/// Returns the coordinates of the corners of the root cells, along each axis.
+/// @throws Error if there are too few coordinates
 std::array<std::vector<double>, 3> rootCoordinates(vtkHyperTreeGrid* grid);
 
-/// A number that is the same for grids of the same root cells, divided alike.
+/// Returns a hash that is the same for all grids with the same root cells and the same branch
+/// factor.
 std::uint64_t hashOfRoots(vtkHyperTreeGrid* grid);
 
-/// Cells that are not divided, or as deep as the grid's DepthLimiter goes, but for masked and
-/// hidden ones and what lies in them.
+/// The leaves of a hyper tree grid: cells that are not divided or that are at the grid's
+/// DepthLimiter, except for masked cells, hidden cells, and cells inside of these.
 struct HyperTreeLeaves {
   std::vector<TreeLeaf> leaves;
-  std::vector<vtkIdType> cells;  ///< Of each leaf the place in cell data.
+  std::vector<vtkIdType> cells;  ///< Index of each leaf in the cell data.
 };
 
 /// @param lattice  may have more levels than the grid
-/// Throws Error if the mask or the ghost flags are too short.
+/// @throws Error if the mask or the ghost flags are too short
 HyperTreeLeaves hyperTreeLeaves(vtkHyperTreeGrid* grid, const TreeLattice& lattice);
 
-/// The grid with a mask that leaves nothing but some of its cells and those that they are parts of.
-/// Trees and arrays are shared.
-/// @param cells  ascending; not divided
+/// Returns the grid with a mask that hides all cells except for the given cells and their
+/// ancestors. Trees and arrays are shared with the input.
+/// @param cells  in ascending order; not divided
 vtkSmartPointer<vtkHyperTreeGrid> maskOthers(vtkHyperTreeGrid* grid,
                                              const std::vector<vtkIdType>& cells);
 

@@ -14,10 +14,10 @@
 
 namespace tributary {
 
-/// The regions of one range, on one rank.
+/// The regions of one range on one rank.
 struct RangeRegions {
-  /// The sets of each piece of the domain, which must outlive them. May be cleared when nothing
-  /// needs the sets any more.
+  /// The sets of each piece of the domain, which must outlive them. May be cleared when the sets
+  /// are no longer needed.
   std::vector<std::unique_ptr<LabeledPiece>> labeled;
   NumberedRegions numbered;
   FactScales scales;  ///< The same on all ranks.
@@ -25,16 +25,17 @@ struct RangeRegions {
   bool aborted = false;
 };
 
-/// Length, area or volume of a region; 0 if no cell of the domain has one.
+/// Returns the length, area or volume of a region; 0 if no cell of the domain has a measure.
 double measureOf(const RegionFacts& facts, const FactScales& scales);
-/// The divisor of means: the measure, or the number of cells if no cell of the domain has one.
+/// Returns the divisor of means: the measure, or the number of cells if no cell of the domain has a
+/// measure.
 double weightOf(const RegionFacts& facts, const FactScales& scales);
-/// The centroid of a region, or the middle of its bounds if its weight is 0.
+/// Returns the centroid of a region, or the center of its bounds if its weight is 0.
 std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales);
 
-/// Labels the cells in range and numbers their regions. Collective.
+/// Collective. Labels the cells in range and numbers their regions.
 /// @param tests   for each piece
-/// @param arrays  for each piece, by which its regions are measured
+/// @param arrays  for each piece, the arrays for statistics of its regions
 /// @param values  the number of arrays of each piece, the same on all ranks
 [[nodiscard]] RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
                                        const std::vector<RangeTest>& tests,
@@ -42,10 +43,11 @@ std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& sca
                                        std::size_t values, RegionOrder order,
                                        const UnionOptions& options);
 
-/// Writes the selected regions to the arrays of each piece and completes the numbers of points in
-/// the table. Collective.
+/// Collective. Writes the selected regions to the arrays of each piece, and completes the numbers
+/// of points in the table.
 /// @param isSelected     for each piece, for each set
-/// @param cells, points  for each piece an array with a value per cell and per point, or null
+/// @param cells, points  for each piece, an array with one value per cell and one per point, or
+///                       null
 void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
                   const std::vector<std::vector<char>>& isSelected,
                   const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points);

@@ -14,27 +14,27 @@ class vtkDataArray;
 
 namespace tributary {
 
-// The arrays that properties of vtkAsyncConnectivity choose. All collective; throw Error if a leaf
-// with cells has not an array, or if it does not fit.
+// The arrays selected by the properties of vtkAsyncConnectivity. All functions are collective. They
+// throw Error if a leaf with cells lacks a required array, or if the array is not suitable.
 
-/// The chosen array of a leaf, null if it has it not, and what it belongs to.
+/// Returns the selected array of a leaf, or null if the leaf lacks it, and its association.
 using FindArray = std::function<vtkDataArray*(const Leaf& leaf, int& association)>;
 
-/// The array of labels of each leaf.
+/// Returns the array of labels of each leaf.
 std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Leaf>& leaves,
                                       const FindArray& find);
 
-/// The array of scalars of each leaf, with the range left open.
+/// Returns the array of scalars of each leaf; the range is not set.
 std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>& leaves,
                                    const FindArray& find, bool allPoints);
 
-/// What regions are measured by: components of arrays, the same on all ranks.
+/// Components of arrays for the statistics of regions, the same on all ranks.
 struct MeasuredColumns {
   std::vector<std::string> names;
   std::vector<std::vector<MeasuredValues>> arrays;  ///< For each leaf.
 };
 
-/// @param names  of arrays of cells, or else of points
+/// @param names  of cell arrays or, if there is no cell array of a name, of point arrays
 MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leaves,
                              const std::vector<std::string>& names);
 

@@ -10,35 +10,39 @@
 
 namespace tributary {
 
-/// Which regions of a range are selected; the same on all ranks.
+/// A selection of the regions of a range, the same on all ranks.
 struct RegionSelection {
   bool all = false;
-  std::vector<std::int64_t> numbers;  ///< Ascending; of regions not selected by size.
+  std::vector<std::int64_t> numbers;  ///< Ascending; not used if selected by size.
   std::int64_t leastCells = 1, mostCells = 0;
 
-  /// @param number  of a region, or -1; @param cells  of the region
+  /// Whether a region is selected.
+  /// @param number  of the region, or -1
+  /// @param cells  number of cells of the region
   bool has(std::int64_t number, std::int64_t cells) const;
 };
 
-// All collective.
+// All functions are collective.
 
-/// The region of most cells; among several the one with the least key.
+/// Selects the region with the most cells. Ties go to the region with the least key.
 [[nodiscard]] RegionSelection selectLargest(Transport& transport, const RegionTable& table);
-/// Throws Error on all ranks if a region does not exist.
+/// Selects regions by number.
+/// @throws Error on all ranks if a region does not exist
 [[nodiscard]] RegionSelection selectSpecified(const RegionTable& table,
                                               const std::vector<std::int64_t>& numbers);
-/// The regions with a number of cells in [leastCells, mostCells].
+/// Selects the regions with a number of cells in [leastCells, mostCells].
 [[nodiscard]] RegionSelection selectBySize(std::int64_t leastCells, std::int64_t mostCells);
-/// The region with the point that is nearest to a place; among several the one of least number.
+/// Selects the region with the point nearest to a position. Ties go to the least number.
 [[nodiscard]] RegionSelection selectNearest(Transport& transport, const RangeRegions& regions,
                                             const std::array<double, 3>& place);
-/// The regions of cells that have one of the points.
-/// @param ids  see vtkAsyncConnectivity::AddSeed(); throws Error on all ranks if an id exists on
-///             none
+/// Selects the regions of cells that use one of the points.
+/// @param ids  see vtkAsyncConnectivity::AddSeed()
+/// @throws Error on all ranks if an id exists on no rank
 [[nodiscard]] RegionSelection selectAtPoints(Transport& transport, const ComponentDomain& domain,
                                              const RangeRegions& regions,
                                              const std::vector<std::int64_t>& ids);
-/// The regions of cells. @param ids  as above
+/// Selects the regions of the given cells.
+/// @param ids  as in selectAtPoints()
 [[nodiscard]] RegionSelection selectAtCells(Transport& transport, const ComponentDomain& domain,
                                             const RangeRegions& regions,
                                             const std::vector<std::int64_t>& ids);

@@ -17,7 +17,7 @@
 
 namespace tributary {
 
-/// The properties that all filters of regions have: see vtkAsyncRegionAlgorithm.
+/// The properties common to all filters of regions: see vtkAsyncRegionAlgorithm.
 struct RegionSettings {
   bool scalarConnectivity = false;
   bool fullScalarConnectivity = false;
@@ -32,27 +32,27 @@ struct RegionSettings {
   FindArray labels;             ///< Finds the array of labelConnectivity.
 };
 
-/// The options of unions that AutoTune does not concern. Local.
-/// @param progress  that the progress bar shows during the union
+/// Returns the options of unions to which AutoTune does not apply. Local.
+/// @param progress  value of the progress bar during the union
 [[nodiscard]] UnionOptions makeUnionOptions(const RegionSettings& settings,
                                             const RunContext& context, double progress);
-/// The same for the unions that AutoTune concerns.
+/// Returns the options of unions to which AutoTune applies. Local.
 [[nodiscard]] UnionOptions makeTunedUnionOptions(const RegionSettings& settings,
                                                  const RunContext& context, double progress);
-/// Adds the statistics of AutoTune, if it is on. Local.
+/// Adds the statistics of AutoTune if it is on. Local.
 void describeTuning(const RegionSettings& settings, RunStatistics& statistics);
 
-/// The domain of the leaves of all ranks. Collective.
+/// Collective. Returns the domain of the leaves of all ranks.
 /// @return null after an abort
 [[nodiscard]] std::unique_ptr<const ComponentDomain> makeDomain(const RegionSettings& settings,
                                                                 const RunContext& context,
                                                                 const std::vector<Leaf>& leaves,
                                                                 double progress);
-/// For each leaf the array of scalars, if any; the range is set by setRange(). Collective.
+/// Collective. Returns the array of scalars for each leaf, if any. setRange() sets the range.
 [[nodiscard]] std::vector<RangeTest> selectTests(const RegionSettings& settings,
                                                  Transport& transport,
                                                  const std::vector<Leaf>& leaves);
-/// Sets the range to that of the number given, if there are ranges. Local.
+/// Sets the range to the one with the given number, if there are ranges. Local.
 void setRange(const RegionSettings& settings, std::size_t number, std::vector<RangeTest>& tests);
 
 }  // namespace tributary

@@ -16,32 +16,34 @@ class vtkTable;
 
 namespace tributary {
 
-// The outputs of vtkAsyncConnectivity. All local but for showRegions().
+// The outputs of vtkAsyncConnectivity. All functions except for showRegions() are local.
 
-/// The regions of one range and what is shown of them.
+/// The regions of one range and their output arrays.
 struct ShownRange {
   RangeRegions regions;
   RegionSelection selection;
-  /// For each leaf what is shown at its cells and points, or null.
+  /// For each leaf, the values at its cells and points, or null.
   std::vector<vtkSmartPointer<vtkIdTypeArray>> cells, points;
 };
 
-/// Collective. Makes the arrays of a range, as far as they are wanted, and completes the numbers of
-/// points in its table. @param name  of the arrays
+/// Collective. Makes the requested arrays of a range, and completes the numbers of points in its
+/// table.
+/// @param name  of the arrays
 void showRegions(Transport& transport, const ComponentDomain& domain,
                  const std::vector<Leaf>& leaves, const std::string& name, bool atCells,
                  bool atPoints, ShownRange& range);
 
-/// Name of the array of regions of a range: RegionId, RegionId_1, RegionId_2 ...
+/// Returns the name of the array of a range: RegionId, RegionId_1, RegionId_2, and so on.
 std::string nameOfRange(std::size_t range);
 
-/// The input as it is, or the cells that are shown in any range.
-/// @param withArrays  whether to add the arrays of regions
+/// Writes the complete input, or the cells of the regions selected in any range.
+/// @param withArrays  whether to add the region arrays
+/// @param extract  whether to write selected regions only
 void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool withArrays,
                bool extract, vtkDataObject* output);
 
-/// A row for each selected region in this rank's share.
-/// @param names  of the values that regions were measured by
+/// Writes a row for each selected region in the share of this rank.
+/// @param names  of the arrays for statistics
 void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
                 vtkTable* table);
 
