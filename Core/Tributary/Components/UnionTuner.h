@@ -22,15 +22,16 @@ struct UnionTuning {
   std::optional<double> actualSeconds;   ///< Duration of the union; none if there was no union.
 };
 
-/// Unites sets, as often as it is asked to, with the batch size and hold time that are the fastest.
-/// The first union finds them by trials: all of it is done with each of exchangeSettings(), in a
-/// race (SettingsTrial), about fifty times together, however long that takes. Later unions use the
-/// choice again, for as long as the number of ranks, the method, the schedule, its arrivals and the
-/// detector are the same, and the number of blocks but for a factor of two. Where no rank sends a
-/// message nothing is tried, and the default stays.
+/// Unites sets repeatedly with the fastest batch size and hold time.
 ///
-/// To use it, give UnionOptions::tuner to what unites sets, on all ranks or on none. The roots are
-/// the same.
+/// The first union determines them by trials: exchangeSettings() are compared by successive halving
+/// (SettingsTrial). Each trial is a complete union; there are about fifty, regardless of their
+/// duration. Later unions reuse the choice while the number of ranks, the method, the schedule, its
+/// arrivals and the detector are unchanged and the number of blocks changes by less than a factor
+/// of two. If no rank sends a message, there are no trials, and the default is kept.
+///
+/// To use the tuner, set UnionOptions::tuner on all ranks or on none. The tuner does not change the
+/// roots.
 class UnionTuner {
  public:
   /// As uniteSets(), but options.exchange.batchBytes and holdTime are not read; options.tuner
