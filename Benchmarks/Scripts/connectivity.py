@@ -108,10 +108,10 @@ SETTINGS_COLUMNS = (
     ("us", "us", None),
     ("default, again", "again", None),
     ("Auto s", "auto", None),
-    ("its trials s", "trials", None),
+    ("trials s", "trials", None),
     ("bytes", "auto bytes", None),
     ("us", "auto us", None),
-    ("union off by", "off by", None),
+    ("relative error", "off by", None),
 )
 
 

@@ -34,7 +34,7 @@ COLUMNS = (
     ("data", "data", None),
     ("ranks", "ranks", None),
     ("cells", "cells", None),
-    ("regions a step", "regions", None),
+    ("regions per step", "regions", None),
     ("Connectivity s", "connectivity", None),
     ("Regions s", "labeling", None),
     ("Tracker s", "tracker", None),
@@ -46,7 +46,7 @@ COLUMNS = (
 
 def parse(arguments):
     parser = runs.make_parser(__doc__)
-    parser.add_argument("--only", choices=CASES, help="one case alone")
+    parser.add_argument("--only", choices=CASES, help="run one case only")
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--size", type=int, default=128, help="cells along each axis of the balls' grid")
     options = parser.parse_args(arguments)

@@ -38,11 +38,11 @@ SHARE = 0.3  # share of the points in the hole
 
 def parse(arguments):
     parser = runs.make_parser(__doc__)
-    parser.add_argument("--points", type=int, default=256, help="along each axis; default 256")
+    parser.add_argument("--points", type=int, default=256, help="points along each axis. Default: 256.")
     parser.add_argument("--quick", action="store_true", help="64 points along each axis")
-    parser.add_argument("--tolerance", type=float, default=1e-6, help="of ours; default 1e-6")
-    parser.add_argument("--rows", type=int, default=5, help="of the strip, odd; default 5")
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
+    parser.add_argument("--tolerance", type=float, default=1e-6, help="tolerance of our filter. Default: 1e-6.")
+    parser.add_argument("--rows", type=int, default=5, help="odd number of rows of the strip. Default: 5.")
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs of our filter")
     options = parser.parse_args(arguments)
     if options.quick:
         options.points = 64

@@ -33,12 +33,12 @@ def make_parser(description):
 
 def add_peer_options(parser, long):
     """Add the options of benchmarks that also measure ParaView, whose runs may take minutes."""
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
-    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's")
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs of our filter")
+    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's filter")
     parser.add_argument(
-        "--long", type=float, default=long, help="a first run of more seconds is not repeated but counts"
+        "--long", type=float, default=long, help="use a first run of more seconds as the result"
     )
-    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's alone")
+    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's filter only")
 
 
 def require_plugin(parser, options):

@@ -41,7 +41,7 @@ def parse(arguments):
     )
     parser.add_argument("--points", type=int, default=96, help="ABC flow: points per axis")
     parser.add_argument(
-        "--max-peer-seeds", type=int, default=10000, help="do not run ParaView's with more seeds"
+        "--max-peer-seeds", type=int, default=10000, help="maximum seeds for ParaView's filter"
     )
     parser.add_argument(
         "--reference", default="",

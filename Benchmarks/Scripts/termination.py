@@ -47,7 +47,7 @@ def main():
     parser.add_argument(
         "--full", action="store_true", help="all loads of the paper, up to 4,096 ranks and 16 of MPI"
     )
-    parser.add_argument("--only", choices=["simulated", "mpi"], help="one half of it")
+    parser.add_argument("--only", choices=["simulated", "mpi"], help="run one half only")
     options = parser.parse_args()
     runs = Runs(options.program, options.output)
     sizes = "16,64,256,1024,4096" if options.full else "16,64,256,1024"
