@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Async Connectivity beside ParaView's Threshold and Connectivity, in one pvbatch run on the same data.
+"""Compare Async Connectivity with ParaView's Threshold and Connectivity, in one pvbatch run on the same data.
 
     TRIBUTARY_PLUGIN=<build>/.../Tributary.so python3 Benchmarks/Scripts/connectivity.py
 
-starts pvbatch on 1, 2 and 4 ranks, one after the other, and prints one table. `--quick` is a small one.
-Timed is UpdatePipeline of the filters alone: a barrier before, the slowest rank counts, runs of the two
-take turns, medians. Cells are neighbors if they share a point, which is all that ParaView's knows.
+starts pvbatch on 1, 2 and 4 ranks in succession, and prints one table. `--quick` uses small data.
+The measured time is that of UpdatePipeline of the filters, on the slowest rank, after a barrier. Runs of the
+two products alternate; the table contains medians. Cells are neighbors if they share a point, which is the
+only criterion of ParaView's filter.
 
-  noise    grids of 192^3 and 256^3 cells, a random share of them in range: 0.0976, where the largest
-           region begins to span the grid, and 0.25, which joins nearly all
-  blobs    as many balls on a grid
-  kept     the cells of a noise that are in range, as the unstructured grid that Threshold made before
-           the clock ran: ParaView's Connectivity against ours with Extract Regions
+  noise    grids of 192^3 and 256^3 cells, with a random share of the cells in range: at 0.0976 the largest
+           region begins to span the grid, at 0.25 nearly all cells in range are in one region
+  blobs    a grid with the given number of balls
+  kept     the cells in range of a noise grid, as the unstructured grid that Threshold made before the
+           measurement: ParaView's Connectivity against ours with Extract Regions
   tetrahedra  a mesh of jittered points, a range of a point array, ragged pieces
 
-On all but `kept` ParaView's Threshold and Connectivity run against ours, which labels the cells of a
-scalar range in place. Both answers are compared:
-  regions    how many there are
-  same sizes do ParaView's regions have the same numbers of cells as ours?
-  same bits  do ours have the sizes, in the same order, that they had on one rank?
-The program fails if ours do not, or if ParaView's on one rank are others than ours.
+In all cases except `kept`, ParaView's Threshold and Connectivity are compared with our filter, which labels
+the cells of a scalar range in place. The results are compared:
+  regions    number of regions
+  same sizes whether the regions of ParaView have the same numbers of cells as ours
+  same bits  whether our regions have the same sizes, in the same order, as on one rank
+The program fails if `same bits` is false, or if `same sizes` is false on one rank.
 
---settings leaves ParaView out and times ours with batches of 4 KiB, 64 KiB and 1 MiB that are held for 0, 5
-and 100 us, in turns: what the best of these nine saves against the default tells what could be gained by
-choosing. Then Auto chooses: what its trials cost, and the default and its choice in turns once more.
+--settings measures our filter only, with batches of 4 KiB, 64 KiB and 1 MiB and hold times of 0, 5 and
+100 us, in alternating runs. The difference between the default and the best of these nine settings is the
+possible gain of tuning. Then Auto chooses a setting; the table contains the cost of its trials, and times of
+the default and of the chosen setting, in alternating runs.
 """
 
 import argparse
@@ -106,10 +108,10 @@ SETTINGS_COLUMNS = (
     ("us", "us", None),
     ("default, again", "again", None),
     ("Auto s", "auto", None),
-    ("its trials s", "trials", None),
+    ("trials s", "trials", None),
     ("bytes", "auto bytes", None),
     ("us", "auto us", None),
-    ("union off by", "off by", None),
+    ("relative error", "off by", None),
 )
 
 
@@ -159,7 +161,7 @@ def work(options):
         data.SetExtent(extent)
         x, y, z = (np.arange(extent[2 * a], extent[2 * a + 1]) for a in range(3))
         if kind == "blobs":
-            # Balls round the points where all three cosines are 1.
+            # Balls around the points where all three cosines are 1.
             wave = lambda n: np.cos(2 * np.pi * number * (n + 0.5) / size - np.pi).astype(np.float32)
             values = wave(z)[:, None, None] + wave(y)[None, :, None] + wave(x)[None, None, :]
         else:
@@ -178,7 +180,7 @@ def work(options):
         return proxy
 
     def load(kind, size, number):
-        """The proxy of a data set; [association, array]; range."""
+        """Return the proxy of a data set, [association, array], and the range."""
         if kind == "tetrahedra":
             data = flows.build(rank, ranks, mesh="tetrahedra", size=size, cut="clumps")
             points = vtk_to_numpy(data.GetPoints().GetData()).astype(np.float64)
@@ -194,7 +196,7 @@ def work(options):
         )
 
     def run(*filters):
-        """Seconds of the slowest rank."""
+        """Execute the filters; return the seconds of the slowest rank."""
         for proxy in filters:
             proxy.GetClientSideObject().Modified()
             proxy.SMProxy.MarkModified(proxy.SMProxy)
@@ -204,7 +206,7 @@ def work(options):
         return comm.allreduce(time.perf_counter() - begin, MPI.MAX)
 
     def sizes(proxy):
-        """Cells of each region, by RegionId; the same on all ranks."""
+        """The number of cells of each region, by RegionId; the same on all ranks."""
         data = proxy.GetClientSideObject().GetOutputDataObject(0)
         ids = data.GetCellData().GetArray("RegionId")
         ids = vtk_to_numpy(ids) if ids is not None else np.zeros(0, np.int64)
@@ -216,7 +218,7 @@ def work(options):
         return total
 
     def compared_settings(proxy):
-        """Medians with each setting, of runs in turns; the first turn does not count."""
+        """Compare the median times of all settings in alternating runs; the first run of each is discarded."""
         settings = [(size, hold) for size in (65536, 4096, 1 << 20) for hold in (5, 0, 100)]
         seconds = {setting: [] for setting in settings}
         for turn in range(1 + options.repeat):
@@ -238,7 +240,7 @@ def work(options):
         }
 
     def compared_choice(plain, auto):
-        """What Auto chooses, beside the default; the trials are in the turn that does not count."""
+        """Compare the choice of Auto with the default; the trials are in the discarded first run."""
         run(plain)
         run(auto)
         trials = statistic(auto, "TuningSeconds")

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What following features costs in a step, beside ParaView's Threshold and Connectivity of that step.
+"""Measure the cost of feature tracking per step, compared with ParaView's Threshold and Connectivity.
 
     TRIBUTARY_PLUGIN=<build>/.../Tributary.so python3 Benchmarks/Scripts/features.py
 
-starts pvbatch on 1, 2 and 4 ranks, one after the other, and prints one table. Data are given step by step,
-as in situ. Timed is UpdatePipeline of the filters alone: a barrier before, the slowest rank counts. In each
-step the three take turns on the same data; medians over the steps but the first two.
+starts pvbatch on 1, 2 and 4 ranks in succession, and prints one table. Steps are provided one by one, as in
+situ. The measured time is that of UpdatePipeline of the filters, on the slowest rank, after a barrier. In each
+step, the three filters run one after the other on the same data. The table contains medians over all steps
+except the first two.
 
   wire     images of an exploding wire (Data/wire.py), 384^2 pixels
-  balls    a grid of 128^3 cells with 10^3 balls that move by a third of their radius in a step
+  balls    a grid of 128^3 cells with 10^3 balls that move by a third of their radius per step
 
   Connectivity   ParaView's, after Threshold: the regions of one step
   Regions        Async Connectivity: the same, labeled in place, with their table
-  Tracker        Async Feature Tracker: regions, and what they were in the step before
-  share          of the tracker's time that is not for the regions: 1 - Regions / Tracker
-The program fails if regions differ in number, or if tracks are not the same ones on all ranks' numbers.
+  Tracker        Async Feature Tracker: regions, and their correspondence to those of the previous step
+  share          share of the tracker's time that is not spent on regions: 1 - Regions / Tracker
+The program fails if the filters find different numbers of regions, or if the numbers of regions or tracks
+depend on the number of ranks.
 """
 
 import os
@@ -32,7 +34,7 @@ COLUMNS = (
     ("data", "data", None),
     ("ranks", "ranks", None),
     ("cells", "cells", None),
-    ("regions a step", "regions", None),
+    ("regions per step", "regions", None),
     ("Connectivity s", "connectivity", None),
     ("Regions s", "labeling", None),
     ("Tracker s", "tracker", None),
@@ -44,7 +46,7 @@ COLUMNS = (
 
 def parse(arguments):
     parser = runs.make_parser(__doc__)
-    parser.add_argument("--only", choices=CASES, help="one case alone")
+    parser.add_argument("--only", choices=CASES, help="run one case only")
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--size", type=int, default=128, help="cells along each axis of the balls' grid")
     options = parser.parse_args(arguments)
@@ -80,7 +82,7 @@ def work(options):
     pv.LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], remote=False, ns=vars(pv))
 
     def image(cells, values):
-        """This rank's brick of a grid; `values(x, y, z)` are of the cells at these indices."""
+        """This rank's brick of a grid; `values(x, y, z)` returns the values of the cells at these indices."""
         lattice = SimpleNamespace(points=tuple(n + 1 for n in cells), cells=cells)
         extent = list(flows.brick(lattice, ranks, rank))
         if cells[2] == 0:
@@ -105,8 +107,8 @@ def work(options):
         size = (n, n, n)
 
         def values(x, y, z):
-            # Balls round the points where all three cosines are 1; their radius is about 0.2 of a
-            # wave where the sum is above 1.7.
+            # Balls around the points where all three cosines are 1. The balls where the sum exceeds
+            # 1.7 have a radius of about 0.2 wavelengths.
             wave = lambda i, move: np.cos(2 * np.pi * (number * (i + 0.5) / n - 0.5 - move))
             moves = [0.07 * step * way for way in (1, 0.5, 0.25)]
             return (

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Async Harmonic Fill beside ParaView's Point Dataset Interpolator with a Gaussian kernel, in one pvbatch run.
+"""Compare Async Harmonic Fill with ParaView's Point Dataset Interpolator (Gaussian kernel) in one pvbatch run.
 
     TRIBUTARY_PLUGIN=<build>/.../Tributary.so python3 Benchmarks/Scripts/fill.py
 
-starts pvbatch on 1, 2 and 4 ranks, one after the other, and prints one table. `--quick` is a small one.
-An image of 256^3 points has a ball of 30 % of its points in the middle that is NaN; each rank has a slab.
-Timed is the update of the filter alone: a barrier before, the slowest rank counts, medians. Ours fills
-with harmonic values, and with biharmonic ones (Smoothness).
+starts pvbatch on 1, 2 and 4 ranks in succession, and prints one table. `--quick` uses a small image.
+An image of 256^3 points has a ball of NaN values in its center, with 30 % of its points. Each rank has a slab.
+The measured time is the median time of the update of the filter, on the slowest rank, after a barrier. Our
+filter fills with harmonic and with biharmonic values (Smoothness).
 
-  harmonic  the truth solves the Laplace equation: what is filled should be it
-  waves     the truth is smooth, and does not: nobody can know what is in the hole
+  harmonic  the exact field solves the Laplace equation, so the filled values should equal it
+  waves     the exact field is smooth but does not solve the equation, so no filter can reproduce it
 
-The interpolator (vtkPointInterpolator) is given the best of it: only the known points that are beside the
-hole, of all ranks on each, collected before the clock runs; and only a strip of points right through the
-hole to fill, 3 layers of 5 rows, as the whole hole takes too long (`--rows` widens it). With `closest` it
-weighs the 8 closest points, with `radius` all within the hole's radius. `points` is how many points each
-fills in its time.
+The interpolator (vtkPointInterpolator) runs under favorable conditions. Its source consists of the known points
+adjacent to the hole only; each rank has those of all ranks, collected before the measurement. It fills only a
+strip of points through the center of the hole, 3 layers of 5 rows, because the whole hole takes too long
+(`--rows` widens the strip). `closest` weights the 8 closest points, `radius` all points within the radius of
+the hole. `points` is the number of points that are filled in the measured time.
 
-In the strip's middle row both are looked at:
-  rough max, rms   how much a value differs from the mean of its 6 neighbors, as a share of the range of
-                   the values beside the hole
-  error max, rms   how far it is from the truth, in the same unit
-The program fails if ours does not fill everything, or has a larger residual than it was asked for.
+Both results are evaluated in the middle row of the strip:
+  rough max, rms   difference between a value and the mean of its 6 neighbors, relative to the range of the
+                   values adjacent to the hole
+  error max, rms   difference from the exact field, in the same unit
+The program fails if our filter leaves NaN values, changes known values, or exceeds the requested residual.
 """
 
 import os
@@ -33,16 +33,16 @@ sys.path.insert(0, HERE)
 
 import runs  # noqa: E402  (found on the path set above)
 
-SHARE = 0.3  # of the points, in the hole
+SHARE = 0.3  # share of the points in the hole
 
 
 def parse(arguments):
     parser = runs.make_parser(__doc__)
-    parser.add_argument("--points", type=int, default=256, help="along each axis; default 256")
+    parser.add_argument("--points", type=int, default=256, help="points along each axis. Default: 256.")
     parser.add_argument("--quick", action="store_true", help="64 points along each axis")
-    parser.add_argument("--tolerance", type=float, default=1e-6, help="of ours; default 1e-6")
-    parser.add_argument("--rows", type=int, default=5, help="of the strip, odd; default 5")
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
+    parser.add_argument("--tolerance", type=float, default=1e-6, help="tolerance of our filter. Default: 1e-6.")
+    parser.add_argument("--rows", type=int, default=5, help="odd number of rows of the strip. Default: 5.")
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs of our filter")
     options = parser.parse_args(arguments)
     if options.quick:
         options.points = 64
@@ -102,15 +102,15 @@ def work(options):
         return (x - 0.5) ** 2 + (y - 0.5) ** 2 + (z - 0.5) ** 2 < radius**2
 
     def places(lo, hi):
-        """x, y, z of layers, to be broadcast."""
+        """The coordinates x, y, z of layers, as arrays to be broadcast."""
         line = np.arange(n) * step
         return line[None, None, :], line[None, :, None], line[lo:hi][:, None, None]
 
-    # Slabs that share a layer of points with the next one.
+    # Each slab shares a layer of points with the next slab.
     lo, hi = ((n - 1) * (rank + i) // ranks for i in range(2))
     x, y, z = places(lo, hi + 1)
     hole = is_hole(x, y, z)
-    # Known points beside the hole, each on one rank.
+    # Known points adjacent to the hole, each on one rank.
     around = is_hole(*places(max(lo - 1, 0), min(hi + 2, n)))
     inner = np.pad(around, ((int(lo == 0), int(hi == n - 1)), (1, 1), (1, 1)))
     beside = np.zeros_like(hole)
@@ -125,7 +125,7 @@ def work(options):
     k, j, i = np.nonzero(beside)
     rim = np.concatenate(comm.allgather(np.stack([i, j, k + lo], -1))) * step
 
-    # The strip: the hole's points of all rows of 3 layers right through it, dealt out evenly.
+    # The strip: the points of the hole in rows of 3 central layers, distributed evenly over the ranks.
     middle = n // 2
     half = options.rows // 2
     strip = np.zeros((3, 2 * half + 1, n), bool)
@@ -135,7 +135,7 @@ def work(options):
     share = np.array_split(np.arange(len(strip_sites)), ranks)[rank]
 
     def summary(value, truth, span):
-        """Of the middle row; value: the strip with the known values around the hole."""
+        """Roughness and error of the middle row. value: the strip, with known values around the hole."""
         u = value
         mean = (u[1, half, 2:] + u[1, half, :-2] + u[0, half, 1:-1] + u[2, half, 1:-1]
                 + u[1, half - 1, 1:-1] + u[1, half + 1, 1:-1]) / 6

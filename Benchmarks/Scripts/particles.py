@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""tributary-bench particles on several numbers of ranks, as one table.
+"""Run tributary-bench particles on several numbers of ranks, and print one table.
 
     Benchmarks/Scripts/particles.py <path of tributary-bench> [--ranks 1,2,4] [--json FILE] [more options]
 
-More options go to tributary-bench, such as --steps-per-hop 1 or --repeat 9.
+Other options are passed to tributary-bench, for example --steps-per-hop 1 or --repeat 9.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What benchmarks with plots share: runs of tributary-bench, and lines through its rows."""
+"""Common parts of benchmarks with plots: runs of tributary-bench, and plots of its rows."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Runs:
         os.makedirs(output, exist_ok=True)
 
     def run(self, name, arguments, ranks=None):
-        """arguments: the benchmark's name and its options."""
+        """Run a benchmark and return its rows. arguments: the name of the benchmark and its options."""
         file = os.path.join(self.output, name + ".json")
         command = [self.program] + arguments + ["--json", file]
         if ranks:
@@ -40,14 +40,14 @@ def mean(values):
 
 
 def series(rows, x, y):
-    """The mean of column y for each value of column x; rows without either are left out."""
+    """The mean of column y for each value of column x; rows that lack one of them are omitted."""
     known = [row for row in rows if row.get(x) is not None and row.get(y) is not None]
     places = sorted({row[x] for row in known})
     return places, [mean(row[y] for row in known if row[x] == place) for place in places]
 
 
 def plot(path, title, lines, labels, scales=("log", "log")):
-    """lines: name to places, values, and how they are drawn; labels and scales of x and y."""
+    """Write a plot. lines: name to (x values, y values, style); labels and scales: those of x and y."""
     figure, axes = plt.subplots(figsize=(5.5, 4))
     for name, (places, values, style) in lines.items():
         axes.plot(places, values, style, marker="o", markersize=3, label=name)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hybrid Jacobi iterations and their model as tables, JSON and plots.
+"""Measure hybrid Jacobi iterations and their model; write tables, JSON and plots.
 
     Benchmarks/Scripts/relaxation.py <path of tributary-bench> [--output FOLDER] [--quick]
 
 After Jensen, Coleman and Sosonkina, *Predictive modeling of the performance of asynchronous iterative
-methods*: time to the tolerance against the swap period, for three sizes, and the residual's way (Figure
+methods*: time to the tolerance against the swap period, for three sizes, and residual histories (Figure
 1); rates on 1, 2 and 4 ranks (Figure 2); rates and shares of the residual by thread (Figures 3 and 4);
-rates by swap period and work share, modeled and measured (Figures 7 to 9). Takes ten minutes on two cores,
-one with --quick. Needs python3-matplotlib.
+rates by swap period and work share, modeled and measured (Figures 7 to 9). Duration on two cores: ten
+minutes; with --quick, one minute. Requires python3-matplotlib.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import plots  # noqa: E402  (found on the path set above)
 
 
 def by(rows, column):
-    """Rows by the value of a column, in the order of the rows."""
+    """Group rows by the value of a column, in the order of the rows."""
     groups = {}
     for row in rows:
         groups.setdefault(row[column], []).append(row)
@@ -48,7 +48,7 @@ def main():
     largest = int(sizes.split(",")[-1])
 
     def part(name, periods, seconds, *arguments):
-        """No run takes longer: what waits for threads on more ranks than cores would take minutes."""
+        """Arguments of a part. `seconds` limits each run: with more ranks than cores it may take minutes."""
         quick = ["--tolerance", "0.01", "--repeat", "1"] if options.quick else []
         seconds = "1" if options.quick else seconds
         return ["relaxation", "--part", name, "--swap-periods", periods, "--seconds", seconds, *quick, *arguments]
@@ -57,7 +57,7 @@ def main():
         plots.plot(os.path.join(options.output, name + ".svg"), *arguments)
 
     for ranks in (1, 2, 4):
-        if ranks != 2:  # for the rates alone
+        if ranks != 2:  # for the rates only
             arguments = part("convergence", "1,16", "5", "--sizes", str(largest))
             runs.run(f"convergence-{ranks}", arguments, ranks)
             continue
@@ -65,7 +65,7 @@ def main():
         rows = runs.run(f"convergence-{ranks}", arguments, ranks)
         for size, some in by(rows, "size").items():
             lines = lines_by(some, "variant", "swap period", "seconds")
-            save(f"convergence-{size}", f"To the tolerance, {size}^2 points a rank, 2 ranks", lines,
+            save(f"convergence-{size}", f"Time to the tolerance, {size}^2 points per rank, 2 ranks", lines,
                  ("swap period", "seconds"))
     for period in (1, 16):
         rows = [
@@ -74,13 +74,13 @@ def main():
             for row in runs.rows[f"convergence-{ranks}"]
             if row["size"] == largest and row["swap period"] == period
         ]
-        save(f"rates-{period}", f"Iterations of all threads, {largest}^2 points a rank, swap period {period}",
-             lines_by(rows, "variant", "ranks", "rate"), ("ranks", "iterations a second"))
+        save(f"rates-{period}", f"Iterations of all threads, {largest}^2 points per rank, swap period {period}",
+             lines_by(rows, "variant", "ranks", "rate"), ("ranks", "iterations per second"))
 
     rows = runs.run("history", part("history", periods, "5", "--sizes", str(largest)), 2)
     for variant, some in by(rows, "variant").items():
         lines = lines_by(some, "swap period", "seconds", "residual", "swap period {}")
-        save(f"history-{variant}", f"The residual's way, {variant}, 2 ranks", lines,
+        save(f"history-{variant}", f"Residual history, {variant}, 2 ranks", lines,
              ("seconds", "residual"), ("linear", "log"))
 
     sizes_and_shares = ["--sizes", str(largest), "--work-shares", "0.25,0.5,1"]
@@ -104,7 +104,7 @@ def main():
             lines[f"share {share:g}"] = plots.series(some, "period", column) + ("-",)
             lines[f"share {share:g}, measured"] = plots.series(some, "period", "measured " + column) + (":",)
         save(f"model-{column}", f"Iterations of {what}: modeled, measured", lines,
-             ("swap period", "iterations a second"))
+             ("swap period", "iterations per second"))
     for row in rows:
         row["measured I_c/I_nc"] = row["measured I_c"] / row["measured I_nc"]
     lines = {
@@ -112,7 +112,7 @@ def main():
         for period, some in by(rows, "period").items()
         for name, column, style in (("", "I_c/I_nc", "-"), (", measured", "measured I_c/I_nc", ":"))
     }
-    save("model-ratio", "Communicating thread against the others", lines, ("work share", "I_c / I_nc"))
+    save("model-ratio", "Rate of the communicating thread / other threads", lines, ("work share", "I_c / I_nc"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What benchmarks in pvbatch share: options, a run on each number of ranks, a table."""
+"""Common parts of benchmarks in pvbatch: options, a run on each number of ranks, a table."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ def numbers(text):
 
 
 def make_parser(description):
-    """With the options that all have: ranks, json, worker."""
+    """Make a parser with the common options: ranks, json, worker."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -32,13 +32,13 @@ def make_parser(description):
 
 
 def add_peer_options(parser, long):
-    """Of those that can measure ParaView's alone, and need not repeat what takes it minutes."""
-    parser.add_argument("--repeat", type=int, default=5, help="timed runs of ours")
-    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's")
+    """Add the options of benchmarks that also measure ParaView, whose runs may take minutes."""
+    parser.add_argument("--repeat", type=int, default=5, help="timed runs of our filter")
+    parser.add_argument("--peer-repeat", type=int, default=3, help="timed runs of ParaView's filter")
     parser.add_argument(
-        "--long", type=float, default=long, help="a first run of more seconds is not repeated but counts"
+        "--long", type=float, default=long, help="use a first run of more seconds as the result"
     )
-    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's alone")
+    parser.add_argument("--no-ours", action="store_true", help="measure ParaView's filter only")
 
 
 def require_plugin(parser, options):
@@ -49,10 +49,10 @@ def require_plugin(parser, options):
 
 
 def measure(script, options, arguments, reference=None):
-    """Runs the script's workers in pvbatch on each number of ranks; the rows that they wrote.
+    """Run the workers of the script in pvbatch on each number of ranks; return the rows that they wrote.
 
-    reference: folder that keeps the results on one rank, which workers get as --reference; "" for a
-    temporary one; None for none
+    reference: folder for the results on one rank, passed to workers as --reference; "" for a temporary
+    folder; None for no folder
     """
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
@@ -80,7 +80,7 @@ def report(rows, columns, options):
 
 
 def table(rows, columns):
-    """Rows, dictionaries, as text. columns: title, key, and the key within that value or None."""
+    """Format rows (dictionaries) as text. columns: title, key, and key within that value or None."""
 
     def text(row, key, inner):
         value = row.get(key)
@@ -102,7 +102,7 @@ def table(rows, columns):
 
 
 def write_rows(rows, options):
-    """A worker's results, on rank 0."""
+    """Write the results of a worker; called on rank 0."""
     with open(options.worker, "w") as file:
         json.dump(rows, file)
 

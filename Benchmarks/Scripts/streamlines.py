@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Async Stream Tracer beside ParaView's Stream Tracer, in one pvbatch run on the same data and seeds.
+"""Compare Async Stream Tracer with ParaView's Stream Tracer, in one pvbatch run on the same data and seeds.
 
     TRIBUTARY_PLUGIN=<build>/.../Tributary.so python3 Benchmarks/Scripts/streamlines.py
 
-starts pvbatch on 1, 2 and 4 ranks, one after the other, and prints one table. ParaView's default
-settings: Runge-Kutta 4-5, both directions, steps in cell lengths, vorticity on, maximum length the
-longest edge of the domain. Timed is the filter's UpdatePipeline alone: a barrier before, the slowest
-rank counts, runs of the two filters take turns, medians.
+starts pvbatch on 1, 2 and 4 ranks in succession, and prints one table. Both filters use ParaView's
+default settings: Runge-Kutta 4-5, both directions, steps in cell lengths, vorticity on. The maximum
+length is the longest edge of the domain. The measured time is that of UpdatePipeline of the filter, on
+the slowest rank, after a barrier. Runs of the two filters alternate; the table contains medians.
 
-For either filter the lines are compared with those of ParaView on one rank: the pieces of a line are
-found by its seed and direction, its end point is that of its largest integration time.
+The lines of both filters are compared with those of ParaView on one rank. The seed and the direction
+identify the pieces of a line. The end point of a line is the point with the largest integration time.
   shift     largest distance between end points, in units of the domain's longest edge
   length    lines whose length differs by more than 0.1 %
-  missing   lines that are in one of the two results only
-  same bits for ours: every array is bit for bit that of our run on one rank
+  missing   lines that are in only one of the two results
+  same bits for our filter: whether every array has the same bits as in our run on one rank
 """
 
 import hashlib
@@ -41,7 +41,7 @@ def parse(arguments):
     )
     parser.add_argument("--points", type=int, default=96, help="ABC flow: points per axis")
     parser.add_argument(
-        "--max-peer-seeds", type=int, default=10000, help="do not run ParaView's with more seeds"
+        "--max-peer-seeds", type=int, default=10000, help="maximum seeds for ParaView's filter"
     )
     parser.add_argument(
         "--reference", default="",
@@ -110,7 +110,7 @@ def work(options):
         return np.random.Generator(np.random.PCG64(11)).random(shape)
 
     def load(name):
-        """The proxy of a data set, executed; its vectors; its box; a function that makes seeds."""
+        """Return the executed proxy of a data set, its vectors, its bounds, and a function that makes seeds."""
         if name == "abc":
             data, vectors = flows.source(flow="abc", mesh="image", size=options.points), "velocity"
             box = np.array(flows.bounds("abc"), dtype=float)
@@ -133,7 +133,7 @@ def work(options):
         return reader.GetOutput()
 
     def draw_in_cells(grid, count):
-        """Random weighted means of the points of random cells: inside, as the cells are convex."""
+        """Random weighted means of the points of random cells. They lie inside, because cells are convex."""
         points = vtk_to_numpy(grid.GetPoints().GetData()).astype(float)
         offsets = vtk_to_numpy(grid.GetCells().GetOffsetsArray())
         connectivity = vtk_to_numpy(grid.GetCells().GetConnectivityArray())
@@ -147,7 +147,7 @@ def work(options):
         return result
 
     def seed_proxy(coordinates):
-        """All seeds on rank 0, whatever the number of ranks."""
+        """A proxy with all seeds on rank 0, for any number of ranks."""
         seeds = vtkPolyData()
         points = vtkPoints()
         points.SetDataTypeToDouble()
@@ -168,7 +168,7 @@ def work(options):
         return producer
 
     def run(tracer):
-        """Seconds of the slowest rank."""
+        """Execute the tracer; return the seconds of the slowest rank."""
         tracer.GetClientSideObject().Modified()
         tracer.SMProxy.MarkModified(tracer.SMProxy)
         comm.Barrier()
@@ -177,7 +177,7 @@ def work(options):
         return comm.allreduce(time.perf_counter() - begin, MPI.MAX)
 
     def collect(tracer):
-        """All lines of all ranks on rank 0: None on the others."""
+        """Gather the lines of all ranks on rank 0; None on the other ranks."""
         output = tracer.GetClientSideObject().GetOutputDataObject(0)
         arrays = {}
         if output.GetNumberOfLines():
@@ -193,7 +193,7 @@ def work(options):
             return None
         parts = [part for part in parts if part]
         names = set.intersection(*(set(part) for part in parts)) - {"offsets", "connectivity"}
-        # Points in the order of the lines, so that connectivity is no longer needed.
+        # Points are in the order of the lines, so connectivity is no longer needed.
         result = {"sizes": np.concatenate([np.diff(part["offsets"]) for part in parts])}
         for name in names:
             if name.startswith("cell "):
@@ -203,7 +203,7 @@ def work(options):
         return result
 
     def measure(lines, scale):
-        """Counts, and for each seed and direction the end point and the length."""
+        """The end point and the length of the line of each seed and direction."""
         sizes, x, t = lines["sizes"], lines["points"], lines["point IntegrationTime"]
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         line = np.repeat(np.arange(len(sizes)), sizes)
@@ -230,7 +230,7 @@ def work(options):
         }
 
     def hash_of(lines):
-        """Of all arrays, lines in the order of seed and direction."""
+        """A hash of all arrays, with lines in the order of seed and direction."""
         sizes = lines["sizes"]
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         backward = np.minimum.reduceat(lines["point IntegrationTime"], first) < 0
@@ -270,7 +270,7 @@ def work(options):
             answers = {}
             for r in range(1 + max(repeat.values())):
                 for who, tracer in tracers.items():
-                    if r == 0:  # the sources run here, with the ghost cells that the filter asks for
+                    if r == 0:  # the sources execute here, with the ghost cells that the filter requests
                         first = run(tracer)
                         answers[who] = collect(tracer)
                         if first > options.long:
@@ -311,7 +311,7 @@ def work(options):
 
 
 def work_as_module(options):
-    """A Programmable Source leaves its own max, sum ... in __main__."""
+    """Call work() of an imported module: Programmable Sources overwrite names like max in __main__."""
     import streamlines
 
     streamlines.work(options)

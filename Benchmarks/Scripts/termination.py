@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The termination detection experiments as tables, JSON and plots.
+"""Run the termination detection experiments; write tables, JSON and plots.
 
     Benchmarks/Scripts/termination.py <path of tributary-bench> [--output FOLDER] [--full]
 
-On a simulated network: termination delay against the number of ranks, detectors' messages against
-the share of remote work and against the mean load, slowdown of the work (Kocalar, Khokhar and
-Hambrusch 1999, Figures 3 to 5), and random walks of 64-byte messages, which the paper does not
-have, and particle tracing; message counts of a diffusing process (Figure 2) against those
-derived. On MPI: loads, walks and tracing on 2 to 8 ranks (16 with --full). Needs python3-matplotlib.
+On a simulated network: termination delay against the number of ranks, messages of detectors against
+the share of remote work and against the mean load, and slowdown of the work (Kocalar, Khokhar and
+Hambrusch 1999, Figures 3 to 5); message counts of a diffusing process (Figure 2) compared with the
+derived counts; random walks of 64-byte messages and particle tracing, which are not in the paper.
+On MPI: loads, walks and tracing on 2 to 8 ranks (16 with --full). Requires python3-matplotlib.
 """
 
 import argparse
@@ -24,7 +24,7 @@ TREES = ["tree-aps", "tree-counter", "tree-ack"]
 
 
 class Runs(plots.Runs):
-    """Of this benchmark."""
+    """Runs of the termination benchmark."""
 
     def run(self, name, arguments, ranks=None):
         return super().run(name, ["termination"] + arguments, ranks)
@@ -47,7 +47,7 @@ def main():
     parser.add_argument(
         "--full", action="store_true", help="all loads of the paper, up to 4,096 ranks and 16 of MPI"
     )
-    parser.add_argument("--only", choices=["simulated", "mpi"], help="one half of it")
+    parser.add_argument("--only", choices=["simulated", "mpi"], help="run one half only")
     options = parser.parse_args()
     runs = Runs(options.program, options.output)
     sizes = "16,64,256,1024,4096" if options.full else "16,64,256,1024"

@@ -22,30 +22,31 @@ struct UnionTuning {
   std::optional<double> actualSeconds;   ///< Duration of the union; none if there was no union.
 };
 
-/// Unites sets, as often as it is asked to, with the batch size and hold time that are the fastest.
-/// The first union finds them by trials: all of it is done with each of exchangeSettings(), in a
-/// race (SettingsTrial), about fifty times together, however long that takes. Later unions use the
-/// choice again, for as long as the number of ranks, the method, the schedule, its arrivals and the
-/// detector are the same, and the number of blocks but for a factor of two. Where no rank sends a
-/// message nothing is tried, and the default stays.
+/// Unites sets repeatedly with the fastest batch size and hold time.
 ///
-/// To use it, give UnionOptions::tuner to what unites sets, on all ranks or on none. The roots are
-/// the same.
+/// The first union determines them by trials: exchangeSettings() are compared by successive halving
+/// (SettingsTrial). Each trial is a complete union; there are about fifty, regardless of their
+/// duration. Later unions reuse the choice while the number of ranks, the method, the schedule, its
+/// arrivals and the detector are unchanged and the number of blocks changes by at most a
+/// factor of two. If no rank sends a message, there are no trials, and the default is kept.
+///
+/// To use the tuner, set UnionOptions::tuner on all ranks or on none. The tuner does not change the
+/// roots.
 class UnionTuner {
  public:
-  /// As uniteSets(), but options.exchange.batchBytes and holdTime are not read; options.tuner
-  /// neither. Collective; ranks must have made the same calls before. An error or an abort leaves
-  /// it without a choice, if that was in a trial.
+  /// As uniteSets(), except that options.exchange.batchBytes, options.exchange.holdTime and
+  /// options.tuner are not used. Collective; all ranks must have made the same calls before. After
+  /// an error or an abort in a trial, the tuner has no choice.
   UnionResult unite(Transport& transport, const Assignment& assignment,
                     const std::vector<std::int64_t>& setsOfBlock,
                     const std::vector<std::vector<SetLink>>& links, const UnionOptions& options);
 
-  /// Local. Of what was united since the last call: the trials of all unions, the seconds of the
-  /// first one that was not aborted. The same on all ranks.
+  /// Returns the choice, the trials of all unions since the last call, and the duration of the
+  /// first of these unions that was not aborted. Local; the same on all ranks.
   UnionTuning takeTuning();
 
  private:
-  /// What a choice depends on.
+  /// The properties of a union on which the choice depends.
   struct Work {
     int ranks = 0;
     std::int64_t blocks = 0;
@@ -63,7 +64,7 @@ class UnionTuner {
   };
 
   std::optional<Choice> choice_;
-  std::size_t trials_ = 0;  // since the last takeTuning(), as the others
+  std::size_t trials_ = 0;  // these and the following: since the last takeTuning()
   double trialSeconds_ = 0;
   std::optional<double> actualSeconds_;
 };

@@ -30,8 +30,8 @@ struct SimulatedIterations {
 
 /// Simulates hybrid Jacobi iterations as events in virtual time: E. J. Jensen, E. Coleman, M.
 /// Sosonkina, "Predictive modeling of the performance of asynchronous iterative methods", The
-/// Journal of Supercomputing 75, 2019, figure
-/// 6. Equal arguments give equal results, bit for bit. Local.
+/// Journal of Supercomputing 75, 2019, figure 6. Equal arguments give equal results, bit for bit.
+/// Local.
 ///
 /// Each thread, and the master, is a rank of a virtual-time network (Transport/Simulated.h) whose
 /// links cost nothing. Transfers are drawn like operations, one half for each direction. The master

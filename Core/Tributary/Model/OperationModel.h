@@ -22,8 +22,8 @@ class OperationModel {
   /// Throws Error if there are no positive times of computed layers, if the work share was not 1 in
   /// the measurement, or if samples, paces or the setting are invalid.
   /// @param family  the family to fit; none for kernel density estimates. Kernel density is also
-  /// used
-  ///                where the family cannot be fitted, for instance to fewer than three samples.
+  ///                used where the family cannot be fitted, for instance to fewer than three
+  ///                samples.
   OperationModel(const MeasuredTimes& measured, std::optional<Family> family);
 
   /// The setting of the measurement.

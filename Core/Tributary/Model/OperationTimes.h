@@ -14,27 +14,28 @@
 
 namespace tributary {
 
-/// What hybrid Jacobi iterations consist of: (a) to (n) of the model's paper, section 6. "Layers"
-/// are rows in two dimensions and planes in three; a block is what one thread computes.
+/// The operations of hybrid Jacobi iterations: (a) to (n) in section 6 of the paper of the model
+/// (see simulateIterations()). "Layers" are rows in two dimensions and planes in three. A block is
+/// the part of a subregion that one thread computes.
 enum class Operation {
-  CopySideHalo,     ///< (a) a block's halo values to its sides (left and right in the paper)
-  CopyEndHalo,      ///< (b) those beyond the subregion's first and last layer (top and bottom)
-  CopyNeighbor,     ///< (c) the layer of the next block
-  ComputeLayer,     ///< (d) new values of a block's first or last layer
-  ComputeInterior,  ///< (e) new values of a layer between them
-  PublishSides,     ///< (f) a block's values at the subregion's sides
-  PublishEnds,      ///< (g) those of the subregion's first and last layer
-  PublishLayer,     ///< (h) a block's first or last layer, for the next block
-  ComputeResidual,  ///< (i) a block's part of the residual
-  SumResidual,      ///< (j) the subregion's residual, by the communicating thread
-  CopyBoundary,     ///< (k) the subregion's values that others need, likewise
-  UpdateHalo,       ///< (l) the subregion's halo values, likewise
-  MasterResidual,   ///< (m) the global residual, by the master rank
-  MasterHalo        ///< (n) a subregion's values in, and its halo values out, likewise
+  CopySideHalo,     ///< (a) copy halo values at the sides of a block (left, right in the paper)
+  CopyEndHalo,      ///< (b) copy those beyond the first and last layer (top, bottom)
+  CopyNeighbor,     ///< (c) copy the adjacent layer of the next block
+  ComputeLayer,     ///< (d) compute the first or last layer of a block
+  ComputeInterior,  ///< (e) compute a layer between them
+  PublishSides,     ///< (f) publish the values of a block at the sides of the subregion
+  PublishEnds,      ///< (g) publish those of the first and last layer of the subregion
+  PublishLayer,     ///< (h) publish the first or last layer of a block, for the next block
+  ComputeResidual,  ///< (i) compute the part of a block in the residual
+  SumResidual,      ///< (j) sum the residual of the subregion, by the communicating thread
+  CopyBoundary,     ///< (k) copy the values of the subregion that other ranks need, likewise
+  UpdateHalo,       ///< (l) update the halo values of the subregion, likewise
+  MasterResidual,   ///< (m) compute the global residual, by the master rank
+  MasterHalo        ///< (n) receive values of a subregion and send its halo values, likewise
 };
 constexpr std::size_t Operations = 14;
 
-/// "CopySideHalo", ...
+/// The name of an operation, for instance "CopySideHalo".
 inline std::string nameOf(Operation operation) {
   static constexpr std::array<const char*, Operations> Names = {
       "CopySideHalo", "CopyEndHalo", "CopyNeighbor",   "ComputeLayer",    "ComputeInterior",
@@ -43,41 +44,43 @@ inline std::string nameOf(Operation operation) {
   return Names[static_cast<std::size_t>(operation)];
 }
 
-/// What an iteration of a thread consisted of besides computing.
+/// The work of a thread in an iteration besides computing.
 struct IterationKind {
-  bool communicating = false;  ///< of the communicating thread (C), else of another (N)
+  bool communicating = false;  ///< by the communicating thread (C) or another thread (N)
   bool swap = false;           ///< halos were swapped (S)
-  bool residual = false;       ///< the block's residual was computed (R)
-  bool reported = false;       ///< and the subregion's was sent (r)
+  bool residual = false;       ///< the residual of the block was computed (R)
+  bool reported = false;       ///< the residual of the subregion was sent (r)
 
   bool operator==(const IterationKind& other) const {
     return communicating == other.communicating && swap == other.swap &&
            residual == other.residual && reported == other.reported;
   }
 };
-/// "C_U", "N_UR", "C_USRr", as in the paper's Table 3.
+/// The name of a kind as in Table 3 of the paper, for instance "C_U", "N_UR" or "C_USRr".
 inline std::string nameOf(const IterationKind& kind) {
   return std::string(kind.communicating ? "C_U" : "N_U") + (kind.swap ? "S" : "") +
          (kind.residual ? "R" : "") + (kind.reported ? "r" : "");
 }
 
-/// A thread that was without a core for longer was interrupted. A visit of another one for less, or
-/// of the system's clock, is like other noise.
+/// An iteration counts as interrupted if its thread was without a core for longer, in seconds.
+/// Shorter interruptions, by another thread or by the timer of the system, count as noise.
 constexpr double InterruptionSeconds = 1e-5;
 
-/// Measured seconds of one thread, or of all.
+/// Measured durations, in seconds, of one thread or of all threads.
 struct OperationTimes {
   std::array<std::vector<double>, Operations> operations;
   std::vector<std::pair<IterationKind, double>> iterations;
-  /// Iterations that were interrupted: their thread was without a core for longer than
-  /// InterruptionSeconds. How often that happens is no property of the program; one such iteration
-  /// may last as long as a hundred others, so that among samples of one in a hundred it is a matter
-  /// of luck. So they are kept apart, and operations and layers of such iterations are left out.
+  /// Interrupted iterations: their thread was without a core for longer than InterruptionSeconds.
+  /// The frequency of interruptions is not a property of the program, and one interrupted iteration
+  /// may last as long as a hundred others. If one iteration in a hundred is sampled, chance decides
+  /// whether the samples contain one. Therefore interrupted iterations are listed separately, and
+  /// their operations and layers are discarded.
   std::vector<std::pair<IterationKind, double>> interrupted;
-  /// A block's seconds per layer in an iteration whose layers were timed one by one, and in another
-  /// whose layers were timed together.
+  /// Seconds per layer of a block, in iterations whose layers were timed one by one and in
+  /// iterations whose layers were timed together.
   std::vector<double> layersOneByOne, layersTogether;
 
+  /// Appends the samples of other times.
   void add(const OperationTimes& other) {
     const auto append = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
@@ -89,14 +92,14 @@ struct OperationTimes {
     append(layersTogether, other.layersTogether);
   }
 
-  /// Leaves room for as many.
+  /// Removes all samples and keeps the allocated memory.
   void clear() {
     for (auto& samples : operations) samples.clear();
     for (auto* samples : {&iterations, &interrupted}) samples->clear();
     for (auto* samples : {&layersOneByOne, &layersTogether}) samples->clear();
   }
 
-  /// Of operations and layers, other than of iterations, so many times as many seconds.
+  /// Multiplies the durations of operations and layers, but not of iterations, by a factor.
   void scale(double factor) {
     for (auto& samples : operations)
       for (double& seconds : samples) seconds *= factor;
@@ -104,21 +107,24 @@ struct OperationTimes {
       for (double& seconds : *samples) seconds *= factor;
   }
 
-  /// What timing adds to the seconds of an operation: looking at the clock, and that the processor
-  /// overlaps an operation with the next one only if nobody looks in between; for rows of blocks
-  /// that do not fit the caches, too, that they are not computed side by side, which makes it too
-  /// much for operations other than those of layers. By medians of layers timed both ways in the
-  /// same run, so that it is of the same processor in the same mood; none before there are layers
-  /// timed both ways. Of L layers timed together one look is left, so that it is too little by the
-  /// L-th part of a look.
+  /// The overhead that timing adds to the duration of an operation, in seconds: the cost of reading
+  /// the clock, and the lost overlap of an operation with the next one in the processor. If the
+  /// rows of a block do not fit the caches, it also contains the cost of not computing several rows
+  /// side by side; it is then too high for operations other than those of layers.
+  ///
+  /// The overhead is the difference of the medians of layers timed in both ways in the same run,
+  /// and therefore under the same conditions of the processor. L layers timed together still
+  /// contain one reading of the clock, so the result is too low by 1 / L of a reading.
+  /// @return none without layers timed in both ways
   std::optional<double> timingSeconds() const {
     if (layersOneByOne.empty() || layersTogether.empty()) return std::nullopt;
     return std::max(0.0, median(layersOneByOne) - median(layersTogether));
   }
 };
 
-/// Runs something, and notes how long it took if there is a place for that.
-/// @return the seconds; 0 if there is no place
+/// Performs an operation and records its duration.
+/// @param times  receives the duration; null for none
+/// @return the duration in seconds; 0 if `times` is null
 template <class Work>
 double timed(OperationTimes* times, Operation operation, Work&& work) {
   if (!times) {

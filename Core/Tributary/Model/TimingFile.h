@@ -10,22 +10,23 @@
 
 namespace tributary {
 
-/// Times of hybrid Jacobi iterations, and what they were measured of.
+/// Measured times of hybrid Jacobi iterations, with the setting of the measurement.
 struct MeasuredTimes {
   HybridSetting setting;
   OperationTimes times;
-  /// What timing adds to every operation's seconds; see OperationTimes::timingSeconds().
+  /// The seconds that timing adds to each operation; see OperationTimes::timingSeconds().
   double timingSeconds = 0;
-  /// Of a swap and of a report of the residual, as the thread that communicates waits for them
-  /// while nobody else asks: of the messages to the master and back without its operation, or of
-  /// all there is to do between neighbors.
+  /// Seconds for which the communicating thread waits for a swap and for a report of the residual
+  /// if no other rank communicates. With a master: the messages to the master and back, without the
+  /// operation of the master. Between neighbors: the complete exchange.
   std::vector<double> swapTransfers, reportTransfers;
-  /// Of each thread that computes, subregion by subregion: its seconds as a part of those in
-  /// `times.operations`, which are of a thread of mean pace. Cores are not all alike. Empty: 1.
+  /// The pace of each computing thread, by subregion: the ratio of its seconds to those in
+  /// `times.operations`, which belong to a thread of mean pace. Paces differ because cores differ.
+  /// Empty: all paces are 1.
   std::vector<double> paces;
 };
 
-/// A text, for people too, a word or a number after the other:
+/// Writes times as human-readable text, a sequence of words and numbers:
 ///
 ///     tributary-timings 3
 ///     neighbors 4
@@ -50,16 +51,18 @@ struct MeasuredTimes {
 ///     paces 0
 ///     end
 ///
-/// in this order, with seconds that are read as they were written. Operations and kinds of
-/// iterations without samples are left out, and so are OperationTimes' layers, of which
-/// timing-seconds tells what is to know. Samples of a kind keep their order, kinds do not.
+/// The order of the entries is fixed. Seconds are written with full precision, so that reading
+/// restores their bits. Operations and kinds of iterations without samples are omitted. The layers
+/// of OperationTimes are omitted, because timing-seconds summarizes them. The order of samples of
+/// one kind is preserved; the order of kinds is not.
 void writeTimings(std::ostream& out, const MeasuredTimes& measured);
-/// Throws Error, with `name` and the number of the line, at anything else than that: unknown words,
-/// a setting that makes no sense, seconds that are negative or not finite, and more or fewer of
-/// them than announced.
+/// Reads the text of writeTimings(). Throws Error, with `name` and the line number, if the text is
+/// malformed: unknown words, an invalid setting, seconds that are negative or not finite, or a
+/// number of samples other than announced.
 MeasuredTimes readTimings(std::istream& in, const std::string& name);
 
-/// The same in files. Local. Throws Error if a file cannot be written, or read.
+/// Write and read the same text as a file. Local. Throw Error if the file cannot be written or
+/// read.
 void saveTimings(const std::string& path, const MeasuredTimes& measured);
 MeasuredTimes loadTimings(const std::string& path);
 

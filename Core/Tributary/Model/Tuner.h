@@ -9,66 +9,71 @@
 
 namespace tributary {
 
-/// How far a short run of hybrid Jacobi iterations came.
+/// The result of a short run of hybrid Jacobi iterations.
 struct PilotRun {
   HybridSetting setting;
-  double residual = 0;  ///< At the end, as a part of the guess's: HybridResult::residual.
-  /// Of each block that there is, in the order of subregions: HybridResult::iterations of all
+  /// Final residual, relative to that of the initial guess: HybridResult::residual.
+  double residual = 0;
+  /// The iterations of each block, in the order of subregions: HybridResult::iterations of all
   /// ranks.
   std::vector<std::int64_t> iterations;
 };
 
-/// What the tuner expects of a setting.
+/// The performance that the tuner expects of a setting.
 struct Expectation {
   HybridSetting setting;
-  double seconds = 0;     ///< To the tolerance.
-  double iterations = 0;  ///< Of a block, in the mean.
+  double seconds = 0;     ///< Time to the tolerance.
+  double iterations = 0;  ///< Iterations of a block, mean over blocks.
   /// Mean age of halo values when they are used, in iterations of a block; 0 without neighbors.
   double staleness = 0;
-  double communicatingRate = 0;  ///< Iterations per second of the threads that communicate.
-  double otherRate = 0;          ///< Of the others; not a number if there are none.
+  double communicatingRate = 0;  ///< Iterations per second of the communicating threads.
+  double otherRate = 0;          ///< Of the other threads; NaN without other threads.
 };
 
-/// How far off it was: (expected - measured) / measured seconds. Throws Error unless positive.
+/// The relative error of an expectation: (expected - measured) / measured seconds. Throws Error if
+/// the measured seconds are not positive.
 double howFarOff(const Expectation& expected, double measuredSeconds);
 
-/// Recommends a swap period and a work share, which the paper's section 6.1 chooses by eye.
+/// Recommends a swap period and a work share, which section 6.1 of the paper (see
+/// simulateIterations()) chooses by eye.
 ///
-/// Two things decide: how fast iterations are, which the event simulation tells, and how many it
-/// takes. The slowest mode of the error is smooth. A halo that is s iterations old slows it as if
-/// a part b of its coupling came s iterations late: of a mode that shrinks by 1 - e an iteration,
-/// e becomes e / (1 + b s) to first order in e. So N(s) = N0 (1 + b s) iterations reach the
-/// tolerance, and two short runs with different swap periods tell N0 and b. Where blocks have
-/// different rates r_i, the same perturbation makes of the rate that of all the mean of 1 / r_i,
-/// weighted by their points: a mean of seconds per iteration. So
+/// The time to the tolerance depends on the rate of iterations, which the event simulation
+/// predicts, and on their number. The slowest mode of the error is smooth. A halo that is s
+/// iterations old slows this mode as if a part b of its coupling arrived s iterations late: if an
+/// iteration reduces the mode by the factor 1 - e, then e becomes e / (1 + b s), to first order in
+/// e. Therefore the tolerance is reached after N(s) = N0 (1 + b s) iterations. Two short runs with
+/// different swap periods determine N0 and b. If blocks have different rates r_i, the same
+/// perturbation argument replaces 1 / rate by the mean of 1 / r_i, weighted by points: a mean of
+/// seconds per iteration. So
 ///
 ///     seconds = N0 (1 + b s) (mean over blocks of seconds per iteration).
 ///
-/// Its limits: it holds for smooth errors and while e s is small, thus for tolerances that are met
-/// after many swaps; a short run to a tolerance that is higher than the wanted one has the quick
-/// modes in it still, and expects too few seconds (not another order of settings, as all have them
-/// alike). Captures that cost the others time, and cores that threads share, are known to it only
-/// as far as the measured operations have them.
+/// Limits: the model holds for smooth errors and small e s, that is, for tolerances that are
+/// reached after many swaps. In a short run to a higher tolerance than the requested one, the error
+/// still contains fast modes. Then the expected seconds are too few, but the order of settings does
+/// not change, because all settings contain these modes alike. Captures that delay other threads,
+/// and cores shared by threads, are modeled only as far as the measured operations contain them.
 class Tuner {
  public:
-  /// Local. Throws Error if there are fewer than two pilots, if their swap periods, or what the
-  /// simulation makes of them, are the same, if a residual is not between 0 and 1, or if
-  /// iterations are not those of the setting's blocks.
-  /// @param model    outlives it
-  /// @param seconds  of virtual time, of each simulation
+  /// Local. Throws Error if there are fewer than two pilots, if their swap periods or their
+  /// simulated staleness are equal, if a residual is not in (0, 1), or unless `iterations` has one
+  /// positive entry for each block of the setting.
+  /// @param model    must outlive the tuner
+  /// @param seconds  duration of each simulation in virtual time
   Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, double seconds,
         std::uint64_t seed = 1);
 
-  /// Iterations to a tolerance of 1 / e, with halos that are new: of a tolerance t it takes
-  /// -log(t) as many.
+  /// The number of iterations to a tolerance of 1 / e (Euler's number) with fresh halos. A
+  /// tolerance t takes -log(t) times as many.
   double iterationsOfFreshHalos() const { return fresh_; }
-  /// The b of above; 0 if old halos did no harm in the pilots.
+  /// The coefficient b; 0 if stale halos did not slow convergence in the pilots.
   double harmOfStaleness() const { return harm_; }
 
-  /// What is to be expected of a setting. Local; throws Error as simulateIterations() does, or if
-  /// the tolerance is not between 0 and 1.
+  /// Computes the expectation for a setting. Local. Throws the errors of simulateIterations(), and
+  /// Error if the tolerance is not in (0, 1).
   Expectation expect(const HybridSetting& setting, double tolerance) const;
-  /// That of all pairs, the quickest one first. Throws Error if there are none.
+  /// Computes the expectations for all pairs of a swap period and a work share, the fastest first.
+  /// Throws Error if there are no pairs.
   std::vector<Expectation> recommend(const HybridSetting& setting, double tolerance,
                                      const std::vector<int>& swapPeriods,
                                      const std::vector<double>& workShares) const;

@@ -10,7 +10,7 @@
 
 namespace tributary::testing {
 
-/// Blocks on ranks, unevenly and with empty ranks; how depends on the seed.
+/// Assigns blocks to ranks unevenly, with empty ranks, depending on the seed.
 inline Assignment spread(std::int64_t blocks, int ranks, std::uint64_t seed) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
   const auto owners = 1 + mix(seed) % static_cast<std::uint64_t>(ranks);
@@ -22,10 +22,11 @@ inline Assignment spread(std::int64_t blocks, int ranks, std::uint64_t seed) {
   return Assignment(counts);
 }
 
-/// What may be left in a simulated network: exchanges that stop early leave messages.
+/// The messages that may remain in a simulated network: exchanges that stop early leave messages.
 enum class Left { Nothing, Messages };
 
-/// Runs `body` on the program's ranks; in a program of one rank on so many simulated ones.
+/// Runs `body` on the ranks of the program; in a program with one rank, on `simulated` simulated
+/// ranks.
 template <class Body>
 void onRanks(int simulated, Body&& body, Left left = Left::Nothing) {
   if (world().size() > 1 || simulated == 1) {
@@ -42,8 +43,8 @@ void onRanks(int simulated, Body&& body, Left left = Left::Nothing) {
   }
 }
 
-/// Runs `body` on simulated ranks under so many random adversaries.
-/// @param body  called with the seed and a rank's transport
+/// Runs `body` on simulated ranks under `schedules` random adversaries.
+/// @param body  called with the seed and the transport of a rank
 template <class Body>
 void underAdversaries(int schedules, Body&& body) {
   for (int seed = 0; seed < schedules; ++seed) {
@@ -55,7 +56,7 @@ void underAdversaries(int schedules, Body&& body) {
   }
 }
 
-/// All k-values that reduce `blocks` blocks to one, without a round too many.
+/// All sequences of k-values that reduce `blocks` blocks to one without superfluous rounds.
 inline std::vector<std::vector<int>> allKValues(std::int64_t blocks) {
   if (blocks <= 1) return {{}};
   std::vector<std::vector<int>> all;

@@ -12,13 +12,13 @@
 
 namespace tributary::testing {
 
-/// Whether to do a part of the cases of a solver: MPI's ranks share cores, and wait in each step
-/// for one that has none.
+/// Whether to run only a part of the cases of a solver: in builds with sanitizers, and on several
+/// MPI ranks, which share cores and wait in each step for ranks without a core.
 inline bool few() {
   return Sanitized || world().size() > 1;
 }
 
-/// On MPI's ranks, or if that is one on simulated ones, too.
+/// Runs `body` on the MPI ranks; with one MPI rank, also on simulated ranks.
 inline void everywhere(const std::function<void(Transport&)>& body) {
   body(world());
   if (world().size() > 1) return;
@@ -32,9 +32,9 @@ inline void everywhere(const std::function<void(Transport&)>& body) {
   }
 }
 
-/// On simulated ranks: for even seeds with events in any order, for odd ones with a clock, noise
-/// and a slow rank.
-/// @param network  latencies and costs of the clock
+/// Runs `body` on simulated ranks: for even seeds with events in any order, for odd seeds in
+/// virtual time with noise and a slow rank.
+/// @param network  latencies and costs in virtual time
 inline void onSimulatedRanks(int ranks, std::uint64_t seed,
                              const std::function<void(Transport&)>& body,
                              VirtualTimeNetworkOptions network = {}) {

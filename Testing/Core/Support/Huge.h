@@ -13,7 +13,7 @@
 
 namespace tributary::testing {
 
-/// More than an int counts.
+/// A size that exceeds the range of int.
 constexpr std::size_t HugeBytes = 2300000000;
 
 inline double availableGigabytes() {
@@ -28,7 +28,7 @@ inline double availableGigabytes() {
   return 0;
 }
 
-/// Collective: why a test that needs so much memory of the machine should be skipped, or "".
+/// The reason to skip a test that needs this much memory of the machine; "" to run it. Collective.
 inline std::string whyNotHuge(double neededGigabytes) {
   if (std::getenv("TRIBUTARY_TEST_HUGE") != nullptr) return {};
   const double available = allreduce(world(), ReduceOp::Min, availableGigabytes());

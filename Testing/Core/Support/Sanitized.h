@@ -3,8 +3,8 @@
 
 namespace tributary::testing {
 
-/// Whether this build has a sanitizer that makes everything several times slower and stacks larger:
-/// long tests then do a part of their cases.
+/// Whether this build has a sanitizer that slows programs down several times and enlarges stacks.
+/// Long tests then run only a part of their cases.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool Sanitized = true;
 #else

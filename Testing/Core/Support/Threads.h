@@ -9,7 +9,8 @@
 
 namespace tributary::testing {
 
-/// A loop on so many threads, each of which takes every so many-th of `ranges` ranges.
+/// A loop on `threads` threads. Its iterations are divided into `ranges` ranges, and thread t takes
+/// the ranges t, t + threads, t + 2 threads, ...
 inline ParallelFor onThreads(int threads, int ranges) {
   return [=](std::int64_t n, const std::function<void(std::int64_t, std::int64_t)>& body) {
     std::vector<std::thread> team;

@@ -12,14 +12,14 @@
 
 namespace tributary::testing {
 
-/// The transport that a test program keeps from its beginning to its end: all ranks of MPI, or
-/// Loopback in a build without MPI and with the argument `--loopback`.
+/// The transport of a test program, valid until the program ends: all MPI ranks, or Loopback in a
+/// build without MPI and with the argument `--loopback`.
 Transport& world();
 
-/// One more over the same ranks. Collective to make and to destroy.
+/// Makes another transport for the same ranks. Construction and destruction are collective.
 std::unique_ptr<Transport> makeWorld(std::size_t largestPart = std::size_t(1) << 30);
 
-/// Passes everything on to another transport; a test overrides what it wants to disturb.
+/// Forwards all calls to another transport. Tests override the functions that they disturb.
 class ForwardingTransport : public Transport {
  public:
   explicit ForwardingTransport(Transport& inner) : inner_(inner) {}
@@ -73,7 +73,7 @@ std::string errorOf(Action&& action) {
   return {};
 }
 
-/// A hash that decides what happens in a test, the same on all ranks (Steele's SplitMix64).
+/// A hash for pseudo-random decisions of tests, the same on all ranks (Steele's SplitMix64).
 inline std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;

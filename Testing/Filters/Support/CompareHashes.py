@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""python3 CompareHashes.py FILE...: do all runs of a test have the same hashes?"""
+"""python3 CompareHashes.py FILE...: check that all runs of a test have the same hashes."""
 
 import json
 import sys

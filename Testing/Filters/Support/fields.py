@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fields whose critical points move, are born and vanish, as data of time steps on grids and meshes
-that are cut into pieces at will; and what brute force finds in them.
+"""Time-dependent fields whose critical points move, appear and disappear, on grids and meshes with a
+selectable partition into pieces; and their critical points by brute force.
 
-A grid's points are at whole multiples of its spacing. Its cells are cut along the diagonals from their
-lowest to their highest corner wherever they are cut.
+The points of a grid are at integer multiples of its spacing. Meshes that divide the cells of a grid divide
+them along the diagonals from the lowest to the highest corner.
 """
 
 import itertools
@@ -76,7 +76,7 @@ def _storm(x, y, z, t):
 
 
 def _hidden(x, y, z, t):
-    """With a hole."""
+    """A field on a domain with a hole."""
     values = _storm(x, y, z, t)
     values[(x > 4) & (x < 8) & (y > 3) & (y < 6)] = np.nan
     return values
@@ -104,17 +104,17 @@ FIELDS = {
     "hidden": (_hidden, (25, 15, 1), (0.5, 0.75, 1)),
     "solid": (_solid, (13, 9, 10), (0.5, 0.75, 0.5)),
     "swirl": (_swirl, (13, 9, 10), (0.5, 0.75, 0.5)),
-    # As images of other planes.
+    # Images in other planes.
     "standing": (lambda x, y, z, t: _waves(x, z, y, t), (25, 1, 15), (0.5, 1, 0.75)),
     "upright": (lambda x, y, z, t: _storm(x, z, y, t)[:, :2], (25, 1, 15), (0.5, 1, 0.75)),
-    # What is wrong.
+    # Invalid data.
     "line": (lambda x, y, z, t: x, (25, 1, 1), (1, 1, 1)),
     "wide": (lambda x, y, z, t: np.stack([x] * 4, axis=-1), (8, 8, 1), (1, 1, 1)),
 }
 
 
 def orders(points):
-    """Ways from a cell's lowest corner to its highest: for each simplex its corners' offsets."""
+    """Paths from the lowest to the highest corner of a cell: the offsets of the corners of each simplex."""
     axes = [a for a in range(3) if points[a] > 1]
     for order in itertools.permutations(axes):
         corner = np.zeros(3, int)
@@ -126,7 +126,7 @@ def orders(points):
 
 
 class Slab:
-    """Points first to last of a grid along x."""
+    """The part of a grid between two indices of points along x."""
 
     def __init__(self, points, spacing, first, last):
         self.whole, self.spacing = points, spacing
@@ -142,7 +142,7 @@ class Slab:
         return (k * self.points[1] + j) * self.points[0] + i
 
     def corners(self, offsets):
-        """Of the cells, as rows of numbers of points."""
+        """The corners of the cells, as rows of point numbers."""
         cells = [max(n - 1, 1) for n in self.points]
         k, j, i = np.meshgrid(*(np.arange(n) for n in cells[::-1]), indexing="ij")
         return np.stack(
@@ -198,7 +198,7 @@ class Slab:
         return data
 
     def solids(self):
-        """Cells that are no simplices."""
+        """A mesh whose cells are not simplices."""
         if self.points[2] > 1:
             offsets = [(i, j, k) for k in (0, 1) for j in (0, 1) for i in (0, 1)]
             return self._mesh(VTK_VOXEL, self.corners(offsets))
@@ -217,7 +217,7 @@ class Slab:
         return data
 
     def _is_hidden(self):
-        """Some cells by their places."""
+        """Whether each cell is hidden, depending on its position."""
         z, y, x = np.meshgrid(*(0.5 * (a[1:] + a[:-1]) if len(a) > 1 else a for a in self.axes[::-1]),
                               indexing="ij")
         return ((x > 2.1) & (x < 7.7) & (y > 2) & (y < 6)).ravel()
@@ -240,7 +240,7 @@ class Slab:
         return self.surface()
 
     def moving(self):
-        """With points elsewhere in each step."""
+        """A mesh whose points move in each step."""
         self.y = self.y * (1 + 0.125 * self.time)
         return self.simplices()
 
@@ -249,7 +249,7 @@ class Slab:
         return self._mesh(VTK_QUADRATIC_TRIANGLE, np.concatenate([corners, corners], axis=1))
 
     def strange(self):
-        """Ghost cells in the middle."""
+        """An image with ghost cells in its interior."""
         data = self.image()
         flags = np.zeros([max(n - 1, 1) for n in self.points[::-1]], np.uint8)
         flags[:, flags.shape[1] // 2] = 1
@@ -259,7 +259,7 @@ class Slab:
 
 
 def slabs(points, spacing, count, turn, step, ghosts=0):
-    """For each holder its slab, and how many ghost layers that has below and above."""
+    """For each of `count` holders, its slab and the numbers of ghost layers below and above."""
     cells = points[0] - 1
     for holder in range(count):
         slab = (holder + step * turn) % count
@@ -287,7 +287,7 @@ def piece_of(field, mesh, time, slab, below=0, above=0):
     data = getattr(slab, ALSO.get(mesh, mesh))()
     values = function(slab.x, slab.y, slab.z, time)
     if mesh == "ghosts":
-        # What ghosts have is of no use.
+        # Values of ghosts must not be used.
         n = len(slab.axes[0])
         outside = np.zeros(slab.points[::-1], bool)
         outside[..., :below] = True
@@ -307,7 +307,7 @@ def piece_of(field, mesh, time, slab, below=0, above=0):
 
 
 def data_of(field, mesh, step, time, count=0, turn=1):
-    """This rank's data: blocks dealt to the ranks in turn."""
+    """The data of this rank: blocks are assigned to the ranks cyclically."""
     controller = vtkMultiProcessController.GetGlobalController()
     rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
     count = count or ranks
@@ -322,7 +322,7 @@ def data_of(field, mesh, step, time, count=0, turn=1):
 
 
 def single(field, mesh, step, time, turn=0):
-    """This rank's data as one data set, that of the last rank empty where there are several."""
+    """The data of this rank as one data set; with several ranks, that of the last rank is empty."""
     controller = vtkMultiProcessController.GetGlobalController()
     rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
     _, points, spacing = FIELDS[field]
@@ -349,7 +349,7 @@ output.GetInformation().Set(output.DATA_TIME_STEP(), time)
 
 
 def source(simple, field, mesh, times, count=0, turn=1):
-    """A proxy with time steps."""
+    """Return a proxy with time steps."""
     import films
 
     proxy = simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet")
@@ -363,8 +363,8 @@ def source(simple, field, mesh, times, count=0, turn=1):
 
 
 def brute_force(field, time):
-    """Critical points at a time: position and number of eigenvalues with a negative real part, by a
-    look at all simplices."""
+    """Critical points at a time: position and number of eigenvalues with a negative real part,
+    from a test of all simplices."""
     function, points, spacing = FIELDS[field]
     slab = Slab(points, spacing, 0, points[0] - 1)
     axes = [a for a in range(3) if points[a] > 1]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Things that move, merge, split, turn and cross, as data of time steps that are cut into pieces at will;
-and what all ranks hold of them.
+"""Features that move, merge, split, turn and cross, as time-dependent data with a selectable partition into
+pieces; and the results of all ranks.
 
-A film is a function of places and a time that says what is filled. Its meshes are of boxes along the
-axes, so that where a place lies can be said without the filter.
+A film is a function of positions and time that returns which positions are filled. Its meshes consist of
+axis-aligned boxes, so positions can be located without the filter.
 """
 
 import os
@@ -53,7 +53,7 @@ def _cross(x, y, time):
 
 
 def _fast(x, y, time):
-    """Faster than they are wide, along x; see _velocity."""
+    """Features that move along x by more than their width per step; see _velocity."""
     return _ball(x, y, 3 + 5 * (time % 4), 6, 1.5) | _ball(x, y, 3 + 5 * (time % 4), 18, 1.5)
 
 
@@ -62,7 +62,7 @@ def _blink(x, y, time):
 
 
 def _many(x, y, time):
-    """Every second square in both directions, some of them now and then."""
+    """Every second square in both directions; some squares are filled only at some times."""
     i, j = np.floor(x).astype(int), np.floor(y).astype(int)
     return (i % 2 == 0) & (j % 2 == 0) & ((7 * i + 3 * j + int(time)) % 5 != 0)
 
@@ -76,12 +76,12 @@ FILMS = {f.__name__[1:]: f for f in (_meet, _turn, _cross, _fast, _blink, _many,
 
 
 def cells_along(mesh, step):
-    """Boxes along x and y in a step; of widths that add up exactly."""
+    """The number of boxes along x and y in a step. Sums of their widths are exact."""
     return {"changing": (24, 48, 16)[step % 3], "fine": FINE}.get(mesh, 24)
 
 
 def edges_along(mesh, axis, n):
-    """Where boxes begin and end; exact."""
+    """The coordinates of the ends of boxes, exact."""
     edges = np.arange(n + 1) * (WIDTH / n)
     if mesh == "rectilinear" and axis == 0:
         edges[1:-1:2] += WIDTH / n / 4
@@ -89,7 +89,7 @@ def edges_along(mesh, axis, n):
 
 
 def pieces(film, mesh, step, time, count, turn):
-    """What each of `count` holders has: slabs across x, which another one has in each step if `turn`."""
+    """The slabs across x of each of `count` holders. With `turn`, holders change in each step."""
     n = cells_along(mesh, step)
     along = [edges_along(mesh, axis, n) for axis in (0, 1)]
     for holder in range(count):
@@ -154,7 +154,7 @@ def _surface(first, end, n, width):
 
 
 def _image(first, end, n, width):
-    """Flat; of a block its own place."""
+    """A flat image with the extent of its block."""
     image = vtkImageData()
     image.SetExtent(first, end, 0, n, 0, 0)
     image.SetSpacing(width, width, 1)
@@ -194,7 +194,7 @@ LEVELS = (
 
 
 def hierarchy(film, step, time, rank, ranks, turn):
-    """A flat AMR hierarchy, the grids of which another rank has in each step."""
+    """A flat AMR hierarchy whose grids change ranks in each step."""
     data = vtkOverlappingAMR()
     data.Initialize(len(LEVELS), [len(level) for level in LEVELS])
     data.SetOrigin([0.0, 0.0, 0.0])
@@ -223,7 +223,7 @@ def hierarchy(film, step, time, rank, ranks, turn):
 
 
 def data_of(film, mesh, step, time, pieces_count=0, turn=1):
-    """This rank's data: blocks dealt to the ranks in turn, or the grid of a rank."""
+    """The data of this rank: blocks assigned to the ranks cyclically, or the grid of a rank."""
     controller = vtkMultiProcessController.GetGlobalController()
     rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
     if mesh == "levels":
@@ -261,7 +261,7 @@ output.GetInformation().Set(output.DATA_TIME_STEP(), time)
 
 
 def source(simple, film, mesh, times, count=0, turn=1):
-    """A proxy with time steps."""
+    """Return a proxy with time steps."""
     proxy = simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet")
     if mesh == "levels":
         proxy.SMProxy.GetProperty("OutputDataSetType").SetElement(0, VTK_OVERLAPPING_AMR)
@@ -276,7 +276,7 @@ def source(simple, film, mesh, times, count=0, turn=1):
 
 
 def _bounds(leaf):
-    """Of each cell (n x 6)."""
+    """The bounds of each cell (n x 6)."""
     if leaf.IsA("vtkImageData") and not leaf.IsA("vtkUniformGrid"):
         first, end, _, n, _, _ = leaf.GetExtent()
         width = leaf.GetSpacing()[0]
@@ -297,7 +297,7 @@ def _bounds(leaf):
 
 
 def cells(data):
-    """Of this rank's leaves: bounds, RegionId and TrackId of each cell (n x 8)."""
+    """Bounds, RegionId and TrackId of each cell of the data sets of this rank (n x 8)."""
     parts = [np.zeros((0, 8))]
     iterator = data.NewIterator()
     iterator.InitTraversal()
@@ -310,7 +310,7 @@ def cells(data):
 
 
 def table(data):
-    """Rows of a vtkTable as tuples, and the columns' names."""
+    """The rows of a vtkTable as tuples, and the names of its columns."""
     columns, names = [], []
     for index in range(data.GetNumberOfColumns()):
         column = data.GetColumn(index)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids with a flow for Async Convection Diffusion, cut among the ranks, and the equation written down again
-with numpy, for whole grids.
+"""Grids with a flow for Async Convection Diffusion, distributed over the ranks, and an independent numpy
+implementation of the equation for whole grids.
 
-A flow is a function of coordinates and a time that gives three components.
+A flow is a function of coordinates and a time that returns three components.
 """
 
 import check
@@ -22,7 +22,7 @@ KINDS = ("image", "rectilinear", "structured")
 
 
 def cut(lo, hi, parts, axis=0):
-    """Boxes of cells, halved along one axis after the other."""
+    """Boxes of cells from recursive bisection along alternating axes."""
     if parts == 1:
         return [(lo, hi)]
     axis = next(a % 3 for a in range(axis, axis + 3) if hi[a % 3] - lo[a % 3] > 1)
@@ -33,7 +33,7 @@ def cut(lo, hi, parts, axis=0):
 
 
 class Grid:
-    """The whole grid: coordinates of the cells' ends along x, y and z, of one point where it is flat."""
+    """The whole grid: coordinates of the cell ends along x, y and z; one point along a flat axis."""
 
     def __init__(self, kind, ends, first=(0, 0, 0)):
         self.kind = kind
@@ -52,7 +52,7 @@ class Grid:
         return np.ones(1) if self.flat(axis) else np.diff(self.ends[axis])
 
     def centers(self):
-        """x, y, z of all cells, each as z by y by x."""
+        """The coordinates x, y, z of all cell centers, as arrays z by y by x."""
         middles = [e if len(e) == 1 else 0.5 * (e[1:] + e[:-1]) for e in self.ends]
         z, y, x = np.meshgrid(middles[2], middles[1], middles[0], indexing="ij")
         return x, y, z
@@ -62,7 +62,7 @@ class Grid:
         return x, y, z
 
     def extent(self):
-        """Of the points."""
+        """The extent of the points."""
         return [
             n for a in range(3)
             for n in (self.first[a], self.first[a] + len(self.ends[a]) - 1)
@@ -72,10 +72,10 @@ class Grid:
         return tuple(slice(box[0][a], box[1][a] + (0 if self.flat(a) else more)) for a in (2, 1, 0))
 
     def piece(self, box, ghosts=0, cell_arrays=(), point_arrays=(), hidden=None):
-        """A data set with the cells of a box, and ghost cells around it as far as the grid goes.
+        """A data set with the cells of a box, and ghost cells around it within the grid.
 
         cell_arrays, point_arrays  name and values of the whole grid, z by y by x (by component)
-        hidden  which cells are
+        hidden  which cells are hidden
         """
         lo = tuple(max(0, x - ghosts) for x in box[0])
         hi = tuple(min(n, x + ghosts) for n, x in zip(self.cells, box[1]))
@@ -156,7 +156,8 @@ def image_with_arrays(script):
 
 
 def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
-    """Each case, (property, bad value, words of the message, other properties), is refused, and cured by defaults."""
+    """Check that each case (property, bad value, words of the message, other properties) is refused, and that
+    the defaults cure it."""
     for name, bad, words, others in cases:
         for key, value in {**others, name: bad}.items():
             setattr(proxy, key, value)
@@ -167,7 +168,7 @@ def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
 
 
 def refuse_other_data(refusals, data, filter_of):
-    """Inputs that are not grids along the axes are refused."""
+    """Check that inputs other than axis-aligned grids are refused."""
     for other in (simple.Sphere(), simple.Transform(Input=data)):
         wrong = filter_of(other)
         if hasattr(other, "Transform"):
@@ -177,8 +178,8 @@ def refuse_other_data(refusals, data, filter_of):
 
 
 def abort_on_last_rank(comm, proxy, update):
-    """One rank aborts at its first progress event: all ranks end with an empty output and without an error.
-    Afterwards the proxy can be executed again."""
+    """Abort the last rank at its first progress event. Check that all ranks end with an empty output and without
+    an error. Afterwards the proxy can be executed again."""
     filter_ = proxy.GetClientSideObject()
     last = comm.rank == comm.size - 1
     observer = filter_.AddObserver(
@@ -193,7 +194,7 @@ def abort_on_last_rank(comm, proxy, update):
 
 
 def leaves(data):
-    """The data sets with cells, in blocks or alone."""
+    """The data sets that have cells, of a composite or a simple data set."""
     blocks = [data]
     if isinstance(data, vtkMultiBlockDataSet):
         blocks = [data.GetBlock(n) for n in range(data.GetNumberOfBlocks())]
@@ -201,7 +202,7 @@ def leaves(data):
 
 
 def own_values(grid, data, name="Concentration"):
-    """(box, values as z by y by x) of all cells that a rank's data set has, ghosts too."""
+    """(box, values as z by y by x) of all cells of a data set of a rank, including ghosts."""
     extent = data.GetExtent()
     lo = [extent[2 * a] - grid.first[a] for a in range(3)]
     hi = [extent[2 * a + 1] - grid.first[a] + (1 if grid.flat(a) else 0) for a in range(3)]
@@ -212,7 +213,7 @@ def own_values(grid, data, name="Concentration"):
 
 
 def gathered(comm, grid, data, name="Concentration"):
-    """Of the whole grid, on all ranks; where ranks have a cell twice they have the same."""
+    """The values of the whole grid, on all ranks. Checks that copies of a cell have equal values."""
     whole = np.full(tuple(reversed(grid.cells)), np.nan)
     parts = comm.allgather([own_values(grid, leaf, name) for leaf in leaves(data)])
     for box, values in (part for parts_of_rank in parts for part in parts_of_rank):
@@ -231,7 +232,7 @@ def _take(values, axis, what):
 
 
 def face_flow(grid, periodic, at_cells=None, at_points=None, solid=None):
-    """Velocities across faces along x, y, z, and whether faces are open, each of the whole grid."""
+    """Velocities across the faces along x, y, z, and whether faces are open, for the whole grid."""
     velocity, opened = [], []
     for axis in range(3):
         shape = list(reversed(grid.cells))
@@ -288,7 +289,7 @@ def _index(axis, at):
 
 def residual(grid, flow, u, old, step, source=0.0, diffusivity=0.0, decay=0.0,
              sides=(("Outflow", 0.0),) * 6, conservative=False):
-    """s - du/dt - a . grad u + D laplace u - k u of each cell, from what crosses each face; old is None for
+    """s - du/dt - a . grad u + D laplace u - k u of each cell, from the fluxes across its faces. old: None for
     the steady state."""
     velocity, opened = flow
     r = source - decay * u
@@ -317,7 +318,7 @@ def residual(grid, flow, u, old, step, source=0.0, diffusivity=0.0, decay=0.0,
                 r[_index(axis, cell)] += np.where(is_open, value / h[cell], 0)
                 continue
             distance = 0.5 * ((h[low] if low >= 0 else 0) + (h[high] if high < n else 0))
-            lost = 0.0  # what an inflow brings where nothing is known of it
+            lost = 0.0  # inflow of a boundary without a value
             if u_low is None:
                 u_low = np.full_like(u_high, value) if kind == "Value" else u_high
             if u_high is None:
@@ -348,7 +349,7 @@ def boxes_of(grid, how, ranks):
 
 
 def uneven(kind, first=(0, 0, 0), cells=(11, 9, 8)):
-    """Widths of cells that differ, but for an image."""
+    """A grid with cells of different widths; for an image, of equal widths."""
     ends = []
     for axis, n in enumerate(cells):
         widths = np.full(n, 0.13 + 0.02 * axis)

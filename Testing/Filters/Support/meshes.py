@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data sets that Data/flows.py does not have: AMR hierarchies, and one kind of cell of VTK's many.
+"""Data sets that Data/flows.py lacks: AMR hierarchies, and meshes of a single VTK cell type.
 
-`hierarchy` and `cells` return Programmable Source proxies; every rank makes its own part by
+`hierarchy` and `cells` return Programmable Source proxies. Each rank builds its part with
 `build_hierarchy` and `build_cells`, which return VTK objects.
 """
 
@@ -29,12 +29,12 @@ VTK_UNSTRUCTURED_GRID = 4
 VTK_OVERLAPPING_AMR = 31
 VTK_XYZ_GRID = 8
 
-# Where the modules are that make data, for the path of Python on the ranks.
+# Folders of the modules that make data, for the Python path of the ranks.
 FOLDERS = [os.path.dirname(os.path.abspath(module)) for module in (flows.__file__, __file__)]
 
-SIDE = 8.0  # of all these domains, from the origin
+SIDE = 8.0  # edge length of all these domains, which begin at the origin
 
-# Boxes of cells, per level, of a hierarchy of cells 1, 1/2 and 1/4 long: lo and hi of each axis.
+# Boxes of cells per level, lo and hi of each axis; cells are 1, 1/2 and 1/4 long.
 LEVELS = (
     ((0, 3, 0, 7, 0, 7), (4, 7, 0, 3, 0, 7), (4, 7, 4, 7, 0, 7)),
     ((4, 7, 4, 11, 4, 11), (8, 11, 4, 11, 4, 11)),
@@ -50,7 +50,7 @@ def _add(attributes, values):
 
 
 def _velocity(flow, points):
-    """A flow of Data/flows.py, its box stretched to [0, SIDE]^3."""
+    """A flow of Data/flows.py, with its domain scaled to [0, SIDE]^3."""
     box = np.array(flows.bounds(flow), dtype=float)
     low, size = box[::2], np.maximum(box[1::2] - box[::2], 1e-300)
     x = low + points / SIDE * size
@@ -77,11 +77,11 @@ def _leaf(level, box, velocity):
 
 
 def build_hierarchy(rank, ranks, flow="abc", placing="cyclic"):
-    """This rank's share of an overlapping AMR. No cell says that a finer level covers it.
+    """The part of this rank in an overlapping AMR. Cells covered by a finer level are not marked.
 
-    flow     of Data/flows.py, or "levels": (1, level, 0), which tells the levels apart
-    placing  cyclic: grids are dealt out in turn; backwards: in the other order; last: all on the
-             last rank
+    flow     of Data/flows.py, or "levels": (1, level, 0), which identifies the level
+    placing  cyclic: grids are assigned to ranks cyclically; backwards: in reverse order; last: all on
+             the last rank
     """
 
     def velocity(points, level):
@@ -129,9 +129,9 @@ def whole(cell_type, size):
 
 
 def build_cells(rank, ranks, cell_type=12, flow="abc", size=5, cut="slices"):
-    """This rank's share of a mesh of one VTK cell type, with `velocity` at points and cells.
+    """The part of this rank in a mesh of one VTK cell type, with `velocity` at points and cells.
 
-    cut  slices: consecutive cells for each rank; cyclic: cells are dealt out in turn
+    cut  slices: consecutive cells for each rank; cyclic: cells are assigned cyclically
     """
     mesh = whole(cell_type, size)
     for data in (mesh.GetPointData(), mesh.GetCellData()):
@@ -181,10 +181,10 @@ if extent:
 
 
 def source(data_type, module, function, arguments, extent=None):
-    """A proxy whose data a function(rank, ranks, **arguments) of a module beside this one makes.
+    """Return a proxy whose data are made by a function(rank, ranks, **arguments) of a module in this folder.
 
     data_type  a number of vtkType.h
-    extent     of the whole, for structured data
+    extent     the whole extent, for structured data
     """
     from paraview.simple import ProgrammableSource
 
@@ -199,10 +199,10 @@ def source(data_type, module, function, arguments, extent=None):
 
 
 def hierarchy(**arguments):
-    """A proxy; arguments as for build_hierarchy."""
+    """Return a proxy; arguments as for build_hierarchy."""
     return source(VTK_OVERLAPPING_AMR, "meshes", "build_hierarchy", arguments)
 
 
 def cells(**arguments):
-    """A proxy; arguments as for build_cells."""
+    """Return a proxy; arguments as for build_cells."""
     return source(VTK_UNSTRUCTURED_GRID, "meshes", "build_cells", arguments)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data whose connected regions are known by brute force, cut into pieces at will; and what all ranks
-hold, gathered.
+"""Data with a selectable partition into pieces, their connected regions by brute force, and the gathered
+results of all ranks.
 
-A whole is named by a dictionary of the arguments of `make`; `source(whole, ...)` is a proxy of it, cut
-by `build`. `Reference(whole)` finds its regions in a way that shares nothing with the filter: cells
-that have an entity (point, edge, face) in common are joined in pairs until nothing changes.
+A "whole" is an undivided data set. A dictionary of the arguments of `make` identifies it; `source(whole, ...)`
+returns a proxy of it, partitioned by `build`. `Reference(whole)` finds its regions by a method that shares no
+code with the filter: pairs of cells with a common entity (point, edge, face) are joined until nothing changes.
 
-Every cell and point carries its `number` in the whole, by which results are compared whatever the cut.
+Every cell and point has its `number` in the whole, so results can be compared for any partition.
 """
 
 import functools
@@ -51,7 +51,7 @@ _CLASSES = {
     "spheres": "vtkPolyData",
 }
 
-# Of the cell types that Data/flows.py does not have; see meshes.build_cells.
+# Cell types that Data/flows.py lacks; see meshes.build_cells.
 CELL_TYPES = {
     "voxels": 11,
     "pixels": 8,
@@ -61,7 +61,7 @@ CELL_TYPES = {
     "quadratic hexahedra": 25,
 }
 
-# Two spheres, one in the other: their surfaces are 0.0005 apart in a domain that is 0.021 wide.
+# Two nested spheres. The distance of their surfaces is 0.0005 in a domain of width 0.021.
 RADII = (0.01, 0.0105)
 
 
@@ -69,7 +69,7 @@ RADII = (0.01, 0.0105)
 
 
 def _spiral(nx, ny):
-    """A path one cell wide that winds from a corner to the middle of a rectangle."""
+    """A spiral path of one cell width from a corner to the center of a rectangle."""
     path = np.zeros((nx + 2, ny + 2), dtype=bool)  # with a border
     x, y, step, turned = 1, 1, (1, 0), 0
     path[x, y] = True
@@ -86,13 +86,13 @@ def _spiral(nx, ny):
 
 
 def _pattern(name, numbers, where, shape):
-    """A number for each cell; those above 0.5 are the pattern. where: n x 3 lattice indices."""
+    """A number for each cell; cells above 0.5 belong to the pattern. where: n x 3 lattice indices."""
     x, y, z = where.T
     nx, ny, nz = shape
     if name.startswith("noise"):
         inside = flows._hash(numbers, 101) < float(name.split()[1])
     elif name == "spiral":
-        # Levels of a spiral, joined in turn in the middle and at the rim.
+        # Layers of a spiral, connected alternately in the center and at the rim.
         path = _spiral(nx, ny)
         inside = path[x, y] & (z % 2 == 0)
         rim, end = (0, 0), np.argwhere(path)[np.argmax(_steps(path)[path])]
@@ -100,14 +100,14 @@ def _pattern(name, numbers, where, shape):
         inside |= (z % 2 == 1) & joint & (z < nz - 1)
     elif name == "comb":
         inside = (z % 2 == 0) & ((y == 0) | (x % 2 == 0))
-    elif name == "combs":  # two, whose teeth lie between each other's, and touch
+    elif name == "combs":  # two combs with interleaved teeth that touch
         inside = np.ones(len(x), dtype=bool)
     elif name == "checkerboard":
         inside = (x + y + z) % 2 == 0
-    elif name == "corner":  # two boxes that touch in one point, in the middle
+    elif name == "corner":  # two boxes that touch in one point, in the center
         low = (x < nx // 2) & (y < ny // 2) & (z < nz // 2)
         inside = low | (x >= nx // 2) & (y >= ny // 2) & (z >= nz // 2)
-    elif name == "edge":  # two that touch along an edge
+    elif name == "edge":  # two boxes that touch along an edge
         inside = ((x < nx // 2) & (y < ny // 2)) | ((x >= nx // 2) & (y >= ny // 2))
     elif name == "blobs":
         waves = np.cos(1.1 * x) + np.cos(0.9 * y + 1) + np.cos(1.3 * z + 0.3 * x)
@@ -124,13 +124,13 @@ def _pattern(name, numbers, where, shape):
 def _labels(name, where, shape):
     x, y, _ = where.T
     if name == "combs":
-        # Numbers that are the same as doubles.
+        # Different integers that are equal as doubles.
         return 2**53 + ((y == shape[1] - 1) | (x % 2 == 1) & (y > 0)).astype(np.int64)
     return (x * 3 // shape[0]).astype(np.int32)
 
 
 def _steps(path):
-    """How many cells of a spiral lie between each of them and (0, 0)."""
+    """The distance along the spiral of each of its cells from (0, 0), in cells."""
     distance = np.where(path, -1, -2)
     front, steps = [(0, 0)], 0
     while front:
@@ -157,7 +157,7 @@ def _clear(attributes):
 
 
 def _polyhedra(mesh):
-    """The same cells, each by its faces."""
+    """The same cells as polyhedra."""
     result = vtkUnstructuredGrid()
     result.SetPoints(mesh.GetPoints())
     for number in range(mesh.GetNumberOfCells()):
@@ -187,16 +187,16 @@ def _spheres():
 
 @functools.lru_cache(maxsize=2)
 def make(mesh="image", size=(12, 12, 12), pattern="all"):
-    """A whole.
+    """Make a whole.
 
     mesh     one of Data/flows.py, or surface (triangles as poly data), polyhedra (the mixed mesh),
              spheres (two, poly data), one of CELL_TYPES
     size     lattice cells along each axis; 0: flat
-    pattern  of the cell array `value`, see _pattern
+    pattern  the pattern of the cell array `value`, see _pattern
 
     Cell arrays: number, value (1 in the pattern, 0 else), label, noise and level (random in [0, 1));
-    point arrays: number, potential (random in [0, 1)). It is the same object next time: not to be
-    changed.
+    point arrays: number, potential (random in [0, 1)). The object is cached; do
+    not modify it.
     """
     if mesh == "spheres":
         data = _spheres()
@@ -242,7 +242,7 @@ def make(mesh="image", size=(12, 12, 12), pattern="all"):
 
 
 def _incidence(data):
-    """Points of the cells of a data set: offsets and connectivity. Of poly data: polygons alone."""
+    """Points of the cells of a data set: offsets and connectivity. For poly data: polygons only."""
     if data.IsA("vtkUnstructuredGrid") or data.IsA("vtkPolyData"):
         cells = data.GetCells() if data.IsA("vtkUnstructuredGrid") else data.GetPolys()
         if cells is None or cells.GetNumberOfCells() == 0:
@@ -263,7 +263,7 @@ def _cells_along(data):
 
 def _lattice_entities(cells_along, codimension):
     """(cell, entity) for all cells of a lattice and their faces, edges or points (codimension 1 to
-    3 in space; a plane's are edges and points). Points are numbered as VTK does."""
+    3 in space; edges and points in a plane). Points are numbered as VTK does."""
     spans = [a for a in range(3) if cells_along[a] > 0]
     shape = [max(n, 1) for n in cells_along]
     numbers = np.arange(int(np.prod(shape)))
@@ -317,7 +317,7 @@ def _structured_piece(whole, owned, ghosts):
     for old, new, more in (
         (whole.GetCellData(), piece.GetCellData(), 0), (whole.GetPointData(), piece.GetPointData(), 1),
     ):
-        # Not left to Crop, which takes wrong cells of a plane across x.
+        # Does not use Crop, which selects wrong cells for a plane normal to x.
         axes, inside, shape = [], [], []
         for a in (2, 1, 0):
             extra = 1 if whole_extent[2 * a] == whole_extent[2 * a + 1] else more
@@ -369,7 +369,7 @@ def _unstructured_piece(whole, owner, piece, ghosts):
 
 
 def _place_points(data, piece, nudge):
-    """Zeros of odd pieces are -0, and its points are off by `nudge`: what ought not to matter."""
+    """In odd pieces, replace 0 by -0 and shift points by `nudge`. Results must not depend on this."""
     if piece % 2 == 0 or not data.GetNumberOfPoints():
         return
     points = vtk_to_numpy(data.GetPoints().GetData()).copy()
@@ -382,25 +382,25 @@ def _place_points(data, piece, nudge):
 
 
 def global_ids(numbers):
-    """Ids that are in another order than numbers, and do not fit into 32 bits."""
+    """Ids in an order other than that of numbers, too large for 32 bits."""
     return (numbers * 7919) % 1000003 + 10**12
 
 
 def build(rank, ranks, whole, pieces=0, cut="bricks", placing="contiguous", container="none",
           ghosts=0, ids=False, empty=0, nudge=0.0):
-    """This rank's part of make(**whole).
+    """The part of this rank in make(**whole).
 
     pieces, placing, container, empty  as in flows.build
-    cut     bricks; of unstructured data also slices (consecutive cells) and random (cell by cell)
+    cut     bricks; for unstructured data also slices (consecutive cells) and random (cell by cell)
     ghosts  layers of ghost cells, 0 or 1
-    ids     unstructured: global ids of points and cells
-    nudge   unstructured: how far points of odd pieces are from where they ought to be
+    ids     unstructured: whether points and cells have global ids
+    nudge   unstructured: distance by which points of odd pieces are shifted
     """
     if pieces == 0:
         pieces = ranks - min(empty, ranks - 1)
     mine = flows.pieces_of(rank, ranks, pieces, placing, empty)
     mesh = whole.get("mesh", "image")
-    if mesh == "spheres":  # the first on the first rank, the other one on the last
+    if mesh == "spheres":  # the first sphere on the first rank, the other one on the last rank
         mine = [p for p in range(2) if p * (ranks - 1) == rank]
         pieces, cut = 2, "slices"
     data = make(**whole)
@@ -438,7 +438,7 @@ def build(rank, ranks, whole, pieces=0, cut="bricks", placing="contiguous", cont
 
 
 def extent(whole, container="none", **_):
-    """The extent of a structured whole, as a producer of its pieces must give it; else None."""
+    """The whole extent that a producer of pieces must set for structured data; else None."""
     if container != "none" or whole.get("mesh", "image") not in flows.STRUCTURED_MESHES:
         return None
     size = whole.get("size", (12, 12, 12))
@@ -446,7 +446,7 @@ def extent(whole, container="none", **_):
 
 
 def source(whole, **arguments):
-    """A proxy; arguments as for build."""
+    """Return a proxy; arguments as for build."""
     container = arguments.get("container", "none")
     mesh = whole.get("mesh", "image")
     kind = container if container != "none" else _CLASSES.get(mesh, "vtkUnstructuredGrid")
@@ -459,8 +459,8 @@ def source(whole, **arguments):
 
 
 def components(count, one, other):
-    """For numbers 0..count-1, joined in pairs one[i], other[i]: the least number of each one's
-    component."""
+    """Connected components of the numbers 0..count-1 with links between one[i] and other[i]: the least
+    number in the component of each number."""
     label = np.arange(count)
     while True:
         a, b = label[one], label[other]
@@ -477,7 +477,7 @@ def components(count, one, other):
 
 
 def _merged(points):
-    """Numbers of points, the same for points that are exactly equal."""
+    """Numbers of points; points with equal coordinates have equal numbers."""
     points = np.asarray(points, dtype=np.float64) + 0.0  # -0 becomes 0
     return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -489,14 +489,14 @@ def reference(**whole):
 
 
 class Reference:
-    """A whole, given by its leaves, and its regions by brute force.
+    """A whole, defined by its leaf data sets, and its regions by brute force.
 
-    count           cells; point_count: points, those of all leaves
+    count           number of cells of all leaves; point_count: number of points
     cell, point     arrays by name
     """
 
     def __init__(self, *leaves, size=None):
-        """size: a function of a linear cell that says its measure and centroid."""
+        """size: a function that returns the measure and centroid of a linear cell."""
         self.leaves = leaves
         self._size = size
         self.count = sum(leaf.GetNumberOfCells() for leaf in leaves)
@@ -520,7 +520,7 @@ class Reference:
         self._entities = {POINTS: (self.cell_of, self.merged[self.connectivity])}
 
     def number(self, rows, what):
-        """Add the column number to rows that `place` tells apart; copies of a point have one."""
+        """Add the column number to rows identified by `place`; copies of a point share a number."""
         mine = np.concatenate([_places(leaf, what) for leaf in self.leaves])
         place = rows.pop("place")
         same = np.unique(np.concatenate([mine, place]), axis=0, return_inverse=True)[1].reshape(-1)
@@ -530,7 +530,7 @@ class Reference:
         assert (rows["number"] >= 0).all(), f"{what} at places where there were none"
 
     def entities(self, through):
-        """(cell, entity) of all cells. Through EDGES is in a plane what through FACES is."""
+        """(cell, entity) of all cells. In a plane, EDGES is equivalent to FACES."""
         if through not in self._entities:
             assert len(self.leaves) == 1
             data = self.leaves[0]
@@ -557,7 +557,7 @@ class Reference:
         return np.array(cells), keys
 
     def in_range(self, array, low, high, full=False):
-        """Of each cell; array: (POINTS or CELLS, name)."""
+        """Whether each cell is in range; array: (POINTS or CELLS, name)."""
         where, name = array
         if where == "CELLS":
             return (self.cell[name] >= low) & (self.cell[name] <= high)
@@ -566,7 +566,7 @@ class Reference:
         return count == np.diff(self.offsets) if full else count > 0
 
     def regions(self, inside=None, through=POINTS, labels=None):
-        """Region of each cell, -1 where it is not inside; numbered by their least cell's number."""
+        """Region of each cell, -1 outside `inside`; regions are ordered by their least cell number."""
         if inside is None:
             inside = np.ones(self.count, dtype=bool)
         cells, entities = self.entities(through)
@@ -582,7 +582,7 @@ class Reference:
         return result
 
     def point_regions(self, regions):
-        """Region of each point: the least of those of the cells that use it, here or in a copy."""
+        """Region of each point: the least region of the cells that use it or a copy of it."""
         use = regions[self.cell_of] >= 0
         result = np.full(self.merged.max(initial=0) + 1, np.iinfo(np.int64).max)
         np.minimum.at(result, self.merged[self.connectivity[use]], regions[self.cell_of[use]])
@@ -597,7 +597,7 @@ class Reference:
         return self._sizes
 
     def table(self, regions, arrays=()):
-        """The columns of the table of regions. arrays: of (POINTS or CELLS, name)."""
+        """The columns of the table of regions. arrays: list of (POINTS or CELLS, name)."""
         count = regions.max(initial=-1) + 1
         use = regions >= 0
         which = regions[use]
@@ -646,14 +646,14 @@ def _coordinates(data):
 
 
 def _cycle(cell):
-    """Corners of a flat cell, one beside the other."""
+    """The corners of a flat cell in cyclic order."""
     points = vtk_to_numpy(cell.GetPoints().GetData()).astype(np.float64)
     return points[[0, 1, 3, 2]] if cell.GetCellType() == VTK_PIXEL else points
 
 
 def size_of(cell):
-    """Measure and centroid of a linear cell: what is between its faces, which are fans around the mean
-    of their corners if they are not flat."""
+    """Measure and centroid of a linear cell, bounded by its faces. Faces that are not flat are
+    triangulated as fans around the mean of their corners."""
     corners = vtk_to_numpy(cell.GetPoints().GetData()).astype(np.float64)
     simplices = []
     if cell.GetCellDimension() == 3:
@@ -676,7 +676,7 @@ def size_of(cell):
 
 
 def _sizes(data, size):
-    """Measure and centroid of each cell; near enough only for cells that are not linear or have no
+    """Measure and centroid of each cell; approximate only for cells that are not linear or lack a
     function of their own."""
     if data.IsA("vtkImageData"):
         spacing = np.array(data.GetSpacing())
@@ -706,14 +706,14 @@ def _extremes(which, values, count):
 
 
 def same_partition(one, other):
-    """Do two numberings name the same sets, -1 being one of its own?"""
+    """Whether two numberings define the same sets; -1 is a set of its own."""
     if not np.array_equal(one < 0, other < 0):
         return False
     pairs = np.unique(np.stack([one, other], axis=-1), axis=0)
     return len(np.unique(pairs[:, 0])) == len(pairs) == len(np.unique(pairs[:, 1]))
 
 
-# --- What all ranks hold --------------------------------------------------------------------------
+# --- Results of all ranks -------------------------------------------------------------------------
 
 
 def leaves(data):
@@ -731,7 +731,7 @@ def leaves(data):
 
 
 def _places(data, what):
-    """Numbers that tell cells or points apart by where they are, the same in every piece."""
+    """Numbers that identify cells or points by position, the same in every piece."""
     coordinates = _coordinates(data) + 0.0
     if what == "points":
         return coordinates
@@ -745,7 +745,7 @@ def _places(data, what):
 
 
 def rows(data, what):
-    """This rank's part of `gathered`."""
+    """The part of this rank in `gathered`."""
     if what == "table":
         columns = data.GetRowData()
         return {
@@ -768,7 +768,7 @@ def rows(data, what):
         if "number" not in part:
             part["place"] = _places(leaf, what)
         part.setdefault("vtkGhostType", np.zeros(count, np.uint8))
-        if trees:  # cells that are divided have no number; they and those that are masked, no region
+        if trees:  # divided cells have no number; divided and masked cells have no region
             there = part["number"] >= 0
             if leaf.HasMask():
                 there &= np.array([leaf.GetMask().GetValue(cell) == 0 for cell in range(count)])
@@ -780,7 +780,7 @@ def rows(data, what):
 
 
 def joined(parts):
-    """Dictionaries of arrays as one; where one lacks an array that others have: an id of no region."""
+    """Concatenate dictionaries of arrays. Arrays that some parts lack are filled with an id of no region."""
     parts = [part for part in parts if part]
     names = sorted(set().union(*parts))
     for part in parts:
@@ -791,10 +791,10 @@ def joined(parts):
 
 
 def gathered(data, what):
-    """Collective. Rows of all ranks, on rank 0, as a dictionary of arrays by name.
+    """Gather the rows of all ranks on rank 0, as a dictionary of arrays by name. Collective.
 
-    what  cells or points: number (or `place`, which tells them apart), arrays RegionId..., and
-          vtkGhostType (0 where there is none); table: all columns. `rank` says who has a row.
+    what  cells or points: number (or `place`, which identifies them), arrays RegionId..., and
+          vtkGhostType (0 if absent); table: all columns. `rank` is the rank of each row.
     """
     from mpi4py import MPI
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hyper tree grids whose connected regions are known by brute force, with the functions of `regions`:
-make, build, extent, source and reference. Regions are those of the leaves' boxes, of which every pair is
-looked at.
+"""Hyper tree grids and their connected regions by brute force, with the same functions as `regions`: make,
+build, extent, source and reference. Regions are determined from all pairs of boxes of leaves.
 
-Every leaf that is not masked carries its `number` in the whole, in the order of the least corners; all
-other cells, of which the filter must say that they are in no region, have the number -1 and values that
-would be in range.
+Every unmasked leaf has its `number` in the whole, in the order of the least corners. All other cells have the
+number -1 and values in range; the filter must assign them to no region.
 """
 
 import functools
@@ -27,8 +25,8 @@ MESH = "hyper trees"
 
 
 class Cell:
-    """A cell of a tree; children: None if it is a leaf. at: place of its least corner, counted in cells
-    of the finest level."""
+    """A cell of a tree; children: None for a leaf. at: position of its least corner, in cells of the
+    finest level."""
 
     def __init__(self, level, at, masked):
         self.level, self.at, self.masked = level, at, masked
@@ -37,8 +35,8 @@ class Cell:
 
 
 class Whole:
-    """Trees by their root's place in the lattice, and what is known of their leaves by number: at and
-    width in cells of the finest level."""
+    """Trees by the lattice position of their roots, and properties of their leaves by number. at and width are
+    in cells of the finest level."""
 
     def __init__(self, size, factor, depth, refined, masked, missing, pattern):
         self.flat = [n == 0 for n in size]
@@ -123,14 +121,14 @@ class Whole:
 @functools.lru_cache(maxsize=2)
 def _whole(mesh, size=(4, 3, 2), factor=2, depth=2, refined=0.45, masked=0.0, missing=0.1,
            pattern="noise 0.4", transposed=False, limit=None):
-    """A Whole.
+    """Make a Whole.
 
-    size      root cells along each axis; 0: flat
+    size      number of root cells along each axis; 0: flat
     refined   share of the cells that are divided, on each level but the finest
-    masked    share of the cells that are masked, with what is in them
-    missing   share of the roots that have no tree
+    masked    share of the cells that are masked, with their descendants
+    missing   share of the roots without a tree
     transposed  whether roots are numbered along z first
-    limit     deepest level that is looked at (DepthLimiter), or None
+    limit     deepest level that is used (DepthLimiter), or None
     """
     assert mesh == MESH
     return Whole(size, factor, depth if limit is None else limit, refined, masked, missing, pattern)
@@ -159,7 +157,7 @@ class Growing:
         self.next = 0
 
     def add(self, place, ghost=0, cut=False):
-        """Add the tree at a root; cut: only its root and that one's children."""
+        """Add the tree at a root. cut: add only the root and its children."""
         grid = self.data
         nx, ny, nz = self.whole.roots
         transposed = grid.GetTransposedRootIndexing()
@@ -181,13 +179,13 @@ class Growing:
         leaf = cell.children is None or levels == 0
         found[cursor.GetVertexId()] = (cell.number if cell.children is None else -1, cell.masked)
         if cell.number >= 0:
-            # The children are where they are thought to be.
+            # Check the positions of the children.
             low = [self.whole.coordinate(a, np.array([cell.at[a]]))[0] for a in range(3)]
             bounds = [0.0] * 6
             cursor.GetBounds(bounds)
             assert np.allclose(bounds[::2], low), f"{bounds}, not from {low} on"
         if leaf:
-            # What lies below the deepest level that is looked at counts for nothing.
+            # Cells below the deepest level that is used must have no effect.
             if self.limit is not None and cell.level == self.limit:
                 cursor.SubdivideLeaf()
                 for child in range(cursor.GetNumberOfChildren()):
@@ -236,14 +234,14 @@ def _owner(index, place, count, pieces, cut):
 
 def build(rank, ranks, whole, pieces=0, cut="slices", placing="contiguous", container="none",
           ghosts=0, ids=False, empty=0, fault=""):
-    """This rank's part of make(**whole).
+    """The part of this rank in make(**whole).
 
     pieces, placing, container, empty  as in flows.build
-    cut     of trees: slices, cyclic or random
-    ghosts  1: with the trees beside one's own as ghosts, every other of them not in full
+    cut     partition of trees: slices, cyclic or random
+    ghosts  1: adjacent trees of other pieces are ghosts; every other ghost tree is incomplete
     ids     global ids of cells
-    fault   of the last piece: twice (it has the first tree, which the first piece has too), roots (they
-            are elsewhere), ghosts (flags of one cell), other (there is an image too; needs a container)
+    fault   fault of the last piece: twice (it also has the first tree of the first piece), roots (they are
+            displaced), ghosts (flags of one cell), other (an additional image; requires a container)
     """
     if pieces == 0:
         pieces = ranks - min(empty, ranks - 1)
@@ -275,14 +273,14 @@ def build(rank, ranks, whole, pieces=0, cut="slices", placing="contiguous", cont
 
 
 def extent(whole, container="none", **_):
-    """As a producer must give it; else None."""
+    """The whole extent that a producer must set; else None."""
     if container != "none":
         return None
     return list(itertools.chain(*((0, n) for n in whole.get("size", (4, 3, 2)))))
 
 
 def source(whole, **arguments):
-    """A proxy; arguments as for build."""
+    """Return a proxy; arguments as for build."""
     container = arguments.get("container", "none")
     kind = 32 if container == "none" else regions._TYPES[container]  # of vtkType.h
     return meshes.source(kind, "trees", "build", dict(arguments, whole=whole), extent(whole, container))
@@ -294,10 +292,10 @@ def reference(**whole):
 
 
 class Reference(regions.Reference):
-    """The leaves of a Whole and their regions; points are their corners."""
+    """The leaves of a Whole and their regions; the points are the corners of the leaves."""
 
     def __init__(self, whole, corners=True):
-        """corners: whether more than regions of leaves will be asked for."""
+        """corners: whether to provide more than the regions of leaves."""
         self.whole = whole
         self.count = len(whole.at)
         self.cell, self.point = whole.arrays, {}
@@ -322,8 +320,8 @@ class Reference(regions.Reference):
         return np.prod((high - low)[:, along], axis=1), (low + high) / 2
 
     def regions(self, inside=None, through=POINTS, labels=None):
-        """As the base's, but of boxes: two leaves are connected if what they have in common is a face,
-        an edge or a point, or a part of it."""
+        """As in the base class, but for boxes: two leaves are connected if they share a face, an edge or
+        a point, or a part of it."""
         if inside is None:
             inside = np.ones(self.count, dtype=bool)
         chosen = np.flatnonzero(inside)

@@ -11,42 +11,43 @@
 
 namespace tributary::detail {
 
-/// What a convergence detector asks of a rank.
+/// Callbacks of a convergence detector on one rank.
 struct ConvergenceCallbacks {
-  /// The residual of this rank's recorded part, as Norm says.
+  /// Computes the residual of the recorded part of this rank, as defined by Norm.
   std::function<double(Span<const double> recorded, const Incoming& incoming)> residual;
-  /// Bits of StopReason, those of this rank as of now.
+  /// Returns the current stop reasons of this rank, as bits of StopReason.
   std::function<std::uint32_t()> reasons;
-  /// A further condition, asked when this rank records.
+  /// Evaluates an additional condition when this rank records.
   std::function<bool()> condition;
 };
 
-/// Finds out whether asynchronous iterations have converged, by the residual of snapshots, round by
-/// round (JACK2, Listings 5 to 7): with a general snapshot it is SSAR, with supervised termination
-/// SnapReduce (SB96).
+/// Detects the convergence of asynchronous iterations by the residuals of successive snapshots, in
+/// rounds (JACK2, Listings 5 to 7). With a general snapshot the method is SSAR, with supervised
+/// termination it is SnapReduce (SB96).
 ///
-///   Recording --snapshot complete: residual of the recorded part, into the reduction--> Reducing
+///   Recording --snapshot complete: reduce the residual of the recorded part--> Reducing
 ///   Reducing --norm of the global residual known--> Known --next turn--> Recording, the next round
 ///
-/// The norm is that of the very iterate recorded, and the same on all ranks; nothing else is ever
-/// compared with a threshold. Rounds do not mix: no rank knows a norm before all have given their
-/// part of it, which they do when their snapshot of that round is complete.
+/// The norm is that of the recorded iterate and is the same on all ranks. No other value is
+/// compared with a threshold. Rounds do not mix: a rank contributes to a norm when its snapshot of
+/// that round is complete, and no rank knows the norm before all ranks have contributed.
 class ConvergenceDetector {
  public:
-  /// @param reduce  used by nobody else before a round is known; outlives the detector
+  /// @param reduce  not used by other code until the outcome of a round is known; must outlive the
+  ///                detector
   ConvergenceDetector(std::unique_ptr<Snapshot> snapshot, NonBlockingReduce& reduce, Norm norm,
                       ConvergenceCallbacks callbacks);
 
-  /// One non-blocking turn, at a moment when this rank's iterate is whole.
-  /// @param converged  local convergence, as far as this rank can tell
+  /// Performs one non-blocking turn. The iterate of this rank must not be partially updated.
+  /// @param converged  whether this rank considers itself locally converged
   /// @return whether the outcome of a round is known; the next call begins the next round
   bool advance(bool converged);
 
-  /// @pre known; the same on all ranks
+  /// The outcome of the round, the same on all ranks. @pre known
   const ResidualReduction::Part& outcome() const { return outcome_; }
-  /// Of the round that is under way or known.
+  /// The snapshot of the current round, which is in progress or known.
   const Snapshot& snapshot() const { return *snapshot_; }
-  /// Rounds known here.
+  /// The number of rounds whose outcome this rank knows.
   std::int64_t rounds() const { return rounds_; }
 
   /// See Detector::state().

@@ -9,32 +9,35 @@
 
 namespace tributary::detail {
 
-/// A spanning tree of the communication graph by the echo algorithm: E. J. H. Chang, "Echo
+/// Builds a spanning tree of the communication graph by the echo algorithm: E. J. H. Chang, "Echo
 /// algorithms: depth parallel operations on general graphs", IEEE Trans. Software Eng. SE-8(4),
-/// 1982. Links that are fast at the time come into the tree, as the first message to reach a rank
-/// makes its sender the parent.
+/// 1982. The sender of the first message that reaches a rank becomes its parent, so the tree
+/// prefers the links that are fast at the time.
 ///
-///   Asleep --explored by a neighbor (rank 0: at once) / that is the parent; explore the others-->
+///   Asleep --explored by a neighbor (rank 0: at once) / it is the parent; explore the others-->
 ///   Exploring --all others have explored or echoed / those that echoed are children; echo-->
-///   Echoed --told by the parent that the tree is complete / tell the children--> Complete
+///   Echoed --parent reports that the tree is complete / notify the children--> Complete
 ///
-/// Rank 0 has no parent. When its last neighbor has answered it knows how many ranks were reached.
-/// If not all, the graph is in several parts: it seeks the others, rank by rank. A rank that the
-/// search finds asleep becomes the child of the rank before it, although there is no link between
-/// them, explores its own part, and joins; then the search goes on behind it.
+/// Rank 0 has no parent. When all of its neighbors have answered, it knows how many ranks were
+/// reached. If ranks are missing, the graph is not connected, and rank 0 starts a search that
+/// visits rank after rank. A rank that the search finds asleep becomes the child of the preceding
+/// rank, although no link connects them. It explores its own component and joins the tree; then the
+/// search continues with the next rank.
 ///
-/// Messages: two on each link, one to each rank but the first for the completion, and O(P) one
-/// after the other if the graph is in parts. All have been received when the last rank is complete.
+/// Number of messages: two per link, one to each rank except rank 0 for the completion, and O(P)
+/// sequential messages if the graph is not connected. All messages have been received when the last
+/// rank is complete.
 class SpanningTree {
  public:
-  /// Local. @param session  for this tree alone
+  /// Local.
+  /// @param session    used by this tree only
   /// @param neighbors  ranks, symmetric
   SpanningTree(Transport& transport, Session session, std::vector<int> neighbors);
 
-  /// One non-blocking turn. @return whether the tree is complete
+  /// Performs one non-blocking turn. @return whether the tree is complete
   bool advance();
 
-  /// -1 on rank 0. @pre complete
+  /// The parent; -1 on rank 0. @pre complete
   int parent() const { return parent_; }
   const std::vector<int>& children() const { return children_; }
   /// The parent, if there is one, and the children.
@@ -62,8 +65,8 @@ class SpanningTree {
   int parent_ = -1;
   std::vector<int> children_;
   std::size_t missing_ = 0;   // neighbors that have not answered
-  std::int64_t ranks_ = 1;    // of the subtree, as far as is known
-  std::int64_t reached_ = 0;  // by the search, when it was here
+  std::int64_t ranks_ = 1;    // in the subtree, as far as known
+  std::int64_t reached_ = 0;  // ranks, when the search visited this rank
   bool joined_ = false;       // found asleep by the search
   std::int64_t messages_ = 0;
 };

@@ -9,42 +9,48 @@
 
 namespace tributary::detail {
 
-/// Why a rank wants the iteration to end although it may not have converged; bits of a mask.
+/// Reasons to end the iteration without convergence; bits of a mask.
 enum class StopReason : std::uint32_t {
   None = 0,
-  Limit = 1,      ///< it has made as many sweeps as it may
-  NotFinite = 2,  ///< its local measure is not a number
-  Abort = 4,
-  Error = 8  ///< a callback threw
+  Limit = 1,      ///< a rank has reached its limit of sweeps
+  NotFinite = 2,  ///< a local measure is not a number
+  Abort = 4,      ///< the iteration was aborted
+  Error = 8       ///< a callback threw
 };
 
-/// Tells all ranks of reasons to stop, along a spanning tree: who hears of a reason for the first
-/// time passes it on to its other neighbors in the tree. So each reason travels each way along a
-/// link once at most.
+/// Broadcasts reasons to stop to all ranks along a spanning tree. A rank that receives a reason for
+/// the first time forwards it to its other neighbors in the tree. Thus each reason crosses a link
+/// at most once in each direction.
 ///
-///   Open --told or heard of a reason: to the neighbors--> Open --close()--> Closing, says so
-///   Closing --all neighbors have said so, too--> Closed
+///   Open --reason told or received: send it to the neighbors--> Open
+///   Open --close(): send a last message to the neighbors--> Closing
+///   Closing --last messages of all neighbors received--> Closed
 ///
-/// Order is kept per pair, so that after a neighbor's last word nothing of it is on its way.
+/// Message order is preserved per pair of ranks, so no message of a neighbor is in flight after its
+/// last message was received.
 class StopNotices {
  public:
-  /// Local. @param session  for these notices alone  @param neighbors  in the tree
+  /// Local.
+  /// @param session    used by these notices only
+  /// @param neighbors  in the tree
   StopNotices(Transport& transport, Session session, std::vector<int> neighbors);
 
-  /// Of this rank. Without effect if the reason is known, or after close().
+  /// Broadcasts a reason of this rank. No effect if the reason is already known, or after close().
   void tell(StopReason reason, const std::string& text = {});
-  /// Takes in what has come, and passes it on.
+  /// Receives the notices that have arrived, and forwards them.
   void advance();
+  /// Whether this rank knows of the reason.
   bool heard(StopReason reason) const { return (heard_ & static_cast<std::uint32_t>(reason)) != 0; }
-  /// Whether there is any reason.
+  /// Whether this rank knows of any reason.
   bool any() const { return heard_ != 0; }
-  /// Bits of StopReason.
+  /// The known reasons, as bits of StopReason.
   std::uint32_t reasons() const { return heard_; }
-  /// The text told with StopReason::Error, and by whom.
+  /// The text of StopReason::Error, and the rank that reported it (-1: no error).
   const std::string& error() const { return error_; }
   int errorRank() const { return errorRank_; }
 
-  /// Again and again until it returns true. Reasons that come later are not passed on any more.
+  /// Closes the notices without blocking. Call repeatedly until it returns true. Reasons that
+  /// arrive after the first call are not forwarded.
   bool close();
 
   std::int64_t messages() const { return messages_; }

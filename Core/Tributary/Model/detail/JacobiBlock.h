@@ -13,79 +13,85 @@
 
 namespace tributary::detail {
 
-/// The layers of a subregion that one thread computes, in two arrays that take turns, and what it
-/// exchanges with the others. Only its own thread calls it, but for the members that say so.
+/// The layers of a subregion that one thread computes, in two alternating arrays, and the values
+/// that the thread exchanges with others. Only the thread of the block may call its members, unless
+/// a member is documented otherwise.
 class JacobiBlock {
  public:
-  /// What the thread says of its part.
+  /// The values that the thread publishes about its block.
   struct Report {
-    DatedValues boundary;  ///< at the subregion's boundary, in boundary order
+    DatedValues boundary;  ///< at the boundary of the subregion, in boundary order
     double residual = 0;   ///< sum of squares over the block
-    /// The largest residual of those computed with values that all others have had since `judged`
-    /// began. The largest, since a thread that runs alone soon finds its own part solved.
+    /// The maximum of the residuals computed only with values that other threads published after
+    /// the epoch `judged` began. The maximum is used because a thread that runs alone soon solves
+    /// its own part, and its residual becomes small.
     double largest = 0;
-    std::int64_t judged = 0;  ///< an epoch
+    std::int64_t judged = 0;  ///< the epoch of `largest`
     std::int64_t iterations = 0;
   };
 
-  /// @param box      its part of the subregion's box, all of it but along the last axis
-  /// @param streams  whether what is written goes past the caches
+  /// @param box      the part of the block in the box of the subregion; it may be smaller than that
+  ///                 box along the last axis only
+  /// @param streams  whether to write new values with stores that bypass the caches
   JacobiBlock(const LaplaceProblem& problem, const Subregion& subregion, const CellRange& box,
               Captures captures, bool streams);
 
   const CellRange& box() const { return box_; }
-  /// Connects two blocks of neighboring layers. Before the threads begin.
+  /// Connects two blocks of adjacent layers. Call before the threads begin.
   static void connect(JacobiBlock& below, JacobiBlock& above);
 
-  /// The newest values of others become those of the next step.
-  /// @param epoch  the present one, that what is published from now on is of
-  /// @return whether there were any
+  /// Takes the latest values of other threads for the next step.
+  /// @param epoch  the present epoch, assigned to values published from now on
+  /// @return whether there were new values
   bool take(std::int64_t epoch, OperationTimes* times);
-  /// One Jacobi step with them; publishes the outermost layers to the next blocks.
-  /// @param together  where to note how long all layers take together
+  /// Performs one Jacobi step with these values, and publishes the outermost layers to the next
+  /// blocks.
+  /// @param together  receives the duration of all layers together, or null
   void compute(OperationTimes* times, OperationTimes* together);
-  /// The residual of the values as they are now, with those of others that were taken last, is
-  /// computed and becomes part of the next report.
+  /// Computes the residual of the present values, with the values of other threads that were taken
+  /// last, and stores it for the next report.
   double computeResidual(OperationTimes* times);
   /// Publishes the report.
   void publish(OperationTimes* times);
 
-  /// Of the communicating thread: the block's newest report, and where its values go in the
-  /// subregion's boundary.
+  /// The latest report of the block. Called by the communicating thread.
   const Report& newestReport() {
     report_.take();
     return report_.reading();
   }
+  /// The indices of the boundary values of the block in the boundary of the subregion. Called by
+  /// the communicating thread.
   const std::vector<std::size_t>& boundaryPlaces() const { return boundaryPlaces_; }
-  /// Of the communicating thread: the subregion's halo values for the next steps.
+  /// Provides the halo values of the subregion for the next steps. Called by the communicating
+  /// thread.
   void giveHalo(const DatedValues& halo);
 
-  /// Whether there is anybody whose values it needs.
+  /// Whether the block needs values of other threads or ranks.
   bool dependsOnOthers() const;
   std::int64_t iterations() const { return iterations_; }
   double residual() const { return residual_; }
 
-  /// Publishes the outermost layers as they are now, as of the first epoch; while there are no
-  /// threads.
+  /// Publishes the present outermost layers with the first epoch. Call only while no threads run.
   void show();
-  /// Not while threads run: the value at a point of the box.
+  /// The value at a point of the box. Call only while no threads run.
   double value(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return values_[current_][index(i, j, k)];
   }
 
  private:
-  /// A point that this block has beside its own ones, and where its value comes from.
+  /// The index of a ghost point of this block, and the index of its source value.
   struct Ghost {
     std::size_t to, from;
   };
-  /// The layer of a block next to this one.
+  /// The connection to the adjacent block on one side.
   struct Neighboring {
     LatestValue<DatedValues>* incoming = nullptr;
     std::unique_ptr<LatestValue<DatedValues>> outgoing;
   };
 
   std::size_t index(std::int64_t i, std::int64_t j, std::int64_t k) const;
-  /// Index of a layer's first point, those around it included, and how many they are.
+  /// The index of the first point of a layer, and the number of its points; both include the points
+  /// around the layer.
   std::size_t layer(std::int64_t number) const;
   std::size_t layerSize() const;
   void computeLayers(std::int64_t first, std::int64_t count, std::vector<double>& to,
@@ -93,14 +99,14 @@ class JacobiBlock {
   void takeGhosts(const std::vector<Ghost>& ghosts);
   void takeNeighbor(std::size_t side);
   void publishNeighbor(std::size_t side);
-  /// Index of the first row of a layer, and how many it has.
+  /// The index of the first row of a layer, and the number of its rows.
   std::size_t firstRow(std::int64_t layer) const;
   std::int64_t rowsOfLayer() const;
 
   LaplaceStencil stencil_;
   Captures captures_;
   bool streams_;
-  std::size_t axis_;  ///< Of the layers: the last one.
+  std::size_t axis_;  ///< The axis of the layers: the last one.
   CellRange box_;
   std::array<std::int64_t, 3> pad_{};  ///< Points around the box along each axis.
   std::array<std::size_t, 3> strides_{};
@@ -113,10 +119,10 @@ class JacobiBlock {
   std::int64_t epoch_ = 0;
 
   std::array<Neighboring, 2> next_;  ///< Below and above.
-  /// Beside the block's layers, beside the layers of the next blocks, and beyond the subregion's
-  /// first and last layer.
+  /// Ghosts beside the layers of this block, beside the layers of the next blocks, and beyond the
+  /// first and last layer of the subregion.
   std::vector<Ghost> sideGhosts_, neighborGhosts_, endGhosts_;
-  std::vector<std::size_t> sidePoints_, endPoints_;  ///< Of the boundary; indices of values_.
+  std::vector<std::size_t> sidePoints_, endPoints_;  ///< Boundary points, as indices of values_.
   std::vector<std::size_t> boundaryPlaces_;          ///< Sides first, then ends.
   LatestValue<Report> report_;
   LatestValue<DatedValues> halo_;

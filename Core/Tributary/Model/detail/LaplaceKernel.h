@@ -7,13 +7,14 @@
 
 namespace tributary::detail {
 
-/// The loops over a row's points, compiled once per instruction set; all give the same bits.
+/// The loops over the points of rows, compiled once per instruction set. All versions give the same
+/// bits.
 struct LaplaceKernel {
   /// See jacobiRow().
   void (*step)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count,
                double* out);
-  /// The same for some rows, but what is written goes past the caches, where there are instructions
-  /// for that; drain() makes sure that others see it. See streamJacobiRows().
+  /// The same for several rows, with stores that bypass the caches if the instruction set has them.
+  /// drain() makes the stored values visible to other threads. See streamJacobiRows().
   void (*stream)(LaplaceStencil, const double* row, const RowStrides&, std::int64_t count,
                  std::int64_t rows, double* out);
   void (*drain)();
