@@ -156,8 +156,7 @@ class Iteration::Engine {
         agree();
         break;
       case Phase::Closing:
-        // Both in each turn, because neighbors wait for either.
-        if (notices_->close() & channels_->close()) end();
+        if (closeAll()) end();
         break;
       case Phase::Ended:
         break;
@@ -383,6 +382,13 @@ class Iteration::Engine {
     if (reduce_->result()[1] > 0 && !notices_->heard(StopReason::Error)) return;
     result_.iterations = reduce_->result()[0];
     phase_ = Phase::Closing;
+  }
+
+  /// Closes the notices and the channels, both in each turn, because neighbors wait for either.
+  /// @return whether both are closed
+  bool closeAll() {
+    const bool noticesClosed = notices_->close();
+    return channels_->close() && noticesClosed;
   }
 
   void end() {

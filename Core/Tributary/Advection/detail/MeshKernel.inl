@@ -94,7 +94,7 @@ class Walk {
   template <int... S>
   TRIBUTARY_INLINE void feedAll(Group& group, std::integer_sequence<int, S...>) {
     const int stage = group.stage;
-    ((stage == S + 1 && (feedStageOf<S + 1>(group), true)) || ...);
+    (void)((stage == S + 1 && (feedStageOf<S + 1>(group), true)) || ...);
   }
 
   template <int Stage>
