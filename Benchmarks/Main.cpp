@@ -299,7 +299,7 @@ void addTermination(CLI::App& app, bench::TerminationOptions& options) {
       ->capture_default_str();
   command
       ->add_option("--detectors", options.detectors,
-                   "Detectors (list); default: all that are valid for the program")
+                   "Detectors (list); default: all valid detectors of the program")
       ->delimiter(',');
   command
       ->add_option("--simulate", options.simulate,

@@ -125,7 +125,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
 
   ///@{
   /**
-   * Which overlaps are links: all that are large enough (ALL), or only those that are the largest
+   * Overlaps that become links: all large ones (ALL), or only those that are the largest
    * of both their regions, without splits and merges (BEST). Default: ALL.
    */
   vtkSetClampMacro(Match, int, ALL, BEST);
