@@ -2,6 +2,7 @@
 #include "vtkAsyncAlgorithm.h"
 
 #include "Common/ControllerTransport.h"
+#include "Common/InputCheck.h"
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
@@ -121,6 +122,11 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       this->CheckExecutionProperties();
       this->DescribeExecutionProperties(properties);
       this->DescribeProperties(properties);
+      for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
+        for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
+          tributary::checkStructure(vtkDataObject::GetData(inputVector[port], i));
+        }
+      }
     });
     properties.agree(transport);
     this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);

@@ -93,19 +93,16 @@ std::vector<std::vector<std::int64_t>> cutIntoBlocks(const MeshPiece& piece, int
   return out;
 }
 
-std::vector<std::uint64_t> hashPoints(const MeshPiece& piece, bool byId) {
-  std::vector<std::uint64_t> hashes(std::size_t(piece.points.tuples));
-  for (std::size_t i = 0; i < hashes.size(); ++i)
-    hashes[i] = byId ? pointHash(piece.globalPointIds[i])
-                     : pointHash(tuple(piece.points, std::int64_t(i)).data());
-  return hashes;
+std::uint64_t hashOfPoint(const MeshPiece& piece, std::size_t point, bool byId) {
+  return byId ? pointHash(piece.globalPointIds[point])
+              : pointHash(tuple(piece.points, std::int64_t(point)).data());
 }
 
 /// The cells of each block of each piece.
 using Cut = std::vector<std::vector<std::vector<std::int64_t>>>;
 
-/// Collective. Names all points of the pieces.
-/// @param cut  points of cells that are in no block are not compared with those of other ranks
+/// Collective. Names the points of the cells in the blocks. The other points have no name: a piece
+/// without such a cell need not have the ids that the others have.
 std::vector<PointNames> namePoints(Transport& transport, ErrorCollector& errors,
                                    const std::vector<MeshPiece>& pieces, const Cut& cut,
                                    bool byId) {
@@ -115,16 +112,20 @@ std::vector<PointNames> namePoints(Transport& transport, ErrorCollector& errors,
     errors.attempt([&] {
       names.resize(pieces.size());
       for (std::size_t n = 0; n < pieces.size(); ++n) {
-        names[n].hashes = hashPoints(pieces[n], byId);
+        const auto count = std::size_t(pieces[n].points.tuples);
+        names[n].hashes.assign(count, 0);
         auto& used = names[n].elsewhere;
-        used.assign(names[n].hashes.size(), false);
+        used.assign(count, false);
         for (const auto& cells : cut[n])
           for (const auto cell : cells) {
             const CellPoints points = pointsOf(pieces[n], cell);
             for (int i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
           }
-        for (std::size_t i = 0; i < used.size(); ++i)
-          if (used[i]) mine.push_back(names[n].hashes[i]);
+        for (std::size_t i = 0; i < count; ++i)
+          if (used[i]) {
+            names[n].hashes[i] = hashOfPoint(pieces[n], i, byId);
+            mine.push_back(names[n].hashes[i]);
+          }
       }
     });
   const auto shared = heldElsewhere(transport, errors, std::move(mine));

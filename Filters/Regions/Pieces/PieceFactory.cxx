@@ -70,7 +70,7 @@ std::unique_ptr<ComponentPiece> makePiece(PieceSource&& source, const DomainRule
        rules.points == DomainRules::Points::Hierarchy ||
        (rules.points == DomainRules::Points::Places && isAlongAxes(dataSet))))
     return std::make_unique<LatticePiece>(std::move(source), rules);
-  CheckedMesh mesh(source.leaf);
+  PieceMesh mesh(source.leaf);
   return std::make_unique<UnstructuredPiece>(std::move(source), rules, std::move(mesh),
                                              std::vector<SetName>());
 }
@@ -81,7 +81,7 @@ std::optional<MadePieces> makeClusteredPieces(Transport& transport, const Assign
                                               const DomainRules& rules, double tolerance,
                                               const UnionOptions& options) {
   MadePieces made;
-  std::vector<CheckedMesh> meshes;
+  std::vector<PieceMesh> meshes;
   std::vector<std::vector<LoosePoint>> loose;
   collectively(transport, [&] {
     for (const PieceSource& source : sources) {

@@ -13,50 +13,18 @@
 #include "Common/SmpFor.h"
 #include "Regions/Pieces/PointVisits.h"
 
-#include "Tributary/Base/Error.h"
 #include "Tributary/Components/CoincidentPoints.h"
 
 namespace tributary {
 
-CheckedMesh::CheckedMesh(const Leaf& leaf)
+PieceMesh::PieceMesh(const Leaf& leaf)
     : lists(cellListsOf(leaf.dataSet)),
       count(static_cast<std::int64_t>(lists.types.size())),
       pointCount(leaf.points()),
       coordinatesArray(coordinatesOf(leaf.dataSet)),
-      coordinates(coordinatesArray) {
-  smpFor(count, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t c = begin; c < end; ++c) {
-      const auto ids = pointsOf(c);
-      for (const std::int64_t p : ids) checkPoint(c, p);
-      const int type = lists.types[index(c)];
-      if (static_cast<std::int64_t>(ids.size()) < leastPointsOf(type))
-        throw Error("cell " + std::to_string(c) + " of type " + std::to_string(type) + " has " +
-                    std::to_string(ids.size()) + " points");
-      if (type == VTK_POLYHEDRON) checkPolyhedron(c);
-    }
-  });
-}
+      coordinates(coordinatesArray) {}
 
-void CheckedMesh::checkPoint(std::int64_t cell, std::int64_t point) const {
-  if (point < 0 || point >= pointCount)
-    throw Error("cell " + std::to_string(cell) + " has point " + std::to_string(point) +
-                " of a data set with " + std::to_string(pointCount) + " points");
-}
-
-void CheckedMesh::checkPolyhedron(std::int64_t cell) const {
-  const auto size = static_cast<std::int64_t>(lists.faces.size());
-  std::int64_t at =
-      index(cell) < lists.faceLocations.size() ? lists.faceLocations[index(cell)] : -1;
-  const auto next = [&] {
-    if (at < 0 || at >= size)
-      throw Error("polyhedron " + std::to_string(cell) + " has an incomplete list of faces");
-    return lists.faces[index(at++)];
-  };
-  for (std::int64_t faces = next(); faces > 0; --faces)
-    for (std::int64_t corners = next(); corners > 0; --corners) checkPoint(cell, next());
-}
-
-std::vector<LoosePoint> CheckedMesh::loosePoints(double tolerance) const {
+std::vector<LoosePoint> PieceMesh::loosePoints(double tolerance) const {
   std::vector<LoosePoint> loose;
   for (std::int64_t p = 0; p < pointCount; ++p) loose.push_back({coordinates[p], 0});
   for (std::int64_t c = 0; c < count; ++c) {
@@ -79,7 +47,7 @@ std::vector<LoosePoint> CheckedMesh::loosePoints(double tolerance) const {
 }
 
 UnstructuredPiece::UnstructuredPiece(PieceSource&& source, const DomainRules& rules,
-                                     CheckedMesh&& mesh, std::vector<SetName> clusters)
+                                     PieceMesh&& mesh, std::vector<SetName> clusters)
     : ComponentPiece(source.leaf, rules),
       mesh_(std::move(mesh)),
       flags_(std::move(source.flags)),

@@ -21,15 +21,14 @@
 namespace tributary {
 
 /// Cells of any kind with their points, as the data set has them. Can be moved, not copied.
-struct CheckedMesh {
+struct PieceMesh {
   CellLists lists;
   std::int64_t count;  ///< Cells.
   std::int64_t pointCount;
   vtkSmartPointer<vtkDataArray> coordinatesArray;
   Coordinates coordinates;
 
-  /// Throws Error if a cell has too few points or points that do not exist.
-  explicit CheckedMesh(const Leaf& leaf);
+  explicit PieceMesh(const Leaf& leaf);
 
   Span<const std::int64_t> pointsOf(std::int64_t cell) const {
     const std::int64_t first = lists.offsets[index(cell)];
@@ -38,17 +37,13 @@ struct CheckedMesh {
   /// The points, each with the distance within which others coincide with it.
   /// @param tolerance  as a fraction of a cell's diagonal
   std::vector<LoosePoint> loosePoints(double tolerance) const;
-
- private:
-  void checkPolyhedron(std::int64_t cell) const;
-  void checkPoint(std::int64_t cell, std::int64_t point) const;
 };
 
 /// The cells of an unstructured grid or of poly data, or of a grid whose points have no indices.
 class UnstructuredPiece : public ComponentPiece {
  public:
   /// @param clusters  of points, if these identify them; else empty
-  UnstructuredPiece(PieceSource&& source, const DomainRules& rules, CheckedMesh&& mesh,
+  UnstructuredPiece(PieceSource&& source, const DomainRules& rules, PieceMesh&& mesh,
                     std::vector<SetName> clusters);
 
   std::array<double, 3> place(std::int64_t point) const override {
@@ -100,7 +95,7 @@ class UnstructuredPiece : public ComponentPiece {
                                  const std::vector<std::int64_t>& borderCells,
                                  std::vector<Connection>& connections) const;
 
-  CheckedMesh mesh_;
+  PieceMesh mesh_;
   std::vector<CellSize> sizes_;      // of cells
   std::vector<std::int64_t> first_;  // of the points that coincide with a point, or none
   std::vector<std::pair<std::int64_t, std::int64_t>> copies_;  // (first, other), sorted

@@ -563,6 +563,48 @@ TEST(MeshField, DegenerateCellsDoNoHarm) {
   }
 }
 
+TEST(MeshField, PiecesWithoutACellToTraceThroughAreAccepted) {
+  constexpr double Nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double Infinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::uint8_t> hexahedron{12}, ghost{1};
+  const std::vector<std::int64_t> offsets{0, 8}, connectivity{0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<std::int64_t> ids{0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<double> unit{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0,
+                                 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
+  const auto scaled = [&](double factor, double offset) {
+    std::vector<double> points = unit;
+    for (double& x : points) x = factor * x + offset;
+    return points;
+  };
+  std::vector<double> flat = unit;
+  for (std::size_t i = 2; i < flat.size(); i += 3) flat[i] = 0;
+  const auto make = [&](const std::vector<double>& points, bool ghosts, bool named) {
+    MeshPiece piece;
+    piece.points = piece.velocity = {points.data(), true, 8};
+    piece.types = hexahedron;
+    piece.offsets = offsets;
+    piece.connectivity = connectivity;
+    if (ghosts) piece.ghosts = ghost;
+    if (named) piece.globalPointIds = ids;
+    return piece;
+  };
+  // Rank 1 has no piece; of the others only rank 2 has ids.
+  const auto expectCells = [&](bool any, const std::vector<double>& points, bool ghosts) {
+    std::vector<MeshPiece> pieces;
+    if (world().rank() != 1) pieces.push_back(make(points, ghosts, world().rank() == 2));
+    const std::vector<BlockId> first(pieces.size(), world().rank());
+    const auto blocks = makeMeshBlocks(world(), pieces, 1, 3, first);
+    ASSERT_EQ(blocks.size(), pieces.size());
+    for (const auto& block : blocks) EXPECT_EQ(block->bounds().empty(), !any);
+  };
+  for (const auto& points :
+       {flat, scaled(0, 1), scaled(Nan, 0), scaled(Infinity, 0), scaled(1, Infinity),
+        scaled(1e150, 0), scaled(1e-160, 0), scaled(5e-324, 0), scaled(1, 1e20)})
+    expectCells(false, points, false);
+  expectCells(false, unit, true);
+  expectCells(true, unit, false);
+}
+
 TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
   const std::vector<double> points{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, velocity(12, 1.0);
   const auto refused = [&](const std::function<void(MeshPiece&)>& spoil) {

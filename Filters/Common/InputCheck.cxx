@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Common/InputCheck.h"
+
+#include <vtkCellArray.h>
+#include <vtkCellType.h>
+#include <vtkDataArray.h>
+#include <vtkIdTypeArray.h>
+#include <vtkPolyData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
+#include <vtkUnsignedCharArray.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "Common/CellSize.h"
+#include "Common/Leaves.h"
+#include "Common/SmpFor.h"
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary {
+namespace {
+
+constexpr const char* Cure = "; repair it where the data set is read or made";
+
+/// Throws Error for a malformed cell of any data set.
+[[noreturn]] void refuseCell(vtkIdType cell, const std::string& what) {
+  throw Error("cell " + std::to_string(cell) + " of the input " + what + Cure);
+}
+
+void checkPoint(vtkIdType cell, std::int64_t point, vtkIdType points) {
+  if (point < 0 || point >= points)
+    refuseCell(cell, "has point " + std::to_string(point) + " of a data set with " +
+                         std::to_string(points) + " points");
+}
+
+/// @param types  of the cells, or null if any number of points is valid
+/// @param first  the number of the first cell in the data set
+template <class Integer>
+void checkCells(const Integer* offsets, const Integer* connectivity, vtkIdType size,
+                vtkIdType cells, const unsigned char* types, vtkIdType points, vtkIdType first) {
+  smpFor(cells, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      const std::int64_t from = offsets[c], to = offsets[c + 1];
+      if (from < 0 || to < from || to > size)
+        refuseCell(first + c, "has malformed offsets in its cell array");
+      if (types && to - from < leastPointsOf(types[c]))
+        refuseCell(first + c, "is of type " + std::to_string(types[c]) + " and has " +
+                                  std::to_string(to - from) + " points");
+      for (std::int64_t i = from; i < to; ++i) checkPoint(first + c, connectivity[i], points);
+    }
+  });
+}
+
+/// @return the number of the cells
+vtkIdType checkCells(vtkCellArray* cells, const unsigned char* types, vtkIdType points,
+                     vtkIdType first) {
+  const vtkIdType count = cells ? cells->GetNumberOfCells() : 0;
+  if (count < 1) return 0;
+  const vtkIdType size = cells->GetConnectivityArray()->GetNumberOfValues();
+  if (cells->IsStorage64Bit())
+    checkCells(cells->GetOffsetsArray64()->GetPointer(0),
+               cells->GetConnectivityArray64()->GetPointer(0), size, count, types, points, first);
+  else
+    checkCells(cells->GetOffsetsArray32()->GetPointer(0),
+               cells->GetConnectivityArray32()->GetPointer(0), size, count, types, points, first);
+  return count;
+}
+
+/// The list of a polyhedron's faces: their number, and for each the number of its points and these.
+void checkPolyhedron(vtkUnstructuredGrid* grid, vtkIdType cell) {
+  vtkIdTypeArray* locations = grid->GetFaceLocations();
+  vtkIdTypeArray* faces = grid->GetFaces();
+  const vtkIdType size = faces ? faces->GetNumberOfValues() : 0;
+  vtkIdType at =
+      locations && cell < locations->GetNumberOfValues() ? locations->GetValue(cell) : -1;
+  const auto next = [&] {
+    if (at < 0 || at >= size) refuseCell(cell, "is a polyhedron with an incomplete list of faces");
+    return faces->GetValue(at++);
+  };
+  for (vtkIdType left = next(); left > 0; --left)
+    for (vtkIdType corners = next(); corners > 0; --corners)
+      checkPoint(cell, next(), grid->GetNumberOfPoints());
+}
+
+void checkGrid(vtkUnstructuredGrid* grid) {
+  const vtkIdType count = grid->GetNumberOfCells();
+  if (count < 1) return;
+  vtkUnsignedCharArray* types = grid->GetCellTypesArray();
+  if (!types || types->GetNumberOfValues() != count)
+    throw Error("the input has " + std::to_string(types ? types->GetNumberOfValues() : 0) +
+                " cell types for " + std::to_string(count) + " cells" + Cure);
+  const unsigned char* typeOf = types->GetPointer(0);
+  checkCells(grid->GetCells(), typeOf, grid->GetNumberOfPoints(), 0);
+  if (std::find(typeOf, typeOf + count, VTK_POLYHEDRON) == typeOf + count) return;
+  for (vtkIdType c = 0; c < count; ++c)
+    if (typeOf[c] == VTK_POLYHEDRON) checkPolyhedron(grid, c);
+}
+
+void checkPoly(vtkPolyData* poly) {
+  vtkIdType first = 0;
+  for (vtkCellArray* cells :
+       {poly->GetVerts(), poly->GetLines(), poly->GetPolys(), poly->GetStrips()})
+    first += checkCells(cells, nullptr, poly->GetNumberOfPoints(), first);
+}
+
+/// The number of points along each axis must be that of the extent.
+void checkAxes(vtkRectilinearGrid* grid, const int extent[6]) {
+  if (grid->GetNumberOfPoints() < 1) return;
+  vtkDataArray* axes[] = {grid->GetXCoordinates(), grid->GetYCoordinates(),
+                          grid->GetZCoordinates()};
+  for (int a = 0; a < 3; ++a) {
+    const vtkIdType wanted = vtkIdType(extent[2 * a + 1]) - extent[2 * a] + 1;
+    const vtkIdType count = axes[a] ? axes[a]->GetNumberOfTuples() : 0;
+    if (count != wanted)
+      throw Error("a rectilinear grid of the input has " + std::to_string(count) +
+                  " coordinates along axis " + std::to_string(a) + " for an extent of " +
+                  std::to_string(wanted) + " points" + Cure);
+  }
+}
+
+void checkPoints(vtkStructuredGrid* grid, const int extent[6]) {
+  if (grid->GetNumberOfPoints() < 1) return;
+  vtkIdType wanted = 1;
+  for (int a = 0; a < 3; ++a)
+    wanted *= std::max<vtkIdType>(vtkIdType(extent[2 * a + 1]) - extent[2 * a] + 1, 0);
+  if (grid->GetNumberOfPoints() != wanted)
+    throw Error("a structured grid of the input has " + std::to_string(grid->GetNumberOfPoints()) +
+                " points for an extent of " + std::to_string(wanted) + " points" + Cure);
+}
+
+void checkDataSet(vtkDataObject* dataSet) {
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet))
+    checkGrid(grid);
+  else if (auto* poly = vtkPolyData::SafeDownCast(dataSet))
+    checkPoly(poly);
+  else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet))
+    checkAxes(rectilinear, rectilinear->GetExtent());
+  else if (auto* curvilinear = vtkStructuredGrid::SafeDownCast(dataSet))
+    checkPoints(curvilinear, curvilinear->GetExtent());
+}
+
+}  // namespace
+
+void checkStructure(vtkDataObject* input) {
+  if (input) forEachDataSet(input, checkDataSet);
+}
+
+}  // namespace tributary
