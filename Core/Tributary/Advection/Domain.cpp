@@ -53,7 +53,9 @@ std::int64_t BoxIndex::binOf(int axis, double coordinate) const {
   const double width = bounds_.hi[a] - bounds_.lo[a];
   if (!(width > 0)) return 0;
   const double bin = (coordinate - bounds_.lo[a]) / width * static_cast<double>(bins_);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(bin), 0, bins_ - 1);
+  // Limited as a double: the boxes of other ranks may be of any size.
+  if (!(bin > 0)) return 0;
+  return static_cast<std::int64_t>(std::min(bin, static_cast<double>(bins_ - 1)));
 }
 
 BlockId BoxIndex::next(const double point[3], BlockId after) const {

@@ -23,6 +23,9 @@ using namespace detail;
 
 namespace {
 
+/// Upper bound of the numbers of steps and tracks of a saved tracker.
+constexpr std::int64_t MostNumbers = std::int64_t(1) << 60;
+
 /// Keys that order tracks: those that continue by their numbers, then those that begin by their
 /// lowest face.
 RegionKey keyOfOld(std::int64_t track) {
@@ -231,12 +234,24 @@ CriticalPointTracker::Saved CriticalPointTracker::read(const std::vector<Bytes>&
       Reader reader(bytes);
       const auto step = reader.value<std::int64_t>(), tracks = reader.value<std::int64_t>();
       const auto time = reader.value<double>();
+      std::vector<Current> points;
+      reader.rangeInto(points);
+      // The numbers of later steps and tracks must not overflow.
+      const auto isNumber = [](std::int64_t n) { return n >= 0 && n <= MostNumbers; };
+      const bool isValid = reader.atEnd() && isNumber(step) && isNumber(tracks) &&
+                           std::isfinite(time) &&
+                           std::all_of(points.begin(), points.end(), [&](const Current& one) {
+                             return one.face.step == step && one.face.upper == 0 &&
+                                    one.track >= 0 && one.track < tracks;
+                           });
+      if (!isValid)
+        throw Error("critical points: a saved part is damaged; give the results of save()");
       if (state.step >= 0 && (step != state.step || tracks != state.tracks || time != state.time))
         throw differ();
       state.step = step;
       state.tracks = tracks;
       state.time = time;
-      reader.rangeInto(state.current);
+      state.current.insert(state.current.end(), points.begin(), points.end());
     }
   });
   // A rank without parts learns the values from the other ranks.

@@ -24,6 +24,9 @@ constexpr double SteadySize = 0.75;
 constexpr std::int64_t OldestMotion = 8;
 
 constexpr std::uint64_t SavedGraph = 0x3168706172476174ull;  // the first word of save()
+constexpr const char* DamagedGraph = "the saved feature graph is damaged";
+/// Upper bound of the numbers of steps and tracks of a saved graph.
+constexpr std::int64_t MostNumbers = std::int64_t(1) << 60;
 
 /// The distribution of the features of a step over ranks.
 struct Owners {
@@ -131,6 +134,13 @@ FeatureGraph::FeatureGraph(Transport& transport, const TrackingOptions& options)
         throw Error("a minimum overlap of " + std::to_string(fraction) +
                     " is out of the range [0, 1]; set it to a fraction in this range");
   });
+}
+
+bool FeatureGraph::hasMotions(const Row& row) {
+  return row.count >= 1 && index(row.count) <= Motions &&
+         std::all_of(row.motions.begin(), row.motions.end(), [](const Motion& motion) {
+           return motion.age >= 0 && motion.age <= OldestMotion;
+         });
 }
 
 std::vector<FeatureSample> FeatureGraph::moved(const std::vector<FeatureSample>& samples,
@@ -324,8 +334,7 @@ void FeatureGraph::Advance::sendSums(std::vector<FeatureOverlap>& sums,
 /// Sets the fraction that a received overlap is of the sizes of its features.
 void FeatureGraph::Advance::rate(Candidate& candidate, const FixedScale& scale) const {
   const double size = step_.features[later_.here(candidate.after)].size;
-  if (!earlier_.exists(candidate.before) || candidate.row.count < 1 ||
-      index(candidate.row.count) > Motions || candidate.motion < 0 ||
+  if (!earlier_.exists(candidate.before) || !hasMotions(candidate.row) || candidate.motion < 0 ||
       candidate.motion >= candidate.row.count || candidate.volume <= 0)
     refuseMessage("an impossible overlap");
   const double other = candidate.row.feature.facts.size;
@@ -574,11 +583,15 @@ void FeatureGraph::readParts(const std::vector<Bytes>& parts, std::vector<SavedH
       throw Error("the data are not a saved feature graph; give the results of save()");
     const auto steps = reader.value<std::int64_t>(), tracks = reader.value<std::int64_t>();
     const auto time = reader.value<double>();
-    heads.push_back({steps, tracks, time, reader.value<std::int64_t>()});
+    const auto total = reader.value<std::int64_t>();
+    heads.push_back({steps, tracks, time, total});
     auto feature = reader.value<std::int64_t>();
-    for (const Row& row : reader.range<Row>()) rows.push_back({feature++, row});
+    const std::vector<Row> saved = reader.range<Row>();
     if (!reader.atEnd())
       throw Error("a part of the saved feature graph is too long; give the results of save()");
+    if (feature < 0 || total < feature || total - feature < static_cast<std::int64_t>(saved.size()))
+      throw Error(DamagedGraph);
+    for (const Row& row : saved) rows.push_back({feature++, row});
   }
 }
 
@@ -593,8 +606,10 @@ FeatureGraph::SavedHead FeatureGraph::agreeOnHead(Transport& transport,
       if (other != head)
         throw Error(
             "the parts of the saved feature graph are of different steps; give those of one step");
-    if (head.steps < 0 || head.tracks < 0 || head.total < 0 || !std::isfinite(head.time))
-      throw Error("the saved feature graph is damaged");
+    // The numbers of later steps and tracks must not overflow.
+    if (head.steps < 0 || head.steps > MostNumbers || head.tracks < 0 ||
+        head.tracks > MostNumbers || head.total < 0 || !std::isfinite(head.time))
+      throw Error(DamagedGraph);
   });
   return heads.front();
 }
@@ -611,14 +626,18 @@ void FeatureGraph::load(const std::vector<Bytes>& parts) {
       [&](RecordOutbox<SavedRow>& outbox) {
         for (const SavedRow& one : read) {
           const TrackedFeature& feature = one.row.feature;
-          if (!owners.exists(one.feature) || one.row.count < 1 || index(one.row.count) > Motions ||
-              feature.track < 0 || feature.track >= head.tracks)
-            throw Error("the saved feature graph is damaged");
+          if (!owners.exists(one.feature) || !hasMotions(one.row) || feature.track < 0 ||
+              feature.track >= head.tracks)
+            throw Error(DamagedGraph);
           outbox.add(owners.of(one.feature), one);
         }
       },
       [&](const Records<SavedRow>& mine) {
-        rows.resize(index(owners.shares.count(owners.rank)));
+        // Before memory is allocated: a damaged total may be of any size.
+        const std::size_t wanted = index(owners.shares.count(owners.rank));
+        if (mine.size() < wanted)
+          throw Error("parts of the saved feature graph are missing; give those of all ranks");
+        rows.resize(wanted);
         std::vector<char> isPresent(rows.size(), 0);
         for (const SavedRow& one : mine) {
           const std::size_t at = owners.here(one.feature);
@@ -626,8 +645,6 @@ void FeatureGraph::load(const std::vector<Bytes>& parts) {
             throw Error("a part of the saved feature graph was given twice; give each once");
           rows[at] = one.row;
         }
-        if (mine.size() != rows.size())
-          throw Error("parts of the saved feature graph are missing; give those of all ranks");
       });
   steps_ = head.steps;
   tracks_ = head.tracks;

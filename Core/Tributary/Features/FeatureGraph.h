@@ -180,6 +180,8 @@ class FeatureGraph {
   struct SavedHead;
   struct SavedRow;
 
+  /// Whether a row of another rank or of a file has motions that a graph can have.
+  static bool hasMotions(const Row& row);
   static void readParts(const std::vector<Bytes>& parts, std::vector<SavedHead>& heads,
                         std::vector<SavedRow>& rows);
   static SavedHead agreeOnHead(Transport& transport, const std::vector<SavedHead>& ofParts);

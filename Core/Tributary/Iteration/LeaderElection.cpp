@@ -82,7 +82,11 @@ class LeaderElection : public NonBlockingReduce {
     Reader reader(envelope->bytes);
     if (reader.value<std::int64_t>() != reduction_) malformed(envelope->source);
     const auto kind = reader.value<Kind>();
-    return Message{envelope->source, kind, reader.range<std::int64_t>()};
+    Message message{envelope->source, kind, reader.range<std::int64_t>()};
+    if ((kind != Kind::Part && kind != Kind::Broadcast) || !reader.atEnd() ||
+        message.values.size() != values_.size())
+      malformed(envelope->source);
+    return message;
   }
 
   void send(int destination, Kind kind) {

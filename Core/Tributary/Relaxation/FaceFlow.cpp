@@ -40,6 +40,11 @@ Beyond beyondSides(Transport& transport, const CellGrid& grid, const std::array<
   sendMessages(
       transport,
       [&](MessageOutbox& outbox) {
+        // Before cells are counted, so that their number does not overflow.
+        for (const CellRange& one : boxes)
+          for (std::size_t a = 0; a < 3; ++a)
+            if (one.hi[a] > one.lo[a] && (one.lo[a] < 0 || one.hi[a] > grid.along(a)))
+              throw Error("the cells of a rank are not in the grid");
         check(box, cells);
         beyond = {makeSides(box), makeSides(box)};
         const std::vector<double> solid(cells.solid.begin(), cells.solid.end());

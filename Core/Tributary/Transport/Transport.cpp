@@ -32,7 +32,9 @@ void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
   for (std::size_t i = 0; i < sum.size(); ++i) {
     switch (op) {
       case ReduceOp::Sum:
-        sum[i] += values[i];
+        // Wraps around, as MPI's sum does: another rank's value may be anything.
+        sum[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum[i]) +
+                                           static_cast<std::uint64_t>(values[i]));
         break;
       case ReduceOp::Min:
         sum[i] = std::min(sum[i], values[i]);

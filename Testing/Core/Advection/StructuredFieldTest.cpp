@@ -278,5 +278,18 @@ TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
     }
 }
 
+TEST(BoxIndex, HasBoxesOfAnySize) {
+  constexpr double Most = std::numeric_limits<double>::max();
+  Box small, large;
+  small.lo = {0, 0, 0};
+  small.hi = {1, 1, 1};
+  large.lo = {-Most, -Most, 0};
+  large.hi = {Most, 1e-300, 1e-300};
+  const BoxIndex boxes({small, large});
+  const double point[3] = {0.5, 0, 0};
+  EXPECT_EQ(boxes.next(point, -1), 0);
+  EXPECT_EQ(boxes.next(point, 0), 1);
+}
+
 }  // namespace
 }  // namespace tributary::testing

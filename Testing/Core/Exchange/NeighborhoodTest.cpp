@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -190,6 +192,43 @@ VirtualTimeNetworkOptions cluster(int ranks) {
   options.ranks = ranks;
   options.ranksPerNode = 4;
   return options;
+}
+
+/// Replaces the rank in the subscription that this rank receives.
+class WrongSubscription : public testing::ForwardingTransport {
+ public:
+  WrongSubscription(Transport& inner, std::int32_t wrong)
+      : ForwardingTransport(inner), wrong_(wrong) {}
+  std::optional<Envelope> tryReceive(Topic topic, Session session) override {
+    auto envelope = ForwardingTransport::tryReceive(topic, session);
+    if (envelope && topic == Topic::Setup && envelope->bytes.size() == sizeof wrong_)
+      std::memcpy(envelope->bytes.data(), &wrong_, sizeof wrong_);
+    return envelope;
+  }
+
+ private:
+  std::int32_t wrong_;
+};
+
+TEST(Neighborhood, RefusesSubscriptionsOfOtherRanks) {
+  for (const std::int32_t wrong : {-1, 0, 2, 1 << 30}) {
+    VirtualTimeNetworkOptions options;
+    options.ranks = 2;
+    std::vector<std::string> errors(2);
+    makeVirtualTimeNetwork(options)->run([&](Transport& transport) {
+      const int rank = transport.rank();
+      WrongSubscription damaged(transport, wrong);
+      Transport& used = rank == 0 ? static_cast<Transport&>(damaged) : transport;
+      errors[static_cast<std::size_t>(rank)] = testing::errorOf([&] {
+        Exchange(used, Assignment(std::vector<std::int64_t>{1, 1}), {{1 - rank}}, optionsOf(1.0),
+                 [](BlockId, Mailbox&) { return false; })
+            .run();
+      });
+    });
+    for (const std::string& error : errors)
+      EXPECT_NE(error.find("a subscription of another rank"), std::string::npos)
+          << wrong << ": " << error;
+  }
 }
 
 TEST(Neighborhood, EqualsTheReferenceWithASlowRank) {

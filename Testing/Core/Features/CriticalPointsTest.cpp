@@ -755,6 +755,16 @@ TEST(CriticalPoints, RefuseWhatCannotBeOnAllRanks) {
     if (transport.size() > 1) {
       EXPECT_NE(resumeError({isLast ? further.save() : saved}), "");
     }
+    // Damaged: too long, with numbers beyond which later ones overflow, or without a time.
+    Bytes longer = saved;
+    longer.resize(saved.size() + 1);
+    EXPECT_NE(resumeError({longer}).find("damaged"), std::string::npos);
+    for (const std::size_t word : {0u, 1u, 2u}) {
+      Bytes damaged = saved;
+      std::fill_n(damaged.begin() + 8 * word, 7, std::byte(0xff));
+      damaged[8 * word + 7] = std::byte(0x7f);
+      EXPECT_NE(resumeError({damaged}).find("damaged"), std::string::npos) << word;
+    }
     EXPECT_NE(errorOf([&] { (void)joinPieces(transport, one, {}, {}); }), "");
   });
 }

@@ -633,6 +633,20 @@ TEST(FeatureGraph, RefusesWhatWasNotSavedSo) {
       for (Bytes& part : damaged) part[8 * word + 7] = std::byte(0x81);
       EXPECT_NE(errorWith(damaged), "") << word;
     }
+    // Numbers for which there is no memory, or beyond which later ones overflow.
+    for (const std::size_t word : {1u, 2u, 4u, 5u}) {
+      Parts damaged = isFirst ? all : Parts();
+      for (Bytes& part : damaged) {
+        std::fill_n(part.begin() + static_cast<std::ptrdiff_t>(8 * word), 7, std::byte(0xff));
+        part[8 * word + 7] = std::byte(0x7f);
+      }
+      try {
+        FeatureGraph(transport, {}).load(damaged);
+        ADD_FAILURE() << word;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Input) << word << ": " << error.what();
+      }
+    }
     for (std::size_t size = 0; size < all.back().size(); size += 5) {
       Parts cut = isFirst ? all : Parts();
       if (isFirst) cut.back().resize(size);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "Iteration/LinearSystems.h"
 #include "Support/Sanitized.h"
@@ -153,6 +154,81 @@ TEST(NonBlockingReduce, ReducesAgainAndAgain) {
       }
     }
   });
+}
+
+// ---- Malformed messages ----
+
+/// Runs `body` on rank 0 of two, after rank 1 has sent these messages to it in the first session.
+/// @return the kind of the error that rank 0 throws, if any
+std::optional<ErrorKind> kindAfter(const std::vector<Bytes>& messages,
+                                   const std::function<void(Transport&, Session)>& body) {
+  std::optional<ErrorKind> kind;
+  VirtualTimeNetworkOptions options;
+  options.ranks = 2;
+  const auto network = makeVirtualTimeNetwork(options);
+  network->run([&](Transport& transport) {
+    const Session session = transport.openSession();
+    if (transport.rank() == 1) {
+      for (const Bytes& message : messages)
+        transport.send(0, Topic::Detector, session, SendMode::Eager, Bytes(message));
+      return;
+    }
+    try {
+      body(transport, session);
+    } catch (const Error& error) {
+      kind = error.kind();
+    }
+  });
+  return kind;
+}
+
+TEST(SpanningTree, RefusesMalformedMessages) {
+  constexpr std::int64_t Explore = 0, Echo = 1, Seek = 2, Join = 3, Completed = 4;
+  const auto message = [](std::int64_t kind, std::int64_t ranks) {
+    return Writer().value(kind).value(ranks).take();
+  };
+  const auto build = [](Transport& transport, Session session) {
+    SpanningTree tree(transport, session, {1});
+    waitFor(transport, [&] { return tree.advance(); });
+  };
+  EXPECT_EQ(kindAfter({message(Echo, 1)}, build), std::nullopt);
+  constexpr std::int64_t Largest = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::vector<Bytes>> cases = {
+      {message(Completed, 0)},  {message(Completed + 1, 1)}, {message(Echo, 0)},
+      {message(Echo, Largest)}, {message(Seek, 2)},          {message(Join, 1)},
+      {Bytes(8, std::byte{0})}, {Bytes(17, std::byte{0})}};
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    EXPECT_EQ(kindAfter(cases[i], build), ErrorKind::Message) << i;
+  // The search for ranks that no link reaches: ended too early, or with too many ranks.
+  const auto search = [](Transport& transport, Session session) {
+    SpanningTree tree(transport, session, {});
+    waitFor(transport, [&] { return tree.advance(); });
+  };
+  EXPECT_EQ(kindAfter({message(Join, 1), message(Seek, 2)}, search), std::nullopt);
+  for (const Bytes& wrong : {message(Explore, 0), message(Echo, 1), message(Join, 0),
+                             message(Join, 2), message(Join, Largest), message(Completed, 0)})
+    EXPECT_EQ(kindAfter({wrong}, search), ErrorKind::Message);
+}
+
+TEST(NonBlockingReduce, RefusesMalformedMessages) {
+  using Values = std::vector<std::int64_t>;
+  const auto message = [](std::int64_t reduction, std::int64_t kind, const Values& values) {
+    return Writer().value(reduction).value(kind).range(values).take();
+  };
+  Values result;
+  const auto reduce = [&](Transport& transport, Session session) {
+    const auto election = makeLeaderElection(transport, session, {1});
+    election->start(ReduceOp::Sum, {std::numeric_limits<std::int64_t>::max(), 2});
+    waitFor(transport, [&] { return election->advance(); });
+    result = election->result();
+  };
+  EXPECT_EQ(kindAfter({message(1, 0, {1, 3})}, reduce), std::nullopt);
+  EXPECT_EQ(result, (Values{std::numeric_limits<std::int64_t>::min(), 5}));  // as MPI's sums
+  Bytes longer = message(1, 1, {1, 3});
+  longer.resize(longer.size() + 1);
+  for (const Bytes& wrong : {message(2, 0, {1, 3}), message(1, 2, {1, 3}), message(1, 0, {1}),
+                             message(1, 1, {}), message(1, 1, {1, 2, 3}), longer})
+    EXPECT_EQ(kindAfter({wrong}, reduce), ErrorKind::Message);
 }
 
 TEST(ExactSum, IsTheSumRoundedOnce) {

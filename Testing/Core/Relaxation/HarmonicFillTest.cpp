@@ -830,5 +830,23 @@ TEST(HarmonicFill, RefusesWhatCannotBeOnAllRanks) {
             std::string::npos);
 }
 
+TEST(HarmonicFill, RefusesABoxOfAnotherRankOfAnySize) {
+  VirtualTimeNetworkOptions options;
+  options.ranks = 2;
+  std::vector<std::string> errors(2);
+  makeVirtualTimeNetwork(options)->run([&](Transport& transport) {
+    const bool isFirst = transport.rank() == 0;
+    const std::int64_t size = isFirst ? 2 : std::int64_t(1) << 40;
+    const CellRange box{{0, 0, 0}, {size, size, 1}};
+    const std::vector<std::uint8_t> unknown(4, 0);
+    errors[isFirst ? 0 : 1] = testing::errorOf([&] {
+      HarmonicFill(transport, pointSites({std::vector<double>{0, 1}, {0, 1}, {0}}), box, unknown,
+                   {});
+    });
+  });
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("sites of rank 1 are not in the lattice"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace tributary::testing

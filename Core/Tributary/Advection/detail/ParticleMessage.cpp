@@ -70,9 +70,8 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages) {
       fixed.line < 0 ||
       (fixed.status != static_cast<std::uint8_t>(Status::Active) &&
        fixed.status != static_cast<std::uint8_t>(Status::Seeking)))
-    throw Error("malformed message: no particle can be in stage " + std::to_string(fixed.stage) +
-                " and status " + std::to_string(fixed.status) +
-                "; do all ranks run the same version of the program with the same settings?");
+    refuseMessage("no particle can be in stage " + std::to_string(fixed.stage) + " and status " +
+                  std::to_string(fixed.status));
   MigratingParticle migrating{};
   Particle& p = migrating.particle;
   copyState(fixed, p);

@@ -51,9 +51,13 @@ class Neighborhood : public ScheduleMachine {
             subscriptions.add(rank, transport_.rank());
         },
         [&](const Records<std::int32_t>& subscribers) {
-          listeners_.assign(subscribers.begin(), subscribers.end());
-          for (const int rank : listeners_)
-            if (subscribers.from(rank).size() != 1) refuseMessage("two subscriptions of a rank");
+          for (int rank = 0; rank < transport_.size(); ++rank) {
+            const auto of = subscribers.from(rank);
+            if (of.size() == 0) continue;
+            if (of.size() != 1) refuseMessage("two subscriptions of a rank");
+            if (of[0] != rank) refuseMessage("a subscription of another rank");
+            listeners_.push_back(rank);
+          }
         });
     startRound();
     ++inputs_.statistics.rounds;

@@ -24,7 +24,9 @@ bool SpanningTree::advance() {
     if (!envelope) return false;
     Reader reader(envelope->bytes);
     const auto kind = reader.value<Kind>();
-    handle(envelope->source, kind, reader.value<std::int64_t>());
+    const auto ranks = reader.value<std::int64_t>();
+    check(envelope->source, kind, ranks, reader.atEnd());
+    handle(envelope->source, kind, ranks);
   }
   return true;
 }
@@ -45,6 +47,40 @@ void SpanningTree::wake(int parent) {
     send(rank, Kind::Explore);
   }
   explored();
+}
+
+/// Throws Error unless a rank can send the message in this state.
+void SpanningTree::check(int source, Kind kind, std::int64_t ranks, bool whole) const {
+  const bool isNeighbor = std::find(graph_.begin(), graph_.end(), source) != graph_.end();
+  const bool isExpected = state_ == State::Exploring && missing_ != 0;
+  const auto isPart = [&](std::int64_t others) {
+    return ranks >= 1 && ranks <= transport_.size() - others;
+  };
+  bool isValid = false;
+  switch (kind) {
+    case Kind::Explore:
+      isValid = isNeighbor && (state_ == State::Asleep || isExpected);
+      break;
+    case Kind::Echo:
+      isValid = isNeighbor && isExpected && isPart(ranks_);
+      break;
+    case Kind::Seek:
+      // The search for missing ranks cannot go on after the last rank.
+      isValid = isPart(0) &&
+                (state_ == State::Asleep ||
+                 (state_ == State::Echoed &&
+                  (ranks == transport_.size() || transport_.rank() + 1 < transport_.size())));
+      break;
+    case Kind::Join:
+      isValid = state_ == State::Echoed && isPart(reached_);
+      break;
+    case Kind::Completed:
+      isValid = state_ == State::Echoed && source == parent_;
+      break;
+  }
+  if (!isValid || !whole)
+    throw Error(ErrorKind::Message,
+                "spanning tree: malformed message from rank " + std::to_string(source));
 }
 
 void SpanningTree::handle(int source, Kind kind, std::int64_t ranks) {
@@ -85,8 +121,6 @@ void SpanningTree::handle(int source, Kind kind, std::int64_t ranks) {
       complete();
       return;
   }
-  throw Error(ErrorKind::Message,
-              "spanning tree: malformed message from rank " + std::to_string(source));
 }
 
 void SpanningTree::explored() {

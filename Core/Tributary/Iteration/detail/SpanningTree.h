@@ -53,6 +53,7 @@ class SpanningTree {
 
   void send(int destination, Kind kind, std::int64_t ranks = 0);
   void wake(int parent);
+  void check(int source, Kind kind, std::int64_t ranks, bool whole) const;
   void handle(int source, Kind kind, std::int64_t ranks);
   void explored();
   void seek(std::int64_t reached);
