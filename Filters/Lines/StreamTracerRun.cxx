@@ -161,9 +161,14 @@ void StreamTracerRun::reportRejected(const SeedList& seeds, const LineTable& tab
 }
 
 /// Collective. Shows the warnings of all ranks, on one of them.
-void StreamTracerRun::warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected) {
-  const std::vector<std::int64_t> sums = allreduce(
-      context_.transport, ReduceOp::Sum, std::vector<std::int64_t>{unexpected, skippedTrees_});
+void StreamTracerRun::warn(const FlowDomain& flow, const std::vector<std::string>& droppedArrays,
+                           std::int64_t unexpected) {
+  const auto& blocks = flow.domain->blocks;
+  const std::int64_t withCells = std::count_if(
+      blocks.begin(), blocks.end(), [](const auto& block) { return !block->bounds().empty(); });
+  const std::vector<std::int64_t> sums =
+      allreduce(context_.transport, ReduceOp::Sum,
+                std::vector<std::int64_t>{unexpected, skippedTrees_, withCells});
   if (context_.transport.rank() != 0) return;
   for (const std::string& name : droppedArrays)
     context_.warn("The point array \"" + name +
@@ -172,6 +177,11 @@ void StreamTracerRun::warn(const std::vector<std::string>& droppedArrays, std::i
     context_.warn(
         "The hyper tree grids of the input are not traced; apply Hyper Tree Grid To Unstructured "
         "Grid to them first.");
+  if (sums[2] == 0)
+    context_.warn(
+        "There are no streamlines: each cell of the input is flat, a ghost cell, hidden, or has "
+        "coordinates that are not finite or of extreme magnitude; check the points and the spacing "
+        "of the input.");
   if (sums[0] > 0)
     context_.warn(std::to_string(sums[0]) +
                   " lines end where the vectors are not finite numbers (ReasonForTermination " +
@@ -225,7 +235,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   if (settings_.autoTune && state_.choice->expected)
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
   if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());
-  warn(arrays.dropped, table.unexpected);
+  warn(*flow, arrays.dropped, table.unexpected);
   return true;
 }
 

@@ -79,7 +79,8 @@ class StreamTracerRun {
   void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
-  void warn(const std::vector<std::string>& droppedArrays, std::int64_t unexpected);
+  void warn(const FlowDomain& flow, const std::vector<std::string>& droppedArrays,
+            std::int64_t unexpected);
 
   const RunContext& context_;
   const StreamTracerSettings& settings_;

@@ -52,11 +52,12 @@ void checkLattice(const SiteLattice& sites) {
 void checkBoxes(const SiteLattice& sites, const std::vector<CellRange>& boxes, int rank) {
   const CellRange& mine = boxes[index(rank)];
   Index count = 0;
-  for (std::size_t r = 0; r < boxes.size(); ++r) {
-    // Before the sites are counted, so that their number does not overflow.
+  // Before the sites are counted, so that their number does not overflow.
+  for (std::size_t r = 0; r < boxes.size(); ++r)
     for (std::size_t a = 0; a < 3; ++a)
       if (boxes[r].lo[a] < 0 || boxes[r].hi[a] > sites.along(a))
         throw Error("sites of rank " + std::to_string(r) + " are not in the lattice");
+  for (std::size_t r = 0; r < boxes.size(); ++r) {
     count += boxes[r].cells();
     if (static_cast<int>(r) != rank && !overlapOf(mine, boxes[r]).empty())
       throw Error("the sites of rank " + std::to_string(rank) + " and of rank " +

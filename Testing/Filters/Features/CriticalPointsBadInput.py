@@ -26,6 +26,8 @@ CASES = (
     ("waves", "quadratic", {}, ("Tetrahedralize",)),
     ("turn", "levels", {}, ("levels of refinement",)),
     ("waves", "moving", {}, ("mesh", "last step")),
+    ("waves", "beyond", {}, ("has point 1000000", "repair")),
+    ("waves", "negative", {}, ("has point -1", "repair")),
 )
 
 points = counted("NumberOfCriticalPoints", TIMES[-1])

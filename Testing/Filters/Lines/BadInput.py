@@ -47,6 +47,25 @@ points.SetGlobalIds(ids)
 # Names of the filter's own point arrays.
 OURS = ("IntegrationTime", "Vorticity", "Rotation", "AngularVelocity", "Normals")
 
+# Arrays without a name before and after the others. ParaView's own filters crash on them.
+NAMELESS = """
+from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
+for attributes, count in ((points, data.GetNumberOfPoints()), (cells, data.GetNumberOfCells())):
+    kept = [attributes.GetAbstractArray(i) for i in range(attributes.GetNumberOfArrays())]
+    for array in kept:
+        attributes.RemoveArray(array.GetName())
+    numbers, words = vtkDoubleArray(), vtkStringArray()
+    for array in (numbers, words):
+        array.SetNumberOfTuples(count)
+    numbers.Fill(1)
+    for array in [numbers] + kept + [words]:
+        attributes.AddArray(array)
+"""
+# A cell that refers to a point which the data set does not have.
+POINT = "data.GetCells().GetConnectivityArray().SetComponent(9, 0, {point})"
+# Fewer points than the extent of a structured grid.
+TOO_FEW_POINTS = "data.GetPoints().Resize(5)"
+
 NO_VECTORS = 'points.RemoveArray("velocity"); cells.RemoveArray("velocity")'
 
 
@@ -153,6 +172,55 @@ def names(cases, data):
             for own in OURS:
                 same = np.array_equal(out.point_data.get(own), usual.point_data[own])
                 cases.expect(what, same, f"{own} is another")
+
+
+def malformed(cases, good):
+    """Data sets whose cells or extents refer to points that they do not have."""
+    lines = check.tracer(good, cases.seeds, MaximumStreamlineLength=6.0)
+    grid = flows.source(mesh="hexahedra", size=9)
+    for point in (-1, -3, 5000000, 2**62):
+        lines.Input = spoiled(grid, POINT.format(point=point))
+        cases.refused(f"a cell with point {point}", ("has point", "repair"), lines, take_whole(good))
+    lines.Input = spoiled(flows.source(mesh="structured", size=9), TOO_FEW_POINTS)
+    cases.refused("too few points", ("structured grid", "repair"), lines, take_whole(good))
+    check.delete(lines)
+
+
+def without_cells(cases, image, grid):
+    """Data sets none of whose cells a line can cross: no lines, and one warning that says why."""
+    move = """
+from vtkmodules.vtkCommonCore import vtkPoints
+moved = vtkPoints()
+moved.SetDataTypeToDouble()
+for i in range(data.GetNumberOfPoints()):
+    moved.InsertNextPoint(*[{new} for x in data.GetPoint(i)])
+data.SetPoints(moved)
+"""
+    ghosts = """
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+flags = vtkUnsignedCharArray()
+flags.SetName("vtkGhostType")
+flags.SetNumberOfTuples(data.GetNumberOfCells())
+flags.Fill(255)
+cells.AddArray(flags)
+"""
+    cut = [(grid, f"points at {new}", move.format(new=new))
+           for new in ("1", "float('nan')", "float('inf')", "x * 1e150", "x * 1e-160", "x + 1e20")]
+    cut += [(grid, "all cells ghosts", ghosts), (image, "an image of ghosts", ghosts)]
+    cut += [(image, how, f"data.{how}") for how in (
+        "SetSpacing(0, 1, 1)", "SetSpacing(float('nan'), 1, 1)",
+        "SetDirectionMatrix(1, 0, 0, 1, 0, 0, 0, 0, 1)",
+        "SetDirectionMatrix(float('nan'), 0, 0, 0, 1, 0, 0, 0, 1)")]
+    for data, name, how in cut:
+        cases.messages.take()
+        lines = check.tracer(spoiled(data, how), cases.seeds, MaximumStreamlineLength=6.0)
+        count = check.Lines(check.fetch(lines)).count
+        check.delete(lines)
+        said = "".join(cases.messages.take())
+        cases.expect(name, count == 0, f"{count} lines")
+        cases.expect(name, said.count("There are no streamlines: each cell") == 1, f"said {said!r}")
+        cases.expect(name, "ERR|" not in said, said)
+        print(name, flush=True)
 
 
 def main():
@@ -265,6 +333,12 @@ for i in range(data.GetNumberOfPoints()):
     cases.works("cells without volume", spoiled(flat, squash), lambda out: out.count > 0)
     torn = "data.GetPoints().SetPoint(0, float('nan'), 0, 0)"
     cases.works("a point that is not a number", spoiled(flat, torn), lambda out: out.count > 0)
+
+    malformed(cases, data)
+    without_cells(cases, data, flat)
+    for mesh in ("image", "hexahedra"):
+        unnamed = spoiled(flows.source(mesh=mesh, size=9), NAMELESS)
+        cases.works(f"{mesh}, arrays without a name", unnamed, lambda out: out.count == 40)
 
     cases.messages.take()
     mixed = check.tracer(simple.GroupDatasets(Input=[good, simple.HyperTreeGridRandom()]), seeds)

@@ -6,7 +6,7 @@ pipeline that works again. (Ranks that disagree are in ConnectivityOptions.py.)
 import check
 import regions
 import trees
-from BadInput import SHORT, spoiled
+from BadInput import NAMELESS, POINT, SHORT, TOO_FEW_POINTS, spoiled
 
 WHOLE = {"size": (8, 7, 6), "pattern": "noise 0.3"}
 GOOD = {
@@ -186,7 +186,17 @@ def main():
         whole = regions.source({**WHOLE, "size": (4, 4, 4), "mesh": mesh})
         whole.UpdatePipeline()
         proxy.Input = spoiled(whole, f"if last: {how}")
-        cases.refused(f"wrong {mesh}", (word,), proxy, take_good)
+        cases.refused(f"wrong {mesh}", (word, "repair"), proxy, take_good)
+    for mesh, how in (
+        ("hexahedra", POINT.format(point=-3)),
+        ("hexahedra", POINT.format(point=5000000)),
+        ("structured", TOO_FEW_POINTS),
+        ("rectilinear", "data.GetXCoordinates().Resize(2)"),
+    ):
+        whole = regions.source({**WHOLE, "mesh": mesh})
+        whole.UpdatePipeline()
+        proxy.Input = spoiled(whole, how)
+        cases.refused(f"{mesh}, {how}", ("point", "repair"), proxy, take_good)
     if check.ranks() > 1:
         proxy.Input = spoiled(data, "if last: cells.RemoveArray('value')")
         cases.refused("no array on the last rank", ("SelectInputScalars",), proxy, take_good)
@@ -218,6 +228,9 @@ if last:
     cases.works("a point that is not a number", spoiled(mesh, torn))
     short = SHORT.format(name="short", components=1, place="points")
     cases.works("an array too short", spoiled(mesh, short), cases.usual)
+
+    for some in (data, mesh):
+        cases.works("arrays without a name", spoiled(some, NAMELESS), cases.usual)
 
     assert not cases.failures, "\n  ".join(["bad input:"] + cases.failures)
 

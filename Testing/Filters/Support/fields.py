@@ -248,6 +248,17 @@ class Slab:
         corners = self.corners([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
         return self._mesh(VTK_QUADRATIC_TRIANGLE, np.concatenate([corners, corners], axis=1))
 
+    def beyond(self):
+        """A mesh whose first cell has a point that does not exist."""
+        data = self.simplices()
+        data.GetCells().GetConnectivityArray().SetComponent(0, 0, 10**6)
+        return data
+
+    def negative(self):
+        data = self.simplices()
+        data.GetCells().GetConnectivityArray().SetComponent(0, 0, -1)
+        return data
+
     def strange(self):
         """An image with ghost cells in its interior."""
         data = self.image()
