@@ -134,6 +134,7 @@ class Attack:
     def __init__(self, target, seed):
         check.load_plugin()
         self.target, self.seed = target, seed
+        self.asked = target.asked or target.times
         path = os.path.join(check.OUTPUT, f"messages.{COMM.rank}")
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND), 2)
         self.messages = open(path, encoding="utf-8", errors="replace")
@@ -157,7 +158,7 @@ class Attack:
 
     def _update(self, vtk_filter):
         vtk_filter.UpdateInformation()
-        for time_ in self.target.times:
+        for time_ in self.asked:
             vtk_filter.UpdateTimeStep(time_, COMM.rank, COMM.size, 0)
 
     def _outputs(self, vtk_filter):
@@ -223,11 +224,11 @@ class Attack:
             wrong |= {f"output {port}: {fault}" for fault in found}
         wrong = set().union(*COMM.allgather(wrong))
         name = vtk_filter.GetClassName()
-        own = [message for message in messages if name in message]
-        # The pipeline itself tells each rank that an input is missing.
-        if len(own) > 1 and case.seeds != "missing":
+        # The pipeline itself tells each rank that an input is missing or of a wrong type.
+        own = [message for message in messages if message.startswith(name)]
+        if len(own) > len(self.asked):
             wrong.add(f"{len(own)} messages of the filter: " + " | ".join(sorted(set(own))[:3]))
-        others = sorted(set(messages) - set(own))
+        others = sorted({message for message in messages if name not in message})
         if others:
             wrong.add(f"a message that does not name the filter: {others[0]}")
         for message in set(own):

@@ -9,6 +9,7 @@ class Filter:
     """good    properties with which the filter works on good data
     exact   the outputs have the same bits on any number of ranks
     times   of the data
+    asked   the times that are requested of the filter, if they are not those of the data
     seeds   the second input has the seeds of lines
     finite  arrays of the outputs without NaN and Inf
     sums    the array whose sum is compared if outputs are not exact
@@ -20,6 +21,7 @@ class Filter:
     good: dict
     exact: bool = True
     times: tuple = (0.0,)
+    asked: tuple = ()
     seeds: bool = False
     finite: tuple = ()
     sums: str = ""
@@ -60,6 +62,7 @@ FILTERS = {
             {"SelectVelocity": array(0, 0, "velocity"), "SourceType": [2], "SourceCenter": [3.0, 2.0, 1.5],
              "SourceRadius": [2.0], "NumberOfSteps": [2], "TimeStep": [0.1]},
             exact=False,
+            asked=(0.2,),
             finite=("Concentration",),
             sums="Concentration",
             grids=True,
