@@ -46,7 +46,7 @@ class Case:
         return ", ".join(parts)
 
 
-# Name of a case: kind of data set, its trouble. Every filter has them all, alone and as a composite.
+# Name of a case: kind of the data sets of a composite, and their trouble. Every filter has them all.
 KNOWN = {
     "flat-cells": ("hexahedra", "flat"),
     "flat-tetrahedra": ("tetrahedra", "flat"),
@@ -92,7 +92,12 @@ KNOWN = {
     "empty-cells": ("hexahedra", "empty cells"),
     "flags-255": ("image", "all flags 255"),
     "flags-too-short": ("hexahedra", "flags too short"),
-    "global-ids-equal": ("hexahedra", "odd global ids"),
+    "global-ids-odd": ("hexahedra", "odd global ids"),
+    # Without troubles: types that a filter does not take.
+    "only-tetrahedra": ("tetrahedra", None),
+    "only-polyhedra": ("polyhedra", None),
+    "only-polydata": ("polydata", None),
+    "only-trees": ("trees", None),
 }
 SEEDS = ("some", "one", "many", "empty", "missing", "nan", "outside", "input", "composite")
 
@@ -103,7 +108,7 @@ def known_keys():
 
 def _known(filter_name, key):
     kind, trouble = KNOWN[key]
-    return Case(filter_name, key, [kind], container="multiblock", troubles=[(trouble, ALL)])
+    return Case(filter_name, key, [kind], container="multiblock", troubles=[(trouble, ALL)] if trouble else [])
 
 
 def make(target, key, seed):
@@ -132,7 +137,8 @@ def make(target, key, seed):
         table = troubles.KINDS[rng.choice(list(troubles.KINDS))]
         case.troubles.append((rng.choice(list(table)), rng.choice((ALL, *range(PIECES)))))
     case.spread = rng.choice(("even",) * 7 + ("last",))
-    case.late = rng.random() < 0.3
+    late = rng.random() < 0.3
+    case.late = late and len(target.times) > 1
     if target.seeds:
         case.seeds = rng.choice(SEEDS + ("some",) * 6)
     if not case.troubles or rng.random() < 0.3:
