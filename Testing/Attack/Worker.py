@@ -233,6 +233,8 @@ class Attack:
             wrong.add(f"a message that does not name the filter: {others[0]}")
         for message in set(own):
             reason = outputs.poor(message)
+            if case.is_good and not properties.is_named(self.target.proxy, message):
+                reason = "that names no property"
             if reason:
                 wrong.add(f"a message {reason}: {message}")
         digest = self._digest(vtk_filter, inputs) if not messages else "refused"

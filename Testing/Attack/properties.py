@@ -5,6 +5,7 @@ import functools
 import glob
 import math
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 
 SOURCE = os.environ["TRIBUTARY_SOURCE"]
@@ -88,6 +89,14 @@ def random_properties(proxy, spared, rng):
     return {name: random_values(table[name], rng) for name in rng.sample(sorted(table), rng.choice((1, 1, 2, 3)))}
 
 
+def is_named(proxy, message):
+    """Whether a message names a property of the proxy, as in XML or as in the class."""
+    return any(
+        name in message or re.sub("^(Set|Add)", "", element.get("command")) in message
+        for name, element in of_proxy(proxy).items()
+    )
+
+
 def set_all(proxy, values):
     """Set properties of a server manager's proxy, without regard to domains."""
     for name, elements in values.items():
@@ -101,5 +110,10 @@ def set_all(proxy, values):
 def reset(proxy, values, names):
     """Set properties of these names to their defaults, and then some to these values."""
     for name in names:
-        proxy.GetProperty(name).ResetToXMLDefaults()
+        target = proxy.GetProperty(name)
+        if target.GetCommand() == "SetInputArrayToProcess":
+            # The default has no array, and not the number of elements that the filter takes.
+            set_all(proxy, {name: [target.GetElement(0), "", "", "0", ""]})
+        else:
+            target.ResetToXMLDefaults()
     set_all(proxy, values)
