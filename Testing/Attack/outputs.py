@@ -15,7 +15,7 @@ from troubles import attributes_of
 CURE = re.compile(
     r"\b(set|use|select|choose|give|add|remove|convert|resample|tetrahedralize|triangulate|clean|increase|decrease|"
     r"change|must|needs?|run|apply|assign|connect|check|merge|make|expected|allowed|at least|at most|generate|"
-    r"rename|replace|extract|append|group)\b",
+    r"rename|replace|extract|append|group|raise|reduce|lower|repair)\b",
     re.IGNORECASE,
 )
 ADDRESS = re.compile(r"\(0x[0-9a-f]+\)|0x[0-9a-f]+")
