@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The filters under attack: their proxies, good properties, and what is promised of their outputs."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Filter:
+    """good    properties with which the filter works on good data
+    exact   the outputs have the same bits on any number of ranks
+    times   of the data
+    asked   the times that are requested of the filter, if they are not those of the data
+    seeds   the second input has the seeds of lines
+    finite  arrays of the outputs without NaN and Inf
+    sums    the array whose sum is compared if outputs are not exact
+    grids   the filter takes structured grids only
+    spared  properties that the attack does not change"""
+
+    name: str
+    proxy: str
+    good: dict
+    exact: bool = True
+    times: tuple = (0.0,)
+    asked: tuple = ()
+    seeds: bool = False
+    finite: tuple = ()
+    sums: str = ""
+    grids: bool = False
+    spared: tuple = ()
+
+
+def array(index, association, name):
+    """The elements of SetInputArrayToProcess; association: 0 for points, 1 for cells."""
+    return [str(index), "", "", str(association), name]
+
+
+_REGIONS = {"ScalarConnectivity": [1], "SelectInputScalars": array(0, 1, "scalar"), "ScalarRange": [0.5, 3.0]}
+
+FILTERS = {
+    f.name: f
+    for f in (
+        Filter(
+            "StreamTracer",
+            "AsyncStreamTracerWithCustomSource",
+            {"SelectInputVectors": array(0, 0, "velocity"), "MaximumPropagation": [6.0],
+             "MaximumNumberOfSteps": [200]},
+            seeds=True,
+            finite=("IntegrationTime",),
+        ),
+        Filter("Connectivity", "AsyncConnectivity", _REGIONS),
+        Filter("FeatureTracker", "AsyncFeatureTracker", _REGIONS, times=(0.0, 1.0), spared=("CheckpointDirectory",)),
+        Filter(
+            "CriticalPoints",
+            "AsyncFeatureTracker",
+            {"Features": [1], "SelectCriticalField": array(3, 0, "scalar")},
+            times=(0.0, 1.0),
+            spared=("CheckpointDirectory",),
+        ),
+        Filter(
+            "ConvectionDiffusion",
+            "AsyncConvectionDiffusion",
+            {"SelectVelocity": array(0, 0, "velocity"), "SourceType": [2], "SourceCenter": [3.0, 2.0, 1.5],
+             "SourceRadius": [2.0], "NumberOfSteps": [2], "TimeStep": [0.1]},
+            exact=False,
+            asked=(0.2,),
+            finite=("Concentration",),
+            sums="Concentration",
+            grids=True,
+        ),
+        Filter("HarmonicFill", "AsyncHarmonicFill", {"PointArrays": ["holes"]}, exact=False, sums="holes", grids=True),
+    )
+}
