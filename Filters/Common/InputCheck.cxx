@@ -2,6 +2,7 @@
 #include "Common/InputCheck.h"
 
 #include <vtkCellArray.h>
+#include <vtkCellData.h>
 #include <vtkCellType.h>
 #include <vtkDataArray.h>
 #include <vtkIdTypeArray.h>
@@ -35,6 +36,57 @@ void checkPoint(vtkIdType cell, std::int64_t point, vtkIdType points) {
   if (point < 0 || point >= points)
     refuseCell(cell, "has point " + std::to_string(point) + " of a data set with " +
                          std::to_string(points) + " points");
+}
+
+/// Whether a Lagrange or Bezier cell of some order has this number of points.
+bool hasOrder(int type, std::int64_t count) {
+  for (std::int64_t n = 2;; ++n) {  // points along an edge
+    std::int64_t points = 0;
+    switch (type) {
+      case VTK_LAGRANGE_TRIANGLE:
+      case VTK_BEZIER_TRIANGLE:
+        points = n * (n + 1) / 2;
+        break;
+      case VTK_LAGRANGE_TETRAHEDRON:
+      case VTK_BEZIER_TETRAHEDRON:
+        points = n * (n + 1) * (n + 2) / 6;
+        break;
+      case VTK_LAGRANGE_QUADRILATERAL:
+      case VTK_BEZIER_QUADRILATERAL:
+        points = n * n;
+        break;
+      case VTK_LAGRANGE_HEXAHEDRON:
+      case VTK_BEZIER_HEXAHEDRON:
+        points = n * n * n;
+        break;
+      case VTK_LAGRANGE_WEDGE:
+      case VTK_BEZIER_WEDGE:
+        points = n * n * (n + 1) / 2;
+        break;
+      default:
+        return true;
+    }
+    // Quadratic cells with points in the middle of the faces and of the cell are valid, too.
+    const bool hasMiddle = (type == VTK_LAGRANGE_TRIANGLE && count == 7) ||
+                           (type == VTK_LAGRANGE_TETRAHEDRON && count == 15) ||
+                           (type == VTK_LAGRANGE_WEDGE && count == 21);
+    if (points == count || hasMiddle) return true;
+    if (points > count) return false;
+  }
+}
+
+/// VTK aborts, or reports errors for each cell, where it cannot tell the order of a cell. An array
+/// of degrees gives it for cells whose order differs between axes.
+void checkOrders(vtkUnstructuredGrid* grid) {
+  if (grid->GetCellData()->GetHigherOrderDegrees()) return;
+  const unsigned char* types = grid->GetCellTypesArray()->GetPointer(0);
+  for (vtkIdType c = 0; c < grid->GetNumberOfCells(); ++c) {
+    if (types[c] < VTK_LAGRANGE_CURVE) continue;
+    const vtkIdType count = grid->GetCells()->GetCellSize(c);
+    if (!hasOrder(types[c], count))
+      refuseCell(c, "is of type " + std::to_string(types[c]) + " and has " + std::to_string(count) +
+                        " points, which is the number of no order");
+  }
 }
 
 /// @param types  of the cells, or null if any number of points is valid
@@ -95,6 +147,7 @@ void checkGrid(vtkUnstructuredGrid* grid) {
                 " cell types for " + std::to_string(count) + " cells" + Cure);
   const unsigned char* typeOf = types->GetPointer(0);
   checkCells(grid->GetCells(), typeOf, grid->GetNumberOfPoints(), 0);
+  checkOrders(grid);
   if (std::find(typeOf, typeOf + count, VTK_POLYHEDRON) == typeOf + count) return;
   for (vtkIdType c = 0; c < count; ++c)
     if (typeOf[c] == VTK_POLYHEDRON) checkPolyhedron(grid, c);

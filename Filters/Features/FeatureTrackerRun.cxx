@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 
 #include "Tributary/Base/Error.h"
@@ -101,6 +102,13 @@ void FeatureTrackerRun::writeCheckpoint() {
 }
 
 bool FeatureTrackerRun::execute(vtkDataObject* input, const FeatureOutputs& outputs) {
+  collectively(context_.transport, [&] {
+    for (const Leaf& leaf : leavesAndTreesOf(input))
+      if (leaf.trees)
+        throw Error(
+            "the input has hyper tree grids, which are not tracked; apply Hyper Tree Grid To "
+            "Unstructured Grid to them first");
+  });
   bool isPassedOver = false;
   const double time = timeOf(input, isPassedOver);
   begin(time);

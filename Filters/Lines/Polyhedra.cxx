@@ -83,7 +83,8 @@ void Polyhedra::addFace(vtkIdType id, const vtkIdType* corners, vtkIdType count,
     const auto found = std::find(ids->begin(), ids->end(), corners[i]);
     if (found == ids->end())
       throw Error("polyhedron " + std::to_string(id) +
-                  " has a face with a point that is not one of its points");
+                  " has a face with a point that is not one of its points; repair it where the "
+                  "data set is read or made");
     corners_.push_back(found - ids->begin());
     for (std::size_t a = 0; a < 3; ++a)
       middle[a] += at[index(corners_.back())][a] / static_cast<double>(count);

@@ -33,11 +33,11 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
                 std::to_string(cells) + " cells");
   if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
     throw Error(name + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
-                std::to_string(cells) + " cells");
+                std::to_string(cells) + " cells; remove them, or compute them again");
   if (piece.velocity.tuples != (piece.cellCentered ? cells : piece.points.tuples))
     throw Error(name + " has " + std::to_string(piece.velocity.tuples) + " velocities for " +
                 std::to_string(piece.points.tuples) + " points and " + std::to_string(cells) +
-                " cells");
+                " cells; give one for each " + (piece.cellCentered ? "cell" : "point"));
   if (!piece.globalPointIds.empty() &&
       static_cast<std::int64_t>(piece.globalPointIds.size()) != piece.points.tuples)
     throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +

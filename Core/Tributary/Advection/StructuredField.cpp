@@ -54,10 +54,11 @@ void check(const StructuredPiece& piece) {
   const std::int64_t tuples = piece.cellCentered ? cells : points;
   if (!piece.velocity.data || piece.velocity.tuples != tuples)
     throw Error(named(piece) + " has " + std::to_string(piece.velocity.tuples) +
-                " velocities where " + std::to_string(tuples) + " are needed");
+                " velocities where " + std::to_string(tuples) + " are needed; give one for each " +
+                (piece.cellCentered ? "cell" : "point"));
   if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
     throw Error(named(piece) + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
-                std::to_string(cells) + " cells");
+                std::to_string(cells) + " cells; remove them, or compute them again");
 }
 
 /// Bounding box of the cells that are not duplicates of cells of another piece.

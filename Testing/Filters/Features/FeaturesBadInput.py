@@ -42,6 +42,10 @@ def main():
         for key, value in {**DEFAULTS, name: good}.items():
             setattr(proxy, key, value)
         refusals.cured(f"{name} = {bad}", proxy, usual)
+    proxy.Input = simple.GroupDatasets(Input=[simple.HyperTreeGridRandom()])
+    refusals.refused("hyper tree grids", proxy, ("hyper tree grids", "apply"))
+    proxy.Input = data
+    refusals.cured("hyper tree grids", proxy, usual)
     assert not refusals.failures, "\n  ".join(refusals.failures)
 
 

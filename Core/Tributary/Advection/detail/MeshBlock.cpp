@@ -254,8 +254,9 @@ void MeshBlock::buildBins() {
     }
   const double edge = axes ? std::pow(volume / static_cast<double>(cells_.size()), 1.0 / axes) : 1;
   for (std::size_t a = 0; a < 3; ++a) {
+    // Not a number if both are infinite, as points may be: one bin.
     const double wanted = edge > 0 ? (bounds_.hi[a] - bounds_.lo[a]) / edge : 1;
-    bins_[a] = std::clamp<std::int64_t>(wanted < 1024 ? std::int64_t(wanted) : 1024, 1, 1024);
+    bins_[a] = wanted > 1 ? std::int64_t(std::min(wanted, 1024.0)) : 1;
   }
   const auto binOf = [&](std::size_t a, double x) {
     const double width = bounds_.hi[a] - bounds_.lo[a];
