@@ -40,6 +40,11 @@ void checkPoint(vtkIdType cell, std::int64_t point, vtkIdType points) {
 
 /// Whether a Lagrange or Bezier cell of some order has this number of points.
 bool hasOrder(int type, std::int64_t count) {
+  // Quadratic cells with points in the middle of the faces and of the cell.
+  if ((type == VTK_LAGRANGE_TRIANGLE && count == 7) ||
+      (type == VTK_LAGRANGE_TETRAHEDRON && count == 15) ||
+      (type == VTK_LAGRANGE_WEDGE && count == 21))
+    return true;
   for (std::int64_t n = 2;; ++n) {  // points along an edge
     std::int64_t points = 0;
     switch (type) {
@@ -66,11 +71,7 @@ bool hasOrder(int type, std::int64_t count) {
       default:
         return true;
     }
-    // Quadratic cells with points in the middle of the faces and of the cell are valid, too.
-    const bool hasMiddle = (type == VTK_LAGRANGE_TRIANGLE && count == 7) ||
-                           (type == VTK_LAGRANGE_TETRAHEDRON && count == 15) ||
-                           (type == VTK_LAGRANGE_WEDGE && count == 21);
-    if (points == count || hasMiddle) return true;
+    if (points == count) return true;
     if (points > count) return false;
   }
 }

@@ -23,16 +23,6 @@ namespace fs = std::filesystem;
 /// At the beginning of an index; the digit is that of the format.
 const std::string Title = "Tributary features 1";
 
-std::uint64_t checksumOf(const Bytes& bytes) {
-  std::uint64_t sum = scramble(bytes.size());
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof sum) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
-    sum = scramble(sum ^ word);
-  }
-  return sum;
-}
-
 Bytes readFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file.tellg();
@@ -55,6 +45,16 @@ void writeFile(const std::string& path, const Bytes& bytes) {
 }
 
 }  // namespace
+
+std::uint64_t checksumOf(Span<const std::byte> bytes) {
+  std::uint64_t sum = scramble(bytes.size());
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof sum) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+    sum = scramble(sum ^ word);
+  }
+  return sum;
+}
 
 std::string Checkpoint::indexPath() const {
   return (fs::path(folder_) / "features.index").string();
@@ -87,7 +87,7 @@ std::optional<CheckpointIndex> Checkpoint::find() const {
     index.checksums = reader.range<std::uint64_t>();
     const auto checksum = reader.value<std::uint64_t>();
     Bytes all(bytes.begin(), bytes.end() - sizeof checksum);
-    if (!reader.atEnd() || checksum != checksumOf(all)) refuse();
+    if (!reader.atEnd() || checksum != checksumOf({all.data(), all.size()})) refuse();
   } catch (const Error&) {
     refuse();
   }
@@ -115,14 +115,14 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
   index.generation = allreduce(transport, ReduceOp::Max, before) + 1;
   collectively(transport, [&] { writeFile(partPath(index.generation, transport.rank()), part); });
   index.sizes = allgather(transport, static_cast<std::int64_t>(part.size()));
-  index.checksums = allgather(transport, checksumOf(part));
+  index.checksums = allgather(transport, checksumOf({part.data(), part.size()}));
   collectively(transport, [&] {
     if (!isFirst) return;
     Writer writer;
     writer.text(Title).value(index.generation).value(index.time).range(index.steps);
     writer.range(index.basis).range(index.sizes).range(index.checksums);
     Bytes bytes = writer.take();
-    const std::uint64_t checksum = checksumOf(bytes);
+    const std::uint64_t checksum = checksumOf({bytes.data(), bytes.size()});
     append(bytes, &checksum, sizeof checksum);
     const std::string fresh = indexPath() + ".new";
     writeFile(fresh, bytes);
@@ -143,7 +143,7 @@ std::vector<Bytes> Checkpoint::read(Transport& transport, const CheckpointIndex&
       const std::string path = partPath(index.generation, p);
       Bytes bytes = readFile(path);
       if (static_cast<std::int64_t>(bytes.size()) != index.sizes[i] ||
-          checksumOf(bytes) != index.checksums[i])
+          checksumOf({bytes.data(), bytes.size()}) != index.checksums[i])
         throw Error("the file \"" + path + "\" of the checkpoint is damaged");
       mine.push_back(std::move(bytes));
     }

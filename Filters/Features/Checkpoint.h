@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -22,6 +24,9 @@ struct CheckpointIndex {
   std::vector<std::int64_t> sizes;       ///< Of the parts, one of each rank that wrote.
   std::vector<std::uint64_t> checksums;  ///< Of these.
 };
+
+/// Local. The checksum of a file of a checkpoint, which is at the end of an index.
+[[nodiscard]] std::uint64_t checksumOf(Span<const std::byte> bytes);
 
 /// A folder with the state of a filter, in files that all ranks can access: "features.index", and a
 /// part of each rank that wrote it. A new checkpoint replaces the last one when it is complete.

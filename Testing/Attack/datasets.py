@@ -39,7 +39,7 @@ GRIDS = {"xyz": 8, "xy": 5, "yz": 6, "xz": 7, "x": 2, "y": 3, "z": 4, "": 1}
 
 
 def box_of(shape, piece, pieces):
-    """The box of a piece of a lattice with so many cells along each axis; None if the piece is empty."""
+    """The box of a piece of a lattice, given the number of cells along each axis; None if the piece is empty."""
     first, last = shape[0] * piece // pieces, shape[0] * (piece + 1) // pieces
     if shape[0] == 0:
         return ((0, 0, 0), shape) if piece == 0 else None

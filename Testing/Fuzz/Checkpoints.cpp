@@ -3,8 +3,6 @@
 // critical points. The first byte of an input chooses.
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -12,7 +10,6 @@
 #include "Features/Checkpoint.h"
 #include "Harness.h"
 #include "Tributary/Base/Error.h"
-#include "Tributary/Base/Hash.h"
 #include "Tributary/Features/CriticalPoints.h"
 #include "Tributary/Features/FeatureGraph.h"
 #include "Tributary/Transport/Loopback.h"
@@ -30,18 +27,7 @@ struct Folder {
   const fs::path path = fs::temp_directory_path() / ("tributary-fuzz-" + std::to_string(getpid()));
 };
 
-/// As in Checkpoint.cxx: an input would never have the right one.
-std::uint64_t checksumOf(Span<const std::byte> bytes) {
-  std::uint64_t sum = scramble(bytes.size());
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof sum) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
-    sum = scramble(sum ^ word);
-  }
-  return sum;
-}
-
-/// @param bytes  without the checksum
+/// @param bytes  without the checksum, of which an input would never have the right one
 void readFolder(Transport& transport, Span<const std::byte> bytes) {
   static const Folder folder;
   Bytes all(bytes.begin(), bytes.end());
