@@ -10,6 +10,8 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/MeshPieces.h"
+#include "Components/ThreeSets.h"
+#include "Support/OneEach.h"
 #include "Support/Sanitized.h"
 #include "Support/World.h"
 #include "Tributary/Advection/Tracer.h"
@@ -34,6 +36,7 @@ namespace {
 
 using testing::errorOf;
 using testing::ForwardingTransport;
+using testing::oneEach;
 using testing::Sanitized;
 
 /// What happens to one of the messages that a rank receives.
@@ -168,10 +171,6 @@ void expectAll(const std::string& errors, const std::vector<std::string>& phrase
   }
 }
 
-Assignment oneEach(Transport& transport) {
-  return Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
-}
-
 void add(const std::int64_t* lower, const std::int64_t* upper, std::int64_t* result,
          std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) result[i] = lower[i] + upper[i];
@@ -257,19 +256,8 @@ TEST(DamagedMessages, OfAnAllToAll) {
 }
 
 TEST(DamagedMessages, OfRegions) {
-  // Sets 0 and 1 of all blocks are two regions, set 2 of each is one of its own.
   const auto number = [](Transport& transport) {
-    const BlockId mine = transport.rank();
-    BlockFacts facts;
-    facts.sets.resize(3);
-    facts.values.resize(3);
-    for (std::size_t s = 0; s < 3; ++s) {
-      facts.sets[s].cells = 1 + mine;
-      facts.sets[s].key = {s, static_cast<std::uint64_t>(mine), 0, 0};
-    }
-    NumberedRegions regions =
-        numberRegions(transport, oneEach(transport), {{{0, 0}, {0, 1}, {mine, 2}}}, {facts}, 1,
-                      RegionOrder::LeastKey);
+    const NumberedRegions regions = testing::numberThreeSets(transport);
     EXPECT_EQ(regions.table.total, 2 + transport.size());
     std::vector<RegionCount> counts;
     for (std::int64_t region = 0; region < regions.table.total; ++region) {
