@@ -131,8 +131,7 @@ void check(Transport& transport, const std::vector<TraceSetting>& settings) {
     for (const TraceSetting& setting : settings)
       if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
   });
-  const auto offered = static_cast<std::int64_t>(settings.size());
-  if (allreduce(transport, ReduceOp::Min, offered) != allreduce(transport, ReduceOp::Max, offered))
+  if (!sameOnAllRanks(transport, {static_cast<std::int64_t>(settings.size())}))
     throw Error("tuning of the tracer: ranks were given different numbers of settings");
 }
 

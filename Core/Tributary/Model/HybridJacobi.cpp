@@ -404,16 +404,16 @@ void HybridJacobi::checkOptions() const {
 /// Throws Error on all ranks if ranks differ in what must be equal.
 void HybridJacobi::agreeOnOptions() {
   const bool sharesPeriods = waitsForNeighbors(options_);
-  const std::vector<std::int64_t> mine{static_cast<std::int64_t>(options_.variant),
-                                       static_cast<std::int64_t>(options_.traffic),
-                                       static_cast<std::int64_t>(problem_.stencil),
-                                       problem_.points[0],
-                                       problem_.points[1],
-                                       problem_.points[2],
-                                       orderedInteger(options_.tolerance),
-                                       sharesPeriods ? options_.swapPeriod : 0,
-                                       sharesPeriods ? options_.residualPeriod : 0};
-  if (allreduce(transport_, ReduceOp::Min, mine) != allreduce(transport_, ReduceOp::Max, mine))
+  std::vector<std::int64_t> mine{static_cast<std::int64_t>(options_.variant),
+                                 static_cast<std::int64_t>(options_.traffic),
+                                 static_cast<std::int64_t>(problem_.stencil),
+                                 problem_.points[0],
+                                 problem_.points[1],
+                                 problem_.points[2],
+                                 orderedInteger(options_.tolerance),
+                                 sharesPeriods ? options_.swapPeriod : 0,
+                                 sharesPeriods ? options_.residualPeriod : 0};
+  if (!sameOnAllRanks(transport_, std::move(mine)))
     throw Error(
         "HybridJacobi: ranks differ in the problem, the variant, the traffic, the tolerance, or in "
         "periods that must be equal; give the same on all ranks");
