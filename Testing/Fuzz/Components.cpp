@@ -40,7 +40,7 @@ void unite(Transport& transport, UnionMethod method) {
 }
 
 void number(Transport& transport) {
-  const NumberedRegions regions = testing::numberThreeSets(transport);
+  NumberedRegions regions = testing::numberThreeSets(transport);
   std::vector<RegionCount> counts;
   for (std::int64_t region = 0; region < regions.table.total && region < 9; ++region)
     counts.push_back({region, 1});

@@ -56,9 +56,8 @@ struct MeshPiece {
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param dimension  highest cell dimension of the whole domain, 2 or 3; the same on all ranks
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
-std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
-                                                        const std::vector<MeshPiece>& pieces,
-                                                        int blocksPerPiece, int dimension,
-                                                        const std::vector<BlockId>& firstBlock);
+[[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
+    Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
+    const std::vector<BlockId>& firstBlock);
 
 }  // namespace tributary

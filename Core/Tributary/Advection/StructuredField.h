@@ -38,7 +38,7 @@ struct StructuredPiece {
 /// they leave a gap, or if the size of an array differs from what a piece needs.
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
-std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
+[[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
     const std::vector<BlockId>& firstBlock);
 

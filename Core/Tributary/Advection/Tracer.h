@@ -58,7 +58,7 @@ struct TraceResult {
 /// @param domain  must outlive the call
 /// @param seeds  of this rank
 /// @param options  the rules and directions are the same on all ranks
-TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
-                  const TraceOptions& options);
+[[nodiscard]] TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                                const TraceOptions& options);
 
 }  // namespace tributary

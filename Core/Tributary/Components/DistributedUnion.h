@@ -59,8 +59,9 @@ struct UnionResult {
 /// @param setsOfBlock  for each block of this rank, the number of its sets
 /// @param links  of each block of this rank, in any order, repeated or not; a link between two
 ///               blocks must be given on both sides
-UnionResult uniteSets(Transport& transport, const Assignment& assignment,
-                      const std::vector<std::int64_t>& setsOfBlock,
-                      const std::vector<std::vector<SetLink>>& links, const UnionOptions& options);
+[[nodiscard]] UnionResult uniteSets(Transport& transport, const Assignment& assignment,
+                                    const std::vector<std::int64_t>& setsOfBlock,
+                                    const std::vector<std::vector<SetLink>>& links,
+                                    const UnionOptions& options);
 
 }  // namespace tributary

@@ -51,7 +51,8 @@ struct Match {
 /// message is malformed.
 /// @param keys  for each block of this rank, of the entities that other blocks may have, in order
 /// @return for each block of this rank its matches, sorted by (local, block, remote)
-std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assignment& assignment,
-                                              const std::vector<std::vector<EntityKey>>& keys);
+[[nodiscard]] std::vector<std::vector<Match>> matchEntities(
+    Transport& transport, const Assignment& assignment,
+    const std::vector<std::vector<EntityKey>>& keys);
 
 }  // namespace tributary

@@ -25,8 +25,8 @@ struct LoosePoint {
 /// @return as uniteSets(), with points instead of sets: for each block of this rank, for each
 /// point,
 ///         the least of the points that it coincides with
-UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
-                          const std::vector<std::vector<LoosePoint>>& points,
-                          const UnionOptions& options);
+[[nodiscard]] UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
+                                        const std::vector<std::vector<LoosePoint>>& points,
+                                        const UnionOptions& options);
 
 }  // namespace tributary

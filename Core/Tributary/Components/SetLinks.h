@@ -38,7 +38,7 @@ struct SetLink {
 /// @param setOfEntity  for each block of this rank, the set of each of the entities whose keys were
 ///                     matched; 0xffffffff for none
 /// @return for each block of this rank its links, sorted, each once; given on both sides
-std::vector<std::vector<SetLink>> linkSets(
+[[nodiscard]] std::vector<std::vector<SetLink>> linkSets(
     Transport& transport, const Assignment& assignment,
     const std::vector<std::vector<Match>>& matches,
     const std::vector<Span<const std::uint32_t>>& setOfEntity);

@@ -139,9 +139,8 @@ struct LeafContact {
 /// names, where the others ask for them. Throws Error on all ranks if two blocks have a tree.
 /// @param blocks  the leaves of each block of this rank, in order; lattices alike on all ranks
 /// @return for each block of this rank its contacts, sorted, each once
-std::vector<std::vector<LeafContact>> matchLeaves(Transport& transport,
-                                                  const Assignment& assignment,
-                                                  const std::vector<const TreeLeaves*>& blocks,
-                                                  Through through);
+[[nodiscard]] std::vector<std::vector<LeafContact>> matchLeaves(
+    Transport& transport, const Assignment& assignment,
+    const std::vector<const TreeLeaves*>& blocks, Through through);
 
 }  // namespace tributary

@@ -139,7 +139,7 @@ class HybridJacobi::Team {
     for (std::thread& thread : team) thread.join();
   }
 
-  const std::string& error() const { return error_; }
+  const ErrorReport& error() const { return error_; }
   bool limited() const { return (reasons_.load() & HybridJudge::Limit) != 0; }
   /// Adds the times and the history of this round.
   /// @param begin  of HybridJacobi::run()
@@ -185,7 +185,7 @@ class HybridJacobi::Team {
       part();
     } catch (...) {
       const std::lock_guard<std::mutex> guard(errorMutex_);
-      if (error_.empty()) error_ = currentExceptionText();
+      if (error_.text.empty()) error_ = currentExceptionReport();
       note(HybridJudge::Failed);
     }
   }
@@ -354,7 +354,7 @@ class HybridJacobi::Team {
   std::atomic<int> communicator_{0};
   std::atomic<std::uint32_t> reasons_{0};
   std::mutex errorMutex_;
-  std::string error_;
+  ErrorReport error_;
 };
 
 HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
@@ -544,7 +544,7 @@ HybridJacobi::RoundEnd HybridJacobi::runRound(const HybridJudge& judge, double b
     errors.attempt([&] { links->open(boundary_); });
     team->run();
     errors.attempt([&] { links->close(); });
-    if (!team->error().empty()) errors.note(team->error());
+    if (!team->error().text.empty()) errors.note(team->error());
     end = {team->limited(), links->stagnates()};
     errors.attempt([&] { team->addTo(result, begin); });
   }

@@ -90,7 +90,7 @@ class MergeReduction : public detail::ReductionMachine {
 
   /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if an operator
   /// throws on one. @return takeSurvivors()
-  std::vector<Survivor> run(std::vector<Item> items) {
+  [[nodiscard]] std::vector<Survivor> run(std::vector<Item> items) {
     agreeOnError(transport(), itemsError(items.size()));
     start(std::move(items));
     finish();
