@@ -84,7 +84,7 @@ TRIBUTARY_INLINE double floored(double v) {
 TRIBUTARY_INLINE double select(bool condition, double yes, double no) {
   return condition ? yes : no;
 }
-/// Rounded towards zero, for |v| < 2^31; other numbers give one beyond -2^31 or 2^31.
+/// Rounded toward zero, for |v| < 2^31; other numbers give one beyond -2^31 or 2^31.
 TRIBUTARY_INLINE double truncated(double v) {
   return v > -2147483648.0 && v < 2147483648.0 ? static_cast<double>(static_cast<std::int32_t>(v))
                                                : -2147483648.0;

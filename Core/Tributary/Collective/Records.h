@@ -120,7 +120,7 @@ class Records {
     for (Bytes& message : messages) {
       const std::size_t count = message.size() / sizeof(Record);
       if (message.size() % sizeof(Record) != 0)
-        refuseMessage(std::to_string(sizeof(Record)) + " bytes wanted for a record, " +
+        refuseMessage(std::to_string(sizeof(Record)) + " bytes expected for a record, " +
                       std::to_string(message.size() % sizeof(Record)) + " of " +
                       std::to_string(message.size()) + " left from rank " +
                       std::to_string(offsets_.size() - 1));
@@ -264,7 +264,8 @@ template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, c
   errors.attempt([&] {
     for (int rank = 0; rank < transport.size(); ++rank)
       if (answers.from(rank).size() != asked[static_cast<std::size_t>(rank)])
-        refuseMessage("answers to other questions from rank " + std::to_string(rank));
+        refuseMessage("the number of answers from rank " + std::to_string(rank) +
+                      " differs from the number of questions");
   });
   return answers;
 }

@@ -106,7 +106,7 @@ class Subscribers {
     if (slots_.size() < 2 * (entries_.size() + 1)) grow();
     std::uint32_t& slot = slots_[slotOf(node, rank)];
     if (slot == None) {
-      if (entries_.size() >= Most) throw Error("distributed union: too many ranks to be told");
+      if (entries_.size() >= Most) throw Error("distributed union: too many subscribed ranks");
       if (last_.size() <= node) last_.resize(std::size_t(node) + 1, None);
       slot = static_cast<std::uint32_t>(entries_.size());
       entries_.push_back({node, rank, last_[node], false});
