@@ -248,7 +248,7 @@ MeasuredTimes gathered(Transport& transport, const ModelOptions& options, Measur
   return mine;
 }
 
-/// Without the longest, in order. @pre not empty
+/// The samples in ascending order, without the longest ones. @pre not empty
 std::vector<double> fitted(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const double kept = std::ceil(FittedPart * static_cast<double>(samples.size()));
@@ -256,8 +256,8 @@ std::vector<double> fitted(std::vector<double> samples) {
   return samples;
 }
 
-/// Of this rank's threads together, with operations as of a thread of mean pace; fills in the paces
-/// of all threads and what timing added. Collective.
+/// Combines the times of this rank's threads, and scales those of operations to a thread of mean
+/// pace. Sets the paces of all threads and the overhead of timing in `measured`. Collective.
 OperationTimes atMeanPace(Transport& transport, std::vector<OperationTimes> threads,
                           MeasuredTimes& measured) {
   std::vector<double> mine;
