@@ -16,12 +16,12 @@ namespace tributary {
 /// outlive the blocks made from it. All pieces with the same `grid` number, on any rank, form one
 /// grid in one index space.
 struct StructuredPiece {
-  int piece = 0;  ///< Number of the piece on this rank, handed back by FieldBlock::piece().
+  int piece = 0;  ///< Number of the piece on this rank: see FieldBlock::piece().
   int grid = 0;
   std::array<int, 6> extent{};  ///< Points stored: first and last index along x, y, z.
   bool uniform = true;
-  std::array<double, 3> origin{};  ///< Uniform: where index (0, 0, 0) lies, the same on all pieces.
-  std::array<double, 3> spacing{};                 ///< Uniform: positive.
+  std::array<double, 3> origin{};   ///< Uniform: position of index (0, 0, 0), same on all pieces.
+  std::array<double, 3> spacing{};  ///< Uniform: positive.
   std::array<std::vector<double>, 3> coordinates;  ///< Rectilinear: of the points of the extent.
   ArrayView velocity;  ///< 3 components, at points or cells of the extent.
   bool cellCentered = false;

@@ -127,7 +127,8 @@ class TimedTrace {
 /// Collective. Throws Error on all ranks if the settings cannot be compared.
 void check(Transport& transport, const std::vector<TraceSetting>& settings) {
   collectively(transport, [&] {
-    if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
+    if (settings.empty())
+      throw Error("tuning of the tracer: there are no settings; give at least one");
     for (const TraceSetting& setting : settings)
       if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
   });

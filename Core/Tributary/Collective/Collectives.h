@@ -109,7 +109,8 @@ template <class T>
     if (counts) counts->clear();
     for (const Bytes& part : parts) {
       if (part.size() % sizeof(T) != 0) {
-        refuseMessage(std::to_string(part.size()) + " bytes are no whole number of values of " +
+        refuseMessage(std::to_string(part.size()) +
+                      " bytes is not a multiple of the size of a value, " +
                       std::to_string(sizeof(T)) + " bytes");
       }
       const auto old = all.size();

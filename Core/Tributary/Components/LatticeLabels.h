@@ -22,7 +22,7 @@ struct Run {
 /// elements, so the numbers do not depend on threads.
 struct LatticeLabels {
   std::vector<std::int64_t> rowBegin;  ///< rows + 1 positions in runs.
-  std::vector<Run> runs;               ///< Row by row, ascending.
+  std::vector<Run> runs;               ///< By row, in ascending order.
   std::uint32_t sets = 0;
 };
 

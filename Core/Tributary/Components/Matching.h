@@ -31,7 +31,7 @@ EntityKey keyOfPoint(const double coordinates[3]);
 EntityKey keyOfStructured(std::uint64_t grid, std::int64_t i, std::int64_t j, std::int64_t k,
                           std::int64_t kind);
 /// The key of an edge or a face by the keys of its points, in any order.
-/// @param points  In and out: are sorted
+/// @param points  In and out: sorted by the function
 EntityKey keyOfEntity(Span<EntityKey> points);
 
 /// An entity of a block and the same entity in another block.
@@ -44,7 +44,7 @@ struct Match {
 /// Finds the entities that blocks share. The lowest of the blocks that share an entity owns it. The
 /// owner gets a match with each of the others, and each of the others one match with the owner, so
 /// that the number of matches is linear in the number of blocks. If a block has a key twice, it
-/// shares the entity with itself, and the lower number owns.
+/// shares the entity with itself, and the one with the lower number is the owner.
 ///
 /// Collective. A rank chosen by the key compares equal keys, so memory is proportional to the
 /// entities of a rank. Throws Error on all ranks if the arguments of a rank are invalid or a

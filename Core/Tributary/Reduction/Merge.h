@@ -193,7 +193,7 @@ class MergeReduction : public detail::ReductionMachine {
     const int index = static_cast<int>((from - first) / rounds().span(round));
     Slot& here = group.slots[static_cast<std::size_t>(index)];
     if (group.tree.has(index)) {
-      refuseMessage("a second one of block " + std::to_string(from) + " in round " +
+      refuseMessage("a duplicate from block " + std::to_string(from) + " in round " +
                     std::to_string(round));
     }
     here = std::move(slot);

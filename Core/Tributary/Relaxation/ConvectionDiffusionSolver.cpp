@@ -58,7 +58,7 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   std::vector<double> b(concentration_.size());
   collectively(transport_, [&] {
     if (source.size() != concentration_.size())
-      throw Error(std::to_string(source.size()) + " sources for " +
+      throw Error(std::to_string(source.size()) + " sources given for " +
                   std::to_string(concentration_.size()) + " cells");
     equation_->rightHandSide(source, concentration_, b);
   });

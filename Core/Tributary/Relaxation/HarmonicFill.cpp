@@ -125,8 +125,8 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
     checkPartition(boxes, {sites.along(0), sites.along(1), sites.along(2)}, transport.rank(),
                    "sites", "lattice");
     if (unknown.size() != index(box.cells()))
-      throw Error(std::to_string(unknown.size()) + " flags for " + std::to_string(box.cells()) +
-                  " sites");
+      throw Error(std::to_string(unknown.size()) + " flags given for " +
+                  std::to_string(box.cells()) + " sites");
     check(options);
     for (CellRange& one : boxes)
       if (one.empty()) one = {{-10, -10, -10}, {-10, -10, -10}};  // see MultigridPreconditioner
@@ -608,7 +608,7 @@ HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
   const SiteRoom& room = halo_.room();
   collectively(transport_, [&] {
     if (values.size() != index(room.box.cells()))
-      throw Error(std::to_string(values.size()) + " values for " +
+      throw Error(std::to_string(values.size()) + " values given for " +
                   std::to_string(room.box.cells()) + " sites");
   });
   result.verdict = Verdict::Converged;

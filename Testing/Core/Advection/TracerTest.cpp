@@ -433,7 +433,7 @@ TEST(BadInput, BlocksThatBreakTheirWordEndTheTracing) {
     const Seed seed{{0.5, 0.5, 0.5}, world().rank()};
     return errorOf([&] { static_cast<void>(trace(world(), domain, {&seed, 1}, {})); });
   };
-  EXPECT_NE(error(2, 0).find("not those that its assignment gives"), std::string::npos);
+  EXPECT_NE(error(2, 0).find("differ from those that its assignment gives"), std::string::npos);
   EXPECT_NE(error(1, 0).find("did not advance a particle"), std::string::npos);
   EXPECT_NE(error(1, 5).find("in a cell that its block does not have"), std::string::npos);
 }
