@@ -727,9 +727,15 @@ TEST(Reductions, AnOperatorThatThrowsEndsThemOnAllRanks) {
   ArrayMergeReduction<int> arrayMerge(world(), assignment, kValues, 100, add, serialFor, 64);
   std::vector<int> values(300, 1);
   const std::vector<int*> buffers = {&values[0], &values[100], &values[200]};
-  EXPECT_NE(errorOf([&] { merge.run({1, 1, 1}); }).find("no more"), std::string::npos);
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(merge.run({1, 1, 1}));
+            }).find("no more"),
+            std::string::npos);
   MergeReduction<int> odd(world(), assignment, kValues, [](int&, int&&) { throw 5; });
-  EXPECT_NE(errorOf([&] { odd.run({1, 1, 1}); }).find("not a std::exception"), std::string::npos);
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(odd.run({1, 1, 1}));
+            }).find("not a std::exception"),
+            std::string::npos);
   EXPECT_NE(errorOf([&] { swap.run(buffers); }).find("no more"), std::string::npos);
   EXPECT_NE(errorOf([&] { arrayMerge.run(buffers); }).find("no more"), std::string::npos);
   angry = false;
