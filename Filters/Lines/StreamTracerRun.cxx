@@ -77,7 +77,7 @@ TraceOptions StreamTracerRun::makeOptions(const FlowDomain& flow) {
   options.rules = settings_.rules;
   collectively(context_.transport, [&] {
     StepRules& rules = options.rules;
-    require(!rules.onSurface || flow.dimension == 2, "SurfaceStreamlines",
+    require(!rules.onSurface || flow.dimension == 2, "Surface Streamlines",
             "on with an input of volumes",
             "turn it off, or trace on the result of Extract Surface");
     for (std::size_t a = 0; a < 3; ++a) {
@@ -130,7 +130,7 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
 bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options) {
   PropertyList properties = settings_.properties;
   properties.add("Seeds", seeds.shares.total);
-  properties.add("BlocksPerRank", settings_.blocksPerRank);
+  properties.add("Blocks Per Rank", settings_.blocksPerRank);
   properties.add("Ranks", context_.transport.size());
   const bool known = state_.choice && state_.choice->properties == properties;
   std::size_t trials = 0;

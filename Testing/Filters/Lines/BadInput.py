@@ -117,13 +117,7 @@ class Cases:
         def cure(proxy):
             setattr(proxy, name, good)
 
-        vtk_name = {
-            "InitialStepLength": "InitialIntegrationStep",
-            "MinimumStepLength": "MinimumIntegrationStep",
-            "MaximumSteps": "MaximumNumberOfSteps",
-            "MaximumStreamlineLength": "MaximumPropagation",
-        }.get(name, name)
-        self.refused(f"{name} = {bad}", (vtk_name,), lines, cure)
+        self.refused(f"{name} = {bad}", (check.label(name),), lines, cure)
         check.delete(lines)
 
     def works(self, name, data, test=None, **properties):

@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -348,6 +349,11 @@ class Refusals:
 
     def _fail(self, case, what):
         self.failures.append(f"{case}: {what}")
+
+
+def label(name):
+    """The panel's label of a property, from its name in scripts, which is the label without blanks."""
+    return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
 
 
 def chosen(name):
