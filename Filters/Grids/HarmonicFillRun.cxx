@@ -305,10 +305,10 @@ bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begi
       allreduce(transport_, ReduceOp::Sum, std::vector<std::int64_t>{mine, canUseSolver ? 0 : 1});
   if (counts[0] == 0) return true;
   const std::int64_t all = sites.lattice.along(0) * sites.lattice.along(1) * sites.lattice.along(2);
-  if (counts[0] == all)
-    throw Error("nothing is known in " + nameOf(task.name, task.isAtCells) + ": all " +
-                std::to_string(all) +
-                " values are unknown; choose other arrays, or check the property Unknown");
+  if (counts[0] == all) {
+    withoutValues_.push_back(task);
+    return true;
+  }
   if (counts[1] != 0) makeSolver(sites, task, unknown);
   Filled filled;
   filled.task = task;
@@ -319,6 +319,19 @@ bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begi
     if (!fillComponent(sites, component, begin + part * component, part, filled)) return false;
   done_.push_back(std::move(filled));
   return true;
+}
+
+/// Local, with the same result on all ranks. Arrays without a known value remain as they are, which
+/// is an error only if there are no others.
+void HarmonicFillRun::reportWithoutValues(std::size_t tasks) const {
+  if (withoutValues_.empty()) return;
+  std::string names;
+  for (const Task& task : withoutValues_)
+    names += (names.empty() ? "" : ", ") + nameOf(task.name, task.isAtCells);
+  const std::string text = "nothing is known in " + names +
+                           ": all values are unknown; choose other arrays, or check Unknown";
+  if (withoutValues_.size() == tasks) throw Error(text);
+  if (transport_.rank() == 0) context_.warn("The other arrays are filled, but " + text + ".");
 }
 
 /// Local. Adds the filled arrays, and marks if asked for.
@@ -423,6 +436,7 @@ bool HarmonicFillRun::execute(vtkDataObject* input, vtkDataObject* output) {
     if (!fill(task.isAtCells ? cells : points, task, begin, share)) return false;
     begin += share;
   }
+  reportWithoutValues(tasks.size());
   retireSolver();
   context_.statistics.phase("SolvingSeconds");
   write(input, output);

@@ -3,6 +3,8 @@
 and a pipeline that works again.
 """
 
+import numpy as np
+
 import check
 import grids
 
@@ -34,6 +36,26 @@ def filled(proxy):
     output = proxy.GetClientSideObject().GetOutputDataObject(0)
     counts = output.GetFieldData().GetArray("FilledValues")
     return counts and counts.GetValue(0)
+
+
+def bits_of(proxy, name):
+    """The bits of a point array on this rank."""
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    return [check.arrays(leaf.GetPointData())[name].tobytes() for leaf in grids.leaves(output)]
+
+
+def nothing_known(refusals, data, defaults):
+    """An array without a known value, at a step of many: one warning that names it, and all others are filled."""
+    proxy = check.filled(data, **defaults)
+    usual, bits = filled(proxy), bits_of(proxy, "u")
+    proxy.PointArrays = ["none known", "u"]
+    refusals.warned("an array without a known value", proxy, usual, ('the point array "none known": all values', "Unknown"))
+    assert bits_of(proxy, "u") == bits, "the other array has another result"
+    for found in bits_of(proxy, "none known"):
+        assert np.isnan(np.frombuffer(found)).all(), "an array without a known value is filled"
+    proxy.PointArrays = ["u"]
+    refusals.cured("an array without a known value", proxy, usual)
+    check.delete(proxy)
 
 
 def main():
@@ -74,6 +96,7 @@ def main():
         ("SweepsPerExchange", 0, ("Sweeps Per Exchange is 0",), {}),
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults)
+    nothing_known(refusals, data, defaults)
     grids.refuse_other_data(refusals, data, check.filled)
     assert not refusals.failures, "\n  ".join(refusals.failures)
 

@@ -338,6 +338,20 @@ class Refusals:
             if information.GetNumberOfCells() + information.GetNumberOfRows():
                 self._fail(case, f"there is something on output {port}")
 
+    def warned(self, case, proxy, usual, words):
+        """Execute with input of which a part is invalid; the only message is a warning that contains the words."""
+        self._messages.take()
+        found = self._value(proxy)
+        if found != usual:
+            self._fail(case, f"{found}, not {usual}")
+        said = self._messages.take()
+        lines = [line for part in said for line in part.splitlines() if "WARN|" in line or "ERR|" in line]
+        if len(lines) != 1 or "ERR|" in "".join(said):
+            self._fail(case, f"{len(lines)} messages instead of one warning: {said}")
+        for word in (self._name, *words):
+            if word not in "".join(said):
+                self._fail(case, f"no word {word} in {said}")
+
     def cured(self, case, proxy, usual, tolerance=0):
         """Execute with valid input again."""
         found = self._value(proxy)
