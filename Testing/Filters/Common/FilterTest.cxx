@@ -174,7 +174,8 @@ class Tracing : public Running<vtkAsyncStreamTracer> {
                                           : vtkAsyncStreamTracer::BOTH);
          }},
         {"Periodic", [](auto* f, bool odd) { f->SetPeriodic(0, odd, 0); }},
-        {"Maximum Streamline Length", [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
+        {"Maximum Streamline Length",
+         [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
         {"Auto", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
