@@ -337,6 +337,38 @@ TEST(Limits, AStepThatLeadsToWhereItBeginsEndsTheLine) {
   EXPECT_NEAR(far.points.back()[0], 9.5, 1e-12);
 }
 
+TEST(Tracer, LinesStayOnAFlatGridWhenAsked) {
+  GridSetup setup;
+  setup.points = {{9, 11, 1}};
+  setup.hi = {4, 5, 0};
+  TraceOptions options = optionsFor(Integrator::RungeKutta45);
+  options.rules.maximumLength = 3;
+  const auto flow = [](double upward) {
+    return [=](const Vector& x) { return Vector{2.5 - x[1], x[0] - 2, upward}; };
+  };
+  for (const bool uniform : {true, false})
+    for (const bool cellCentered : {false, true}) {
+      setup.uniform = uniform;
+      setup.cellCentered = cellCentered;
+      setup.flow = flow(0);
+      options.rules.onSurface = false;
+      const auto flat = reference(setup, options);
+      setup.flow = flow(7);
+      for (const auto& [number, line] : reference(setup, options)) {
+        EXPECT_LE(line.points.size(), 1u);
+        EXPECT_EQ(line.reason, flat.at(number).reason == Reason::NotInitialized
+                                   ? Reason::NotInitialized
+                                   : Reason::OutOfDomain);
+      }
+      options.rules.onSurface = true;
+      expectSame(flat, reference(setup, options), "on one rank");
+      setup.pieces = world().size() + 1;
+      setup.blocksPerPiece = 3;
+      expectSame(flat, traceSetup(world(), setup, options), "on all ranks");
+      setup.pieces = setup.blocksPerPiece = 1;
+    }
+}
+
 TEST(Limits, FiniteNoiseEndsNoLineAsNotFinite) {
   // Speeds from 1e-4 to 20, with directions that change from point to point.
   GridSetup setup;
