@@ -211,9 +211,9 @@ bool ConvectionDiffusionRun::solveSubstep(ConvectionDiffusionSolver& solver, std
   if (result.verdict != Verdict::Converged) {
     std::ostringstream text;
     text << "the residual is " << result.residual << " after " << result.iterations
-         << " iterations and exceeds ResidualThreshold, " << settings_.residualThreshold;
+         << " iterations and exceeds Residual Threshold, " << settings_.residualThreshold;
     text << (result.verdict == Verdict::IterationLimit
-                 ? "; raise IterationLimit or ResidualThreshold, or reduce the time step"
+                 ? "; raise Iteration Limit or Residual Threshold, or reduce Time Step"
                  : ": the iterations diverged to values that are not finite");
     throw Error(text.str());
   }

@@ -12,13 +12,13 @@ import sys
 
 from PropertiesAreRead import FILTERS, proxies
 
-# What else a message may call by capitalized words: other filters of ParaView, values of properties,
-# names of arrays and methods.
+# What else a text may call by capitalized words: other filters of ParaView, values of properties and
+# tables, names of arrays.
 FILTER_NAMES = {
     "Cell Data", "Point Data", "Extract Surface", "Tetrahedralize", "Hyper Tree Grid", "Unstructured Grid",
     "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid",
 }
-VALUES = {"Not A Number", "Harmonic"}
+VALUES = {"Not A Number", "Harmonic", "Kind Change", "Merge"}
 NOT_PROPERTIES = {"Filled", "GlobalIds", "MPI", "ReasonForTermination"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}
@@ -33,10 +33,12 @@ def label_of(element):
     return element.get("label") or words
 
 
-def texts_of(statement):
-    """The literals of a statement, those that stand one after the other as one."""
-    joined = re.sub(r'(?<!\\)"\s+"', "", statement)
-    return [literal[1:-1] for literal in re.findall(LITERAL, joined)]
+def texts_of(source):
+    """The literals of several words, those that stand one after the other as one; without what PrintSelf prints."""
+    code = re.sub(r"^ *//.*|^#include.*", "", source, flags=re.M)
+    code = re.sub(r"::PrintSelf\(.*?\n}\n", "", code, flags=re.S)
+    joined = re.sub(r'(?<!\\)"\s+"', "", code)
+    return [literal[1:-1] for literal in re.findall(LITERAL, joined) if re.search("[a-z] ?[a-zA-Z]* ", literal)]
 
 
 def sources():
@@ -46,7 +48,7 @@ def sources():
 
 
 def named(text):
-    """Capitalized words in a text that do not begin a sentence, and names in the way of programs."""
+    """Capitalized words in a text that do not begin a sentence, names of programs among them."""
     inside = re.sub(r"(^|[.:] )[A-Z](?=[a-z]* [a-z])", r"\1", text)
     return re.findall(r"(?<![\w\"])[A-Z]\w*(?: (?:[A-Z]\w*|To))*", inside)
 
@@ -75,8 +77,7 @@ def main():
                 properties_named += 1
                 if name.strip() not in labels | ENDS | COUNTS:
                     wrong.append(f"{path}: {name!r} is not a label")
-        statements = re.findall(r"(?:throw [\w:]*Error|\brequire|[wW]arn|vtk(?:Error|Warning)Macro)" + CALL, source)
-        for text in (text for statement in statements for text in texts_of(statement)):
+        for text in texts_of(source):
             checked += 1
             if "SetInputArrayToProcess" in text:
                 wrong.append(f"{path}: {text!r} names a function")
@@ -85,7 +86,7 @@ def main():
                     wrong.append(f"{path}: {found!r} in {text!r} is not a label")
     if wrong:
         sys.exit("\n".join(wrong))
-    if checked < 150 or properties_named < 100:
+    if checked < 120 or properties_named < 100:
         sys.exit(f"only {checked} texts and {properties_named} names of properties")
     print(f"passed: {checked} texts, {properties_named} names of properties")
 
