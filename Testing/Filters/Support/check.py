@@ -337,6 +337,10 @@ class Refusals:
             information = proxy.GetDataInformation(port)
             if information.GetNumberOfCells() + information.GetNumberOfRows():
                 self._fail(case, f"there is something on output {port}")
+            servermanager.Fetch(simple.OutputPort(proxy, port))
+        said = self._messages.take()
+        if "ERR|" in "".join(said):
+            self._fail(case, f"the message comes again without a change: {said}")
 
     def warned(self, case, proxy, usual, words):
         """Execute with input of which a part is invalid; the only message is a warning that contains the words."""
