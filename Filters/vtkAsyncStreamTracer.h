@@ -108,7 +108,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
     UNEXPECTED_VALUE = 3,  ///< A velocity that is not finite.
     OUT_OF_LENGTH = 4,
     OUT_OF_STEPS = 5,
-    STAGNATION = 6,
+    STAGNATION = 6,  ///< The flow is too slow, or a step leads to where it begins.
     OUT_OF_TIME = 7
   };
 

@@ -61,6 +61,18 @@ for attributes, count in ((points, data.GetNumberOfPoints()), (cells, data.GetNu
     for array in [numbers] + kept + [words]:
         attributes.AddArray(array)
 """
+# An array whose name is empty, of as many components as no property of the filter accepts: ParaView crashes
+# when it lists others for a property, see "Known problems" in Docs/UserGuide.md.
+EMPTY_NAME = """
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+for attributes, count in ((points, data.GetNumberOfPoints()), (cells, data.GetNumberOfCells())):
+    numbers = vtkDoubleArray()
+    numbers.SetName("")
+    numbers.SetNumberOfComponents({components})
+    numbers.SetNumberOfTuples(count)
+    numbers.Fill(1)
+    attributes.AddArray(numbers)
+"""
 # A cell that refers to a point which the data set does not have.
 POINT = "data.GetCells().GetConnectivityArray().SetComponent(9, 0, {point})"
 # Fewer points than the extent of a structured grid.
@@ -379,6 +391,8 @@ for i in range(data.GetNumberOfPoints()):
     for mesh in ("image", "hexahedra"):
         unnamed = spoiled(flows.source(mesh=mesh, size=9), NAMELESS)
         cases.works(f"{mesh}, arrays without a name", unnamed, lambda out: out.count == 40)
+        unnamed = spoiled(flows.source(mesh=mesh, size=9), EMPTY_NAME.format(components=1))
+        cases.works(f"{mesh}, an array with an empty name", unnamed, lambda out: out.count == 40)
 
     cases.messages.take()
     mixed = check.tracer(simple.GroupDatasets(Input=[good, simple.HyperTreeGridRandom()]), seeds)

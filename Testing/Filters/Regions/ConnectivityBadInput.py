@@ -6,7 +6,7 @@ pipeline that works again. (Ranks that disagree are in ConnectivityOptions.py.)
 import check
 import regions
 import trees
-from BadInput import NAMELESS, POINT, SHORT, TOO_FEW_POINTS, spoiled
+from BadInput import EMPTY_NAME, NAMELESS, POINT, SHORT, TOO_FEW_POINTS, spoiled
 
 WHOLE = {"size": (8, 7, 6), "pattern": "noise 0.3"}
 GOOD = {
@@ -232,6 +232,7 @@ if last:
 
     for some in (data, mesh):
         cases.works("arrays without a name", spoiled(some, NAMELESS), cases.usual)
+        cases.works("an array with an empty name", spoiled(some, EMPTY_NAME.format(components=3)), cases.usual)
 
     assert not cases.failures, "\n  ".join(["bad input:"] + cases.failures)
 
