@@ -31,6 +31,7 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
     placed = placeRecorded(evaluator, flow, traced, table, seeds.shares, transport.rank(), *output,
                            messages);
   });
+  // Not by sendMessages(): a message is freed when its points are placed.
   std::vector<Bytes> received;
   if (transport.size() > 1) {
     received = allToAll(transport, std::move(messages), KValues{transport.size()}, errors);
@@ -43,8 +44,8 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
         bytes = Bytes();
       }
       if (placed != table.points)
-        refuseMessage(std::to_string(placed) + " points of lines arrived where " +
-                      std::to_string(table.points) + " were recorded");
+        refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
+                      std::to_string(placed));
       removeRepeatedPoints(table, fields, *output);
       lines = makePolyData(fields, *output, arrays, output->arrays[evaluator.velocityField()],
                            seeds, table, settings.computeVorticity);

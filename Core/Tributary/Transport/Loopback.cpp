@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "Tributary/Transport/detail/LocalInteger.h"
 #include "Tributary/Transport/detail/OwnMessages.h"
 #include "Tributary/Transport/detail/RealTimeTransport.h"
 
@@ -12,17 +13,6 @@ namespace tributary {
 using namespace detail;
 
 namespace {
-
-class LoopbackInteger : public SharedInteger {
- public:
-  explicit LoopbackInteger(std::int64_t initial) : value_(initial) {}
-  std::int64_t fetchAdd(std::int64_t value) override {
-    return std::exchange(value_, value_ + value);
-  }
-
- private:
-  std::int64_t value_;
-};
 
 class LoopbackTransport : public RealTimeTransport {
  public:
@@ -62,7 +52,7 @@ class LoopbackTransport : public RealTimeTransport {
   }
 
   std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
-    return std::make_unique<LoopbackInteger>(initial);
+    return std::make_unique<LocalInteger>(initial);
   }
 
  private:
