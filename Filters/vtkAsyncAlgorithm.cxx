@@ -26,6 +26,17 @@
 namespace {
 /// Seconds between two checks of the abort flag, which may call back into a client.
 constexpr double MonitorInterval = 0.02;
+
+/// Outputs that are empty after an error satisfy requests for any extent. The pipeline would
+/// otherwise execute a filter with structured outputs again, and repeat the error, at each update.
+void setSatisfyAnyExtent(vtkInformationVector* outputs, bool satisfy) {
+  for (int port = 0; port < outputs->GetNumberOfInformationObjects(); ++port) {
+    if (vtkDataObject* output = vtkDataObject::GetData(outputs, port)) {
+      output->GetInformation()->Set(vtkDataObject::DATA_EXTENT_TYPE(),
+                                    satisfy ? VTK_PIECES_EXTENT : output->GetExtentType());
+    }
+  }
+}
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -111,6 +122,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   this->IsWhole = false;
   this->IsUnderWay = false;
   request->Remove(Pipeline::CONTINUE_EXECUTING());
+  setSatisfyAnyExtent(outputVector, false);
   std::string error;
   try {
     const auto owned = tributary::makeTransport(this->Controller);
@@ -146,6 +158,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     error = "an exception of an unknown type";
   }
   this->GiveUp(outputVector);
+  setSatisfyAnyExtent(outputVector, true);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks have the same error: rank 0 reports it.
   if (!this->Controller || this->Controller->GetLocalProcessId() == 0) {

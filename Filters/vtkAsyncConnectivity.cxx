@@ -40,34 +40,34 @@ void vtkAsyncConnectivity::CheckProperties() {
   this->Superclass::CheckProperties();
   if (this->ExtractionMode == CLOSEST_POINT) {
     for (const double x : this->ClosestPoint) {
-      require(std::isfinite(x), "ClosestPoint", x, "set it to finite coordinates");
+      require(std::isfinite(x), "Closest Point", x, "set it to finite coordinates");
     }
   }
   if (this->ExtractionMode == SIZE_RANGE) {
     const vtkIdType least = this->SizeRange[0], most = this->SizeRange[1];
-    require(least >= 0, "SizeRange", least, "set its beginning to 0 or more cells");
-    require(most >= 0, "SizeRange", most, "set its end to 0 for no limit, or to more cells");
-    require(most == 0 || least <= most, "SizeRange", least, "its end, ", most,
+    require(least >= 0, "Size Range", least, "set its beginning to 0 or more cells");
+    require(most >= 0, "Size Range", most, "set its end to 0 for no limit, or to more cells");
+    require(most == 0 || least <= most, "Size Range", least, "its end, ", most,
             ", must not be below its beginning");
   }
   require(this->ExtractionMode != SPECIFIED || !this->SpecifiedRegionIds.empty(),
-          "SpecifiedRegionIds", "empty", "name the regions, or choose another ExtractionMode");
+          "Specified Region Ids", "empty", "name the regions, or choose another Extraction Mode");
   require((this->ExtractionMode != POINT_SEEDED && this->ExtractionMode != CELL_SEEDED) ||
               !this->SeedIds.empty(),
-          "SeedIds", "empty", "name the seeds, or choose another ExtractionMode");
+          "Seed Ids", "empty", "name the seeds, or choose another Extraction Mode");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncConnectivity::DescribeProperties(tributary::PropertyList& list) {
-  list.add("ExtractionMode", this->ExtractionMode);
-  list.add("ExtractRegions", this->ExtractRegions);
-  list.add("ColorRegions", this->ColorRegions);
-  list.add("RegionIdAssignmentMode", this->RegionIdAssignmentMode);
-  list.addAll("SeedIds", this->SeedIds);
-  list.addAll("SpecifiedRegionIds", this->SpecifiedRegionIds);
-  list.addAll("ClosestPoint", this->ClosestPoint);
-  list.addAll("SizeRange", this->SizeRange);
-  list.addAll("StatisticsArrays", this->StatisticsArrays);
+  list.add("Extraction Mode", this->ExtractionMode);
+  list.add("Extract Regions", this->ExtractRegions);
+  list.add("Color Regions", this->ColorRegions);
+  list.add("Region Id Assignment Mode", this->RegionIdAssignmentMode);
+  list.addAll("Seed Ids", this->SeedIds);
+  list.addAll("Specified Region Ids", this->SpecifiedRegionIds);
+  list.addAll("Closest Point", this->ClosestPoint);
+  list.addAll("Size Range", this->SizeRange);
+  list.addAll("Statistics Arrays", this->StatisticsArrays);
   this->Superclass::DescribeProperties(list);
 }
 

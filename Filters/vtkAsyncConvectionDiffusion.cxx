@@ -34,7 +34,7 @@ using tributary::require;
 enum Arrays { VELOCITY, SOURCE, INITIAL };
 
 constexpr int SIDES = tributary::Sides;
-const char* const SIDE_NAMES[SIDES] = {"XMin", "XMax", "YMin", "YMax", "ZMin", "ZMax"};
+const char* const SIDE_NAMES[SIDES] = {"X Min", "X Max", "Y Min", "Y Max", "Z Min", "Z Max"};
 
 /// Limit of the number of steps, whose times are all announced to the pipeline.
 constexpr double MOST_STEPS = 1e6;
@@ -130,48 +130,49 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   require(this->Decay >= 0 && isFinite(this->Decay), "Decay", this->Decay, "set it to 0 or more");
   for (int side = 0; side < SIDES; ++side) {
     const std::string name = SIDE_NAMES[side];
-    require(isFinite(this->SideValues[side]), (name + "Value").c_str(), this->SideValues[side],
+    require(isFinite(this->SideValues[side]), (name + " Value").c_str(), this->SideValues[side],
             "set it to a finite number");
     const bool isPeriodic = this->SideConditions[side] == PERIODIC;
-    require(!isPeriodic || this->SideConditions[side ^ 1] == PERIODIC, (name + "Condition").c_str(),
-            "periodic", "set the opposite side to periodic, too");
+    require(!isPeriodic || this->SideConditions[side ^ 1] == PERIODIC,
+            (name + " Condition").c_str(), "periodic", "set the opposite side to periodic, too");
   }
-  require(isFinite(this->SourceRate), "SourceRate", this->SourceRate, "set it to a finite number");
+  require(isFinite(this->SourceRate), "Source Rate", this->SourceRate, "set it to a finite number");
   if (this->SourceType == SOURCE_SPHERE) {
     for (const double x : this->SourceCenter) {
-      require(isFinite(x), "SourceCenter", x, "set it to finite coordinates");
+      require(isFinite(x), "Source Center", x, "set it to finite coordinates");
     }
-    require(this->SourceRadius > 0 && isFinite(this->SourceRadius), "SourceRadius",
+    require(this->SourceRadius > 0 && isFinite(this->SourceRadius), "Source Radius",
             this->SourceRadius, "set it to a positive length");
   }
   if (this->SourceType == SOURCE_BOX) {
     for (int a = 0; a < 3; ++a) {
       const double lo = this->SourceBounds[2 * a], hi = this->SourceBounds[2 * a + 1];
-      require(isFinite(lo) && isFinite(hi) && lo <= hi, "SourceBounds", lo, "its end, ", hi,
+      require(isFinite(lo) && isFinite(hi) && lo <= hi, "Source Bounds", lo, "its end, ", hi,
               ", must not be less than its beginning");
     }
   }
-  require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0, "SourceType",
-          "input", "set the source input, or choose another type");
+  require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0,
+          "Source Type", "input", "set the source input, or choose another type");
   if (!this->SteadyState) {
-    require(this->TimeStep > 0 && isFinite(this->TimeStep), "TimeStep", this->TimeStep,
+    require(this->TimeStep > 0 && isFinite(this->TimeStep), "Time Step", this->TimeStep,
             "set it to a number greater than 0");
     require(this->MaximumCourantNumber >= 0 && isFinite(this->MaximumCourantNumber),
-            "MaximumCourantNumber", this->MaximumCourantNumber,
+            "Maximum Courant Number", this->MaximumCourantNumber,
             "set it to a number greater than 0, or to 0 for no limit");
-    require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MOST_STEPS, "NumberOfSteps",
+    require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MOST_STEPS, "Number Of Steps",
             this->NumberOfSteps, "set it to a number in [1, 1000000]");
     if (this->StopAt == END_TIME) {
-      require(!this->State->times.empty(), "EndTime", this->EndTime,
+      require(!this->State->times.empty(), "End Time", this->EndTime,
               "set it to a time after the initial time, at most 1000000 steps later");
     }
-    require(!this->State->times.empty(), "TimeStep", this->TimeStep,
+    require(!this->State->times.empty(), "Time Step", this->TimeStep,
             "set it to a number greater than the rounding error of times");
   }
-  require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "ResidualThreshold",
+  require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "Residual Threshold",
           this->ResidualThreshold, "set it to a number greater than 0");
-  require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
-  require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
+  require(this->IterationLimit >= 1, "Iteration Limit", this->IterationLimit,
+          "set it to 1 or more");
+  require(this->SweepsPerExchange >= 1, "Sweeps Per Exchange", this->SweepsPerExchange,
           "set it to 1 or more");
   require(this->Slabs >= 0, "Slabs", this->Slabs,
           "set it to 1 or more, or to 0 for one per thread");
@@ -184,31 +185,31 @@ void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list
   list.add("Conservative", this->Conservative);
   list.addAll("the conditions of sides", this->SideConditions);
   list.addAll("the values of sides", this->SideValues);
-  list.add("SourceType", this->SourceType);
-  list.add("SourceRate", this->SourceRate);
-  list.addAll("SourceCenter", this->SourceCenter);
-  list.add("SourceRadius", this->SourceRadius);
-  list.addAll("SourceBounds", this->SourceBounds);
-  list.add("UseInitialConcentration", this->UseInitialConcentration);
-  list.add("SteadyState", this->SteadyState);
-  list.add("TimeStep", this->TimeStep);
-  list.add("MaximumCourantNumber", this->MaximumCourantNumber);
-  list.add("ResidualThreshold", this->ResidualThreshold);
-  list.add("IterationLimit", this->IterationLimit);
-  list.add("SweepsPerExchange", this->SweepsPerExchange);
+  list.add("Source Type", this->SourceType);
+  list.add("Source Rate", this->SourceRate);
+  list.addAll("Source Center", this->SourceCenter);
+  list.add("Source Radius", this->SourceRadius);
+  list.addAll("Source Bounds", this->SourceBounds);
+  list.add("Use Initial Concentration", this->UseInitialConcentration);
+  list.add("Steady State", this->SteadyState);
+  list.add("Time Step", this->TimeStep);
+  list.add("Maximum Courant Number", this->MaximumCourantNumber);
+  list.add("Residual Threshold", this->ResidualThreshold);
+  list.add("Iteration Limit", this->IterationLimit);
+  list.add("Sweeps Per Exchange", this->SweepsPerExchange);
   list.add("Slabs", this->Slabs);
-  this->DescribeArray(list, "SelectVelocity", VELOCITY);
-  this->DescribeArray(list, "SelectSource", SOURCE);
-  this->DescribeArray(list, "SelectInitialConcentration", INITIAL);
+  this->DescribeArray(list, "Velocity", VELOCITY);
+  this->DescribeArray(list, "Source Array", SOURCE);
+  this->DescribeArray(list, "Initial Concentration", INITIAL);
   list.add("whether the input varies", this->State->inputVaries);
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncConvectionDiffusion::DescribeProperties(tributary::PropertyList& list) {
   this->DescribeEquation(list);
-  list.add("StopAt", this->StopAt);
-  list.add("NumberOfSteps", this->NumberOfSteps);
-  list.add("EndTime", this->EndTime);
+  list.add("Stop At", this->StopAt);
+  list.add("Number Of Steps", this->NumberOfSteps);
+  list.add("End Time", this->EndTime);
   list.addAll("the list of time steps", this->State->times);
   list.add("the requested time step", this->State->goal);
   if (this->State->inputVaries) {
@@ -386,8 +387,8 @@ void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "Decay: " << this->Decay << "\n"
      << indent << "Conservative: " << this->Conservative << "\n";
   for (int side = 0; side < SIDES; ++side) {
-    os << indent << SIDE_NAMES[side] << "Condition: " << this->SideConditions[side] << "\n"
-       << indent << SIDE_NAMES[side] << "Value: " << this->SideValues[side] << "\n";
+    os << indent << SIDE_NAMES[side] << " Condition: " << this->SideConditions[side] << "\n"
+       << indent << SIDE_NAMES[side] << " Value: " << this->SideValues[side] << "\n";
   }
   os << indent << "SourceType: " << this->SourceType << "\n"
      << indent << "SourceRate: " << this->SourceRate << "\n"

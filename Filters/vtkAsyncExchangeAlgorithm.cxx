@@ -26,10 +26,10 @@ void vtkAsyncExchangeAlgorithm::CheckExecutionProperties() {
   this->Superclass::CheckExecutionProperties();
   require(this->Arrivals >= 0 && this->Arrivals <= 1, "Arrivals", this->Arrivals,
           "set it to a fraction in [0, 1]");
-  require(this->BatchBytes >= 1, "BatchBytes", this->BatchBytes, "set it to 1 or more bytes");
-  require(this->HoldTime >= 0 && std::isfinite(this->HoldTime), "HoldTime", this->HoldTime,
+  require(this->BatchBytes >= 1, "Batch Bytes", this->BatchBytes, "set it to 1 or more bytes");
+  require(this->HoldTime >= 0 && std::isfinite(this->HoldTime), "Hold Time", this->HoldTime,
           "set it to 0 or more microseconds");
-  require(this->StallTimeout >= 0, "StallTimeout", this->StallTimeout,
+  require(this->StallTimeout >= 0, "Stall Timeout", this->StallTimeout,
           "set it to a positive number of seconds, or to 0 for no timeout");
   const auto known = tributary::detectorNames(tributary::WorkModel::AP);
   std::string choices = "\"default\"";
@@ -46,7 +46,7 @@ void vtkAsyncExchangeAlgorithm::DescribeExecutionProperties(tributary::PropertyL
   this->Superclass::DescribeExecutionProperties(list);
   list.add("Schedule", this->Schedule);
   list.add("Detector", this->Detector);
-  list.add("AutoTune", this->AutoTune);
+  list.add("Auto", this->AutoTune);
 }
 
 //------------------------------------------------------------------------------

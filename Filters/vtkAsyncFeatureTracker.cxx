@@ -57,16 +57,16 @@ void vtkAsyncFeatureTracker::SetCheckpointDirectory(const char* path) {
 //------------------------------------------------------------------------------
 void vtkAsyncFeatureTracker::CheckProperties() {
   this->Superclass::CheckProperties();
-  require(!this->ScalarConnectivity || this->GetNumberOfScalarRanges() == 1, "ScalarRange",
+  require(!this->ScalarConnectivity || this->GetNumberOfScalarRanges() == 1, "Scalar Range",
           "a list of several ranges", "set it to one range");
-  require(this->MinimumOverlap >= 0 && this->MinimumOverlap <= 1, "MinimumOverlap",
+  require(this->MinimumOverlap >= 0 && this->MinimumOverlap <= 1, "Minimum Overlap",
           this->MinimumOverlap, "set it to a fraction in [0, 1]");
   require(this->MinimumSecondaryOverlap >= 0 && this->MinimumSecondaryOverlap <= 1,
-          "MinimumSecondaryOverlap", this->MinimumSecondaryOverlap,
+          "Minimum Secondary Overlap", this->MinimumSecondaryOverlap,
           "set it to a fraction in [0, 1]");
-  require(this->CenterTolerance >= 0 && this->CenterTolerance <= 1, "CenterTolerance",
+  require(this->CenterTolerance >= 0 && this->CenterTolerance <= 1, "Center Tolerance",
           this->CenterTolerance, "set it to a ratio in [0, 1]");
-  require(this->CheckpointInterval >= 1, "CheckpointInterval", this->CheckpointInterval,
+  require(this->CheckpointInterval >= 1, "Checkpoint Interval", this->CheckpointInterval,
           "set it to 1 or more");
   if (!this->State->resumeError.empty()) {
     throw tributary::Error(this->State->resumeError);
@@ -77,19 +77,19 @@ void vtkAsyncFeatureTracker::CheckProperties() {
 void vtkAsyncFeatureTracker::DescribeTracking(tributary::PropertyList& list) {
   list.add("Features", this->Features);
   if (this->Features == CRITICAL_POINTS) {
-    list.add("CenterTolerance", this->CenterTolerance);
-    this->DescribeArray(list, "SelectCriticalField", 3);
+    list.add("Center Tolerance", this->CenterTolerance);
+    this->DescribeArray(list, "Critical Field", 3);
     list.add("Method", this->Method);
     return;
   }
   this->Superclass::DescribeProperties(list);
   list.add("Match", this->Match);
-  list.add("OverlapFraction", this->OverlapFraction);
-  list.add("MinimumOverlap", this->MinimumOverlap);
-  list.add("MinimumSecondaryOverlap", this->MinimumSecondaryOverlap);
+  list.add("Overlap Fraction", this->OverlapFraction);
+  list.add("Minimum Overlap", this->MinimumOverlap);
+  list.add("Minimum Secondary Overlap", this->MinimumSecondaryOverlap);
   list.add("Motion", this->Motion);
   if (this->Motion == VELOCITY_FIELD) {
-    this->DescribeArray(list, "SelectVelocity", 2);
+    this->DescribeArray(list, "Velocity", 2);
   }
 }
 
@@ -97,8 +97,8 @@ void vtkAsyncFeatureTracker::DescribeTracking(tributary::PropertyList& list) {
 void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list) {
   this->DescribeTracking(list);
   if (this->Features != CRITICAL_POINTS) {
-    list.add("CenterTolerance", this->CenterTolerance);
-    this->DescribeArray(list, "SelectCriticalField", 3);
+    list.add("Center Tolerance", this->CenterTolerance);
+    this->DescribeArray(list, "Critical Field", 3);
   }
   list.add("Resume", this->Resume);
   // Ranks must also be in the same step.
@@ -108,8 +108,8 @@ void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list) {
   list.add("the next time step", plan.next());
   list.add("whether to begin with a first step", plan.beginsAnew());
   list.add("the time of the last step", plan.lastTime());
-  list.add("CheckpointDirectory", this->CheckpointDirectory);
-  list.add("CheckpointInterval", this->CheckpointInterval);
+  list.add("Checkpoint Directory", this->CheckpointDirectory);
+  list.add("Checkpoint Interval", this->CheckpointInterval);
   list.add("the checkpoint to resume",
            this->State->resumed ? this->State->resumed->generation : std::int64_t(-1));
 }

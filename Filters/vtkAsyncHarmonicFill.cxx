@@ -48,31 +48,32 @@ void vtkAsyncHarmonicFill::ClearCellArrays() {
 //------------------------------------------------------------------------------
 void vtkAsyncHarmonicFill::CheckProperties() {
   using tributary::require;
-  require(this->Unknown != VALUE || std::isfinite(this->UnknownValue), "UnknownValue",
+  require(this->Unknown != VALUE || std::isfinite(this->UnknownValue), "Unknown Value",
           this->UnknownValue, "set it to a finite number, or Unknown to Not A Number");
   require(this->Tolerance > 0 && std::isfinite(this->Tolerance), "Tolerance", this->Tolerance,
           "set it to a number greater than 0");
-  require(this->CycleLimit >= 1, "CycleLimit", this->CycleLimit, "set it to 1 or more");
-  require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
-  require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
+  require(this->CycleLimit >= 1, "Cycle Limit", this->CycleLimit, "set it to 1 or more");
+  require(this->IterationLimit >= 1, "Iteration Limit", this->IterationLimit,
+          "set it to 1 or more");
+  require(this->SweepsPerExchange >= 1, "Sweeps Per Exchange", this->SweepsPerExchange,
           "set it to 1 or more");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list) {
-  list.addAll("PointArrays", this->PointArrays);
-  list.addAll("CellArrays", this->CellArrays);
+  list.addAll("Point Arrays", this->PointArrays);
+  list.addAll("Cell Arrays", this->CellArrays);
   list.add("Smoothness", this->Smoothness);
   list.add("Unknown", this->Unknown);
-  this->DescribeArray(list, "SelectMask", 0);
-  list.add("InvertMask", this->InvertMask);
-  list.add("UnknownValue", this->UnknownValue);
-  list.add("ShowFilled", this->ShowFilled);
-  list.add("MarkFilled", this->MarkFilled);
+  this->DescribeArray(list, "Mask", 0);
+  list.add("Invert Mask", this->InvertMask);
+  list.add("Unknown Value", this->UnknownValue);
+  list.add("Show Filled", this->ShowFilled);
+  list.add("Mark Filled", this->MarkFilled);
   list.add("Tolerance", this->Tolerance);
-  list.add("CycleLimit", this->CycleLimit);
-  list.add("IterationLimit", this->IterationLimit);
-  list.add("SweepsPerExchange", this->SweepsPerExchange);
+  list.add("Cycle Limit", this->CycleLimit);
+  list.add("Iteration Limit", this->IterationLimit);
+  list.add("Sweeps Per Exchange", this->SweepsPerExchange);
 }
 
 //------------------------------------------------------------------------------

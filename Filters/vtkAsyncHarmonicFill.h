@@ -20,9 +20,10 @@
  * none are named, it fills all point and cell arrays with unknown values, except for ghost flags,
  * vtkValidPointMask, global and pedigree ids, and the mask. Each component is filled separately.
  * Unknown defines which values are unknown, see Unknowns. A tuple with an unknown component is
- * unknown as a whole. An array without known values is an error; an array without unknown values is
- * passed through. No flux crosses the border of the grid: a hole at the border is filled from its
- * other sides, at right angles to the border.
+ * unknown as a whole. An array without known values is passed through with a warning, and is an
+ * error if there are no others; an array without unknown values is passed through. No flux crosses
+ * the border of the grid: a hole at the border is filled from its other sides, at right angles to
+ * the border.
  *
  * **Method.** Conjugate gradients with a multigrid preconditioner, in which neighbors wait for each
  * other, are followed by asynchronous Gauss-Seidel iterations: F. Magoulès, G. Gbikpi-Benissan,

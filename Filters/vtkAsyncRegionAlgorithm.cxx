@@ -33,11 +33,11 @@ vtkAsyncRegionAlgorithm::~vtkAsyncRegionAlgorithm() = default;
 //------------------------------------------------------------------------------
 void vtkAsyncRegionAlgorithm::CheckProperties() {
   if (this->ScalarConnectivity) {
-    require(!this->ScalarRanges.empty(), "ScalarRange", "empty", "set it to one range or more");
+    require(!this->ScalarRanges.empty(), "Scalar Range", "empty", "set it to one range or more");
     for (const auto& range : this->ScalarRanges) {
-      require(!std::isnan(range[0]) && !std::isnan(range[1]), "ScalarRange", "not a number",
+      require(!std::isnan(range[0]) && !std::isnan(range[1]), "Scalar Range", "not a number",
               "set it to two numbers");
-      require(range[0] <= range[1], "ScalarRange", range[0], "its end, ", range[1],
+      require(range[0] <= range[1], "Scalar Range", range[0], "its end, ", range[1],
               ", must not be below its beginning");
     }
   }
@@ -47,22 +47,22 @@ void vtkAsyncRegionAlgorithm::CheckProperties() {
 
 //------------------------------------------------------------------------------
 void vtkAsyncRegionAlgorithm::DescribeProperties(tributary::PropertyList& list) {
-  list.add("ConnectThrough", this->ConnectThrough);
+  list.add("Connect Through", this->ConnectThrough);
   list.add("Tolerance", this->Tolerance);
   list.add("Method", this->Method);
-  list.add("ScalarConnectivity", this->ScalarConnectivity);
+  list.add("Scalar Connectivity", this->ScalarConnectivity);
   if (this->ScalarConnectivity) {
-    this->DescribeArray(list, "SelectInputScalars", 0);
-    list.add("FullScalarConnectivity", this->FullScalarConnectivity);
+    this->DescribeArray(list, "Scalars", 0);
+    list.add("Full Scalar Connectivity", this->FullScalarConnectivity);
     std::vector<double> bounds;
     for (const auto& range : this->ScalarRanges) {
       bounds.insert(bounds.end(), range.begin(), range.end());
     }
-    list.addAll("ScalarRange", bounds);
+    list.addAll("Scalar Range", bounds);
   }
-  list.add("LabelConnectivity", this->LabelConnectivity);
+  list.add("Label Connectivity", this->LabelConnectivity);
   if (this->LabelConnectivity) {
-    this->DescribeArray(list, "SelectLabels", 1);
+    this->DescribeArray(list, "Labels", 1);
   }
 }
 
@@ -72,7 +72,7 @@ tributary::FindArray vtkAsyncRegionAlgorithm::Finder(int index) {
     if (leaf.trees &&
         this->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_ASSOCIATION()) ==
             vtkDataObject::FIELD_ASSOCIATION_POINTS) {
-      throw tributary::Error(std::string(index == 0 ? "SelectInputScalars" : "SelectLabels") +
+      throw tributary::Error(std::string(index == 0 ? "Scalars" : "Labels") +
                              " names an array of points, but hyper tree grids have arrays of cells "
                              "only; choose one of these");
     }

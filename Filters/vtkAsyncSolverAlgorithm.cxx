@@ -16,7 +16,7 @@ void vtkAsyncSolverAlgorithm::CheckExecutionProperties() {
 void vtkAsyncSolverAlgorithm::DescribeExecutionProperties(tributary::PropertyList& list) {
   this->Superclass::DescribeExecutionProperties(list);
   list.add("Schedule", this->Schedule);
-  list.add("ConvergenceDetection", this->ConvergenceDetection);
+  list.add("Convergence Detection", this->ConvergenceDetection);
 }
 
 //------------------------------------------------------------------------------

@@ -71,56 +71,55 @@ int vtkAsyncStreamTracer::RequestUpdateExtent(vtkInformation* request,
 void vtkAsyncStreamTracer::CheckProperties() {
   using tributary::require;
   const double first = this->InitialIntegrationStep;
-  require(first > 0 && std::isfinite(first), "InitialIntegrationStep", first,
+  require(first > 0 && std::isfinite(first), "Initial Step Length", first,
           "set it to a positive length");
   if (this->IntegratorType == RUNGE_KUTTA45) {
     const double shortest = this->MinimumIntegrationStep;
     const double longest = this->MaximumIntegrationStep;
-    require(shortest >= 0 && std::isfinite(shortest), "MinimumIntegrationStep", shortest,
-            "set it to a positive length, or to 0 to use InitialIntegrationStep");
-    require(longest >= 0 && std::isfinite(longest), "MaximumIntegrationStep", longest,
-            "set it to a positive length, or to 0 to use InitialIntegrationStep");
+    require(shortest >= 0 && std::isfinite(shortest), "Minimum Step Length", shortest,
+            "set it to a positive length, or to 0 to use Initial Step Length");
+    require(longest >= 0 && std::isfinite(longest), "Maximum Step Length", longest,
+            "set it to a positive length, or to 0 to use Initial Step Length");
     require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
-            "MinimumIntegrationStep", shortest, "it must not be above MaximumIntegrationStep");
-    require(this->MaximumError > 0 && std::isfinite(this->MaximumError), "MaximumError",
+            "Minimum Step Length", shortest, "it must not be above Maximum Step Length");
+    require(this->MaximumError > 0 && std::isfinite(this->MaximumError), "Maximum Error",
             this->MaximumError, "set it to a positive length");
   }
   require(this->MaximumNumberOfSteps >= 0 &&
               this->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-          "MaximumNumberOfSteps", this->MaximumNumberOfSteps,
-          "set it to a number from 0 to 2147483645");
-  require(this->MaximumPropagation > 0, "MaximumPropagation", this->MaximumPropagation,
+          "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number from 0 to 2147483645");
+  require(this->MaximumPropagation > 0, "Maximum Streamline Length", this->MaximumPropagation,
           "set the maximum streamline length to a positive length");
-  require(this->MaximumIntegrationTime >= 0, "MaximumIntegrationTime", this->MaximumIntegrationTime,
-          "set it to a positive time, or to 0 for no limit");
-  require(this->TerminalSpeed >= 0, "TerminalSpeed", this->TerminalSpeed,
+  require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
+          this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
+  require(this->TerminalSpeed >= 0, "Terminal Speed", this->TerminalSpeed,
           "set it to 0 or a positive speed");
-  require(std::isfinite(this->RotationScale), "RotationScale", this->RotationScale,
+  require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
           "set it to a finite number");
-  require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "BlocksPerRank",
+  require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
           this->BlocksPerRank, "set it to a number from 1 to 1000000");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   this->DescribeArray(list, "Vectors", 0);
-  list.add("IntegrationDirection", this->IntegrationDirection);
-  list.add("JoinDirections", this->JoinDirections);
-  list.add("IntegratorType", this->IntegratorType);
-  list.add("IntegrationStepUnit", this->IntegrationStepUnit);
-  list.add("InitialIntegrationStep", this->InitialIntegrationStep);
-  list.add("MinimumIntegrationStep", this->MinimumIntegrationStep);
-  list.add("MaximumIntegrationStep", this->MaximumIntegrationStep);
-  list.add("MaximumError", this->MaximumError);
-  list.add("MaximumNumberOfSteps", this->MaximumNumberOfSteps);
-  list.add("MaximumPropagation", this->MaximumPropagation);
-  list.add("MaximumIntegrationTime", this->MaximumIntegrationTime);
-  list.add("TerminalSpeed", this->TerminalSpeed);
-  list.add("ComputeVorticity", this->ComputeVorticity);
-  list.add("RotationScale", this->RotationScale);
-  list.add("SurfaceStreamlines", this->SurfaceStreamlines);
+  list.add("Integration Direction", this->IntegrationDirection);
+  list.add("Join Directions", this->JoinDirections);
+  list.add("Integrator Type", this->IntegratorType);
+  list.add("Integration Step Unit", this->IntegrationStepUnit);
+  list.add("Initial Step Length", this->InitialIntegrationStep);
+  list.add("Minimum Step Length", this->MinimumIntegrationStep);
+  list.add("Maximum Step Length", this->MaximumIntegrationStep);
+  list.add("Maximum Error", this->MaximumError);
+  list.add("Maximum Steps", this->MaximumNumberOfSteps);
+  list.add("Maximum Streamline Length", this->MaximumPropagation);
+  list.add("Maximum Integration Time", this->MaximumIntegrationTime);
+  list.add("Terminal Speed", this->TerminalSpeed);
+  list.add("Compute Vorticity", this->ComputeVorticity);
+  list.add("Rotation Scale", this->RotationScale);
+  list.add("Surface Streamlines", this->SurfaceStreamlines);
   list.addAll("Periodic", this->Periodic);
-  list.add("ReportRejectedSeeds", this->ReportRejectedSeeds);
+  list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
 }
 
 //------------------------------------------------------------------------------

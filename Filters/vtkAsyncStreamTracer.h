@@ -108,7 +108,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
     UNEXPECTED_VALUE = 3,  ///< A velocity that is not finite.
     OUT_OF_LENGTH = 4,
     OUT_OF_STEPS = 5,
-    STAGNATION = 6,
+    STAGNATION = 6,  ///< The flow is too slow, or a step leads to where it begins.
     OUT_OF_TIME = 7
   };
 
@@ -259,8 +259,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Whether to project each new point onto the adjacent surface cell, so that lines stay on a
-   * curved surface. The input must consist of 2D cells. Default: false.
+   * Whether lines stay on a surface: the component of the vectors along the normal of a cell is
+   * left out, and each new point is projected onto the adjacent cell. If false, vectors that point
+   * out of the surface end lines. The input must consist of 2D cells. Default: false.
    */
   vtkSetMacro(SurfaceStreamlines, bool);
   vtkGetMacro(SurfaceStreamlines, bool);

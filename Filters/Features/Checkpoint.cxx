@@ -73,7 +73,7 @@ std::optional<CheckpointIndex> Checkpoint::find() const {
   const auto refuse = [&] {
     throw Error("\"" + indexPath() +
                 "\" is not the index of a checkpoint of this version of the filter; choose another "
-                "CheckpointDirectory, or remove the file");
+                "Checkpoint Directory, or remove the file");
   };
   CheckpointIndex index;
   try {
@@ -105,7 +105,7 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error)
-      throw Error("cannot create the CheckpointDirectory \"" + folder_ + "\": " + error.message());
+      throw Error("cannot create the Checkpoint Directory \"" + folder_ + "\": " + error.message());
     if (const auto last = find()) {
       before = last->generation;
       parts = static_cast<std::int64_t>(last->sizes.size());

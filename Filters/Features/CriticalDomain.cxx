@@ -360,8 +360,7 @@ CriticalField findCriticalField(Transport& transport, const CriticalDomain& doma
   const auto refuse = [](const std::string& what) {
     throw Error(what +
                 "; choose an array of points that all data sets have, with one component or "
-                "as many as the data have dimensions, with SelectCriticalField "
-                "(SetInputArrayToProcess(3, ...))");
+                "as many as the data have dimensions, with Critical Field");
   };
   const int dimension = domain.dimension();
   std::vector<vtkDataArray*> arrays;

@@ -145,7 +145,7 @@ void RegionTracking::addSamplesOf(std::size_t n, const FeatureTrackerSettings& s
         velocity->GetNumberOfTuples() != (atCells ? leaf.cells() : leaf.points()))
       throw Error(
           "a data set lacks the vectors required by Motion; choose an array of three components "
-          "that all data sets have with SelectVelocity (SetInputArrayToProcess(2, ...)), or "
+          "that all data sets have with Velocity, or "
           "another Motion");
   }
   addSamples(*step_.regions().labeled[n], step_.regionsOf(n), step_.regions().scales, velocity,

@@ -49,7 +49,7 @@ void forEachCellOf(const CellRange& box, Visit&& visit) {
 
 /// Local, inside of an agreement. @return one array for each piece
 std::vector<PieceArray> ConvectionDiffusionRun::findArrays(const ArrayChoice& choice,
-                                                           const char* property, int index,
+                                                           const char* property,
                                                            std::size_t components) const {
   std::vector<PieceArray> found;
   for (const GridPiece& piece : cells_.pieces) {
@@ -58,8 +58,7 @@ std::vector<PieceArray> ConvectionDiffusionRun::findArrays(const ArrayChoice& ch
         found.back().array->GetNumberOfComponents() != static_cast<int>(components))
       throw Error(std::string("the input lacks the array that ") + property + " chooses, with " +
                   std::to_string(components) + (components == 1 ? " component" : " components") +
-                  " at cells or points; choose another one with " + property +
-                  " (SetInputArrayToProcess(" + std::to_string(index) + ", ...))");
+                  " at cells or points; choose another one there");
   }
   return found;
 }
@@ -68,7 +67,7 @@ void ConvectionDiffusionRun::readFlow() {
   CellFlow flow;
   double rate = 0;
   collectively(transport_, [&] {
-    flow = cellFlow(cells_, findArrays(settings_.velocity, "SelectVelocity", 0, 3));
+    flow = cellFlow(cells_, findArrays(settings_.velocity, "Velocity", 3));
     std::vector<double> rates(cells_.count(), 0.0);
     for (std::size_t a = 0; a < 3; ++a)
       forEachCellOf(cells_.box, [&](const auto& cell, std::size_t at) {
@@ -107,8 +106,7 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   collectively(transport_, [&] {
     state_.source.assign(cells_.count(), 0.0);
     if (settings_.source == Source::Array) {
-      state_.source =
-          cellValues(cells_, findArrays(settings_.sourceArray, "SelectSource", 1, 1), 0);
+      state_.source = cellValues(cells_, findArrays(settings_.sourceArray, "Source Array", 1), 0);
     } else if (settings_.source == Source::Data) {
       double point[3];
       for (const Leaf& leaf : leavesOf(source))
@@ -146,8 +144,8 @@ void ConvectionDiffusionRun::initialize() {
     state_.history.clear();
     state_.concentration.assign(cells_.count(), 0.0);
     if (!settings_.useInitialConcentration) return;
-    state_.concentration = cellValues(
-        cells_, findArrays(settings_.initialArray, "SelectInitialConcentration", 2, 1), 0);
+    state_.concentration =
+        cellValues(cells_, findArrays(settings_.initialArray, "Initial Concentration", 1), 0);
     for (std::size_t i = 0; i < state_.concentration.size(); ++i) {
       if (cells_.hidden[i]) state_.concentration[i] = 0;
       if (!std::isfinite(state_.concentration[i]))
@@ -213,9 +211,9 @@ bool ConvectionDiffusionRun::solveSubstep(ConvectionDiffusionSolver& solver, std
   if (result.verdict != Verdict::Converged) {
     std::ostringstream text;
     text << "the residual is " << result.residual << " after " << result.iterations
-         << " iterations and exceeds ResidualThreshold, " << settings_.residualThreshold;
+         << " iterations and exceeds Residual Threshold, " << settings_.residualThreshold;
     text << (result.verdict == Verdict::IterationLimit
-                 ? "; raise IterationLimit or ResidualThreshold, or reduce the time step"
+                 ? "; raise Iteration Limit or Residual Threshold, or reduce Time Step"
                  : ": the iterations diverged to values that are not finite");
     throw Error(text.str());
   }
@@ -234,8 +232,8 @@ std::int64_t ConvectionDiffusionRun::substepsOf(double length) const {
       std::max(std::ceil(length * state_.rate / settings_.maximumCourantNumber), 1.0);
   if (!(substeps <= MaximumSubsteps))
     throw Error(
-        "MaximumCourantNumber divides a step into more than 1000000 parts; raise it, or reduce "
-        "TimeStep");
+        "Maximum Courant Number divides a step into more than 1000000 parts; raise it, or reduce "
+        "Time Step");
   return static_cast<std::int64_t>(substeps);
 }
 

@@ -114,7 +114,7 @@ class ConvectionDiffusionRun {
                              vtkTable* history);
 
  private:
-  std::vector<PieceArray> findArrays(const ArrayChoice& choice, const char* property, int index,
+  std::vector<PieceArray> findArrays(const ArrayChoice& choice, const char* property,
                                      std::size_t components) const;
   void prepare(vtkDataObject* source);
   void readFlow();

@@ -82,8 +82,8 @@ void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
     mask = settings_.mask(dataSet);
     if (!isMask(mask, dataSet))
       throw Error(
-          "the input lacks the array that SelectMask chooses, with 1 component at points or cells; "
-          "choose another one with SelectMask (SetInputArrayToProcess(0, ...))");
+          "the input lacks the array that Mask chooses, with 1 component at points or cells; "
+          "choose another one there");
   }
   const bool isAll = settings_.pointArrays.empty() && settings_.cellArrays.empty();
   for (const bool areCells : {false, true}) {
@@ -105,7 +105,7 @@ void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
       if (!attributes->GetArray(name->c_str(), index) || !canBeFilled(attributes, index))
         throw Error("the input lacks " + nameOf(*name, areCells) +
                     " with numbers that are not ids or ghost flags; choose another one with " +
-                    (areCells ? "CellArrays" : "PointArrays"));
+                    (areCells ? "Cell Arrays" : "Point Arrays"));
       if (!fits)
         throw Error(nameOf(*name, areCells) + " is chosen, but the mask belongs to " +
                     (areCells ? "points" : "cells") +
@@ -143,9 +143,10 @@ void HarmonicFillRun::checkMarks(const std::vector<Task>& tasks) const {
       return other.isAtCells == task.isAtCells && other.name == task.name + "Filled";
     };
     if (std::any_of(tasks.begin(), tasks.end(), isItsMark))
-      throw Error(nameOf(task.name + "Filled", task.isAtCells) +
-                  " is to be filled, but MarkFilled would replace it; set MarkFilled to false, or "
-                  "choose arrays without it");
+      throw Error(
+          nameOf(task.name + "Filled", task.isAtCells) +
+          " is to be filled, but Mark Filled would replace it; set Mark Filled to false, or "
+          "choose arrays without it");
   }
 }
 
@@ -163,7 +164,7 @@ void HarmonicFillRun::markUnknown(const GridPiece& piece, const Task& task, Mark
   if (settings_.unknown == Unknown::Mask) {
     const PieceArray mask = settings_.mask(piece.dataSet);
     if (!isMask(mask, piece.dataSet) || mask.isAtCells != task.isAtCells)
-      throw Error("a piece of the input lacks the array that SelectMask chooses");
+      throw Error("a piece of the input lacks the array that Mask chooses");
     mark(
         [&](vtkIdType i) { return (mask.array->GetComponent(i, 0) != 0) != settings_.invertMask; });
     return;
@@ -265,7 +266,7 @@ void HarmonicFillRun::throwNotConverged(const Task& task, const HarmonicFillResu
     text << " and its correction is " << result.correction << "; one of them exceeds";
   text << " Tolerance, " << settings_.tolerance << ", times the range of the known values, "
        << result.highest - result.lowest << "; raise Tolerance or "
-       << (isHarmonic ? "IterationLimit" : "CycleLimit, or set Smoothness to Harmonic");
+       << (isHarmonic ? "Iteration Limit" : "Cycle Limit, or set Smoothness to Harmonic");
   throw Error(text.str());
 }
 
@@ -304,10 +305,10 @@ bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begi
       allreduce(transport_, ReduceOp::Sum, std::vector<std::int64_t>{mine, canUseSolver ? 0 : 1});
   if (counts[0] == 0) return true;
   const std::int64_t all = sites.lattice.along(0) * sites.lattice.along(1) * sites.lattice.along(2);
-  if (counts[0] == all)
-    throw Error("nothing is known in " + nameOf(task.name, task.isAtCells) + ": all " +
-                std::to_string(all) +
-                " values are unknown; choose other arrays, or check the property Unknown");
+  if (counts[0] == all) {
+    withoutValues_.push_back(task);
+    return true;
+  }
   if (counts[1] != 0) makeSolver(sites, task, unknown);
   Filled filled;
   filled.task = task;
@@ -318,6 +319,19 @@ bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begi
     if (!fillComponent(sites, component, begin + part * component, part, filled)) return false;
   done_.push_back(std::move(filled));
   return true;
+}
+
+/// Local, with the same result on all ranks. Arrays without a known value remain as they are, which
+/// is an error only if there are no others.
+void HarmonicFillRun::reportWithoutValues(std::size_t tasks) const {
+  if (withoutValues_.empty()) return;
+  std::string names;
+  for (const Task& task : withoutValues_)
+    names += (names.empty() ? "" : ", ") + nameOf(task.name, task.isAtCells);
+  const std::string text = "nothing is known in " + names +
+                           ": all values are unknown; choose other arrays, or check Unknown";
+  if (withoutValues_.size() == tasks) throw Error(text);
+  if (transport_.rank() == 0) context_.warn("The other arrays are filled, but " + text + ".");
 }
 
 /// Local. Adds the filled arrays, and marks if asked for.
@@ -422,6 +436,7 @@ bool HarmonicFillRun::execute(vtkDataObject* input, vtkDataObject* output) {
     if (!fill(task.isAtCells ? cells : points, task, begin, share)) return false;
     begin += share;
   }
+  reportWithoutValues(tasks.size());
   retireSolver();
   context_.statistics.phase("SolvingSeconds");
   write(input, output);

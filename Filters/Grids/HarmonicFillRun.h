@@ -90,6 +90,7 @@ class HarmonicFillRun {
                   const std::vector<std::uint8_t>& unknown);
   HarmonicFillOptions makeOptions() const;
   void retireSolver();
+  void reportWithoutValues(std::size_t tasks) const;
   [[noreturn]] void throwNotConverged(const Task& task, const HarmonicFillResult& result) const;
   void write(vtkDataObject* input, vtkDataObject* output);
   void writeFilled(vtkDataSet* dataSet, std::size_t piece) const;
@@ -101,6 +102,7 @@ class HarmonicFillRun {
   const HarmonicFillSettings& settings_;
   GridCells cells_;
   std::vector<Filled> done_;
+  std::vector<Task> withoutValues_;  ///< arrays all of whose values are unknown
 
   /// The solver of the last task; reused by tasks with the same unknown sites.
   std::unique_ptr<HarmonicFill> solver_;

@@ -99,8 +99,7 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
               "Cell Data to Point Data or Point Data to Cell Data first";
     if (known && name != flow.vectorName && error.empty())
       error = "the vectors are \"" + flow.vectorName + "\" in some blocks and \"" + name +
-              "\" in others; choose one by its name with the property Vectors "
-              "(SetInputArrayToProcess)";
+              "\" in others; choose one by its name with Vectors";
     flow.vectorName = name;
     flow.cellCentered = centered;
     known = true;
@@ -109,7 +108,7 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
   if (!known)
     throw Error(
         "no block of the input on any rank has cells and the vectors to trace; choose an array of "
-        "3 components that the input has with the property Vectors (SetInputArrayToProcess)");
+        "3 components that the input has with Vectors");
   if (flow.vectorName.empty()) throw Error("the vectors have no name; give their array one");
 }
 
@@ -127,8 +126,8 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
       if (piece.velocity->GetNumberOfComponents() != 3)
         throw Error("the vectors \"" + flow->vectorName + "\" have " +
                     std::to_string(piece.velocity->GetNumberOfComponents()) +
-                    " components where 3 are needed; choose another array with the property "
-                    "Vectors (SetInputArrayToProcess)");
+                    " components where 3 are needed; choose another array with "
+                    "Vectors");
       highest = std::max<std::int64_t>(highest, piece.dimension);
     }
   });

@@ -142,7 +142,7 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
   if (!flow.cellCentered && std::none_of(list.arrays.begin(), list.arrays.end(), isVelocity))
     throw Error("the vectors \"" + flow.vectorName +
                 "\" are ids, bits or flags, which are not interpolated; choose another array with "
-                "the property Vectors (SetInputArrayToProcess)");
+                "Vectors");
   return list;
 }
 

@@ -22,6 +22,7 @@
 #include "Lines/LineTable.h"
 #include "Lines/PointArrays.h"
 #include "Lines/SeedsFromVTK.h"
+#include "Lines/SurfaceVectors.h"
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Error.h"
@@ -40,6 +41,20 @@ constexpr double TracingDone = 0.8;
 int moreBlocks(int blocksPerRank) {
   return static_cast<int>(
       std::min<std::int64_t>(std::numeric_limits<int>::max(), std::int64_t{4} * blocksPerRank));
+}
+
+/// Local. The seeds in a cell whose lines leave the domain before the end of the first step.
+std::int64_t seedsThatLeaveAtOnce(const LineTable& table) {
+  std::int64_t count = 0;
+  const auto leavesAtOnce = [](const HalfLine& half) {
+    return half.points == 1 && half.reason == Reason::OutOfDomain;
+  };
+  for (std::size_t n = 0; n + 1 < table.halves.size(); n += 2) {
+    const HalfLine &ahead = table.halves[n], &behind = table.halves[n + 1];
+    if (ahead.isOutput || behind.isOutput) continue;
+    count += leavesAtOnce(ahead) || leavesAtOnce(behind);
+  }
+  return count;
 }
 
 }  // namespace
@@ -77,7 +92,7 @@ TraceOptions StreamTracerRun::makeOptions(const FlowDomain& flow) {
   options.rules = settings_.rules;
   collectively(context_.transport, [&] {
     StepRules& rules = options.rules;
-    require(!rules.onSurface || flow.dimension == 2, "SurfaceStreamlines",
+    require(!rules.onSurface || flow.dimension == 2, "Surface Streamlines",
             "on with an input of volumes",
             "turn it off, or trace on the result of Extract Surface");
     for (std::size_t a = 0; a < 3; ++a) {
@@ -130,7 +145,7 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
 bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options) {
   PropertyList properties = settings_.properties;
   properties.add("Seeds", seeds.shares.total);
-  properties.add("BlocksPerRank", settings_.blocksPerRank);
+  properties.add("Blocks Per Rank", settings_.blocksPerRank);
   properties.add("Ranks", context_.transport.size());
   const bool known = state_.choice && state_.choice->properties == properties;
   std::size_t trials = 0;
@@ -162,13 +177,17 @@ void StreamTracerRun::reportRejected(const SeedList& seeds, const LineTable& tab
 
 /// Collective. Shows the warnings of all ranks, on one of them.
 void StreamTracerRun::warn(const FlowDomain& flow, const std::vector<std::string>& droppedArrays,
-                           std::int64_t unexpected) {
+                           const LineTable& table) {
   const auto& blocks = flow.domain->blocks;
   const std::int64_t withCells = std::count_if(
       blocks.begin(), blocks.end(), [](const auto& block) { return !block->bounds().empty(); });
   const std::vector<std::int64_t> sums =
       allreduce(context_.transport, ReduceOp::Sum,
-                std::vector<std::int64_t>{unexpected, skippedTrees_, withCells});
+                std::vector<std::int64_t>{table.unexpected, skippedTrees_, withCells,
+                                          seedsThatLeaveAtOnce(table)});
+  const bool leaveSurface =
+      sums[3] > 0 && flow.dimension == 2 && !settings_.rules.onSurface &&
+      allreduce(context_.transport, ReduceOp::Or, std::int64_t(vectorsLeaveSurface(flow))) != 0;
   if (context_.transport.rank() != 0) return;
   for (const std::string& name : droppedArrays)
     context_.warn("The point array \"" + name +
@@ -182,6 +201,11 @@ void StreamTracerRun::warn(const FlowDomain& flow, const std::vector<std::string
         "There are no streamlines: each cell of the input is flat, a ghost cell, hidden, or has "
         "coordinates that are not finite or of extreme magnitude; check the points and the spacing "
         "of the input.");
+  if (leaveSurface)
+    context_.warn(std::to_string(sums[3]) +
+                  " seeds have no line: vectors point out of the surface that the cells of the "
+                  "input form, and lines that leave it end; turn on Surface Streamlines to trace "
+                  "along the surface.");
   if (sums[0] > 0)
     context_.warn(std::to_string(sums[0]) +
                   " lines end where the vectors are not finite numbers (ReasonForTermination " +
@@ -235,7 +259,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   if (settings_.autoTune && state_.choice->expected)
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
   if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());
-  warn(*flow, arrays.dropped, table.unexpected);
+  warn(*flow, arrays.dropped, table);
   return true;
 }
 

@@ -80,7 +80,7 @@ class StreamTracerRun {
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
   void warn(const FlowDomain& flow, const std::vector<std::string>& droppedArrays,
-            std::int64_t unexpected);
+            const LineTable& table);
 
   const RunContext& context_;
   const StreamTracerSettings& settings_;

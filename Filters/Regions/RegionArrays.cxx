@@ -25,14 +25,13 @@ std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Le
       labels[n] = find(leaf, association);
       if (labels[n] && association != vtkDataObject::FIELD_ASSOCIATION_CELLS) {
         throw Error(
-            "SelectLabels is an array of points; choose an array of cells, or convert it "
+            "Labels is an array of points; choose an array of cells, or convert it "
             "with Point Data to Cell Data first");
       }
       if (!labels[n] && leaf.cells() > 0) {
         throw Error(
-            "a data set lacks the label array required by LabelConnectivity; choose an array "
-            "of cells that all data sets have with SelectLabels "
-            "(SetInputArrayToProcess(1, ...))");
+            "a data set lacks the label array required by Label Connectivity; choose an array "
+            "of cells that all data sets have with Labels");
       }
     }
   });
@@ -53,9 +52,9 @@ std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>
       const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
       if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS)) {
         throw Error(
-            "a data set lacks the scalar array required by ScalarConnectivity; choose an array of "
-            "points or cells that all data sets have with SelectInputScalars "
-            "(SetInputArrayToProcess(0, ...)), or turn ScalarConnectivity off");
+            "a data set lacks the scalar array required by Scalar Connectivity; choose an array of "
+            "points or cells that all data sets have with Scalars, or turn Scalar Connectivity "
+            "off");
       }
       const vtkIdType count = atCells ? leaf.cells() : leaf.points();
       const bool isComplete =
@@ -66,7 +65,7 @@ std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>
                     " components and " + std::to_string(scalars->GetNumberOfTuples()) +
                     " tuples for " + std::to_string(count) + (atCells ? " cells" : " points") +
                     "; choose one of one component with "
-                    "SelectInputScalars");
+                    "Scalars");
       }
       tests[n].scalars = scalars;
       tests[n].atCells = atCells;
@@ -97,12 +96,13 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
         if (!array || !(atCells ? hasValuePerCell(array, leaf)
                                 : array->GetNumberOfTuples() == leaf.points())) {
           throw Error("a data set lacks the array \"" + name +
-                      "\" of StatisticsArrays at its cells or points; choose arrays that all data "
+                      "\" of Statistics Arrays at its cells or points; choose arrays that all data "
                       "sets have");
         }
         if (components != 0 && components != array->GetNumberOfComponents()) {
-          throw Error("the array \"" + name +
-                      "\" of StatisticsArrays has another number of components in other data sets");
+          throw Error(
+              "the array \"" + name +
+              "\" of Statistics Arrays has another number of components in other data sets");
         }
         components = array->GetNumberOfComponents();
         found[n] = {array, atCells};
@@ -112,7 +112,7 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
     collectively(transport, [&] {
       if (components != 0 && components != most) {
         throw Error("the array \"" + name +
-                    "\" of StatisticsArrays has another number of components on other ranks");
+                    "\" of Statistics Arrays has another number of components on other ranks");
       }
     });
     collectively(transport, [&] {

@@ -38,7 +38,7 @@ void requireAll(Transport& transport, const std::vector<std::int64_t>& ids,
   const auto total = allreduce(transport, ReduceOp::Sum, found);
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (total[i] == 0)
-      throw Error("SeedIds has " + std::to_string(ids[i]) + ", but there is no such " + what +
+      throw Error("Seed Ids has " + std::to_string(ids[i]) + ", but there is no such " + what +
                   "; set it to ids that the input has");
 }
 
@@ -176,7 +176,7 @@ RegionSelection selectSpecified(const RegionTable& table,
   RegionSelection selection;
   for (const std::int64_t number : numbers) {
     if (number < 0 || number >= table.total)
-      throw Error("SpecifiedRegionIds has " + std::to_string(number) + ", but there are " +
+      throw Error("Specified Region Ids has " + std::to_string(number) + ", but there are " +
                   std::to_string(table.total) + " regions; set it to ids below that");
     selection.numbers.push_back(number);
   }
@@ -219,8 +219,8 @@ RegionSelection selectAtPoints(Transport& transport, const ComponentDomain& doma
                                const RangeRegions& regions, const std::vector<std::int64_t>& ids) {
   if (domain.rules.points == DomainRules::Points::Trees)
     throw Error(
-        "SeedIds are points, but hyper tree grids have no points; name cells with another "
-        "ExtractionMode, or choose that of the closest point");
+        "Seed Ids are points, but hyper tree grids have no points; name cells with another "
+        "Extraction Mode, or choose that of the closest point");
   const SeedKind points{
       "point", domain.rules.hasPointIds, 0,
       [](const ComponentPiece& piece) { return piece.points(); },

@@ -91,10 +91,10 @@ def random_properties(proxy, spared, rng):
 
 
 def is_named(proxy, message):
-    """Whether a message names a property of the proxy, as in XML or as in the class."""
+    """Whether a message names a property of the proxy by the label that the panel shows."""
+    spaces = "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
     return any(
-        name in message or re.sub("^(Set|Add)", "", element.get("command")) in message
-        for name, element in of_proxy(proxy).items()
+        (element.get("label") or re.sub(spaces, " ", name)) in message for name, element in of_proxy(proxy).items()
     )
 
 

@@ -3,6 +3,7 @@
 and as ParaView's own."""
 import re
 
+import MessagesNameLabels
 from checks import *
 
 # Properties of ParaView's proxies that ours lack on purpose: cells are located by walking, and seeds
@@ -63,6 +64,7 @@ def text(documented):
     return (documentation.GetDescription() or "").strip() if documentation else ""
 
 
+elements = {proxy: properties for proxy, _, properties in MessagesNameLabels.proxies()}
 pairs = (("AsyncStreamTracer", "StreamTracer"),
          ("AsyncStreamTracerWithCustomSource", "ArbitrarySourceStreamTracer"),
          ("AsyncConnectivity", "PVConnectivityFilter"),
@@ -77,6 +79,8 @@ for ours, theirs in pairs:
     expect(len(proxy.GetDocumentation().GetShortHelp()) > 20, ours + " has a short help")
     mine = properties(proxy)
     for name, property_ in mine.items():
+        label = MessagesNameLabels.label_of(elements[ours][name])
+        expect(property_.GetXMLLabel() == label, "the label of %s.%s is %s" % (ours, name, label))
         expect(len(text(property_)) > 20, "%s.%s is documented" % (ours, name))
         end = default_text(property_)
         if end is not None:
@@ -135,7 +139,7 @@ for name, least in zip(BARE, (24, 20, 18, 30, 12)):
         member = re.sub("[^A-Za-z]", "", member)
         if member in UNLIKE or member.startswith("Select"):
             continue
-        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", member)
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", member)
         key = member if member in bare else spaced
         expect(key in bare, "the filter prints " + member)
         # A default that depends on the input is before there is one what the XML says.

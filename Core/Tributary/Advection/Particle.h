@@ -10,7 +10,7 @@ enum class Reason : std::uint8_t {
   None = 0,
   OutOfDomain = 1,
   NotInitialized = 2,   ///< The seed is outside all cells: there is no line.
-  UnexpectedValue = 3,  ///< The velocity is not finite, or the step underflows.
+  UnexpectedValue = 3,  ///< The velocity is not finite.
   OutOfLength = 4,
   OutOfSteps = 5,
   Stagnation = 6,

@@ -34,8 +34,9 @@ struct StepRules {
   double period[3] = {0, 0, 0};
   double periodicOrigin[3] = {0, 0, 0};
 
-  /// 2-D domains: every accepted position is projected onto its cell, so that a line remains on a
-  /// curved surface. No effect on cells of dimension 3 and on structured grids.
+  /// 2-D domains: the component of velocities along the normal of the cell is left out, and every
+  /// accepted position is projected onto its cell, so that a line remains on a surface. No effect
+  /// on cells of dimension 3, and on cells that ForeignCells evaluates.
   bool onSurface = false;
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.

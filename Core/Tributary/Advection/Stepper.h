@@ -17,9 +17,11 @@
 // batches and hand-overs gives the same bits.
 //
 // Semantics (step control, order of the termination tests, reasons) follow vtkStreamTracer and
-// vtkRungeKutta45, so lines agree point by point. There are two deliberate differences: after an
-// error estimate of exactly zero the next step is the largest (VTK: the smallest), and a last step
-// to the maximum length may be shorter than the minimum step (VTK: the line ends with reason 3).
+// vtkRungeKutta45, so lines agree point by point. There are three deliberate differences: after an
+// error estimate of exactly zero the next step is the largest (VTK: the smallest); a last step to
+// the maximum length may be shorter than the minimum step (VTK: the line ends with reason 3); and a
+// step that leads to where it begins ends the line by stagnation (VTK: with reason 3 in Runge-Kutta
+// 4-5, after any number of such steps in the others).
 
 #include <cstring>
 #include <limits>
@@ -171,6 +173,16 @@ TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Num
          (length + size <= rules.maximumLength) & (size <= (rules.maximumTime - age) * speed);
 }
 
+/// Why a line ends whose next step leads to where it begins. Fixed steps settle so beside a sink
+/// that is closer than a step, where the directions of a step cancel. Or the step was clipped at a
+/// limit to less than the rounding error of the position.
+inline Reason reasonAtRest(const StepRules& rules, const Particle& p) {
+  const double size = magnitude(p.h);
+  if (p.length + size >= rules.maximumLength * Reached) return Reason::OutOfLength;
+  if (magnitude(p.time) + size / p.speed >= rules.maximumTime * Reached) return Reason::OutOfTime;
+  return Reason::Stagnation;
+}
+
 /// Ends the line.
 TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
   p.status = Status::Finished;
@@ -238,7 +250,7 @@ bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], do
       }
       const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
       if (end[0] == p.x[0] && end[1] == p.x[1] && end[2] == p.x[2])
-        return finish(p, Reason::UnexpectedValue), false;
+        return finish(p, reasonAtRest(rules, p)), false;
       p.stage = S;
       std::memcpy(p.target, end, sizeof end);
     }

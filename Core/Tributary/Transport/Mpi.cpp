@@ -12,6 +12,7 @@
 #include "Tributary/Transport/detail/MpiErrors.h"
 #include "Tributary/Transport/detail/MpiMessages.h"
 #include "Tributary/Transport/detail/MpiPersistent.h"
+#include "Tributary/Transport/detail/OwnMessages.h"
 #include "Tributary/Transport/detail/RealTimeTransport.h"
 
 namespace tributary {
@@ -106,6 +107,7 @@ class MpiTransport : public RealTimeTransport {
   MpiTransport(MPI_Comm comm, std::size_t largestPart)
       : comm_(comm),
         rank_(comm_.open()),
+        own_(rank_),
         largestPart_(std::clamp<std::size_t>(largestPart, 1, LargestPart)) {
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     tags_ = MpiTags(comm_, rank_);
@@ -131,6 +133,7 @@ class MpiTransport : public RealTimeTransport {
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override {
     checkDestination(destination, size_);
+    if (destination == rank_) return own_.send(topic, session, mode, std::move(bytes));
     auto operation = std::make_shared<SendOperation>();
     operation->bytes = std::move(bytes);
     if (operation->bytes.size() <= std::min(LargestWhole, largestPart_)) {
@@ -150,7 +153,8 @@ class MpiTransport : public RealTimeTransport {
 
   PendingSend sendFrom(int destination, Topic topic, Session session, SendMode mode,
                        Span<const std::byte> data, Span<const std::byte> tail) override {
-    if (data.size() <= std::min(LargestCopy, largestPart_) || tail.size() > largestPart_) {
+    if (data.size() <= std::min(LargestCopy, largestPart_) || tail.size() > largestPart_ ||
+        destination == rank_) {
       return Transport::sendFrom(destination, topic, session, mode, data, tail);
     }
     checkDestination(destination, size_);
@@ -161,7 +165,16 @@ class MpiTransport : public RealTimeTransport {
   }
 
   std::optional<Envelope> tryReceive(Topic topic, Session session) override {
-    return arrivals_->tryReceive(topic, session);
+    // Own messages and those of other ranks in turns: neither delays the other forever.
+    const bool othersFirst = lastSource_ == rank_;
+    auto envelope =
+        othersFirst ? arrivals_->tryReceive(topic, session) : own_.tryReceive(topic, session);
+    if (!envelope) {
+      envelope =
+          othersFirst ? own_.tryReceive(topic, session) : arrivals_->tryReceive(topic, session);
+    }
+    if (envelope) lastSource_ = envelope->source;
+    return envelope;
   }
 
   bool receiving(Topic topic, Session session) const override {
@@ -182,6 +195,7 @@ class MpiTransport : public RealTimeTransport {
   std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
                                                     SendMode mode, std::size_t size) override {
     checkPersistent(destination, size_, size);
+    if (destination == rank_) return own_.persistentSend(topic, session, mode, size);
     auto send = std::make_unique<MpiPersistent>(ledger_, rank_, destination, true, size);
     const Span<std::byte> buffer = send->buffer();
     const int count = static_cast<int>(size);
@@ -201,6 +215,7 @@ class MpiTransport : public RealTimeTransport {
   std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic, Session session,
                                                        std::size_t size) override {
     checkPersistent(source, size_, size);
+    if (source == rank_) return own_.persistentReceive(topic, session, size);
     auto receive = std::make_unique<MpiPersistent>(ledger_, rank_, source, false, size);
     check(MPI_Recv_init(receive->buffer().data(), static_cast<int>(size), MPI_BYTE, source,
                         tags_.of(topic, session), comm_, &receive->request()),
@@ -394,6 +409,8 @@ class MpiTransport : public RealTimeTransport {
 
   OwnCommunicator comm_;
   int rank_;
+  OwnMessages own_;
+  int lastSource_ = -1;
   int size_ = 1;
   std::size_t largestPart_;
   MpiTags tags_;

@@ -27,7 +27,7 @@ std::vector<std::int64_t> valuesOf(vtkDataArray* labels, bool asDoubles, const L
   if (!labels) return {};
   if (!hasValuePerCell(labels, leaf) || labels->GetNumberOfComponents() != 1)
     throw Error(std::string("the labels \"") + (labels->GetName() ? labels->GetName() : "") +
-                "\" are not one value per cell; choose another array with SelectLabels");
+                "\" are not one value per cell; choose another array with Labels");
   if (!asDoubles) return exactIds(labels);
   std::vector<std::int64_t> values(index(labels->GetNumberOfTuples()));
   for (std::size_t c = 0; c < values.size(); ++c) {

@@ -506,7 +506,6 @@ TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
     }
   MeshSetup setup;
   setup.mesh = cylinder;
-  setup.flow = [](const Vector& x) { return Vector{-x[1], x[0], 0.1}; };
   setup.dimension = 2;
   TraceOptions options = optionsFor(Integrator::RungeKutta4);
   options.backward = false;
@@ -520,17 +519,23 @@ TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
     return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
   };
   const auto alone = makeLoopbackTransport();
-  const auto expected = run(*alone);
-  for (const auto& [number, line] : expected) {
-    EXPECT_EQ(line.reason, Reason::OutOfLength);  // more than once around
-    for (const auto& p : line.points) {
-      EXPECT_LE(std::hypot(p[0], p[1]), 1 + 1e-6);
-      EXPECT_GE(std::hypot(p[0], p[1]), std::cos(3.14159265358979 / around) - 1e-6);
+  for (const double outward : {0.0, 0.3, 5.0}) {  // vectors that leave the surface, too
+    setup.flow = [=](const Vector& x) {
+      return Vector{-x[1] + outward * x[0], x[0] + outward * x[1], 0.1};
+    };
+    setup.pieces = setup.blocksPerPiece = 1;
+    const auto expected = run(*alone);
+    for (const auto& [number, line] : expected) {
+      EXPECT_EQ(line.reason, Reason::OutOfLength) << outward;  // more than once around
+      for (const auto& p : line.points) {
+        EXPECT_LE(std::hypot(p[0], p[1]), 1 + 1e-6) << outward;
+        EXPECT_GE(std::hypot(p[0], p[1]), std::cos(3.14159265358979 / around) - 1e-6) << outward;
+      }
     }
+    setup.pieces = world().size() + 1;
+    setup.blocksPerPiece = 2;
+    EXPECT_EQ(differences(expected, run(world())), 0u) << outward;
   }
-  setup.pieces = world().size() + 1;
-  setup.blocksPerPiece = 2;
-  EXPECT_EQ(differences(expected, run(world())), 0u);
 }
 
 TEST(MeshField, DegenerateCellsDoNoHarm) {

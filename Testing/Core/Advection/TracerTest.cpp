@@ -313,6 +313,94 @@ TEST(Limits, EndALineForTheReasonGiven) {
   EXPECT_TRUE(line.points.empty());
 }
 
+TEST(Limits, AStepThatLeadsToWhereItBeginsEndsTheLine) {
+  // The directions of a step of Runge-Kutta 4 across a sink are +, -, +, -, which cancel.
+  GridSetup setup;
+  setup.flow = [](const Vector& x) { return Vector{0, 0, 1e-4 * (3 - x[2])}; };
+  setup.points = {{5, 5, 9}};
+  setup.hi = {4, 4, 8};
+  const auto grid = makeGridDomain(world(), setup);
+  TraceOptions options;
+  options.rules = fixedStep(0.5);
+  std::vector<Seed> seeds;
+  if (world().rank() == 0) seeds.push_back({{2.3, 1.6, 0.9}, 0});
+  const Line line = gatherLines(world(), trace(world(), grid->domain, seeds, options)).at(0);
+  EXPECT_EQ(line.reason, Reason::Stagnation);
+  ASSERT_EQ(line.points.size(), 5u);
+  EXPECT_NEAR(line.points.back()[2], 2.9, 1e-12);
+
+  // The rest of the length is less than the rounding error of the position.
+  StepRules rules = fixedStep(0.25);
+  rules.maximumLength = 2 + 1e-14;
+  const Line far = alongX(rules, {7.5, 0.5, 0.5}, 1e-4);
+  EXPECT_EQ(far.reason, Reason::OutOfLength);
+  EXPECT_NEAR(far.points.back()[0], 9.5, 1e-12);
+}
+
+TEST(Tracer, LinesStayOnAFlatGridWhenAsked) {
+  GridSetup setup;
+  setup.points = {{9, 11, 1}};
+  setup.hi = {4, 5, 0};
+  TraceOptions options = optionsFor(Integrator::RungeKutta45);
+  options.rules.maximumLength = 3;
+  const auto flow = [](double upward) {
+    return [=](const Vector& x) { return Vector{2.5 - x[1], x[0] - 2, upward}; };
+  };
+  for (const bool uniform : {true, false})
+    for (const bool cellCentered : {false, true}) {
+      setup.uniform = uniform;
+      setup.cellCentered = cellCentered;
+      setup.flow = flow(0);
+      options.rules.onSurface = false;
+      const auto flat = reference(setup, options);
+      setup.flow = flow(7);
+      for (const auto& [number, line] : reference(setup, options)) {
+        EXPECT_LE(line.points.size(), 1u);
+        EXPECT_EQ(line.reason, flat.at(number).reason == Reason::NotInitialized
+                                   ? Reason::NotInitialized
+                                   : Reason::OutOfDomain);
+      }
+      options.rules.onSurface = true;
+      expectSame(flat, reference(setup, options), "on one rank");
+      setup.pieces = world().size() + 1;
+      setup.blocksPerPiece = 3;
+      expectSame(flat, traceSetup(world(), setup, options), "on all ranks");
+      setup.pieces = setup.blocksPerPiece = 1;
+    }
+}
+
+TEST(Limits, FiniteNoiseEndsNoLineAsNotFinite) {
+  // Speeds from 1e-4 to 20, with directions that change from point to point.
+  GridSetup setup;
+  setup.flow = [](const Vector& x) {
+    Vector v;
+    std::uint64_t hash = 0;
+    for (const double c : x) hash = mix(hash + static_cast<std::uint64_t>(std::llround(c * 1000)));
+    const double speed = hash % 10 == 0 ? 20 : 1e-4;
+    for (std::size_t a = 0; a < 3; ++a)
+      v[a] = speed * (static_cast<double>(mix(hash + a) >> 11) / double(1ull << 52) - 1);
+    return v;
+  };
+  setup.points = {{17, 17, 17}};
+  setup.pieces = world().size();
+  for (const bool cellCentered : {false, true}) {
+    setup.cellCentered = cellCentered;
+    for (const Integrator integrator :
+         {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+      TraceOptions options = optionsFor(integrator);
+      options.rules.initialStep = 0.2;
+      options.rules.maximumLength = 50;
+      options.rules.maximumSteps = 2000;
+      int resting = 0;
+      for (const auto& [number, line] : traceSetup(world(), setup, options, 500)) {
+        EXPECT_NE(line.reason, Reason::UnexpectedValue) << number;
+        resting += line.reason == Reason::Stagnation;
+      }
+      if (integrator == Integrator::RungeKutta4 && !cellCentered) EXPECT_GT(resting, 0);
+    }
+  }
+}
+
 TEST(Tracer, TakesAsManySeedsAsThereAre) {
   // More than are planted at a time, all of which end in the call in which they begin.
   GridSetup setup;

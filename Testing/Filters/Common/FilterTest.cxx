@@ -166,16 +166,17 @@ class Tracing : public Running<vtkAsyncStreamTracer> {
 
   static std::vector<std::pair<std::string, Change>> changes() {
     return {
-        {"ComputeVorticity", [](auto* f, bool odd) { f->SetComputeVorticity(!odd); }},
-        {"ReportRejectedSeeds", [](auto* f, bool odd) { f->SetReportRejectedSeeds(odd); }},
-        {"IntegrationDirection",
+        {"Compute Vorticity", [](auto* f, bool odd) { f->SetComputeVorticity(!odd); }},
+        {"Report Rejected Seeds", [](auto* f, bool odd) { f->SetReportRejectedSeeds(odd); }},
+        {"Integration Direction",
          [](auto* f, bool odd) {
            f->SetIntegrationDirection(odd ? vtkAsyncStreamTracer::FORWARD
                                           : vtkAsyncStreamTracer::BOTH);
          }},
         {"Periodic", [](auto* f, bool odd) { f->SetPeriodic(0, odd, 0); }},
-        {"MaximumPropagation", [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
-        {"AutoTune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
+        {"Maximum Streamline Length",
+         [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
+        {"Auto", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
   /// Sets the properties that may differ between ranks.
@@ -229,37 +230,37 @@ class Connecting : public Running<vtkAsyncConnectivity> {
   static std::vector<std::pair<std::string, Change>> changes() {
     constexpr auto cells = vtkDataObject::FIELD_ASSOCIATION_CELLS;
     return {
-        {"ExtractRegions", [](auto* f, bool odd) { f->SetExtractRegions(odd); }},
+        {"Extract Regions", [](auto* f, bool odd) { f->SetExtractRegions(odd); }},
         {"Method", [](auto* f, bool odd) { f->SetMethod(!odd); }},
         {"Tolerance", [](auto* f, bool odd) { f->SetTolerance(odd ? 1e-9 : 0); }},
-        {"ScalarRange", [](auto* f, bool odd) { f->SetScalarRange(0, 1, odd ? 2 : 1); }},
-        {"ScalarRange", [](auto* f, bool odd) { f->SetNumberOfScalarRanges(odd ? 2 : 1); }},
-        {"SelectInputScalars",
+        {"Scalar Range", [](auto* f, bool odd) { f->SetScalarRange(0, 1, odd ? 2 : 1); }},
+        {"Scalar Range", [](auto* f, bool odd) { f->SetNumberOfScalarRanges(odd ? 2 : 1); }},
+        {"Scalars",
          [](auto* f, bool odd) {
            f->SetInputArrayToProcess(0, 0, 0, cells, odd ? "same" : "cube");
          }},
-        {"SelectLabels",
+        {"Labels",
          [](auto* f, bool odd) {
            f->SetLabelConnectivity(true);
            f->SetInputArrayToProcess(1, 0, 0, cells, odd ? "same" : "cube");
          }},
-        {"StatisticsArrays",
+        {"Statistics Arrays",
          [](auto* f, bool odd) {
            f->ClearStatisticsArrays();
            f->AddStatisticsArray(odd ? "same" : "cube");
          }},
-        {"SeedIds",
+        {"Seed Ids",
          [](auto* f, bool odd) {
            f->InitializeSeedList();
            f->AddSeed(Far + odd);
          }},
-        {"SpecifiedRegionIds",
+        {"Specified Region Ids",
          [](auto* f, bool odd) {
            f->InitializeSpecifiedRegionList();
            f->AddSpecifiedRegion(Far + odd);
          }},
-        {"SizeRange", [](auto* f, bool odd) { f->SetSizeRange(1, Far + odd); }},
-        {"AutoTune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
+        {"Size Range", [](auto* f, bool odd) { f->SetSizeRange(1, Far + odd); }},
+        {"Auto", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
   void setOwn() {}
@@ -568,7 +569,7 @@ TEST(Tracer, HasTheSameErrorWhenItTunes) {
     tracing.filter->SetAutoTune(tuned);
     tracing.filter->SetBatchBytes(rank == ranks - 1 ? 0 : 65536);
     EXPECT_EQ(resultsOf(tracing), 0);
-    tracing.expectOneError("BatchBytes");
+    tracing.expectOneError("Batch Bytes");
     tracing.filter->SetBatchBytes(65536);
     EXPECT_GT(resultsOf(tracing), 0);
     EXPECT_TRUE(tracing.errors.empty());

@@ -14,10 +14,10 @@ GOOD = {"CenterTolerance": 0.05, "CriticalField": ["POINTS", "field"]}
 
 # What is wrong: field, mesh, properties, words of the message.
 CASES = (
-    ("waves", "image", {"CriticalField": ["POINTS", "none"]}, ("SelectCriticalField",)),
+    ("waves", "image", {"CriticalField": ["POINTS", "none"]}, ("Critical Field",)),
     ("waves", "image", {"CriticalField": ["CELLS", "of cells"]}, ("Cell Data to Point Data",)),
-    ("waves", "image", {"CenterTolerance": 2.0}, ("CenterTolerance",)),
-    ("waves", "image", {"CenterTolerance": float("nan")}, ("CenterTolerance",)),
+    ("waves", "image", {"CenterTolerance": 2.0}, ("Center Tolerance",)),
+    ("waves", "image", {"CenterTolerance": float("nan")}, ("Center Tolerance",)),
     ("wide", "image", {}, ("4 components",)),
     ("line", "image", {}, ("2 or 3 dimensions",)),
     ("waves", "overlapping", {}, ("overlap", "ghost cells")),

@@ -24,16 +24,16 @@ def main():
     usual = tracks(proxy)
     assert usual == 3, f"{usual} tracks"
     for name, bad, good, words, others in (
-        ("MinimumOverlap", 1.5, 0.1, ("MinimumOverlap",), {}),
-        ("MinimumOverlap", -0.5, 0.1, ("MinimumOverlap",), {}),
-        ("MinimumOverlap", NAN, 0.1, ("MinimumOverlap",), {}),
-        ("MinimumSecondaryOverlap", 2.0, 0.5, ("MinimumSecondaryOverlap",), {}),
-        ("ScalarRange", [0.5, 2.0, 3.0, 4.0], [0.5, 2.0], ("ScalarRange", "one"), {}),
-        ("ScalarRange", [2.0, 0.5], [0.5, 2.0], ("ScalarRange",), {}),
-        ("Scalars", ["CELLS", "none"], ["CELLS", "filled"], ("SelectInputScalars",), {}),
-        ("Labels", ["CELLS", "none"], ["CELLS", "labels"], ("SelectLabels",), LABELS),
-        ("Velocity", ["CELLS", "none"], ["CELLS", "flow"], ("SelectVelocity",), FLOW),
-        ("Velocity", ["CELLS", "filled"], ["CELLS", "flow"], ("SelectVelocity",), FLOW),
+        ("MinimumOverlap", 1.5, 0.1, ("Minimum Overlap",), {}),
+        ("MinimumOverlap", -0.5, 0.1, ("Minimum Overlap",), {}),
+        ("MinimumOverlap", NAN, 0.1, ("Minimum Overlap",), {}),
+        ("MinimumSecondaryOverlap", 2.0, 0.5, ("Minimum Secondary Overlap",), {}),
+        ("ScalarRange", [0.5, 2.0, 3.0, 4.0], [0.5, 2.0], ("Scalar Range", "one"), {}),
+        ("ScalarRange", [2.0, 0.5], [0.5, 2.0], ("Scalar Range",), {}),
+        ("Scalars", ["CELLS", "none"], ["CELLS", "filled"], ("Scalars",), {}),
+        ("Labels", ["CELLS", "none"], ["CELLS", "labels"], ("Labels",), LABELS),
+        ("Velocity", ["CELLS", "none"], ["CELLS", "flow"], ("Velocity",), FLOW),
+        ("Velocity", ["CELLS", "filled"], ["CELLS", "flow"], ("Velocity",), FLOW),
         ("Tolerance", 2.0, 0.0, ("Tolerance",), {}),
     ):
         for key, value in {**others, name: bad}.items():

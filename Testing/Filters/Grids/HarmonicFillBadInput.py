@@ -3,6 +3,8 @@
 and a pipeline that works again.
 """
 
+import numpy as np
+
 import check
 import grids
 
@@ -36,6 +38,26 @@ def filled(proxy):
     return counts and counts.GetValue(0)
 
 
+def bits_of(proxy, name):
+    """The bits of a point array on this rank."""
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    return [check.arrays(leaf.GetPointData())[name].tobytes() for leaf in grids.leaves(output)]
+
+
+def nothing_known(refusals, data, defaults):
+    """An array without a known value, at a step of many: one warning that names it, and all others are filled."""
+    proxy = check.filled(data, **defaults)
+    usual, bits = filled(proxy), bits_of(proxy, "u")
+    proxy.PointArrays = ["none known", "u"]
+    refusals.warned("an array without a known value", proxy, usual, ('the point array "none known": all values', "Unknown"))
+    assert bits_of(proxy, "u") == bits, "the other array has another result"
+    for found in bits_of(proxy, "none known"):
+        assert np.isnan(np.frombuffer(found)).all(), "an array without a known value is filled"
+    proxy.PointArrays = ["u"]
+    refusals.cured("an array without a known value", proxy, usual)
+    check.delete(proxy)
+
+
 def main():
     refusals = check.Refusals("vtkAsyncHarmonicFill", filled)
     data = grids.image_with_arrays(_SCRIPT)
@@ -49,31 +71,32 @@ def main():
     assert usual and usual > 20, usual
     masked, bent = {"Unknown": "Mask"}, {"Smoothness": "Biharmonic"}
     cases = (
-        ("PointArrays", ["missing"], ('the point array "missing"', "PointArrays"), {}),
-        ("CellArrays", ["missing"], ('the cell array "missing"', "CellArrays"), {}),
+        ("PointArrays", ["missing"], ('the point array "missing"', "Point Arrays"), {}),
+        ("CellArrays", ["missing"], ('the cell array "missing"', "Cell Arrays"), {}),
         ("CellArrays", ["u"], ('the cell array "u"',), {}),
         ("PointArrays", ["none known"], ("nothing is known", '"none known"'), {}),
         ("PointArrays", ["far"], ('"far"', "not finite"), {}),
         ("PointArrays", ["far"], ('"far"', "within two sites", "not finite"), bent),
         ("PointArrays", ["farther"], ('"farther"', "within two sites", "not finite"), bent),
-        ("CycleLimit", 1, ("the residual of", "its correction", "CycleLimit", "Smoothness"), bent),
+        ("CycleLimit", 1, ("the residual of", "its correction", "Cycle Limit", "Smoothness"), bent),
         ("Tolerance", 1e-300, ("the residual of", '"u"', "Tolerance", "Smoothness"), bent),
         ("Mask", ["POINTS", "everything"], ("nothing is known", '"u"'), masked),
-        ("Mask", ["POINTS", "missing"], ("SelectMask",), masked),
-        ("Mask", ["POINTS", "pair"], ("SelectMask", "1 component"), masked),
-        ("Mask", ["FIELD", "flag"], ("SelectMask", "points or cells"), masked),
+        ("Mask", ["POINTS", "missing"], ("Mask",), masked),
+        ("Mask", ["POINTS", "pair"], ("Mask", "1 component"), masked),
+        ("Mask", ["FIELD", "flag"], ("Mask", "points or cells"), masked),
         ("Mask", ["CELLS", "level"], ("mask belongs to cells",), masked),
-        ("UnknownValue", NAN, ("UnknownValue",), {"Unknown": "Value"}),
+        ("UnknownValue", NAN, ("Unknown Value",), {"Unknown": "Value"}),
         ("Tolerance", 0.0, ("Tolerance is 0",), {}),
         ("Tolerance", -1.0, ("Tolerance is -1",), {}),
         ("Tolerance", NAN, ("Tolerance",), {}),
         ("Tolerance", 1e-300, ("the residual of", '"u"', "Tolerance"), {"IterationLimit": 10}),
-        ("CycleLimit", 0, ("CycleLimit is 0",), {}),
-        ("IterationLimit", 0, ("IterationLimit is 0",), {}),
-        ("IterationLimit", 1, ("the residual of", "IterationLimit"), {"CycleLimit": 1}),
-        ("SweepsPerExchange", 0, ("SweepsPerExchange is 0",), {}),
+        ("CycleLimit", 0, ("Cycle Limit is 0",), {}),
+        ("IterationLimit", 0, ("Iteration Limit is 0",), {}),
+        ("IterationLimit", 1, ("the residual of", "Iteration Limit"), {"CycleLimit": 1}),
+        ("SweepsPerExchange", 0, ("Sweeps Per Exchange is 0",), {}),
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults)
+    nothing_known(refusals, data, defaults)
     grids.refuse_other_data(refusals, data, check.filled)
     assert not refusals.failures, "\n  ".join(refusals.failures)
 

@@ -6,7 +6,7 @@ pipeline that works again. (Ranks that disagree are in ConnectivityOptions.py.)
 import check
 import regions
 import trees
-from BadInput import NAMELESS, POINT, SHORT, TOO_FEW_POINTS, spoiled
+from BadInput import EMPTY_NAME, NAMELESS, POINT, SHORT, TOO_FEW_POINTS, spoiled
 
 WHOLE = {"size": (8, 7, 6), "pattern": "noise 0.3"}
 GOOD = {
@@ -62,6 +62,8 @@ class Cases:
         self.expect(name, len(lines) == 1, f"{len(lines)} errors instead of one: {said}")
         for word in ("vtkAsyncConnectivity",) + words:
             self.expect(name, word in "".join(said), f"no word {word!r} in {said}")
+        again = check.said_again(proxy, self.messages, "vtkAsyncConnectivity")
+        self.expect(name, not again, "the message comes again without a change")
         cure(proxy)
         count = self.count(proxy)
         self.expect(name, count == self.usual, f"{count} regions after the cure, not {self.usual}")
@@ -71,8 +73,7 @@ class Cases:
 
     def refused_property(self, name, bad, good, **others):
         proxy = check.connectivity(self.data, **{**GOOD, **others, name: bad})
-        vtk_name = {"Scalars": "SelectInputScalars", "Labels": "SelectLabels"}.get(name, name)
-        self.refused(f"{name} = {bad}", (vtk_name,), proxy, lambda p: setattr(p, name, good))
+        self.refused(f"{name} = {bad}", (check.label(name),), proxy, lambda p: setattr(p, name, good))
         check.delete(proxy)
 
     def works(self, name, data, count=None, **properties):
@@ -102,12 +103,12 @@ def hyper_trees(cases, data):
     good = trees.source(whole)
     good.UpdatePipeline()
     for name, how, words in (
-        ("points of hyper trees", {"Scalars": ["POINTS", "value"]}, ("SelectInputScalars", "arrays of cells")),
+        ("points of hyper trees", {"Scalars": ["POINTS", "value"]}, ("Scalars", "arrays of cells")),
         ("labels of points of hyper trees", {"LabelConnectivity": 1, "Labels": ["POINTS", "value"]},
-         ("SelectLabels", "arrays of cells")),
-        ("no array of hyper trees", {"Scalars": ["CELLS", "no such array"]}, ("SelectInputScalars",)),
+         ("Labels", "arrays of cells")),
+        ("no array of hyper trees", {"Scalars": ["CELLS", "no such array"]}, ("Scalars",)),
         ("no array of hyper trees to measure", {"StatisticsArrays": ["no such array"]}, ("no such array",)),
-        ("seeds at points of hyper trees", {"ExtractionMode": 1, "SeedIds": [0]}, ("SeedIds", "no points")),
+        ("seeds at points of hyper trees", {"ExtractionMode": 1, "SeedIds": [0]}, ("Seed Ids", "no points")),
     ):
         proxy.Input = good
         for key, value in how.items():
@@ -149,7 +150,7 @@ def main():
         if others.get("ExtractionMode") == 6:
             # One region, the nearest, is what the cure gives.
             proxy = check.connectivity(data, **{**GOOD, **others, name: bad})
-            cases.refused(f"{name} = {bad}", (name,), proxy, lambda p: setattr(p, "ExtractionMode", 5))
+            cases.refused(f"{name} = {bad}", (check.label(name),), proxy, lambda p: setattr(p, "ExtractionMode", 5))
             check.delete(proxy)
         else:
             cases.refused_property(name, bad, fine, **others)
@@ -157,7 +158,7 @@ def main():
     for mode, name in ((1, "SeedIds"), (2, "SeedIds"), (3, "SpecifiedRegionIds")):
         for bad in ([10**9], [-1], []):
             proxy = check.connectivity(data, **GOOD, ExtractionMode=mode, **{name: bad})
-            cases.refused(f"mode {mode}, {name} = {bad}", (name,), proxy,
+            cases.refused(f"mode {mode}, {name} = {bad}", (check.label(name),), proxy,
                           lambda p: setattr(p, "ExtractionMode", 5))
             check.delete(proxy)
 
@@ -168,7 +169,7 @@ def main():
         p.Scalars = ["CELLS", "value"]
 
     proxy.Input = spoiled(data, 'cells.RemoveArray("value")')
-    cases.refused("no array anywhere", ("SelectInputScalars",), proxy, take_good)
+    cases.refused("no array anywhere", ("Scalars",), proxy, take_good)
     proxy.Input = spoiled(data, WIDE)
     proxy.Scalars = ["CELLS", "wide"]
     cases.refused("three components", ("component",), proxy, take_good)
@@ -199,7 +200,7 @@ def main():
         cases.refused(f"{mesh}, {how}", ("point", "repair"), proxy, take_good)
     if check.ranks() > 1:
         proxy.Input = spoiled(data, "if last: cells.RemoveArray('value')")
-        cases.refused("no array on the last rank", ("SelectInputScalars",), proxy, take_good)
+        cases.refused("no array on the last rank", ("Scalars",), proxy, take_good)
     check.delete(proxy)
     hyper_trees(cases, data)
 
@@ -231,6 +232,7 @@ if last:
 
     for some in (data, mesh):
         cases.works("arrays without a name", spoiled(some, NAMELESS), cases.usual)
+        cases.works("an array with an empty name", spoiled(some, EMPTY_NAME.format(components=3)), cases.usual)
 
     assert not cases.failures, "\n  ".join(["bad input:"] + cases.failures)
 

@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -307,6 +308,14 @@ class Messages:
         self._meeting.UpdatePipeline()
 
 
+def said_again(proxy, messages, name):
+    """Whether a filter of this name repeats its error at the second of two equal requests."""
+    proxy.SMProxy.UpdatePipeline(0.0)
+    messages.take()
+    proxy.SMProxy.UpdatePipeline(0.0)
+    return f"ERR| {name} " in "".join(messages.take())
+
+
 class Refusals:
     """A filter with invalid input: one message on one rank, empty outputs, and a cure.
 
@@ -336,6 +345,22 @@ class Refusals:
             information = proxy.GetDataInformation(port)
             if information.GetNumberOfCells() + information.GetNumberOfRows():
                 self._fail(case, f"there is something on output {port}")
+        if said_again(proxy, self._messages, self._name):
+            self._fail(case, "the message comes again without a change")
+
+    def warned(self, case, proxy, usual, words):
+        """Execute with input of which a part is invalid; the only message is a warning that contains the words."""
+        self._messages.take()
+        found = self._value(proxy)
+        if found != usual:
+            self._fail(case, f"{found}, not {usual}")
+        said = self._messages.take()
+        lines = [line for part in said for line in part.splitlines() if "WARN|" in line or "ERR|" in line]
+        if len(lines) != 1 or "ERR|" in "".join(said):
+            self._fail(case, f"{len(lines)} messages instead of one warning: {said}")
+        for word in (self._name, *words):
+            if word not in "".join(said):
+                self._fail(case, f"no word {word} in {said}")
 
     def cured(self, case, proxy, usual, tolerance=0):
         """Execute with valid input again."""
@@ -348,6 +373,11 @@ class Refusals:
 
     def _fail(self, case, what):
         self.failures.append(f"{case}: {what}")
+
+
+def label(name):
+    """The panel's label of a property, from its name in scripts, which is the label without blanks."""
+    return re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
 
 
 def chosen(name):

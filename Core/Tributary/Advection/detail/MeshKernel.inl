@@ -171,10 +171,13 @@ class Walk {
       if (__builtin_expect(sheet, 0)) {
         if (!(__builtin_fabs(at.r[2]) <= (rules_.onSurface ? NearSheet : Sheet)))
           return Found::Nowhere;
-        if (rules_.onSurface && (stage == 0 || stage == Stages<I>))  // along the cell's normal
-          target -= splat(at.r[2]) * load(geometryTerms(cell, sizeof(Real)) + 12);
       }
       velocity = velocityAt<Real>(cell, at.r);
+      if (__builtin_expect(sheet && rules_.onSurface, 0)) {
+        const V4 normal = load(geometryTerms(cell, sizeof(Real)) + 12);
+        velocity -= splat(dot3(velocity, normal) / dot3(normal, normal)) * normal;
+        if (stage == 0 || stage == Stages<I>) target -= splat(at.r[2]) * normal;
+      }
       p.face = Particle::AnyFace;
       p.crossings = 0;
       return Found::Here;

@@ -101,12 +101,12 @@ struct ParticlePack {
   TRIBUTARY_INLINE void endStep(const StepRules& rules) {
     Wide newH = h, newNext = next;
     WideInt accepted = toCondition(AllLanes);
-    LaneSet ending = 0;
     if constexpr (I == Integrator::RungeKutta45) {
       const auto verdict =
           judgeStep<WideInt>(rules, *this, stepError<Wide>(*this),
                              toCondition(rules.maximumError <= 0 ? AllLanes : lastTry));
-      ending = toLanes(verdict.undefined);
+      forEach(toLanes(verdict.undefined) & alive,
+              [&](int l) { finish(leave(l, S - 1), Reason::UnexpectedValue); });
       newH = verdict.h;
       newNext = verdict.next;
       accepted = verdict.accepted;
@@ -115,8 +115,12 @@ struct ParticlePack {
     }
     Wide end[3];
     for (int a = 0; a < 3; ++a) end[a] = endPoint<I>(*this, a);
-    ending |= toLanes((end[0] == x[0]) & (end[1] == x[1]) & (end[2] == x[2]) & accepted);
-    forEach(ending & alive, [&](int l) { finish(leave(l, S - 1), Reason::UnexpectedValue); });
+    const LaneSet resting =
+        toLanes((end[0] == x[0]) & (end[1] == x[1]) & (end[2] == x[2]) & accepted);
+    forEach(resting & alive, [&](int l) {
+      Particle& p = leave(l, S - 1);
+      finish(p, reasonAtRest(rules, p));
+    });
     h = newH;
     next = newNext;
     for (int a = 0; a < 3; ++a)

@@ -263,10 +263,18 @@ class Sweep {
       Located at;
       if (!resolve<Uniform>(view_, rules_, p, at)) return false;
       double velocity[3];
-      interpolate<Real>(view_, numbers() + tupleOf(at.cell), at.f, velocity);
+      evaluate(tupleOf(at.cell), at.f, velocity);
       if (!feed<I>(rules_, p, velocity, at.cellLength, -1, log_)) return false;
     }
     return true;
+  }
+
+  /// All velocities of flat grids are evaluated here: see StructuredView::plainTuples.
+  void evaluate(std::int64_t tuple, const double f[3], double velocity[3]) const {
+    interpolate<Real>(view_, numbers() + tuple, f, velocity);
+    if (!rules_.onSurface) return;
+    for (std::size_t a = 0; a < 3; ++a)
+      if (view_.grid->axes[a].cells == 0) velocity[a] = 0;
   }
 
   std::int64_t tupleOf(const std::int32_t cell[3]) const {
@@ -403,7 +411,7 @@ class Sweep {
     forEach(group.apart, [&](int l) {
       const double f[3] = {group.f[0][l], group.f[1][l], group.f[2][l]};
       double v[3];
-      interpolate<Real>(view_, numbers() + group.apartTuple[l], f, v);
+      evaluate(group.apartTuple[l], f, v);
       for (int c = 0; c < 3; ++c) velocity[c][l] = v[c];
     });
   }

@@ -65,7 +65,6 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
   int count = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
   ++ledger_.received;
-  if (count < 1) refuseMessage("empty on the transport's own communicator");
   const int source = status.MPI_SOURCE;
   if (count > LargestBlockingReceive) {
     Arrival& arrival = addArrival(source, topic, session);
@@ -80,6 +79,7 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
   }
   Bytes bytes(static_cast<std::size_t>(count));
   check(MPI_Mrecv(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  if (bytes.empty()) refuseMessage("empty on the transport's own communicator");
   const std::byte kind = bytes.back();
   bytes.pop_back();
   if (kind == Announcement) {
