@@ -396,7 +396,9 @@ TEST(Limits, FiniteNoiseEndsNoLineAsNotFinite) {
         EXPECT_NE(line.reason, Reason::UnexpectedValue) << number;
         resting += line.reason == Reason::Stagnation;
       }
-      if (integrator == Integrator::RungeKutta4 && !cellCentered) EXPECT_GT(resting, 0);
+      if (integrator == Integrator::RungeKutta4 && !cellCentered) {
+        EXPECT_GT(resting, 0);
+      }
     }
   }
 }
