@@ -171,8 +171,9 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "ResidualThreshold",
           this->ResidualThreshold, "set it to a number greater than 0");
   require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
-  require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
-          "set it to 1 or more");
+  require(this->SweepsPerExchange >= 1 && this->SweepsPerExchange <= MOST_SWEEPS,
+          "SweepsPerExchange", this->SweepsPerExchange, "set it to a number in [1, ",
+          int(MOST_SWEEPS), "]");
   require(this->Slabs >= 0, "Slabs", this->Slabs,
           "set it to 1 or more, or to 0 for one per thread");
 }

@@ -264,7 +264,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   ///@{
   /**
    * Gauss-Seidel sweeps over a rank's cells per iteration, before values are sent to the
-   * neighbors; at least 1. Default: 2.
+   * neighbors; in [1, MOST_SWEEPS]. Default: 2.
    */
   vtkSetMacro(SweepsPerExchange, int);
   vtkGetMacro(SweepsPerExchange, int);

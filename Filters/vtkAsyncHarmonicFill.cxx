@@ -54,8 +54,9 @@ void vtkAsyncHarmonicFill::CheckProperties() {
           "set it to a number greater than 0");
   require(this->CycleLimit >= 1, "CycleLimit", this->CycleLimit, "set it to 1 or more");
   require(this->IterationLimit >= 1, "IterationLimit", this->IterationLimit, "set it to 1 or more");
-  require(this->SweepsPerExchange >= 1, "SweepsPerExchange", this->SweepsPerExchange,
-          "set it to 1 or more");
+  require(this->SweepsPerExchange >= 1 && this->SweepsPerExchange <= MOST_SWEEPS,
+          "SweepsPerExchange", this->SweepsPerExchange, "set it to a number in [1, ",
+          int(MOST_SWEEPS), "]");
 }
 
 //------------------------------------------------------------------------------

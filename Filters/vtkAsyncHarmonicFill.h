@@ -182,7 +182,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   ///@{
   /**
    * Gauss-Seidel sweeps over a rank's values per iteration, before values are sent to the
-   * neighbors; at least 1. Default: 1.
+   * neighbors; in [1, MOST_SWEEPS]. Default: 1.
    */
   vtkSetMacro(SweepsPerExchange, int);
   vtkGetMacro(SweepsPerExchange, int);

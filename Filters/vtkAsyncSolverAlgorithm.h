@@ -30,6 +30,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm
 
   enum ConvergenceDetections { SNAPSHOTS = 0, SUPERVISED = 1 };
 
+  /// More sweeps between two exchanges gain nothing: a rank would solve its part for old values of
+  /// its neighbors.
+  enum Limits { MOST_SWEEPS = 1000 };
+
   ///@{
   /**
    * The order of computation and communication. SYNCHRONOUS: a rank begins an iteration when it has

@@ -127,7 +127,10 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   collectively(transport_, [&] {
     for (std::size_t i = 0; i < state_.source.size(); ++i) {
       state_.source[i] = cells_.hidden[i] ? 0 : state_.source[i] * settings_.sourceRate;
-      if (!std::isfinite(state_.source[i])) throw Error("a value of the source is not finite");
+      if (!std::isfinite(state_.source[i]))
+        throw Error(
+            "a value of the source is not finite; replace it in the source array, or choose "
+            "another");
       nonzero += state_.source[i] != 0;
     }
   });
@@ -151,7 +154,8 @@ void ConvectionDiffusionRun::initialize() {
     for (std::size_t i = 0; i < state_.concentration.size(); ++i) {
       if (cells_.hidden[i]) state_.concentration[i] = 0;
       if (!std::isfinite(state_.concentration[i]))
-        throw Error("an initial concentration is not finite");
+        throw Error(
+            "an initial concentration is not finite; replace it in the array, or choose another");
     }
   });
 }
@@ -352,7 +356,9 @@ void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
   }
   collectively(transport_, [&] {
     if (isOfAnotherGrid())
-      throw Error("the grid, or the part of it on a rank, differs from that of the previous step");
+      throw Error(
+          "the grid, or the part of it on a rank, differs from that of the previous step; use an "
+          "input with the same grid at all times");
   });
 }
 

@@ -84,6 +84,7 @@ def main():
         ("IterationLimit", 0, ("IterationLimit",), {}),
         ("IterationLimit", 1, ("the residual is", "IterationLimit"), {"Diffusivity": 9.0}),
         ("SweepsPerExchange", 0, ("SweepsPerExchange",), {}),
+        ("SweepsPerExchange", 1001, ("SweepsPerExchange is 1001", "[1, 1000]"), {}),
         ("Slabs", -1, ("Slabs",), {}),
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults, 1e-3)

@@ -72,6 +72,7 @@ def main():
         ("IterationLimit", 0, ("IterationLimit is 0",), {}),
         ("IterationLimit", 1, ("the residual of", "IterationLimit"), {"CycleLimit": 1}),
         ("SweepsPerExchange", 0, ("SweepsPerExchange is 0",), {}),
+        ("SweepsPerExchange", 1001, ("SweepsPerExchange is 1001", "[1, 1000]"), {}),
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults)
     grids.refuse_other_data(refusals, data, check.filled)
