@@ -60,7 +60,7 @@ FILTERS = {
             "ConvectionDiffusion",
             "AsyncConvectionDiffusion",
             {"SelectVelocity": array(0, 0, "velocity"), "SourceType": [2], "SourceCenter": [3.0, 2.0, 1.5],
-             "SourceRadius": [2.0], "NumberOfSteps": [2], "TimeStep": [0.1]},
+             "SourceRadius": [2.0], "NumberOfSteps": [2], "TimeStep": [0.1], "IterationLimit": [1000000]},
             exact=False,
             asked=(0.2,),
             finite=("Concentration",),
