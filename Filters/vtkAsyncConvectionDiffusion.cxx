@@ -38,6 +38,8 @@ const char* const SIDE_NAMES[SIDES] = {"XMin", "XMax", "YMin", "YMax", "ZMin", "
 
 /// Limit of the number of steps, whose times are all announced to the pipeline.
 constexpr double MOST_STEPS = 1e6;
+/// So that the inverse of a part of a step is finite.
+constexpr double LEAST_STEP = 1e-300;
 /// Times that differ by less than this share of a step are the same.
 constexpr double SAME_TIME = 1e-6;
 
@@ -154,8 +156,8 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0, "SourceType",
           "input", "set the source input, or choose another type");
   if (!this->SteadyState) {
-    require(this->TimeStep > 0 && isFinite(this->TimeStep), "TimeStep", this->TimeStep,
-            "set it to a number greater than 0");
+    require(this->TimeStep >= LEAST_STEP && isFinite(this->TimeStep), "TimeStep", this->TimeStep,
+            "set it to ", LEAST_STEP, " or more");
     require(this->MaximumCourantNumber >= 0 && isFinite(this->MaximumCourantNumber),
             "MaximumCourantNumber", this->MaximumCourantNumber,
             "set it to a number greater than 0, or to 0 for no limit");

@@ -201,7 +201,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Length of a time step, greater than 0. Default: 0.1.
+   * Length of a time step, at least 1e-300. Default: 0.1.
    */
   vtkSetMacro(TimeStep, double);
   vtkGetMacro(TimeStep, double);

@@ -137,7 +137,8 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   const bool isPlace = settings_.source >= Source::Sphere && settings_.sourceRate != 0;
   if (allreduce(transport_, ReduceOp::Sum, nonzero) == 0 && isPlace)
     throw Error(
-        "no cell that is not hidden is in the source; move the source into the input, or make it "
+        "no cell that is not hidden is in the source that SourceType chooses; move the source into "
+        "the input, or make it "
         "larger than a cell");
 }
 
@@ -220,7 +221,9 @@ bool ConvectionDiffusionRun::solveSubstep(ConvectionDiffusionSolver& solver, std
          << " iterations and exceeds ResidualThreshold, " << settings_.residualThreshold;
     text << (result.verdict == Verdict::IterationLimit
                  ? "; raise IterationLimit or ResidualThreshold, or reduce the time step"
-                 : ": the iterations diverged to values that are not finite");
+                 : ": the iterations diverged to values that are not finite; choose smaller "
+                   "velocities or "
+                   "sources, or a larger Decay");
     throw Error(text.str());
   }
   if (transport_.rank() == 0)

@@ -62,6 +62,7 @@ def main():
         ("TimeStep", 0.0, ("TimeStep is 0",), {}),
         ("TimeStep", -1.0, ("TimeStep is -1",), {}),
         ("TimeStep", NAN, ("TimeStep",), {}),
+        ("TimeStep", 5e-324, ("TimeStep is", "1e-300 or more"), {}),
         ("NumberOfSteps", 0, ("NumberOfSteps is 0",), {}),
         ("EndTime", -1.0, ("EndTime is -1",), {"StopAt": "End Time"}),
         ("EndTime", INFINITE, ("EndTime",), {"StopAt": "End Time"}),
