@@ -100,27 +100,28 @@ def _row(*parts):
     return total.hexdigest()[:16]
 
 
-def _columns(attributes, omitted=()):
+def _columns(attributes, only=()):
     columns = {}
     for name, array in _arrays(attributes):
         values = values_of(array)
-        if values is not None and name not in omitted:
+        if values is not None and (not only or name.startswith(only)):
             columns.setdefault(name, values)
     return sorted(columns.items())
 
 
-def rows(data, omitted=()):
-    """Hashes of rows, cells of poly data, or data sets, in any order. omitted: arrays that do not count."""
+def rows(data, only=()):
+    """Hashes of rows, cells of poly data, or data sets, in any order. only: beginnings of the names of arrays that
+    count, if not all do."""
     result = []
     for leaf in leaves(data):
         if leaf.IsA("vtkTable"):
             columns = _columns(leaf.GetRowData())
             for n in range(leaf.GetNumberOfRows()):
                 result.append(_row(*(part for name, values in columns for part in (name, values[n]))))
-        elif leaf.IsA("vtkPolyData") and not omitted:
+        elif leaf.IsA("vtkPolyData") and not only:
             result += _cells(leaf)
         elif leaf.GetNumberOfElements(vtkDataObject.CELL):
-            tables = [_columns(attributes, omitted) for attributes, _ in attributes_of(leaf)]
+            tables = [_columns(attributes, only) for attributes, _ in attributes_of(leaf)]
             result.append(_row(*(part for table in tables for name, values in table for part in (name, values))))
     return result
 

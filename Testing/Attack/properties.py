@@ -18,6 +18,7 @@ SHORT = {
     "NumberOfSteps": (LEAST, -1, 0, 1, 3),
     "CycleLimit": (LEAST, -1, 0, 1, 1000),
     "IterationLimit": (LEAST, -1, 0, 1000000),
+    "ResidualThreshold": (-1.0, math.nan, 0.0, 1e-6, 1e300, math.inf),
     "StallTimeout": (-1.0, math.nan, 0.0, 120.0, math.inf),
 }
 
