@@ -22,6 +22,14 @@ set(TRIBUTARY_SANITIZER_ENVIRONMENT
   "TSAN_OPTIONS=halt_on_error=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
 
+# ParaView's programs have no sanitizers: they load the runtime that the plugin needs before anything else.
+set(TRIBUTARY_PRELOAD)
+if (TRIBUTARY_SANITIZE AND TRIBUTARY_BUILD_PLUGIN)
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libasan.so
+    OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(TRIBUTARY_PRELOAD "${CMAKE_COMMAND}" -E env "LD_PRELOAD=${runtime}")
+endif ()
+
 # In seconds, of any test. It ends those that hang: on a busy machine one may take ten times as
 # long as usual.
 set(TRIBUTARY_TEST_TIMEOUT 1200)
@@ -147,6 +155,10 @@ function (tributary_add_pvbatch_test name)
   get_filename_component(script "${arg_SCRIPT}" ABSOLUTE)
   # Modules that scripts of other rooms import.
   set(tests "${PROJECT_SOURCE_DIR}/Testing/Filters")
+  if (TRIBUTARY_SANITIZE)
+    list(FILTER arg_RANKS INCLUDE REGEX "^[12]$")
+    set(arg_WIDE)
+  endif ()
   foreach (ranks IN LISTS arg_RANKS arg_WIDE)
     set(labels Plugin ${arg_LABELS})
     if (ranks IN_LIST arg_WIDE)
@@ -155,7 +167,7 @@ function (tributary_add_pvbatch_test name)
     tributary_outputs(output "${name}.${ranks}ranks")
     file(MAKE_DIRECTORY "${output}")
     _tributary_register("${name}" "${ranks}" ${render}
-      COMMAND "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}
+      COMMAND ${TRIBUTARY_PRELOAD} "${TRIBUTARY_PVBATCH}" ${symmetric} "${script}" ${arg_ARGUMENTS}
       LABELS ${labels}
       ENVIRONMENT
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"

@@ -7,11 +7,14 @@
 #include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
+#include <vtkCompositeDataSet.h>
 #include <vtkDataObject.h>
 #include <vtkDataObjectTypes.h>
+#include <vtkDataSet.h>
 #include <vtkErrorCode.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
@@ -54,9 +57,24 @@ vtkCxxSetObjectMacro(vtkAsyncAlgorithm, Controller, vtkMultiProcessController);
 
 //------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info) {
-  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
-  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  // The executive would refuse another type on the ranks that have it alone, and the others would
+  // wait: RequestData() refuses it on all.
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataObject");
   return 1;
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncAlgorithm::CanProcess(vtkDataObject* input) {
+  return vtkDataSet::SafeDownCast(input) || vtkCompositeDataSet::SafeDownCast(input);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::CheckInput(vtkDataObject* input) {
+  if (input && !this->CanProcess(input)) {
+    throw tributary::Error(std::string("the input is a ") + input->GetClassName() +
+                           "; convert it to an unstructured grid, a grid or poly data");
+  }
+  tributary::checkStructure(input);
 }
 
 //------------------------------------------------------------------------------
@@ -136,7 +154,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       this->DescribeProperties(properties);
       for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
         for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
-          tributary::checkStructure(vtkDataObject::GetData(inputVector[port], i));
+          this->CheckInput(vtkDataObject::GetData(inputVector[port], i));
         }
       }
     });

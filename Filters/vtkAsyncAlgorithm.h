@@ -86,6 +86,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   virtual void DescribeProperties(tributary::PropertyList& list) = 0;
   ///@}
 
+  /// Local. Whether the filter takes an input of this type: data sets and composites by default.
+  virtual bool CanProcess(vtkDataObject* input);
+
   /// Local. For DescribeProperties(): adds the array selected with SetInputArrayToProcess(index,
   /// ...), or no array.
   /// @param name  of the property that selects the array
@@ -129,6 +132,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   bool IsUnderWay = false;
 
  private:
+  void CheckInput(vtkDataObject* input);
   void GiveUp(vtkInformationVector* outputVector);
 
   vtkAsyncAlgorithm(const vtkAsyncAlgorithm&) = delete;

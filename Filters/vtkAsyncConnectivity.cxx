@@ -137,10 +137,8 @@ vtkTable* vtkAsyncConnectivity::GetRegionTable() {
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConnectivity::FillInputPortInformation(int port, vtkInformation* info) {
-  this->Superclass::FillInputPortInformation(port, info);
-  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkHyperTreeGrid");
-  return 1;
+bool vtkAsyncConnectivity::CanProcess(vtkDataObject* input) {
+  return vtkHyperTreeGrid::SafeDownCast(input) || this->Superclass::CanProcess(input);
 }
 
 //------------------------------------------------------------------------------

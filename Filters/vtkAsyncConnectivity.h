@@ -240,7 +240,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
   vtkAsyncConnectivity();
   ~vtkAsyncConnectivity() override;
 
-  int FillInputPortInformation(int port, vtkInformation* info) override;
+  bool CanProcess(vtkDataObject* input) override;
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   std::string ClassOfOutput(int port, vtkDataObject* input) override;
   void CheckProperties() override;

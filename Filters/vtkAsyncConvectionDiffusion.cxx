@@ -29,17 +29,19 @@ vtkStandardNewMacro(vtkAsyncConvectionDiffusion);
 namespace {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 using tributary::require;
+using tributary::Sides;
 
 /// The arrays that SetInputArrayToProcess() chooses.
 enum Arrays { VELOCITY, SOURCE, INITIAL };
 
-constexpr int SIDES = tributary::Sides;
-const char* const SIDE_NAMES[SIDES] = {"X Min", "X Max", "Y Min", "Y Max", "Z Min", "Z Max"};
+const char* const SideNames[Sides] = {"X Min", "X Max", "Y Min", "Y Max", "Z Min", "Z Max"};
 
 /// Limit of the number of steps, whose times are all announced to the pipeline.
-constexpr double MOST_STEPS = 1e6;
+constexpr double MostSteps = 1e6;
+/// So that the inverse of a part of a step is finite.
+constexpr double LeastStep = 1e-300;
 /// Times that differ by less than this share of a step are the same.
-constexpr double SAME_TIME = 1e-6;
+constexpr double SameTime = 1e-6;
 
 /// The time steps of an input; none if it is not connected.
 std::vector<double> timesOf(vtkInformationVector* input) {
@@ -56,13 +58,13 @@ std::vector<double> timesOf(vtkInformationVector* input) {
 std::vector<double> timesOfSteps(double begin, double step, int count, bool untilEnd, double end) {
   std::vector<double> times;
   if (!(step > 0) || !std::isfinite(step) || !std::isfinite(begin) ||
-      (untilEnd && !(end > begin && (end - begin) / step <= MOST_STEPS)) || count < 1 ||
-      count > MOST_STEPS) {
+      (untilEnd && !(end > begin && (end - begin) / step <= MostSteps)) || count < 1 ||
+      count > MostSteps) {
     return times;
   }
   times.push_back(begin);
   for (int n = 1; untilEnd || n <= count; ++n) {
-    const bool isLast = untilEnd && begin + n * step >= end - SAME_TIME * step;
+    const bool isLast = untilEnd && begin + n * step >= end - SameTime * step;
     const double next = isLast ? end : begin + n * step;
     if (!(next > times.back())) {
       return {};
@@ -78,7 +80,8 @@ std::vector<double> timesOfSteps(double begin, double step, int count, bool unti
 
 //------------------------------------------------------------------------------
 vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion()
-    : State(std::make_unique<tributary::ConvectionDiffusionState>()) {
+    : vtkAsyncSolverAlgorithm(10000000, 2),
+      State(std::make_unique<tributary::ConvectionDiffusionState>()) {
   this->SetNumberOfInputPorts(2);
   this->SetNumberOfOutputPorts(2);
   constexpr int either = vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS;
@@ -98,7 +101,7 @@ void vtkAsyncConvectionDiffusion::SetSourceConnection(vtkAlgorithmOutput* source
 //------------------------------------------------------------------------------
 void vtkAsyncConvectionDiffusion::SetSideCondition(int side, int condition) {
   condition = std::clamp<int>(condition, OUTFLOW, PERIODIC);
-  if (side >= 0 && side < SIDES && this->SideConditions[side] != condition) {
+  if (side >= 0 && side < Sides && this->SideConditions[side] != condition) {
     this->SideConditions[side] = condition;
     this->Modified();
   }
@@ -106,12 +109,12 @@ void vtkAsyncConvectionDiffusion::SetSideCondition(int side, int condition) {
 
 //------------------------------------------------------------------------------
 int vtkAsyncConvectionDiffusion::GetSideCondition(int side) const {
-  return side >= 0 && side < SIDES ? this->SideConditions[side] : static_cast<int>(OUTFLOW);
+  return side >= 0 && side < Sides ? this->SideConditions[side] : static_cast<int>(OUTFLOW);
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncConvectionDiffusion::SetSideValue(int side, double value) {
-  if (side >= 0 && side < SIDES && !(this->SideValues[side] == value)) {
+  if (side >= 0 && side < Sides && !(this->SideValues[side] == value)) {
     this->SideValues[side] = value;
     this->Modified();
   }
@@ -119,7 +122,7 @@ void vtkAsyncConvectionDiffusion::SetSideValue(int side, double value) {
 
 //------------------------------------------------------------------------------
 double vtkAsyncConvectionDiffusion::GetSideValue(int side) const {
-  return side >= 0 && side < SIDES ? this->SideValues[side] : 0;
+  return side >= 0 && side < Sides ? this->SideValues[side] : 0;
 }
 
 //------------------------------------------------------------------------------
@@ -128,8 +131,8 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   require(this->Diffusivity >= 0 && isFinite(this->Diffusivity), "Diffusivity", this->Diffusivity,
           "set it to 0 or more");
   require(this->Decay >= 0 && isFinite(this->Decay), "Decay", this->Decay, "set it to 0 or more");
-  for (int side = 0; side < SIDES; ++side) {
-    const std::string name = SIDE_NAMES[side];
+  for (int side = 0; side < Sides; ++side) {
+    const std::string name = SideNames[side];
     require(isFinite(this->SideValues[side]), (name + " Value").c_str(), this->SideValues[side],
             "set it to a finite number");
     const bool isPeriodic = this->SideConditions[side] == PERIODIC;
@@ -154,12 +157,12 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0,
           "Source Type", "input", "set the source input, or choose another type");
   if (!this->SteadyState) {
-    require(this->TimeStep > 0 && isFinite(this->TimeStep), "Time Step", this->TimeStep,
-            "set it to a number greater than 0");
+    require(this->TimeStep >= LeastStep && isFinite(this->TimeStep), "Time Step", this->TimeStep,
+            "set it to ", LeastStep, " or more");
     require(this->MaximumCourantNumber >= 0 && isFinite(this->MaximumCourantNumber),
             "Maximum Courant Number", this->MaximumCourantNumber,
             "set it to a number greater than 0, or to 0 for no limit");
-    require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MOST_STEPS, "Number Of Steps",
+    require(this->NumberOfSteps >= 1 && this->NumberOfSteps <= MostSteps, "Number Of Steps",
             this->NumberOfSteps, "set it to a number in [1, 1000000]");
     if (this->StopAt == END_TIME) {
       require(!this->State->times.empty(), "End Time", this->EndTime,
@@ -170,10 +173,6 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   }
   require(this->ResidualThreshold > 0 && isFinite(this->ResidualThreshold), "Residual Threshold",
           this->ResidualThreshold, "set it to a number greater than 0");
-  require(this->IterationLimit >= 1, "Iteration Limit", this->IterationLimit,
-          "set it to 1 or more");
-  require(this->SweepsPerExchange >= 1, "Sweeps Per Exchange", this->SweepsPerExchange,
-          "set it to 1 or more");
   require(this->Slabs >= 0, "Slabs", this->Slabs,
           "set it to 1 or more, or to 0 for one per thread");
 }
@@ -275,7 +274,7 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
   vtkInformation* output = outputVector->GetInformationObject(port);
   std::int64_t goal = this->SteadyState ? -1 : 0;
   if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP())) {
-    const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SAME_TIME * this->TimeStep;
+    const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SameTime * this->TimeStep;
     const auto after = std::upper_bound(state.times.begin(), state.times.end(), time);
     goal = std::max<std::int64_t>(after - state.times.begin() - 1, 0);
   }
@@ -339,7 +338,7 @@ tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings
   settings.diffusivity = this->Diffusivity;
   settings.decay = this->Decay;
   settings.conservative = this->Conservative;
-  for (std::size_t side = 0; side < SIDES; ++side) {
+  for (std::size_t side = 0; side < Sides; ++side) {
     settings.sides[side] = {kinds[this->SideConditions[side]], this->SideValues[side]};
   }
   settings.source = sources[this->SourceType];
@@ -386,9 +385,9 @@ void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
   os << indent << "Diffusivity: " << this->Diffusivity << "\n"
      << indent << "Decay: " << this->Decay << "\n"
      << indent << "Conservative: " << this->Conservative << "\n";
-  for (int side = 0; side < SIDES; ++side) {
-    os << indent << SIDE_NAMES[side] << " Condition: " << this->SideConditions[side] << "\n"
-       << indent << SIDE_NAMES[side] << " Value: " << this->SideValues[side] << "\n";
+  for (int side = 0; side < Sides; ++side) {
+    os << indent << SideNames[side] << " Condition: " << this->SideConditions[side] << "\n"
+       << indent << SideNames[side] << " Value: " << this->SideValues[side] << "\n";
   }
   os << indent << "SourceType: " << this->SourceType << "\n"
      << indent << "SourceRate: " << this->SourceRate << "\n"
@@ -408,7 +407,5 @@ void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "NumberOfSteps: " << this->NumberOfSteps << "\n"
      << indent << "EndTime: " << this->EndTime << "\n"
      << indent << "ResidualThreshold: " << this->ResidualThreshold << "\n"
-     << indent << "IterationLimit: " << this->IterationLimit << "\n"
-     << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n"
      << indent << "Slabs: " << this->Slabs << "\n";
 }

@@ -201,7 +201,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   ///@{
   /**
-   * Length of a time step, greater than 0. Default: 0.1.
+   * Length of a time step, at least 1e-300. Default: 0.1.
    */
   vtkSetMacro(TimeStep, double);
   vtkGetMacro(TimeStep, double);
@@ -249,25 +249,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
    */
   vtkSetMacro(ResidualThreshold, double);
   vtkGetMacro(ResidualThreshold, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum number of iterations of a rank in a substep, at least 1. If a rank reaches it before
-   * the residual is small enough, the filter reports an error. A rank with few cells may iterate a
-   * million times in seconds while another rank is busy. Default: 10000000.
-   */
-  vtkSetMacro(IterationLimit, int);
-  vtkGetMacro(IterationLimit, int);
-  ///@}
-
-  ///@{
-  /**
-   * Gauss-Seidel sweeps over a rank's cells per iteration, before values are sent to the
-   * neighbors; at least 1. Default: 2.
-   */
-  vtkSetMacro(SweepsPerExchange, int);
-  vtkGetMacro(SweepsPerExchange, int);
   ///@}
 
   ///@{
@@ -321,8 +302,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   int NumberOfSteps = 10;
   double EndTime = 1;
   double ResidualThreshold = 1e-6;
-  int IterationLimit = 10000000;
-  int SweepsPerExchange = 2;
   int Slabs = 0;
   std::unique_ptr<tributary::ConvectionDiffusionState> State;
 };

@@ -53,10 +53,6 @@ void vtkAsyncHarmonicFill::CheckProperties() {
   require(this->Tolerance > 0 && std::isfinite(this->Tolerance), "Tolerance", this->Tolerance,
           "set it to a number greater than 0");
   require(this->CycleLimit >= 1, "Cycle Limit", this->CycleLimit, "set it to 1 or more");
-  require(this->IterationLimit >= 1, "Iteration Limit", this->IterationLimit,
-          "set it to 1 or more");
-  require(this->SweepsPerExchange >= 1, "Sweeps Per Exchange", this->SweepsPerExchange,
-          "set it to 1 or more");
 }
 
 //------------------------------------------------------------------------------
@@ -72,8 +68,6 @@ void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list) {
   list.add("Mark Filled", this->MarkFilled);
   list.add("Tolerance", this->Tolerance);
   list.add("Cycle Limit", this->CycleLimit);
-  list.add("Iteration Limit", this->IterationLimit);
-  list.add("Sweeps Per Exchange", this->SweepsPerExchange);
 }
 
 //------------------------------------------------------------------------------
@@ -140,7 +134,5 @@ void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "ShowFilled: " << this->ShowFilled << "\n"
      << indent << "MarkFilled: " << this->MarkFilled << "\n"
      << indent << "Tolerance: " << this->Tolerance << "\n"
-     << indent << "CycleLimit: " << this->CycleLimit << "\n"
-     << indent << "IterationLimit: " << this->IterationLimit << "\n"
-     << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n";
+     << indent << "CycleLimit: " << this->CycleLimit << "\n";
 }

@@ -171,26 +171,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   vtkGetMacro(CycleLimit, int);
   ///@}
 
-  ///@{
-  /**
-   * Maximum number of iterations of a rank after the cycles, at least 1. If a rank reaches it
-   * before the residual is small enough, the filter reports an error. Default: 10000.
-   */
-  vtkSetMacro(IterationLimit, int);
-  vtkGetMacro(IterationLimit, int);
-  ///@}
-
-  ///@{
-  /**
-   * Gauss-Seidel sweeps over a rank's values per iteration, before values are sent to the
-   * neighbors; at least 1. Default: 1.
-   */
-  vtkSetMacro(SweepsPerExchange, int);
-  vtkGetMacro(SweepsPerExchange, int);
-  ///@}
-
  protected:
-  vtkAsyncHarmonicFill() = default;
+  vtkAsyncHarmonicFill() : vtkAsyncSolverAlgorithm(10000, 1) {}
   ~vtkAsyncHarmonicFill() override = default;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
@@ -214,8 +196,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   bool MarkFilled = false;
   double Tolerance = 1e-6;
   int CycleLimit = 1000;
-  int IterationLimit = 10000;
-  int SweepsPerExchange = 1;
 };
 
 #endif

@@ -10,6 +10,11 @@ void vtkAsyncSolverAlgorithm::CheckExecutionProperties() {
   tributary::require(this->Schedule == SYNCHRONOUS || this->Schedule == ASYNCHRONOUS, "Schedule",
                      this->Schedule, "set it to ", int(SYNCHRONOUS), " (synchronous) or ",
                      int(ASYNCHRONOUS), " (asynchronous)");
+  tributary::require(this->IterationLimit >= 1, "Iteration Limit", this->IterationLimit,
+                     "set it to 1 or more");
+  tributary::require(this->SweepsPerExchange >= 1 && this->SweepsPerExchange <= MOST_SWEEPS,
+                     "Sweeps Per Exchange", this->SweepsPerExchange, "set it to a number in [1, ",
+                     int(MOST_SWEEPS), "]");
 }
 
 //------------------------------------------------------------------------------
@@ -17,11 +22,15 @@ void vtkAsyncSolverAlgorithm::DescribeExecutionProperties(tributary::PropertyLis
   this->Superclass::DescribeExecutionProperties(list);
   list.add("Schedule", this->Schedule);
   list.add("Convergence Detection", this->ConvergenceDetection);
+  list.add("Iteration Limit", this->IterationLimit);
+  list.add("Sweeps Per Exchange", this->SweepsPerExchange);
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncSolverAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "Schedule: " << this->Schedule << "\n"
-     << indent << "ConvergenceDetection: " << this->ConvergenceDetection << "\n";
+     << indent << "ConvergenceDetection: " << this->ConvergenceDetection << "\n"
+     << indent << "IterationLimit: " << this->IterationLimit << "\n"
+     << indent << "SweepsPerExchange: " << this->SweepsPerExchange << "\n";
 }

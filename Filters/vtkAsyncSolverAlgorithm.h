@@ -3,8 +3,9 @@
  * @class   vtkAsyncSolverAlgorithm
  * @brief   Superclass of filters that solve equations by iterations on all ranks
  *
- * vtkAsyncSolverAlgorithm adds the properties of the iterations: their schedule and the detection
- * of convergence. Both must be equal on all ranks.
+ * vtkAsyncSolverAlgorithm adds the properties of the iterations: their schedule, the detection of
+ * convergence, the limit of iterations, and the sweeps between exchanges. They must be equal on all
+ * ranks.
  *
  * The asynchronous iterations follow F. Magoulès, G. Gbikpi-Benissan, "JACK2: An MPI-based
  * communication library with non-blocking synchronization for asynchronous iterations", Advances
@@ -30,6 +31,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm
 
   enum ConvergenceDetections { SNAPSHOTS = 0, SUPERVISED = 1 };
 
+  /// More sweeps between two exchanges gain nothing: a rank would solve its part for old values of
+  /// its neighbors.
+  enum Limits { MOST_SWEEPS = 1000 };
+
   ///@{
   /**
    * The order of computation and communication. SYNCHRONOUS: a rank begins an iteration when it has
@@ -51,8 +56,29 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm
   vtkGetMacro(ConvergenceDetection, int);
   ///@}
 
+  ///@{
+  /**
+   * Maximum number of iterations of a rank, at least 1. If a rank reaches it before the residual is
+   * small enough, the filter reports an error. In asynchronous iterations a rank with few cells may
+   * iterate a million times in seconds while another rank is busy. Default: see the filter.
+   */
+  vtkSetMacro(IterationLimit, int);
+  vtkGetMacro(IterationLimit, int);
+  ///@}
+
+  ///@{
+  /**
+   * Gauss-Seidel sweeps over a rank's values per iteration, before values are sent to the
+   * neighbors; in [1, MOST_SWEEPS]. Default: see the filter.
+   */
+  vtkSetMacro(SweepsPerExchange, int);
+  vtkGetMacro(SweepsPerExchange, int);
+  ///@}
+
  protected:
-  vtkAsyncSolverAlgorithm() = default;
+  /// @param iterationLimit, sweepsPerExchange  the defaults of the filter
+  vtkAsyncSolverAlgorithm(int iterationLimit, int sweepsPerExchange)
+      : IterationLimit(iterationLimit), SweepsPerExchange(sweepsPerExchange) {}
   ~vtkAsyncSolverAlgorithm() override = default;
 
   void CheckExecutionProperties() override;
@@ -60,6 +86,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm
 
   int Schedule = ASYNCHRONOUS;
   int ConvergenceDetection = SNAPSHOTS;
+  int IterationLimit;
+  int SweepsPerExchange;
 
  private:
   vtkAsyncSolverAlgorithm(const vtkAsyncSolverAlgorithm&) = delete;

@@ -145,23 +145,54 @@ Coordinates::Coordinates(vtkDataArray* array) {
 
 int leastPointsOf(int type) {
   switch (type) {
+    case VTK_VERTEX:
+      return 1;
+    case VTK_LINE:
+    case VTK_LAGRANGE_CURVE:
+    case VTK_BEZIER_CURVE:
+      return 2;
     case VTK_TRIANGLE:
+    case VTK_QUADRATIC_EDGE:
       return 3;
     case VTK_QUAD:
     case VTK_PIXEL:
     case VTK_TETRA:
+    case VTK_CUBIC_LINE:
       return 4;
     case VTK_PYRAMID:
       return 5;
     case VTK_WEDGE:
+    case VTK_QUADRATIC_TRIANGLE:
+    case VTK_QUADRATIC_LINEAR_QUAD:
       return 6;
+    case VTK_BIQUADRATIC_TRIANGLE:
+      return 7;
     case VTK_VOXEL:
     case VTK_HEXAHEDRON:
+    case VTK_QUADRATIC_QUAD:
       return 8;
+    case VTK_BIQUADRATIC_QUAD:
+      return 9;
     case VTK_PENTAGONAL_PRISM:
+    case VTK_QUADRATIC_TETRA:
       return 10;
     case VTK_HEXAGONAL_PRISM:
+    case VTK_QUADRATIC_LINEAR_WEDGE:
       return 12;
+    case VTK_QUADRATIC_PYRAMID:
+      return 13;
+    case VTK_QUADRATIC_WEDGE:
+      return 15;
+    case VTK_BIQUADRATIC_QUADRATIC_WEDGE:
+      return 18;
+    case VTK_TRIQUADRATIC_PYRAMID:
+      return 19;
+    case VTK_QUADRATIC_HEXAHEDRON:
+      return 20;
+    case VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON:
+      return 24;
+    case VTK_TRIQUADRATIC_HEXAHEDRON:
+      return 27;
     default:
       return 0;
   }

@@ -37,7 +37,8 @@ struct CellSize {
 /// Whether the size of a cell type depends only on the points of the cell.
 [[nodiscard]] bool isMeasuredByPoints(int type);
 
-/// The minimum number of points of a cell type; 0 if unknown.
+/// The minimum number of points of a cell type; 0 for types with any number of points, and for
+/// those whose number of points gives their order.
 [[nodiscard]] int leastPointsOf(int type);
 
 /// Local. The size of a cell: of a linear cell by its points, of another cell by VTK's

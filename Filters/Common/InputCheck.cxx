@@ -38,6 +38,14 @@ void checkPoint(vtkIdType cell, std::int64_t point, vtkIdType points) {
                          std::to_string(points) + " points");
 }
 
+/// Whether VTK has a class for cells of a type, without which it cannot evaluate them.
+bool hasClass(int type) {
+  return type <= VTK_HEXAGONAL_PRISM ||
+         (type >= VTK_QUADRATIC_EDGE && type <= VTK_TRIQUADRATIC_PYRAMID) ||
+         type == VTK_CONVEX_POINT_SET || type == VTK_POLYHEDRON ||
+         (type >= VTK_LAGRANGE_CURVE && type <= VTK_BEZIER_WEDGE && type != VTK_LAGRANGE_PYRAMID);
+}
+
 /// Whether a Lagrange or Bezier cell of some order has this number of points.
 bool hasOrder(int type, std::int64_t count) {
   // Quadratic cells with points in the middle of the faces and of the cell.
@@ -100,6 +108,9 @@ void checkCells(const Integer* offsets, const Integer* connectivity, vtkIdType s
       const std::int64_t from = offsets[c], to = offsets[c + 1];
       if (from < 0 || to < from || to > size)
         refuseCell(first + c, "has malformed offsets in its cell array");
+      if (types && !hasClass(types[c]))
+        refuseCell(first + c,
+                   "is of type " + std::to_string(types[c]) + ", for which VTK has no class");
       if (types && to - from < leastPointsOf(types[c]))
         refuseCell(first + c, "is of type " + std::to_string(types[c]) + " and has " +
                                   std::to_string(to - from) + " points");
@@ -177,7 +188,6 @@ void checkAxes(vtkRectilinearGrid* grid, const int extent[6]) {
 }
 
 void checkPoints(vtkStructuredGrid* grid, const int extent[6]) {
-  if (grid->GetNumberOfPoints() < 1) return;
   vtkIdType wanted = 1;
   for (int a = 0; a < 3; ++a)
     wanted *= std::max<vtkIdType>(vtkIdType(extent[2 * a + 1]) - extent[2 * a] + 1, 0);

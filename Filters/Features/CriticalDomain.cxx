@@ -299,8 +299,7 @@ void checkPlane(Transport& transport, const CriticalDomain& domain) {
   if (-ends[0] != ends[1] && std::isfinite(ends[1]))
     throw Error(
         "the surface is not in a plane of constant z; critical points are found only in such "
-        "planes, "
-        "in volumes and on flat images");
+        "planes, in volumes and on flat images; use Transform to move it");
 }
 
 void makeMesh(Transport& transport, const std::vector<Source>& sources, const DomainRules& rules,

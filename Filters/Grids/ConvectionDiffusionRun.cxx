@@ -125,14 +125,18 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   collectively(transport_, [&] {
     for (std::size_t i = 0; i < state_.source.size(); ++i) {
       state_.source[i] = cells_.hidden[i] ? 0 : state_.source[i] * settings_.sourceRate;
-      if (!std::isfinite(state_.source[i])) throw Error("a value of the source is not finite");
+      if (!std::isfinite(state_.source[i]))
+        throw Error(
+            "a value of the source is not finite; replace it in the source array, or choose "
+            "another");
       nonzero += state_.source[i] != 0;
     }
   });
   const bool isPlace = settings_.source >= Source::Sphere && settings_.sourceRate != 0;
   if (allreduce(transport_, ReduceOp::Sum, nonzero) == 0 && isPlace)
     throw Error(
-        "no cell that is not hidden is in the source; move the source into the input, or make it "
+        "no cell that is not hidden is in the source that SourceType chooses; move the source into "
+        "the input, or make it "
         "larger than a cell");
 }
 
@@ -149,7 +153,8 @@ void ConvectionDiffusionRun::initialize() {
     for (std::size_t i = 0; i < state_.concentration.size(); ++i) {
       if (cells_.hidden[i]) state_.concentration[i] = 0;
       if (!std::isfinite(state_.concentration[i]))
-        throw Error("an initial concentration is not finite");
+        throw Error(
+            "an initial concentration is not finite; replace it in the array, or choose another");
     }
   });
 }
@@ -214,7 +219,8 @@ bool ConvectionDiffusionRun::solveSubstep(ConvectionDiffusionSolver& solver, std
          << " iterations and exceeds Residual Threshold, " << settings_.residualThreshold;
     text << (result.verdict == Verdict::IterationLimit
                  ? "; raise Iteration Limit or Residual Threshold, or reduce Time Step"
-                 : ": the iterations diverged to values that are not finite");
+                 : ": the iterations diverged to values that are not finite; choose smaller "
+                   "velocities or sources, or a larger Decay");
     throw Error(text.str());
   }
   if (transport_.rank() == 0)
@@ -350,7 +356,9 @@ void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
   }
   collectively(transport_, [&] {
     if (isOfAnotherGrid())
-      throw Error("the grid, or the part of it on a rank, differs from that of the previous step");
+      throw Error(
+          "the grid, or the part of it on a rank, differs from that of the previous step; use an "
+          "input with the same grid at all times");
   });
 }
 

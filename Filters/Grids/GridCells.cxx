@@ -143,7 +143,8 @@ CellRange boxOf(const std::vector<GridPiece>& pieces) {
     count += pieces[n].own.cells();
     for (std::size_t m = 0; m < n; ++m)
       if (!overlapOf(pieces[n].own, pieces[m].own).empty())
-        throw Error("two data sets of a rank share cells that are not ghost cells");
+        throw Error(
+            "two data sets of a rank share cells; mark these as ghost cells in one of them");
   }
   if (count != box.cells())
     throw Error("the cells of the " + std::to_string(pieces.size()) +
@@ -300,7 +301,8 @@ void setAxis(GridCells& cells, std::size_t axis, AxisPoints&& merged,
     const auto points = static_cast<Index>(mine[n][axis].places.size());
     range.lo[axis] = mine[n][axis].first - merged.first;
     range.hi[axis] = range.lo[axis] + (cells.isFlat[axis] ? 1 : points - 1);
-    if (range.along(axis) == 0) throw Error("a piece of the grid has no cells along an axis");
+    if (range.along(axis) == 0)
+      throw Error("a piece of the grid has no cells along an axis; remove it from the input");
   }
 }
 
@@ -353,7 +355,7 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
       axis.places = reader.range<double>();
     }
   });
-  if (all.empty()) throw Error("the input has no cells");
+  if (all.empty()) throw Error("the input has no cells; choose a grid with cells");
   collectively(transport, [&] {
     for (std::size_t a = 0; a < 3; ++a) setAxis(cells, a, mergeAxis(all, a), mine);
     for (GridPiece& piece : cells.pieces) piece.own = ownBox(piece.all, piece.dataSet);
@@ -364,7 +366,9 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
   const Index whole = cells.grid.along(0) * cells.grid.along(1) * cells.grid.along(2);
   if (own != whole)
     throw Error("the ranks have " + std::to_string(own) + " of the grid's " +
-                std::to_string(whole) + " cells; some are missing, or on two ranks");
+                std::to_string(whole) +
+                " cells, without ghost cells; use pieces that fill the grid, and mark copies of "
+                "cells on other ranks as ghost cells");
   return cells;
 }
 

@@ -71,7 +71,9 @@ vtkDataArray* HarmonicFillRun::arrayOf(const GridPiece& piece, const Task& task)
   if (!isWholeArray({array, task.isAtCells}, piece.dataSet) ||
       array->GetNumberOfComponents() != task.components)
     throw Error("a piece of the input lacks " + nameOf(task.name, task.isAtCells) + " with " +
-                std::to_string(task.components) + " components, which another piece has");
+                std::to_string(task.components) +
+                " components, which another piece has; choose arrays that all pieces have with " +
+                (task.isAtCells ? "CellArrays" : "PointArrays"));
   return array;
 }
 
@@ -164,7 +166,9 @@ void HarmonicFillRun::markUnknown(const GridPiece& piece, const Task& task, Mark
   if (settings_.unknown == Unknown::Mask) {
     const PieceArray mask = settings_.mask(piece.dataSet);
     if (!isMask(mask, piece.dataSet) || mask.isAtCells != task.isAtCells)
-      throw Error("a piece of the input lacks the array that Mask chooses");
+      throw Error(
+          "a piece of the input lacks the array that Mask chooses; choose one that all pieces "
+          "have");
     mark(
         [&](vtkIdType i) { return (mask.array->GetComponent(i, 0) != 0) != settings_.invertMask; });
     return;

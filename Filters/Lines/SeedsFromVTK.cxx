@@ -223,7 +223,9 @@ SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
     list.largestShown = list.shares.total - 1;
   }
   if (list.shares.total == 0)
-    throw Error("the seed source has no points on any rank, so there is no line to trace");
+    throw Error(
+        "the seed source has no points on any rank, so there is no line to trace; choose a seed "
+        "source with points");
   return list;
 }
 

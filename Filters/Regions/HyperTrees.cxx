@@ -44,7 +44,7 @@ class LeafCollector {
     const auto check = [&](vtkIdType values, const char* what) {
       if (values < count)
         throw Error("a hyper tree grid has " + std::to_string(values) + what +
-                    std::to_string(count) + " cells");
+                    std::to_string(count) + " cells; repair it where it is read or made");
     };
     if (grid->HasMask()) check(grid->GetMask()->GetNumberOfTuples(), " mask flags for ");
     vtkDataArray* flags = grid->GetCellData()->GetArray(vtkDataSetAttributes::GhostArrayName());
@@ -134,7 +134,7 @@ std::array<std::vector<double>, 3> rootCoordinates(vtkHyperTreeGrid* grid) {
     const auto given = array ? static_cast<std::size_t>(array->GetNumberOfTuples()) : 0;
     if (!uniform && given < count)
       throw Error("a hyper tree grid of " + std::to_string(count) + " planes along an axis has " +
-                  std::to_string(given) + " coordinates there");
+                  std::to_string(given) + " coordinates there; repair it where it is read or made");
     for (std::size_t i = 0; i < count; ++i)
       axes[a].push_back(uniform ? uniform->GetOrigin()[a] +
                                       static_cast<double>(i) * uniform->GetGridScale()[a]

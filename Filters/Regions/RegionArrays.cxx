@@ -100,9 +100,9 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
                       "sets have");
         }
         if (components != 0 && components != array->GetNumberOfComponents()) {
-          throw Error(
-              "the array \"" + name +
-              "\" of Statistics Arrays has another number of components in other data sets");
+          throw Error("the array \"" + name +
+                      "\" of Statistics Arrays has another number of components in other data "
+                      "sets; choose arrays that are alike everywhere");
         }
         components = array->GetNumberOfComponents();
         found[n] = {array, atCells};
@@ -112,7 +112,8 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
     collectively(transport, [&] {
       if (components != 0 && components != most) {
         throw Error("the array \"" + name +
-                    "\" of Statistics Arrays has another number of components on other ranks");
+                    "\" of Statistics Arrays has another number of components on other ranks; "
+                    "choose arrays that are alike everywhere");
       }
     });
     collectively(transport, [&] {

@@ -138,63 +138,55 @@ class Attack:
         path = os.path.join(check.OUTPUT, f"messages.{COMM.rank}")
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND), 2)
         self.messages = open(path, encoding="utf-8", errors="replace")
-        self.good = cases.Case(target.name, "good", ["image"])
-        self.usual = self._run_good(*self._filter())
-        assert COMM.bcast(bool(self.usual), 0), "good data are refused: " + self.messages.read()
+        good = cases.Case(target.name, "good", ["image"])
+        self.good = source_of(good, target), seeds_of(good) if target.seeds else None
+        self.usual, messages, _ = self._run(*self._filter(), *self.good)
+        assert self.usual, f"good data are refused: {messages}"
 
     def _filter(self):
         proxy = servermanager.ProxyManager().NewProxy("filters", self.target.proxy)
         properties.set_all(proxy, self.target.good)
         return proxy, proxy.GetClientSideObject()
 
-    def _connect(self, vtk_filter, case):
-        """Make the data of a case; returns those of this rank at all times."""
-        source = source_of(case, self.target)
+    def _run(self, proxy, vtk_filter, source, seeds):
+        """Execute a filter on this rank's data; returns what all ranks have: the digest of the outputs (None for
+        empty ones), the error messages, and what is wrong with the outputs."""
+        self.messages.read()  # those of earlier runs
         vtk_filter.SetInputConnection(0, source.GetOutputPort())
         if self.target.seeds:
-            seeds = seeds_of(case)
             vtk_filter.SetInputConnection(1, seeds and seeds.GetOutputPort())
-        return source.steps
-
-    def _update(self, vtk_filter):
         vtk_filter.UpdateInformation()
         for time_ in self.asked:
             vtk_filter.UpdateTimeStep(time_, COMM.rank, COMM.size, 0)
+        found = [vtk_filter.GetOutputDataObject(port) for port in range(vtk_filter.GetNumberOfOutputPorts())]
+        mine = outputs.errors_in(self.messages.read()), self._faults(found, source.steps), self._values(found)
+        said, wrong, values = zip(*COMM.allgather(mine))
+        return self._digest(values), [message for part in said for message in part], set().union(*wrong)
 
-    def _outputs(self, vtk_filter):
-        return [vtk_filter.GetOutputDataObject(port) for port in range(vtk_filter.GetNumberOfOutputPorts())]
+    def _faults(self, found, inputs):
+        """What is wrong with the outputs of this rank, other than what is wrong with the inputs."""
+        old = set().union(*(outputs.faults(data) for data in inputs))
+        return {f"output {port}: {fault}" for port, data in enumerate(found)
+                for fault in outputs.faults(data) - old | outputs.not_finite(data, self.target.finite)}
 
-    def _digest(self, vtk_filter, inputs):
-        """A hash of all ranks' outputs, or a sum where their bits are not promised; None if there is nothing."""
-        found = self._outputs(vtk_filter)
+    def _values(self, found):
+        """What is compared of this rank's outputs: hashes, or a sum where their bits are not promised."""
         if not self.target.exact:
-            return COMM.bcast(COMM.reduce(outputs.total(found[0], self.target.sums)), 0) or None
-        omitted = set()
-        if inputs and self.target.name != "StreamTracer":
-            for leaf in datasets.leaves(inputs[-1]):
-                for attributes, _ in troubles.attributes_of(leaf):
-                    omitted |= {str(attributes.GetArrayName(n)) for n in range(attributes.GetNumberOfArrays())}
-        rows = [f"{port} {row}" for port, data in enumerate(found)
-                for row in outputs.rows(data, omitted if port == 0 else ())]
-        everything = sorted(row for part in COMM.allgather(rows) for row in part)
-        return hashlib.sha256(" ".join(everything).encode()).hexdigest()[:24] if everything else None
+            return outputs.total(found[0], self.target.sums)
+        return [f"{port} {row}" for port, data in enumerate(found)
+                for row in outputs.rows(data, self.target.adds if port == 0 else ())]
 
-    def _run_good(self, proxy, vtk_filter):
-        inputs = self._connect(vtk_filter, self.good)
-        self._update(vtk_filter)
-        return self._digest(vtk_filter, inputs)
+    def _digest(self, values):
+        """Of what all ranks have; None if there is nothing."""
+        if not self.target.exact:
+            return sum(values) or None
+        rows = sorted(row for part in values for row in part)
+        return hashlib.sha256(" ".join(rows).encode()).hexdigest()[:24] if rows else None
 
     def _same(self, digest):
         if digest is None or self.target.exact:
             return digest == self.usual
         return abs(digest - self.usual) <= 1e-3 * abs(self.usual)
-
-    def _said(self):
-        """Messages of all ranks since the last call."""
-        COMM.Barrier()
-        said = COMM.allgather(self.messages.read())
-        COMM.Barrier()
-        return [message for text in said for message in outputs.errors_in(text)]
 
     @staticmethod
     def _kinds(case):
@@ -205,49 +197,46 @@ class Attack:
         kinds += ["seeds"] if case.seeds != "some" else []
         return ["all", *kinds]
 
+    def _wrong_messages(self, case, name, messages):
+        """What is wrong with the messages that a filter has written."""
+        # The pipeline itself tells each rank that an input is missing.
+        own = [message for message in messages if message.startswith(name)]
+        if len(own) > len(self.asked):
+            yield f"{len(own)} messages of the filter: " + " | ".join(sorted(set(own))[:3])
+        others = sorted({message for message in messages if name not in message})
+        if others:
+            yield f"a message that does not name the filter: {others[0]}"
+        for message in set(own):
+            reason = outputs.poor(message)
+            if case.is_good and not properties.is_named(self.target.proxy, message):
+                reason = "that names no property"
+            if reason:
+                yield f"a message {reason}: {message}"
+
     def run(self, key):
         """Run a case, and tell what is wrong, the messages and the digest."""
         case = cases.make(self.target, key, self.seed)
         tell("begin", key=key, case=case.describe(), kinds=self._kinds(case))
         proxy, vtk_filter = self._filter()
         properties.set_all(proxy, case.properties)
-        inputs = self._connect(vtk_filter, case)
-        self._said()
+        source, seeds = source_of(case, self.target), seeds_of(case) if self.target.seeds else None
         begun = time.time()
-        self._update(vtk_filter)
+        digest, messages, wrong = self._run(proxy, vtk_filter, source, seeds)
         spent = time.time() - begun
-        messages = self._said()
-        wrong = set()
-        old = set().union(*(outputs.faults(data) for data in inputs))
-        for port, data in enumerate(self._outputs(vtk_filter)):
-            found = outputs.faults(data) - old | outputs.not_finite(data, self.target.finite)
-            wrong |= {f"output {port}: {fault}" for fault in found}
-        wrong = set().union(*COMM.allgather(wrong))
-        name = vtk_filter.GetClassName()
-        # The pipeline itself tells each rank that an input is missing or of a wrong type.
-        own = [message for message in messages if message.startswith(name)]
-        if len(own) > len(self.asked):
-            wrong.add(f"{len(own)} messages of the filter: " + " | ".join(sorted(set(own))[:3]))
-        others = sorted({message for message in messages if name not in message})
-        if others:
-            wrong.add(f"a message that does not name the filter: {others[0]}")
-        for message in set(own):
-            reason = outputs.poor(message)
-            if case.is_good and not properties.is_named(self.target.proxy, message):
-                reason = "that names no property"
-            if reason:
-                wrong.add(f"a message {reason}: {message}")
-        digest = self._digest(vtk_filter, inputs) if not messages else "refused"
+        wrong |= set(self._wrong_messages(case, vtk_filter.GetClassName(), messages))
+        digest = "refused" if messages else digest
         properties.reset(proxy, self.target.good, case.properties)
-        if not self._same(self._run_good(proxy, vtk_filter)):
-            wrong.add("good data do not give the usual result afterwards: " + " ".join(self._said())[:300])
+        again, said, _ = self._run(proxy, vtk_filter, *self.good)
+        if not self._same(again):
+            wrong.add("good data do not give the usual result afterwards: " + " ".join(said)[:300])
         comparable = digest if case.comparable and (self.target.exact or digest in (None, "refused")) else ""
         tell("end", key=key, wrong=sorted(wrong), messages=sorted(set(messages)), digest=comparable or "",
              seconds=spent, worked=digest != "refused", empty=digest is None)
 
 
 def main():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if "asan" not in os.environ.get("LD_PRELOAD", ""):  # which reserves terabytes of addresses
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     tell("ready", processes=COMM.gather(os.getpid()))
     attack = Attack(filters.FILTERS[sys.argv[1]], int(sys.argv[2]))
     for key in sys.argv[3:]:

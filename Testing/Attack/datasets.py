@@ -54,7 +54,8 @@ def lattice(box):
 
 def fields(at, time):
     """Arrays by name, as functions of the place."""
-    x, y, z = at.T if len(at) else np.zeros((3, 0))
+    # Contiguous: NumPy may compute other last bits of strided values, depending on where they are in memory.
+    x, y, z = np.ascontiguousarray(at.T) if len(at) else np.zeros((3, 0))
     hole = (x - 3) ** 2 + (y - 2) ** 2 < 1.2
     scalar = np.sin(0.9 * x + 0.4 * time) + np.cos(1.1 * y) + 0.1 * z
     return {

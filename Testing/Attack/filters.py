@@ -8,6 +8,7 @@ from dataclasses import dataclass
 class Filter:
     """good    properties with which the filter works on good data
     exact   the outputs have the same bits on any number of ranks
+    adds    beginnings of the names of arrays that it adds to its input, whose bits are compared; none for all arrays
     times   of the data
     asked   the times that are requested of the filter, if they are not those of the data
     seeds   the second input has the seeds of lines
@@ -20,6 +21,7 @@ class Filter:
     proxy: str
     good: dict
     exact: bool = True
+    adds: tuple = ()
     times: tuple = (0.0,)
     asked: tuple = ()
     seeds: bool = False
@@ -34,6 +36,7 @@ def array(index, association, name):
     return [str(index), "", "", str(association), name]
 
 
+_ADDED = ("RegionId", "TrackId")
 _REGIONS = {"ScalarConnectivity": [1], "SelectInputScalars": array(0, 1, "scalar"), "ScalarRange": [0.5, 3.0]}
 
 FILTERS = {
@@ -47,12 +50,20 @@ FILTERS = {
             seeds=True,
             finite=("IntegrationTime",),
         ),
-        Filter("Connectivity", "AsyncConnectivity", _REGIONS),
-        Filter("FeatureTracker", "AsyncFeatureTracker", _REGIONS, times=(0.0, 1.0), spared=("CheckpointDirectory",)),
+        Filter("Connectivity", "AsyncConnectivity", _REGIONS, adds=_ADDED),
+        Filter(
+            "FeatureTracker",
+            "AsyncFeatureTracker",
+            _REGIONS,
+            adds=_ADDED,
+            times=(0.0, 1.0),
+            spared=("CheckpointDirectory",),
+        ),
         Filter(
             "CriticalPoints",
             "AsyncFeatureTracker",
             {"Features": [1], "SelectCriticalField": array(3, 0, "scalar")},
+            adds=_ADDED,
             times=(0.0, 1.0),
             spared=("CheckpointDirectory",),
         ),
@@ -60,7 +71,7 @@ FILTERS = {
             "ConvectionDiffusion",
             "AsyncConvectionDiffusion",
             {"SelectVelocity": array(0, 0, "velocity"), "SourceType": [2], "SourceCenter": [3.0, 2.0, 1.5],
-             "SourceRadius": [2.0], "NumberOfSteps": [2], "TimeStep": [0.1]},
+             "SourceRadius": [2.0], "NumberOfSteps": [2], "TimeStep": [0.1], "IterationLimit": [1000000]},
             exact=False,
             asked=(0.2,),
             finite=("Concentration",),

@@ -100,44 +100,47 @@ def _row(*parts):
     return total.hexdigest()[:16]
 
 
-def _columns(attributes, omitted=()):
+def _columns(attributes, only=()):
     columns = {}
     for name, array in _arrays(attributes):
         values = values_of(array)
-        if values is not None and name not in omitted:
+        if values is not None and (not only or name.startswith(only)):
             columns.setdefault(name, values)
     return sorted(columns.items())
 
 
-def rows(data, omitted=()):
-    """Hashes of rows, lines, or data sets, in any order. omitted: arrays that do not count."""
+def rows(data, only=()):
+    """Hashes of rows, cells of poly data, or data sets, in any order. only: beginnings of the names of arrays that
+    count, if not all do."""
     result = []
     for leaf in leaves(data):
         if leaf.IsA("vtkTable"):
             columns = _columns(leaf.GetRowData())
             for n in range(leaf.GetNumberOfRows()):
                 result.append(_row(*(part for name, values in columns for part in (name, values[n]))))
-        elif leaf.IsA("vtkPolyData") and leaf.GetNumberOfLines() == leaf.GetNumberOfCells() > 0 and not omitted:
-            result += _lines(leaf)
+        elif leaf.IsA("vtkPolyData") and not only:
+            result += _cells(leaf)
         elif leaf.GetNumberOfElements(vtkDataObject.CELL):
-            tables = [_columns(attributes, omitted) for attributes, _ in attributes_of(leaf)]
+            tables = [_columns(attributes, only) for attributes, _ in attributes_of(leaf)]
             result.append(_row(*(part for table in tables for name, values in table for part in (name, values))))
     return result
 
 
-def _lines(data):
-    """One hash for each polyline with its points and values."""
-    points = vtk_to_numpy(data.GetPoints().GetData())
-    offsets = vtk_to_numpy(data.GetLines().GetOffsetsArray())
-    connectivity = values_of(data.GetLines().GetConnectivityArray())
-    of_points, of_lines = _columns(data.GetPointData()), _columns(data.GetCellData())
+def _cells(data):
+    """One hash for each cell of poly data, with its points and values."""
+    of_points, of_cells = _columns(data.GetPointData()), _columns(data.GetCellData())
     result = []
-    for n in range(len(offsets) - 1):
-        ids = connectivity[offsets[n] : offsets[n + 1]]
-        parts = [points[ids]]
-        parts += [part for name, values in of_points for part in (name, values[ids])]
-        parts += [part for name, values in of_lines for part in (name, values[n])]
-        result.append(_row(*parts))
+    for cells in (data.GetVerts(), data.GetLines(), data.GetPolys(), data.GetStrips()):
+        if cells is None or cells.GetNumberOfCells() == 0:
+            continue
+        points = vtk_to_numpy(data.GetPoints().GetData())
+        offsets, connectivity = vtk_to_numpy(cells.GetOffsetsArray()), values_of(cells.GetConnectivityArray())
+        for n in range(len(offsets) - 1):
+            ids = connectivity[offsets[n] : offsets[n + 1]]
+            parts = [points[ids]]
+            parts += [part for name, values in of_points for part in (name, values[ids])]
+            parts += [part for name, values in of_cells for part in (name, values[len(result)])]
+            result.append(_row(*parts))
     return result
 
 

@@ -16,7 +16,9 @@ DOUBLES = (0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf, 1e300, -1e300, 1
 SHORT = {
     "MaximumNumberOfSteps": (LEAST, -1, 0, 1, 3000),
     "NumberOfSteps": (LEAST, -1, 0, 1, 3),
-    "SweepsPerExchange": (LEAST, -1, 0, 1, 1000),
+    "CycleLimit": (LEAST, -1, 0, 1, 1000),
+    "IterationLimit": (LEAST, -1, 0, 1000000),
+    "ResidualThreshold": (-1.0, math.nan, 0.0, 1e-6, 1e300, math.inf),
     "StallTimeout": (-1.0, math.nan, 0.0, 120.0, math.inf),
 }
 

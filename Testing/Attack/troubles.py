@@ -281,7 +281,9 @@ def cells_removed(data, rng):
 def doubled(data, rng):
     """Each cell twice."""
     for cells in cell_arrays(data) if data.IsA("vtkPolyData") else ():
-        cells.Append(cells)
+        copy = vtkCellArray()
+        copy.DeepCopy(cells)
+        cells.Append(copy)
 
 
 # Ghost flags.

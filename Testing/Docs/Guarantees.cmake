@@ -39,6 +39,7 @@ foreach (item IN LISTS items)
   endif ()
   string(REGEX REPLACE "Compared$" "" compared "${test}")
   string(REGEX REPLACE "^Docs[.]" "" docs "${test}")
+  string(REGEX REPLACE "^Attack[.]" "" attack "${test}")
   foreach (list IN LISTS lists)
     file(READ "${list}" commands)
     get_filename_component(folder "${list}" DIRECTORY)
@@ -53,7 +54,8 @@ foreach (item IN LISTS items)
       endforeach ()
     elseif (commands MATCHES "add_test\\(NAME ${pattern}([.][0-9]+ranks)?[ \n]" OR
         (test MATCHES "Compared$" AND commands MATCHES "tributary_compare_runs\\(${compared} ") OR
-        (test MATCHES "^Docs[.]" AND commands MATCHES "tributary_add_docs_test\\(${docs}[ \n)]"))
+        (test MATCHES "^Docs[.]" AND commands MATCHES "tributary_add_docs_test\\(${docs}[ \n)]") OR
+        (test MATCHES "^Attack[.]" AND commands MATCHES "tributary_add_attack\\(${attack}\\)"))
       set(registered ON)
     endif ()
   endforeach ()

@@ -264,7 +264,9 @@ void FeatureGraph::Advance::checkStep() const {
   for (const FeatureFacts& facts : step_.features)
     if (!(facts.size >= 0) ||
         !std::isfinite(facts.size + facts.centroid[0] + facts.centroid[1] + facts.centroid[2]))
-      throw Error("the size or centroid of a feature is not a finite number");
+      throw Error(
+          "the size or centroid of a feature is not a finite number; repair the coordinates of its "
+          "cells");
 }
 
 void FeatureGraph::Advance::checkAndAddUp(std::vector<FeatureOverlap>& overlaps) const {

@@ -79,7 +79,8 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   problem.iterate = concentration_;
   problem.sweep = [&](const Incoming& incoming, bool measure) {
     receive(concentration_, incoming);
-    for (int n = 0; n < options_.sweepsPerExchange; ++n)
+    // An abort does not wait for many sweeps.
+    for (int n = 0; n < options_.sweepsPerExchange && (n == 0 || !monitor || monitor()); ++n)
       equation_->sweep(n % 2 == 0, concentration_, beyond, b, options_.slabs, options_.parallelFor);
     transport_.spend(options_.sweepsPerExchange * options_.sweepSeconds);
     if (!measure) return 0.0;

@@ -57,7 +57,7 @@ class ConvectionDiffusionSolver {
 
   /// Collective. Computes one time step, or the steady state.
   /// @param source  by cell, in concentration per time
-  /// @param monitor  see Iteration::run()
+  /// @param monitor  see Iteration::run(); also called between the sweeps of an iteration
   /// @throws Error on all ranks if the size of `source` is wrong on any rank
   [[nodiscard]] IterationResult step(Span<const double> source,
                                      const std::function<bool()>& monitor = {});

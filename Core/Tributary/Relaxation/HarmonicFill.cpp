@@ -484,9 +484,15 @@ void HarmonicFill::Solver::iterate(const std::function<bool(double)>& monitor,
     problem.neighbors.push_back({link.rank, index(link.gives.cells()), index(link.needs.cells())});
   // A rank without unknown sites has nothing to sweep; the values that it sends do not change.
   if (!runs_.empty()) problem.iterate = values_;
+  const auto goesOn = [&] {
+    bool continues = true;
+    messenger_.errors.attempt([&] { continues = !monitor || monitor(0.95); });
+    return continues && !messenger_.errors.any();
+  };
   problem.sweep = [&](const Incoming& incoming, bool measure) {
     readHalo(incoming, values_.data());
-    for (int n = 0; n < options_.sweepsPerExchange; ++n) sweep();
+    // An abort does not wait for many sweeps.
+    for (int n = 0; n < options_.sweepsPerExchange && (n == 0 || goesOn()); ++n) sweep();
     return measure ? residualOf(values_.data(), nullptr) : 0.0;
   };
   problem.fill = [&](std::size_t n, Span<double> out) { writeHalo(n, out); };
@@ -501,11 +507,7 @@ void HarmonicFill::Solver::iterate(const std::function<bool(double)>& monitor,
   options.norm = Norm::Max;
   options.threshold = options_.tolerance;
   Iteration iteration(transport_, std::move(problem), options);
-  const IterationResult reached = iteration.run([&] {
-    bool continues = true;
-    messenger_.errors.attempt([&] { continues = !monitor || monitor(0.95); });
-    return continues && !messenger_.errors.any();
-  });
+  const IterationResult reached = iteration.run(goesOn);
   messenger_.errors.agree(transport_);
   result.verdict = reached.verdict;
   result.residual = reached.residual;

@@ -77,7 +77,7 @@ std::vector<std::uint64_t> rangeBits(const RangeTest& test) {
                   &mask[static_cast<std::size_t>(rows)], smpFor);
     });
     default:
-      throw Error("the scalars are of a type that has no order");
+      throw Error("the scalars are of a type that has no order; choose an array of numbers");
   }
   return mask;
 }

@@ -159,7 +159,7 @@ std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test) const 
       vtkTemplateMacro(rangeMask(static_cast<const VTK_TT*>(array->GetVoidPointer(0)), size[0],
                                  size[1] * size[2], test.lo, test.hi, mask.data(), smpFor));
       default:
-        throw Error("the scalars are of a type that has no order");
+        throw Error("the scalars are of a type that has no order; choose an array of numbers");
     }
     if (!test.atCells) mask = cellMask(mask, p.points_, test.allPoints, smpFor);
   }

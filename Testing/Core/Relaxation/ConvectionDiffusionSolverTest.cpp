@@ -531,6 +531,28 @@ TEST(ConvectionDiffusionSolver, IsAborted) {
   EXPECT_EQ(result.verdict, Verdict::Aborted);
 }
 
+/// An abort does not wait for the many sweeps of an iteration.
+TEST(ConvectionDiffusionSolver, IsAbortedBetweenSweeps) {
+  const Problem problem = randomProblem({9, 8, 7}, 2);
+  Transport& transport = world();
+  const auto boxes = boxesOf(problem.grid, Cut::Bisected, transport.size());
+  const CellRange& box = boxes[std::size_t(transport.rank())];
+  int calls = 0, loops = 0;
+  auto options = optionsOf(Settings[0], 0);
+  options.sweepsPerExchange = 100000;
+  options.parallelFor = [&](std::int64_t count, const auto& body) {
+    ++loops;
+    serialFor(count, body);
+  };
+  ConvectionDiffusionSolver solver(transport, problem.grid, box, problem.terms,
+                                   faceVelocities(box, problem.velocity), options);
+  const IterationResult result =
+      solver.step(partOf(problem.grid, box, problem.source), [&] { return ++calls < 3; });
+  EXPECT_EQ(result.verdict, Verdict::Aborted);
+  EXPECT_GE(calls, 3);
+  EXPECT_LT(loops, 100);
+}
+
 TEST(ConvectionDiffusionSolver, RefusesWhatCannotBeOnAllRanks) {
   const Problem problem = randomProblem({9, 8, 7}, 2);
   everywhere([&](Transport& transport) {

@@ -749,6 +749,26 @@ TEST(HarmonicFill, IsAborted) {
             Verdict::Aborted);
 }
 
+/// An abort does not wait for the many sweeps of an iteration.
+TEST(HarmonicFill, IsAbortedBetweenSweeps) {
+  const Site n{12, 11, 10};
+  const Problem problem = problemOf(randomPoints(n, 1), ball(n, 4), noise(1));
+  int calls = 0, loops = 0;  // in the iterations
+  HarmonicFillOptions options;
+  options.tolerance = 1e-300;
+  options.cycleLimit = 1;
+  options.sweepsPerExchange = 100000;
+  options.parallelFor = [&](std::int64_t count, const auto& body) {
+    loops += calls > 0;
+    serialFor(count, body);
+  };
+  const auto monitor = [&](double done) { return done < 0.95 || ++calls < 3; };
+  EXPECT_EQ(fill(world(), problem, Cut::Bisected, options, monitor).result.verdict,
+            Verdict::Aborted);
+  EXPECT_GE(calls, 3);
+  EXPECT_LT(loops, 100);
+}
+
 TEST(HarmonicFill, AnErrorOfOneMonitorIsAnErrorOnAllRanks) {
   const Site n{12, 11, 10};
   const Problem problem = problemOf(randomPoints(n, 1), ball(n, 4), noise(1));

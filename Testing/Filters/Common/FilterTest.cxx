@@ -383,6 +383,17 @@ TYPED_TEST(Filter, RunsWithoutDataOnSomeRanks) {
   EXPECT_EQ(resultsOf(run), TypeParam::All);
 }
 
+TYPED_TEST(Filter, RefusesAnotherTypeOfInputOnOneRankEverywhere) {
+  TypeParam run(everybody(), world().rank(), world().size());
+  const vtkSmartPointer<vtkDataObject> good = run.filter->GetInputDataObject(0, 0);
+  if (world().rank() == world().size() - 1) run.filter->SetInputDataObject(0, vtkNew<vtkTable>());
+  EXPECT_EQ(resultsOf(run), 0);
+  run.expectOneError("vtkTable");
+  run.filter->SetInputDataObject(0, good);
+  EXPECT_EQ(resultsOf(run), TypeParam::All);
+  EXPECT_TRUE(run.errors.empty());
+}
+
 TYPED_TEST(Filter, PassesOnWhatAnyOfItsOutputsIsAskedFor) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   TypeParam run(nullptr, 0, 1);

@@ -62,6 +62,7 @@ def main():
         ("TimeStep", 0.0, ("Time Step is 0",), {}),
         ("TimeStep", -1.0, ("Time Step is -1",), {}),
         ("TimeStep", NAN, ("Time Step",), {}),
+        ("TimeStep", 5e-324, ("Time Step is", "1e-300 or more"), {}),
         ("NumberOfSteps", 0, ("Number Of Steps is 0",), {}),
         ("EndTime", -1.0, ("End Time is -1",), {"StopAt": "End Time"}),
         ("EndTime", INFINITE, ("End Time",), {"StopAt": "End Time"}),
@@ -84,6 +85,7 @@ def main():
         ("IterationLimit", 0, ("Iteration Limit",), {}),
         ("IterationLimit", 1, ("the residual is", "Iteration Limit"), {"Diffusivity": 9.0}),
         ("SweepsPerExchange", 0, ("Sweeps Per Exchange",), {}),
+        ("SweepsPerExchange", 1001, ("Sweeps Per Exchange is 1001", "[1, 1000]"), {}),
         ("Slabs", -1, ("Slabs",), {}),
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults, 1e-3)

@@ -94,6 +94,7 @@ def main():
         ("IterationLimit", 0, ("Iteration Limit is 0",), {}),
         ("IterationLimit", 1, ("the residual of", "Iteration Limit"), {"CycleLimit": 1}),
         ("SweepsPerExchange", 0, ("Sweeps Per Exchange is 0",), {}),
+        ("SweepsPerExchange", 1001, ("Sweeps Per Exchange is 1001", "[1, 1000]"), {}),
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults)
     nothing_known(refusals, data, defaults)

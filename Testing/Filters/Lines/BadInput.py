@@ -187,8 +187,13 @@ def malformed(cases, good):
     for point in (-1, -3, 5000000, 2**62):
         lines.Input = spoiled(grid, POINT.format(point=point))
         cases.refused(f"a cell with point {point}", ("has point", "repair"), lines, take_whole(good))
-    lines.Input = spoiled(flows.source(mesh="structured", size=9), TOO_FEW_POINTS)
-    cases.refused("too few points", ("structured grid", "repair"), lines, take_whole(good))
+    # A hexahedron's points for a triquadratic one, and types that VTK does not have.
+    for kind, word in ((29, "8 points"), (81, "no class"), (200, "no class")):
+        lines.Input = spoiled(grid, f"data.GetCellTypesArray().SetValue(0, {kind})")
+        cases.refused(f"a cell of type {kind}", (f"of type {kind}", word, "repair"), lines, take_whole(good))
+    for how in (TOO_FEW_POINTS, "data.SetPoints(None)"):
+        lines.Input = spoiled(flows.source(mesh="structured", size=9), how)
+        cases.refused(how, ("structured grid", "repair"), lines, take_whole(good))
     check.delete(lines)
 
 

@@ -182,6 +182,8 @@ def main():
     for mesh, word, how in (
         # A hexahedron's points for a hexagonal prism, and more faces than there are.
         ("hexahedra", "cell", "data.GetCellTypesArray().SetValue(0, 16)"),
+        ("hexahedra", "8 points", "data.GetCellTypesArray().SetValue(0, 29)"),
+        ("hexahedra", "no class", "data.GetCellTypesArray().SetValue(0, 81)"),
         ("polyhedra", "faces", "data.GetFaces().SetValue(0, 1000000)"),
     ):
         whole = regions.source({**WHOLE, "size": (4, 4, 4), "mesh": mesh})
@@ -192,6 +194,7 @@ def main():
         ("hexahedra", POINT.format(point=-3)),
         ("hexahedra", POINT.format(point=5000000)),
         ("structured", TOO_FEW_POINTS),
+        ("structured", "data.SetPoints(None)"),
         ("rectilinear", "data.GetXCoordinates().Resize(2)"),
     ):
         whole = regions.source({**WHOLE, "mesh": mesh})
