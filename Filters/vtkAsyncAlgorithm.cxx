@@ -3,10 +3,12 @@
 
 #include "Common/ControllerTransport.h"
 #include "Common/InputCheck.h"
+#include "Common/Interruption.h"
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -24,8 +26,8 @@
 #include <string>
 
 namespace {
-/// Seconds between two checks of the abort flag, which may call back into a client.
-constexpr double MonitorInterval = 0.02;
+/// Seconds between two progress events, which may call back into a client.
+constexpr double EventInterval = 0.02;
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -107,14 +109,17 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
                                    vtkInformationVector* outputVector) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   this->SetErrorCode(vtkErrorCode::NoError);
-  this->LastLook = -1;
   this->IsWhole = false;
   this->IsUnderWay = false;
   request->Remove(Pipeline::CONTINUE_EXECUTING());
+  this->LastEvents = -1;
+  this->NextProgress = 0;
   std::string error;
   try {
     const auto owned = tributary::makeTransport(this->Controller);
     tributary::Transport& transport = *owned;
+    const tributary::Interruption interruption(
+        transport, [this, &transport] { return this->ProcessEvents(transport); });
     tributary::RunStatistics statistics(transport);
     tributary::PropertyList properties;
     tributary::collectively(transport, [&] {
@@ -140,6 +145,13 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
     }
     return 1;
+  } catch (const tributary::Error& e) {
+    if (e.kind() == tributary::ErrorKind::Aborted) {
+      this->SetAbortOutput(true);  // also on ranks that were not asked to abort
+      this->GiveUp(outputVector);
+      return 1;
+    }
+    error = e.what();
   } catch (const std::exception& e) {
     error = e.what();
   } catch (...) {
@@ -179,13 +191,18 @@ tributary::RunContext vtkAsyncAlgorithm::MakeRunContext(tributary::Transport& tr
 
 //------------------------------------------------------------------------------
 bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress) {
+  this->NextProgress = progress;
+  return !this->ProcessEvents(transport) && !transport.isInterrupted();
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncAlgorithm::ProcessEvents(tributary::Transport& transport) {
   const double now = transport.now();
-  if (this->LastLook >= 0 && now - this->LastLook < MonitorInterval) {
-    return true;
+  if (this->LastEvents < 0 || now - this->LastEvents >= EventInterval) {
+    this->LastEvents = now;
+    this->UpdateProgress(this->NextProgress);
   }
-  this->LastLook = now;
-  this->UpdateProgress(progress);
-  return !this->CheckAbort();
+  return this->CheckAbort();
 }
 
 //------------------------------------------------------------------------------

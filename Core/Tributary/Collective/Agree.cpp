@@ -47,6 +47,11 @@ void agreeOnError(Transport& transport, const std::string& localError) {
 }
 
 void ErrorCollector::agree(Transport& transport) const {
+  if (!anyKnown() && transport.isInterrupted()) {
+    ErrorCollector interrupted;
+    interrupted.attempt([&] { throwIfInterrupted(transport); });
+    return interrupted.agree(transport);
+  }
   const std::int64_t none = transport.size();
   const std::int64_t mine = any() ? transport.rank() : none;
   const std::int64_t lowest = known_ ? *known_ : allreduce(transport, ReduceOp::Min, mine);
@@ -56,11 +61,15 @@ void ErrorCollector::agree(Transport& transport) const {
   const Bytes reason = broadcastBytes(
       transport, root == transport.rank() ? packed(report_) : Bytes(), root, onTheWay);
   ErrorReport report = report_;
-  if (any()) {
+  if (root != transport.rank()) onTheWay.attempt([&] { report = unpacked(reason); });
+  // An interruption is reported as one on all ranks or on none.
+  const bool isAlike =
+      (report.kind == ErrorKind::Aborted) == (report_.kind == ErrorKind::Aborted) || onTheWay.any();
+  if (any() && isAlike) {
+    report = report_;
     if (!report.rank) report.rank = transport.rank();
     throwError(report);
   }
-  onTheWay.attempt([&] { report = unpacked(reason); });
   if (!report.rank) report.rank = root;
   report.text = "rank " + std::to_string(root) + ": " +
                 (onTheWay.any() ? "an error whose text was lost: " + onTheWay.text() : report.text);
