@@ -22,7 +22,7 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <cstdint>
-#include <exception>
+#include <memory>
 #include <string>
 
 namespace {
@@ -115,8 +115,9 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   this->LastEvents = -1;
   this->NextProgress = 0;
   std::string error;
+  std::unique_ptr<tributary::Transport, tributary::DestroyTransport> owned;
   try {
-    const auto owned = tributary::makeTransport(this->Controller);
+    owned = tributary::makeTransport(this->Controller);
     tributary::Transport& transport = *owned;
     const tributary::Interruption interruption(
         transport, [this, &transport] { return this->ProcessEvents(transport); });
@@ -152,10 +153,13 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       return 1;
     }
     error = e.what();
-  } catch (const std::exception& e) {
-    error = e.what();
   } catch (...) {
-    error = "an exception of an unknown type";
+    // Not an error that all ranks have agreed on, such as no memory somewhere between agreements.
+    const tributary::ErrorReport report = tributary::currentExceptionReport();
+    error = report.text;
+    if (owned) {
+      owned->abandon(report.kind, error.c_str());
+    }
   }
   this->GiveUp(outputVector);
   this->SetErrorCode(vtkErrorCode::UserError);

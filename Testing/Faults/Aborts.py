@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Aborts executions at random moments, on one rank or all, and prints how long each takes to return.
 
-pvbatch --sym Aborts.py [FILTER [ABORTS]]. The time of an abort runs from the moment that the user asks for it, whatever
-the filter does then, to the return on the last rank. The user's request is seen where the filter processes events.
+pvbatch --sym Aborts.py [ABORTS [FILTER...]]. The time of an abort runs from the moment that the user asks for it,
+whatever the filter does then, to the return on the last rank. The user's request is seen where the filter processes
+events.
+
+From 1000 aborts on, of 100,000 lines, 99 % have to return within a second; fewer aborts, of fewer lines, are for busy
+machines.
 """
 
 import random
@@ -15,13 +19,15 @@ import check
 import scenes
 from scenes import COMM
 
-BOUND = 1.0  # seconds, for 99 % of the aborts
-REPEATS = 3  # of the undisturbed execution
+ABORTS = int(sys.argv[1]) if len(sys.argv) > 1 else 8  # of each filter
+LONG = ABORTS >= 1000
+BOUND = 1.0  # seconds
+REPEATS = 2  # of the undisturbed execution
 
 # The phases of each filter, in their order, by the names of their statistics.
 CASES = {
     "StreamTracer": (
-        lambda: scenes.tracer(64, lines=100000, steps=150),
+        lambda: scenes.tracer(64, lines=100000 if LONG else 20000, steps=100),
         ("SetupSeconds", "TracingSeconds", "AssemblySeconds"),
     ),
     "Connectivity": (lambda: scenes.connectivity(160), ("SetupSeconds", "LabelingSeconds", "WritingSeconds")),
@@ -102,21 +108,22 @@ class Aborts:
         self.seconds, self.ends = min(run[1] for run in runs), runs[-1][2]
         for number in range(count):
             self.abort(number)
-            if number % 50 == 49:
+            if number % 100 == 99:
                 assert self.undisturbed()[0] == usual, f"{self.name}: another result after {number + 1} aborts"
+                if COMM.rank == 0:
+                    self.report()
         assert self.undisturbed()[0] == usual, f"{self.name}: another result after the aborts"
         assert not "".join(messages.take()), "there is a message"
         if COMM.rank == 0:
             late = self.report()
             assert self.missed < count / 2, f"{self.name}: most aborts come too late"
-            assert late <= BOUND, f"{self.name}: 99 % of the aborts take up to {late:.3f} s"
+            assert late <= BOUND or not LONG, f"{self.name}: 99 % of the aborts take up to {late:.3f} s"
 
 
 def main():
     messages = scenes.Messages()
-    names = sys.argv[1:2] or CASES
-    for name in names:
-        Aborts(name).run(int(sys.argv[2]) if len(sys.argv) > 2 else 20, messages)
+    for name in sys.argv[2:] or CASES:
+        Aborts(name).run(ABORTS, messages)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class Scene:
         for name, values in properties.items():
             self.set(name, values)
         self.filter = self.proxy.GetClientSideObject()
-        self.asked = asked or [float(n) for n in range(steps)]
+        self.asked = [steps - 1.0] if asked is None else asked
         self.inputs = [Source([slab(size, n) for n in range(steps)], (0, size) * 3)]
         if source is not None:
             self.inputs.append(Source([source]))

@@ -241,6 +241,19 @@ class Transport {
   /// case, so that all ranks leave together.
   [[nodiscard]] bool isInterrupted() const { return interruption_ && interruption_(); }
 
+  /// Ends the work of all ranks after an error of this rank that the others cannot agree on,
+  /// because they are elsewhere. Local. If supported, functions of other ranks that wait for a
+  /// message or a reduction throw Error. Communication of the transport is undefined afterwards,
+  /// and it must not be destroyed: messages may still arrive in its buffers.
+  /// @param kind  of the error
+  /// @param why   its text, of which the beginning is sent
+  virtual void abandon(ErrorKind kind, const char* why) noexcept {
+    static_cast<void>(kind);
+    static_cast<void>(why);
+  }
+  /// Whether this rank has abandoned the transport, or has learned that another rank has.
+  [[nodiscard]] virtual bool isAbandoned() const { return false; }
+
   /// Makes a shared integer. Collective, and so is its destruction. The transport must outlive it.
   [[nodiscard]] virtual std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) = 0;
 
