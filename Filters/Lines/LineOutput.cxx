@@ -110,7 +110,7 @@ void addFrames(const Transport& transport, vtkPointData* data, const float* poin
                vtkSmartPointer<vtkDataArray> velocity, const LineTable& table) {
   if (!vtkFloatArray::FastDownCast(velocity) && !vtkDoubleArray::FastDownCast(velocity)) {
     vtkNew<vtkDoubleArray> copy;
-    copy->DeepCopy(velocity);
+    copyArray(velocity, copy);
     velocity = copy.Get();
   }
   auto rotation = freshArray<vtkDoubleArray>("Rotation", 1, table.points);

@@ -18,6 +18,7 @@ import scenes
 from scenes import COMM
 
 STEPS = 4
+LIMIT = 8192  # bytes of a file: more than the messages of this test, less than a part of a checkpoint
 
 
 def kinds():
@@ -42,7 +43,7 @@ def content_of(folder):
 
 
 class FileLimit:
-    """Files of one rank, or of all, are limited to a few bytes."""
+    """Files of one rank, or of all, are limited to a few kilobytes."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -50,7 +51,7 @@ class FileLimit:
 
     def fill(self, rank):
         if rank in (COMM.rank, None):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, resource.RLIM_INFINITY))
 
     def clear(self):
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library for LD_PRELOAD whose allocations fail when a test asks for it: every operator new, and
-// malloc and its kin when VTK or Tributary calls them. Those of MPI, Python and the C library never
-// fail: they end the process, whatever the filters do.
+// A library for LD_PRELOAD whose allocations fail when a test asks for it: each operator new while
+// a filter of Tributary executes, and each malloc of its own. Others never fail, because they end
+// the process, whatever a filter does: those of MPI, of Python, of the pipeline around a filter,
+// and of VTK's arrays (Debian's VTK aborts where an array cannot grow).
 
 #include <dlfcn.h>
+#include <execinfo.h>
 
 #include <atomic>
 #include <cerrno>
@@ -25,29 +27,47 @@ namespace {
 constexpr std::size_t Nothing = std::numeric_limits<std::size_t>::max();
 
 std::atomic<std::size_t> least{Nothing};  // bytes of the allocations that count; Nothing: none does
-std::atomic<std::size_t> chosen{Nothing};  // its value while a filter executes
 std::atomic<long> counted{0};
 std::atomic<long> first{0}, last{-1};  // of those that fail
 std::atomic<long> failed{0};
 
+/// Whether a filter of Tributary executes, and not MPI or Python called by it.
+bool isOurs() {
+  static thread_local bool isLooking = false;
+  if (isLooking) return false;  // backtrace() allocates, too
+  isLooking = true;
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  bool is = false;
+  for (int i = 2; i < count && !is; ++i) {
+    Dl_info info;
+    if (dladdr(frames[i], &info) == 0 || !info.dli_fname) continue;
+    const char* const file = info.dli_fname;
+    if (std::strstr(file, "ython") || std::strstr(file, "libmpi") || std::strstr(file, "libopen") ||
+        std::strstr(file, "openmpi") || std::strstr(file, "pmix"))
+      break;
+    is = info.dli_sname && std::strstr(info.dli_sname, "vtkAsyncAlgorithm11RequestData");
+  }
+  isLooking = false;
+  return is;
+}
+
 /// Whether an allocation is to fail.
 bool fails(std::size_t bytes) {
-  if (bytes < least) return false;
+  if (bytes < least || !isOurs()) return false;
   const long number = counted++;
   const bool isChosen = number >= first && number <= last;
   if (isChosen) ++failed;
   return isChosen;
 }
 
-/// Whether code at this address belongs to VTK or Tributary.
-bool isOurs(void* address) {
-  Dl_info info;
-  if (dladdr(address, &info) == 0 || !info.dli_fname) return false;
-  return std::strstr(info.dli_fname, "libvtk") || std::strstr(info.dli_fname, "Tributary");
-}
-
+/// As above, for malloc and its kin.
 bool fails(std::size_t bytes, void* caller) {
-  return bytes >= least && isOurs(caller) && fails(bytes);
+  if (bytes < least) return false;
+  Dl_info info;
+  const bool is =
+      dladdr(caller, &info) != 0 && info.dli_fname && std::strstr(info.dli_fname, "Tributary");
+  return is && fails(bytes);
 }
 
 /// As the standard demands it: the new-handler may free memory.
@@ -66,19 +86,17 @@ void* allocateOrThrow(std::size_t bytes, Allocate&& allocate) {
 
 extern "C" {
 
-/// Chooses the allocations of at least `bytes` bytes that fail, from number `from` to `to`.
-void tributary_choose_allocations(std::size_t bytes, long from, long to) {
+/// Counts allocations of at least `bytes` bytes; those from number `from` to `to` fail.
+void tributary_fail_allocations(std::size_t bytes, long from, long to) {
+  least = Nothing;
   counted = failed = 0;
   first = from;
   last = to;
-  chosen = bytes;
+  least = bytes;
 }
-/// Lets the chosen allocations fail from now on, or no longer.
-void tributary_fail_allocations(int fail) {
-  least = fail ? chosen.load() : Nothing;
-}
-/// The number of allocations since they were chosen.
-long tributary_counted_allocations() {
+/// Ends that. @return the number of allocations that were counted
+long tributary_stop_failing() {
+  least = Nothing;
   return counted;
 }
 /// The number of allocations that have failed.

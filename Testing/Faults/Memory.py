@@ -26,17 +26,11 @@ class Allocator:
 
     def __init__(self):
         library = ctypes.CDLL(None)
-        self.choose = library.tributary_choose_allocations
-        self.choose.argtypes = (ctypes.c_size_t, ctypes.c_long, ctypes.c_long)
-        self.fail = library.tributary_fail_allocations
-        self.counted = library.tributary_counted_allocations
+        self.arm = library.tributary_fail_allocations
+        self.arm.argtypes = (ctypes.c_size_t, ctypes.c_long, ctypes.c_long)
+        self.stop = library.tributary_stop_failing
         self.failed = library.tributary_failed_allocations
-        self.counted.restype = self.failed.restype = ctypes.c_long
-
-    def watch(self, vtk_filter):
-        """Allocations fail while the filter executes, not those of the pipeline and of the test."""
-        vtk_filter.AddObserver("StartEvent", lambda *_: self.fail(1))
-        vtk_filter.AddObserver("EndEvent", lambda *_: self.fail(0))
+        self.stop.restype = self.failed.restype = ctypes.c_long
 
 
 class Sweep:
@@ -45,7 +39,6 @@ class Sweep:
         self.allocator = Allocator()
         small = {"lines": 60, "steps": 40} if name == "StreamTracer" else {}
         self.scene = scenes.SCENES[name](SIZES.get(name, 16), **small)
-        self.allocator.watch(self.scene.filter)
         self.scene.update()
         self.usual = self.scene.digest()
         assert self.usual is not None, f"{name}: there is no result"
@@ -53,9 +46,9 @@ class Sweep:
 
     def allocations(self):
         """Their number in an execution, on each rank."""
-        self.allocator.choose(self.least, 0, -1)
+        self.allocator.arm(self.least, 0, -1)
         self.scene.update()
-        return COMM.allgather(self.allocator.counted())
+        return COMM.allgather(self.allocator.stop())
 
     def fail(self, case, what):
         if COMM.rank == 0:
@@ -68,10 +61,10 @@ class Sweep:
             print(case, flush=True)
         faulthandler.dump_traceback_later(SECONDS, exit=True, file=CONSOLE)
         if COMM.rank == rank:
-            self.allocator.choose(self.least, number, 1 << 60 if persistent else number)
+            self.allocator.arm(self.least, number, 1 << 60 if persistent else number)
         self.scene.update()
+        self.allocator.stop()
         failed = COMM.bcast(self.allocator.failed(), rank)
-        self.allocator.choose(self.least, 0, -1)
         faulthandler.cancel_dump_traceback_later()
         digest, said = self.scene.digest(), self.messages.take()
         ours = [line for text in said for line in text.splitlines() if "ERR|" in line and self.scene.filter.GetClassName() in line]

@@ -106,7 +106,7 @@ def stop_for_good(job, rank):
 
 
 def kill(job, rank):
-    """Returns the seconds until the job ends."""
+    """Returns the seconds until no process of the job is left."""
     begin = time.monotonic()
     job.send(rank, signal.SIGKILL)
     try:
@@ -114,8 +114,9 @@ def kill(job, rank):
     except subprocess.TimeoutExpired:
         job.process.kill()
         raise AssertionError(f"{job.name}: the other ranks are there {END} s after rank {rank} was killed") from None
+    while any(map(is_alive, job.pids)) and time.monotonic() - begin < END:
+        time.sleep(0.05)
     seconds = time.monotonic() - begin
-    time.sleep(0.2)
     assert code != 0, f"{job.name}: mpirun reports success"
     assert f"process rank {rank}" in "".join(job.others), f"{job.name}: no message: {job.others}"
     left = [pid for pid in job.pids if is_alive(pid)]

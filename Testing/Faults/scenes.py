@@ -141,7 +141,7 @@ class Scene:
                 attributes = data.GetAttributes(kind)
                 for index in range(attributes.GetNumberOfArrays() if attributes else 0):
                     array = attributes.GetArray(index)
-                    if array is not None:
+                    if array is not None and array.GetName() != "Seconds":  # of the history
                         total.update(f"{array.GetName()} {array.GetNumberOfTuples()}".encode())
                         total.update(np.ascontiguousarray(vtk_to_numpy(array)))
             if data.IsA("vtkPointSet") and data.GetPoints():

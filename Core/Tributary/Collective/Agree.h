@@ -76,6 +76,8 @@ class ErrorCollector {
   }
   /// Whether this rank has an error.
   [[nodiscard]] bool any() const { return !report_.text.empty(); }
+  /// The first error; its text is empty if there is none.
+  const ErrorReport& report() const { return report_; }
   /// The text of the first error, or "".
   const std::string& text() const { return report_.text; }
 

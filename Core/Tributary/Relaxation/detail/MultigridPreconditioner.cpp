@@ -172,7 +172,7 @@ void MultigridPreconditioner::gatherRestricted(MultigridLevel& coarse) {
   // In a collector of its own: an earlier error in the messenger would withhold this rank's part.
   ErrorCollector errors;
   const std::vector<Bytes> parts = allgatherBytes(transport_, std::move(mine), errors);
-  if (errors.any()) messenger_.errors.note(errors.text(), ErrorKind::Message);
+  if (errors.any()) messenger_.errors.note(errors.report());
   messenger_.errors.attempt([&] {
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
       std::size_t at = 0;
