@@ -135,7 +135,7 @@ endfunction ()
 # virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone.
 function (tributary_add_pvbatch_test name)
   cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;WIDE;ARGUMENTS;LABELS" ${ARGN})
-  if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT arg_RANKS)
+  if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT (arg_RANKS OR arg_WIDE))
     message(FATAL_ERROR "tributary_add_pvbatch_test(${name}): give SCRIPT and RANKS")
   endif ()
   if (NOT TRIBUTARY_BUILD_PLUGIN)
@@ -173,6 +173,6 @@ function (tributary_add_pvbatch_test name)
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"
         "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"
         "TRIBUTARY_OUTPUT=${output}"
-        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${tests}/Support:${tests}/Lines:${tests}/Features")
+        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${tests}/Support:${tests}/Lines:${tests}/Features:${PROJECT_SOURCE_DIR}/Testing/Faults")
   endforeach ()
 endfunction ()

@@ -3,6 +3,7 @@
 
 #include "Common/ControllerTransport.h"
 #include "Common/InputCheck.h"
+#include "Common/Interruption.h"
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
@@ -23,12 +24,12 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <cstdint>
-#include <exception>
+#include <memory>
 #include <string>
 
 namespace {
-/// Seconds between two checks of the abort flag, which may call back into a client.
-constexpr double MonitorInterval = 0.02;
+/// Seconds between two progress events, which may call back into a client.
+constexpr double EventInterval = 0.02;
 
 /// Outputs that are empty after an error satisfy requests for any extent. The pipeline would
 /// otherwise execute a filter with structured outputs again, and repeat the error, at each update.
@@ -136,15 +137,19 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
                                    vtkInformationVector* outputVector) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   this->SetErrorCode(vtkErrorCode::NoError);
-  this->LastLook = -1;
   this->IsWhole = false;
   this->IsUnderWay = false;
   request->Remove(Pipeline::CONTINUE_EXECUTING());
   setSatisfyAnyExtent(outputVector, false);
+  this->LastEvents = -1;
+  this->NextProgress = 0;
   std::string error;
+  std::unique_ptr<tributary::Transport, tributary::DestroyTransport> owned;
   try {
-    const auto owned = tributary::makeTransport(this->Controller);
+    owned = tributary::makeTransport(this->Controller);
     tributary::Transport& transport = *owned;
+    const tributary::Interruption interruption(
+        transport, [this, &transport] { return this->ProcessEvents(transport); });
     tributary::RunStatistics statistics(transport);
     tributary::PropertyList properties;
     tributary::collectively(transport, [&] {
@@ -170,10 +175,20 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
     }
     return 1;
-  } catch (const std::exception& e) {
+  } catch (const tributary::Error& e) {
+    if (e.kind() == tributary::ErrorKind::Aborted) {
+      this->SetAbortOutput(true);  // also on ranks that were not asked to abort
+      this->GiveUp(outputVector);
+      return 1;
+    }
     error = e.what();
   } catch (...) {
-    error = "an exception of an unknown type";
+    // Not an error that all ranks have agreed on, such as no memory somewhere between agreements.
+    const tributary::ErrorReport report = tributary::currentExceptionReport();
+    error = report.text;
+    if (owned) {
+      owned->abandon(report.kind, error.c_str());
+    }
   }
   this->GiveUp(outputVector);
   setSatisfyAnyExtent(outputVector, true);
@@ -210,13 +225,18 @@ tributary::RunContext vtkAsyncAlgorithm::MakeRunContext(tributary::Transport& tr
 
 //------------------------------------------------------------------------------
 bool vtkAsyncAlgorithm::Monitor(tributary::Transport& transport, double progress) {
+  this->NextProgress = progress;
+  return !this->ProcessEvents(transport) && !transport.isInterrupted();
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncAlgorithm::ProcessEvents(tributary::Transport& transport) {
   const double now = transport.now();
-  if (this->LastLook >= 0 && now - this->LastLook < MonitorInterval) {
-    return true;
+  if (this->LastEvents < 0 || now - this->LastEvents >= EventInterval) {
+    this->LastEvents = now;
+    this->UpdateProgress(this->NextProgress);
   }
-  this->LastLook = now;
-  this->UpdateProgress(progress);
-  return !this->CheckAbort();
+  return this->CheckAbort();
 }
 
 //------------------------------------------------------------------------------

@@ -134,11 +134,14 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
  private:
   void CheckInput(vtkDataObject* input);
   void GiveUp(vtkInformationVector* outputVector);
+  /// @return whether the user asked to abort
+  bool ProcessEvents(tributary::Transport& transport);
 
   vtkAsyncAlgorithm(const vtkAsyncAlgorithm&) = delete;
   void operator=(const vtkAsyncAlgorithm&) = delete;
 
-  double LastLook = -1;
+  double LastEvents = -1;
+  double NextProgress = 0;  // to report when events are processed
 };
 
 #endif

@@ -23,6 +23,8 @@
 
 #include "Common/Leaves.h"
 
+#include "Common/FreshArray.h"
+
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 
@@ -158,9 +160,7 @@ CellLists cellListsOf(vtkDataSet* dataSet) {
 vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet) {
   auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
   if (pointSet && pointSet->GetPoints()) return contiguous(pointSet->GetPoints()->GetData());
-  auto points = vtkSmartPointer<vtkDoubleArray>::New();
-  points->SetNumberOfComponents(3);
-  points->SetNumberOfTuples(dataSet->GetNumberOfPoints());
+  auto points = freshArray<vtkDoubleArray>("", 3, dataSet->GetNumberOfPoints());
   for (vtkIdType i = 0; i < dataSet->GetNumberOfPoints(); ++i)
     dataSet->GetPoint(i, points->GetPointer(3 * i));
   return points;
@@ -173,16 +173,14 @@ vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
     copy = vtkSmartPointer<vtkFloatArray>::New();
   else
     copy = vtkSmartPointer<vtkDoubleArray>::New();
-  copy->DeepCopy(array);
+  copyArray(array, copy);
   return copy;
 }
 
 vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
   if (array->GetDataType() == VTK_BIT) {  // packed, although its layout is reported as standard
-    auto bytes = vtkSmartPointer<vtkUnsignedCharArray>::New();
-    bytes->SetName(array->GetName());
-    bytes->SetNumberOfComponents(array->GetNumberOfComponents());
-    bytes->SetNumberOfTuples(array->GetNumberOfTuples());
+    auto bytes = freshArray<vtkUnsignedCharArray>(array->GetName(), array->GetNumberOfComponents(),
+                                                  array->GetNumberOfTuples());
     for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
       for (int c = 0; c < array->GetNumberOfComponents(); ++c)
         bytes->SetComponent(i, c, array->GetComponent(i, c));
@@ -190,7 +188,7 @@ vtkSmartPointer<vtkDataArray> plain(vtkDataArray* array) {
   }
   if (array->HasStandardMemoryLayout()) return array;
   auto copy = vtkSmartPointer<vtkDoubleArray>::New();
-  copy->DeepCopy(array);
+  copyArray(array, copy);
   return copy;
 }
 

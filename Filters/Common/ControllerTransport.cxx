@@ -13,15 +13,17 @@
 
 namespace tributary {
 
-std::unique_ptr<Transport> makeTransport(vtkMultiProcessController* controller) {
-  if (!controller || controller->GetNumberOfProcesses() < 2) return makeLoopbackTransport();
+std::unique_ptr<Transport, DestroyTransport> makeTransport(vtkMultiProcessController* controller) {
+  using Owner = std::unique_ptr<Transport, DestroyTransport>;
+  if (!controller || controller->GetNumberOfProcesses() < 2)
+    return Owner(makeLoopbackTransport().release());
   auto* communicator = vtkMPICommunicator::SafeDownCast(controller->GetCommunicator());
   if (!communicator || !communicator->GetMPIComm() || !communicator->GetMPIComm()->GetHandle())
     throw Error(std::string("the controller (") + controller->GetClassName() + ") has " +
                 std::to_string(controller->GetNumberOfProcesses()) +
                 " processes but no MPI communicator; set the controller of the filter to a "
                 "vtkMPIController");
-  return makeMpiTransport(*communicator->GetMPIComm()->GetHandle());
+  return Owner(makeMpiTransport(*communicator->GetMPIComm()->GetHandle()).release());
 }
 
 }  // namespace tributary

@@ -9,9 +9,17 @@ class vtkMultiProcessController;
 
 namespace tributary {
 
+/// Destroys a transport, collectively, unless it is abandoned: see Transport::abandon().
+struct DestroyTransport {
+  void operator()(Transport* transport) const {
+    if (!transport->isAbandoned()) delete transport;
+  }
+};
+
 /// Collective over the controller. Makes the transport between its ranks: MPI, on a duplicate of
 /// the communicator, if the controller has more than one process, otherwise Loopback. Throws Error
 /// if a controller of several processes does not use MPI.
-[[nodiscard]] std::unique_ptr<Transport> makeTransport(vtkMultiProcessController* controller);
+[[nodiscard]] std::unique_ptr<Transport, DestroyTransport> makeTransport(
+    vtkMultiProcessController* controller);
 
 }  // namespace tributary

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vtkDataArray.h>
 #include <vtkNew.h>
 #include <vtkSmartPointer.h>
 
@@ -27,6 +28,24 @@ namespace tributary {
   if (large) madvise(memory, rounded, MADV_HUGEPAGE);  // advice that the system may ignore
 #endif
   return memory;
+}
+
+/// Local. Throws std::bad_alloc unless so much memory is available. Call it before an array of VTK
+/// grows: Debian's VTK ends the process if that fails.
+inline void requireMemory(std::size_t bytes) {
+  void* volatile memory = allocateFresh(bytes);  // volatile: or the compiler omits both calls
+  std::free(memory);
+}
+
+/// Local. Makes one array a copy of another. Throws std::bad_alloc.
+inline void copyArray(vtkDataArray* from, vtkDataArray* to) {
+  requireMemory(static_cast<std::size_t>(from->GetNumberOfValues() * to->GetDataTypeSize()));
+  to->DeepCopy(from);
+}
+
+/// Local. requireMemory() for a table whose columns grow by doubling.
+inline void requireRows(std::size_t rows, std::size_t columns) {
+  requireMemory(3 * sizeof(double) * rows * columns);
 }
 
 /// Local. Makes a VTK array of type ArrayT, for example vtkFloatArray, with uninitialized values.

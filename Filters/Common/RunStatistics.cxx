@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
@@ -67,17 +68,19 @@ void RunStatistics::write(const std::string& prefix, vtkFieldData* fieldData) co
   }
   const auto allCounts = allgatherv(transport_, counts);
   const auto allAmounts = allgatherv(transport_, amounts);
-  for (std::size_t n = 0; n < all_.size(); ++n) {
-    const auto add = [&](auto* array, const auto& all) {
-      array->SetName((prefix + all_[n].name).c_str());
-      for (std::size_t i = n; i < all.size(); i += all_.size()) array->InsertNextValue(all[i]);
-      fieldData->AddArray(array);
-    };
-    if (std::holds_alternative<std::int64_t>(all_[n].value))
-      add(vtkNew<vtkIdTypeArray>().Get(), allCounts);
-    else
-      add(vtkNew<vtkDoubleArray>().Get(), allAmounts);
-  }
+  collectively(transport_, [&] {
+    for (std::size_t n = 0; n < all_.size(); ++n) {
+      const auto add = [&](auto* array, const auto& all) {
+        array->SetName((prefix + all_[n].name).c_str());
+        for (std::size_t i = n; i < all.size(); i += all_.size()) array->InsertNextValue(all[i]);
+        fieldData->AddArray(array);
+      };
+      if (std::holds_alternative<std::int64_t>(all_[n].value))
+        add(vtkNew<vtkIdTypeArray>().Get(), allCounts);
+      else
+        add(vtkNew<vtkDoubleArray>().Get(), allAmounts);
+    }
+  });
 }
 
 }  // namespace tributary

@@ -3,6 +3,7 @@
 
 #include <vtkSMPTools.h>
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 
@@ -28,6 +29,15 @@ void smpFor(std::int64_t count,
     }
   });
   if (failure) std::rethrow_exception(failure);
+}
+
+void smpForPieces(const Transport& transport, std::int64_t count, std::int64_t piece,
+                  const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
+  for (std::int64_t at = 0; at < count; at += piece) {
+    throwIfInterrupted(transport);
+    smpFor(std::min(piece, count - at),
+           [&](std::int64_t begin, std::int64_t end) { body(at + begin, at + end); });
+  }
 }
 
 }  // namespace tributary

@@ -2,12 +2,15 @@
 #include "Features/Checkpoint.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
@@ -42,6 +45,39 @@ void writeFile(const std::string& path, const Bytes& bytes) {
   if (!file)
     throw Error("cannot write the file \"" + path +
                 "\" of the checkpoint; check the free space and the permissions of the folder");
+}
+
+/// Removes a file when it goes out of scope, unless it is to be kept.
+class FreshFile {
+ public:
+  explicit FreshFile(std::string path) : path_(std::move(path)) {}
+  FreshFile(const FreshFile&) = delete;
+  FreshFile& operator=(const FreshFile&) = delete;
+  ~FreshFile() {
+    std::error_code ignored;
+    if (!isKept_) fs::remove(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+  void keep() { isKept_ = true; }
+
+ private:
+  std::string path_;
+  bool isKept_ = false;
+};
+
+/// Removes the parts of all other checkpoints, also of those that were not completed.
+void removeOtherParts(const std::string& folder, std::int64_t generation) {
+  std::vector<fs::path> others;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    long long of = 0, part = 0;
+    int end = 0;
+    const std::string name = entry.path().filename().string();
+    if (std::sscanf(name.c_str(), "features.%lld.%lld%n", &of, &part, &end) == 2 &&
+        name.size() == static_cast<std::size_t>(end) && of != generation)
+      others.push_back(entry.path());
+  }
+  for (const fs::path& other : others) fs::remove(other, ignored);
 }
 
 }  // namespace
@@ -99,24 +135,23 @@ std::optional<CheckpointIndex> Checkpoint::find() const {
 void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes& part) const {
   const bool isFirst = transport.rank() == 0;
   std::int64_t before = -1;
-  std::int64_t parts = 0;  // of the checkpoint before
   collectively(transport, [&] {
     if (!isFirst) return;
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error)
       throw Error("cannot create the Checkpoint Directory \"" + folder_ + "\": " + error.message());
-    if (const auto last = find()) {
-      before = last->generation;
-      parts = static_cast<std::int64_t>(last->sizes.size());
-    }
+    if (const auto last = find()) before = last->generation;
   });
   // Never overwrites the files of a complete checkpoint.
   index.generation = allreduce(transport, ReduceOp::Max, before) + 1;
-  collectively(transport, [&] { writeFile(partPath(index.generation, transport.rank()), part); });
+  FreshFile mine(partPath(index.generation, transport.rank()));
+  collectively(transport, [&] { writeFile(mine.path(), part); });
   index.sizes = allgather(transport, static_cast<std::int64_t>(part.size()));
   index.checksums = allgather(transport, checksumOf({part.data(), part.size()}));
-  collectively(transport, [&] {
+  ErrorCollector errors;
+  bool isReplaced = false;
+  errors.attempt([&] {
     if (!isFirst) return;
     Writer writer;
     writer.text(Title).value(index.generation).value(index.time).range(index.steps);
@@ -124,13 +159,19 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
     Bytes bytes = writer.take();
     const std::uint64_t checksum = checksumOf({bytes.data(), bytes.size()});
     append(bytes, &checksum, sizeof checksum);
-    const std::string fresh = indexPath() + ".new";
-    writeFile(fresh, bytes);
+    const FreshFile fresh(indexPath() + ".new");
+    writeFile(fresh.path(), bytes);
     std::error_code error;
-    fs::rename(fresh, indexPath(), error);
-    if (error) throw Error("cannot replace \"" + indexPath() + "\": " + error.message());
-    for (std::int64_t p = 0; p < parts; ++p) fs::remove(partPath(before, p), error);
+    fs::rename(fresh.path(), indexPath(), error);
+    if (error)
+      throw Error("cannot replace \"" + indexPath() + "\": " + error.message() +
+                  "; check the permissions of the folder");
+    isReplaced = true;
+    removeOtherParts(folder_, index.generation);
   });
+  // From then on the new parts are those of the checkpoint, whatever other ranks run into.
+  if (allreduce(transport, ReduceOp::Or, std::int64_t(isReplaced)) != 0) mine.keep();
+  errors.agree(transport);
 }
 
 std::vector<Bytes> Checkpoint::read(Transport& transport, const CheckpointIndex& index) const {

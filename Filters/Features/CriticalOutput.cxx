@@ -13,6 +13,7 @@
 #include <cmath>
 #include <string>
 
+#include "Common/FreshArray.h"
 #include "Common/NamedArrays.h"
 
 namespace tributary {
@@ -37,6 +38,7 @@ bool isAtStep(const SpaceTimeFace& face) {
 }  // namespace
 
 void CriticalOutput::writeTrajectories(const Trajectories& all, vtkPolyData* output) const {
+  requireRows(all.points.size(), 16);
   vtkNew<vtkPoints> places;
   places->SetDataTypeToDouble();
   const auto step = numbers("Step"), kind = numbers("Index"), rotation = numbers("Rotation"),

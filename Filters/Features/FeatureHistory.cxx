@@ -12,6 +12,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "Common/FreshArray.h"
 #include "Common/NamedArrays.h"
 
 #include "Tributary/Base/Bytes.h"
@@ -103,6 +104,7 @@ void FeatureHistory::cut(std::int64_t step) {
 }
 
 void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
+  requireRows(points_.size(), 16);
   std::vector<const TrackPoint*> sorted;
   for (const TrackPoint& point : points_) sorted.push_back(&point);
   std::sort(sorted.begin(), sorted.end(), [](const TrackPoint* a, const TrackPoint* b) {

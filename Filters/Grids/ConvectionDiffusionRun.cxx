@@ -18,6 +18,7 @@
 #include <sstream>
 #include <string>
 
+#include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
@@ -272,9 +273,8 @@ void ConvectionDiffusionRun::write(vtkDataObject* input, vtkDataObject* output) 
     forEachDataSet(output, [&](vtkDataObject* object) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);
       if (!dataSet) return;
-      vtkNew<vtkDoubleArray> array;
-      array->SetName("Concentration");
-      array->SetNumberOfTuples(dataSet->GetNumberOfCells());
+      const auto array =
+          freshArray<vtkDoubleArray>("Concentration", 1, dataSet->GetNumberOfCells());
       if (dataSet->GetNumberOfCells() > 0) {
         std::copy(piece->begin(), piece->end(), array->GetPointer(0));
         ++piece;

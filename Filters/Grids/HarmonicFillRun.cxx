@@ -17,6 +17,7 @@
 #include <sstream>
 #include <utility>
 
+#include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 #include "Common/NamedArrays.h"
 #include "Common/RunStatistics.h"
@@ -349,7 +350,7 @@ void HarmonicFillRun::writeFilled(vtkDataSet* dataSet, std::size_t piece) const 
       vtkDataArray* old = attributes->GetArray(filled.task.name.c_str());
       const std::vector<std::uint8_t>& unknown = filled.unknown[piece];
       auto array = vtkSmartPointer<vtkDataArray>::Take(old->NewInstance());
-      array->DeepCopy(old);
+      copyArray(old, array);
       const bool isIntegral = !isFloating(old);
       for (int c = 0; c < filled.task.components; ++c) {
         const std::vector<double>& values = filled.values[index(c)][piece];
@@ -363,6 +364,7 @@ void HarmonicFillRun::writeFilled(vtkDataSet* dataSet, std::size_t piece) const 
         }
       }
       attributes->AddArray(array);
+      requireMemory(unknown.size());
       mark->SetNumberOfTuples(static_cast<vtkIdType>(unknown.size()));
       std::copy(unknown.begin(), unknown.end(), mark->GetPointer(0));
     }
@@ -379,7 +381,7 @@ void HarmonicFillRun::showHidden(vtkDataSet* dataSet) const {
     const int hidden = areCells ? static_cast<int>(vtkDataSetAttributes::HIDDENCELL)
                                 : static_cast<int>(vtkDataSetAttributes::HIDDENPOINT);
     auto flags = vtkSmartPointer<vtkDataArray>::Take(old->NewInstance());
-    flags->DeepCopy(old);
+    copyArray(old, flags);
     for (vtkIdType i = 0; i < flags->GetNumberOfTuples(); ++i)
       flags->SetComponent(i, 0, static_cast<int>(flags->GetComponent(i, 0)) & ~hidden);
     attributes->AddArray(flags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Lines/LineAssembly.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,11 +10,57 @@
 #include "Lines/PointEvaluator.h"
 #include "Lines/PointTransfer.h"
 
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
+namespace {
+
+/// Batches that a rank evaluates in a round, half a million points. Rounds bound the memory for
+/// messages, and the time between two looks for an abort.
+constexpr std::int64_t BatchesPerRound = 2048;
+
+/// Collective. Evaluates all points recorded on all ranks and writes them to their places.
+/// @return the number of points written on this rank
+std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
+                            const std::vector<PointBatch>& batches, const LineTable& table,
+                            const Shares& shares, LineArrays& output) {
+  const auto count = static_cast<std::int64_t>(batches.size());
+  const Span<const PointBatch> all(batches.data(), batches.size());
+  std::int64_t placed = 0;
+  ErrorCollector errors;
+  const auto evaluate = [&](std::int64_t begin, std::int64_t end, std::vector<Bytes>& messages) {
+    errors.attempt([&] {
+      placed += placeRecorded(transport, evaluator, all.subspan(index(begin), index(end - begin)),
+                              table, shares, output, messages);
+    });
+  };
+  std::vector<Bytes> messages;
+  if (transport.size() == 1) {
+    evaluate(0, count, messages);
+    errors.agree(transport);
+    return placed;
+  }
+  const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
+  for (std::int64_t at = 0; at < most; at += BatchesPerRound) {
+    evaluate(std::min(at, count), std::min(at + BatchesPerRound, count), messages);
+    // Throws on all ranks after an error, also of the round before.
+    messages = allToAll(transport, std::move(messages), KValues{transport.size()}, errors);
+    errors.attempt([&] {
+      for (Bytes& bytes : messages) {
+        placed += placeReceived(transport, bytes, evaluator.fields(), table, output);
+        bytes = Bytes();
+      }
+    });
+  }
+  errors.agree(transport);
+  return placed;
+}
+
+}  // namespace
 
 vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomain& flow,
                                            const PointArrayList& arrays, const SeedList& seeds,
@@ -23,34 +70,23 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                                  settings.rotationScale);
   const std::vector<PointField>& fields = evaluator.fields();
   std::unique_ptr<LineArrays> output;
-  std::vector<Bytes> messages;
-  std::int64_t placed = 0;
-  ErrorCollector errors;
-  errors.attempt([&] {
-    output = std::make_unique<LineArrays>(fields, table.points);
-    placed = placeRecorded(evaluator, flow, traced, table, seeds.shares, transport.rank(), *output,
-                           messages);
+  std::vector<PointBatch> batches;
+  collectively(transport, [&] {
+    output = std::make_unique<LineArrays>(transport, fields, table.points);
+    batches = makeBatches(flow, traced);
   });
-  // Not by sendMessages(): a message is freed when its points are placed.
-  std::vector<Bytes> received;
-  if (transport.size() > 1) {
-    received = allToAll(transport, std::move(messages), KValues{transport.size()}, errors);
-  }
+  const std::int64_t placed =
+      transferPoints(transport, evaluator, batches, table, seeds.shares, *output);
   vtkSmartPointer<vtkPolyData> lines;
-  if (!errors.anyKnown())
-    errors.attempt([&] {
-      for (Bytes& bytes : received) {
-        placed += placeReceived(bytes, fields, table, *output);
-        bytes = Bytes();
-      }
-      if (placed != table.points)
-        refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
-                      std::to_string(placed));
-      removeRepeatedPoints(table, fields, *output);
-      lines = makePolyData(fields, *output, arrays, output->arrays[evaluator.velocityField()],
-                           seeds, table, settings.computeVorticity);
-    });
-  errors.agree(transport);
+  collectively(transport, [&] {
+    if (placed != table.points)
+      refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
+                    std::to_string(placed));
+    removeRepeatedPoints(transport, table, fields, *output);
+    lines =
+        makePolyData(transport, fields, *output, arrays, output->arrays[evaluator.velocityField()],
+                     seeds, table, settings.computeVorticity);
+  });
   return lines;
 }
 

@@ -9,6 +9,9 @@
 namespace tributary {
 namespace {
 
+/// Lines between two looks for an abort.
+constexpr std::int64_t LinesPerPiece = 64;
+
 struct Vec {
   double x, y, z;
 };
@@ -118,8 +121,10 @@ void turnNormals(const T* velocity, const double* rotation, std::int64_t count, 
 
 }  // namespace
 
-void computeFrames(const std::vector<OutputLine>& lines, const FrameArrays& arrays) {
-  smpFor(static_cast<std::int64_t>(lines.size()), [&](std::int64_t begin, std::int64_t end) {
+void computeFrames(const Transport& transport, const std::vector<OutputLine>& lines,
+                   const FrameArrays& arrays) {
+  const auto count = static_cast<std::int64_t>(lines.size());
+  smpForPieces(transport, count, LinesPerPiece, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t l = begin; l < end; ++l) {
       const OutputLine& line = lines[static_cast<std::size_t>(l)];
       if (line.points < 2) continue;

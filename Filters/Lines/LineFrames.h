@@ -23,7 +23,9 @@ struct FrameArrays {
 /// over time and is 0 at the seed. Normals are unit vectors that are propagated along the line with
 /// minimal rotation, and are then rotated about the velocity by the rotation angle, as
 /// vtkStreamTracer defines them for ribbons. Consecutive points of a line must differ. The result
-/// for a line depends on that line alone.
-void computeFrames(const std::vector<OutputLine>& lines, const FrameArrays& arrays);
+/// for a line depends on that line alone. Throws an Error of kind Aborted if the transport is
+/// interrupted.
+void computeFrames(const Transport& transport, const std::vector<OutputLine>& lines,
+                   const FrameArrays& arrays);
 
 }  // namespace tributary

@@ -23,6 +23,22 @@
 namespace tributary {
 namespace {
 
+/// Points between two looks for an abort.
+constexpr std::int64_t PointsPerPiece = std::int64_t(1) << 20;
+/// Lines between two looks for an abort.
+constexpr std::int64_t LinesPerPiece = 1024;
+
+/// Touches each page of fresh memory. Points are written to places all over it, so that otherwise
+/// the first ones would wait for all of it, without a look for an abort.
+void touch(const Transport& transport, std::byte* memory, std::int64_t bytes) {
+  constexpr std::int64_t Page = 4096, PagesPerPiece = 4096;
+  smpForPieces(transport, (bytes + Page - 1) / Page, PagesPerPiece,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t page = begin; page < end; ++page)
+                   memory[page * Page] = std::byte(0);
+               });
+}
+
 bool samePosition(const float* points, std::int64_t a, std::int64_t b) {
   return points[3 * a] == points[3 * b] && points[3 * a + 1] == points[3 * b + 1] &&
          points[3 * a + 2] == points[3 * b + 2];
@@ -36,9 +52,10 @@ bool isRepeated(const float* points, const OutputLine& line, std::int64_t i) {
   return samePosition(points, at, i > line.origin ? at - 1 : at + 1);
 }
 
-bool hasRepeatedPoints(const LineTable& table, const float* points) {
+bool hasRepeatedPoints(const Transport& transport, const LineTable& table, const float* points) {
   std::vector<char> found(table.lines.size(), 0);
-  smpFor(static_cast<std::int64_t>(table.lines.size()), [&](std::int64_t begin, std::int64_t end) {
+  const auto lines = static_cast<std::int64_t>(table.lines.size());
+  smpForPieces(transport, lines, LinesPerPiece, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t l = begin; l < end; ++l) {
       const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
       for (std::int64_t i = 1; i < line.points; ++i)
@@ -49,14 +66,14 @@ bool hasRepeatedPoints(const LineTable& table, const float* points) {
   return std::find(found.begin(), found.end(), 1) != found.end();
 }
 
-vtkSmartPointer<vtkCellArray> polylines(const LineTable& table) {
+vtkSmartPointer<vtkCellArray> polylines(const Transport& transport, const LineTable& table) {
   auto offsets = freshArray<vtkIdTypeArray>("", 1, static_cast<vtkIdType>(table.lines.size()) + 1);
   auto connectivity = freshArray<vtkIdTypeArray>("", 1, table.points);
   vtkIdType* first = offsets->GetPointer(0);
   for (std::size_t l = 0; l < table.lines.size(); ++l) first[l] = table.lines[l].first;
   first[table.lines.size()] = table.points;
   vtkIdType* ids = connectivity->GetPointer(0);
-  smpFor(table.points, [&](std::int64_t begin, std::int64_t end) {
+  smpForPieces(transport, table.points, PointsPerPiece, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) ids[i] = i;
   });
   auto cells = vtkSmartPointer<vtkCellArray>::New();
@@ -89,11 +106,11 @@ void addCellData(vtkPolyData* lines, const LineTable& table, const SeedList& see
 }
 
 /// Adds Rotation and Normals, which need whole lines.
-void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataArray> velocity,
-               const LineTable& table) {
+void addFrames(const Transport& transport, vtkPointData* data, const float* points,
+               vtkSmartPointer<vtkDataArray> velocity, const LineTable& table) {
   if (!vtkFloatArray::FastDownCast(velocity) && !vtkDoubleArray::FastDownCast(velocity)) {
     vtkNew<vtkDoubleArray> copy;
-    copy->DeepCopy(velocity);
+    copyArray(velocity, copy);
     velocity = copy.Get();
   }
   auto rotation = freshArray<vtkDoubleArray>("Rotation", 1, table.points);
@@ -109,7 +126,7 @@ void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataA
     arrays.velocityDouble = vtkDoubleArray::FastDownCast(velocity)->GetPointer(0);
   arrays.rotation = rotation->GetPointer(0);
   arrays.normals = normals->GetPointer(0);
-  computeFrames(table.lines, arrays);
+  computeFrames(transport, table.lines, arrays);
   // In the order of vtkStreamTracer's output.
   data->RemoveArray("AngularVelocity");
   data->AddArray(rotation);
@@ -119,7 +136,8 @@ void addFrames(vtkPointData* data, const float* points, vtkSmartPointer<vtkDataA
 
 }  // namespace
 
-LineArrays::LineArrays(const std::vector<PointField>& fields, std::int64_t points) {
+LineArrays::LineArrays(const Transport& transport, const std::vector<PointField>& fields,
+                       std::int64_t points) {
   for (const PointField& field : fields) {
     auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(field.type));
     array->SetName(field.name.c_str());
@@ -128,16 +146,18 @@ LineArrays::LineArrays(const std::vector<PointField>& fields, std::int64_t point
     array->SetVoidArray(memory, points * field.components, 0, vtkFloatArray::VTK_DATA_ARRAY_FREE);
     arrays.push_back(array);
     data.push_back(static_cast<std::byte*>(memory));
+    touch(transport, data.back(), points * static_cast<std::int64_t>(field.bytes));
   }
 }
 
-void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields,
-                          LineArrays& output) {
+void removeRepeatedPoints(const Transport& transport, LineTable& table,
+                          const std::vector<PointField>& fields, LineArrays& output) {
   std::vector<OutputLine> lines;
   std::vector<std::int64_t> kept;
   const auto* points = reinterpret_cast<const float*>(output.data[0]);
-  if (!hasRepeatedPoints(table, points)) return;
+  if (!hasRepeatedPoints(transport, table, points)) return;
   for (const OutputLine& line : table.lines) {
+    throwIfInterrupted(transport);
     OutputLine shorter = line;
     shorter.first = static_cast<std::int64_t>(kept.size());
     shorter.points = 0;
@@ -154,6 +174,7 @@ void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& field
   }
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const std::size_t bytes = fields[f].bytes;
+    throwIfInterrupted(transport);
     for (std::size_t i = 0; i < kept.size(); ++i)  // places only move forward
       std::memmove(output.data[f] + i * bytes,
                    output.data[f] + static_cast<std::size_t>(kept[i]) * bytes, bytes);
@@ -163,7 +184,8 @@ void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& field
   table.points = static_cast<std::int64_t>(kept.size());
 }
 
-vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
+vtkSmartPointer<vtkPolyData> makePolyData(const Transport& transport,
+                                          const std::vector<PointField>& fields,
                                           const LineArrays& output, const PointArrayList& arrays,
                                           vtkDataArray* velocity, const SeedList& seeds,
                                           const LineTable& table, bool withFrames) {
@@ -171,7 +193,7 @@ vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
   vtkNew<vtkPoints> points;
   points->SetData(output.arrays[0]);
   lines->SetPoints(points);
-  lines->SetLines(polylines(table));
+  lines->SetLines(polylines(transport, table));
   vtkPointData* data = lines->GetPointData();
   const auto add = [&](bool interpolated) {
     for (std::size_t f = 1; f < fields.size(); ++f)
@@ -192,7 +214,7 @@ vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
     if (array.isVectors) data->SetActiveVectors(array.name.c_str());
   }
   if (withFrames) {
-    addFrames(data, reinterpret_cast<const float*>(output.data[0]), velocity, table);
+    addFrames(transport, data, reinterpret_cast<const float*>(output.data[0]), velocity, table);
     data->SetActiveVectors("Normals");
   }
   addCellData(lines, table, seeds);

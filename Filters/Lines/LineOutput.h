@@ -16,25 +16,28 @@
 
 namespace tributary {
 
-// All functions are local.
+// All functions are local. Those with a transport throw an Error of kind Aborted if it is
+// interrupted.
 
 /// The point arrays of the output, one for each field. Their values are not initialized.
 struct LineArrays {
   std::vector<vtkSmartPointer<vtkDataArray>> arrays;
   std::vector<std::byte*> data;
 
-  LineArrays(const std::vector<PointField>& fields, std::int64_t points);
+  LineArrays(const Transport& transport, const std::vector<PointField>& fields,
+             std::int64_t points);
 };
 
 /// Removes points whose position (as float) equals that of their neighbor toward the seed, and
 /// lines that then consist of a single point, from all arrays.
-void removeRepeatedPoints(LineTable& table, const std::vector<PointField>& fields,
-                          LineArrays& output);
+void removeRepeatedPoints(const Transport& transport, LineTable& table,
+                          const std::vector<PointField>& fields, LineArrays& output);
 
 /// Returns the lines with their points, point data and cell data.
 /// @param velocity  the velocity at the points
 /// @param withFrames  whether to add Rotation and Normals
-vtkSmartPointer<vtkPolyData> makePolyData(const std::vector<PointField>& fields,
+vtkSmartPointer<vtkPolyData> makePolyData(const Transport& transport,
+                                          const std::vector<PointField>& fields,
                                           const LineArrays& output, const PointArrayList& arrays,
                                           vtkDataArray* velocity, const SeedList& seeds,
                                           const LineTable& table, bool withFrames);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "Common/FreshArray.h"
 #include "Lines/CellVelocity.h"
 
 #include "Tributary/Base/Error.h"
@@ -136,7 +137,7 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
     for (vtkDataArray* values : array.perPiece) {
       if (values && (values->GetDataType() != array.type || !values->HasStandardMemoryLayout())) {
         auto copy = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(array.type));
-        copy->DeepCopy(values);
+        copyArray(values, copy);
         converted_.push_back(copy);
         values = copy;
       }

@@ -11,24 +11,38 @@
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Shares.h"
 
 namespace tributary {
 
-/// Local. Evaluates all points recorded on this rank. Points of this rank's lines are written to
-/// their positions in the output; the other points are added to the messages to the ranks of their
-/// lines.
+/// Recorded points that are evaluated together: their weights and values stay in the nearest
+/// caches.
+struct PointBatch {
+  const FieldBlock* block;
+  Span<const TrajectoryPoint> points;  ///< At most 256.
+};
+
+/// Local. All points recorded on this rank.
+/// @param traced  must outlive the batches, like `flow`
+std::vector<PointBatch> makeBatches(const FlowDomain& flow, const TraceResult& traced);
+
+// The following functions throw an Error of kind Aborted if the transport is interrupted.
+
+/// Local. Evaluates points recorded on this rank. Points of this rank's lines are written to their
+/// positions in the output; the other points are added to the messages to the ranks of their lines.
 /// @param shares  of the seeds; they define the rank of each line
 /// @param messages  output: one for each rank, empty for this rank
 /// @return the number of points written to the output
-std::int64_t placeRecorded(const PointEvaluator& evaluator, const FlowDomain& flow,
-                           const TraceResult& traced, const LineTable& table, const Shares& shares,
-                           int rank, LineArrays& output, std::vector<Bytes>& messages);
+std::int64_t placeRecorded(const Transport& transport, const PointEvaluator& evaluator,
+                           Span<const PointBatch> batches, const LineTable& table,
+                           const Shares& shares, LineArrays& output, std::vector<Bytes>& messages);
 
 /// Local. Writes the points of a message to their positions in the output.
 /// @return the number of points written
 /// @throws Error if the message is malformed
-std::int64_t placeReceived(const Bytes& message, const std::vector<PointField>& fields,
-                           const LineTable& table, LineArrays& output);
+std::int64_t placeReceived(const Transport& transport, const Bytes& message,
+                           const std::vector<PointField>& fields, const LineTable& table,
+                           LineArrays& output);
 
 }  // namespace tributary

@@ -60,7 +60,7 @@ class FieldBlock {
  public:
   virtual ~FieldBlock() = default;
 
-  /// For advance(): no particle remains active in the block.
+  /// For advance(): particles stay active in the block only if the call would last too long.
   static constexpr std::int64_t ToTheEnd = std::numeric_limits<std::int64_t>::max();
 
   BlockId id() const { return id_; }
@@ -71,8 +71,8 @@ class FieldBlock {
   [[nodiscard]] virtual Box bounds() const = 0;
 
   /// Advances active particles of this block until each is finished, is seeking its cell, or
-  /// belongs to another block (then particle.block names it). Appends the accepted positions to
-  /// `log`.
+  /// belongs to another block (then particle.block names it), or until some 10 to 100 milliseconds
+  /// have passed. Appends the accepted positions to `log`.
   /// @param extraSteps  at least 1: the approximate number of steps made after the remaining
   ///                    particles fit into the lanes of a vector. Particles that are still in the
   ///                    block then may remain active for another call if the first one made

@@ -32,8 +32,9 @@ bool isSeedId(std::int64_t id) {
   return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
 }
 
-/// Bounds on the number of particles that one callback advances under the asynchronous schedule:
-/// enough to fill the lanes of the kernels, few enough to process messages of other ranks soon.
+/// Bounds on the number of particles that are advanced at once, which under the asynchronous
+/// schedule is one callback: enough to fill the lanes of the kernels, few enough to process
+/// messages of other ranks soon.
 constexpr std::size_t SmallestBatch = 64, LargestBatch = 2048;
 /// A batch is this fraction of the particles in the block. If all were advanced at once, particles
 /// would move in one group, and one rank would work while the others wait for it.
@@ -43,6 +44,8 @@ constexpr std::size_t BatchesPerBlock = 4;
 constexpr std::int64_t ExtraSteps = 16;
 /// With at most this many particles, a second thread costs more than it gains.
 constexpr std::int64_t Grain = 64;
+/// Seeds and searches between two looks for an abort.
+constexpr std::int64_t SeedsPerPiece = 8192;
 
 int stagesOf(Integrator integrator) {
   switch (integrator) {
@@ -141,6 +144,7 @@ class Tracer {
     std::int64_t extraSteps;  // see FieldBlock::advance
   };
   Portion portionOf(const Waiting& here) const;
+  void plantHere(Waiting& here, BlockId block, std::size_t limit);
   void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
   void search(Waiting& here, BlockId block);
   void conclude(Waiting& here, BlockId block, MigratingParticle& found);
@@ -168,6 +172,7 @@ class Tracer {
 
 void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
   for (const Seed& seed : seeds) {
+    if (planted_++ % SeedsPerPiece == 0) throwIfInterrupted(transport_);
     double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
     wrapIntoPeriod(options_.rules, image);
     const BlockId block = domain_.boxes.next(image, -1);
@@ -178,7 +183,6 @@ void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
     if (options_.forward) end(2 * seed.id, 0, Reason::NotInitialized);
     if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
   }
-  planted_ = static_cast<std::int64_t>(seeds.size());
 }
 
 void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
@@ -255,7 +259,13 @@ void Tracer::search(Waiting& here, BlockId block) {
       }
     }
   };
-  options_.parallelFor(static_cast<std::int64_t>(seeking.size()), run);
+  const auto all = static_cast<std::int64_t>(seeking.size());
+  for (std::int64_t at = 0; at < all; at += SeedsPerPiece) {
+    throwIfInterrupted(transport_);
+    options_.parallelFor(
+        std::min(SeedsPerPiece, all - at),
+        [&](std::int64_t begin, std::int64_t stop) { run(at + begin, at + stop); });
+  }
   for (MigratingParticle& migrating : seeking) {
     if (migrating.particle.block >= 0)
       send(migrating);
@@ -358,9 +368,8 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& port
 }
 
 Tracer::Portion Tracer::portionOf(const Waiting& here) const {
-  if (calledOncePerRound(options_.exchange.schedule))
-    return {std::numeric_limits<std::size_t>::max(), FieldBlock::ToTheEnd};
-  if (transport_.size() == 1) return {LargestBatch, FieldBlock::ToTheEnd};  // no rank waits
+  if (calledOncePerRound(options_.exchange.schedule) || transport_.size() == 1)
+    return {LargestBatch, FieldBlock::ToTheEnd};  // no rank waits for one of these particles
   const std::size_t all = here.particles() + here.seeds.size();
   return {std::clamp(all / BatchesPerBlock, SmallestBatch, LargestBatch), ExtraSteps};
 }
@@ -370,7 +379,21 @@ bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
   Waiting& here = waiting_[index(blockId - first_)];
   receive(here, block, mailbox);
   const Portion portion = portionOf(here);
-  while (!here.seeds.empty() && here.particles() < portion.limit) {
+  const auto isWaiting = [&] { return here.particles() > 0 || !here.seeds.empty(); };
+  do {
+    throwIfInterrupted(transport_);
+    plantHere(here, blockId, portion.limit);
+    if (!here.seeking.empty()) search(here, blockId);
+    if (!here.active.empty() || !here.later.empty()) advance(here, block, portion);
+  } while (calledOncePerRound(options_.exchange.schedule) && isWaiting());
+  for (auto& [target, bytes] : outgoing_)
+    if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
+  return isWaiting();
+}
+
+/// Makes particles of waiting seeds, up to `limit` particles in the block.
+void Tracer::plantHere(Waiting& here, BlockId blockId, std::size_t limit) {
+  while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
     MigratingParticle migrating{};
     Particle& p = migrating.particle;
@@ -384,11 +407,6 @@ bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
     here.seeking.push_back(migrating);
     here.seeds.pop_back();
   }
-  if (!here.seeking.empty()) search(here, blockId);
-  if (!here.active.empty() || !here.later.empty()) advance(here, block, portion);
-  for (auto& [target, bytes] : outgoing_)
-    if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
-  return here.particles() > 0 || !here.seeds.empty();
 }
 
 TraceResult Tracer::finish() {

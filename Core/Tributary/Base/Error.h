@@ -15,6 +15,7 @@ enum class ErrorKind {
   Memory,   ///< A rank has no memory for its data or a message. Use more ranks or smaller data.
   Mpi,      ///< A function of MPI failed: see MpiError.
   Stall,    ///< No rank makes progress.
+  Aborted,  ///< A rank was asked to end the work: see Transport::setInterruption().
   Internal  ///< A defect of this library, or an exception of another library.
 };
 

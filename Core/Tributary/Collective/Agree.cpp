@@ -47,20 +47,34 @@ void agreeOnError(Transport& transport, const std::string& localError) {
 }
 
 void ErrorCollector::agree(Transport& transport) const {
-  const std::int64_t none = transport.size();
-  const std::int64_t mine = any() ? transport.rank() : none;
+  if (!anyKnown() && transport.isInterrupted()) {
+    ErrorCollector interrupted;
+    interrupted.attempt([&] { throwIfInterrupted(transport); });
+    return interrupted.agree(transport);
+  }
+  // A rank with an error sends empty messages, which others take for malformed ones: errors of this
+  // kind come last.
+  const int size = transport.size();
+  const std::int64_t none = 2 * std::int64_t{size};
+  const std::int64_t mine =
+      any() ? transport.rank() + (report_.kind == ErrorKind::Message ? size : 0) : none;
   const std::int64_t lowest = known_ ? *known_ : allreduce(transport, ReduceOp::Min, mine);
   if (lowest == none) return;
   ErrorCollector onTheWay;
-  const auto root = static_cast<int>(lowest);
+  const auto root = static_cast<int>(lowest % size);
   const Bytes reason = broadcastBytes(
       transport, root == transport.rank() ? packed(report_) : Bytes(), root, onTheWay);
   ErrorReport report = report_;
-  if (any()) {
+  if (root != transport.rank()) onTheWay.attempt([&] { report = unpacked(reason); });
+  // An interruption is reported as one on all ranks or on none.
+  const auto isSame = [&](ErrorKind kind) {
+    return (report.kind == kind) == (report_.kind == kind);
+  };
+  if (any() && (onTheWay.any() || (isSame(ErrorKind::Aborted) && isSame(ErrorKind::Message)))) {
+    report = report_;
     if (!report.rank) report.rank = transport.rank();
     throwError(report);
   }
-  onTheWay.attempt([&] { report = unpacked(reason); });
   if (!report.rank) report.rank = root;
   report.text = "rank " + std::to_string(root) + ": " +
                 (onTheWay.any() ? "an error whose text was lost: " + onTheWay.text() : report.text);
@@ -83,8 +97,8 @@ ErrorReport currentExceptionReport() {
     report.text = error.what();
     report.kind = error.kind();
     report.rank = error.rank();
-  } catch (const std::bad_alloc& error) {
-    report.text = error.what();
+  } catch (const std::bad_alloc&) {
+    report.text = "there is not enough memory; use more ranks, or smaller data";
     report.kind = ErrorKind::Memory;
   } catch (const std::exception& error) {
     report.text = error.what();

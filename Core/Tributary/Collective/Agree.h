@@ -92,9 +92,10 @@ class ErrorCollector {
   /// Whether this rank has an error, or an exchange found that another rank has one.
   [[nodiscard]] bool anyKnown() const { return any() || known_.has_value(); }
 
-  /// Agrees on errors: see agreeOnError(). Collective. The error on each rank has the kind of the
-  /// original one and the rank that detected it. An MpiError is thrown as MpiError on all ranks,
-  /// with function, code and class.
+  /// Agrees on errors: see agreeOnError(). Collective. A rank without an error that is interrupted
+  /// (Transport::isInterrupted()) has one of kind Aborted. The error on each rank has the kind of
+  /// the original one and the rank that detected it. An MpiError is thrown as MpiError on all
+  /// ranks, with function, code and class.
   void agree(Transport& transport) const;
 
  private:

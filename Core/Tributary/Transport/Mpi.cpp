@@ -2,6 +2,7 @@
 #include "Tributary/Transport/Mpi.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <string>
@@ -26,6 +27,15 @@ constexpr std::size_t LargestWhole = 256 << 10;
 
 // Up to this size a copy costs less than an announcement.
 constexpr std::size_t LargestCopy = 64 << 10;
+
+// Seconds between two looks for an alarm of a rank that waits.
+constexpr double AlarmInterval = 1e-3;
+
+/// The message of a rank that abandons the transport.
+struct Alarm {
+  ErrorKind kind = ErrorKind::Internal;
+  char text[500] = "";
+};
 
 /// A duplicate of a communicator that returns errors. The destructor frees it, also if the
 /// constructor of its owner fails later, and writes errors to stderr.
@@ -246,6 +256,43 @@ class MpiTransport : public RealTimeTransport {
     return PendingReduce(std::move(state));
   }
 
+  /// Looks for an alarm of another rank, which only a rank that waits needs.
+  void relax(double seconds) override {
+    RealTimeTransport::relax(seconds);
+    const double time = now();
+    if (time < alarmLook_) return;
+    alarmLook_ = time + AlarmInterval;
+    int found = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, tags_.alarm(), comm_, &found, &status), "MPI_Iprobe");
+    if (!found) return;
+    abandoned_ = true;
+    check(MPI_Recv(&alarm_, sizeof alarm_, MPI_BYTE, status.MPI_SOURCE, tags_.alarm(), comm_,
+                   MPI_STATUS_IGNORE),
+          "MPI_Recv");
+    alarm_.text[sizeof alarm_.text - 1] = 0;
+    if (alarm_.kind < ErrorKind::Input || alarm_.kind > ErrorKind::Internal)
+      alarm_.kind = ErrorKind::Internal;
+    throw Error(alarm_.kind, "rank " + std::to_string(status.MPI_SOURCE) + ": " + alarm_.text,
+                status.MPI_SOURCE);
+  }
+
+  void abandon(ErrorKind kind, const char* why) noexcept override {
+    if (std::exchange(abandoned_, true)) return;
+    alarm_.kind = kind;
+    std::strncpy(alarm_.text, why, sizeof alarm_.text - 1);
+    reportErrors("abandoning the MPI transport", [&] {
+      for (int rank = 0; rank < size_; ++rank) {
+        if (rank == rank_) continue;
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Isend(&alarm_, sizeof alarm_, MPI_BYTE, rank, tags_.alarm(), comm_, &request),
+              "MPI_Isend");
+        check(MPI_Request_free(&request), "MPI_Request_free");  // it completes nevertheless
+      }
+    });
+  }
+  bool isAbandoned() const override { return abandoned_; }
+
   std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
     return std::make_unique<MpiInteger>(comm_, rank_, initial);
   }
@@ -408,6 +455,9 @@ class MpiTransport : public RealTimeTransport {
   }
 
   OwnCommunicator comm_;
+  Alarm alarm_;  // sent and received without an allocation
+  bool abandoned_ = false;
+  double alarmLook_ = 0;
   int rank_;
   OwnMessages own_;
   int lastSource_ = -1;

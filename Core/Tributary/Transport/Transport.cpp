@@ -22,6 +22,10 @@ constexpr std::size_t LargestPersistent = std::size_t(1) << 30;
 
 }  // namespace
 
+void throwIfInterrupted(const Transport& transport) {
+  if (transport.isInterrupted()) throw Error(ErrorKind::Aborted, "aborted", transport.rank());
+}
+
 void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
                 const std::vector<std::int64_t>& values) {
   if (sum.size() != values.size()) {
@@ -81,6 +85,8 @@ void Backoff::pause(Transport& transport) {
     transport.relax(0);
     return;
   }
+  // A rank that waits tells the others, which may be at work, that they are to end.
+  static_cast<void>(transport.isInterrupted());
   const int doublings = std::min(empty_ - SpinningPolls - YieldingPolls, 10);
   transport.relax(std::min(FirstSleep * (1 << doublings), LongestSleep));
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -228,12 +229,42 @@ class Transport {
   /// operation and number of values.
   [[nodiscard]] virtual PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) = 0;
 
+  /// Installs a function that tells whether the work of this rank should end early, or removes it.
+  /// Local. Without one the work is never interrupted.
+  /// @param isRequested  returns true at once and from then on if so; called very often, by waiting
+  ///                     functions too; must neither throw nor wait for other ranks
+  void setInterruption(std::function<bool()> isRequested) {
+    interruption_ = std::move(isRequested);
+  }
+  /// Whether the work of this rank should end early. Local. Local work of more than some
+  /// milliseconds calls throwIfInterrupted() between pieces; ErrorCollector::agree() looks in any
+  /// case, so that all ranks leave together.
+  [[nodiscard]] bool isInterrupted() const { return interruption_ && interruption_(); }
+
+  /// Ends the work of all ranks after an error of this rank that the others cannot agree on,
+  /// because they are elsewhere. Local. If supported, functions of other ranks that wait for a
+  /// message or a reduction throw Error. Communication of the transport is undefined afterwards,
+  /// and it must not be destroyed: messages may still arrive in its buffers.
+  /// @param kind  of the error
+  /// @param why   its text, of which the beginning is sent
+  virtual void abandon(ErrorKind kind, const char* why) noexcept {
+    static_cast<void>(kind);
+    static_cast<void>(why);
+  }
+  /// Whether this rank has abandoned the transport, or has learned that another rank has.
+  [[nodiscard]] virtual bool isAbandoned() const { return false; }
+
   /// Makes a shared integer. Collective, and so is its destruction. The transport must outlive it.
   [[nodiscard]] virtual std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) = 0;
 
  private:
   Session sessions_ = 0;
+  std::function<bool()> interruption_;
 };
+
+/// Throws Error of kind Aborted if the work should end early: see Transport::isInterrupted().
+/// Local; for work within collectively(), ErrorCollector::attempt() or a callback of an exchange.
+void throwIfInterrupted(const Transport& transport);
 
 /// Reduces `values` into `sum`, element by element. Throws Error if their sizes differ.
 void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
@@ -248,9 +279,10 @@ void checkPersistent(int rank, int ranks, std::size_t size);
 /// @param here  this rank
 void checkPersistentSize(std::size_t received, std::size_t expected, int source, int here);
 
-/// Waiting strategy of a polling loop. Polls that make no progress first repeat immediately, then
-/// yield to the scheduler, then sleep for increasing times of at most 100 microseconds, so that a
-/// waiting rank does not take the core from a working one.
+/// Waiting strategy of a polling loop, which also looks whether the rank is interrupted. Polls that
+/// make no progress first repeat immediately, then yield to the scheduler, then sleep for
+/// increasing times of at most 100 microseconds, so that a waiting rank does not take the core from
+/// a working one.
 class Backoff {
  public:
   /// Call after a poll that made progress.

@@ -52,9 +52,10 @@ class Walk {
  private:
   struct Group {
     ParticlePack<I> lanes;
-    std::int64_t extraSteps = 0;  ///< Steps to go once no particle waits.
-    int stage = 1;                ///< Of the lanes' targets.
-    LaneSet walking = 0;          ///< Lanes whose targets' cells are sought.
+    std::int64_t extraSteps = 0;        ///< Steps to go once no particle waits.
+    std::int64_t steps = StepsPerCall;  ///< Steps to go in any case.
+    int stage = 1;                      ///< Of the lanes' targets.
+    LaneSet walking = 0;                ///< Lanes whose targets' cells are sought.
     alignas(32) double velocity[Width][4]{};
     Wide cellLength{};
     std::int32_t cell[Width]{};
@@ -120,7 +121,8 @@ class Walk {
   TRIBUTARY_INLINE void beginSteps(Group& group) {
     group.lanes.refused = 0;
     LaneSet empty = ~group.lanes.alive & AllLanes;
-    if (__builtin_expect(empty != 0, 0))
+    const bool isOver = --group.steps < 0;
+    if (__builtin_expect(empty != 0 && !isOver, 0))
       while (empty && next_ != end_) {
         Particle& p = *next_++;
         if (!toStepStart(p)) continue;
@@ -128,7 +130,7 @@ class Walk {
         empty &= empty - 1;
       }
     group.stage = 1;
-    if (next_ == end_ && --group.extraSteps < 0) group.lanes.putBack();
+    if (isOver || (next_ == end_ && --group.extraSteps < 0)) group.lanes.putBack();
     group.walking = group.lanes.alive;
   }
 

@@ -6,6 +6,10 @@
 namespace tributary::detail {
 inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 
+/// The most steps of each lane in one call of a kernel, some 10 to 100 milliseconds. Particles that
+/// are still here then stay active, so the tracer can look for an abort between calls.
+constexpr std::int64_t StepsPerCall = 4096;
+
 /// A SIMD pack of Width particles in the same stage, one per lane: the state of Particle and the
 /// state machine of Stepper.h for all of them. Lanes with special cases are processed by the
 /// functions for one particle.

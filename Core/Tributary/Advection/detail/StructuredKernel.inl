@@ -214,6 +214,7 @@ class Sweep {
   void run(Particle* particles, std::int64_t count, std::int64_t extraSteps) {
     next_ = particles;
     end_ = particles + count;
+    std::int64_t left = StepsPerCall;
     do {
       for (Group& group : groups_) {
         fill(group);
@@ -221,11 +222,11 @@ class Sweep {
       }
       while (alive()) {
         stages(std::make_integer_sequence<int, Stages<I>>());
-        if (next_ == end_ && --extraSteps <= 0)
+        if (--left <= 0 || (next_ == end_ && --extraSteps <= 0))
           for (Group& group : groups_) group.lanes.putBack();
       }
       // All lanes may have gone away at once while others wait.
-    } while (next_ != end_);
+    } while (next_ != end_ && left > 0);
   }
 
  private:

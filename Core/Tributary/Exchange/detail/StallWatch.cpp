@@ -18,6 +18,7 @@ StallWatch::StallWatch(Transport& transport, Notices& notices, double seconds)
       notices_(notices),
       seconds_(seconds),
       progressAt_(transport.now()),
+      lookedAt_(progressAt_),
       ranks_(static_cast<std::size_t>(transport.rank() == 0 ? transport.size() : 0)) {}
 
 void StallWatch::tell(bool stalled, const std::string& report) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Exchange/detail/Notices.h"
@@ -22,6 +23,9 @@ class StallWatch {
   /// Called after each turn. @return whether the time limit has passed; then call stalled()
   bool look(double now, std::int64_t progress) {
     if (seconds_ <= 0) return false;
+    // A rank that did not look for long was stopped: it has not waited, and messages have come.
+    const double pause = now - std::exchange(lookedAt_, now);
+    if (pause >= seconds_ / 2) progressAt_ = now;
     if (progress == progress_) return !stalled_ && now - progressAt_ >= seconds_;
     progress_ = progress;
     progressAt_ = now;
@@ -52,6 +56,7 @@ class StallWatch {
   double seconds_;
   std::int64_t progress_ = 0;
   double progressAt_;
+  double lookedAt_;
   bool stalled_ = false;
   std::vector<State> ranks_;  // on rank 0 only
 };

@@ -94,14 +94,17 @@ void Stop::tell() {
   for (const int child : tree_.children(place)) {
     notices_.send((child + teller_) % size, Notice::Kind::Reason, *text_);
   }
+  const auto kind = static_cast<ErrorKind>(agreement_.result()[0] % Kinds);
+  // An interruption is reported as one on all ranks or on none.
+  const bool isAlike = (kind == ErrorKind::Aborted) == (ownReport_.kind == ErrorKind::Aborted);
   if (outcome_ == Kind::Abort) {
     reason_.text = *text_;
-  } else if (own_ == Kind::Error) {
+  } else if (own_ == Kind::Error && isAlike) {
     reason_ = ownReport_;
     if (!reason_.rank) reason_.rank = transport_.rank();
   } else {
     reason_.text = "rank " + std::to_string(teller_) + ": " + *text_;
-    reason_.kind = static_cast<ErrorKind>(agreement_.result()[0] % Kinds);
+    reason_.kind = kind;
     reason_.rank = teller_;
   }
   phase_ = Phase::Closed;

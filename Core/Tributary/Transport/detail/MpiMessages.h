@@ -46,6 +46,8 @@ class MpiTags {
     return static_cast<int>(session % sessions_) * PerSession + static_cast<int>(topic) * 2 +
            (part ? 1 : 0);
   }
+  /// Of no topic and session: see Transport::abandon().
+  int alarm() const { return static_cast<int>(sessions_) * PerSession; }
 
  private:
   static constexpr int PerSession = 2 * 4;  // for four topics
