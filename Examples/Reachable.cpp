@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many vertices of a random directed graph can be reached from vertex 0? Each rank owns four
-// blocks of vertices; a block that reaches a vertex tells the blocks of its successors, and nobody
-// waits for anybody. Run it as `mpirun -n 4 Reachable`; the count is the same for any -n.
+// blocks of vertices; a block that reaches a vertex notifies the blocks of its successors, and no
+// rank waits for another. Run it as `mpirun -n 4 Reachable`; the count is the same for any -n.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

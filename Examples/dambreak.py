@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drops of a dam break, followed by Async Feature Tracker as they come off, fall back and join.
+"""Tracks the drops of a dam break with Async Feature Tracker: they detach, fall back and merge.
 
     xvfb-run -a -s -noreset mpirun -n 4 pvbatch Examples/dambreak.py --plugin <Tributary.so> --output <folder>
 
-The water is OpenFOAM's, on a mesh that changes from step to step (Data/drops.py). Drops are carried along
-with the velocity before they are compared with those of the next step, as they move as far as they are
-wide. Prints the events with the tracks that split or merge in them, and writes dambreak.png: steps of time,
-drops colored by TrackId and labeled with it.
+The water is an OpenFOAM result on a mesh that changes between steps (Data/drops.py). In a step, drops move
+about as far as they are wide, so they are moved with the velocity before they are compared with the drops
+of the next step. Prints the events with the tracks that split or merge, and writes dambreak.png: time
+steps with drops colored and labeled by TrackId.
 """
 import argparse
 import colorsys
@@ -167,7 +167,7 @@ def main():
     parser.add_argument("--pieces", type=int, default=4, help="how many to cut the data into")
     arguments = parser.parse_args()
     if not arguments.plugin:
-        parser.error("--plugin: where is Tributary.so?")
+        parser.error("set --plugin to the path of Tributary.so")
     simple.LoadPlugin(arguments.plugin, remote=False, ns=vars(simple))
     tracker = tracked(arguments.output, arguments.pieces)
     print("\n".join(events_of(tracker, drops.Drops().times[-1])), flush=True)

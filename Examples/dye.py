@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dye that a real flow carries, by Async Convection Diffusion.
+"""Dye in a simulated flow, transported by Async Convection Diffusion.
 
     xvfb-run -a -s -noreset mpirun -n 2 pvbatch Examples/dye.py --plugin <Tributary.so> --output <folder>
 
-Data/tjunction.pvtu is an OpenFOAM result: water comes in on the left and leaves through two arms. It is
-resampled to an image; from time 0 on the water that comes in has a concentration of 1. Writes dye.png,
-the concentration half way up the channel at three times, and prints how long each step took.
+Data/tjunction.pvtu is an OpenFOAM result: water enters on the left and leaves through two arms. The flow
+is resampled to an image. From time 0 on, the water that enters has a concentration of 1. Writes dye.png,
+the concentration at half the height of the channel at three times, and prints the seconds of each step.
 """
 import argparse
 import os
@@ -23,7 +23,7 @@ parser.add_argument("--output", default=".", help="folder for dye.png")
 parser.add_argument("--size", type=int, default=128, help="points of the image along each axis")
 arguments = parser.parse_args()
 if not arguments.plugin:
-    parser.error("--plugin: where is Tributary.so?")
+    parser.error("set --plugin to the path of Tributary.so")
 os.makedirs(arguments.output, exist_ok=True)
 LoadPlugin(arguments.plugin, remote=False, ns=globals())
 

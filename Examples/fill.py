@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is missing in data, filled by Async Harmonic Fill in both of its ways.
+"""Missing data, filled by Async Harmonic Fill with both values of Smoothness.
 
     xvfb-run -a -s -noreset mpirun -n 2 pvbatch Examples/fill.py --plugin <Tributary.so> --output <folder>
 
-The data are hills that are made here, on the points of an image; a disc and a strip of them are
-missing. Writes fill.png, as heights: what is there, what is filled with Smoothness Harmonic, with
-Biharmonic, and the hills as they were; and prints how far both are from these.
+The data are hills, which the script generates on the points of an image; a disc and a strip of them
+are missing. Writes fill.png, with values shown as heights: the known values, the fills with
+Smoothness Harmonic and Biharmonic, and the original hills. Prints the maximum error of both fills.
 """
 import argparse
 import os
@@ -20,7 +20,7 @@ parser.add_argument("--output", default=".", help="folder for fill.png")
 parser.add_argument("--size", type=int, default=200, help="cells of the image along each axis")
 arguments = parser.parse_args()
 if not arguments.plugin:
-    parser.error("--plugin: where is Tributary.so?")
+    parser.error("set --plugin to the path of Tributary.so")
 os.makedirs(arguments.output, exist_ok=True)
 LoadPlugin(arguments.plugin, remote=False, ns=globals())
 
@@ -34,7 +34,7 @@ height = Calculator(Input=hills, ResultArrayName="height", Function="hills")
 gaps = Calculator(
     Input=height, ResultArrayName="missing",
     Function="max({0}*{0}+{1}*{1}<0.16,abs({1}-0.7)<0.1)".format(X, Y))
-there = Threshold(
+known = Threshold(
     Input=gaps, Scalars=["POINTS", "missing"], ThresholdMethod="Below Lower Threshold",
     LowerThreshold=0.5)
 fills = {
@@ -53,7 +53,7 @@ def span(source, array):
 low, high = span(hills, "hills")
 for smoothness, fill in fills.items():
     error = Calculator(Input=fill, ResultArrayName="error", Function="abs(height-hills)")
-    print("%s: at most %.3f of the hills' height wrong" % (
+    print("%s: maximum error %.3f of the height of the hills" % (
         smoothness, span(error, "error")[1] / (high - low)), flush=True)
 
 view = CreateRenderView(ViewSize=[420, 340])
@@ -66,8 +66,8 @@ view.CameraViewUp = [0, 0, 1]
 view.CameraViewAngle = 34
 append = vtkImageAppend()
 for name, source, array in (
-    ("what is there", there, "height"), ("Harmonic", fills["Harmonic"], "height"),
-    ("Biharmonic", fills["Biharmonic"], "height"), ("what was there", gaps, "hills"),
+    ("known values", known, "height"), ("Harmonic", fills["Harmonic"], "height"),
+    ("Biharmonic", fills["Biharmonic"], "height"), ("original values", gaps, "hills"),
 ):
     surface = WarpByScalar(Input=source, Scalars=["POINTS", array], UseNormal=1, Normal=[0, 0, 1])
     drawn = Show(surface, view)

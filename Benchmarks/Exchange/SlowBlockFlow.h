@@ -70,8 +70,10 @@ class SlowBlockFlow {
   /// @return where it goes, or -1 when it is retired.
   BlockId advance(FlowBlock& block, Tracer& tracer) const;
 
-  /// The callback of the paper's Algorithm 6: traces all waiting tracers and then all that
-  /// `receive(tracer)` yields, and hands each on by `send(target, tracer)` as soon as it leaves.
+  /// The callback of D. Morozov et al., "IExchange: Asynchronous Communication and Termination
+  /// Detection for Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Algorithm 6:
+  /// traces all waiting tracers and then all that `receive(tracer)` yields. Passes each to
+  /// `send(target, tracer)` as soon as it leaves the block.
   template <class Receive, class Send>
   void step(FlowBlock& block, Receive&& receive, Send&& send) const {
     const auto trace = [&](Tracer& tracer) {

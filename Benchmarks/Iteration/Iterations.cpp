@@ -280,7 +280,7 @@ void measureIterations(const IterationsOptions& options) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!options.simulate.empty() && size > 1) {
-    throw tributary::Error("simulated ranks run in one process: leave mpirun out");
+    throw tributary::Error("--simulate runs in one process: run it on one rank");
   }
   Row settings;
   settings["cells"] = options.cells;

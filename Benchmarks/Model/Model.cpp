@@ -248,7 +248,7 @@ MeasuredTimes gathered(Transport& transport, const ModelOptions& options, Measur
   return mine;
 }
 
-/// Without the longest, in order. @pre not empty
+/// The samples in ascending order, without the longest ones. @pre not empty
 std::vector<double> fitted(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const double kept = std::ceil(FittedPart * static_cast<double>(samples.size()));
@@ -256,8 +256,8 @@ std::vector<double> fitted(std::vector<double> samples) {
   return samples;
 }
 
-/// Of this rank's threads together, with operations as of a thread of mean pace; fills in the paces
-/// of all threads and what timing added. Collective.
+/// Combines the times of this rank's threads, and scales those of operations to a thread of mean
+/// pace. Sets the paces of all threads and the overhead of timing in `measured`. Collective.
 OperationTimes atMeanPace(Transport& transport, std::vector<OperationTimes> threads,
                           MeasuredTimes& measured) {
   std::vector<double> mine;
@@ -511,7 +511,7 @@ void tabulateRates(Transport& transport, const ModelOptions& options) {
 
 void tabulateStencils(Transport& transport, const ModelOptions& options) {
   if (transport.size() > 1 || options.master || !options.load.empty())
-    throw tributary::Error("times of stencils are measured on one rank: leave mpirun out");
+    throw tributary::Error("--table stencils requires one rank");
   Report report(
       "GEV distribution of an interior row: 7-point stencil interpolated between 5 and 9 points",
       Row{{"points", options.points}, {"fitted share", FittedPart}});
@@ -556,7 +556,8 @@ void tabulateStencils(Transport& transport, const ModelOptions& options) {
 // ---- The tuner ----
 
 void tabulateTuner(Transport& transport, const ModelOptions& options) {
-  if (!options.load.empty()) throw tributary::Error("the tuner is measured with; leave out --load");
+  if (!options.load.empty())
+    throw tributary::Error("--table tuner measures; it does not accept --load");
   const MeasuredTimes measured = timesFor(transport, options);
   const auto converge = [&](int period) {
     HybridSetting setting = measured.setting;
@@ -621,7 +622,8 @@ void tabulateTuner(Transport& transport, const ModelOptions& options) {
 
 void tabulateCost(Transport& transport, const ModelOptions& options) {
   if (options.master || !options.load.empty() || !(options.rateSeconds > 0))
-    throw tributary::Error("the cost of timing is measured, without a master and for some seconds");
+    throw tributary::Error(
+        "--table cost measures; it does not accept --master, --load or a --rate-seconds of 0");
   const HybridSetting setting = settingOf(options, transport.size());
   std::vector<double> with, without;
   for (int r = 0; r < options.repeat; ++r)
@@ -670,9 +672,9 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
 void measureModel(const ModelOptions& options) {
   const auto transport = tributary::makeMpiTransport(MPI_COMM_WORLD);
   if (options.master && transport->size() < 3)
-    throw tributary::Error("a master and two others who swap are three ranks at least");
+    throw tributary::Error("--master needs at least 3 ranks");
   if (!options.load.empty() && transport->size() > 1)
-    throw tributary::Error("what was measured is read by one rank: leave mpirun out");
+    throw tributary::Error("--load requires one rank");
   if (options.table == "errors") tabulateErrors(*transport, options);
   if (options.table == "fits") tabulateFits(*transport, options);
   if (options.table == "rates") tabulateRates(*transport, options);

@@ -48,7 +48,7 @@ const std::vector<std::pair<std::string, HybridVariant>> Names = {
 HybridVariant variantOf(const std::string& name) {
   for (const auto& [known, variant] : Names)
     if (known == name) return variant;
-  throw tributary::Error("no variant is called " + name);
+  throw tributary::Error("unknown variant '" + name + "'");
 }
 
 /// Hot below, warm to the right.

@@ -76,7 +76,7 @@ def parse(arguments):
         if name.startswith(options.only) and not (options.settings and case[0] == "kept")
     }
     if options.settings and options.no_ours:
-        parser.error("--settings are ours: leave --no-ours out")
+        parser.error("--settings cannot be combined with --no-ours")
     if not options.cases:
         parser.error(f"no case begins with {options.only!r}")
     runs.require_plugin(parser, options)

@@ -71,7 +71,7 @@ def drive(options, arguments):
     rows = runs.measure(__file__, options, arguments)
     runs.report(rows, COLUMNS, options)
     if any(row.get("wrong") for row in rows):
-        sys.exit("a fill is not what was asked for: " + str([row.get("wrong") for row in rows]))
+        sys.exit("a fill failed verification: " + str([row.get("wrong") for row in rows]))
 
 
 # --- The worker: inside pvbatch, on every rank ----------------------------------------------------

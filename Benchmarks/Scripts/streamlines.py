@@ -50,7 +50,7 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     for name in options.data:
         if name not in DATA_SETS:
-            parser.error(f"no data set {name}: choose of {', '.join(DATA_SETS)}")
+            parser.error(f"no data set {name}: choose from {', '.join(DATA_SETS)}")
     runs.require_plugin(parser, options)
     return options
 

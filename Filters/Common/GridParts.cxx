@@ -239,14 +239,10 @@ AllParts gatherParts(Transport& transport, Span<const Leaf> leaves, ErrorCollect
     for (const Leaf& leaf : leaves) write(writer, partOf(leaf));
     mine = writer.take();
   });
-  const std::vector<Bytes> messages = allgatherBytes(transport, std::move(mine), errors);
   AllParts all;
-  errors.attempt([&] {
-    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-      if (rank == index(transport.rank())) all.first = all.parts.size();
-      Reader reader(messages[rank]);
-      while (!reader.atEnd()) all.parts.push_back(read(reader));
-    }
+  allgatherRead(transport, std::move(mine), errors, [&](Reader& reader, int rank) {
+    all.parts.push_back(read(reader));
+    if (rank < transport.rank()) all.first = all.parts.size();
   });
   return all;
 }

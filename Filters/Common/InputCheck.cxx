@@ -86,7 +86,7 @@ void checkOrders(vtkUnstructuredGrid* grid) {
     const vtkIdType count = grid->GetCells()->GetCellSize(c);
     if (!hasOrder(types[c], count))
       refuseCell(c, "is of type " + std::to_string(types[c]) + " and has " + std::to_string(count) +
-                        " points, which is the number of no order");
+                        " points, which no order of this type has");
   }
 }
 

@@ -106,18 +106,12 @@ std::vector<Patch> gatherPatches(Transport& transport, const std::vector<Leaf>& 
     }
     mine = writer.take();
   });
-  const std::vector<Bytes> messages = allgatherBytes(transport, std::move(mine), errors);
   std::vector<Patch> patches;
-  errors.attempt([&] {
-    for (const Bytes& message : messages) {
-      Reader reader(message);
-      while (!reader.atEnd()) {
-        Patch& patch = patches.emplace_back();
-        patch.hierarchy = reader.text();
-        patch.level = reader.value<int>();
-        patch.box = reader.value<Box>();
-      }
-    }
+  allgatherRead(transport, std::move(mine), errors, [&](Reader& reader, int) {
+    Patch& patch = patches.emplace_back();
+    patch.hierarchy = reader.text();
+    patch.level = reader.value<int>();
+    patch.box = reader.value<Box>();
   });
   return patches;
 }

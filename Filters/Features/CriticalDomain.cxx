@@ -108,9 +108,8 @@ bool partOf(const Source& source, GridExtent& part) {
   }
   if (inBox != count)
     throw Error(
-        "the cells of a grid that are not ghost cells do not fill a box; give parts whose other "
-        "cells "
-        "do");
+        "the cells of a grid that are not ghost cells do not fill a box; split the grid into "
+        "boxes");
   return true;
 }
 

@@ -80,8 +80,8 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
   vtkSmartPointer<vtkPolyData> lines;
   collectively(transport, [&] {
     if (placed != table.points)
-      refuseMessage(std::to_string(placed) + " points of lines arrived where " +
-                    std::to_string(table.points) + " were recorded");
+      refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
+                    std::to_string(placed));
     removeRepeatedPoints(transport, table, fields, *output);
     lines =
         makePolyData(transport, fields, *output, arrays, output->arrays[evaluator.velocityField()],

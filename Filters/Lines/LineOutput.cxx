@@ -44,7 +44,7 @@ bool samePosition(const float* points, std::int64_t a, std::int64_t b) {
          points[3 * a + 2] == points[3 * b + 2];
 }
 
-/// Whether a point is at the same place (as float) as its neighbor towards the seed: such steps
+/// Whether a point is at the same place (as float) as its neighbor toward the seed: such steps
 /// are not output.
 bool isRepeated(const float* points, const OutputLine& line, std::int64_t i) {
   if (i == line.origin) return false;

@@ -28,7 +28,7 @@ struct LineArrays {
              std::int64_t points);
 };
 
-/// Removes points whose position (as float) equals that of their neighbor towards the seed, and
+/// Removes points whose position (as float) equals that of their neighbor toward the seed, and
 /// lines that then consist of a single point, from all arrays.
 void removeRepeatedPoints(const Transport& transport, LineTable& table,
                           const std::vector<PointField>& fields, LineArrays& output);

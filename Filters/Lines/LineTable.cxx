@@ -76,8 +76,8 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
         const auto known = static_cast<std::int64_t>(arrived.size());
         const std::int64_t wanted = seeds * (int(forward) + int(backward));
         if (known != wanted)
-          refuseMessage("the ends of " + std::to_string(known) + " lines arrived where " +
-                        std::to_string(wanted) + " were traced");
+          refuseMessage("the ends of lines: expected " + std::to_string(wanted) + ", received " +
+                        std::to_string(known));
         layOut(table, forward, backward, join);
       });
   return table;

@@ -58,7 +58,7 @@ class ConnectivityRun {
   /// Collective.
   /// @return false after an abort
   /// @throws Error on all ranks, or on none
-  bool execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
 
  private:
   bool labelRange(std::size_t number);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The version is set once, in the top CMakeLists.txt. CITATION.cff and the newest entry of CHANGELOG.md name the same.
+# The version is set in the top CMakeLists.txt. CITATION.cff, Doxyfile and the newest entry of CHANGELOG.md name the
+# same.
 # cmake -DROOT=<repository> -P Version.cmake
 cmake_minimum_required(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/Report.cmake")
@@ -17,6 +18,7 @@ endfunction ()
 
 version_in(CMakeLists.txt "project\\(Tributary[ \n]+VERSION ([0-9]+\\.[0-9]+\\.[0-9]+)[ \n)]" version)
 version_in(CITATION.cff "\nversion: ([^\n]+)\n" cited)
+version_in(Doxyfile "\nPROJECT_NUMBER +=[ ]+([^\n]+)\n" documented)
 version_in(CHANGELOG.md "\n## \\[([0-9.]+)\\]" changed)
 if (version STREQUAL "none")
   list(APPEND errors "CMakeLists.txt sets no version")
@@ -24,7 +26,10 @@ endif ()
 if (NOT cited STREQUAL version)
   list(APPEND errors "CITATION.cff names version ${cited}, CMakeLists.txt ${version}")
 endif ()
+if (NOT documented STREQUAL version)
+  list(APPEND errors "Doxyfile names version ${documented}, CMakeLists.txt ${version}")
+endif ()
 if (NOT changed STREQUAL version)
   list(APPEND errors "CHANGELOG.md begins with version ${changed}, CMakeLists.txt with ${version}")
 endif ()
-report("CITATION.cff and CHANGELOG.md name version ${version}")
+report("CITATION.cff, Doxyfile and CHANGELOG.md name version ${version}")

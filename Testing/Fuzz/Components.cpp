@@ -2,8 +2,9 @@
 // The messages by which regions are matched, linked, united, numbered and counted.
 #include <vector>
 
+#include "Components/ThreeSets.h"
 #include "Harness.h"
-#include "Tributary/Collective/Assignment.h"
+#include "Support/OneEach.h"
 #include "Tributary/Components/DistributedUnion.h"
 #include "Tributary/Components/Matching.h"
 #include "Tributary/Components/Regions.h"
@@ -14,9 +15,7 @@ namespace tributary::fuzz {
 
 namespace {
 
-Assignment oneEach(const Transport& transport) {
-  return Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
-}
+using testing::oneEach;
 
 void match(Transport& transport) {
   const auto assignment = oneEach(transport);
@@ -41,17 +40,7 @@ void unite(Transport& transport, UnionMethod method) {
 }
 
 void number(Transport& transport) {
-  const BlockId mine = transport.rank();
-  BlockFacts facts;
-  facts.sets.resize(3);
-  facts.values.resize(3);
-  for (std::size_t s = 0; s < 3; ++s) {
-    facts.sets[s].cells = 1 + mine;
-    facts.sets[s].key = {s, static_cast<std::uint64_t>(mine), 0, 0};
-  }
-  NumberedRegions regions =
-      numberRegions(transport, oneEach(transport), {{{0, 0}, {0, 1}, {mine, 2}}}, {facts}, 1,
-                    RegionOrder::LeastKey);
+  NumberedRegions regions = testing::numberThreeSets(transport);
   std::vector<RegionCount> counts;
   for (std::int64_t region = 0; region < regions.table.total && region < 9; ++region)
     counts.push_back({region, 1});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Transport/detail/LocalInteger.h"
 
 namespace tributary::fuzz {
 
@@ -48,17 +49,6 @@ class PeerReceive : public PersistentRequest {
   Topic topic_;
   Session session_;
   bool started_ = false;
-};
-
-class PeerInteger : public SharedInteger {
- public:
-  explicit PeerInteger(std::int64_t initial) : value_(initial) {}
-  std::int64_t fetchAdd(std::int64_t value) override {
-    return std::exchange(value_, value_ + value);
-  }
-
- private:
-  std::int64_t value_;
 };
 
 class RecordedReceive : public PersistentRequest {
@@ -173,7 +163,7 @@ PendingReduce Peers::allreduce(ReduceOp op, std::vector<std::int64_t> values) {
 }
 
 std::unique_ptr<SharedInteger> Peers::shareInteger(std::int64_t initial) {
-  return std::make_unique<PeerInteger>(initial);
+  return std::make_unique<detail::LocalInteger>(initial);
 }
 
 std::optional<Envelope> Recorder::tryReceive(Topic topic, Session session) {

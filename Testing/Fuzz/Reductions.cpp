@@ -4,6 +4,7 @@
 #include <string>
 
 #include "Harness.h"
+#include "Support/OneEach.h"
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Reduction/AllReduce.h"
 #include "Tributary/Reduction/AllToAll.h"
@@ -17,9 +18,7 @@ namespace tributary::fuzz {
 
 namespace {
 
-Assignment oneEach(const Transport& transport) {
-  return Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
-}
+using testing::oneEach;
 
 void add(const std::int64_t* lower, const std::int64_t* upper, std::int64_t* result,
          std::size_t count) {

@@ -10,13 +10,13 @@
 
 namespace tributary {
 
-/// Finds the blocks whose boxes hold a point, by bins. Local.
+/// Finds the blocks whose boxes contain a point, by bins. Local.
 class BoxIndex {
  public:
   BoxIndex() = default;
   explicit BoxIndex(const std::vector<Box>& boxes);
 
-  /// The lowest block above `after` whose box holds the point, or -1.
+  /// The lowest block above `after` whose box contains the point, or -1.
   [[nodiscard]] BlockId next(const double point[3], BlockId after) const;
   const Box& bounds() const { return bounds_; }  ///< Of all boxes; empty if all are.
 

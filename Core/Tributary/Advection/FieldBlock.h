@@ -17,12 +17,12 @@
 
 namespace tributary {
 
-/// A measure of how well a cell holds a point, comparable across blocks and ranks. It is computed
-/// from the cell alone, so the best match does not depend on the partition.
+/// The quality of a cell as a match for a point, comparable across blocks and ranks. It is computed
+/// from the cell only, so the best match does not depend on the partition.
 struct CellMatch {
-  double violation = std::numeric_limits<double>::infinity();  ///< 0 inside, else how far outside.
-  double size = 0;            ///< Cell length: the finer cell wins.
-  double key[3] = {0, 0, 0};  ///< Center of the cell: the smaller, lexicographically, wins ties.
+  double violation = std::numeric_limits<double>::infinity();  ///< 0 inside; else the distance.
+  double size = 0;            ///< Cell length: the finer cell is preferred.
+  double key[3] = {0, 0, 0};  ///< Center of the cell: ties go to the lexicographically smaller.
   /// Hash of points and velocity, for cells that coincide: equal only if both cells give the same
   /// result.
   std::uint64_t content = 0;
@@ -73,13 +73,14 @@ class FieldBlock {
   /// Advances active particles of this block until each is finished, is seeking its cell, or
   /// belongs to another block (then particle.block names it), or until some 10 to 100 milliseconds
   /// have passed. Appends the accepted positions to `log`.
-  /// @param extraSteps  at least 1: the approximate number of steps made after all particles that
-  ///                    remain fit into the lanes of a vector. Particles that are still here then
-  ///                    may stay active, for another call, if the first one made progress.
+  /// @param extraSteps  at least 1: the approximate number of steps made after the remaining
+  ///                    particles fit into the lanes of a vector. Particles that are still in the
+  ///                    block then may remain active for another call if the first one made
+  ///                    progress.
   virtual void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                        TrajectoryLog& log) const = 0;
 
-  /// Whether the block has a cell of this number; used to refuse malformed messages.
+  /// Whether the block has a cell with this number; used to detect malformed messages.
   [[nodiscard]] virtual bool hasCell(std::int32_t cell) const = 0;
 
   /// Replaces `best` if a cell of this block is a better match for `point`.

@@ -11,8 +11,8 @@
 
 namespace tributary {
 
-/// Cells whose shape functions the library does not have (polyhedra, quadratic cells), evaluated by
-/// the caller. Const members must be thread-safe. Cell numbers are those of the piece.
+/// Cells whose shape functions the library lacks (polyhedra, quadratic cells), evaluated by the
+/// caller. Const members must be thread-safe. Cell numbers are those of the piece.
 class ForeignCells {
  public:
   virtual ~ForeignCells() = default;
@@ -32,15 +32,15 @@ class ForeignCells {
 /// A piece of an unstructured mesh: a view of arrays that the caller owns and that must outlive the
 /// blocks made from it. Cell types and the order of points in a cell are those of VTK.
 struct MeshPiece {
-  int piece = 0;     ///< Number of the piece on this rank, handed back by FieldBlock::piece().
-  ArrayView points;  ///< 3 components.
-  Span<const std::uint8_t> types;         ///< VTK cell type per cell.
-  Span<const std::int64_t> offsets;       ///< cells + 1 positions in connectivity.
+  int piece = 0;                     ///< Number of the piece on this rank: see FieldBlock::piece().
+  ArrayView points;                  ///< 3 components.
+  Span<const std::uint8_t> types;    ///< VTK cell type per cell.
+  Span<const std::int64_t> offsets;  ///< cells + 1 positions in connectivity.
   Span<const std::int64_t> connectivity;  ///< Point numbers of this piece.
   ArrayView velocity;                     ///< 3 components, at points or cells.
   bool cellCentered = false;
   Span<const std::uint8_t> ghosts;          ///< vtkGhostType per cell, or empty.
-  Span<const std::int64_t> globalPointIds;  ///< Or empty: faces are matched by coordinates.
+  Span<const std::int64_t> globalPointIds;  ///< If empty, faces are matched by coordinates.
   const ForeignCells* foreign = nullptr;    ///< For cells of other than the linear types.
 };
 
@@ -56,9 +56,8 @@ struct MeshPiece {
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param dimension  highest cell dimension of the whole domain, 2 or 3; the same on all ranks
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
-std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
-                                                        const std::vector<MeshPiece>& pieces,
-                                                        int blocksPerPiece, int dimension,
-                                                        const std::vector<BlockId>& firstBlock);
+[[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
+    Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
+    const std::vector<BlockId>& firstBlock);
 
 }  // namespace tributary

@@ -9,7 +9,7 @@ namespace tributary {
 enum class Reason : std::uint8_t {
   None = 0,
   OutOfDomain = 1,
-  NotInitialized = 2,   ///< The seed lies in no cell: no line.
+  NotInitialized = 2,   ///< The seed is outside all cells: there is no line.
   UnexpectedValue = 3,  ///< The velocity is not finite, or the step underflows.
   OutOfLength = 4,
   OutOfSteps = 5,
@@ -20,8 +20,8 @@ enum class Reason : std::uint8_t {
 /// The next operation of a particle.
 enum class Status : std::uint8_t {
   Active,   ///< An evaluation at `target` in a known block and cell (`block`, `cell`).
-  Seeking,  ///< A search for the cell that holds `target`: of a seed, or after a face without link.
-  Finished  ///< None; `reason` tells why.
+  Seeking,  ///< A search for the cell of `target`: of a seed, or after a face without a link.
+  Finished  ///< None; see `reason`.
 };
 
 /// A particle with the complete state of its integrator, also in the middle of a step.
@@ -34,21 +34,21 @@ enum class Status : std::uint8_t {
 /// its line is the same bit by bit.
 struct alignas(32) Particle {
   // Positions and slopes have a fourth, unused lane: x, y, z are loaded as one vector.
-  double x[4];       ///< Where the step began.
-  double target[4];  ///< Where the next evaluation is wanted; a function of x, k, h and stage.
-  double k[6][4];    ///< Unit directions found so far in this step.
+  double x[4];       ///< The start of the step.
+  double target[4];  ///< The point of the next evaluation; a function of x, k, h and stage.
+  double k[6][4];    ///< Unit directions computed so far in this step.
 
-  double h;           ///< Arc length of the step being tried; negative when going backward.
-  double next;        ///< Proposal of error control for the step after this one.
-  double minimum;     ///< Bounds on |h| from the cell where the step began.
+  double h;           ///< Arc length of the attempted step; negative if backward.
+  double next;        ///< Size that error control proposes for the next step.
+  double minimum;     ///< Bounds of |h|, from the cell in which the step began.
   double maximum;     //
   double cellLength;  ///< Diagonal of the bounding box of that cell.
   double speed;       ///< Magnitude of the velocity at x.
-  double time;        ///< Integration time at x; runs backward when h does.
+  double time;        ///< Integration time at x; decreases if h is negative.
   double length;      ///< Arc length traveled so far.
 
-  std::int64_t line;       ///< 2 * seed + (1 when going backward).
-  std::int64_t block;      ///< The block that makes the next evaluation.
+  std::int64_t line;       ///< 2 * seed + (1 if backward).
+  std::int64_t block;      ///< The block of the next evaluation.
   std::int32_t cell;       ///< Cell of that block, local number. Structured blocks do not use it.
   std::int32_t steps;      ///< Steps accepted so far; steps + 1 points were recorded.
   std::int32_t crossings;  ///< Faces crossed in search of `target`.
@@ -56,11 +56,11 @@ struct alignas(32) Particle {
   std::uint8_t stage;
   Status status;
   Reason reason;
-  bool lastTry;  ///< The step size was clipped: accept the result whatever its error (RK4-5).
+  bool lastTry;  ///< The step size was clipped: accept the result for any error (RK4-5).
 
   static constexpr std::int8_t AnyFace = -1;
-  /// Evaluate in `cell` although `target` may lie a rounding error outside: a global search said
-  /// that no cell fits better.
+  /// Evaluate in `cell` although `target` may be outside by a rounding error: a global search found
+  /// no better cell.
   static constexpr std::int8_t Accept = -2;
 
   bool backward() const { return line & 1; }

@@ -34,8 +34,8 @@ struct StepRules {
   double period[3] = {0, 0, 0};
   double periodicOrigin[3] = {0, 0, 0};
 
-  /// 2-D domains: every accepted position is projected onto the cell that it lies beside, so that a
-  /// line stays on a curved surface. No effect on cells of dimension 3 and on structured grids.
+  /// 2-D domains: every accepted position is projected onto its cell, so that a line remains on a
+  /// curved surface. No effect on cells of dimension 3 and on structured grids.
   bool onSurface = false;
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.

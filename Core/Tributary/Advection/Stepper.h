@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The integrators, as a state machine that is fed one velocity at a time.
+// The integrators, as a state machine whose input is one velocity at a time.
 //
-// Problem. A Runge-Kutta step needs several velocities, and the cells that hold the points may be
-// on different ranks. A tracer that restarts the step in a new piece gives different results on
-// different partitions. This one hands over the unfinished step instead (see Particle).
+// Problem. A Runge-Kutta step needs several velocities, and the cells of these points may be on
+// different ranks. A tracer that restarts the step in a new piece gives different results on
+// different partitions. This one sends the unfinished step instead (see Particle).
 //
 //            velocity at seed        k[1] .. k[S-1]            velocity at x + h * sum(b k)
 //   stage 0 ------------------> 1 -> 2 -> ... -> S-1 -> S ---------------------------> 1
@@ -55,7 +55,7 @@ TRIBUTARY_INLINE auto directionOf(const P& p) {
   return p.direction;
 }
 
-/// Where along an axis the evaluation of slope k[Stage] is made.
+/// The coordinate, along an axis, of the evaluation of slope k[Stage].
 template <Integrator I, int Stage, class P>
 TRIBUTARY_INLINE auto stagePoint(const P& p, int a) {
   const auto& k = p.k;
@@ -118,7 +118,7 @@ struct StepVerdict {
   Number h, next;       ///< As in Particle.
 };
 
-/// @param settled  accept the step whatever its error
+/// @param settled  accept the step for any error
 template <class Condition, class P, class Number>
 TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules, const P& p,
                                                           Number error, Condition settled) {

@@ -34,7 +34,8 @@ void check(const StructuredPiece& piece) {
     const auto n = pointsAlong(piece.extent, a);
     if (n < 1) throw Error(named(piece) + " has an empty extent; leave it out");
     if (n > std::numeric_limits<std::int32_t>::max() / 2)
-      throw Error(named(piece) + " has " + std::to_string(n) + " points along an axis: too many");
+      throw Error(named(piece) + " has " + std::to_string(n) +
+                  " points along an axis, which is too many");
     points *= n;
     cells *= std::max<std::int64_t>(n - 1, 1);
     if (piece.uniform) {
@@ -238,7 +239,7 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     grids = assembleGrids(descriptions);
     for (const auto& piece : pieces) {
       const auto grid = grids.find(piece.grid);
-      if (grid == grids.end()) refuseMessage("no grid " + std::to_string(piece.grid));
+      if (grid == grids.end()) refuseMessage("unknown grid " + std::to_string(piece.grid));
       placed.push_back(place(piece, grid->second));
     }
     mine = cutPieces(placed, blocksPerPiece, firstBlock);

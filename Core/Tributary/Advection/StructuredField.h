@@ -16,12 +16,12 @@ namespace tributary {
 /// outlive the blocks made from it. All pieces with the same `grid` number, on any rank, form one
 /// grid in one index space.
 struct StructuredPiece {
-  int piece = 0;  ///< Number of the piece on this rank, handed back by FieldBlock::piece().
+  int piece = 0;  ///< Number of the piece on this rank: see FieldBlock::piece().
   int grid = 0;
   std::array<int, 6> extent{};  ///< Points stored: first and last index along x, y, z.
   bool uniform = true;
-  std::array<double, 3> origin{};  ///< Uniform: where index (0, 0, 0) lies, the same on all pieces.
-  std::array<double, 3> spacing{};                 ///< Uniform: positive.
+  std::array<double, 3> origin{};   ///< Uniform: position of index (0, 0, 0), same on all pieces.
+  std::array<double, 3> spacing{};  ///< Uniform: positive.
   std::array<std::vector<double>, 3> coordinates;  ///< Rectilinear: of the points of the extent.
   ArrayView velocity;  ///< 3 components, at points or cells of the extent.
   bool cellCentered = false;
@@ -38,7 +38,7 @@ struct StructuredPiece {
 /// they leave a gap, or if the size of an array differs from what a piece needs.
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
-std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
+[[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
     const std::vector<BlockId>& firstBlock);
 

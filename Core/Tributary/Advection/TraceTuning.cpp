@@ -127,12 +127,12 @@ class TimedTrace {
 /// Collective. Throws Error on all ranks if the settings cannot be compared.
 void check(Transport& transport, const std::vector<TraceSetting>& settings) {
   collectively(transport, [&] {
-    if (settings.empty()) throw Error("tuning of the tracer: there is no setting to choose from");
+    if (settings.empty())
+      throw Error("tuning of the tracer: there are no settings; give at least one");
     for (const TraceSetting& setting : settings)
       if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
   });
-  const auto offered = static_cast<std::int64_t>(settings.size());
-  if (allreduce(transport, ReduceOp::Min, offered) != allreduce(transport, ReduceOp::Max, offered))
+  if (!sameOnAllRanks(transport, {static_cast<std::int64_t>(settings.size())}))
     throw Error("tuning of the tracer: ranks were given different numbers of settings");
 }
 

@@ -19,8 +19,8 @@ struct TraceSetting {
   ExchangeSetting exchange;
 };
 
-/// The settings to choose from: exchangeSettings() for each of several cuts of one field into
-/// blocks. The first setting is the default of ExchangeOptions with the first cut. Local.
+/// The candidates for tuning: exchangeSettings() for each of several cuts of one field into blocks.
+/// The first setting is the default of ExchangeOptions with the first cut. Local.
 [[nodiscard]] std::vector<TraceSetting> traceSettings(Span<const Domain* const> cuts);
 
 /// The result of tuneTrace(), the same on all ranks.
@@ -35,18 +35,18 @@ struct TraceTuning {
 /// Finds the setting with which trace() of all seeds is fastest. Collective; the lines of trials
 /// are discarded.
 ///
-/// First the complete work is done with the default, which gives its duration and the number of
-/// steps of lines. Then settings are compared by successive halving (SettingsTrial) on the first
+/// First, the complete work runs with the default, which gives its duration and the number of steps
+/// of the lines. Then settings are compared by successive halving (SettingsTrial) on the first
 /// steps of all lines, or of a part of the lines if these are short. The winner is run on the
-/// complete work, because lines may gather elsewhere later. Nothing is tried, and the default is
-/// kept, with fewer than 100 seeds and on one rank, which sends no messages.
+/// complete work, because lines may accumulate in other blocks later. With fewer than 100 seeds,
+/// and on one rank, which sends no messages, there are no trials, and the default is kept.
 ///
 /// Throws the errors of trace() on all ranks.
 /// @param settings  at least one; the same number on all ranks, in the same order
 /// @param options  its batch size and hold time are not used; its monitor is called with 0
 /// @param budget  the cost of all trials, as a share of one run with each setting; the same on all
-///                ranks. Nothing is tried with a budget of less than three runs: the settings of
-///                one cut need more than a third. Default: 0.3.
+///                ranks. There are no trials with a budget of less than three runs: the
+///                settings of one cut need more than a third. Default: 0.3.
 /// @return the best setting, the same on all ranks
 TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
                       Span<const Seed> seeds, const TraceOptions& options, double budget = 0.3);

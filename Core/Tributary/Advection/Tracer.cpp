@@ -189,7 +189,7 @@ void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
   for (const PlantedSeed& planted : seeds) {
     if (!isLocal(planted.block)) refuseMessage("a seed for another rank's block");
     if (!isSeedId(planted.seed.id))
-      refuseMessage("a seed of id " + std::to_string(planted.seed.id));
+      refuseMessage("a seed with id " + std::to_string(planted.seed.id));
     waiting_[index(planted.block - first_)].seeds.push_back(planted.seed);
   }
   for (Waiting& here : waiting_) {
@@ -457,7 +457,7 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
       if (!isSeedId(seed.id)) throw Error("seed ids must not be negative");
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
-      throw Error("the domain's blocks are not those that its assignment gives this rank");
+      throw Error("the domain's blocks differ from those that its assignment gives this rank");
     tracer.emplace(transport, domain, options);
   });
 

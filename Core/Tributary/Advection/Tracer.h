@@ -46,10 +46,10 @@ struct TraceResult {
 
 /// Traces the lines of all seeds through the field. Collective.
 ///
-/// Any rank may pass any seed: the block that holds a seed is searched for. The line of a seed in
-/// no cell ends with Reason::NotInitialized and no point. Points, times and reasons do not depend
+/// Any rank may pass any seed: its block is found by a search. The line of a seed outside all cells
+/// ends with Reason::NotInitialized and has no points. Points, times and reasons do not depend
 /// on the number of ranks, blocks or threads, on the schedule or on message timing; README.md in
-/// this folder has the argument.
+/// this folder gives the reasons.
 ///
 /// Throws Error on all ranks if an option or a seed is not valid on one.
 ///
@@ -58,7 +58,7 @@ struct TraceResult {
 /// @param domain  must outlive the call
 /// @param seeds  of this rank
 /// @param options  the rules and directions are the same on all ranks
-TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
-                  const TraceOptions& options);
+[[nodiscard]] TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                                const TraceOptions& options);
 
 }  // namespace tributary

@@ -24,7 +24,7 @@ struct TrajectoryPoint {
 /// The end of a line.
 struct LineEnd {
   std::int64_t line;
-  std::int32_t points;  ///< Number recorded on all ranks; 0 for a seed in no cell.
+  std::int32_t points;  ///< Number recorded on all ranks; 0 for a seed outside all cells.
   Reason reason;
 };
 

@@ -34,7 +34,7 @@
 namespace tributary {
 inline namespace TRIBUTARY_KERNEL_NAMESPACE {
 
-/// How many numbers an instruction processes.
+/// The number of values that one instruction processes.
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 constexpr int Width = 8;
 #elif defined(__AVX2__)
@@ -84,7 +84,7 @@ TRIBUTARY_INLINE double floored(double v) {
 TRIBUTARY_INLINE double select(bool condition, double yes, double no) {
   return condition ? yes : no;
 }
-/// Rounded towards zero, for |v| < 2^31; other numbers give one beyond -2^31 or 2^31.
+/// Rounded toward zero, for |v| < 2^31; other numbers give one beyond -2^31 or 2^31.
 TRIBUTARY_INLINE double truncated(double v) {
   return v > -2147483648.0 && v < 2147483648.0 ? static_cast<double>(static_cast<std::int32_t>(v))
                                                : -2147483648.0;
@@ -117,7 +117,7 @@ TRIBUTARY_INLINE Wide select(WideInt condition, Wide yes, Wide no) {
 TRIBUTARY_INLINE Wide magnitude(Wide v) {
   return (Wide)((WideInt)v & INT64_MAX);
 }
-/// For whole numbers 0 <= v < 2^52.
+/// For integers 0 <= v < 2^52.
 TRIBUTARY_INLINE WideInt toInteger(Wide v) {
   return (WideInt)(v + 0x1p52) - (WideInt)all<Wide>(0x1p52);
 }
@@ -145,7 +145,7 @@ TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
 TRIBUTARY_INLINE Wide loadWide(const float* p) {
   return (Wide)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(p));
 }
-/// Rows become columns.
+/// Transposes rows to columns.
 TRIBUTARY_INLINE void transpose(Wide m[8]) {
   Wide quad[8];  // two columns of four rows each, in 128-bit pieces
   for (int i = 0; i < 2; ++i) {
@@ -182,7 +182,7 @@ TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
 TRIBUTARY_INLINE Wide loadWide(const float* p) {
   return (Wide)_mm256_cvtps_pd(_mm_loadu_ps(p));
 }
-/// Rows become columns.
+/// Transposes rows to columns.
 TRIBUTARY_INLINE void transpose(Wide m[4]) {
   const Wide even0 = __builtin_shufflevector(m[0], m[1], 0, 4, 2, 6);
   const Wide odd0 = __builtin_shufflevector(m[0], m[1], 1, 5, 3, 7);
@@ -202,7 +202,7 @@ TRIBUTARY_INLINE Wide floored(Wide v) {
 TRIBUTARY_INLINE Wide loadWide(const float* p) {
   return Wide{p[0], p[1]};
 }
-/// Rows become columns.
+/// Transposes rows to columns.
 TRIBUTARY_INLINE void transpose(Wide m[2]) {
   const Wide first = __builtin_shufflevector(m[0], m[1], 0, 2);
   m[1] = __builtin_shufflevector(m[0], m[1], 1, 3);

@@ -160,7 +160,7 @@ class Reader {
  private:
   const std::byte* advance(std::size_t size) {
     if (size > remaining()) {
-      refuseMessage(std::to_string(size) + " bytes wanted, " + std::to_string(remaining()) +
+      refuseMessage(std::to_string(size) + " bytes expected, " + std::to_string(remaining()) +
                     " of " + std::to_string(bytes_.size()) + " left");
     }
     const std::byte* here = bytes_.data() + position_;

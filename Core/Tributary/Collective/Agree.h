@@ -76,8 +76,12 @@ class ErrorCollector {
   }
   /// Whether this rank has an error.
   [[nodiscard]] bool any() const { return !report_.text.empty(); }
-  /// The first error; its text is empty if there is none.
-  const ErrorReport& report() const { return report_; }
+  /// The first error. Its text is empty if there is none.
+  [[nodiscard]] const ErrorReport& report() const { return report_; }
+  /// Throws the first error of this rank, if any. Local.
+  void raise() const {
+    if (any()) throwError(report_);
+  }
   /// The text of the first error, or "".
   const std::string& text() const { return report_.text; }
 

@@ -115,6 +115,23 @@ double allreduce(Transport& transport, ReduceOp op, double value) {
   return allreduce(transport, op, std::vector<double>{value})[0];
 }
 
+bool sameOnAllRanks(Transport& transport, std::vector<std::int64_t> values) {
+  return sameOnAllRanks(transport, std::move(values), ErrorCollector());
+}
+
+bool sameOnAllRanks(Transport& transport, std::vector<std::int64_t> values,
+                    const ErrorCollector& errors) {
+  // The complements give the maxima.
+  const std::size_t count = values.size();
+  for (std::size_t i = 0; i < count; ++i) values.push_back(~values[i]);
+  values.push_back(errors.any() ? 0 : 1);
+  const std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, std::move(values));
+  if (least.back() == 0) errors.agree(transport);
+  return std::equal(least.begin(), least.begin() + static_cast<std::ptrdiff_t>(count),
+                    least.begin() + static_cast<std::ptrdiff_t>(count),
+                    [](std::int64_t low, std::int64_t high) { return low == ~high; });
+}
+
 std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
   // Recursive doubling: after step d, `before` is the sum of the 2d - 1 ranks before this one. A
   // rank with an error sends empty messages.

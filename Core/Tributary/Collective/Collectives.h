@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
@@ -42,6 +43,14 @@ void barrier(Transport& transport);
 /// Minimum or maximum of one double.
 [[nodiscard]] double allreduce(Transport& transport, ReduceOp op, double value);
 
+/// Whether all ranks pass the same values, by one reduction. All ranks must pass the same number of
+/// values.
+[[nodiscard]] bool sameOnAllRanks(Transport& transport, std::vector<std::int64_t> values);
+/// The same reduction also agrees on errors: see ErrorCollector::agree(). The values of a rank with
+/// an error do not matter.
+[[nodiscard]] bool sameOnAllRanks(Transport& transport, std::vector<std::int64_t> values,
+                                  const ErrorCollector& errors);
+
 /// The sum of `value` over all lower ranks.
 [[nodiscard]] std::int64_t exclusivePrefix(Transport& transport, std::int64_t value);
 
@@ -54,13 +63,17 @@ void barrier(Transport& transport);
 /// @param read  called as `read(Reader&, int rank)` until the bytes of each rank are read, in the
 ///              order of ranks; may throw
 template <class Read>
-void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
-  ErrorCollector errors;
+void allgatherRead(Transport& transport, Bytes mine, ErrorCollector& errors, Read&& read) {
   const std::vector<Bytes> all = allgatherBytes(transport, std::move(mine), errors);
   errors.attempt([&] {
     for (std::size_t rank = 0; rank < all.size(); ++rank)
       for (Reader reader(all[rank]); !reader.atEnd();) read(reader, static_cast<int>(rank));
   });
+}
+template <class Read>
+void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
+  ErrorCollector errors;
+  allgatherRead(transport, std::move(mine), errors, std::forward<Read>(read));
   errors.agree(transport);
 }
 
@@ -96,7 +109,8 @@ template <class T>
     if (counts) counts->clear();
     for (const Bytes& part : parts) {
       if (part.size() % sizeof(T) != 0) {
-        refuseMessage(std::to_string(part.size()) + " bytes are no whole number of values of " +
+        refuseMessage(std::to_string(part.size()) +
+                      " bytes is not a multiple of the size of a value, " +
                       std::to_string(sizeof(T)) + " bytes");
       }
       const auto old = all.size();

@@ -120,7 +120,7 @@ class Records {
     for (Bytes& message : messages) {
       const std::size_t count = message.size() / sizeof(Record);
       if (message.size() % sizeof(Record) != 0)
-        refuseMessage(std::to_string(sizeof(Record)) + " bytes wanted for a record, " +
+        refuseMessage(std::to_string(sizeof(Record)) + " bytes expected for a record, " +
                       std::to_string(message.size() % sizeof(Record)) + " of " +
                       std::to_string(message.size()) + " left from rank " +
                       std::to_string(offsets_.size() - 1));
@@ -196,8 +196,7 @@ void sendRecords(Transport& transport, Fill&& fill, Use&& use) {
 /// Collective; errors: see the top of this file.
 /// @param fill  called as fill(MessageOutbox&): writes the messages; local
 /// @param read  called as read(std::vector<Reader>&) with a reader for each source rank; local;
-/// must
-///              read all messages to their ends
+///              must read all messages to their ends
 template <ByteExchange Exchange = exchangeBytes, class Fill, class Read>
 void sendMessages(Transport& transport, ErrorCollector& errors, Fill&& fill, Read&& read) {
   std::vector<Bytes> messages(static_cast<std::size_t>(transport.size()));
@@ -239,8 +238,7 @@ void readAll(std::vector<Reader>& readers, Visit&& visit) {
 /// file.
 /// @param fill  called as fill(RecordOutbox<Question>&): adds the questions; local
 /// @param answerTo  called as answerTo(const Question&, int asker) on the rank that is asked, in
-/// the
-///                  order of askers: returns an Answer, or throws to refuse; local
+///                  the order of askers: returns an Answer, or throws to refuse; local
 /// @return for each rank, the answers to the questions that it was asked, in their order
 template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, class Fill,
           class AnswerTo>
@@ -264,7 +262,8 @@ template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, c
   errors.attempt([&] {
     for (int rank = 0; rank < transport.size(); ++rank)
       if (answers.from(rank).size() != asked[static_cast<std::size_t>(rank)])
-        refuseMessage("answers to other questions from rank " + std::to_string(rank));
+        refuseMessage("the number of answers from rank " + std::to_string(rank) +
+                      " differs from the number of questions");
   });
   return answers;
 }
@@ -283,8 +282,7 @@ template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, c
 /// Sends questions to the ranks that own their keys. Collective; errors: see the top of this file.
 /// @param questions  of this rank, in any order, possibly with duplicates
 /// @param ownerOf  called as ownerOf(const Question&): returns the rank to ask; throws Error if
-/// there
-///                 is none; local
+///                 there is none; local
 /// @param answerTo  called as answerTo(const Question&, int asker) on the owner: returns an Answer,
 ///                  or throws to refuse; local
 /// @return an answer to each question, in their order

@@ -3,11 +3,12 @@
 
 namespace tributary {
 
-/// What two elements must share to be connected. On a lattice: how many of the three coordinates
-/// may differ by one, so 6, 18 and 26 neighbors, and 4, 8 and 8 when one axis is flat. Cells of a
-/// mesh: Faces means what bounds a cell (faces in 3-D, edges in 2-D, end points in 1-D), Edges
-/// means the same but no more than edges, Points any point. Quadrilaterals in a plane lattice that
-/// share an edge are thus Faces there.
+/// The entities that two elements must share to be connected. On a lattice, one, two or three of
+/// the coordinates may differ by one: an element has 6, 18 or 26 neighbors, or 4, 8 or 8 if one
+/// axis is flat. Cells of a mesh are connected through Faces if they share a face (3-D), an edge
+/// (2-D) or an end point (1-D), through Edges also if 3-D cells share an edge, and through Points
+/// if they share any point. So quadrilaterals of a plane lattice that share an edge are connected
+/// through Faces.
 enum class Through { Faces, Edges, Points };
 
 }  // namespace tributary

@@ -84,7 +84,8 @@ class LabeledBlocks : public Method {
   std::vector<LabelPropagation> blocks_;
 };
 
-/// Which ranks are to be told of a lower name than a node's. Each is noted once for each node.
+/// The ranks subscribed to a node, which are notified of a name lower than its own. A rank
+/// subscribes to a node once.
 class Subscribers {
  public:
   using Node = SetForest::Node;
@@ -96,7 +97,7 @@ class Subscribers {
     slots_.assign(slots, None);
   }
 
-  /// @return false if the rank was noted before
+  /// @return false if the rank was subscribed before
   bool add(Node node, std::int32_t rank) {
     const std::size_t before = entries_.size();
     return note(node, rank) == before;
@@ -106,7 +107,7 @@ class Subscribers {
     if (slots_.size() < 2 * (entries_.size() + 1)) grow();
     std::uint32_t& slot = slots_[slotOf(node, rank)];
     if (slot == None) {
-      if (entries_.size() >= Most) throw Error("distributed union: too many ranks to be told");
+      if (entries_.size() >= Most) throw Error("distributed union: too many subscribed ranks");
       if (last_.size() <= node) last_.resize(std::size_t(node) + 1, None);
       slot = static_cast<std::uint32_t>(entries_.size());
       entries_.push_back({node, rank, last_[node], false});
@@ -114,11 +115,12 @@ class Subscribers {
     }
     return slot;
   }
-  /// The rank need not be told, now or later.
+  /// Ends the subscription: the rank knows a lower name.
   void settle(std::uint32_t entry) { entries_[entry].settled = true; }
   std::size_t size() const { return entries_.size(); }
   Node node(std::uint32_t entry) const { return entries_[entry].node; }
-  /// Calls `action(rank)` for those that are to be told of a node; it may add to other nodes.
+  /// Calls `action(rank)` for the ranks subscribed to a node; it may add subscriptions to other
+  /// nodes.
   template <class Action>
   void forEach(Node node, Action&& action) const {
     if (node >= last_.size()) return;
@@ -170,10 +172,9 @@ class Shared {
     parent_.reserve(2 * links);
   }
 
-  /// A link of an own set with a set of another rank, which is one of those to be told of the
-  /// former.
+  /// Adds a link between an own set and a set of another rank, which is subscribed to the former.
   void add(Node mine, Node other, std::int32_t rank) {
-    // Own sets are here once for each rank, as subscribers have them; those of others once.
+    // Own sets occur once for each subscribed rank, sets of other ranks once.
     const std::uint32_t entry = subscribers_.note(mine, rank);
     const std::size_t size = 2 * std::size_t(std::max(entry, other) + 1);
     while (parent_.size() < size) parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
@@ -262,8 +263,8 @@ class TreeUnion : public Method {
 
  private:
   enum class Kind : std::int32_t {
-    Same,  ///< `name` and `lower` are in one region, says `rank`
-    Ask    ///< `rank` is to be told of sets below `name`
+    Same,  ///< notification by `rank`: `name` and `lower` are in one region
+    Ask    ///< `rank` subscribes to sets below `name`
   };
   struct Message {
     Kind kind;
@@ -295,7 +296,8 @@ class TreeUnion : public Method {
     } else if (forest_.find(name) == name) {
       uniteRoots(name, forest_.find(lower));
     }
-    // Else the name has another parent here, and its owner was told of that one or has a link.
+    // Otherwise the name has another parent here, and its owner has a link to that parent or was
+    // notified of it.
   }
 
   void receiveAsk(const Message& message) {
@@ -308,7 +310,7 @@ class TreeUnion : public Method {
     }
   }
 
-  /// Sends what follows from all that has come.
+  /// Sends the messages that follow from the received ones.
   void flush(Mailbox& mailbox) {
     for (const Node node : fallen_) {
       if (forest_.owns(node)) {

@@ -29,13 +29,13 @@ enum class UnionMethod {
 
 class UnionTuner;
 
-/// The options of uniteSets(), the same on all ranks but for the monitor.
+/// The options of uniteSets(); the same on all ranks, except the monitor.
 struct UnionOptions {
   UnionMethod method = UnionMethod::TreeUnion;
   ExchangeOptions exchange;
   /// Local. Called between turns; returns false to abort on all ranks. May be empty.
   std::function<bool()> monitor;
-  /// Chooses batchBytes and holdTime of the exchange, if there is one: on all ranks or on none.
+  /// If not null, chooses batchBytes and holdTime of the exchange. Null on all ranks or on none.
   UnionTuner* tuner = nullptr;
 };
 
@@ -55,12 +55,13 @@ struct UnionResult {
 /// the number of ranks that the region reaches.
 ///
 /// Throws Error on all ranks if the arguments of a rank are invalid, if a message is malformed, and
-/// where Exchange does.
+/// in the cases of Exchange.
 /// @param setsOfBlock  for each block of this rank, the number of its sets
 /// @param links  of each block of this rank, in any order, repeated or not; a link between two
 ///               blocks must be given on both sides
-UnionResult uniteSets(Transport& transport, const Assignment& assignment,
-                      const std::vector<std::int64_t>& setsOfBlock,
-                      const std::vector<std::vector<SetLink>>& links, const UnionOptions& options);
+[[nodiscard]] UnionResult uniteSets(Transport& transport, const Assignment& assignment,
+                                    const std::vector<std::int64_t>& setsOfBlock,
+                                    const std::vector<std::vector<SetLink>>& links,
+                                    const UnionOptions& options);
 
 }  // namespace tributary

@@ -46,7 +46,7 @@ LatticeRows rowsOf(const LatticeLabels& labels, const LatticeSize& size) {
 LatticeLabels labelLattice(const LatticeSize& size, Span<const std::uint64_t> mask, Through through,
                            const std::int64_t* values, const ParallelFor& parallelFor) {
   if (std::int64_t(mask.size()) != maskWords(size))
-    throw Error("a mask of " + std::to_string(mask.size()) + " words for a lattice of " +
+    throw Error("a mask has " + std::to_string(mask.size()) + " words, but its lattice needs " +
                 std::to_string(maskWords(size)));
   const std::int64_t rowCount = size[0] > 0 ? size[1] * size[2] : 0;
   LatticeLabels labels;
@@ -130,7 +130,7 @@ void writeLabels(const LatticeLabels& labels, const LatticeSize& size, Span<cons
                 " sets");
   if (maskWords(size) < 0 || labels.rowBegin.size() != std::size_t(size[1] * size[2]) + 1)
     throw Error("labels of " + std::to_string(labels.rowBegin.size()) +
-                " - 1 rows for a lattice of another size");
+                " - 1 rows do not fit the lattice");
   constexpr int logBytes = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   const LatticeRows rows = rowsOf(labels, size);
   parallelFor(size[1] * size[2], [&](std::int64_t begin, std::int64_t end) {

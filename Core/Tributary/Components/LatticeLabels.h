@@ -22,7 +22,7 @@ struct Run {
 /// elements, so the numbers do not depend on threads.
 struct LatticeLabels {
   std::vector<std::int64_t> rowBegin;  ///< rows + 1 positions in runs.
-  std::vector<Run> runs;               ///< Row by row, ascending.
+  std::vector<Run> runs;               ///< By row, in ascending order.
   std::uint32_t sets = 0;
 };
 
@@ -31,8 +31,9 @@ struct LatticeLabels {
 /// 2^32 - 1 runs or more.
 /// @param mask    bits past the end of a row are ignored
 /// @param values  null, or one per element: only elements of equal value are connected
-LatticeLabels labelLattice(const LatticeSize& size, Span<const std::uint64_t> mask, Through through,
-                           const std::int64_t* values, const ParallelFor& parallelFor);
+[[nodiscard]] LatticeLabels labelLattice(const LatticeSize& size, Span<const std::uint64_t> mask,
+                                         Through through, const std::int64_t* values,
+                                         const ParallelFor& parallelFor);
 
 /// Writes a value for every element: that of its set, or the background outside the mask. Local.
 /// @tparam T    any type of 1, 2, 4 or 8 bytes that is copied bit by bit

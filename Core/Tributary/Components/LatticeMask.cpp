@@ -127,8 +127,8 @@ std::vector<std::uint64_t> cellMask(Span<const std::uint64_t> pointMask,
                                     const LatticeSize& pointSize, bool all,
                                     const ParallelFor& parallelFor) {
   if (std::int64_t(pointMask.size()) != maskWords(pointSize))
-    throw Error("a mask of " + std::to_string(pointMask.size()) + " words for a lattice of " +
-                std::to_string(maskWords(pointSize)));
+    throw Error("a mask has " + std::to_string(pointMask.size()) +
+                " words, but its lattice needs " + std::to_string(maskWords(pointSize)));
   const LatticeSize size = cellsOf(pointSize);
   const std::int64_t words = maskWords(size[0]), pointWords = maskWords(pointSize[0]);
   std::vector<std::uint64_t> mask(static_cast<std::size_t>(maskWords(size)));

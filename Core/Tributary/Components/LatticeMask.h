@@ -10,11 +10,11 @@
 
 namespace tributary {
 
-/// Numbers of elements along x, y, z; 1 along a flat axis. Rows lie along x and follow each other
-/// along y, then z. Rows of one element are slow: use {a, b, 1} instead of {1, a, b}.
+/// Numbers of elements along x, y, z; 1 along a flat axis. Rows extend along x and are ordered by
+/// y, then z. Rows of one element are slow: use {a, b, 1} instead of {1, a, b}.
 using LatticeSize = std::array<std::int64_t, 3>;
 
-// Masks: one bit per element, bit i % 64 of word i / 64 of a row, each row in words of its own.
+// Masks have one bit per element: bit i % 64 of word i / 64 of its row. Rows do not share words.
 
 /// Words of a row of the mask.
 inline std::int64_t maskWords(std::int64_t rowLength) {
@@ -32,7 +32,8 @@ template <class T>
 void rangeMask(const T* values, std::int64_t rowLength, std::int64_t rows, double lo, double hi,
                std::uint64_t* mask, const ParallelFor& parallelFor);
 
-/// The cells of a lattice of points: one less along each axis, but one along flat axes.
+/// The size of the lattice of cells between the points of a lattice: one less along each axis, but
+/// 1 along flat axes.
 LatticeSize cellsOf(const LatticeSize& pointSize);
 
 /// Mask of the cells all of whose corner points are in the mask, or any of them.

@@ -31,7 +31,7 @@ EntityKey keyOfPoint(const double coordinates[3]);
 EntityKey keyOfStructured(std::uint64_t grid, std::int64_t i, std::int64_t j, std::int64_t k,
                           std::int64_t kind);
 /// The key of an edge or a face by the keys of its points, in any order.
-/// @param points  In and out: are sorted
+/// @param points  In and out: sorted by the function
 EntityKey keyOfEntity(Span<EntityKey> points);
 
 /// An entity of a block and the same entity in another block.
@@ -44,14 +44,15 @@ struct Match {
 /// Finds the entities that blocks share. The lowest of the blocks that share an entity owns it. The
 /// owner gets a match with each of the others, and each of the others one match with the owner, so
 /// that the number of matches is linear in the number of blocks. If a block has a key twice, it
-/// shares the entity with itself, and the lower number owns.
+/// shares the entity with itself, and the one with the lower number is the owner.
 ///
 /// Collective. A rank chosen by the key compares equal keys, so memory is proportional to the
 /// entities of a rank. Throws Error on all ranks if the arguments of a rank are invalid or a
 /// message is malformed.
 /// @param keys  for each block of this rank, of the entities that other blocks may have, in order
 /// @return for each block of this rank its matches, sorted by (local, block, remote)
-std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assignment& assignment,
-                                              const std::vector<std::vector<EntityKey>>& keys);
+[[nodiscard]] std::vector<std::vector<Match>> matchEntities(
+    Transport& transport, const Assignment& assignment,
+    const std::vector<std::vector<EntityKey>>& keys);
 
 }  // namespace tributary

@@ -29,7 +29,7 @@ class EntityPoints {
     else
       many_.push_back(point);
   }
-  /// Sorts and takes out what is there twice. @return the number of points left
+  /// Sorts the points and removes duplicates. @return the number of points left
   int finish() {
     if (!many_.empty()) {
       many_.insert(many_.end(), some_, some_ + Few);

@@ -17,8 +17,8 @@ struct MeshCells {
   Span<const std::uint8_t> types;
   Span<const std::int64_t> offsets;  ///< cells + 1 positions in connectivity.
   Span<const std::int64_t> connectivity;
-  /// Where in `faces` the faces of a cell begin: their number, then for each face the number of its
-  /// points and the points. Only read for polyhedra; without these both may be empty.
+  /// The position in `faces` at which the faces of a cell begin: their number, then for each face
+  /// the number of its points and the points. Read only for polyhedra; may be empty without them.
   Span<const std::int64_t> faceLocations;
   Span<const std::int64_t> faces;
   std::int64_t pointCount = 0;
@@ -31,7 +31,7 @@ struct MeshCells {
 /// 3-D cells, the edges of 2-D cells and the points of 1-D cells; Through::Edges uses the edges of
 /// 3-D cells instead of their faces; Through::Points uses the points of all cells. Polylines,
 /// strips and poly-vertices have the entities of their lines, triangles and vertices; curved cells
-/// those of their corners. A point that a face has twice counts once. Faces with fewer than three
+/// have those of their corners. Duplicate points of a face count once. Faces with fewer than three
 /// points, and edges with fewer than two, are omitted.
 class MeshEntities {
  public:

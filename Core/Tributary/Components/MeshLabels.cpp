@@ -90,6 +90,63 @@ void uniteMixed(const Labeling& all, std::int64_t cellCount) {
       Unions::unite(all.parent, std::get<2>(met[i]), std::get<2>(met[i - 1]));
 }
 
+/// Numbers the sets of a forest whose trees hang from their lowest cells, in the order of these
+/// cells. One thread made the forest, so a cell's parent comes before it.
+std::uint32_t numberInOrder(const std::uint32_t* parent, std::int64_t count, std::uint32_t* set) {
+  // Without branches: which cells are in range, and which are roots, cannot be guessed.
+  std::uint32_t next = 0;
+  for (std::int64_t c = 0; c < count; ++c) {
+    const std::uint32_t p = parent[c];
+    const bool in = p != None, root = p == c;
+    const std::uint32_t above = set[in ? p : c];
+    set[c] = !in ? None : root ? next : above;
+    next += root;
+  }
+  return next;
+}
+
+/// The same for a forest that several threads made. Flattens it.
+std::uint32_t numberInParallel(std::uint32_t* parent, std::int64_t count, std::uint32_t* set,
+                               const ParallelFor& parallelFor) {
+  std::uint32_t sets = 0;
+  // Roots first, which must be counted for that, then the others.
+  constexpr std::int64_t Chunks = 64;
+  const auto firstOf = [&](std::int64_t chunk) { return count * chunk / Chunks; };
+  std::array<std::uint32_t, Chunks> number{};  // of each chunk's next root
+  const auto forRoots = [&](const auto& visit) {
+    parallelFor(Chunks, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+        std::uint32_t next = number[std::size_t(chunk)];
+        for (std::int64_t c = firstOf(chunk); c < firstOf(chunk + 1); ++c)
+          if (parent[c] == c) visit(c, next);
+        number[std::size_t(chunk)] = next;
+      }
+    });
+  };
+  forRoots([](std::int64_t, std::uint32_t& next) { ++next; });
+  for (auto& n : number) sets += std::exchange(n, sets);
+  forRoots([&](std::int64_t c, std::uint32_t& next) { set[c] = next++; });
+  const auto at = [parent](std::uint32_t c) {
+    return __atomic_load_n(parent + c, __ATOMIC_RELAXED);
+  };
+  parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      const std::uint32_t p = at(static_cast<std::uint32_t>(c));
+      if (p == c) continue;
+      if (p == None) {
+        set[c] = None;
+        continue;
+      }
+      // Two steps without asking: more are rare, as the cells before this one point to their roots.
+      std::uint32_t root = at(at(p));
+      for (std::uint32_t q; (q = at(root)) != root;) root = q;
+      __atomic_store_n(parent + c, root, __ATOMIC_RELAXED);
+      set[c] = set[root];
+    }
+  });
+  return sets;
+}
+
 void check(const CellEntities& cells, Span<const std::uint8_t> inRange) {
   if (cells.offsets.empty()) {
     if (cells.entities.empty() && inRange.empty()) return;
@@ -148,54 +205,8 @@ MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange
 
   labels.setOfCell.resize(std::size_t(count));
   std::uint32_t* const set = labels.setOfCell.data();
-  if (alone) {
-    // Without branches: which cells are in range, and which are roots, cannot be guessed.
-    std::uint32_t next = 0;
-    for (std::int64_t c = 0; c < count; ++c) {
-      const std::uint32_t p = parent[c];
-      const bool in = p != None, root = p == c;
-      const std::uint32_t above = set[in ? p : c];
-      set[c] = !in ? None : root ? next : above;
-      next += root;
-    }
-    labels.sets = next;
-    return labels;
-  }
-  // Roots first, which must be counted for that, then the others.
-  constexpr std::int64_t Chunks = 64;
-  const auto firstOf = [&](std::int64_t chunk) { return count * chunk / Chunks; };
-  std::array<std::uint32_t, Chunks> number{};  // of each chunk's next root
-  const auto forRoots = [&](const auto& visit) {
-    parallelFor(Chunks, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t chunk = begin; chunk < end; ++chunk) {
-        std::uint32_t next = number[std::size_t(chunk)];
-        for (std::int64_t c = firstOf(chunk); c < firstOf(chunk + 1); ++c)
-          if (parent[c] == c) visit(c, next);
-        number[std::size_t(chunk)] = next;
-      }
-    });
-  };
-  forRoots([](std::int64_t, std::uint32_t& next) { ++next; });
-  for (auto& n : number) labels.sets += std::exchange(n, labels.sets);
-  forRoots([&](std::int64_t c, std::uint32_t& next) { set[c] = next++; });
-  const auto at = [parent](std::uint32_t c) {
-    return __atomic_load_n(parent + c, __ATOMIC_RELAXED);
-  };
-  parallelFor(count, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t c = begin; c < end; ++c) {
-      const std::uint32_t p = at(static_cast<std::uint32_t>(c));
-      if (p == c) continue;
-      if (p == None) {
-        set[c] = None;
-        continue;
-      }
-      // Two steps without asking: more are rare, as the cells before this one point to their roots.
-      std::uint32_t root = at(at(p));
-      for (std::uint32_t q; (q = at(root)) != root;) root = q;
-      __atomic_store_n(parent + c, root, __ATOMIC_RELAXED);
-      set[c] = set[root];
-    }
-  });
+  labels.sets =
+      alone ? numberInOrder(parent, count, set) : numberInParallel(parent, count, set, parallelFor);
   return labels;
 }
 

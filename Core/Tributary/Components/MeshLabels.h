@@ -29,7 +29,7 @@ struct MeshLabels {
 /// if there are 2^32 - 1 cells or more.
 /// @param inRange  empty: all cells; else cells with 0 belong to no set and connect no others
 /// @param values   null, or one per cell: only cells of equal value are connected
-MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange,
-                     const std::int64_t* values, const ParallelFor& parallelFor);
+[[nodiscard]] MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange,
+                                   const std::int64_t* values, const ParallelFor& parallelFor);
 
 }  // namespace tributary

@@ -18,15 +18,14 @@ struct LoosePoint {
 
 /// Finds the points of all blocks that coincide, directly or through others. Collective. Memory is
 /// proportional to the points of a rank and those in the same bins, whose width is four times the
-/// largest reach. Reaches should not differ by orders of magnitude. Throws Error on all ranks where
-/// uniteSets() does.
+/// largest reach. Reaches should not differ by orders of magnitude. Throws the errors of
+/// uniteSets() on all ranks.
 /// @param points  of each block of this rank; a point whose place or reach is not finite coincides
 ///                with no other
 /// @return as uniteSets(), with points instead of sets: for each block of this rank, for each
-/// point,
-///         the least of the points that it coincides with
-UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
-                          const std::vector<std::vector<LoosePoint>>& points,
-                          const UnionOptions& options);
+///         point, the least of the points that it coincides with
+[[nodiscard]] UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
+                                        const std::vector<std::vector<LoosePoint>>& points,
+                                        const UnionOptions& options);
 
 }  // namespace tributary

@@ -83,7 +83,8 @@ class Gathering {
       readAll(readers, [&](int rank, Reader& reader) {
         const auto& asked = away_[index(rank)];
         const auto answer = reader.range<RegionOfSet>();
-        if (answer.size() != asked.size()) refuseMessage("answers to other questions");
+        if (answer.size() != asked.size())
+          refuseMessage("the number of answers differs from the number of questions");
         for (std::size_t i = 0; i < answer.size(); ++i)
           ofSet[asked[i].first][asked[i].second] = answer[i];
       });
@@ -219,7 +220,7 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
         list.reserve(received.size());
         for (const Numbered& one : received) {
           if (!gathering.exists(one.root)) refuseMessage("a set that does not exist");
-          if (one.number < 0 || one.number >= total) refuseMessage("a number of no region");
+          if (one.number < 0 || one.number >= total) refuseMessage("a number that no region has");
           list.emplace_back(one.root, one.number);
         }
       });

@@ -14,8 +14,8 @@
 
 namespace tributary {
 
-/// Identifies and orders cells independently of the rank that owns them: a global id, or a key that
-/// is made of the place of a cell. Compared from the first number to the last.
+/// Identifies and orders cells independently of the rank that owns them: a global id, or a key
+/// computed from the place of a cell. Keys are compared lexicographically.
 using RegionKey = std::array<std::uint64_t, 4>;
 
 /// A number whose order is that of the doubles; -0 equals 0.
@@ -42,7 +42,7 @@ struct ValueFacts {
   double most = -RegionFacts::Infinity;
   FixedSum integral = 0;
   std::int64_t notFinite =
-      0;  ///< Number of values that are not finite, which none of the above has.
+      0;  ///< Number of values that are not finite; the other members exclude them.
 
   void add(const ValueFacts& part);
 };
@@ -53,7 +53,7 @@ struct BlockFacts {
   std::vector<ValueFacts> values;  ///< Set by set.
 };
 
-/// The order in which regions are numbered; equal ones by least key.
+/// The order in which regions are numbered. Ties are ordered by the least key.
 enum class RegionOrder { LeastKey, MostCells, FewestCells };
 
 /// The regions of all ranks in the order of their numbers, each on one rank: of n regions, rank r
@@ -97,7 +97,7 @@ struct RegionCount {
 
 /// Adds numbers of points to the rows of the table, on any rank. Collective. Throws Error on all
 /// ranks if a region does not exist.
-/// @param counts  may have a region more than once
+/// @param counts  may contain a region more than once
 void addPoints(Transport& transport, RegionTable& table, std::vector<RegionCount> counts);
 
 }  // namespace tributary

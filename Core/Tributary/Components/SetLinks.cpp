@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::uint32_t NoSet = 0xffffffffu;
 
-/// An entity that is in a set of the sender, told to the entity's owner.
+/// Notifies the owner of an entity: the entity is in a set of the sender.
 struct Held {
   BlockId owner;
   std::int64_t entity;  // its number there
   SetName set;
 };
 
-/// A link told to the block that it is for.
+/// Notifies a block of one of its links to another block.
 struct Linked {
   BlockId block;
   SetLink link;
@@ -69,7 +69,7 @@ class Linking {
     }
   }
 
-  /// Tells owners which of their entities are in sets here.
+  /// Notifies owners of their entities that are in sets of this rank.
   void tell(RecordOutbox<Held>& outbox) const {
     for (std::size_t b = 0; b < matches_.size(); ++b) {
       const BlockId block = first_ + static_cast<BlockId>(b);
@@ -81,12 +81,12 @@ class Linking {
     }
   }
 
-  /// Links the sets of each entity that is owned here.
+  /// Links the sets of each entity that this rank owns.
   void link(Records<Held>& received, RecordOutbox<Linked>& outbox) const {
     for (int rank = 0; rank < transport_.size(); ++rank)
       for (const Held& one : received.from(rank)) check(one, rank);
     std::vector<Held>& held = received.all();
-    // The owner's own sets, where others have the entity too.
+    // The sets of this rank that have shared entities which it owns.
     for (std::size_t b = 0; b < matches_.size(); ++b) {
       const BlockId block = first_ + static_cast<BlockId>(b);
       std::int64_t last = -1;

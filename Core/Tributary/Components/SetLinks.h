@@ -30,15 +30,15 @@ struct SetLink {
   std::int64_t remote;
 };
 
-/// The links between sets that follow from shared entities: all sets that have an entity are linked
-/// with the least of them, whether the owner of the entity has a set there or not. Collective; two
-/// messages between ranks that share entities. Throws Error on all ranks if the arguments of a rank
+/// Links sets that share entities: all sets that contain an entity are linked to the least of them,
+/// even if the owner of the entity has no set there. Collective; two messages between ranks that
+/// share entities. Throws Error on all ranks if the arguments of a rank
 /// are invalid or a message is malformed.
 /// @param matches  the result of matchEntities(); may be used again for other sets
 /// @param setOfEntity  for each block of this rank, the set of each of the entities whose keys were
 ///                     matched; 0xffffffff for none
 /// @return for each block of this rank its links, sorted, each once; given on both sides
-std::vector<std::vector<SetLink>> linkSets(
+[[nodiscard]] std::vector<std::vector<SetLink>> linkSets(
     Transport& transport, const Assignment& assignment,
     const std::vector<std::vector<Match>>& matches,
     const std::vector<Span<const std::uint32_t>>& setOfEntity);

@@ -28,8 +28,8 @@ struct PointLabel {
 struct SettledPoints {
   /// For each local block, the points at which a region is shown.
   std::vector<std::vector<PointLabel>> labels;
-  /// How many of the points that blocks of this rank own each region has; may have a region more
-  /// than once.
+  /// For regions, the number of their points that blocks of this rank own; may contain a region
+  /// more than once.
   std::vector<RegionCount> counts;
 };
 
@@ -38,8 +38,7 @@ struct SettledPoints {
 /// malformed.
 /// @param matches  of the points: the result of matchEntities()
 /// @param regions  for each local block, the regions of its own cells at any of these points, in
-/// any
-///                 order; no other block has a point without matches
+///                 any order; no other block has a point without matches
 SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
                            const std::vector<std::vector<Match>>& matches,
                            const std::vector<std::vector<RegionAtPoint>>& regions);

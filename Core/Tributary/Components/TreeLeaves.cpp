@@ -67,11 +67,11 @@ EntityKey keyOfPair(const EntityKey& one, const EntityKey& other) {
 void TreeLattice::check() const {
   if (factor < 2 || depth < 0 || (depth > 0 && dimension() == 0))
     throw Error("trees: a branch factor of " + std::to_string(factor) + " and " +
-                std::to_string(depth + 1) + " levels");
+                std::to_string(depth + 1) + " levels are not valid");
   for (std::size_t a = 0; a < 3; ++a) {
     double cells = static_cast<double>(roots[a]);
     if (roots[a] < 1 || (isFlat[a] != 0 && roots[a] != 1))
-      throw Error("trees: " + std::to_string(roots[a]) + " roots along an axis");
+      throw Error("trees: " + std::to_string(roots[a]) + " roots along an axis are not valid");
     if (isFlat[a] == 0) cells *= std::pow(factor, depth);
     if (cells > 9007199254740992.0)
       throw Error("trees: " + std::to_string(roots[a]) + " roots along an axis with " +
@@ -90,7 +90,8 @@ TreeLeaves::TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves)
     : lattice_(lattice), leaves_(std::move(leaves)) {
   lattice_.check();
   if (leaves_.size() >= std::size_t(1) << 31)
-    throw Error("trees: " + std::to_string(leaves_.size()) + " leaves in a block");
+    throw Error("trees: a block has " + std::to_string(leaves_.size()) +
+                " leaves; use smaller blocks");
   for (int level = 0; level <= lattice_.depth; ++level) widths_.push_back(lattice_.width(level));
   std::size_t children = 1;
   for (int d = 0; d < lattice_.dimension(); ++d) children *= index(lattice_.factor);

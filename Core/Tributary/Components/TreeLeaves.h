@@ -18,8 +18,9 @@
 
 namespace tributary {
 
-/// A lattice of root cells, each the root of a tree: divided into `factor` parts along each axis
-/// that is not flat, and the parts again. Places are counted in cells of the finest level.
+/// A lattice of root cells. Each is the root of a tree, in which cells are recursively divided into
+/// `factor` parts along each axis that is not flat. Places are counted in cells of the finest
+/// level.
 struct TreeLattice {
   std::array<std::int64_t, 3> roots{1, 1, 1};  ///< Along each axis; 1 along a flat one.
   std::array<std::int32_t, 3> isFlat{};
@@ -36,13 +37,13 @@ struct TreeLattice {
 
 /// An undivided cell.
 struct TreeLeaf {
-  std::array<std::int64_t, 3> at;  ///< Place of its least corner.
+  std::array<std::int64_t, 3> at;  ///< Place of its lowest corner.
   std::int32_t level;
-  std::int32_t isGhost;  ///< 1: a copy of a leaf that another block may have, 0: its own.
+  std::int32_t isGhost;  ///< 1: a copy of a leaf that another block may own; 0: an own leaf.
 };
 
-/// The leaves of the trees of one block, and which of them touch. A tree belongs to one block:
-/// other blocks have its leaves only as ghosts.
+/// The leaves of the trees of one block and their contacts. A tree belongs to one block; other
+/// blocks contain its leaves only as ghosts.
 class TreeLeaves {
  public:
   using Place = std::array<std::int64_t, 3>;
@@ -50,24 +51,25 @@ class TreeLeaves {
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
   TreeLeaves() = default;
-  /// Throws Error if a leaf is outside of the lattice, if leaves that are no ghosts overlap, or if
+  /// Throws Error if a leaf is outside of the lattice, if leaves other than ghosts overlap, or if
   /// there are 2^31 leaves or more.
   TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves);
 
   const TreeLattice& lattice() const { return lattice_; }
   const std::vector<TreeLeaf>& leaves() const { return leaves_; }
 
-  /// The leaf that contains the cell of the finest level at a place, without ghosts; -1 for none.
+  /// The leaf, other than a ghost, that contains the cell of the finest level at a place; -1 if
+  /// there is none.
   std::int64_t find(const Place& at) const;
-  /// All pairs of leaves that have a common face, edge or point, or a part of one, without ghosts.
-  /// In two dimensions edges are faces. Each pair occurs once.
+  /// All pairs of leaves, other than ghosts, that share a face, edge or point, or a part of one. In
+  /// two dimensions edges are faces. Each pair occurs once.
   std::vector<Pair> contacts(Through through, const ParallelFor& parallelFor) const;
-  /// Whether trees that the block does not have may have leaves at a corner.
+  /// Whether trees of other blocks may have leaves at a corner.
   bool isOnBorder(const Place& corner) const;
 
-  /// Numbers of the trees of leaves that are no ghosts, or of ghosts, each once.
+  /// The numbers of the trees of ghosts, or of all other leaves, each once.
   std::vector<std::int64_t> trees(bool ofGhosts) const;
-  /// Number of the tree that has a place.
+  /// The number of the tree that contains a place.
   std::int64_t treeAt(const Place& at) const;
 
   bool hasTree(std::int64_t tree) const { return roots_.count(tree) != 0; }
@@ -102,21 +104,23 @@ class TreeLeaves {
   }
 
  private:
-  // What is at a node: children from slots_[n] on, nothing, or leaf -2 - n.
+  // The content of a node: children from slots_[n] on, nothing, or leaf -2 - n.
   static constexpr std::int64_t Nothing = -1;
   static constexpr int MostLevels = 54;
-  /// What a coordinate adds to the numbers of the tree and of the child on each level below.
+  /// The contribution of a coordinate to the number of the tree and to that of the child on each
+  /// level.
   struct Path {
     std::int64_t tree;
     std::array<std::int32_t, MostLevels> child;
   };
   bool isInLattice(const TreeLeaf& leaf) const;
-  /// Adds a leaf that is no ghost. @param children  of a cell. Throws Error if it overlaps another.
+  /// Adds a leaf that is not a ghost. Throws Error if it overlaps another one.
+  /// @param children  the number of children of a cell
   void insert(std::size_t leaf, std::size_t children);
   Path pathTo(std::size_t axis, std::int64_t coordinate, int level) const;
   /// The node on a level, or the leaf above it, on the paths along the three axes.
   std::int64_t nodeAt(const Path& x, const Path& y, const Path& z, int level) const;
-  /// Pairs of one leaf with leaves that are as large or larger; of such as large with later ones.
+  /// Appends the pairs of a leaf with larger leaves, and with later leaves of the same size.
   void contactsOf(std::size_t leaf, Through through, std::vector<Pair>& pairs) const;
 
   TreeLattice lattice_;
@@ -126,22 +130,22 @@ class TreeLeaves {
   std::vector<std::int64_t> widths_;  // by level
 };
 
-/// What a leaf has in common with leaves of other blocks: who has the same key is connected.
+/// A contact of a leaf with leaves of other blocks: leaves with the same key are connected.
 struct LeafContact {
   std::int64_t leaf;
   EntityKey key;
 };
 
-/// Finds the leaves of different blocks that have a common face, edge or point, or a part of one,
-/// and the leaves that ghosts are copies of. A ghost that is no copy of a leaf has no contact.
+/// Finds the leaves of different blocks that share a face, edge or point, or a part of one, and the
+/// leaves of which ghosts are copies. A ghost that is not a copy of a leaf has no contact.
 ///
-/// Collective. Leaves next to trees of other blocks travel to the rank that their tree's number
-/// names, where the others ask for them. Throws Error on all ranks if two blocks have a tree.
-/// @param blocks  the leaves of each block of this rank, in order; lattices alike on all ranks
+/// Collective. Leaves beside trees of other blocks are sent to a rank determined by the number of
+/// their tree, which other ranks query. Throws Error on all ranks if two blocks own the same tree.
+/// @param blocks  the leaves of each block of this rank, in order, with the same lattice on all
+///                ranks
 /// @return for each block of this rank its contacts, sorted, each once
-std::vector<std::vector<LeafContact>> matchLeaves(Transport& transport,
-                                                  const Assignment& assignment,
-                                                  const std::vector<const TreeLeaves*>& blocks,
-                                                  Through through);
+[[nodiscard]] std::vector<std::vector<LeafContact>> matchLeaves(
+    Transport& transport, const Assignment& assignment,
+    const std::vector<const TreeLeaves*>& blocks, Through through);
 
 }  // namespace tributary

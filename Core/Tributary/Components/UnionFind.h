@@ -14,14 +14,16 @@
 
 namespace tributary {
 
-/// Disjoint sets of the elements 0 .. size() - 1 in one flat array: parent[i] <= i, so that the
-/// root of a set is its least element whatever the order of the unions, and one pass in ascending
-/// order numbers the sets by their first elements.
+/// Disjoint sets of the elements 0 .. size() - 1 in one flat array. Sets are linked by index:
+/// parent[i] <= i, so the root of a set is its least element for any order of unions, and one pass
+/// in ascending order numbers the sets by their first elements.
 ///
-/// Rem's algorithm with splicing (Dijkstra 1976; Patwary, Blair, Manne: Experiments on union-find
-/// algorithms, SEA 2010): both elements climb in turns, always the one with the larger parent,
-/// which on the way is made to point to the smaller parent. (The static functions are always
-/// inlined so that kernels for several instruction sets may use them.)
+/// Rem's algorithm with splicing (E. W. Dijkstra, 1976; M. Patwary, J. Blair, F. Manne,
+/// "Experiments on Union-Find Algorithms for the Disjoint-Set Data Structure", SEA 2010): a union
+/// follows the parents of both elements. Each step splices the path of the element with the larger
+/// parent: the smaller parent becomes its parent, and the step moves on to its previous parent.
+/// (The static functions are always inlined, so that kernels for several instruction sets can use
+/// them.)
 template <class Index>
 class UnionFind {
   static_assert(std::is_integral_v<Index>);
@@ -47,7 +49,7 @@ class UnionFind {
 
   std::size_t size() const { return parent_.size(); }
 
-  /// Per element its parent, for the static functions.
+  /// The parent of each element, for the static functions.
   Index* parents() { return parent_.data(); }
 
   /// The least element of the set, with path halving.
@@ -60,27 +62,28 @@ class UnionFind {
     return i;
   }
 
-  /// @return whether they were in different sets
+  /// Unites the sets of two elements. @return whether they were in different sets
   bool unite(Index a, Index b) { return unite(parent_.data(), a, b); }
   __attribute__((always_inline)) static bool unite(Index* parent, Index a, Index b) {
     return uniteFrom(0, parent, a, b) == Outcome::Joined;
   }
 
-  /// unite() for several threads at once, without locks: both elements climb in turns as in Rem's
-  /// algorithm, but their paths are split (each element on them comes to point to its grandparent)
-  /// instead of spliced, and only roots are linked by compare-and-swap (compare Dhulipala, Hong,
-  /// Shun: ConnectIt, VLDB 2020). Nothing but uniteConcurrently() may run meanwhile.
+  /// unite() for concurrent calls by several threads, without locks. It follows the parents of both
+  /// elements as Rem's algorithm does, but splits paths (the grandparent of each element on them
+  /// becomes its parent) instead of splicing them, and links only roots, by compare-and-swap
+  /// (compare L. Dhulipala, C. Hong, J. Shun, "ConnectIt", VLDB 2020). No function other than
+  /// uniteConcurrently() may run at the same time.
   ///
-  /// Why no union is lost, although a store may take back another thread's: all values that
-  /// parent[x] takes one after the other are in one set with x in the end. Take the elements in
-  /// ascending order. The first value but x itself links the root x and stays until another one is
-  /// stored; each later value is one that parent[v] has taken, where v is one that parent[x] has
-  /// taken before, and v < x. So elements that a thread climbs to belong to the sets it started in,
-  /// and it ends where both have the same parent or where it links the root of one to a parent of
-  /// the other. Nothing but the order of the values of each single element matters to this, hence
-  /// relaxed accesses.
+  /// Proof that no union is lost, although a store may overwrite the store of another thread: all
+  /// values that parent[x] ever has are in the final set of x, by induction over the elements in
+  /// ascending order. The first value other than x links the root x, and remains until another
+  /// value is stored. Each later value is a value of parent[v], where v < x is an earlier value of
+  /// parent[x]. So each element that a union reaches is in the set of the element at which it
+  /// started, and the union ends when both elements have the same parent, or when it links the root
+  /// of one to a parent of the other. The proof depends only on the order of the values of each
+  /// single element, so relaxed accesses are sufficient.
   bool uniteConcurrently(Index a, Index b) { return uniteConcurrently(parent_.data(), a, b); }
-  /// @tparam Access  how the parents are read and written; tests decide there whose turn it is
+  /// @tparam Access  reads and writes parents; tests control the order of the threads there
   template <class Access = Atomics>
   __attribute__((always_inline)) static bool uniteConcurrently(Index* parent, Index a, Index b) {
     Index pa = Access::load(parent + a), pb = Access::load(parent + b);
@@ -103,11 +106,11 @@ class UnionFind {
   }
 
   using Edge = std::pair<Index, Index>;
-  /// Unites the ends of all edges; `parallelFor` may use several threads, each of which has a range
-  /// of the elements to itself at first, so that edges in the order of a mesh need nothing atomic.
-  /// Faster than one by one if the edges are in random order: what the next ones need is on its way
-  /// from memory.
-  /// @return how many sets less there are
+  /// Unites the ends of all edges. If `parallelFor` uses several threads, each first processes the
+  /// edges within its own range of elements, without atomic operations; most edges in the order of
+  /// a mesh are of this kind. Faster than single unions if the edges are in random order, because
+  /// the parents of the next edges are prefetched.
+  /// @return the number of unions that joined two sets
   std::int64_t uniteAll(Span<const Edge> edges, const ParallelFor& parallelFor) {
     const auto count = static_cast<std::int64_t>(edges.size());
     std::int64_t merged = 0;
@@ -137,9 +140,9 @@ class UnionFind {
     return merged;
   }
 
-  /// Makes the sets' numbers of the elements, dense and in the order of the sets' first elements;
-  /// the union-find is used up.
-  /// @param sets  set to the number of sets
+  /// Numbers the sets from 0 in the order of their first elements. Consumes the union-find.
+  /// @param sets  receives the number of sets
+  /// @return the number of the set of each element
   std::vector<Index> number(std::size_t& sets) && {
     Index next = 0;
     for (std::size_t i = 0; i < parent_.size(); ++i) {
@@ -151,19 +154,19 @@ class UnionFind {
   }
 
  private:
-  /// What is left of a range of edges when its thread has united those within its own elements.
+  /// The edges of a thread's range that are not within its own elements.
   struct Rest {
     std::vector<Edge> crossing;
-    std::int64_t begin = 0, end = 0;  ///< edges not looked at, as too many of them cross
+    std::int64_t begin = 0, end = 0;  ///< edges not processed, because too many cross
   };
 
   enum class Outcome {
-    Joined,    ///< two sets
-    Together,  ///< they were
-    Outside    ///< the way leads below `least`: a and b are to be united still
+    Joined,    ///< two sets were joined
+    Together,  ///< both elements were in the same set
+    Outside    ///< a path leads below `least`: a and b are not united yet
   };
 
-  /// unite() among the elements from `least` on; a and b climb.
+  /// unite() within the elements from `least` on. Replaces a and b by the elements that it reaches.
   __attribute__((always_inline)) static Outcome uniteFrom(Index least, Index* parent, Index& a,
                                                           Index& b) {
     while (true) {
@@ -185,14 +188,14 @@ class UnionFind {
 
   static constexpr std::int64_t Ahead = 16;
 
-  /// Unites the edges of [begin, end) that lie within the elements of the same share of all, until
-  /// too many have not. No other thread touches these elements meanwhile.
+  /// Unites the edges of [begin, end) within the corresponding range of elements, until too many
+  /// edges leave it. No other thread accesses these elements at the same time.
   std::int64_t uniteOwn(Span<const Edge> edges, std::int64_t begin, std::int64_t end, Rest& rest) {
     const auto share = [&](std::int64_t edge) {
       return static_cast<Index>(double(edge) / double(edges.size()) * double(parent_.size()));
     };
     const Index least = share(begin), past = share(end);
-    // Those of a mesh are many at first, where its own elements begin, and then few.
+    // In a mesh, many edges leave the range near its beginning, and few later.
     const auto tooMany = [&rest, first = begin, all = end - begin](std::int64_t next) {
       const auto crossing = static_cast<std::int64_t>(rest.crossing.size());
       if (crossing < 1024 || crossing < all / 32) return false;
@@ -224,7 +227,7 @@ class UnionFind {
     Index* const parent = parent_.data();
     std::int64_t merged = 0;
     for (std::int64_t i = begin; i < end; ++i) {
-      // The parents two steps ahead, the grandparents one.
+      // Prefetches parents two steps ahead, and grandparents one step ahead.
       const Edge& later = edges[std::min(i + 2 * Ahead, end - 1)];
       __builtin_prefetch(parent + later.first);
       __builtin_prefetch(parent + later.second);

@@ -37,9 +37,10 @@ class UnionTuner {
   /// As uniteSets(), except that options.exchange.batchBytes, options.exchange.holdTime and
   /// options.tuner are not used. Collective; all ranks must have made the same calls before. After
   /// an error or an abort in a trial, the tuner has no choice.
-  UnionResult unite(Transport& transport, const Assignment& assignment,
-                    const std::vector<std::int64_t>& setsOfBlock,
-                    const std::vector<std::vector<SetLink>>& links, const UnionOptions& options);
+  [[nodiscard]] UnionResult unite(Transport& transport, const Assignment& assignment,
+                                  const std::vector<std::int64_t>& setsOfBlock,
+                                  const std::vector<std::vector<SetLink>>& links,
+                                  const UnionOptions& options);
 
   /// Returns the choice, the trials of all unions since the last call, and the duration of the
   /// first of these unions that was not aborted. Local; the same on all ranks.

@@ -95,8 +95,7 @@ class Exchange {
   /// @param transport   must outlive the exchange
   /// @param assignment  the same on all ranks; its number of ranks is the size of the transport
   /// @param links  for each local block, in order, its neighbors. Neighborhood expects messages
-  /// from
-  ///               these. A message may be sent to any block.
+  ///               from these. A message may be sent to any block.
   /// @param options  see ExchangeOptions for members that must be equal on all ranks
   /// @param step   called at least once for each local block
   Exchange(Transport& transport, Assignment assignment, std::vector<std::vector<BlockId>> links,

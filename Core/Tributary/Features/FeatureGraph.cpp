@@ -9,6 +9,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/OrderedDouble.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -277,11 +278,9 @@ void FeatureGraph::Advance::checkAndAddUp(std::vector<FeatureOverlap>& overlaps)
                     " names a feature that does not exist");
     addUp(overlaps);
   });
-  const bool differ = allreduce(transport_, ReduceOp::Max, step_.total) !=
-                          allreduce(transport_, ReduceOp::Min, step_.total) ||
-                      allreduce(transport_, ReduceOp::Max, step_.time) !=
-                          allreduce(transport_, ReduceOp::Min, step_.time);
-  if (differ) throw Error("ranks have different steps; give the same total and time on all ranks");
+  // Without the sign of 0.
+  if (!sameOnAllRanks(transport_, {step_.total, orderedInteger(step_.time + 0.0)}))
+    throw Error("ranks have different steps; give the same total and time on all ranks");
 }
 
 void FeatureGraph::Advance::findCandidates(const std::vector<FeatureOverlap>& overlaps,

@@ -180,7 +180,7 @@ class FeatureGraph {
   struct SavedHead;
   struct SavedRow;
 
-  /// Whether a row of another rank or of a file has motions that a graph can have.
+  /// Whether the motions of a row from another rank or a file are valid.
   static bool hasMotions(const Row& row);
   static void readParts(const std::vector<Bytes>& parts, std::vector<SavedHead>& heads,
                         std::vector<SavedRow>& rows);

@@ -366,8 +366,7 @@ std::unique_ptr<SimplicialSpace> makeGridSpace(Transport& transport, const Assig
     for (const auto& x : axes.coordinates) sizes.push_back(static_cast<std::int64_t>(x.size()));
   });
   // Ranks with different grids would number points differently.
-  const std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, sizes);
-  if (allreduce(transport, ReduceOp::Max, static_cast<int>(least != sizes)))
+  if (!sameOnAllRanks(transport, std::move(sizes)))
     throw Error("grid: ranks gave grids of different sizes; give the same axes on all ranks");
   auto space = std::make_unique<GridSpace>(transport, assignment, std::move(axes),
                                            std::move(extents), used, dimension);

@@ -279,8 +279,7 @@ std::unique_ptr<SimplicialSpace> makeMeshSpace(Transport& transport, const Assig
     }
     for (const SimplexBlock& block : blocks) checkBlock(block, index(dimension + 1));
   });
-  const std::int64_t other = allreduce(transport, ReduceOp::Max, dimension);
-  if (allreduce(transport, ReduceOp::Max, static_cast<int>(other != dimension)))
+  if (!sameOnAllRanks(transport, {dimension}))
     throw Error(
         "simplicial mesh: ranks gave different dimensions; give the same dimension on all ranks");
   return std::make_unique<MeshSpace>(transport, assignment, dimension, std::move(blocks));

@@ -70,7 +70,7 @@ void compareCounts(const Transport& transport, const std::vector<Neighbor>& neig
   for (int rank = 0; rank < transport.size(); ++rank)
     if (!counts.from(rank).empty() && !isNeighbor[index(rank)])
       throw Error("channels: rank " + std::to_string(rank) + " has " + here +
-                  " as a neighbor, but not the other way round");
+                  " as a neighbor, but not vice versa");
 }
 
 }  // namespace

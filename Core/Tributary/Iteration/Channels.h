@@ -96,8 +96,9 @@ class Channels {
   /// turn of all neighbors. Must be called on all ranks, at any time. Values that were sent in
   /// asynchronous mode and not yet returned by get() are dropped.
   void switchSync();
-  /// Enters asynchronous mode: the newest values win, and no rank waits. All ranks must leave
-  /// synchronous mode after the same number of turns. Throws Error if constructed without `ahead`.
+  /// Enters asynchronous mode: newer values replace older ones, and no rank waits. All ranks must
+  /// leave synchronous mode after the same number of turns. Throws Error if constructed without
+  /// `ahead`.
   void switchAsync();
   [[nodiscard]] bool synchronous() const { return synchronous_; }
 

@@ -33,16 +33,12 @@ std::string argumentError(const IterationProblem& problem, const IterationOption
 }
 
 std::string disagreement(Transport& transport, const IterationOptions& options) {
-  const std::vector<std::int64_t> mine = {static_cast<std::int64_t>(options.mode),
-                                          static_cast<std::int64_t>(options.detection),
-                                          static_cast<std::int64_t>(options.reduction),
-                                          static_cast<std::int64_t>(options.norm),
-                                          orderedInteger(options.threshold),
-                                          options.iterationLimit,
-                                          options.checkInterval};
-  if (allreduce(transport, ReduceOp::Min, mine) == allreduce(transport, ReduceOp::Max, mine)) {
-    return {};
-  }
+  const bool same = sameOnAllRanks(
+      transport,
+      {static_cast<std::int64_t>(options.mode), static_cast<std::int64_t>(options.detection),
+       static_cast<std::int64_t>(options.reduction), static_cast<std::int64_t>(options.norm),
+       orderedInteger(options.threshold), options.iterationLimit, options.checkInterval});
+  if (same) return {};
   return "iteration: the mode, detection, reduction, norm, threshold, iterationLimit or "
          "checkInterval differs among ranks; give the same on all ranks";
 }

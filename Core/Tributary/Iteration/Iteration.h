@@ -158,7 +158,7 @@ class Iteration {
 
   /// Calls advance() until the end. Collective. Throws the errors of advance().
   /// @param monitor  called between turns; if it returns false, the iteration is aborted on all
-  /// ranks
+  ///                 ranks
   const IterationResult& run(const std::function<bool()>& monitor = {});
 
   /// Ends the iteration on all ranks with the next snapshot. Local.

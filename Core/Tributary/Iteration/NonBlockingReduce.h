@@ -55,11 +55,12 @@ class NonBlockingReduce {
 ///
 /// @param neighbors  of this rank in the tree
 /// @param session  used by these reductions only
-std::unique_ptr<NonBlockingReduce> makeLeaderElection(Transport& transport, Session session,
-                                                      std::vector<int> neighbors);
+[[nodiscard]] std::unique_ptr<NonBlockingReduce> makeLeaderElection(Transport& transport,
+                                                                    Session session,
+                                                                    std::vector<int> neighbors);
 
 /// Makes reductions by Transport::allreduce(). All ranks must start reductions and other collective
 /// operations of the transport in the same order.
-std::unique_ptr<NonBlockingReduce> makeTransportReduce(Transport& transport);
+[[nodiscard]] std::unique_ptr<NonBlockingReduce> makeTransportReduce(Transport& transport);
 
 }  // namespace tributary

@@ -31,8 +31,8 @@ class ResidualReduction {
 
   /// Begins a reduction. @pre the previous one has ended on this rank
   void start(const Part& mine);
-  /// Makes one non-blocking turn. @return whether the reduction has ended on this rank. @pre
-  /// started
+  /// Makes one non-blocking turn. @return whether the reduction has ended on this rank
+  /// @pre started
   [[nodiscard]] bool advance() { return reduce_.advance(); }
   /// @pre the reduction has ended; the same on all ranks
   [[nodiscard]] Part result() const;

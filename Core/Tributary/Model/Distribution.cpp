@@ -81,10 +81,10 @@ ParametricDistribution::ParametricDistribution(Family family, std::vector<double
     throw Error(name + " has " + std::to_string(parametersOf(family)) + " parameters, not " +
                 std::to_string(parameters_.size()));
   for (const double parameter : parameters_)
-    if (!std::isfinite(parameter)) throw Error(name + " with a parameter that is not finite");
+    if (!std::isfinite(parameter)) throw Error(name + " has a parameter that is not finite");
   const bool bothPositive = family == Family::Weibull || family == Family::Gamma;
   if (!(parameters_[1] > 0) || (bothPositive && !(parameters_[0] > 0)))
-    throw Error(name + " with a scale or shape that is not positive");
+    throw Error(name + " has a scale or shape that is not positive");
 }
 
 double ParametricDistribution::density(double x) const {
@@ -136,7 +136,7 @@ double ParametricDistribution::cumulative(double x) const {
 
 double ParametricDistribution::quantile(double p) const {
   if (!(p > 0 && p < 1))
-    throw Error("a quantile for a probability of " + std::to_string(p) +
+    throw Error("the probability of a quantile is " + std::to_string(p) +
                 "; it must be between 0 and 1");
   const double a = parameters_[0], b = parameters_[1];
   switch (family_) {

@@ -173,7 +173,7 @@ class Simulation {
     }
     transport.spend(block.pace * model_.timingSeconds());
     if (transport.now() <= begin + 10 * LookSeconds)
-      throw Error("iterations that take no time; measure outermost and interior layers");
+      throw Error("the simulated iterations take no time; measure outermost and interior layers");
     if (transport.now() > seconds_) return false;
     ++counted(number, thread);
     iterations_.emplace_back(IterationKind{communicating, swapped, measures, reported},
@@ -267,7 +267,8 @@ class Simulation {
         transport.spend(model_.drawReportTransfer(random));
       }
       if (transport.now() <= begin + 10 * LookSeconds)
-        throw Error("a thread that only communicates needs times of what it does");
+        throw Error(
+            "the timings lack samples of the operations of the dedicated communication thread");
       catchUp(transport);
     }
     tell(Word::End);
@@ -358,14 +359,16 @@ SimulatedIterations simulateIterations(const HybridSetting& setting, const Opera
                                        double seconds, std::uint64_t seed) {
   check(setting);
   if (!(seconds > 0 && std::isfinite(seconds)))
-    throw Error("a simulation of " + std::to_string(seconds) + " seconds; give some");
+    throw Error("the simulated time is " + std::to_string(seconds) +
+                " seconds; it must be finite and greater than 0");
   if (setting.neighbors != model.setting().neighbors)
-    throw Error("a simulation of a stencil with " + std::to_string(setting.neighbors) +
-                " neighbors by times of one with " + std::to_string(model.setting().neighbors));
+    throw Error("the simulated stencil has " + std::to_string(setting.neighbors) +
+                " neighbors, but the times are those of a stencil with " +
+                std::to_string(model.setting().neighbors));
   const double wanted = layerSize(setting), measured = layerSize(model.setting());
   if (std::abs(wanted - measured) > 1)
-    throw Error("a simulation of layers of " + std::to_string(wanted) +
-                " points by times of layers of " + std::to_string(measured));
+    throw Error("the simulated layers have " + std::to_string(wanted) +
+                " points, but the times are those of layers of " + std::to_string(measured));
   return Simulation(setting, model, seconds, seed).run();
 }
 
@@ -399,7 +402,7 @@ std::vector<KindSummary> summarize(
 
 ModelError errorOfModel(const KindSummary& modeled, const KindSummary& measured) {
   if (modeled.seconds.empty() || measured.seconds.empty())
-    throw Error("an error of a model without samples");
+    throw Error("the error of a model needs modeled and measured samples");
   const std::size_t pairs = std::max(modeled.seconds.size(), measured.seconds.size());
   const auto mean = [](const std::vector<double>& values, auto&& of) {
     double sum = 0;
@@ -408,7 +411,7 @@ ModelError errorOfModel(const KindSummary& modeled, const KindSummary& measured)
   };
   const auto itself = [](double value) { return value; };
   for (const double real : measured.seconds)
-    if (!(real > 0)) throw Error("measured seconds of an iteration that are not positive");
+    if (!(real > 0)) throw Error("the measured seconds of an iteration must be greater than 0");
   ModelError result;
   const double measuredMean = mean(measured.seconds, itself);
   result.ofMeans = mean(modeled.seconds, itself) / measuredMean - 1;

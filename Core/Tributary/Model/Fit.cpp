@@ -74,7 +74,8 @@ std::vector<double> fitWeibull(const std::vector<double>& samples) {
 std::vector<double> fitGamma(const std::vector<double>& samples) {
   const double mean = meanOf(samples);
   const double gap = std::log(mean) - meanOf(logarithms(samples));
-  if (!(gap > 0)) throw Error("a gamma distribution for samples that are nearly equal");
+  if (!(gap > 0))
+    throw Error("a gamma distribution cannot be fitted to samples that are nearly equal");
   const double shape =
       rootOf([&](double k) { return gap - std::log(k) + boost::math::digamma(k); }, 0.5 / gap);
   return {shape, mean / shape};
@@ -154,16 +155,16 @@ std::vector<double> fitGeneralizedExtremeValue(std::vector<double> samples) {
 }  // namespace
 
 ParametricDistribution fit(Family family, const std::vector<double>& samples) {
-  const std::string name = "a " + nameOf(family) + " distribution";
+  const std::string failure = "a " + nameOf(family) + " distribution cannot be fitted to ";
   if (samples.size() < 3)
-    throw Error(name + " for " + std::to_string(samples.size()) + " samples; give at least 3");
+    throw Error(failure + std::to_string(samples.size()) + " samples; give at least 3");
   const bool isSigned = family == Family::Normal || family == Family::GeneralizedExtremeValue;
   for (const double sample : samples)
     if (!std::isfinite(sample) || !(isSigned || sample > 0))
-      throw Error(name + " for a sample of " + std::to_string(sample) +
-                  (isSigned ? "; give finite ones" : "; give positive ones"));
+      throw Error(failure + "a sample of " + std::to_string(sample) +
+                  (isSigned ? "; give finite samples" : "; give positive, finite samples"));
   const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
-  if (*least == *largest) throw Error(name + " for samples that are all equal");
+  if (*least == *largest) throw Error(failure + "samples that are all equal");
   switch (family) {
     case Family::Normal:
       return {family, fitNormal(samples)};
@@ -185,9 +186,9 @@ ParametricDistribution interpolate(const ParametricDistribution& first, double a
                                    const ParametricDistribution& second, double atSecond,
                                    double at) {
   if (first.family() != second.family())
-    throw Error("nothing lies between a " + nameOf(first.family()) + " and a " +
-                nameOf(second.family()) + " distribution; give two of a family");
-  if (atFirst == atSecond) throw Error("no line goes through two distributions at one place");
+    throw Error("a " + nameOf(first.family()) + " and a " + nameOf(second.family()) +
+                " distribution cannot be interpolated; give two of the same family");
+  if (atFirst == atSecond) throw Error("distributions at the same position cannot be interpolated");
   const double part = (at - atFirst) / (atSecond - atFirst);
   std::vector<double> parameters;
   for (std::size_t i = 0; i < first.parameters().size(); ++i)
@@ -201,7 +202,7 @@ ChiSquare chiSquare(const std::vector<double>& samples, const Distribution& dist
     throw Error("a chi-square test needs samples and at least two bins");
   const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
   const double low = *least, high = *largest;
-  if (low == high) throw Error("a chi-square test of samples that are all equal");
+  if (low == high) throw Error("a chi-square test needs samples that are not all equal");
   const double width = (high - low) / static_cast<double>(bins);
   std::vector<double> found(bins, 0), expected(bins, 0);
   for (const double sample : samples) {

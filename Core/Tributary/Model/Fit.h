@@ -16,10 +16,11 @@ namespace tributary {
 /// one is not positive and the family has positive numbers only.
 ParametricDistribution fit(Family family, const std::vector<double>& samples);
 
-/// Interpolates or extrapolates the parameters of two distributions of a family linearly, as
-/// section 7.2 of the paper (see HybridJacobi) does for a 7-point stencil between 5 and 9 points.
-/// Local. Throws Error if the families differ, if both places are equal, or if a resulting
-/// parameter is invalid.
+/// Interpolates or extrapolates the parameters of two distributions of a family linearly, as E. J.
+/// Jensen, E. Coleman, M. Sosonkina, "Predictive modeling of the performance of asynchronous
+/// iterative methods", The Journal of Supercomputing 75, 2019, section 7.2, do for a 7-point
+/// stencil between 5 and 9 points. Local. Throws Error if the families differ, if both positions
+/// are equal, or if a resulting parameter is invalid.
 ParametricDistribution interpolate(const ParametricDistribution& first, double atFirst,
                                    const ParametricDistribution& second, double atSecond,
                                    double at);
@@ -32,7 +33,7 @@ struct ChiSquare {
   double probability = 0;       ///< Probability of a statistic at least as large.
 };
 
-/// Pearson's chi-square test, as in section 7.1 of the paper: bins of equal width between the
+/// Pearson's chi-square test, as in section 7.1 of that paper: bins of equal width between the
 /// smallest and the largest sample; the tails of the distribution belong to the first and the last
 /// bin. Bins with fewer than five expected samples are merged with the next bin inward. Local.
 /// Throws Error if there are no samples, or fewer than two bins.

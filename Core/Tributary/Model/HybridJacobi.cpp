@@ -139,7 +139,7 @@ class HybridJacobi::Team {
     for (std::thread& thread : team) thread.join();
   }
 
-  const std::string& error() const { return error_; }
+  const ErrorReport& error() const { return error_; }
   bool limited() const { return (reasons_.load() & HybridJudge::Limit) != 0; }
   /// Adds the times and the history of this round.
   /// @param begin  of HybridJacobi::run()
@@ -185,7 +185,7 @@ class HybridJacobi::Team {
       part();
     } catch (...) {
       const std::lock_guard<std::mutex> guard(errorMutex_);
-      if (error_.empty()) error_ = currentExceptionText();
+      if (error_.text.empty()) error_ = currentExceptionReport();
       note(HybridJudge::Failed);
     }
   }
@@ -354,7 +354,7 @@ class HybridJacobi::Team {
   std::atomic<int> communicator_{0};
   std::atomic<std::uint32_t> reasons_{0};
   std::mutex errorMutex_;
-  std::string error_;
+  ErrorReport error_;
 };
 
 HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
@@ -404,16 +404,16 @@ void HybridJacobi::checkOptions() const {
 /// Throws Error on all ranks if ranks differ in what must be equal.
 void HybridJacobi::agreeOnOptions() {
   const bool sharesPeriods = waitsForNeighbors(options_);
-  const std::vector<std::int64_t> mine{static_cast<std::int64_t>(options_.variant),
-                                       static_cast<std::int64_t>(options_.traffic),
-                                       static_cast<std::int64_t>(problem_.stencil),
-                                       problem_.points[0],
-                                       problem_.points[1],
-                                       problem_.points[2],
-                                       orderedInteger(options_.tolerance),
-                                       sharesPeriods ? options_.swapPeriod : 0,
-                                       sharesPeriods ? options_.residualPeriod : 0};
-  if (allreduce(transport_, ReduceOp::Min, mine) != allreduce(transport_, ReduceOp::Max, mine))
+  std::vector<std::int64_t> mine{static_cast<std::int64_t>(options_.variant),
+                                 static_cast<std::int64_t>(options_.traffic),
+                                 static_cast<std::int64_t>(problem_.stencil),
+                                 problem_.points[0],
+                                 problem_.points[1],
+                                 problem_.points[2],
+                                 orderedInteger(options_.tolerance),
+                                 sharesPeriods ? options_.swapPeriod : 0,
+                                 sharesPeriods ? options_.residualPeriod : 0};
+  if (!sameOnAllRanks(transport_, std::move(mine)))
     throw Error(
         "HybridJacobi: ranks differ in the problem, the variant, the traffic, the tolerance, or in "
         "periods that must be equal; give the same on all ranks");
@@ -544,7 +544,7 @@ HybridJacobi::RoundEnd HybridJacobi::runRound(const HybridJudge& judge, double b
     errors.attempt([&] { links->open(boundary_); });
     team->run();
     errors.attempt([&] { links->close(); });
-    if (!team->error().empty()) errors.note(team->error());
+    if (!team->error().text.empty()) errors.note(team->error());
     end = {team->limited(), links->stagnates()};
     errors.attempt([&] { team->addTo(result, begin); });
   }

@@ -9,8 +9,10 @@
 
 namespace tributary {
 
-/// The variants of hybrid Jacobi iterations, which differ in the thread that communicates. Names of
-/// the paper (see HybridJacobi) in brackets.
+/// The variants of hybrid Jacobi iterations, which differ in the thread that communicates. In
+/// brackets the names of the paper: E. J. Jensen, E. Coleman, M. Sosonkina, "Predictive modeling
+/// of the performance of asynchronous iterative methods", The Journal of Supercomputing 75, 2019,
+/// section 4.
 enum class HybridVariant {
   WorkScaling,             ///< the first thread communicates and has a smaller block [WS1, WSX]
   RotatingIncrementing,    ///< the threads communicate in turns [RTINC]

@@ -20,11 +20,11 @@ std::size_t layerAxis(const HybridSetting& setting) {
 void check(const HybridSetting& setting) {
   const int n = setting.neighbors;
   if (n != 4 && n != 8 && n != 6 && n != 26)
-    throw Error("a stencil of " + std::to_string(n) + " neighbors; there are 4, 8, 6 and 26");
+    throw Error("the stencil has " + std::to_string(n) + " neighbors; choose 4, 8, 6 or 26");
   for (const std::int64_t points : setting.points)
     if (points < 1) throw Error(std::to_string(points) + " points along an axis; give at least 1");
   if (layerAxis(setting) == 1 && setting.points[2] != 1)
-    throw Error("a stencil in two dimensions for points in three; give 1 along z");
+    throw Error("a two-dimensional stencil needs points in two dimensions; give 1 point along z");
   for (const int count : setting.subregions)
     if (count < 1 || count > 1 << 20)
       throw Error(std::to_string(count) + " subregions along an axis; give at least 1");
@@ -33,21 +33,22 @@ void check(const HybridSetting& setting) {
   if (setting.threads < 1 || setting.threads > 1 << 12)
     throw Error(std::to_string(setting.threads) + " threads; give 1 to 4096");
   if (static_cast<std::int64_t>(subregionsOf(setting)) * setting.threads > 1 << 20)
-    throw Error("more than 2^20 threads in all");
+    throw Error("more than 2^20 threads in total");
   const bool dedicated = setting.communicates == CommunicatingThread::Dedicated;
   if (dedicated && setting.threads < 2)
-    throw Error("one thread communicates and computes nothing; give at least two");
-  if (dedicated && setting.master)
-    throw Error("a thread that only communicates does so with its neighbors, not with a master");
+    throw Error(
+        "AsynchronousDirect has a dedicated communication thread; give at least two threads");
+  if (dedicated && setting.master) throw Error("AsynchronousDirect does not support a master");
   if (setting.swapPeriod < 1 || setting.residualPeriod < 1)
     throw Error("swap period and residual period must be at least 1");
   if (!(setting.workShare > 0 && setting.workShare <= 1))
-    throw Error("a work share of " + std::to_string(setting.workShare) +
-                "; give a part of an equal share, above 0 and at most 1");
+    throw Error("the work share is " + std::to_string(setting.workShare) +
+                ", but must be in (0, 1]");
   const std::int64_t least = setting.points[layerAxis(setting)] / setting.subregions[1];
   if (least < setting.threads - (dedicated ? 1 : 0))
-    throw Error("subregions of " + std::to_string(least) + " layers for " +
-                std::to_string(setting.threads) + " threads; give each at least one");
+    throw Error("subregions have " + std::to_string(least) + " layers for " +
+                std::to_string(setting.threads) +
+                " threads; give each computing thread at least one");
 }
 
 int subregionsOf(const HybridSetting& setting) {
@@ -95,7 +96,7 @@ std::string nameOf(CommunicatingThread communicates) {
     case CommunicatingThread::Dedicated:
       return "dedicated";
   }
-  throw Error("unknown choice of the thread that communicates");
+  throw Error("unknown choice of the communicating thread");
 }
 
 }  // namespace tributary

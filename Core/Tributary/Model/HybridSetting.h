@@ -9,8 +9,9 @@
 
 namespace tributary {
 
-/// The thread of a rank that communicates. Names of section 4 of the paper (see HybridJacobi) in
-/// brackets.
+/// The thread of a rank that communicates. In brackets the names of E. J. Jensen, E. Coleman, M.
+/// Sosonkina, "Predictive modeling of the performance of asynchronous iterative methods", The
+/// Journal of Supercomputing 75, 2019, section 4.
 enum class CommunicatingThread {
   First,           ///< the first, which may have fewer layers [WS1, WSX]
   InTurns,         ///< threads in turns [RTINC]

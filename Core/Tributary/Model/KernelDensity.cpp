@@ -40,12 +40,12 @@ double ruleOfThumb(const std::vector<double>& sorted) {
 
 KernelDensity::KernelDensity(std::vector<double> samples, double least, double bandwidth)
     : samples_(std::move(samples)), least_(least), bandwidth_(bandwidth) {
-  if (samples_.empty()) throw Error("a kernel density without samples");
+  if (samples_.empty()) throw Error("a kernel density needs at least one sample");
   for (const double sample : samples_)
     if (!std::isfinite(sample) || sample < least)
-      throw Error("a kernel density of " + std::to_string(sample) +
-                  ", which is not finite or below " + std::to_string(least));
-  if (!(bandwidth >= 0)) throw Error("a kernel density with a negative bandwidth");
+      throw Error("samples of a kernel density must be finite and at least " +
+                  std::to_string(least) + ", not " + std::to_string(sample));
+  if (!(bandwidth >= 0)) throw Error("the bandwidth of a kernel density must not be negative");
   std::sort(samples_.begin(), samples_.end());
   if (bandwidth_ == 0) bandwidth_ = ruleOfThumb(samples_);
 }
@@ -81,7 +81,7 @@ double KernelDensity::cumulative(double x) const {
 
 double KernelDensity::quantile(double p) const {
   if (!(p > 0 && p < 1))
-    throw Error("a quantile for a probability of " + std::to_string(p) +
+    throw Error("the probability of a quantile is " + std::to_string(p) +
                 "; it must be between 0 and 1");
   double low = std::max(least_, samples_.front() - 2 * Reach * bandwidth_);
   double high = samples_.back() + 2 * Reach * bandwidth_;

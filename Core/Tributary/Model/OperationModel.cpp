@@ -47,17 +47,18 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
     : setting_(measured.setting), timingSeconds_(measured.timingSeconds), paces_(measured.paces) {
   check(setting_);
   if (!std::isfinite(timingSeconds_) || timingSeconds_ < 0)
-    throw Error("timing that adds no seconds that could be");
+    throw Error("the timing overhead must be finite and not negative");
   if (setting_.workShare != 1 && setting_.threads > 1)
-    throw Error("times measured with a work share of " + std::to_string(setting_.workShare) +
-                "; measure with 1, of blocks that are equal");
+    throw Error("the times were measured with a work share of " +
+                std::to_string(setting_.workShare) + "; measure with 1, so that blocks are equal");
   const std::size_t threads = blocksOf(setting_, 0).size();
   blockLayers_ = static_cast<double>(layersOf(setting_, 0)) / static_cast<double>(threads);
   if (!paces_.empty() && paces_.size() != computingThreadsOf(setting_))
-    throw Error("paces of " + std::to_string(paces_.size()) +
-                " threads; give those of all, or none");
+    throw Error("paces of " + std::to_string(paces_.size()) + " threads given for " +
+                std::to_string(computingThreadsOf(setting_)) +
+                " computing threads; give one for each, or none");
   for (const double pace : paces_)
-    if (!std::isfinite(pace) || pace <= 0) throw Error("a thread's pace has to be above 0");
+    if (!std::isfinite(pace) || pace <= 0) throw Error("a thread's pace must be greater than 0");
   for (std::size_t i = 0; i < Operations; ++i)
     operations_[i] = makeSource(measured.times.operations[i], measured.timingSeconds, family,
                                 nameOf(static_cast<Operation>(i)));
@@ -65,7 +66,7 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
     return of(operation) && of(operation)->mean() > 0;
   };
   if (!isPositive(Operation::ComputeLayer) && !isPositive(Operation::ComputeInterior))
-    throw Error("no times of computing layers; measure more iterations, or give positive times");
+    throw Error("the times of computing layers are missing or 0; measure more iterations");
   swapTransfer_ = makeSource(measured.swapTransfers, 0, family, "swap transfers");
   reportTransfer_ = makeSource(measured.reportTransfers, 0, family, "report transfers");
 }
@@ -78,7 +79,7 @@ OperationModel::Source OperationModel::makeSource(const std::vector<double>& sam
   std::vector<double> seconds;
   for (const double sample : samples) {
     if (!std::isfinite(sample) || sample < 0)
-      throw Error("measured seconds that are negative or not finite: " + name);
+      throw Error("measured seconds must be finite and not negative: " + name);
     seconds.push_back(std::max(0.0, sample - timingSeconds));
   }
   const auto [least, largest] = std::minmax_element(seconds.begin(), seconds.end());

@@ -14,9 +14,10 @@
 
 namespace tributary {
 
-/// The operations of hybrid Jacobi iterations: (a) to (n) in section 6 of the paper of the model
-/// (see simulateIterations()). "Layers" are rows in two dimensions and planes in three. A block is
-/// the part of a subregion that one thread computes.
+/// The operations of hybrid Jacobi iterations: (a) to (n) in E. J. Jensen, E. Coleman, M.
+/// Sosonkina, "Predictive modeling of the performance of asynchronous iterative methods", The
+/// Journal of Supercomputing 75, 2019, section 6. "Layers" are rows in two dimensions and planes in
+/// three. A block is the part of a subregion that one thread computes.
 enum class Operation {
   CopySideHalo,     ///< (a) copy halo values at the sides of a block (left, right in the paper)
   CopyEndHalo,      ///< (b) copy those beyond the first and last layer (top, bottom)

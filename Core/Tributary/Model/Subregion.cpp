@@ -102,26 +102,24 @@ std::vector<std::int64_t> Subregion::haloOf(const CellRange& box) const {
   return places;
 }
 
-std::vector<std::size_t> Subregion::neededBy(std::size_t other) const {
+std::vector<std::size_t> Subregion::indicesOf(const std::vector<std::int64_t>& places,
+                                              std::size_t owner, std::size_t user) const {
   std::vector<std::size_t> indices;
-  if (other == rank_ || boxes_[other].empty()) return indices;
-  const CellRange both = overlapOf(boxes_[rank_], grown(boxes_[other], points_, dimension_));
+  if (owner == user || boxes_[user].empty()) return indices;
+  const CellRange both = overlapOf(boxes_[owner], grown(boxes_[user], points_, dimension_));
   forEachPoint(both, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-    const auto at = std::lower_bound(boundary_.begin(), boundary_.end(), place(i, j, k));
-    indices.push_back(static_cast<std::size_t>(at - boundary_.begin()));
+    const auto at = std::lower_bound(places.begin(), places.end(), place(i, j, k));
+    indices.push_back(static_cast<std::size_t>(at - places.begin()));
   });
   return indices;
 }
 
+std::vector<std::size_t> Subregion::neededBy(std::size_t other) const {
+  return indicesOf(boundary_, rank_, other);
+}
+
 std::vector<std::size_t> Subregion::neededFrom(std::size_t other) const {
-  std::vector<std::size_t> indices;
-  if (other == rank_ || boxes_[rank_].empty()) return indices;
-  const CellRange both = overlapOf(boxes_[other], grown(boxes_[rank_], points_, dimension_));
-  forEachPoint(both, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
-    const auto at = std::lower_bound(halo_.begin(), halo_.end(), place(i, j, k));
-    indices.push_back(static_cast<std::size_t>(at - halo_.begin()));
-  });
-  return indices;
+  return indicesOf(halo_, other, rank_);
 }
 
 }  // namespace tributary

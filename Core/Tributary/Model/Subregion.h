@@ -57,6 +57,9 @@ class Subregion {
 
  private:
   std::vector<std::int64_t> haloOf(const CellRange& box) const;
+  /// The indices in `places`, which are sorted, of the points of `owner` that `user` needs.
+  std::vector<std::size_t> indicesOf(const std::vector<std::int64_t>& places, std::size_t owner,
+                                     std::size_t user) const;
 
   std::array<std::int64_t, 3> points_;
   std::size_t dimension_;

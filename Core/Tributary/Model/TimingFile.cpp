@@ -42,7 +42,7 @@ std::vector<IterationKind> allKinds() {
   return kinds;
 }
 
-/// The lines of a file, which knows where it is when something is wrong.
+/// Reads a file line by line. Errors name the file and the line.
 class Lines {
  public:
   Lines(std::istream& in, const std::string& name) : in_(in), name_(name) {}
@@ -54,20 +54,19 @@ class Lines {
   std::string next(const std::string& wanted) {
     std::string line;
     ++number_;
-    if (!std::getline(in_, line)) fail("the file ends where " + wanted + " should be");
+    if (!std::getline(in_, line)) fail("the file ends where " + wanted + " is expected");
     return line;
   }
-  /// The words of the next line, which begins with this one and has so many after it.
+  /// Reads a line that must consist of the word `first` and `count` more. @return these
   std::vector<std::string> words(const std::string& first, std::size_t count) {
     std::istringstream line(next("\"" + first + "\""));
     std::vector<std::string> words;
     for (std::string word; line >> word;) words.push_back(word);
     if (words.empty() || words.front() != first)
-      fail("there should be \"" + first + "\", not \"" + (words.empty() ? "" : words.front()) +
-           "\"");
+      fail("expected \"" + first + "\", not \"" + (words.empty() ? "" : words.front()) + "\"");
     if (words.size() != count + 1)
-      fail("there should be " + std::to_string(count) + " after \"" + first + "\", not " +
-           std::to_string(words.size() - 1));
+      fail("expected " + std::to_string(count) + (count == 1 ? " value" : " values") + " after \"" +
+           first + "\", not " + std::to_string(words.size() - 1));
     words.erase(words.begin());
     return words;
   }
@@ -75,30 +74,30 @@ class Lines {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size())
-      fail("\"" + word + "\" is no whole number");
+      fail("\"" + word + "\" is not an integer");
     return value;
   }
   int small(const std::string& word) const {
     const std::int64_t value = integer(word);
-    if (value < 0 || value > 1 << 30) fail(word + " is not between 0 and 2^30");
+    if (value < 0 || value > 1 << 30) fail(word + " is not in [0, 2^30]");
     return static_cast<int>(value);
   }
   double real(const std::string& word) const {
     double value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size())
-      fail("\"" + word + "\" is no number");
+      fail("\"" + word + "\" is not a number");
     return value;
   }
   double seconds(const std::string& word) const {
     const double value = real(word);
     if (!std::isfinite(value) || value < 0)
-      fail("\"" + word + "\" is no time or ratio; these are finite and not negative");
+      fail("\"" + word + "\" is not a time or ratio; these are finite and not negative");
     return value;
   }
-  /// So many lines with seconds. Memory grows with what is there, not with what was announced.
+  /// Reads `count` lines with seconds each. Memory grows with the lines read, not with `count`.
   std::vector<double> samples(std::int64_t count, const std::string& of) {
-    if (count < 0) fail(std::to_string(count) + " samples of " + of);
+    if (count < 0) fail("the number of samples of " + of + " must not be negative");
     std::vector<double> samples;
     for (std::int64_t i = 0; i < count; ++i)
       samples.push_back(seconds(
@@ -115,7 +114,7 @@ class Lines {
 IterationKind kindOf(const Lines& lines, const std::string& name) {
   for (const IterationKind& kind : allKinds())
     if (nameOf(kind) == name) return kind;
-  lines.fail("there is no kind of iterations \"" + name + "\"");
+  lines.fail("unknown kind of iterations \"" + name + "\"");
 }
 
 HybridSetting readSetting(Lines& lines) {
@@ -135,10 +134,10 @@ HybridSetting readSetting(Lines& lines) {
     setting.communicates = choice;
     isKnown = true;
   }
-  if (!isKnown) lines.fail("no thread communicates as \"" + communicates + "\"");
+  if (!isKnown) lines.fail("unknown choice of the communicating thread \"" + communicates + "\"");
   const std::string traffic = lines.words("traffic", 1)[0];
   if (traffic != "master" && traffic != "direct")
-    lines.fail("traffic is \"master\" or \"direct\", not \"" + traffic + "\"");
+    lines.fail("expected traffic \"master\" or \"direct\", not \"" + traffic + "\"");
   setting.master = traffic == "master";
   setting.workShare = lines.real(lines.words("work-share", 1)[0]);
   setting.swapPeriod = lines.small(lines.words("swap-period", 1)[0]);
@@ -146,7 +145,7 @@ HybridSetting readSetting(Lines& lines) {
   try {
     check(setting);
   } catch (const Error& error) {
-    lines.fail(std::string("up to here ") + error.what());
+    lines.fail(std::string("the setting that ends here is invalid: ") + error.what());
   }
   return setting;
 }
@@ -188,8 +187,8 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured) {
 MeasuredTimes readTimings(std::istream& in, const std::string& name) {
   Lines lines(in, name);
   if (const std::string line = lines.next("\"" + std::string(Title) + "\""); line != Title)
-    lines.fail("\"" + line.substr(0, 40) + "\" does not begin a file of timings, \"" + Title +
-               "\" does");
+    lines.fail("a file of timings begins with \"" + std::string(Title) + "\", not \"" +
+               line.substr(0, 40) + "\"");
   MeasuredTimes measured;
   measured.setting = readSetting(lines);
   measured.timingSeconds = lines.seconds(lines.words("timing-seconds", 1)[0]);
@@ -201,31 +200,32 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
     std::string section, what, count, more;
     words >> section >> what;
     if (section == "swap-transfers") {
-      if (what.empty() || words >> more) lines.fail("there should be one number after it");
+      if (what.empty() || words >> more)
+        lines.fail("expected one number after \"" + section + "\"");
       measured.swapTransfers = lines.samples(lines.integer(what), section);
       break;
     }
     if (!(words >> count) || words >> more)
-      lines.fail("there should be a name and a number after \"" + section + "\"");
+      lines.fail("expected a name and a number after \"" + section + "\"");
     const std::int64_t number = lines.integer(count);
-    if (number < 1) lines.fail("what has no samples is left out");
+    if (number < 1) lines.fail("a section needs at least one sample");
     if (section == "operation") {
       std::size_t i = 0;
       while (i < Operations && nameOf(static_cast<Operation>(i)) != what) ++i;
-      if (i == Operations) lines.fail("there is no operation \"" + what + "\"");
+      if (i == Operations) lines.fail("unknown operation \"" + what + "\"");
       auto& values = measured.times.operations[i];
-      if (!values.empty()) lines.fail(what + " has been there before");
+      if (!values.empty()) lines.fail(what + " is a duplicate");
       values = lines.samples(number, what);
       continue;
     }
     const auto iterations = std::find_if(IterationSections.begin(), IterationSections.end(),
                                          [&](const auto& known) { return known.first == section; });
     if (iterations == IterationSections.end())
-      lines.fail("there should be " + sections + ", not \"" + section + "\"");
+      lines.fail("expected " + sections + ", not \"" + section + "\"");
     auto& values = measured.times.*iterations->second;
     const IterationKind kind = kindOf(lines, what);
     for (const auto& [other, seconds] : values)
-      if (other == kind) lines.fail(what + " has been there before");
+      if (other == kind) lines.fail(what + " is a duplicate");
     for (const double value : lines.samples(number, what)) values.emplace_back(kind, value);
   }
   const auto rest = [&](const std::string& section) {
@@ -234,13 +234,13 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
   measured.reportTransfers = rest("report-transfers");
   measured.paces = rest("paces");
   if (!measured.paces.empty() && measured.paces.size() != computingThreadsOf(measured.setting))
-    lines.fail(std::to_string(measured.paces.size()) + " paces; there are " +
-               std::to_string(computingThreadsOf(measured.setting)) + " threads that compute");
+    lines.fail(std::to_string(measured.paces.size()) + " paces given for " +
+               std::to_string(computingThreadsOf(measured.setting)) + " computing threads");
   for (const double pace : measured.paces)
-    if (pace == 0) lines.fail("a pace has to be above 0");
-  if (lines.next("\"end\"") != "end") lines.fail("there should be \"end\"");
+    if (pace == 0) lines.fail("a pace must be greater than 0");
+  if (lines.next("\"end\"") != "end") lines.fail("expected \"end\"");
   std::string more;
-  if (std::getline(in, more)) throw Error(name + ": something follows after \"end\"");
+  if (std::getline(in, more)) throw Error(name + ": unexpected content after \"end\"");
   return measured;
 }
 

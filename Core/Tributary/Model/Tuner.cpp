@@ -36,7 +36,7 @@ bool isPart(double value) {
 
 double howFarOff(const Expectation& expected, double measuredSeconds) {
   if (!(measuredSeconds > 0))
-    throw Error("measured seconds that are not positive, to compare an expectation with");
+    throw Error("measured seconds must be greater than 0 to compare an expectation with them");
   return expected.seconds / measuredSeconds - 1;
 }
 
@@ -44,22 +44,22 @@ Tuner::Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, d
              std::uint64_t seed)
     : model_(model), seconds_(seconds), seed_(seed) {
   if (pilots.size() < 2)
-    throw Error("a tuner needs at least two short runs, with different swap periods");
+    throw Error("a tuner needs at least two pilot runs with different swap periods");
   // A straight line of iterations against staleness.
   std::vector<double> ages, needed;
   for (const PilotRun& pilot : pilots) {
     if (!isPart(pilot.residual))
-      throw Error("a short run that ended with " + std::to_string(pilot.residual) +
-                  " of its residual; it must be between 0 and 1");
+      throw Error("a pilot run reduced its residual to " + std::to_string(pilot.residual) +
+                  " of the initial one; this ratio must be between 0 and 1");
     const Pace pace = paceOf(pilot.setting);
     std::size_t blocks = 0;
     for (int s = 0; s < subregionsOf(pilot.setting); ++s)
       blocks += blocksOf(pilot.setting, s).size();
     if (pilot.iterations.size() != blocks)
-      throw Error("iterations of " + std::to_string(pilot.iterations.size()) + " blocks where " +
-                  std::to_string(blocks) + " are");
+      throw Error("expected iterations of " + std::to_string(blocks) + " blocks, got " +
+                  std::to_string(pilot.iterations.size()));
     for (const std::int64_t count : pilot.iterations)
-      if (count < 1) throw Error("a short run in which a block made no iteration");
+      if (count < 1) throw Error("each block must make at least one iteration in a pilot run");
     // As blocks went on for the same time, the mean seconds per iteration are those of so many.
     const double inverse =
         meanOverBlocks(pilot.setting, [&](std::size_t, std::size_t, std::size_t index) {
@@ -79,7 +79,7 @@ Tuner::Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, d
     products += (ages[i] - age) * (needed[i] - mean);
   }
   if (!(squares > 1e-12 * age * age))
-    throw Error("a tuner needs short runs with different swap periods");
+    throw Error("a tuner needs pilot runs with different swap periods");
   const double slope = std::max(0.0, products / squares);
   // Where noise would have fresh halos need no iterations, none harmful at all is less wrong.
   fresh_ = mean - slope * age;
@@ -94,14 +94,14 @@ Tuner::Pace Tuner::paceOf(const HybridSetting& setting) const {
         const double rate = simulated.rates[region][block];
         if (!(rate > 0))
           throw Error("a block makes no iteration in " + std::to_string(seconds_) +
-                      " seconds; simulate more");
+                      " seconds; simulate a longer time");
         return 1 / rate;
       });
   double staleness = 0;
   if (subregionsOf(setting) > 1) {
     if (!std::isfinite(simulated.secondsBetweenSwaps))
       throw Error("fewer than two swaps in " + std::to_string(seconds_) +
-                  " seconds; simulate more");
+                  " seconds; simulate a longer time");
     // From a swap to the next one halos grow older by the time in between.
     staleness = 0.5 * simulated.secondsBetweenSwaps / pace;
   }
@@ -110,7 +110,7 @@ Tuner::Pace Tuner::paceOf(const HybridSetting& setting) const {
 
 Expectation Tuner::expect(const HybridSetting& setting, double tolerance) const {
   if (!isPart(tolerance))
-    throw Error("a tolerance of " + std::to_string(tolerance) + "; it must be between 0 and 1");
+    throw Error("the tolerance is " + std::to_string(tolerance) + "; it must be between 0 and 1");
   const Pace pace = paceOf(setting);
   Expectation expected;
   expected.setting = setting;
@@ -134,7 +134,7 @@ std::vector<Expectation> Tuner::recommend(const HybridSetting& setting, double t
       check(candidate);
       all.push_back(expect(candidate, tolerance));
     }
-  if (all.empty()) throw Error("nothing to choose from: give swap periods and work shares");
+  if (all.empty()) throw Error("there are no candidates; give swap periods and work shares");
   std::stable_sort(all.begin(), all.end(), [](const Expectation& a, const Expectation& b) {
     return a.seconds < b.seconds;
   });

@@ -34,8 +34,9 @@ struct Expectation {
 /// the measured seconds are not positive.
 double howFarOff(const Expectation& expected, double measuredSeconds);
 
-/// Recommends a swap period and a work share, which section 6.1 of the paper (see
-/// simulateIterations()) chooses by eye.
+/// Recommends a swap period and a work share, which are chosen by eye in E. J. Jensen, E. Coleman,
+/// M. Sosonkina, "Predictive modeling of the performance of asynchronous iterative methods", The
+/// Journal of Supercomputing 75, 2019, section 6.1.
 ///
 /// The time to the tolerance depends on the rate of iterations, which the event simulation
 /// predicts, and on their number. The slowest mode of the error is smooth. A halo that is s

@@ -202,7 +202,7 @@ void AllToAll::unpack(BlockMessage&& message, Block& block) {
   };
   Bytes& bytes = message.payload;
   std::uint64_t count = 0;
-  if (bytes.size() < sizeof count) refuse("no number of parcels");
+  if (bytes.size() < sizeof count) refuse("a missing number of parcels");
   std::memcpy(&count, bytes.data() + bytes.size() - sizeof count, sizeof count);
   std::size_t left = bytes.size() - sizeof count;
   if (count > left / sizeof(Label)) refuse("too many parcels");
@@ -228,7 +228,7 @@ void AllToAll::unpack(BlockMessage&& message, Block& block) {
     at += size;
     block.parcels.push_back(std::move(parcel));
   }
-  if (at != left) refuse("bytes of no parcel");
+  if (at != left) refuse("bytes that belong to no parcel");
 }
 
 std::vector<std::vector<Parcel>> AllToAll::takeParcels() {

@@ -45,7 +45,7 @@ class AllToAll : public detail::ReductionMachine {
   [[nodiscard]] std::vector<std::vector<Parcel>> takeParcels();
   /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if one fails.
   /// @return takeParcels()
-  std::vector<std::vector<Parcel>> run(std::vector<std::vector<Parcel>> parcels);
+  [[nodiscard]] std::vector<std::vector<Parcel>> run(std::vector<std::vector<Parcel>> parcels);
 
  protected:
   void accept(detail::BlockMessage&& message) override;

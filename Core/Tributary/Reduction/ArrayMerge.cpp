@@ -141,7 +141,7 @@ void ArrayMergeBytes::meet(const Place& place, BlockId from, std::byte* elements
   }
   const auto group = static_cast<int>((from - first) / rounds().span(round));
   if (meeting.tree.has(group)) {
-    refuseMessage("a second one of block " + std::to_string(from) + " in round " +
+    refuseMessage("a duplicate from block " + std::to_string(from) + " in round " +
                   std::to_string(round) + ", segment " + std::to_string(segment));
   }
   meeting.from[static_cast<std::size_t>(group)] = elements;

@@ -45,7 +45,7 @@ class ArrayMergeBytes : public detail::ArrayReduction {
 
   /// Collective: see the constructor of ReductionMachine.
   /// @param segmentBytes  approximate size of a segment, in bytes, at least 1; the same on all
-  /// ranks
+  ///                      ranks
   ArrayMergeBytes(Transport& transport, const Assignment& assignment, KValues kValues,
                   detail::ArrayOperation operation, std::size_t segmentBytes = DefaultSegmentBytes);
 

@@ -77,7 +77,7 @@ class Broadcast : public detail::ReductionMachine {
  protected:
   void accept(detail::BlockMessage&& message) override {
     const std::int64_t place = placeOf(message.to);
-    if (!partsLeft() || place == 0) refuseMessage("a broadcast's second item");
+    if (!partsLeft() || place == 0) refuseMessage("a duplicate item of a broadcast");
     pass(place, message.payload, message.failed);
     if (!message.failed) guarded([&] { item_ = unpacked<Item>(std::move(message.payload)); });
   }

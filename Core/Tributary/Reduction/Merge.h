@@ -90,7 +90,7 @@ class MergeReduction : public detail::ReductionMachine {
 
   /// Starts a run and advances it to the end. Collective. Throws Error on all ranks if an operator
   /// throws on one. @return takeSurvivors()
-  std::vector<Survivor> run(std::vector<Item> items) {
+  [[nodiscard]] std::vector<Survivor> run(std::vector<Item> items) {
     agreeOnError(transport(), itemsError(items.size()));
     start(std::move(items));
     finish();
@@ -193,7 +193,7 @@ class MergeReduction : public detail::ReductionMachine {
     const int index = static_cast<int>((from - first) / rounds().span(round));
     Slot& here = group.slots[static_cast<std::size_t>(index)];
     if (group.tree.has(index)) {
-      refuseMessage("a second one of block " + std::to_string(from) + " in round " +
+      refuseMessage("a duplicate from block " + std::to_string(from) + " in round " +
                     std::to_string(round));
     }
     here = std::move(slot);

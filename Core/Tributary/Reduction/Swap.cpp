@@ -173,7 +173,7 @@ void SwapBytes::take(Block& block, BlockMessage&& message, const Interval& their
   for (Segment& segment : swap.segments) {
     if (intersection(segment.elements, theirs).empty()) continue;
     if (segment.tree.has(group)) {
-      refuseMessage("a second one of block " + std::to_string(message.from) + " in round " +
+      refuseMessage("a duplicate from block " + std::to_string(message.from) + " in round " +
                     std::to_string(round) + " of a swap reduction");
     }
     segment.from[static_cast<std::size_t>(group)] =

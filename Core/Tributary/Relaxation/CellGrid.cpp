@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Relaxation/CellGrid.h"
-#include "Tributary/Base/Index.h"
 
 #include <algorithm>
+#include <string>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 
 namespace tributary {
 namespace {
@@ -18,6 +21,26 @@ void forEachRow(const CellRange& cells, const CellRange& box, Visit&& visit) {
 }
 
 }  // namespace
+
+void checkPartition(const std::vector<CellRange>& boxes, const std::array<std::int64_t, 3>& size,
+                    int rank, const char* cells, const char* grid) {
+  const auto ofRank = [&](std::size_t r) { return cells + (" of rank " + std::to_string(r)); };
+  // Before cells are counted, so that their number does not overflow.
+  for (std::size_t r = 0; r < boxes.size(); ++r)
+    for (std::size_t a = 0; a < 3; ++a)
+      if (boxes[r].along(a) > 0 && (boxes[r].lo[a] < 0 || boxes[r].hi[a] > size[a]))
+        throw Error(ofRank(r) + " are not in the " + grid);
+  std::int64_t count = 0;
+  for (std::size_t r = 0; r < boxes.size(); ++r) {
+    count += boxes[r].cells();
+    if (r != index(rank) && !overlapOf(boxes[index(rank)], boxes[r]).empty())
+      throw Error("the " + ofRank(index(rank)) + " and of rank " + std::to_string(r) + " overlap");
+  }
+  const std::int64_t all = size[0] * size[1] * size[2];
+  if (count != all)
+    throw Error("the ranks have " + std::to_string(count) + " of the " + grid + "'s " +
+                std::to_string(all) + " " + cells);
+}
 
 CellRange overlapOf(const CellRange& one, const CellRange& other) {
   CellRange both;

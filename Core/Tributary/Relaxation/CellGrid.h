@@ -27,6 +27,13 @@ struct CellRange {
 /// The intersection of two boxes. If it is empty, lo may be greater than hi.
 [[nodiscard]] CellRange overlapOf(const CellRange& one, const CellRange& other);
 
+/// Checks that the boxes of all ranks are in a grid and divide it. Local: each rank compares its
+/// own box with those of all, so the ranks together compare all pairs. Throws Error otherwise.
+/// @param size  number of cells of the grid along each axis
+/// @param cells, grid  the nouns of the message, for example "sites" and "lattice"
+void checkPartition(const std::vector<CellRange>& boxes, const std::array<std::int64_t, 3>& size,
+                    int rank, const char* cells, const char* grid);
+
 /// A whole rectilinear grid, the same on all ranks.
 struct CellGrid {
   /// Coordinates of the cells' ends along each axis, strictly increasing: one more than cells. An

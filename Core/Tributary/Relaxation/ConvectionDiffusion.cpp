@@ -87,12 +87,12 @@ void ConvectionDiffusion::checkFlow(std::size_t axis, const CellGrid& grid,
   if (box_.lo[axis] < 0 || box_.hi[axis] > whole)
     throw Error("cells " + std::to_string(box_.lo[axis]) + " to " +
                 std::to_string(box_.hi[axis] - 1) + " along axis " + std::to_string(axis) +
-                " of a grid with " + std::to_string(whole));
+                " are not in the grid, which has " + std::to_string(whole));
   const auto count = box_.cells() / n * (n + 1);
   if (static_cast<std::int64_t>(velocity.size()) != count ||
       (!closed.empty() && closed.size() != velocity.size()))
     throw Error(std::to_string(velocity.size()) + " velocities and " +
-                std::to_string(closed.size()) + " flags of closed faces for " +
+                std::to_string(closed.size()) + " flags of closed faces given for " +
                 std::to_string(count) + " faces across axis " + std::to_string(axis));
   if (!std::all_of(velocity.begin(), velocity.end(), isNumber))
     throw Error("a velocity along axis " + std::to_string(axis) + " is not a finite number");

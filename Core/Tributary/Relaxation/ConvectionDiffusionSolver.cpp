@@ -21,21 +21,7 @@ std::array<bool, 3> periodicAxes(const ConvectionDiffusionTerms& terms) {
   return periodic;
 }
 
-/// Checks the box of one rank against those of all, so that the ranks together check all pairs.
-void check(const CellGrid& grid, const std::vector<CellRange>& boxes, int rank,
-           const ConvectionDiffusionOptions& options) {
-  const CellRange& mine = boxes[index(rank)];
-  std::int64_t cells = 0;
-  for (std::size_t r = 0; r < boxes.size(); ++r) {
-    cells += boxes[r].cells();
-    if (static_cast<int>(r) != rank && !overlapOf(mine, boxes[r]).empty())
-      throw Error("the cells of rank " + std::to_string(rank) + " and of rank " +
-                  std::to_string(r) + " overlap");
-  }
-  const auto all = grid.along(0) * grid.along(1) * grid.along(2);
-  if (cells != all)
-    throw Error("the ranks have " + std::to_string(cells) + " of the grid's " +
-                std::to_string(all) + " cells");
+void check(const ConvectionDiffusionOptions& options) {
   if (options.sweepsPerExchange < 1 || options.slabs < 1)
     throw Error("there must be at least one sweep per exchange, and one slab");
 }
@@ -51,7 +37,9 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
   const auto boxes = allgather(transport, box);
   collectively(transport, [&] {
     equation_.emplace(grid, box, terms, std::move(faces));
-    check(grid, boxes, transport.rank(), options);
+    checkPartition(boxes, {grid.along(0), grid.along(1), grid.along(2)}, transport.rank(), "cells",
+                   "grid");
+    check(options);
     const auto periodic = periodicAxes(terms);
     own_ = patchesBetween(grid, periodic, box, box);
     for (int rank = 0; rank < transport.size(); ++rank) {
@@ -70,7 +58,7 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   std::vector<double> b(concentration_.size());
   collectively(transport_, [&] {
     if (source.size() != concentration_.size())
-      throw Error(std::to_string(source.size()) + " sources for " +
+      throw Error(std::to_string(source.size()) + " sources given for " +
                   std::to_string(concentration_.size()) + " cells");
     equation_->rightHandSide(source, concentration_, b);
   });

@@ -28,8 +28,8 @@ struct CellFlow {
 };
 
 /// Collective. Computes the flow through the faces of this rank's box. The velocity at a face is
-/// interpolated linearly from the two cells beside it, so that it is the same for both, on
-/// whichever ranks they are. At a side of the grid that is not periodic it is that of the one cell.
+/// interpolated linearly from the two adjacent cells, so it is the same for both, even on different
+/// ranks. At a side of the grid that is not periodic, it is that of the adjacent cell.
 /// The faces of solid cells are closed.
 /// @param grid  the same on all ranks
 /// @param periodic  by axis, whether the last cells of the grid are neighbors of the first ones

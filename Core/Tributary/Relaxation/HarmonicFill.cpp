@@ -48,27 +48,6 @@ void checkLattice(const SiteLattice& sites) {
   }
 }
 
-/// Checks the box of one rank against those of all, so that the ranks together check all pairs.
-void checkBoxes(const SiteLattice& sites, const std::vector<CellRange>& boxes, int rank) {
-  const CellRange& mine = boxes[index(rank)];
-  Index count = 0;
-  // Before the sites are counted, so that their number does not overflow.
-  for (std::size_t r = 0; r < boxes.size(); ++r)
-    for (std::size_t a = 0; a < 3; ++a)
-      if (boxes[r].lo[a] < 0 || boxes[r].hi[a] > sites.along(a))
-        throw Error("sites of rank " + std::to_string(r) + " are not in the lattice");
-  for (std::size_t r = 0; r < boxes.size(); ++r) {
-    count += boxes[r].cells();
-    if (static_cast<int>(r) != rank && !overlapOf(mine, boxes[r]).empty())
-      throw Error("the sites of rank " + std::to_string(rank) + " and of rank " +
-                  std::to_string(r) + " overlap");
-  }
-  const Index all = sites.along(0) * sites.along(1) * sites.along(2);
-  if (count != all)
-    throw Error("the ranks have " + std::to_string(count) + " of the lattice's " +
-                std::to_string(all) + " sites");
-}
-
 void check(const HarmonicFillOptions& options) {
   if (!(options.tolerance > 0) || !std::isfinite(options.tolerance))
     throw Error("the tolerance must be greater than 0");
@@ -143,10 +122,11 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
   std::vector<std::uint8_t> flags;
   collectively(transport, [&] {
     checkLattice(sites);
-    checkBoxes(sites, boxes, transport.rank());
+    checkPartition(boxes, {sites.along(0), sites.along(1), sites.along(2)}, transport.rank(),
+                   "sites", "lattice");
     if (unknown.size() != index(box.cells()))
-      throw Error(std::to_string(unknown.size()) + " flags for " + std::to_string(box.cells()) +
-                  " sites");
+      throw Error(std::to_string(unknown.size()) + " flags given for " +
+                  std::to_string(box.cells()) + " sites");
     check(options);
     for (CellRange& one : boxes)
       if (one.empty()) one = {{-10, -10, -10}, {-10, -10, -10}};  // see MultigridPreconditioner
@@ -628,7 +608,7 @@ HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
   const SiteRoom& room = halo_.room();
   collectively(transport_, [&] {
     if (values.size() != index(room.box.cells()))
-      throw Error(std::to_string(values.size()) + " values for " +
+      throw Error(std::to_string(values.size()) + " values given for " +
                   std::to_string(room.box.cells()) + " sites");
   });
   result.verdict = Verdict::Converged;

@@ -59,9 +59,10 @@ struct HarmonicFillResult {
 /// of the lattice. The residual of a site is the difference of its value from that mean. The fill
 /// depends on the known values beside unknown ones. First, conjugate gradients with a multigrid
 /// V-cycle as preconditioner (detail::MultigridPreconditioner) run synchronously. The values are
-/// then clamped to the range of the known ones, which a harmonic function does not leave. Finally,
-/// Gauss-Seidel iterations (Iteration), asynchronous by default, continue until the residual of a
-/// consistent global state is verified. No value is outside the range of the known values.
+/// then clamped to the range of the known ones, because a harmonic function remains within it.
+/// Finally, Gauss-Seidel iterations (Iteration), asynchronous by default, continue until the
+/// residual of a consistent global state is verified. No value is outside the range of the known
+/// values.
 ///
 /// Biharmonic: minimizes the bending energy (detail::BiharmonicOperator); the minimum is unique.
 /// The residual of a site is the difference of its value from the one that minimizes the energy for
@@ -88,7 +89,7 @@ class HarmonicFill {
   [[nodiscard]] std::int64_t unknowns() const;
 
   /// Collective. Replaces the unknown values and leaves the known ones unchanged. The unknown
-  /// values are not read. They are replaced whatever the verdict is.
+  /// values are not read. They are replaced for any verdict.
   /// @param values  of the box, x fastest
   /// @param monitor  called regularly with the progress in [0, 1]; returns false to abort
   /// @throws Error on all ranks if a known value that the fill depends on is not finite, or if the

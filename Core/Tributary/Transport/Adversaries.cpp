@@ -118,7 +118,7 @@ class ScriptedAdversary : public Adversary {
         if (word(decision, options[i]) == wanted) return i;
       }
       throw Error("schedule: word " + std::to_string(position_) + ", '" + wanted +
-                  "', is none of the choices that rank " + std::to_string(rank) + " has here");
+                  "', is not a valid choice for rank " + std::to_string(rank));
     }
     if (decision == Decision::Rank) {
       // The next one after the last.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Transport/detail/LocalInteger.h"
 #include "Tributary/Transport/detail/RealTimeTransport.h"
 
 namespace tributary {
@@ -16,17 +17,6 @@ namespace tributary {
 using namespace detail;
 
 namespace {
-
-class LoopbackInteger : public SharedInteger {
- public:
-  explicit LoopbackInteger(std::int64_t initial) : value_(initial) {}
-  std::int64_t fetchAdd(std::int64_t value) override {
-    return std::exchange(value_, value_ + value);
-  }
-
- private:
-  std::int64_t value_;
-};
 
 /// The persistent requests of one topic and session: messages and receives, each in the order in
 /// which they were started.
@@ -152,7 +142,7 @@ class LoopbackTransport : public RealTimeTransport {
   }
 
   std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
-    return std::make_unique<LoopbackInteger>(initial);
+    return std::make_unique<LocalInteger>(initial);
   }
 
  private:

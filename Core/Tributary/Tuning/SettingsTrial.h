@@ -43,8 +43,9 @@ struct Trial {
 /// of the work with all candidates in turns. Each further round runs a larger share with the best
 /// third, until the best candidate and the default remain.
 ///
-/// The object requests trials and is told their durations. It decides by these numbers only, so
-/// ranks that report the same durations (those of the slowest rank) make the same decisions.
+/// The object requests trials, and the caller reports their durations. Decisions depend only on
+/// these numbers, so ranks that report the same durations (those of the slowest rank) make the same
+/// decisions.
 ///
 /// The default is replaced only by a candidate that is faster by more than the noise of the last
 /// round. With TrialOptions::defaultSeconds, the winner is also run once on all of the work, and

@@ -73,7 +73,7 @@ inline WholeMesh makeMesh(MeshKind kind, int n, double jitter = 0.25) {
             add(11, {q, q + 8});
             break;
           case MeshKind::Wedges:
-            // Prisms along y, so that quadrilaterals towards j - 1 and j + 1 are cut in triangles
+            // Prisms along y, so that quadrilaterals toward j - 1 and j + 1 are cut in triangles
             // only where the neighbor is cut alike.
             add(13, {q[0], q[1], q[5], q[2], q[3], q[7]});
             add(13, {q[0], q[5], q[4], q[2], q[7], q[6]});

@@ -109,7 +109,7 @@ TEST(StructuredField, BadPiecesAreRefusedOnAllRanks) {
       pieces.push_back(piece);
     }
     const std::vector<BlockId> first(pieces.size(), 0);
-    return errorOf([&] { makeStructuredBlocks(world(), pieces, 1, first); });
+    return errorOf([&] { static_cast<void>(makeStructuredBlocks(world(), pieces, 1, first)); });
   };
   EXPECT_EQ(refused([](auto&) {}), "");
   EXPECT_NE(refused([](auto& p) { p.extent[1] = -1; }), "");
@@ -153,7 +153,8 @@ TEST(StructuredField, PiecesThatDoNotFitTogetherAreRefused) {
     }
     std::vector<BlockId> first;
     for (std::size_t i = 0; world().rank() == 0 && i < ids; ++i) first.push_back(BlockId(i));
-    return errorOf([&] { makeStructuredBlocks(world(), pieces, blocksPerPiece, first); });
+    return errorOf(
+        [&] { static_cast<void>(makeStructuredBlocks(world(), pieces, blocksPerPiece, first)); });
   };
   const auto nothing = [](StructuredPiece&) {};
   EXPECT_EQ(refused(true, nothing), "");

@@ -286,7 +286,7 @@ void expectErrorsToBeAgreedOn(Transport& t) {
           },
           [&](std::vector<Reader>&) { ADD_FAILURE() << "incomplete messages used"; });
     });
-    expectErrorOf(t, failing, "malformed message: 8 bytes wanted", ErrorKind::Message, [&] {
+    expectErrorOf(t, failing, "malformed message: 8 bytes expected", ErrorKind::Message, [&] {
       sendMessages<Exchange>(t, messages, [&](std::vector<Reader>& readers) {
         if (one.here()) readers[0].value<double>();
         readAll(readers, readOne);
@@ -380,7 +380,7 @@ TEST(Records, DamagedMessagesAreRefusedOnAllRanks) {
     const int victim = t.size() - 1;
     for (const int damage : {-1, 0, 1}) {
       const std::string text = damage == 0 ? "no memory for a message"
-                                           : "malformed message: 32 bytes wanted for a record";
+                                           : "malformed message: 32 bytes expected for a record";
       expectErrorOf(t, victim, text, damage == 0 ? ErrorKind::Memory : ErrorKind::Message, [&] {
         DamagingTransport damaging(t, 0, damage);
         Transport& mine = t.rank() == victim ? static_cast<Transport&>(damaging) : t;
@@ -393,8 +393,8 @@ TEST(Records, DamagedMessagesAreRefusedOnAllRanks) {
       });
     }
     // An answer too many.
-    expectErrorOf(t, victim, "malformed message: answers to other questions", ErrorKind::Message,
-                  [&] {
+    expectErrorOf(t, victim, "malformed message: the number of answers from rank ",
+                  ErrorKind::Message, [&] {
                     DamagingTransport damaging(t, 0, 1);
                     Transport& mine = t.rank() == victim ? static_cast<Transport&>(damaging) : t;
                     (void)askOwners<std::int64_t>(

@@ -498,7 +498,9 @@ TEST(DistributedUnion, WrongArgumentsAreRefusedOnAllRanks) {
     UnionOptions options;
     options.method = method;
     if (!last) links.assign(1, {});
-    return errorOf([&] { uniteSets(transport, assignment, {last ? sets : 1}, links, options); });
+    return errorOf([&] {
+      static_cast<void>(uniteSets(transport, assignment, {last ? sets : 1}, links, options));
+    });
   };
   const BlockId own = transport.size() - 1;
   const auto has = [](const std::string& text, const std::string& part) {
@@ -516,8 +518,9 @@ TEST(DistributedUnion, WrongArgumentsAreRefusedOnAllRanks) {
   std::vector<std::int64_t> counts(std::size_t(transport.size()), 1);
   counts.back() = 0;
   const std::vector<std::int64_t> sets(1, 1);
-  EXPECT_TRUE(has(errorOf([&] { uniteSets(transport, Assignment(counts), sets, {{}}, {}); }),
-                  "of 1 blocks given for 0 local blocks"));
+  EXPECT_TRUE(has(
+      errorOf([&] { static_cast<void>(uniteSets(transport, Assignment(counts), sets, {{}}, {})); }),
+      "of 1 blocks given for 0 local blocks"));
 }
 
 // ---- Malformed messages: the last rank runs a program of its own ----

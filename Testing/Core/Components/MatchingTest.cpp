@@ -194,19 +194,20 @@ TEST(Matching, WrongArgumentsAreRefusedOnAllRanks) {
   const Assignment assignment = Assignment::gather(transport, 1);
   const bool last = transport.rank() == transport.size() - 1;
   EXPECT_NE(errorOf([&] {
-              matchEntities(transport, assignment, Keys(last ? 2 : 1));
+              static_cast<void>(matchEntities(transport, assignment, Keys(last ? 2 : 1)));
             }).find("keys of 2 blocks given for 1 local blocks"),
             std::string::npos);
   const std::vector<std::uint32_t> sets = {0};
   EXPECT_NE(errorOf([&] {
-              linkSets(transport, assignment, Matches(last ? 2 : 1),
-                       {Span<const std::uint32_t>(sets)});
+              static_cast<void>(linkSets(transport, assignment, Matches(last ? 2 : 1),
+                                         {Span<const std::uint32_t>(sets)}));
             }).find("matches of 2"),
             std::string::npos);
   const auto linking = [&](const Match& match) {
     return errorOf([&] {
-      linkSets(transport, assignment, {last ? Matches::value_type{match} : Matches::value_type{}},
-               {Span<const std::uint32_t>(sets)});
+      static_cast<void>(linkSets(transport, assignment,
+                                 {last ? Matches::value_type{match} : Matches::value_type{}},
+                                 {Span<const std::uint32_t>(sets)}));
     });
   };
   EXPECT_NE(linking({1, 0, 0}).find("entity 1"), std::string::npos);
@@ -256,9 +257,9 @@ TEST(Matching, MalformedMessagesAreAnErrorOnAllRanks) {
                                                            {{}, bytesOf(0, 0, stranger + 1, 0)},
                                                            {{}, bytesOf(0, 0, stranger, -1)}};
     for (std::size_t i = 0; i < matching.size(); ++i) {
-      const std::string error =
-          errorWithStranger(transport, matching[i].first, matching[i].second,
-                            [&] { matchEntities(transport, assignment, {{keyOfPoint(1)}}); });
+      const std::string error = errorWithStranger(
+          transport, matching[i].first, matching[i].second,
+          [&] { static_cast<void>(matchEntities(transport, assignment, {{keyOfPoint(1)}})); });
       EXPECT_NE(error.find("malformed message"), std::string::npos) << "message " << i;
     }
     // Of a set: owner, entity, block and set; of a link: block, set, other block and set.
@@ -274,9 +275,11 @@ TEST(Matching, MalformedMessagesAreAnErrorOnAllRanks) {
                                                           {{}, bytesOf(0, 0, -1, 0)}};
     const std::vector<std::uint32_t> sets = {0};
     for (std::size_t i = 0; i < linking.size(); ++i) {
-      const std::string error = errorWithStranger(
-          transport, linking[i].first, linking[i].second,
-          [&] { linkSets(transport, assignment, {{}}, {Span<const std::uint32_t>(sets)}); });
+      const std::string error =
+          errorWithStranger(transport, linking[i].first, linking[i].second, [&] {
+            static_cast<void>(
+                linkSets(transport, assignment, {{}}, {Span<const std::uint32_t>(sets)}));
+          });
       EXPECT_NE(error.find("malformed message"), std::string::npos) << "message " << i;
     }
   });

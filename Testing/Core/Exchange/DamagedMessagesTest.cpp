@@ -10,6 +10,8 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/MeshPieces.h"
+#include "Components/ThreeSets.h"
+#include "Support/OneEach.h"
 #include "Support/Sanitized.h"
 #include "Support/World.h"
 #include "Tributary/Advection/Tracer.h"
@@ -34,6 +36,7 @@ namespace {
 
 using testing::errorOf;
 using testing::ForwardingTransport;
+using testing::oneEach;
 using testing::Sanitized;
 
 /// What happens to one of the messages that a rank receives.
@@ -168,10 +171,6 @@ void expectAll(const std::string& errors, const std::vector<std::string>& phrase
   }
 }
 
-Assignment oneEach(Transport& transport) {
-  return Assignment(std::vector<std::int64_t>(static_cast<std::size_t>(transport.size()), 1));
-}
-
 void add(const std::int64_t* lower, const std::int64_t* upper, std::int64_t* result,
          std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) result[i] = lower[i] + upper[i];
@@ -196,8 +195,9 @@ TEST(DamagedMessages, OfBlockingCollectives) {
       (void)Assignment::gather(transport, 1);
     });
   }
-  expectAll(errors, {"no memory for a message", "bytes wanted", "no whole number of values",
-                     "the number of blocks must be at least 0"});
+  expectAll(errors,
+            {"no memory for a message", "bytes expected", "not a multiple of the size of a value",
+             "the number of blocks must be at least 0"});
 }
 
 TEST(DamagedMessages, OfAMerge) {
@@ -205,11 +205,11 @@ TEST(DamagedMessages, OfAMerge) {
     MergeReduction<std::string> merge(
         transport, oneEach(transport), {2, 2},
         [](std::string& lower, std::string&& upper) { lower += upper; });
-    merge.run({std::string(24, 'a')});
+    static_cast<void>(merge.run({std::string(24, 'a')}));
   });
-  expectAll(errors,
-            {"a message of a reduction is too short", "block 2 to block 0 in round",
-             "does not merge into block", "a second one of block", "a range of", "bytes too many"});
+  expectAll(errors, {"a message of a reduction is too short", "block 2 to block 0 in round",
+                     "does not merge into block", "a duplicate from block", "a range of",
+                     "bytes too many"});
 }
 
 TEST(DamagedMessages, OfAMergeOfArrays) {
@@ -218,7 +218,7 @@ TEST(DamagedMessages, OfAMergeOfArrays) {
     std::vector<std::int64_t> array(10, 1);
     merge.run({array.data()});
   });
-  expectAll(errors, {"of a merge reduction of arrays", "a second one of block"});
+  expectAll(errors, {"of a merge reduction of arrays", "a duplicate from block"});
 }
 
 TEST(DamagedMessages, OfASwap) {
@@ -227,7 +227,7 @@ TEST(DamagedMessages, OfASwap) {
     std::vector<std::int64_t> array(10, 1);
     swap.run({array.data()});
   });
-  expectAll(errors, {"of a swap reduction", "a second one of block"});
+  expectAll(errors, {"of a swap reduction", "a duplicate from block"});
 }
 
 TEST(DamagedMessages, OfABroadcast) {
@@ -235,7 +235,7 @@ TEST(DamagedMessages, OfABroadcast) {
     Broadcast<std::string> broadcast(transport, oneEach(transport));
     broadcast.run(1, transport.rank() == 1 ? std::optional<std::string>("item") : std::nullopt);
   });
-  expectAll(errors, {"a broadcast's second item", "bytes wanted"});
+  expectAll(errors, {"a duplicate item of a broadcast", "bytes expected"});
 }
 
 TEST(DamagedMessages, OfAnAllToAll) {
@@ -248,28 +248,17 @@ TEST(DamagedMessages, OfAnAllToAll) {
         for (int i = 1; i < transport.rank(); ++i) parcels[0].push_back({to, Bytes(11)});
       }
       parcels[0].push_back({3, Bytes(5)});
-      allToAll.run(std::move(parcels));
+      static_cast<void>(allToAll.run(std::move(parcels)));
     }
   });
-  expectAll(errors,
-            {"sends more than once", "no number of parcels", "too many parcels",
-             "a parcel of another block", "a parcel that is too long", "bytes of no parcel"});
+  expectAll(errors, {"sends more than once", "a missing number of parcels", "too many parcels",
+                     "a parcel of another block", "a parcel that is too long",
+                     "bytes that belong to no parcel"});
 }
 
 TEST(DamagedMessages, OfRegions) {
-  // Sets 0 and 1 of all blocks are two regions, set 2 of each is one of its own.
   const auto number = [](Transport& transport) {
-    const BlockId mine = transport.rank();
-    BlockFacts facts;
-    facts.sets.resize(3);
-    facts.values.resize(3);
-    for (std::size_t s = 0; s < 3; ++s) {
-      facts.sets[s].cells = 1 + mine;
-      facts.sets[s].key = {s, static_cast<std::uint64_t>(mine), 0, 0};
-    }
-    NumberedRegions regions =
-        numberRegions(transport, oneEach(transport), {{{0, 0}, {0, 1}, {mine, 2}}}, {facts}, 1,
-                      RegionOrder::LeastKey);
+    NumberedRegions regions = testing::numberThreeSets(transport);
     EXPECT_EQ(regions.table.total, 2 + transport.size());
     std::vector<RegionCount> counts;
     for (std::int64_t region = 0; region < regions.table.total; ++region) {
@@ -280,8 +269,8 @@ TEST(DamagedMessages, OfRegions) {
   std::string errors;
   for (const int victim : {0, 1}) errors += errorsUnderDamage(2, victim, number);
   expectAll(errors,
-            {"regions with other values", "a set that does not exist", "answers to other questions",
-             "a number of no region", "malformed message: a region of another rank",
+            {"regions with other values", "a set that does not exist", "the number of answers",
+             "a number that no region has", "malformed message: a region of another rank",
              "points of a region of another rank"});
 }
 
@@ -327,12 +316,12 @@ TEST(DamagedMessages, OfATracer) {
       // In a cell and on a face between cells; the first block is the other rank's.
       std::vector<Seed> seeds;
       if (transport.rank() == 1) seeds = {{{0.3, 0.2, -0.4}, 0}, {{-0.5, -0.5, 0.1}, 1}};
-      trace(transport, mesh->domain, seeds, options);
+      static_cast<void>(trace(transport, mesh->domain, seeds, options));
     });
   }
-  expectAll(errors,
-            {"a seed for another rank's block", "a particle in cell", "no particle can be in stage",
-             "a face that block", "a face of another rank's block"});
+  expectAll(errors, {"a seed for another rank's block", "a particle in cell",
+                     "a particle cannot be in stage", "a face that block",
+                     "a face of another rank's block"});
 }
 
 }  // namespace

@@ -339,13 +339,13 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
   const auto expect = [&](const std::string& text, auto change) {
     EXPECT_NE(refusal(change).find(text), std::string::npos) << text << ": " << refusal(change);
   };
-  expect("there are 4, 8, 6 and 26", [](HybridSetting& s) { s.neighbors = 5; });
+  expect("choose 4, 8, 6 or 26", [](HybridSetting& s) { s.neighbors = 5; });
   expect("along an axis", [](HybridSetting& s) { s.points[1] = 0; });
-  expect("1 along z", [](HybridSetting& s) { s.points[2] = 3; });
+  expect("1 point along z", [](HybridSetting& s) { s.points[2] = 3; });
   expect("subregions along", [](HybridSetting& s) { s.subregions[0] = 0; });
   expect("2^20", [](HybridSetting& s) { s.subregions = {1 << 15, 1 << 15}; });
   expect("threads", [](HybridSetting& s) { s.threads = 0; });
-  expect("threads in all", [](HybridSetting& s) {
+  expect("threads in total", [](HybridSetting& s) {
     s.subregions = {1 << 10, 1};
     s.threads = 1 << 12;
   });
@@ -357,14 +357,14 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
     s.communicates = CommunicatingThread::Dedicated;
     s.threads = 1;
   });
-  expect("not with a master", [](HybridSetting& s) {
+  expect("does not support a master", [](HybridSetting& s) {
     s.communicates = CommunicatingThread::Dedicated;
     s.master = true;
   });
-  expect("by times of one with 4", [](HybridSetting& s) { s.neighbors = 8; });
-  expect("layers of 300", [](HybridSetting& s) { s.points[0] = 300; });
+  expect("times are those of a stencil with 4", [](HybridSetting& s) { s.neighbors = 8; });
+  expect("layers have 300", [](HybridSetting& s) { s.points[0] = 300; });
   const auto nothing = [](HybridSetting&) {};
-  EXPECT_NE(refusal(nothing, 0).find("seconds; give some"), std::string::npos);
+  EXPECT_NE(refusal(nothing, 0).find("must be finite and greater than 0"), std::string::npos);
   EXPECT_EQ(refusal(nothing), "");
 
   const auto unmodeled = [&](auto change) {
@@ -374,9 +374,10 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
   };
   EXPECT_NE(unmodeled([](MeasuredTimes& m) { m.setting.workShare = 0.5; }).find("measure with 1"),
             std::string::npos);
-  EXPECT_NE(unmodeled([](MeasuredTimes& m) { m.times = OperationTimes(); }).find("no times"),
-            std::string::npos);
-  EXPECT_NE(unmodeled([](MeasuredTimes& m) { m.timingSeconds = 1; }).find("no times"),
+  EXPECT_NE(
+      unmodeled([](MeasuredTimes& m) { m.times = OperationTimes(); }).find("are missing or 0"),
+      std::string::npos);
+  EXPECT_NE(unmodeled([](MeasuredTimes& m) { m.timingSeconds = 1; }).find("are missing or 0"),
             std::string::npos);
   EXPECT_NE(unmodeled([](MeasuredTimes& m) { m.timingSeconds = -1; }).find("timing"),
             std::string::npos);
@@ -388,7 +389,7 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
             std::string::npos);
   EXPECT_NE(unmodeled([](MeasuredTimes& m) {
               m.paces = {1, 1, 0, 1};
-            }).find("above 0"),
+            }).find("must be greater than 0"),
             std::string::npos);
   // Two samples are too few for a family.
   MeasuredTimes few = constantTimes(setting);
@@ -416,9 +417,9 @@ TEST(ModelError, IsThatOfMeansAndOfPairs) {
   // All pairs of 1, 1, 2, 2 with themselves: 0, +100 %, -50 %, 0, as often.
   EXPECT_NEAR(error.ofPairsIfPerfect, 0.125, 1e-12);
   measured.seconds = {1, 0};
-  EXPECT_NE(errorOf([&] { errorOfModel(modeled, measured); }).find("not positive"),
+  EXPECT_NE(errorOf([&] { errorOfModel(modeled, measured); }).find("must be greater than 0"),
             std::string::npos);
-  EXPECT_NE(errorOf([&] { errorOfModel({}, measured); }).find("without samples"),
+  EXPECT_NE(errorOf([&] { errorOfModel({}, measured); }).find("needs modeled and measured samples"),
             std::string::npos);
 }
 

@@ -224,7 +224,7 @@ TEST(BlockCollectives, AnErrorOfOneRankEndsThemOnAllRanks) {
   AllToAll allToAll(world(), assignment, AllToAll::defaultKValues(ranks));
   std::vector<std::vector<Parcel>> parcels(1);
   parcels[0].push_back({last ? ranks : 0, Bytes(3)});
-  EXPECT_NE(errorOf([&] { allToAll.run(std::move(parcels)); }), "");
+  EXPECT_NE(errorOf([&] { static_cast<void>(allToAll.run(std::move(parcels))); }), "");
   EXPECT_EQ(allToAll.run(std::vector<std::vector<Parcel>>(1)).size(), 1u);
   bool angry = true;
   SampleSort<int, Less> sort(world(), assignment, AllToAll::defaultKValues(ranks),

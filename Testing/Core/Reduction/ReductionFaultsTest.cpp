@@ -103,7 +103,7 @@ std::vector<std::pair<std::string, Reduction>> reductions() {
        [=](Transport& transport, const Assignment& assignment) {
          MergeReduction<std::vector<std::int64_t>> merge(transport, assignment,
                                                          Rounds::full(assignment.total(), 2), join);
-         merge.run({localBlocks(transport, assignment), numbers(20)});
+         static_cast<void>(merge.run({localBlocks(transport, assignment), numbers(20)}));
        }},
       {"all-reduce",
        [=](Transport& transport, const Assignment& assignment) {
@@ -133,7 +133,7 @@ std::vector<std::pair<std::string, Reduction>> reductions() {
          for (auto& ofBlock : parcels) {
            for (BlockId to = 0; to < assignment.total(); ++to) ofBlock.push_back({to, Bytes(10)});
          }
-         exchange.run(std::move(parcels));
+         static_cast<void>(exchange.run(std::move(parcels)));
        }},
       {"sort",
        [](Transport& transport, const Assignment& assignment) {

@@ -624,10 +624,11 @@ TEST(Reductions, AnErrorOfOneRankEndsThemOnAllRanks) {
       world(), assignment, Rounds::full(2 * ranks, 2),
       [](Stubborn& lower, Stubborn&& upper) { lower.text += upper.text; });
   const auto with = [](const char* text) { return std::vector<Stubborn>(2, Stubborn{text}); };
-  EXPECT_EQ(errorOf([&] { merge.run(with(last ? "no" : "yes")); }).empty(), ranks == 1);
+  EXPECT_EQ(errorOf([&] { static_cast<void>(merge.run(with(last ? "no" : "yes"))); }).empty(),
+            ranks == 1);
   std::vector<Stubborn> items = with("yes");
   if (last) items.resize(1);
-  EXPECT_NE(errorOf([&] { merge.run(std::move(items)); }), "");
+  EXPECT_NE(errorOf([&] { static_cast<void>(merge.run(std::move(items))); }), "");
   for (const auto& survivor : merge.run(with("a"))) {
     EXPECT_EQ(survivor.item.text, std::string(static_cast<std::size_t>(2 * ranks), 'a'));
   }

@@ -272,7 +272,8 @@ TEST(MpiErrors, MessagesThatNoTransportSendsAreRefused) {
   };
   EXPECT_NE(refusal({}).find("malformed message: empty"), std::string::npos);
   EXPECT_NE(refusal({std::byte{2}}).find("malformed message: unknown kind"), std::string::npos);
-  EXPECT_NE(refusal({std::byte{1}}).find("malformed message: 24 bytes wanted"), std::string::npos);
+  EXPECT_NE(refusal({std::byte{1}}).find("malformed message: 24 bytes expected"),
+            std::string::npos);
   const auto parts = [&](std::uint64_t data, std::uint64_t tail, std::uint64_t part) {
     return refusal(announcement(data, tail, part)).find("malformed message: parts of ") == 0;
   };

@@ -202,7 +202,8 @@ class Walk {
     return Found::Elsewhere;
   }
 
-  /// The walk ends without a cell: everybody is asked, unless this cell was the answer already.
+  /// Ends a walk without a cell. All blocks are searched for the cell, unless such a search has
+  /// returned this cell already.
   __attribute__((noinline)) void lose(Particle& p) {
     bool finite = true;
     for (int a = 0; a < 3; ++a) finite = finite && p.target[a] - p.target[a] == 0;

@@ -70,7 +70,7 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages) {
       fixed.line < 0 ||
       (fixed.status != static_cast<std::uint8_t>(Status::Active) &&
        fixed.status != static_cast<std::uint8_t>(Status::Seeking)))
-    refuseMessage("no particle can be in stage " + std::to_string(fixed.stage) + " and status " +
+    refuseMessage("a particle cannot be in stage " + std::to_string(fixed.stage) + " and status " +
                   std::to_string(fixed.status));
   MigratingParticle migrating{};
   Particle& p = migrating.particle;

@@ -55,8 +55,7 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
 }
 
 /// Throws on all ranks if an argument is invalid on any rank. Also if schedules or detectors
-/// differ, because ranks would then wait for each other forever. Makes only one reduction, because
-/// an exchange may be short.
+/// differ, because ranks would then wait for each other forever.
 void agreeOnArguments(Transport& transport, const std::string& error,
                       const ExchangeOptions& options) {
   std::string detector;
@@ -68,15 +67,9 @@ void agreeOnArguments(Transport& transport, const std::string& error,
     mine = {static_cast<std::int64_t>(options.schedule), hash, options.detection.arity,
             options.detection.controlLevel, options.detection.initiators};
   }
-  // The negated values give the maxima.
-  for (std::size_t i = 0; i < 5; ++i) mine.push_back(-mine[i]);
-  mine.push_back(error.empty() ? 0 : -1);
-  const auto least = allreduce(transport, ReduceOp::Min, mine);
-  if (least.back() < 0) agreeOnError(transport, error);
-  if (std::equal(least.begin(), least.begin() + 5, least.begin() + 5,
-                 [](std::int64_t low, std::int64_t high) { return low == -high; })) {
-    return;
-  }
+  ErrorCollector errors;
+  if (!error.empty()) errors.note(error);
+  if (sameOnAllRanks(transport, std::move(mine), errors)) return;
   throw Error(
       "exchange: the schedule, the detector or its parameters differ among ranks; the detector of "
       "this rank is '" +

@@ -54,7 +54,7 @@ class Neighborhood : public ScheduleMachine {
           for (int rank = 0; rank < transport_.size(); ++rank) {
             const auto of = subscribers.from(rank);
             if (of.size() == 0) continue;
-            if (of.size() != 1) refuseMessage("two subscriptions of a rank");
+            if (of.size() != 1) refuseMessage("a duplicate subscription");
             if (of[0] != rank) refuseMessage("a subscription of another rank");
             listeners_.push_back(rank);
           }

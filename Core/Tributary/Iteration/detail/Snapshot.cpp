@@ -77,7 +77,7 @@ void Snapshot::receive() {
     } else if (header.round == round_ + 1) {
       deferred_.push_back(std::move(*envelope));
     } else {
-      malformed(envelope->source, "of round " + std::to_string(header.round));
+      malformed(envelope->source, "an unexpected round, " + std::to_string(header.round));
     }
   }
 }
@@ -91,12 +91,13 @@ void Snapshot::take(Envelope&& envelope) {
   const auto from =
       std::find_if(neighbors_.begin(), neighbors_.end(),
                    [&](const Neighbor& neighbor) { return neighbor.rank == envelope.source; });
-  if (from == neighbors_.end()) malformed(envelope.source, "of no neighbor");
+  if (from == neighbors_.end()) malformed(envelope.source, "the rank is not a neighbor");
   const auto index = static_cast<std::size_t>(from - neighbors_.begin());
   if (envelope.bytes.size() != sizeof(Header) + from->receiveCount * sizeof(double)) {
-    malformed(envelope.source, "of " + std::to_string(envelope.bytes.size()) + " bytes");
+    malformed(envelope.source,
+              "an unexpected size of " + std::to_string(envelope.bytes.size()) + " bytes");
   }
-  if (!values_[index].empty()) malformed(envelope.source, "a second one");
+  if (!values_[index].empty()) malformed(envelope.source, "a duplicate");
   values_[index] = std::move(envelope.bytes);
   const auto* first = reinterpret_cast<const double*>(values_[index].data() + sizeof(Header));
   incoming_[index] = {first, from->receiveCount};
@@ -104,7 +105,7 @@ void Snapshot::take(Envelope&& envelope) {
 }
 
 void Snapshot::handle(int source, std::int64_t kind) {
-  malformed(source, "of kind " + std::to_string(kind));
+  malformed(source, "an unknown kind, " + std::to_string(kind));
 }
 
 void Snapshot::send(int destination, std::int64_t kind) {

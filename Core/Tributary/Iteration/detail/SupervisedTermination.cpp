@@ -38,7 +38,7 @@ class SupervisedTermination : public Snapshot {
   void handle(int source, std::int64_t kind) override {
     const bool child = std::count(children_.begin(), children_.end(), source) > 0;
     const bool again = std::count(notified_.begin(), notified_.end(), source) > 0;
-    if (kind != Notification || !child || again) malformed(source, "a wrong notification");
+    if (kind != Notification || !child || again) malformed(source, "an unexpected notification");
     notified_.push_back(source);
   }
 

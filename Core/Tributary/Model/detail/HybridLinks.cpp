@@ -121,7 +121,7 @@ class NeighborLinks : public HybridLinks {
 
   void close() override {
     waitFor(transport_, errors_, [&] { return channels_.close(); });
-    if (errors_.any()) throw Error(errors_.text());
+    errors_.raise();
   }
 
  private:
@@ -176,9 +176,7 @@ class MasterLinks : public HybridLinks {
   std::int64_t epoch() const override { return epoch_; }
   double residual() const override { return residual_; }
   bool stagnates() const override { return false; }
-  void close() override {
-    if (errors_.any()) throw Error(errors_.text());
-  }
+  void close() override { errors_.raise(); }
 
  private:
   Bytes ask(Bytes question) {
@@ -188,7 +186,7 @@ class MasterLinks : public HybridLinks {
       answer = transport_.tryReceive(Topic::Work, session_);
       return answer.has_value();
     });
-    if (!came) throw Error(errors_.text());
+    if (!came) throwError(errors_.report());
     return std::move(answer->bytes);
   }
 
@@ -325,7 +323,7 @@ bool HybridMaster::serve(Transport& transport, Session session, HybridJudge judg
       if (stop && !std::exchange(client.stopped, true)) --running;
     });
   }
-  if (errors.any()) throw Error(errors.text());
+  errors.raise();
   return judge.stagnates();
 }
 

@@ -28,17 +28,8 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
   same.push_back(static_cast<std::int64_t>(hash >> 1));
   std::optional<Rounds> rounds;
   errors.attempt([&] { rounds.emplace(assignment.total(), std::move(kValues)); });
-  // One reduction finds errors and differences.
-  const std::size_t count = same.size();
-  for (std::size_t i = 0; i < count; ++i) same.push_back(~same[i]);
-  same.push_back(errors.any() ? 0 : 1);
-  const std::vector<std::int64_t> least = allreduce(transport, ReduceOp::Min, std::move(same));
-  if (least.back() == 0) errors.agree(transport);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (least[i] != ~least[count + i]) {
-      throw Error("reduction: ranks passed different k-values, assignments or sizes");
-    }
-  }
+  if (!sameOnAllRanks(transport, std::move(same), errors))
+    throw Error("reduction: ranks passed different k-values, assignments or sizes");
   return std::move(*rounds);
 }
 

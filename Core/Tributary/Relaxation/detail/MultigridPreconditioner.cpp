@@ -183,6 +183,8 @@ void MultigridPreconditioner::gatherRestricted(MultigridLevel& coarse) {
         std::memcpy(coarse.right.data() + place, parts[rank].data() + at, bytes);
         at += bytes;
       });
+      if (at != parts[rank].size())
+        refuseMessage("too many residuals from rank " + std::to_string(rank));
     }
   });
 }

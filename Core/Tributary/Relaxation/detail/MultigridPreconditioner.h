@@ -41,8 +41,8 @@ class MultigridPreconditioner {
                           const SiteHalo& halo, const std::vector<SiteRun>& runs,
                           const std::vector<std::uint8_t>& unknown, ParallelFor parallelFor);
 
-  /// Applies one cycle. Notes errors in the messenger. @param residual  of the unknown sites,
-  /// packed
+  /// Applies one cycle. Notes errors in the messenger.
+  /// @param residual  of the unknown sites, packed
   void apply(Span<const double> residual);
   /// The result of the last cycle, by place in the halo's room: 0 at known sites.
   const float* correction() const { return levels_.front().correction.data(); }

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
+
 namespace tributary::detail {
 
 namespace {
@@ -57,9 +59,7 @@ class AllReduce : public Detector {
 }  // namespace
 
 DetectorType allReduceDetector() {
-  return {allReduceTraits(), [](Transport& transport, Session, const DetectorOptions&) {
-            return std::make_unique<AllReduce>(transport);
-          }};
+  return detectorType<AllReduce>(allReduceTraits());
 }
 
 }  // namespace tributary::detail

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
+
 namespace tributary::detail {
 
 namespace {
@@ -74,9 +76,7 @@ class Consensus : public Detector {
 }  // namespace
 
 DetectorType consensusDetector() {
-  return {consensusTraits(), [](Transport& transport, Session, const DetectorOptions&) {
-            return std::make_unique<Consensus>(transport);
-          }};
+  return detectorType<Consensus>(consensusTraits());
 }
 
 }  // namespace tributary::detail

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
+
 namespace tributary::detail {
 
 namespace {
@@ -68,9 +70,7 @@ class FourCounter : public Detector {
 }  // namespace
 
 DetectorType fourCounterDetector() {
-  return {fourCounterTraits(), [](Transport& transport, Session, const DetectorOptions&) {
-            return std::make_unique<FourCounter>(transport);
-          }};
+  return detectorType<FourCounter>(fourCounterTraits());
 }
 
 }  // namespace tributary::detail

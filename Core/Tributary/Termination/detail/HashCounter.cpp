@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/MessagingDetector.h"
 
 namespace tributary::detail {
@@ -131,10 +132,7 @@ class HashCounter : public MessagingDetector {
 }  // namespace
 
 DetectorType hashCounterDetector() {
-  return {hashCounterTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<HashCounter>(transport, session, options);
-          }};
+  return detectorType<HashCounter>(hashCounterTraits());
 }
 
 }  // namespace tributary::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Termination/detail/Nbx.h"
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
+
 namespace tributary::detail {
 
 namespace {
@@ -51,9 +53,7 @@ class Nbx : public Detector {
 }  // namespace
 
 DetectorType nbxDetector() {
-  return {nbxTraits(), [](Transport& transport, Session, const DetectorOptions&) {
-            return std::make_unique<Nbx>(transport);
-          }};
+  return detectorType<Nbx>(nbxTraits());
 }
 
 }  // namespace tributary::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Termination/detail/RingAps.h"
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/RingDetector.h"
 
 namespace tributary::detail {
@@ -64,10 +65,7 @@ class RingAps : public SummingRing<Token> {
 }  // namespace
 
 DetectorType ringApsDetector() {
-  return {ringApsTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<RingAps>(transport, session, options);
-          }};
+  return detectorType<RingAps>(ringApsTraits());
 }
 
 }  // namespace tributary::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "Tributary/Base/Index.h"
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/RingDetector.h"
 
 namespace tributary::detail {
@@ -98,10 +99,7 @@ class RingCounter : public RingDetector<Token> {
 }  // namespace
 
 DetectorType ringCounterDetector() {
-  return {ringCounterTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<RingCounter>(transport, session, options);
-          }};
+  return detectorType<RingCounter>(ringCounterTraits());
 }
 
 }  // namespace tributary::detail

@@ -57,7 +57,7 @@ class RingDetector : public MessagingDetector {
 
   void handle(int source, std::int64_t kind, Reader& body, bool passive) final {
     if (kind != TokenKind || source != (rank() + size() - 1) % size()) {
-      malformed(source, "no token of the previous rank");
+      malformed(source, "a message that is not the token of the previous rank");
     }
     Token token = read(body);
     if (!isValid(token)) malformed(source, "a token with impossible content");

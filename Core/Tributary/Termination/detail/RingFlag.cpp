@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/RingDetector.h"
 
 namespace tributary::detail {
@@ -109,10 +110,7 @@ class RingFlag : public SummingRing<Token> {
 }  // namespace
 
 DetectorType ringFlagDetector() {
-  return {ringFlagTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<RingFlag>(transport, session, options);
-          }};
+  return detectorType<RingFlag>(ringFlagTraits());
 }
 
 }  // namespace tributary::detail

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/MessagingDetector.h"
 
 namespace tributary::detail {
@@ -54,10 +55,7 @@ class SharedCounter : public MessagingDetector {
 }  // namespace
 
 DetectorType sharedCounterDetector() {
-  return {sharedCounterTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<SharedCounter>(transport, session, options);
-          }};
+  return detectorType<SharedCounter>(sharedCounterTraits());
 }
 
 }  // namespace tributary::detail

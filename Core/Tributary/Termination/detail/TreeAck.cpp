@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/MessagingDetector.h"
 
 namespace tributary::detail {
@@ -106,10 +107,7 @@ class TreeAck : public MessagingDetector {
 }  // namespace
 
 DetectorType treeAckDetector() {
-  return {treeAckTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<TreeAck>(transport, session, options);
-          }};
+  return detectorType<TreeAck>(treeAckTraits());
 }
 
 }  // namespace tributary::detail

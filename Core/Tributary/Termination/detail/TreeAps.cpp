@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Termination/detail/TreeAps.h"
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/TreeReports.h"
 
 namespace tributary::detail {
@@ -26,10 +27,7 @@ class TreeAps : public TreeReports {
 }  // namespace
 
 DetectorType treeApsDetector() {
-  return {treeApsTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<TreeAps>(transport, session, options);
-          }};
+  return detectorType<TreeAps>(treeApsTraits());
 }
 
 }  // namespace tributary::detail

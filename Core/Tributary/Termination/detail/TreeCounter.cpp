@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Termination/detail/TreeCounter.h"
 
+#include "Tributary/Termination/detail/DetectorFactory.h"
 #include "Tributary/Termination/detail/TreeReports.h"
 
 namespace tributary::detail {
@@ -31,10 +32,7 @@ class TreeCounter : public TreeReports {
 }  // namespace
 
 DetectorType treeCounterDetector() {
-  return {treeCounterTraits(),
-          [](Transport& transport, Session session, const DetectorOptions& options) {
-            return std::make_unique<TreeCounter>(transport, session, options);
-          }};
+  return detectorType<TreeCounter>(treeCounterTraits());
 }
 
 }  // namespace tributary::detail

@@ -13,7 +13,7 @@ namespace tributary::detail {
 /// the first time reports its counts to the parent of its node. A node that has the reports of all
 /// its children merges them into one report for its own parent. Whenever a rank is passive later
 /// and its counts have changed, it reports the change directly to its ancestor on the control
-/// level. That node keeps the change until it is complete, and otherwise sends it on towards the
+/// level. That node keeps the change until it is complete, and otherwise sends it on toward the
 /// root. The root announces termination when it is complete and all counts are zero.
 ///
 /// State of a rank: the change of its own counts since its last report; for all its nodes (which
