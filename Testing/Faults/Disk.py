@@ -118,7 +118,7 @@ def main():
         os.makedirs(folder)
     COMM.barrier()
     run(FileLimit(folder), messages, [*range(COMM.size), None])
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tributary", folder]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "tributary", folder]
     mounted = COMM.bcast(COMM.rank == 0 and os.geteuid() == 0 and subprocess.run(mount, check=False).returncode == 0)
     messages.take()
     if not mounted:

@@ -5,6 +5,7 @@ pvbatch --sym Limits.py [FILTER]. Limits of some bytes above what a rank has are
 enough.
 """
 
+import ctypes
 import faulthandler
 import resource
 import sys
@@ -22,6 +23,7 @@ MAKE = {
     "ConvectionDiffusion": lambda: scenes.carried(64),
     "HarmonicFill": lambda: scenes.filled(64),
 }
+M_MMAP_THRESHOLD = -3
 LIMITS = [n << 20 for n in (2, 8, 32)]
 
 
@@ -32,6 +34,8 @@ def address_space():
 
 def main():
     messages = scenes.Messages()
+    # Freed memory is given back at once, so that a limit above what is left is one.
+    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 16)
     console = check.os.fdopen(check.os.dup(1), "w")
     for name in sys.argv[1:2] or MAKE:
         scene = MAKE[name]()
@@ -60,6 +64,7 @@ def main():
             assert "ERR|" not in "".join(messages.take()), f"{case}: a message afterwards"
         if COMM.rank == 0:
             print(f"{name}: {refused} of {len(cases)} limits refused", flush=True)
+        assert refused > 0, f"{name}: no limit is too low"
 
 
 if __name__ == "__main__":

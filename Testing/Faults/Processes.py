@@ -8,6 +8,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,7 +41,8 @@ class Job:
     def __init__(self, name, mpirun, pvbatch):
         self.name = name
         self.temporary = os.path.join(OUTPUT, f"tmp.{name}")
-        os.makedirs(self.temporary, exist_ok=True)
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        os.makedirs(self.temporary)
         self.shared = set(os.listdir("/dev/shm"))
         self.process = subprocess.Popen(
             [mpirun, "--oversubscribe", "--bind-to", "none", "-n", str(RANKS), pvbatch, "--sym",

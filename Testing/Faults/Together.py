@@ -16,7 +16,7 @@ OTHER = {
     "StreamTracer": {"IntegrationDirection": 2, "Schedule": 1},
     "Connectivity": {"ScalarRange": [-3.0, -0.2]},
     "FeatureTracker": {"ScalarRange": [0.5, 3.0]},
-    "CriticalPoints": {"CenterTolerance": 0.3},
+    "CriticalPoints": {"SelectCriticalField": scenes.choice(3, 0, "velocity")},
     "ConvectionDiffusion": {"Diffusivity": 0.3},
     "HarmonicFill": {"Smoothness": 1},
 }
@@ -96,8 +96,9 @@ def nested():
     world = vtkMultiProcessController.GetGlobalController()
     color = 0 if COMM.rank < COMM.size - 1 else 1
     part = world.PartitionController(color, COMM.rank)
+    vtkMultiProcessController.SetGlobalController(part)  # which a new filter takes
     scene = make("Connectivity")
-    scene.filter.SetController(part)
+    vtkMultiProcessController.SetGlobalController(world)
     found = []
     for _ in range(2):
         scene.inputs[0].Modified()
