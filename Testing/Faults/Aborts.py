@@ -33,8 +33,8 @@ CASES = {
     "Connectivity": (lambda: scenes.connectivity(160), ("SetupSeconds", "LabelingSeconds", "WritingSeconds")),
     "FeatureTracker": (lambda: scenes.tracker(96), ()),
     "CriticalPoints": (lambda: scenes.critical(64), ()),
-    "ConvectionDiffusion": (lambda: scenes.carried(96, steps=20), ("SetupSeconds", "SolvingSeconds", "WritingSeconds")),
-    "HarmonicFill": (lambda: scenes.filled(128), ("SetupSeconds", "SolvingSeconds", "WritingSeconds")),
+    "ConvectionDiffusion": (lambda: scenes.carried(48, steps=10), ("SetupSeconds", "SolvingSeconds", "WritingSeconds")),
+    "HarmonicFill": (lambda: scenes.filled(64), ("SetupSeconds", "SolvingSeconds", "WritingSeconds")),
 }
 
 
