@@ -174,7 +174,14 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     if (this->IsUnderWay) {
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
     }
+    if (this->IsWhole) {
+      this->SetAbortOutput(false);  // an abort that came too late, on this rank alone
+    }
     return 1;
+  } catch (const tributary::LostMessage& e) {
+    // All other errors of this type are those that all ranks have agreed on.
+    error = e.what();
+    owned->abandon(e.kind(), error.c_str());
   } catch (const tributary::Error& e) {
     if (e.kind() == tributary::ErrorKind::Aborted) {
       this->SetAbortOutput(true);  // also on ranks that were not asked to abort
@@ -191,6 +198,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     }
   }
   this->GiveUp(outputVector);
+  this->SetAbortOutput(false);  // all ranks report the error
   setSatisfyAnyExtent(outputVector, true);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks have the same error: rank 0 reports it.

@@ -9,9 +9,11 @@ class vtkMultiProcessController;
 
 namespace tributary {
 
-/// Destroys a transport, collectively, unless it is abandoned: see Transport::abandon().
+/// Closes and destroys a transport, collectively, unless a rank abandons it: see
+/// Transport::abandon().
 struct DestroyTransport {
   void operator()(Transport* transport) const {
+    if (!transport->isAbandoned()) transport->close();
     if (!transport->isAbandoned()) delete transport;
   }
 };

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-/// Seconds between two looks, which may call back into a client.
+/// Seconds between two checks, which may call back into a client.
 constexpr double Interval = 0.02;
 constexpr int Arity = 4;
 

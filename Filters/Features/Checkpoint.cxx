@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// At the beginning of an index; the digit is that of the format.
-const std::string Title = "Tributary features 1";
+const std::string Title = "Tributary features 2";
 
 Bytes readFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -47,7 +47,7 @@ void writeFile(const std::string& path, const Bytes& bytes) {
                 "\" of the checkpoint; check the free space and the permissions of the folder");
 }
 
-/// Removes a file when it goes out of scope, unless it is to be kept.
+/// Removes a file when it goes out of scope, unless keep() was called.
 class FreshFile {
  public:
   explicit FreshFile(std::string path) : path_(std::move(path)) {}
@@ -59,6 +59,7 @@ class FreshFile {
   }
   const std::string& path() const { return path_; }
   void keep() { isKept_ = true; }
+  void discard() { isKept_ = false; }
 
  private:
   std::string path_;
@@ -149,6 +150,8 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
   collectively(transport, [&] { writeFile(mine.path(), part); });
   index.sizes = allgather(transport, static_cast<std::int64_t>(part.size()));
   index.checksums = allgather(transport, checksumOf({part.data(), part.size()}));
+  // Rank 0 may make this part one of the checkpoint, whatever this rank encounters meanwhile.
+  mine.keep();
   ErrorCollector errors;
   bool isReplaced = false;
   errors.attempt([&] {
@@ -167,10 +170,11 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
       throw Error("cannot replace \"" + indexPath() + "\": " + error.message() +
                   "; check the permissions of the folder");
     isReplaced = true;
-    removeOtherParts(folder_, index.generation);
   });
-  // From then on the new parts are those of the checkpoint, whatever other ranks run into.
-  if (allreduce(transport, ReduceOp::Or, std::int64_t(isReplaced)) != 0) mine.keep();
+  if (allreduce(transport, ReduceOp::Or, std::int64_t(isReplaced)) == 0) mine.discard();
+  errors.attempt([&] {
+    if (isReplaced) removeOtherParts(folder_, index.generation);
+  });
   errors.agree(transport);
 }
 

@@ -136,9 +136,9 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   const bool isPlace = settings_.source >= Source::Sphere && settings_.sourceRate != 0;
   if (allreduce(transport_, ReduceOp::Sum, nonzero) == 0 && isPlace)
     throw Error(
-        "no cell that is not hidden is in the source that SourceType chooses; move the source into "
-        "the input, or make it "
-        "larger than a cell");
+        "no cell that is not hidden is in the source that Source Type chooses; move the source "
+        "into "
+        "the input, or make it larger than a cell");
 }
 
 /// Sets the initial concentration.

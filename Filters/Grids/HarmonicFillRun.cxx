@@ -74,7 +74,7 @@ vtkDataArray* HarmonicFillRun::arrayOf(const GridPiece& piece, const Task& task)
     throw Error("a piece of the input lacks " + nameOf(task.name, task.isAtCells) + " with " +
                 std::to_string(task.components) +
                 " components, which another piece has; choose arrays that all pieces have with " +
-                (task.isAtCells ? "CellArrays" : "PointArrays"));
+                (task.isAtCells ? "Cell Arrays" : "Point Arrays"));
   return array;
 }
 
@@ -285,6 +285,8 @@ bool HarmonicFillRun::fillComponent(const GridSites& sites, int component, doubl
   try {
     result =
         solver_->fill(values, [&](double done) { return context_.monitor(begin + share * done); });
+  } catch (const LostMessage&) {
+    throw;  // of this rank alone
   } catch (const Error& error) {
     throw Error(error.kind(), nameOf(task.name, task.isAtCells) + ": " + error.what(),
                 error.rank());

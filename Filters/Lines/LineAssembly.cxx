@@ -20,7 +20,7 @@ namespace tributary {
 namespace {
 
 /// Batches that a rank evaluates in a round, half a million points. Rounds bound the memory for
-/// messages, and the time between two looks for an abort.
+/// messages, and the time between two checks for an abort.
 constexpr std::int64_t BatchesPerRound = 2048;
 
 /// Collective. Evaluates all points recorded on all ranks and writes them to their places.

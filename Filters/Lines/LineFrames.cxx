@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-/// Lines between two looks for an abort.
+/// Lines between two checks for an abort.
 constexpr std::int64_t LinesPerPiece = 64;
 
 struct Vec {

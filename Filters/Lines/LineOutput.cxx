@@ -23,9 +23,9 @@
 namespace tributary {
 namespace {
 
-/// Points between two looks for an abort.
+/// Points between two checks for an abort.
 constexpr std::int64_t PointsPerPiece = std::int64_t(1) << 20;
-/// Lines between two looks for an abort.
+/// Lines between two checks for an abort.
 constexpr std::int64_t LinesPerPiece = 1024;
 
 /// Touches each page of fresh memory. Points are written to places all over it, so that otherwise

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t PointsPerBatch = 256;
 
-/// Batches and received records between two looks for an abort.
+/// Batches and received records between two checks for an abort.
 constexpr std::size_t BatchesPerPiece = 256;
 constexpr std::int64_t RecordsPerPiece = std::int64_t(1) << 19;
 
@@ -83,7 +83,7 @@ struct Packing {
   std::int64_t groups(std::size_t batches) const {
     return static_cast<std::int64_t>((batches + batchesPerGroup - 1) / batchesPerGroup);
   }
-  /// Between two looks for an abort.
+  /// Between two checks for an abort.
   std::int64_t groupsPerPiece() const {
     return static_cast<std::int64_t>(std::max<std::size_t>(1, BatchesPerPiece / batchesPerGroup));
   }

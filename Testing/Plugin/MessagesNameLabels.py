@@ -16,10 +16,10 @@ from PropertiesAreRead import FILTERS, proxies
 # tables, names of arrays.
 FILTER_NAMES = {
     "Cell Data", "Point Data", "Extract Surface", "Tetrahedralize", "Hyper Tree Grid", "Unstructured Grid",
-    "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid",
+    "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid", "Transform",
 }
 VALUES = {"Not A Number", "Harmonic", "Kind Change", "Merge"}
-NOT_PROPERTIES = {"Filled", "GlobalIds", "MPI", "ReasonForTermination"}
+NOT_PROPERTIES = {"Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}
 COUNTS = {"Seeds", "Ranks"}

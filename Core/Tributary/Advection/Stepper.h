@@ -179,7 +179,7 @@ TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Num
 inline Reason reasonAtRest(const StepRules& rules, const Particle& p) {
   const double size = magnitude(p.h);
   if (p.length + size >= rules.maximumLength * Reached) return Reason::OutOfLength;
-  if (magnitude(p.time) + size / p.speed >= rules.maximumTime * Reached) return Reason::OutOfTime;
+  if (size >= (rules.maximumTime * Reached - magnitude(p.time)) * p.speed) return Reason::OutOfTime;
   return Reason::Stagnation;
 }
 

@@ -44,7 +44,7 @@ constexpr std::size_t BatchesPerBlock = 4;
 constexpr std::int64_t ExtraSteps = 16;
 /// With at most this many particles, a second thread costs more than it gains.
 constexpr std::int64_t Grain = 64;
-/// Seeds and searches between two looks for an abort.
+/// Seeds and searches between two checks for an abort.
 constexpr std::int64_t SeedsPerPiece = 8192;
 
 int stagesOf(Integrator integrator) {

@@ -28,7 +28,7 @@ constexpr std::size_t LargestWhole = 256 << 10;
 // Up to this size a copy costs less than an announcement.
 constexpr std::size_t LargestCopy = 64 << 10;
 
-// Seconds between two looks for an alarm of a rank that waits.
+// Seconds between two checks of a waiting rank for an alarm.
 constexpr double AlarmInterval = 1e-3;
 
 /// The message of a rank that abandons the transport.
@@ -128,8 +128,16 @@ class MpiTransport : public RealTimeTransport {
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
-  ~MpiTransport() override {
-    reportErrors("closing the MPI transport", [&] { drain(); });
+  ~MpiTransport() override { close(); }
+
+  void close() noexcept override {
+    if (std::exchange(closed_, true)) return;
+    try {
+      drain();
+    } catch (...) {
+      // The rank that abandoned the transport reports why.
+      if (!abandoned_) reportErrors("closing the MPI transport", [] { throw; });
+    }
   }
 
   int rank() const override { return rank_; }
@@ -270,26 +278,22 @@ class MpiTransport : public RealTimeTransport {
     check(MPI_Recv(&alarm_, sizeof alarm_, MPI_BYTE, status.MPI_SOURCE, tags_.alarm(), comm_,
                    MPI_STATUS_IGNORE),
           "MPI_Recv");
-    alarm_.text[sizeof alarm_.text - 1] = 0;
-    if (alarm_.kind < ErrorKind::Input || alarm_.kind > ErrorKind::Internal)
-      alarm_.kind = ErrorKind::Internal;
-    throw Error(alarm_.kind, "rank " + std::to_string(status.MPI_SOURCE) + ": " + alarm_.text,
-                status.MPI_SOURCE);
+    throwAlarm(status.MPI_SOURCE);
   }
 
   void abandon(ErrorKind kind, const char* why) noexcept override {
     if (std::exchange(abandoned_, true)) return;
     alarm_.kind = kind;
     std::strncpy(alarm_.text, why, sizeof alarm_.text - 1);
-    reportErrors("abandoning the MPI transport", [&] {
-      for (int rank = 0; rank < size_; ++rank) {
-        if (rank == rank_) continue;
+    for (int rank = 0; rank < size_; ++rank) {
+      if (rank == rank_) continue;
+      reportErrors("abandoning the MPI transport", [&] {
         MPI_Request request = MPI_REQUEST_NULL;
         check(MPI_Isend(&alarm_, sizeof alarm_, MPI_BYTE, rank, tags_.alarm(), comm_, &request),
               "MPI_Isend");
         check(MPI_Request_free(&request), "MPI_Request_free");  // it completes nevertheless
-      }
-    });
+      });
+    }
   }
   bool isAbandoned() const override { return abandoned_; }
 
@@ -418,15 +422,30 @@ class MpiTransport : public RealTimeTransport {
     return flag != 0;
   }
 
+  /// Throws the error of the rank that has sent the alarm.
+  [[noreturn]] void throwAlarm(int source) {
+    alarm_.text[sizeof alarm_.text - 1] = 0;
+    if (alarm_.kind < ErrorKind::Input || alarm_.kind > ErrorKind::Internal)
+      alarm_.kind = ErrorKind::Internal;
+    throw Error(alarm_.kind, "rank " + std::to_string(source) + ": " + alarm_.text, source);
+  }
+
   /// Receives and discards messages that were not received, and completes the sends of this rank.
+  /// Throws if a rank has abandoned the transport.
   void drain() {
-    std::vector<std::int64_t> sentToMe(static_cast<std::size_t>(size_), 0);
-    check(
-        MPI_Alltoall(ledger_.sentTo.data(), 1, MPI_INT64_T, sentToMe.data(), 1, MPI_INT64_T, comm_),
-        "MPI_Alltoall");
-    std::int64_t expected = 0;
-    for (const auto count : sentToMe) expected += count;
     Backoff backoff;
+    sentToMe_.resize(static_cast<std::size_t>(size_));
+    MPI_Request counting = MPI_REQUEST_NULL;
+    check(MPI_Ialltoall(ledger_.sentTo.data(), 1, MPI_INT64_T, sentToMe_.data(), 1, MPI_INT64_T,
+                        comm_, &counting),
+          "MPI_Ialltoall");
+    for (int counted = 0; !counted;) {
+      check(MPI_Test(&counting, &counted, MPI_STATUS_IGNORE), "MPI_Test");
+      if (!counted) backoff.pause(*this);
+    }
+    std::int64_t expected = 0;
+    for (const auto count : sentToMe_) expected += count;
+    backoff.reset();
     while (ledger_.received < expected || !requests_.empty() || !arrivals_->empty() ||
            !ledger_.dropped.empty()) {
       backoff.pause(*this);
@@ -440,6 +459,12 @@ class MpiTransport : public RealTimeTransport {
             "MPI_Improbe");
       if (!found) continue;
       backoff.reset();
+      if (status.MPI_TAG == tags_.alarm()) {
+        abandoned_ = true;
+        check(MPI_Mrecv(&alarm_, sizeof alarm_, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+              "MPI_Mrecv");
+        throwAlarm(status.MPI_SOURCE);
+      }
       int count = 0;
       check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
       Bytes dropped;
@@ -457,7 +482,9 @@ class MpiTransport : public RealTimeTransport {
   OwnCommunicator comm_;
   Alarm alarm_;  // sent and received without an allocation
   bool abandoned_ = false;
+  bool closed_ = false;
   double alarmLook_ = 0;
+  std::vector<std::int64_t> sentToMe_;  // outlives a drain() that an alarm ends
   int rank_;
   OwnMessages own_;
   int lastSource_ = -1;

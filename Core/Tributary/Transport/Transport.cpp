@@ -85,7 +85,7 @@ void Backoff::pause(Transport& transport) {
     transport.relax(0);
     return;
   }
-  // A rank that waits tells the others, which may be at work, that they are to end.
+  // Notifies the other ranks, which may be computing.
   static_cast<void>(transport.isInterrupted());
   const int doublings = std::min(empty_ - SpinningPolls - YieldingPolls, 10);
   transport.relax(std::min(FirstSleep * (1 << doublings), LongestSleep));

@@ -251,6 +251,9 @@ class Transport {
     static_cast<void>(kind);
     static_cast<void>(why);
   }
+  /// Completes the communication of this rank, as the destructor does otherwise. Collective; no
+  /// other function may be called afterwards but isAbandoned(). Writes errors to stderr.
+  virtual void close() noexcept {}
   /// Whether this rank has abandoned the transport, or has learned that another rank has.
   [[nodiscard]] virtual bool isAbandoned() const { return false; }
 
@@ -279,7 +282,7 @@ void checkPersistent(int rank, int ranks, std::size_t size);
 /// @param here  this rank
 void checkPersistentSize(std::size_t received, std::size_t expected, int source, int here);
 
-/// Waiting strategy of a polling loop, which also looks whether the rank is interrupted. Polls that
+/// Waiting strategy of a polling loop, which also checks for an interruption. Polls that
 /// make no progress first repeat immediately, then yield to the scheduler, then sleep for
 /// increasing times of at most 100 microseconds, so that a waiting rank does not take the core from
 /// a working one.
