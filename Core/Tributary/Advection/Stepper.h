@@ -139,7 +139,7 @@ TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules
   StepVerdict<Number, Condition> verdict;
   verdict.accepted = settled | (good & ((limited == 0) | (clamped == size)));
   verdict.lastTry = limited;
-  verdict.undefined = (settled == 0) & (ratio != ratio);
+  verdict.undefined = (settled == 0) & (ratio != ratio);  // NOLINT(misc-redundant-expression): NaN
   verdict.next = select(settled, h, directionOf(p) * clamped);
   verdict.h = select(verdict.accepted, h, verdict.next);
   return verdict;

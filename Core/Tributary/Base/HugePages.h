@@ -19,13 +19,13 @@ class HugePages {
  public:
   /// Allocates memory. Throws std::bad_alloc.
   explicit HugePages(std::size_t bytes) {
-    constexpr std::size_t huge = std::size_t(1) << 21;
-    const std::size_t alignment = bytes >= huge ? huge : 64;
+    constexpr std::size_t Huge = std::size_t(1) << 21;
+    const std::size_t alignment = bytes >= Huge ? Huge : 64;
     bytes = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
     if (!memory_) throw std::bad_alloc();
 #ifdef __linux__
-    if (bytes >= huge) madvise(memory_.get(), bytes, MADV_HUGEPAGE);
+    if (bytes >= Huge) madvise(memory_.get(), bytes, MADV_HUGEPAGE);
 #endif
   }
   /// The memory, owned by this object.

@@ -131,10 +131,10 @@ void writeLabels(const LatticeLabels& labels, const LatticeSize& size, Span<cons
   if (maskWords(size) < 0 || labels.rowBegin.size() != std::size_t(size[1] * size[2]) + 1)
     throw Error("labels of " + std::to_string(labels.rowBegin.size()) +
                 " - 1 rows do not fit the lattice");
-  constexpr int logBytes = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  constexpr int LogBytes = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   const LatticeRows rows = rowsOf(labels, size);
   parallelFor(size[1] * size[2], [&](std::int64_t begin, std::int64_t end) {
-    kernel().writeRows(rows, logBytes, valueOfSet.data(), &background, out, begin, end);
+    kernel().writeRows(rows, LogBytes, valueOfSet.data(), &background, out, begin, end);
   });
 }
 

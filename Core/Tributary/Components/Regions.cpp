@@ -282,8 +282,8 @@ std::uint64_t orderedBits(double value) {
   if (value == 0) value = 0;  // -0
   std::uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
-  constexpr std::uint64_t sign = std::uint64_t(1) << 63;
-  return (bits & sign) != 0 ? ~bits : bits | sign;
+  constexpr std::uint64_t Sign = std::uint64_t(1) << 63;
+  return (bits & Sign) != 0 ? ~bits : bits | Sign;
 }
 
 void RegionFacts::add(const RegionFacts& part) {

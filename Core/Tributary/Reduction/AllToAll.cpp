@@ -219,7 +219,7 @@ void AllToAll::unpack(BlockMessage&& message, Block& block) {
     Traveling parcel{label.from, label.to, label.number, {}};
     const auto size = static_cast<std::size_t>(label.bytes);
     if (count == 1) {
-      parcel.bytes = std::move(bytes);
+      parcel.bytes = std::move(bytes);  // NOLINT(bugprone-use-after-move): the only one
       parcel.bytes.resize(size);
     } else {
       parcel.bytes.reserve(size + Tail);

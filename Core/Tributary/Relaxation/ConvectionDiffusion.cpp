@@ -88,7 +88,7 @@ void ConvectionDiffusion::checkFlow(std::size_t axis, const CellGrid& grid,
     throw Error("cells " + std::to_string(box_.lo[axis]) + " to " +
                 std::to_string(box_.hi[axis] - 1) + " along axis " + std::to_string(axis) +
                 " are not in the grid, which has " + std::to_string(whole));
-  const auto count = box_.cells() / n * (n + 1);
+  const auto count = n > 0 ? box_.cells() / n * (n + 1) : 0;
   if (static_cast<std::int64_t>(velocity.size()) != count ||
       (!closed.empty() && closed.size() != velocity.size()))
     throw Error(std::to_string(velocity.size()) + " velocities and " +

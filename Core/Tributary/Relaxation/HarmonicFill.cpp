@@ -368,7 +368,7 @@ template <class Equation>
 bool HarmonicFill::Solver::solve(Equation&& equation, const std::function<bool(double)>& monitor,
                                  HarmonicFillResult& result) {
   using Real = typename std::decay_t<Equation>::Real;
-  constexpr bool checksCorrections = std::decay_t<Equation>::ChecksCorrections;
+  constexpr bool ChecksCorrections = std::decay_t<Equation>::ChecksCorrections;
   const double goal = ShareOfCycles * options_.tolerance;
   std::vector<Real>& direction = equation.direction();
   double worst = allreduce(transport_, ReduceOp::Max, equation.residual());
@@ -377,7 +377,7 @@ bool HarmonicFill::Solver::solve(Equation&& equation, const std::function<bool(d
   std::fill(direction.begin(), direction.end(), Real(0));
   std::fill(flow_.begin(), flow_.end(), 0.0);
   double step = 0;
-  while ((checksCorrections || worst > goal) && result.cycles < options_.cycleLimit &&
+  while ((ChecksCorrections || worst > goal) && result.cycles < options_.cycleLimit &&
          result.cycles - last < std::decay_t<Equation>::CyclesWithoutProgress) {
     begin = std::max(begin, gap);
     const double progress = gap > goal ? std::log(begin / gap) / std::log(begin / goal) : 0;
@@ -387,7 +387,7 @@ bool HarmonicFill::Solver::solve(Equation&& equation, const std::function<bool(d
     auto products = productsOfCorrection();
     if (!sumOverRanks({products.data(), products.size()}, continues)) return false;
     if (!(products[0] > 0)) break;  // converged, or not a number
-    if constexpr (checksCorrections) {
+    if constexpr (ChecksCorrections) {
       gap = std::max(worst, allreduce(transport_, ReduceOp::Max, equation.correction()));
       if (gap <= goal) break;
     }
@@ -402,7 +402,7 @@ bool HarmonicFill::Solver::solve(Equation&& equation, const std::function<bool(d
     if (!(energy > 0)) break;
     step = old / energy;
     worst = allreduce(transport_, ReduceOp::Max, moveBy(step, equation));
-    if constexpr (!checksCorrections) gap = worst;
+    if constexpr (!ChecksCorrections) gap = worst;
     if (gap < 0.9 * least) {
       least = gap;
       last = result.cycles;

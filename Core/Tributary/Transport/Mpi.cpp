@@ -128,7 +128,7 @@ class MpiTransport : public RealTimeTransport {
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
-  ~MpiTransport() override { close(); }
+  ~MpiTransport() override { MpiTransport::close(); }
 
   void close() noexcept override {
     if (std::exchange(closed_, true)) return;
@@ -451,7 +451,7 @@ class MpiTransport : public RealTimeTransport {
       backoff.pause(*this);
       arrivals_->dropComplete();
       ledger_.dropped.remove_if([&](DroppedMpiSend& send) { return complete(send); });
-      poll();
+      MpiTransport::poll();
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;

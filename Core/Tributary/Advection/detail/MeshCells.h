@@ -29,8 +29,8 @@ struct CellPoints {
   std::int64_t count;
   std::uint8_t type;
   std::int64_t operator[](int i) const {
-    constexpr int swapped[] = {0, 1, 3, 2, 4, 5, 7, 6};
-    return ids[type == Voxel || type == Pixel ? swapped[i] : i];
+    constexpr int Swapped[] = {0, 1, 3, 2, 4, 5, 7, 6};
+    return ids[type == Voxel || type == Pixel ? Swapped[i] : i];
   }
 };
 inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {

@@ -31,13 +31,13 @@ CellShape shapeOf(std::uint8_t type) {
 }
 
 const CellTopology& topologyOf(CellShape shape) {
-  static constexpr CellTopology triangle{3, 0, {}, 3, {2, 2, 2}, {{0, 2}, {0, 1}, {1, 2}}},
-      quad{4, 0, {}, 4, {2, 2, 2, 2}, {{0, 3}, {1, 2}, {0, 1}, {3, 2}}}, foreign{};
+  static constexpr CellTopology Triangle{3, 0, {}, 3, {2, 2, 2}, {{0, 2}, {0, 1}, {1, 2}}},
+      Quad{4, 0, {}, 4, {2, 2, 2, 2}, {{0, 3}, {1, 2}, {0, 1}, {3, 2}}}, Foreign{};
   static const CellTopology* const ofShape[] = {
       topologyOf(Tetra), topologyOf(Hexahedron),
       topologyOf(Wedge), topologyOf(Pyramid),
-      &triangle,         &quad,
-      &foreign,
+      &Triangle,         &Quad,
+      &Foreign,
   };
   return *ofShape[static_cast<int>(shape)];
 }

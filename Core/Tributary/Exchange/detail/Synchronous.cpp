@@ -55,15 +55,10 @@ class Synchronous : public ScheduleMachine {
   }
 
   std::string phase() const override {
-    switch (state_) {
-      case State::Stepping:
-        return "in round " + std::to_string(round_);
-      case State::Sending:
-        return "sending in round " + std::to_string(round_);
-      case State::Reducing:
-        break;
-    }
-    return "waiting for the end of round " + std::to_string(round_);
+    const std::string round = " round " + std::to_string(round_);
+    if (state_ == State::Stepping) return "in" + round;
+    if (state_ == State::Sending) return "sending in" + round;
+    return "waiting for the end of" + round;
   }
 
  private:

@@ -96,9 +96,9 @@ double VirtualTimeRank::leave(int destination, std::size_t bytes) {
   const LinkCosts& link = network_.link(rank(), destination);
   clock_ += link.overhead;
   const double leaves = std::max(clock_, sendFreeAt_);
-  const double long_ = bytes > 1 ? static_cast<double>(bytes - 1) * link.gapPerByte : 0;
-  sendFreeAt_ = leaves + long_ + link.gap;
-  return leaves + long_;
+  const double transfer = bytes > 1 ? static_cast<double>(bytes - 1) * link.gapPerByte : 0;
+  sendFreeAt_ = leaves + transfer + link.gap;
+  return leaves + transfer;
 }
 
 void VirtualTimeRank::dispatch(int destination, std::size_t bytes, Arrival&& arrival) {
