@@ -184,8 +184,8 @@ class Iteration::Engine {
   void guarded(Action&& action) {
     try {
       action();
-    } catch (const std::exception& error) {
-      notices_->tell(StopReason::Error, error.what());
+    } catch (...) {
+      notices_->tell(StopReason::Error, currentExceptionText());
     }
   }
 

@@ -580,6 +580,24 @@ TEST(Iteration, ErrorsOfOneRankEndAll) {
       3);
 }
 
+TEST(Iteration, ACallbackWithoutMemoryIsAnErrorWithACure) {
+  const LinearSystem system = laplace(6, 6, 0);
+  everywhere(
+      [&](Transport& transport) {
+        SystemPart part(system, transport.rank(), transport.size());
+        IterationProblem problem = part.problem();
+        const bool here = transport.rank() == transport.size() - 1;
+        problem.sweep = [here, sweep = problem.sweep](const Incoming& incoming, bool measure) {
+          if (here) throw std::bad_alloc();
+          return sweep(incoming, measure);
+        };
+        Iteration iteration(transport, problem, optionsOf(Settings[0]));
+        const std::string error = errorOf([&] { iteration.run(); });
+        EXPECT_NE(error.find("there is not enough memory; use"), std::string::npos) << error;
+      },
+      3);
+}
+
 TEST(Iteration, CanBeAborted) {
   const LinearSystem system = laplace(12, 12, 0);
   everywhere(
