@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <new>
 #include <optional>
 
 #include "Iteration/LinearSystems.h"

@@ -46,7 +46,8 @@ def bits_of(proxy, name):
 
 def nothing_known(refusals, data, defaults):
     """An array without a known value, at a step of many: one warning that names it, and all others are filled."""
-    proxy = check.filled(data, **defaults)
+    # Asynchronous iterations on several ranks do not repeat their bits.
+    proxy = check.filled(data, **defaults, Schedule="Synchronous")
     usual, bits = filled(proxy), bits_of(proxy, "u")
     proxy.PointArrays = ["none known", "u"]
     refusals.warned("an array without a known value", proxy, usual, ('the point array "none known": all values', "Unknown"))
