@@ -7,8 +7,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <new>
+#include <numeric>
 #include <optional>
 
 #include "Iteration/LinearSystems.h"
