@@ -73,10 +73,10 @@ class Job:
         os.kill(self.pids[rank], what)
 
     def wait_for(self, more):
-        """For so many more right results."""
+        """Wait for `more` further correct results."""
         goal, end = self.right + more, time.monotonic() + START
         while self.right < goal:
-            assert time.monotonic() < end, f"{self.name}: it does not go on"
+            assert time.monotonic() < end, f"{self.name}: no further result"
             assert not self.others, f"{self.name}: {''.join(self.others)}"
             time.sleep(0.01)
 
