@@ -59,7 +59,7 @@ class Slab : public FieldBlock {
     }
   }
 
-  bool hasCell(std::int32_t cell) const override { return cell == 0; }
+  bool enter(tributary::Particle& particle) const override { return particle.cell == 0; }
 
   void find(const double point[3], CellMatch& best) const override {
     if (ownerOf(point) != id()) return;

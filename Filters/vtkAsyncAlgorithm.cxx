@@ -2,6 +2,7 @@
 #include "vtkAsyncAlgorithm.h"
 
 #include "Common/ControllerTransport.h"
+#include "Common/DataVersion.h"
 #include "Common/InputCheck.h"
 #include "Common/Interruption.h"
 #include "Common/PropertyList.h"
@@ -26,6 +27,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 /// Seconds between two progress events, which may call back into a client.
@@ -44,7 +47,7 @@ void setSatisfyAnyExtent(vtkInformationVector* outputs, bool satisfy) {
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
-vtkAsyncAlgorithm::vtkAsyncAlgorithm() {
+vtkAsyncAlgorithm::vtkAsyncAlgorithm() : CheckedInputs(new std::vector<tributary::DataVersion>) {
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
@@ -76,6 +79,22 @@ void vtkAsyncAlgorithm::CheckInput(vtkDataObject* input) {
                            "; convert it to an unstructured grid, a grid or poly data");
   }
   tributary::checkStructure(input);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::CheckInputs(vtkInformationVector** inputVector) {
+  std::vector<tributary::DataVersion> checked;
+  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
+    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
+      vtkDataObject* input = vtkDataObject::GetData(inputVector[port], i);
+      const std::size_t place = checked.size();
+      if (place >= this->CheckedInputs->size() || !(*this->CheckedInputs)[place].isCurrent(input)) {
+        this->CheckInput(input);
+      }
+      checked.emplace_back(input);
+    }
+  }
+  *this->CheckedInputs = std::move(checked);
 }
 
 //------------------------------------------------------------------------------
@@ -157,11 +176,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       this->CheckExecutionProperties();
       this->DescribeExecutionProperties(properties);
       this->DescribeProperties(properties);
-      for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
-        for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
-          this->CheckInput(vtkDataObject::GetData(inputVector[port], i));
-        }
-      }
+      this->CheckInputs(inputVector);
     });
     properties.agree(transport);
     this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);

@@ -29,9 +29,12 @@
 #include "TributaryFiltersModule.h"  // For export macro
 #include "vtkDataObjectAlgorithm.h"
 
+#include <memory>  // For CheckedInputs
 #include <string>  // For ClassOfOutput
+#include <vector>  // For CheckedInputs
 
 namespace tributary {
+class DataVersion;
 class PropertyList;
 class RunStatistics;
 struct RunContext;
@@ -133,6 +136,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
 
  private:
   void CheckInput(vtkDataObject* input);
+  void CheckInputs(vtkInformationVector** inputVector);
   void GiveUp(vtkInformationVector* outputVector);
   /// @return whether the user asked to abort
   bool ProcessEvents(tributary::Transport& transport);
@@ -140,6 +144,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   vtkAsyncAlgorithm(const vtkAsyncAlgorithm&) = delete;
   void operator=(const vtkAsyncAlgorithm&) = delete;
 
+  /// The inputs of the last execution, which need not be checked again as long as they stay.
+  std::unique_ptr<std::vector<tributary::DataVersion>> CheckedInputs;
   double LastEvents = -1;
   double NextProgress = 0;  // to report when events are processed
 };

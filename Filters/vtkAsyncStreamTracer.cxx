@@ -155,6 +155,8 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.rotationScale = this->RotationScale;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
   settings.blocksPerRank = this->BlocksPerRank;
+  settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
+  this->DescribeArray(settings.vectors, "Vectors", 0);
   settings.exchange = this->MakeExchangeOptions();
   settings.autoTune = this->AutoTune;
   this->DescribeProperties(settings.properties);
@@ -162,6 +164,12 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.properties.add("Detector", this->Detector);
   settings.properties.add("Arrivals", this->Arrivals);
   return settings;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::ForgetExecution() {
+  this->State->setup.reset();
+  this->State->meshes.reset();
 }
 
 //------------------------------------------------------------------------------
@@ -197,5 +205,6 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n";
+     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
+     << indent << "KeepDomain: " << this->KeepDomain << "\n";
 }

@@ -38,8 +38,10 @@
  *   global point ids of the seeds if the source has them. Otherwise, they are point numbers in the
  *   whole extent for a structured source; for other sources, points are numbered rank by rank.
  * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
- *   of this filter are Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and
- *   Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
+ *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
+ *   ReusedMesh (1 if what was found about cells and points was reused), DomainBytes (the memory of the domain beyond the input), Seeds, RejectedSeeds, Lines,
+ *   LinePoints, PointsRecorded, Blocks and Handovers, and those of AutoTune. With
+ *   ReportRejectedSeeds, also RejectedSeedIds.
  *
  * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
  * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule, or the
@@ -56,8 +58,8 @@
  * or the time of the input do not invalidate it. Nothing is tried with fewer than 100 seeds.
  * ExpectedSeconds is a prediction of TracingSeconds.
  *
- * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank may also differ between ranks. Aborts are
- * checked between batches of up to 2048 lines of a block.
+ * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
+ * ranks. Aborts are checked between batches of up to 2048 lines of a block.
  *
  * Processing of the points of one rank is parallel through vtkSMPTools.
  *
@@ -299,6 +301,20 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   vtkGetMacro(BlocksPerRank, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether to keep the search structures and the cells that lines have visited for the next
+   * execution, which reuses them if neither the input nor the selected vectors have changed on any
+   * rank. Executions with other seeds or step sizes then begin to trace at once. If only values
+   * have changed, and all ranks have the same cells and points as before, the search structures
+   * are reused. Nothing is kept with ReleaseDataFlag. The result does not change. The value may differ between ranks.
+   * Default: true.
+   */
+  vtkSetMacro(KeepDomain, bool);
+  vtkGetMacro(KeepDomain, bool);
+  vtkBooleanMacro(KeepDomain, bool);
+  ///@}
+
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -310,6 +326,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
                vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
+  void ForgetExecution() override;
   const char* Failure() const override { return "No streamlines"; }
 
   int IntegrationDirection = BOTH;
@@ -330,6 +347,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   int Periodic[3] = {0, 0, 0};
   bool ReportRejectedSeeds = false;
   int BlocksPerRank = 1;
+  bool KeepDomain = true;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

@@ -3,6 +3,8 @@
 
 #include <vtkImageData.h>
 #include <vtkPointData.h>
+#include <vtkPointSet.h>
+#include <vtkPoints.h>
 #include <vtkRectilinearGrid.h>
 
 #include <algorithm>
@@ -19,10 +21,12 @@
 namespace tributary {
 namespace {
 
-/// A view of the array, or of a contiguous copy: kernels read contiguous arrays only.
+/// A view of the array, or of a contiguous copy: kernels read contiguous arrays only. The array
+/// itself is not kept alive.
 ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
-  flow.arrays.push_back(contiguous(array));
-  array = flow.arrays.back();
+  const vtkSmartPointer<vtkDataArray> readable = contiguous(array);
+  if (readable != array) flow.arrays.push_back(readable);
+  array = readable;
   return {array->GetVoidPointer(0), array->GetDataType() == VTK_DOUBLE,
           static_cast<std::int64_t>(array->GetNumberOfTuples())};
 }
@@ -64,7 +68,10 @@ StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const st
 MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                     FlowDomain& flow) {
   auto piece = pieceOf<MeshPiece>(from, number, covered, flow);
-  piece.points = viewOf(coordinatesOf(from.dataSet), flow);
+  const vtkSmartPointer<vtkDataArray> points = coordinatesOf(from.dataSet);
+  auto* pointSet = vtkPointSet::SafeDownCast(from.dataSet);
+  if (!pointSet || pointSet->GetPoints()->GetData() != points) flow.arrays.push_back(points);
+  piece.points = viewOf(points, flow);
   const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
   piece.types = lists.types;
   piece.offsets = lists.offsets;
@@ -172,7 +179,7 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
 }
 
 std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
-                                      int blocksPerRank) {
+                                      int blocksPerRank, MeshCache* cache) {
   // Blocks are numbered as the calls below return them: grids first, then meshes.
   const auto pieceCount = static_cast<std::int64_t>(flow.structured.size() + flow.meshes.size());
   int blocksPerPiece = 1;
@@ -188,7 +195,7 @@ std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& fl
     meshFirst.push_back(next);
   auto blocks = makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst);
   for (auto& block :
-       makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension, meshFirst))
+       makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension, meshFirst, cache))
     blocks.push_back(std::move(block));
   return std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
 }

@@ -40,6 +40,7 @@ struct FlowDomain {
   std::vector<StructuredPiece> structured;
   std::vector<MeshPiece> meshes;
   std::unique_ptr<Domain> domain;  ///< See cutIntoBlocks(); views the pieces.
+  int blocksPerRank = 0;           ///< Of `domain`.
 
   // Copies that the views above refer to where VTK arrays cannot be viewed; never moved.
   std::deque<vtkSmartPointer<vtkDataArray>> arrays;
@@ -62,7 +63,8 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
 /// Collective. Divides the pieces into blocks: about `blocksPerRank` on each rank, and at least one
 /// per leaf.
 /// @param flow  must outlive the returned object, except for its FlowDomain::domain
+/// @param cache  see makeMeshBlocks()
 std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
-                                      int blocksPerRank);
+                                      int blocksPerRank, MeshCache* cache = nullptr);
 
 }  // namespace tributary

@@ -13,6 +13,7 @@
 #include <memory>
 #include <utility>
 
+#include "Common/DataVersion.h"
 #include "Common/Leaves.h"
 #include "Common/Require.h"
 #include "Common/RunStatistics.h"
@@ -59,13 +60,46 @@ std::int64_t seedsThatLeaveAtOnce(const LineTable& table) {
 
 }  // namespace
 
+/// What an execution finds out about its input, and the next one may reuse.
+struct FlowSetup {
+  DataVersion input;
+  PropertyList vectors;
+  std::unique_ptr<FlowDomain> flow;
+  PointArrayList arrays;
+  std::int64_t skippedTrees = 0;  ///< Of this rank.
+};
+
+/// Collective. Uses the set-up of the last execution if the input of all ranks is the same, and
+/// makes a new one otherwise.
+std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
+  Transport& transport = context_.transport;
+  std::shared_ptr<FlowSetup> setup = std::move(state_.setup);  // lost in an execution that fails
+  const bool same =
+      setup && setup->input.isCurrent(input) && setup->vectors == settings_.vectors;
+  const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(same)) != 0;
+  context_.statistics.count("ReusedDomain", reuse);
+  reusedMesh_ = reuse;
+  if (!reuse) {
+    setup.reset();  // before new memory is allocated
+    setup = std::make_shared<FlowSetup>();
+    setup->input = DataVersion(input);
+    setup->vectors = settings_.vectors;
+    bool cellCentered = false;
+    auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
+    setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
+    setup->arrays = agreeOnPointArrays(transport, *setup->flow);
+  }
+  return setup;
+}
+
 /// The leaves of this rank that have cells and the chosen vectors.
-std::vector<FlowPiece> StreamTracerRun::findPieces(vtkDataObject* input, bool& cellCentered) {
+std::vector<FlowPiece> StreamTracerRun::findPieces(vtkDataObject* input, bool& cellCentered,
+                                                   std::int64_t& skippedTrees) {
   std::vector<FlowPiece> pieces;
   collectively(context_.transport, [&] {
     for (const Leaf& leaf : leavesAndTreesOf(input)) {
       if (leaf.trees) {
-        ++skippedTrees_;
+        ++skippedTrees;
         continue;
       }
       int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
@@ -114,6 +148,18 @@ TraceOptions StreamTracerRun::makeOptions(const FlowDomain& flow) {
   return options;
 }
 
+/// Collective. Divides the domain into blocks unless it is divided so already on all ranks.
+void StreamTracerRun::cut(FlowDomain& flow, int blocksPerRank) {
+  const bool done = flow.domain && flow.blocksPerRank == blocksPerRank;
+  // Ranks may differ in their numbers of blocks.
+  if (allreduce(context_.transport, ReduceOp::Min, std::int64_t(done)) != 0) return;
+  flow.domain.reset();
+  if (settings_.keepDomain && !state_.meshes) state_.meshes = std::make_unique<MeshCache>();
+  flow.domain = cutIntoBlocks(context_.transport, flow, blocksPerRank, state_.meshes.get());
+  flow.blocksPerRank = blocksPerRank;
+  reusedMesh_ = state_.meshes && state_.meshes->reused();
+}
+
 /// Collective. Tries settings, and keeps the fastest in the state, and its domain in `flow`.
 /// @param properties  the choice is for these
 /// @return false after an abort
@@ -134,6 +180,7 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
   const TraceSetting& best = settings[tuning.best];
   const auto cut = index(std::find(cuts.begin(), cuts.end(), best.domain) - cuts.begin());
   flow.domain = std::move(domains[cut]);
+  flow.blocksPerRank = blocksPerRank[cut];
   state_.choice = StreamTracerState::Choice{std::move(properties), best.exchange,
                                             blocksPerRank[cut], tuning.expected};
   return true;
@@ -151,9 +198,10 @@ bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions
   std::size_t trials = 0;
   // Ranks may differ in Arrivals, and in their last controller.
   if (allreduce(context_.transport, ReduceOp::Or, std::int64_t(!known)) != 0) {
+    cut(flow, settings_.blocksPerRank);
     if (!chooseSetting(flow, seeds, options, std::move(properties), trials)) return false;
-  } else if (state_.choice->blocksPerRank != settings_.blocksPerRank) {  // on all ranks or none
-    flow.domain = cutIntoBlocks(context_.transport, flow, state_.choice->blocksPerRank);
+  } else {
+    cut(flow, state_.choice->blocksPerRank);
   }
   const StreamTracerState::Choice& choice = *state_.choice;
   choice.exchange.applyTo(options.exchange);
@@ -176,20 +224,20 @@ void StreamTracerRun::reportRejected(const SeedList& seeds, const LineTable& tab
 }
 
 /// Collective. Shows the warnings of all ranks, on one of them.
-void StreamTracerRun::warn(const FlowDomain& flow, const std::vector<std::string>& droppedArrays,
-                           const LineTable& table) {
+void StreamTracerRun::warn(const FlowSetup& setup, const LineTable& table) {
+  const FlowDomain& flow = *setup.flow;
   const auto& blocks = flow.domain->blocks;
   const std::int64_t withCells = std::count_if(
       blocks.begin(), blocks.end(), [](const auto& block) { return !block->bounds().empty(); });
   const std::vector<std::int64_t> sums =
       allreduce(context_.transport, ReduceOp::Sum,
-                std::vector<std::int64_t>{table.unexpected, skippedTrees_, withCells,
+                std::vector<std::int64_t>{table.unexpected, setup.skippedTrees, withCells,
                                           seedsThatLeaveAtOnce(table)});
   const bool leaveSurface =
       sums[3] > 0 && flow.dimension == 2 && !settings_.rules.onSurface &&
       allreduce(context_.transport, ReduceOp::Or, std::int64_t(vectorsLeaveSurface(flow))) != 0;
   if (context_.transport.rank() != 0) return;
-  for (const std::string& name : droppedArrays)
+  for (const std::string& name : setup.arrays.dropped)
     context_.warn("The point array \"" + name +
                   "\" is not interpolated: its number of components differs between blocks.");
   if (sums[1] > 0)
@@ -215,6 +263,10 @@ void StreamTracerRun::warn(const FlowDomain& flow, const std::vector<std::string
 void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seeds,
                                     const LineTable& table, const TraceResult& traced) {
   RunStatistics& statistics = context_.statistics;
+  std::size_t bytes = 0;
+  for (const auto& block : flow.domain->blocks) bytes += block->memory();
+  statistics.count("ReusedMesh", reusedMesh_);
+  statistics.count("DomainBytes", static_cast<std::int64_t>(bytes));
   statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));
   statistics.count("RejectedSeeds", static_cast<std::int64_t>(table.rejected.size()));
   statistics.count("Lines", static_cast<std::int64_t>(table.lines.size()));
@@ -228,21 +280,19 @@ void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seed
 
 bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output) {
   Transport& transport = context_.transport;
-  bool cellCentered = false;
-  auto pieces = findPieces(input, cellCentered);
-  const auto flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
-  flow->domain = cutIntoBlocks(transport, *flow, settings_.blocksPerRank);
-  const auto arrays = agreeOnPointArrays(transport, *flow);
+  const std::shared_ptr<FlowSetup> setup = setUp(input);
+  FlowDomain& flow = *setup->flow;
+  if (!settings_.autoTune) cut(flow, settings_.blocksPerRank);
   const SeedList seeds = makeSeedList(transport, source);
-  TraceOptions options = makeOptions(*flow);
+  TraceOptions options = makeOptions(flow);
   context_.statistics.phase("SetupSeconds");
   context_.monitor(SetupDone);
   if (!settings_.autoTune)
     state_.choice.reset();
-  else if (!tune(*flow, seeds, options))
+  else if (!tune(flow, seeds, options))
     return false;
 
-  const TraceResult traced = trace(transport, *flow->domain, seeds.seeds, options);
+  const TraceResult traced = trace(transport, *flow.domain, seeds.seeds, options);
   const double tracing = context_.statistics.phase("TracingSeconds");
   if (!traced.aborted) context_.monitor(TracingDone);
   if (context_.agreeOnAbort(traced.aborted)) return false;
@@ -253,13 +303,17 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   assembly.rules = options.rules;
   assembly.computeVorticity = settings_.computeVorticity;
   assembly.rotationScale = settings_.rotationScale;
-  output->ShallowCopy(assembleLines(transport, *flow, arrays, seeds, table, traced, assembly));
+  output->ShallowCopy(assembleLines(transport, flow, setup->arrays, seeds, table, traced, assembly));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
-  addStatistics(*flow, seeds, table, traced);
+  addStatistics(flow, seeds, table, traced);
   if (settings_.autoTune && state_.choice->expected)
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
   if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());
-  warn(*flow, arrays.dropped, table);
+  warn(*setup, table);
+  if (settings_.keepDomain)
+    state_.setup = setup;
+  else
+    state_.meshes.reset();
   return true;
 }
 

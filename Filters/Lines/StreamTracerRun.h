@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 
+#include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -32,6 +34,8 @@ struct SeedList;
 struct StreamTracerSettings {
   /// Returns the vectors of a data set, or null, and their association (of vtkDataObject).
   std::function<vtkDataArray*(vtkDataSet*, int& association)> vectorsOf;
+  PropertyList vectors;     ///< The selection of the vectors.
+  bool keepDomain = false;  ///< Whether the next execution may reuse the domain of this one.
   StepRules rules;  ///< Without the periods, which the run derives from the bounds of the input.
   std::array<bool, 3> periodic{};
   bool forward = true;
@@ -46,7 +50,10 @@ struct StreamTracerSettings {
   PropertyList properties;  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
-/// State kept between executions: the choice of AutoTune and the properties for which it was made.
+struct FlowSetup;
+
+/// State kept between executions: the choice of AutoTune and the properties for which it was made,
+/// and the domain.
 struct StreamTracerState {
   struct Choice {
     PropertyList properties;
@@ -55,6 +62,8 @@ struct StreamTracerState {
     std::optional<TimeForecast> expected;
   };
   std::optional<Choice> choice;
+  std::shared_ptr<FlowSetup> setup;   ///< Null if none is kept.
+  std::unique_ptr<MeshCache> meshes;  ///< Of `setup`, and of inputs with other values.
 };
 
 /// One execution of vtkAsyncStreamTracer on one rank.
@@ -71,21 +80,23 @@ class StreamTracerRun {
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
 
  private:
-  std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered);
+  std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
+  std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered,
+                                    std::int64_t& skippedTrees);
   TraceOptions makeOptions(const FlowDomain& flow);
+  void cut(FlowDomain& flow, int blocksPerRank);
   bool tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options);
   bool chooseSetting(FlowDomain& flow, const SeedList& seeds, const TraceOptions& options,
                      PropertyList properties, std::size_t& trials);
   void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
-  void warn(const FlowDomain& flow, const std::vector<std::string>& droppedArrays,
-            const LineTable& table);
+  void warn(const FlowSetup& setup, const LineTable& table);
 
   const RunContext& context_;
   const StreamTracerSettings& settings_;
   StreamTracerState& state_;
-  std::int64_t skippedTrees_ = 0;  // of this rank
+  bool reusedMesh_ = false;
 };
 
 }  // namespace tributary

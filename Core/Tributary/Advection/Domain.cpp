@@ -12,14 +12,8 @@ BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
   std::size_t count = 0;
   for (const Box& box : boxes_) {
     if (box.empty()) continue;
-    if (count++ == 0) {
-      bounds_ = box;
-      continue;
-    }
-    for (std::size_t a = 0; a < 3; ++a) {
-      bounds_.lo[a] = std::min(bounds_.lo[a], box.lo[a]);
-      bounds_.hi[a] = std::max(bounds_.hi[a], box.hi[a]);
-    }
+    ++count;
+    include(bounds_, box);
   }
   bins_ = std::max<std::int64_t>(1, std::llround(std::cbrt(2.0 * static_cast<double>(count))));
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -27,7 +28,7 @@ struct CellMatch {
   /// result.
   std::uint64_t content = 0;
   std::int64_t block = -1;
-  std::int32_t cell = -1;
+  std::int32_t cell = -1;  ///< For FieldBlock::enter().
 
   /// Whether a cell matches.
   [[nodiscard]] bool found() const { return block >= 0; }
@@ -71,7 +72,8 @@ class FieldBlock {
   [[nodiscard]] virtual Box bounds() const = 0;
 
   /// Advances active particles of this block until each is finished, is seeking its cell, or
-  /// belongs to another block (then particle.block names it), or until some 10 to 100 milliseconds
+  /// belongs to another block (then particle.block names it, and particle.cell is a number for its
+  /// enter()), or until some 10 to 100 milliseconds
   /// have passed. Appends the accepted positions to `log`.
   /// @param extraSteps  at least 1: the approximate number of steps made after the remaining
   ///                    particles fit into the lanes of a vector. Particles that are still in the
@@ -80,8 +82,10 @@ class FieldBlock {
   virtual void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                        TrajectoryLog& log) const = 0;
 
-  /// Whether the block has a cell with this number; used to detect malformed messages.
-  [[nodiscard]] virtual bool hasCell(std::int32_t cell) const = 0;
+  /// Receives a particle from another block or a search: sets Particle::cell, the number that
+  /// advance() of that block or find() gave, to the one that advance() of this block uses.
+  /// @return false if there is no such cell, as in a malformed message
+  [[nodiscard]] virtual bool enter(Particle& particle) const = 0;
 
   /// Replaces `best` if a cell of this block is a better match for `point`.
   virtual void find(const double point[3], CellMatch& best) const = 0;
@@ -92,8 +96,12 @@ class FieldBlock {
   virtual void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                        Weights& out) const = 0;
 
-  /// The blocks that particles can reach from here through a link, ascending, each once.
+  /// Blocks that hold all those that particles can reach from here through a link, ascending, each
+  /// once.
   [[nodiscard]] virtual std::vector<BlockId> neighbors() const = 0;
+
+  /// The memory that the block uses, in bytes, beyond the arrays that it views.
+  [[nodiscard]] virtual std::size_t memory() const { return 0; }
 
  protected:
   FieldBlock(BlockId id, int piece) : id_(id), piece_(piece) {}

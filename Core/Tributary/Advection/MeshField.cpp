@@ -2,17 +2,18 @@
 #include "Tributary/Advection/MeshField.h"
 
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
+#include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/detail/MeshBlock.h"
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
-#include "Tributary/Advection/detail/Morton.h"
+#include "Tributary/Advection/detail/MeshTopology.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Fingerprint.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -59,131 +60,189 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
                   std::to_string(piece.points.tuples));
 }
 
-/// The cells of a piece that are traced through, in the Morton order of their first points, cut
-/// into `blocks` runs of equal length.
-std::vector<std::vector<std::int64_t>> cutIntoBlocks(const MeshPiece& piece, int blocks,
-                                                     int dimension) {
-  std::vector<std::int64_t> cells;
-  for (std::size_t c = 0; c < piece.types.size(); ++c) {
-    if (!piece.ghosts.empty() && (piece.ghosts[c] & (DuplicateCell | HiddenCell))) continue;
-    if (dimensionOf(piece.types[c]) != dimension || piece.offsets[c] == piece.offsets[c + 1])
-      continue;
-    if (shapeOf(piece.types[c]) == CellShape::Foreign && !piece.foreign) continue;
-    if (isFlat(piece, static_cast<std::int64_t>(c))) continue;
-    cells.push_back(static_cast<std::int64_t>(c));
-  }
-  Point lo{}, hi{};
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Point p = tuple(piece.points, pointsOf(piece, cells[i]).ids[0]);
-    for (std::size_t a = 0; a < 3; ++a) {
-      lo[a] = i ? std::min(lo[a], p[a]) : p[a];
-      hi[a] = i ? std::max(hi[a], p[a]) : p[a];
-    }
-  }
-  std::vector<std::pair<std::uint64_t, std::int64_t>> order;
-  order.reserve(cells.size());
-  for (const auto cell : cells) {
-    const Point p = tuple(piece.points, pointsOf(piece, cell).ids[0]);
-    order.emplace_back(mortonCode(lo.data(), hi.data(), p.data()), cell);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<std::vector<std::int64_t>> out(static_cast<std::size_t>(blocks));
-  for (std::size_t i = 0; i < order.size(); ++i)
-    out[i * std::size_t(blocks) / order.size()].push_back(order[i].second);
-  return out;
+/// What all ranks know of each piece.
+struct PieceSummary {
+  Box box;  ///< Empty if no cell is traced through.
+  bool hasIds;
+};
+
+/// A rank's pieces.
+using Topologies = std::vector<std::shared_ptr<MeshTopology>>;
+
+PieceSummary summaryOf(const MeshTopology& topology) {
+  PieceSummary summary;
+  for (int block = 0; block < topology.blocks(); ++block) include(summary.box, topology.box(block));
+  summary.hasIds = !topology.piece().globalPointIds.empty();
+  return summary;
 }
 
-std::uint64_t hashOfPoint(const MeshPiece& piece, std::size_t point, bool byId) {
-  return byId ? pointHash(piece.globalPointIds[point])
-              : pointHash(tuple(piece.points, std::int64_t(point)).data());
+/// The points of used cells that other pieces may have, too: all of them if ids identify points,
+/// otherwise those in the box of another piece.
+/// @param number  of the piece among those of all ranks
+std::vector<bool> borderPoints(const MeshTopology& topology, const BoxIndex& boxes, BlockId number,
+                               bool byId) {
+  std::vector<bool> border = topology.usedPoints();
+  if (byId) return border;
+  for (std::size_t i = 0; i < border.size(); ++i) {
+    if (!border[i]) continue;
+    const Point p = tuple(topology.piece().points, std::int64_t(i));
+    BlockId other = boxes.next(p.data(), -1);
+    if (other == number) other = boxes.next(p.data(), other);
+    border[i] = other >= 0;
+  }
+  return border;
 }
 
-/// The cells of each block of each piece.
-using Cut = std::vector<std::vector<std::vector<std::int64_t>>>;
-
-/// Collective. Names the points of the cells in the blocks. The other points have no name: a piece
-/// without such a cell need not have the ids that the others have.
-std::vector<PointNames> namePoints(Transport& transport, ErrorCollector& errors,
-                                   const std::vector<MeshPiece>& pieces, const Cut& cut,
-                                   bool byId) {
-  std::vector<PointNames> names;
-  std::vector<std::uint64_t> mine;
-  if (!errors.anyKnown())
+/// Collective. Links the cells of different pieces.
+void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& pieces) {
+  std::vector<PieceSummary> mine;
+  if (!errors.any())
     errors.attempt([&] {
-      names.resize(pieces.size());
+      for (const auto& piece : pieces) mine.push_back(summaryOf(*piece));
+    });
+  std::vector<std::int64_t> counts;
+  const std::vector<PieceSummary> all = allgatherv(transport, mine, &counts);
+  // Ids identify points across pieces only if all pieces have them.
+  bool byId = true;
+  std::int64_t used = 0;
+  for (const PieceSummary& piece : all) {
+    used += !piece.box.empty();
+    byId = byId && (piece.hasIds || piece.box.empty());
+  }
+  for (const auto& piece : pieces) piece->identifyPoints(byId);
+  if (used < 2) return;  // the same on all ranks
+
+  std::vector<std::vector<bool>> border;
+  std::vector<std::uint64_t> hashes;
+  if (!errors.any())
+    errors.attempt([&] {
+      std::vector<Box> list;
+      for (const PieceSummary& piece : all) list.push_back(piece.box);
+      const BoxIndex boxes(list);
+      const BlockId first =
+          std::accumulate(counts.begin(), counts.begin() + transport.rank(), BlockId{0});
       for (std::size_t n = 0; n < pieces.size(); ++n) {
-        const auto count = std::size_t(pieces[n].points.tuples);
-        names[n].hashes.assign(count, 0);
-        auto& used = names[n].elsewhere;
-        used.assign(count, false);
-        for (const auto& cells : cut[n])
-          for (const auto cell : cells) {
-            const CellPoints points = pointsOf(pieces[n], cell);
-            for (int i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
-          }
-        for (std::size_t i = 0; i < count; ++i)
-          if (used[i]) {
-            names[n].hashes[i] = hashOfPoint(pieces[n], i, byId);
-            mine.push_back(names[n].hashes[i]);
-          }
+        border.push_back(borderPoints(*pieces[n], boxes, first + BlockId(n), byId));
+        const auto begin = std::ptrdiff_t(hashes.size());
+        for (std::size_t i = 0; i < border[n].size(); ++i)
+          if (border[n][i]) hashes.push_back(pieces[n]->hashOf(std::int64_t(i)));
+        std::sort(hashes.begin() + begin, hashes.end());
+        hashes.erase(std::unique(hashes.begin() + begin, hashes.end()), hashes.end());
       }
     });
-  const auto shared = heldElsewhere(transport, errors, std::move(mine));
-  if (errors.anyKnown()) return {};
-  for (auto& piece : names)
-    for (std::size_t i = 0; i < piece.hashes.size(); ++i)
-      piece.elsewhere[i] = std::binary_search(shared.begin(), shared.end(), piece.hashes[i]);
-  return names;
+  const auto shared = findShared(transport, errors, std::move(hashes));
+  std::vector<FaceSide> sides;
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      for (std::size_t n = 0; n < pieces.size(); ++n) {
+        for (std::size_t i = 0; i < border[n].size(); ++i)
+          border[n][i] = border[n][i] && std::binary_search(shared.begin(), shared.end(),
+                                                            pieces[n]->hashOf(std::int64_t(i)));
+        const auto found = pieces[n]->setSharedPoints(std::move(border[n]));
+        sides.insert(sides.end(), found.begin(), found.end());
+      }
+    });
+  const std::vector<FacePair> pairs = matchFaces(transport, errors, std::move(sides));
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      std::vector<std::vector<FacePair>> pairsOf(pieces.size());
+      for (const FacePair& pair : pairs) {
+        const auto piece =
+            std::find_if(pieces.begin(), pieces.end(), [&](const auto& candidate) {
+              const BlockId begin = candidate->firstBlock();
+              return pair.mine.block >= begin && pair.mine.block < begin + candidate->blocks();
+            });
+        if (piece == pieces.end()) refuseMessage("a face of another rank's block");
+        pairsOf[std::size_t(piece - pieces.begin())].push_back(pair);
+      }
+      for (std::size_t n = 0; n < pieces.size(); ++n) pieces[n]->setOuterNeighbors(pairsOf[n]);
+    });
+}
+
+/// Of all that the topology of a piece depends on.
+Fingerprint fingerprintOf(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock) {
+  Fingerprint print;
+  for (const std::int64_t value :
+       {std::int64_t(piece.piece), std::int64_t(blocks), std::int64_t(dimension), firstBlock,
+        std::int64_t(piece.points.isDouble), std::int64_t(piece.foreign != nullptr)})
+    print.addValue(value);
+  print.add(piece.points.data,
+            std::size_t(piece.points.tuples) * 3 * (piece.points.isDouble ? 8 : 4));
+  print.add(piece.types);
+  print.add(piece.offsets);
+  print.add(piece.connectivity);
+  print.add(piece.ghosts);
+  print.add(piece.globalPointIds);
+  return print;
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
-                                                        const std::vector<MeshPiece>& pieces,
-                                                        int blocksPerPiece, int dimension,
-                                                        const std::vector<BlockId>& firstBlock) {
-  std::vector<std::unique_ptr<MeshBlock>> blocks;
-  Cut cut;
-  bool ids = true;
+struct MeshCache::Contents {
+  std::vector<Fingerprint> prints;  // of the pieces
+  Topologies topologies;
+  bool reused = false;
+
+  /// Whether the topologies are those of pieces with these fingerprints, and nobody uses them.
+  [[nodiscard]] bool fits(const std::vector<Fingerprint>& wanted) const {
+    return prints == wanted && topologies.size() == wanted.size() &&
+           std::all_of(topologies.begin(), topologies.end(),
+                       [](const auto& topology) { return topology.use_count() == 1; });
+  }
+};
+
+MeshCache::MeshCache() : contents_(std::make_unique<Contents>()) {}
+MeshCache::MeshCache(MeshCache&&) noexcept = default;
+MeshCache& MeshCache::operator=(MeshCache&&) noexcept = default;
+MeshCache::~MeshCache() = default;
+
+bool MeshCache::reused() const {
+  return contents_->reused;
+}
+
+std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
+    Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
+    const std::vector<BlockId>& firstBlock, MeshCache* cache) {
+  Topologies topologies;
+  std::vector<Fingerprint> prints;
   ErrorCollector errors;  // agreed on once, at the end: each exchange tells all ranks of errors
   errors.attempt([&] {
     if (firstBlock.size() != pieces.size()) throw Error("every mesh piece needs a block id");
-    for (const auto& piece : pieces) {
-      check(piece, blocksPerPiece, dimension);
-      cut.push_back(cutIntoBlocks(piece, blocksPerPiece, dimension));
-      const bool used = !cut.back().front().empty();  // the first block has the odd cells
-      ids = ids && (!piece.globalPointIds.empty() || !used);
+    for (std::size_t n = 0; n < pieces.size(); ++n) {
+      check(pieces[n], blocksPerPiece, dimension);
+      if (cache)
+        prints.push_back(fingerprintOf(pieces[n], blocksPerPiece, dimension, firstBlock[n]));
     }
   });
-  // Ids identify points across ranks only if all pieces have them.
-  ids = allreduce(transport, ReduceOp::Min, std::int64_t(ids)) != 0;
-  const auto names = namePoints(transport, errors, pieces, cut, ids);
-  FaceLists faces;
+  const bool fits = !errors.any() && cache && cache->contents().fits(prints);
+  const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(fits)) != 0;
+  if (reuse) {
+    topologies = cache->contents().topologies;
+    for (std::size_t n = 0; n < pieces.size(); ++n) topologies[n]->renew(pieces[n]);
+  } else {
+    if (cache) cache->contents() = {};  // before new memory is allocated
+    if (!errors.any())
+      errors.attempt([&] {
+        for (std::size_t n = 0; n < pieces.size(); ++n)
+          topologies.push_back(
+              std::make_shared<MeshTopology>(pieces[n], blocksPerPiece, dimension, firstBlock[n]));
+      });
+    linkPieces(transport, errors, topologies);
+    if (!errors.anyKnown())
+      errors.attempt([&] {
+        for (const auto& topology : topologies) topology->findNeighborsOfBlocks();
+      });
+  }
+  std::vector<std::unique_ptr<FieldBlock>> blocks;
   if (!errors.anyKnown())
     errors.attempt([&] {
-      for (std::size_t n = 0; n < pieces.size(); ++n) {
-        for (std::size_t b = 0; b < cut[n].size(); ++b) {
-          blocks.push_back(std::make_unique<MeshBlock>(firstBlock[n] + BlockId(b), pieces[n],
-                                                       std::move(cut[n][b])));
-          blocks.back()->listFaces(names[n], dimension, faces);
-        }
-      }
-    });
-  const auto pairs = matchFaces(transport, errors, faces.inner, std::move(faces.outer));
-  std::vector<std::unique_ptr<FieldBlock>> result;
-  if (!errors.anyKnown())
-    errors.attempt([&] {
-      std::unordered_map<BlockId, MeshBlock*> blockOf;
-      for (const auto& block : blocks) blockOf[block->id()] = block.get();
-      for (const FacePair& pair : pairs) {
-        const auto block = blockOf.find(pair.mine.block);
-        if (block == blockOf.end()) refuseMessage("a face of another rank's block");
-        block->second->link(pair);
-      }
-      result.assign(std::make_move_iterator(blocks.begin()), std::make_move_iterator(blocks.end()));
+      for (const auto& topology : topologies)
+        for (int block = 0; block < blocksPerPiece; ++block)
+          blocks.push_back(std::make_unique<MeshBlock>(topology, block));
     });
   errors.agree(transport);
-  return result;
+  if (cache) cache->contents() = {std::move(prints), std::move(topologies), reuse};
+  return blocks;
 }
 
 }  // namespace tributary

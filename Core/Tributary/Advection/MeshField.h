@@ -44,8 +44,28 @@ struct MeshPiece {
   const ForeignCells* foreign = nullptr;    ///< For cells of other than the linear types.
 };
 
+/// What makeMeshBlocks() finds out about the meshes of a rank, kept for the next call with the same
+/// cells and points. Local. Keeps no reference to the arrays of pieces.
+class MeshCache {
+ public:
+  MeshCache();
+  MeshCache(MeshCache&&) noexcept;
+  MeshCache& operator=(MeshCache&&) noexcept;
+  ~MeshCache();
+
+  /// Whether the last call of makeMeshBlocks() used what was kept.
+  [[nodiscard]] bool reused() const;
+
+  struct Contents;  // private to makeMeshBlocks()
+  Contents& contents() { return *contents_; }
+
+ private:
+  std::unique_ptr<Contents> contents_;
+};
+
 /// Makes blocks of the pieces of all ranks. Collective, also on ranks without a piece. Neighbors of
-/// cells are found once, in the same way inside blocks and across blocks and ranks.
+/// cells are found in the same way inside blocks and across blocks and ranks; inside a piece, when
+/// a particle first needs them.
 ///
 /// Ghost cells (duplicates), hidden cells, cells without volume, and cells of lower dimension than
 /// `dimension` are ignored. A face with more than two sides, counted over all ranks (cells that
@@ -56,8 +76,11 @@ struct MeshPiece {
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param dimension  highest cell dimension of the whole domain, 2 or 3; the same on all ranks
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
+/// @param cache  of the last call, or null. If the cells and points of all ranks are the same as
+///               then, only velocities are read anew, and what was found about the mesh is used
+///               again, unless blocks of the last call still exist. Receives what is found.
 [[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
     Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
-    const std::vector<BlockId>& firstBlock);
+    const std::vector<BlockId>& firstBlock, MeshCache* cache = nullptr);
 
 }  // namespace tributary

@@ -49,7 +49,7 @@ struct alignas(32) Particle {
 
   std::int64_t line;       ///< 2 * seed + (1 if backward).
   std::int64_t block;      ///< The block of the next evaluation.
-  std::int32_t cell;       ///< Cell of that block, local number. Structured blocks do not use it.
+  std::int32_t cell;       ///< Cell of that block, by a number of its own: see FieldBlock::enter().
   std::int32_t steps;      ///< Steps accepted so far; steps + 1 points were recorded.
   std::int32_t crossings;  ///< Faces crossed in search of `target`.
   std::int8_t face;        ///< Face of `cell` through which it was entered, or AnyFace, Accept.

@@ -218,8 +218,9 @@ void Tracer::receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox) {
         here.seeking.push_back(migrating);
         continue;
       }
-      if (!block.hasCell(p.cell))
-        refuseMessage("a particle in cell " + std::to_string(p.cell) + ", which block " +
+      const std::int32_t cell = p.cell;
+      if (!block.enter(p))
+        refuseMessage("a particle in cell " + std::to_string(cell) + ", which block " +
                       std::to_string(block.id()) + " does not have");
       here.later.push_back(p);
     }
@@ -285,7 +286,7 @@ void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& migrating
     particle.face = Particle::Accept;
     particle.crossings = 0;
     if (particle.block == block) {
-      if (!local(block).hasCell(particle.cell))
+      if (!local(block).enter(particle))
         refuseMessage("a match in a cell that its block does not have");
       here.later.push_back(particle);
     } else

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace tributary {
 
@@ -15,5 +17,17 @@ struct Box {
            p[2] <= hi[2];
   }
 };
+
+/// Enlarges a box to hold another one, which is not empty.
+inline void include(Box& box, const Box& other) {
+  if (box.empty()) {
+    box = other;
+    return;
+  }
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] = std::min(box.lo[a], other.lo[a]);
+    box.hi[a] = std::max(box.hi[a], other.hi[a]);
+  }
+}
 
 }  // namespace tributary

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "Advection/MeshPieces.h"
 #include "Advection/TracedLines.h"
@@ -12,6 +13,7 @@
 #include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Transport/Loopback.h"
+#include "Tributary/Base/CellTypes.h"
 
 namespace tributary::testing {
 
@@ -287,31 +289,38 @@ TEST(MeshLinks, FacesAreCountedOverAllRanks) {
   constexpr std::uint64_t faces = 400;
   for (std::uint64_t deal = 0; deal < 5; ++deal) {
     std::vector<std::uint64_t> points;
-    std::vector<FaceSide> sides, inner, outer;
+    std::vector<FaceSide> sides;
     std::size_t here = 0;
-    for (std::uint64_t f = 0; f < faces; ++f)
+    for (std::uint64_t f = 0; f < faces; ++f) {
+      bool any = false;
       for (std::uint64_t side = 0; side < 1 + f % 4; ++side) {
         const auto random = mix(deal * 100000 + f * 10 + side);
         if (random % std::uint64_t(world().size()) != std::uint64_t(world().rank())) continue;
         std::uint64_t h[3];
-        for (int i = 0; i < 3; ++i) {
-          h[i] = pointHash(std::int64_t(3 * f + std::uint64_t(i)));
-          points.push_back(h[i]);
-        }
+        for (int i = 0; i < 3; ++i) h[i] = pointHash(std::int64_t(3 * f + std::uint64_t(i)));
+        if (!any) points.insert(points.end(), h, h + 3);
+        any = true;
         FaceSide mine{{}, world().rank(), std::int32_t(f), std::int32_t(side)};
         ASSERT_TRUE(faceKey(h, 3, 3, mine.key));
         sides.push_back(mine);
         here += f % 4 == 1;
       }
+    }
     ErrorCollector errors;
-    const auto shared = heldElsewhere(world(), errors, points);
+    const auto shared = findShared(world(), errors, points);
     EXPECT_TRUE(std::is_sorted(shared.begin(), shared.end()));
-    for (const FaceSide& side : sides)
-      (std::binary_search(shared.begin(), shared.end(), pointHash(std::int64_t(3 * side.cell)))
-           ? outer
-           : inner)
-          .push_back(side);
-    const auto pairs = matchFaces(world(), errors, inner, outer);
+    EXPECT_EQ(std::adjacent_find(shared.begin(), shared.end()), shared.end());
+    // A point is shared if its face has sides on two ranks.
+    for (const std::uint64_t point : points) {
+      std::set<std::uint64_t> owners;
+      for (std::uint64_t f = 0; f < faces; ++f)
+        for (std::uint64_t i = 0; i < 3; ++i)
+          if (pointHash(std::int64_t(3 * f + i)) == point)
+            for (std::uint64_t side = 0; side < 1 + f % 4; ++side)
+              owners.insert(mix(deal * 100000 + f * 10 + side) % std::uint64_t(world().size()));
+      EXPECT_EQ(std::binary_search(shared.begin(), shared.end(), point), owners.size() > 1);
+    }
+    const auto pairs = matchFaces(world(), errors, sides);
     EXPECT_FALSE(errors.anyKnown());
     EXPECT_EQ(pairs.size(), here);
     for (const FacePair& pair : pairs) {
@@ -321,6 +330,14 @@ TEST(MeshLinks, FacesAreCountedOverAllRanks) {
       EXPECT_EQ(pair.other.face, 1 - pair.mine.face);
     }
   }
+}
+
+/// What a block records of a point in the cell that it found.
+TrajectoryPoint recordedAt(const FieldBlock& block, const CellMatch& match, const double x[3]) {
+  Particle particle{};
+  particle.cell = match.cell;
+  EXPECT_TRUE(block.enter(particle));
+  return {{x[0], x[1], x[2]}, 0, 0, 0, particle.cell};
 }
 
 TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
@@ -340,7 +357,7 @@ TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
         block->find(seed.x, match);
         if (!match.found() || match.violation > 0) continue;
         ++met;
-        TrajectoryPoint p{{seed.x[0], seed.x[1], seed.x[2]}, 0, 0, 0, match.cell};
+        TrajectoryPoint p = recordedAt(*block, match, seed.x);
         Weights w;
         w.wantGradients = true;
         block->weights({}, {&p, 1}, w);
@@ -398,7 +415,7 @@ TEST(MeshField, ItsOwnPointsAreFoundAndInterpolated) {
           block->find(at.data(), match);
           ASSERT_TRUE(match.found()) << int(kind) << " point " << n << " shifted by " << shift;
           EXPECT_LE(match.violation, 1e-7);
-          const TrajectoryPoint p{{at[0], at[1], at[2]}, 0, 0, 0, match.cell};
+          const TrajectoryPoint p = recordedAt(*block, match, at.data());
           Weights w;
           w.wantGradients = true;
           block->weights({}, {&p, 1}, w);
@@ -667,6 +684,57 @@ TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
               static_cast<void>(makeMeshBlocks(world(), {empty}, 1, 1, {0}));
             }).find("dimension"),
             std::string::npos);
+}
+
+TEST(MeshField, ACacheServesTheSameCellsAndPointsWithOtherVelocities) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Hexahedra, 5);
+  setup.flow = fastAbc;
+  setup.isDouble = true;
+  setup.pieces = world().size() + 1;
+  const TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  const auto mesh = makeMeshDomain(world(), setup);
+  setup.flow = rotation;
+  const auto turning = makeMeshDomain(world(), setup);
+  MeshCache cache;
+  // Traces through the pieces, and through new blocks without the cache.
+  const auto expectReuse = [&](bool reused, const std::vector<MeshPiece>& pieces) {
+    std::vector<BlockId> first;
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
+    std::map<std::int64_t, Line> lines[2];
+    for (const bool cached : {false, true}) {
+      const Domain domain =
+          makeDomain(world(), mesh->domain.assignment,
+                     makeMeshBlocks(world(), pieces, 1, 3, first, cached ? &cache : nullptr));
+      if (cached) {
+        EXPECT_EQ(cache.reused(), reused);
+      }
+      lines[cached] =
+          gatherLines(world(), trace(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options));
+    }
+    EXPECT_EQ(differences(lines[0], lines[1]), 0u);
+  };
+  expectReuse(false, mesh->pieces);
+  expectReuse(true, mesh->pieces);
+  expectReuse(true, turning->pieces);
+  // Points move on the last rank that has a piece of its own.
+  const int last = world().size() - 1;
+  if (world().rank() == last) mesh->arrays[0]->points[0] -= 0.01;
+  expectReuse(false, mesh->pieces);
+  expectReuse(true, mesh->pieces);
+  const std::vector<std::uint8_t> ghosts(mesh->pieces[0].types.size(), DuplicateCell);
+  auto pieces = mesh->pieces;
+  if (world().rank() == last) pieces[0].ghosts = ghosts;
+  expectReuse(false, pieces);
+  expectReuse(false, mesh->pieces);
+  // Blocks that exist keep what they use.
+  std::vector<BlockId> first;
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
+  const auto blocks = makeMeshBlocks(world(), mesh->pieces, 1, 3, first, &cache);
+  EXPECT_TRUE(cache.reused());
+  expectReuse(false, mesh->pieces);
 }
 
 /// A cell type the library does not know: here boxes with trilinear interpolation, so that the

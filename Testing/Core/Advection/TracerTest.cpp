@@ -500,7 +500,7 @@ class IdleBlock : public FieldBlock {
   explicit IdleBlock(BlockId id) : FieldBlock(id, 0) {}
   Box bounds() const override { return {{{0, 0, 0}}, {{1, 1, 1}}}; }
   void advance(const StepRules&, Span<Particle>, std::int64_t, TrajectoryLog&) const override {}
-  bool hasCell(std::int32_t cell) const override { return cell == 0; }
+  bool enter(Particle& particle) const override { return particle.cell == 0; }
   void find(const double*, CellMatch& best) const override {
     best.violation = 0;
     best.block = id();

@@ -19,7 +19,7 @@ WORLD = MPI.COMM_WORLD
 SIDE = 8
 
 # What each rank may decide for itself.
-MAY_DIFFER = {"Arrivals", "BatchBytes", "BlocksPerRank", "HoldTime", "StallTimeout"}
+MAY_DIFFER = {"Arrivals", "BatchBytes", "BlocksPerRank", "HoldTime", "KeepDomain", "StallTimeout"}
 
 
 def slab():

@@ -17,6 +17,39 @@ void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, 
   }
 }
 
+namespace {
+
+/// The box of a cell's points, and its diagonal.
+double pointBox(const MeshPiece& piece, std::int64_t cell, Box& box) {
+  const CellPoints points = pointsOf(piece, cell);
+  for (std::int64_t i = 0; i < points.count; ++i) {
+    const Point p = tuple(piece.points, points.ids[i]);
+    for (std::size_t a = 0; a < 3; ++a) {
+      box.lo[a] = i ? std::min(box.lo[a], p[a]) : p[a];
+      box.hi[a] = i ? std::max(box.hi[a], p[a]) : p[a];
+    }
+  }
+  const V4 diagonal{box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2], 0};
+  return norm(diagonal);
+}
+
+}  // namespace
+
+double lengthOf(const MeshPiece& piece, std::int64_t cell) {
+  Box box;
+  return pointBox(piece, cell, box);
+}
+
+Box boxOf(const MeshPiece& piece, std::int64_t cell) {
+  Box box;
+  const double slack = 2 * Gap * pointBox(piece, cell, box);
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] -= slack;
+    box.hi[a] += slack;
+  }
+  return box;
+}
+
 bool isFlat(const MeshPiece& piece, std::int64_t cell) {
   const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);
   if (shape == CellShape::Foreign) return false;

@@ -6,6 +6,7 @@
 
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
+#include "Tributary/Base/Box.h"
 
 // How the cells of a MeshPiece are read.
 
@@ -41,8 +42,14 @@ inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {
 /// The points of a cell in the order of its topology, relative to the first of the piece's order.
 void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, V4* x);
 
+/// The diagonal of a cell's bounding box.
+[[nodiscard]] double lengthOf(const MeshPiece& piece, std::int64_t cell);
+
+/// A box that holds all points that the cell may match.
+[[nodiscard]] Box boxOf(const MeshPiece& piece, std::int64_t cell);
+
 /// Whether a cell has no volume (no area in 2-D), up to rounding: such cells hold no point, and
 /// faces that they share with real cells would have a side too many.
-bool isFlat(const MeshPiece& piece, std::int64_t cell);
+[[nodiscard]] bool isFlat(const MeshPiece& piece, std::int64_t cell);
 
 }  // namespace tributary::detail

@@ -33,7 +33,7 @@ enum class CellShape : std::uint8_t {
 struct alignas(32) CellRecord {
   double anchor[3];      ///< First node.
   double length;         ///< Diagonal of the bounding box.
-  std::int32_t link[6];  ///< Per face: the neighbor's record, NoLink, or a remote link.
+  std::int32_t link[6];  ///< Per face: the neighbor's record, NoLink, or Unresolved.
   std::int8_t entry[6];  ///< The same face as the neighbor numbers it.
   CellShape shape;
   std::uint8_t terms;  ///< Number of velocity terms.
@@ -42,23 +42,29 @@ struct alignas(32) CellRecord {
   double map[3][4];
 
   static constexpr std::int32_t NoLink = -1;
-  /// Remote link number i is stored as FirstRemote - i.
-  static constexpr std::int32_t FirstRemote = -2;
+  /// The neighbor is in another block, or was not asked for yet: see MeshView::resolve.
+  static constexpr std::int32_t Unresolved = -2;
 };
 static_assert(sizeof(CellRecord) == 160, "records are laid out in units of 32 bytes");
 
-/// A cell of another block beyond a face.
-struct RemoteLink {
-  BlockId block;
-  std::int32_t cell;
-  std::int8_t face;
+/// The cell beyond a face.
+struct Neighbor {
+  BlockId block = -1;      ///< Below 0: there is no cell.
+  std::int32_t cell = -1;  ///< In its piece.
+  std::int8_t face = -1;   ///< The same face as that cell numbers it.
 };
 
 /// What a kernel knows of one block. A cell's number is its record's position in units of 32 bytes.
+/// Records and links are made when a particle first needs them, by any thread; what is made does
+/// not change.
 struct MeshView {
   const std::byte* records = nullptr;
-  const RemoteLink* remote = nullptr;
   bool isDouble = false;
+  /// Finds the neighbor beyond a face whose link is Unresolved.
+  /// @param beyond  set to the neighbor
+  /// @return its record, NoLink, or Unresolved if it is in another block
+  std::int32_t (*resolve)(const void* block, std::int32_t cell, int face,
+                          Neighbor& beyond) = nullptr;
   /// Velocity of a foreign cell. @return false if the point is not inside and `accept` is false.
   bool (*foreign)(const void* block, std::int32_t cell, const double point[3], bool accept,
                   double velocity[3]) = nullptr;

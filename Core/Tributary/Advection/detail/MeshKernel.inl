@@ -190,18 +190,28 @@ class Walk {
   TRIBUTARY_INLINE Found cross(Particle& p, const CellRecord& cell, const InCell& at) {
     if (__builtin_expect(at.face == Unknown || ++p.crossings > MostCrossings, 0))
       return Found::Nowhere;
-    const std::int32_t link = cell.link[at.face];
+    // Another thread may be setting the link.
+    const std::int32_t link = __atomic_load_n(&cell.link[at.face], __ATOMIC_ACQUIRE);
     if (__builtin_expect(link >= 0, 1)) {
-      p.face = cell.entry[at.face];
+      p.face = __atomic_load_n(&cell.entry[at.face], __ATOMIC_RELAXED);
       p.cell = link;
       prefetch(link);
       return Found::Beyond;
     }
+    return link == CellRecord::NoLink ? Found::Nowhere : crossUnresolved(p, at.face);
+  }
+
+  __attribute__((noinline)) Found crossUnresolved(Particle& p, int face) {
+    Neighbor beyond;
+    const std::int32_t link = view_.resolve(view_.block, p.cell, face, beyond);
     if (link == CellRecord::NoLink) return Found::Nowhere;
-    const RemoteLink& remote = view_.remote[CellRecord::FirstRemote - link];
-    p.block = remote.block;
-    p.cell = remote.cell;
-    p.face = remote.face;
+    p.face = beyond.face;
+    if (link >= 0) {
+      p.cell = link;
+      return Found::Beyond;
+    }
+    p.block = beyond.block;
+    p.cell = beyond.cell;
     return Found::Elsewhere;
   }
 

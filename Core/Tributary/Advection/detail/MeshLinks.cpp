@@ -30,12 +30,9 @@ bool faceKey(std::uint64_t* hashes, int count, int least, FaceKey& key) {
   return true;
 }
 
-std::vector<std::uint64_t> heldElsewhere(Transport& transport, ErrorCollector& errors,
-                                         std::vector<std::uint64_t> mine) {
-  if (transport.size() == 1) return {};
-  std::sort(mine.begin(), mine.end());
-  mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
-  mine = rendezvous<std::uint64_t>(
+std::vector<std::uint64_t> findShared(Transport& transport, ErrorCollector& errors,
+                                      std::vector<std::uint64_t> mine) {
+  std::vector<std::uint64_t> shared = rendezvous<std::uint64_t>(
       transport, errors, std::move(mine), [](std::uint64_t hash) { return hash; },
       [](std::uint64_t a, std::uint64_t b) { return a < b; },
       [](std::uint64_t a, std::uint64_t b) { return a == b; },
@@ -43,33 +40,24 @@ std::vector<std::uint64_t> heldElsewhere(Transport& transport, ErrorCollector& e
         if (group.size() < 2) return;
         for (const auto& met : group) send(met.rank, met.record);
       });
-  std::sort(mine.begin(), mine.end());
-  return mine;
+  std::sort(shared.begin(), shared.end());
+  shared.erase(std::unique(shared.begin(), shared.end()), shared.end());
+  return shared;
 }
 
 std::vector<FacePair> matchFaces(Transport& transport, ErrorCollector& errors,
-                                 const std::vector<FaceSide>& inner, std::vector<FaceSide> outer) {
-  const auto hashOf = [](const FaceSide& side) { return side.key.a; };
-  const auto less = [](const FaceSide& a, const FaceSide& b) {
-    return a.key.a != b.key.a ? a.key.a < b.key.a : a.key.b < b.key.b;
-  };
-  const auto same = [](const FaceSide& a, const FaceSide& b) { return a.key == b.key; };
-  const auto pairUp = [](Span<Met<FaceSide>> group, auto&& send) {
-    if (group.size() != 2) return;
-    send(group[0].rank, {group[0].record, group[1].record});
-    send(group[1].rank, {group[1].record, group[0].record});
-  };
-  std::vector<FacePair> pairs =
-      rendezvous<FacePair>(transport, errors, std::move(outer), hashOf, less, same, pairUp);
-  if (errors.anyKnown()) return {};
-  errors.attempt([&] {
-    forEachGroup(inner, hashOf, less, same, [&](Span<FaceSide> group) {
-      if (group.size() != 2) return;
-      pairs.push_back({group[0], group[1]});
-      pairs.push_back({group[1], group[0]});
-    });
-  });
-  return pairs;
+                                 std::vector<FaceSide> sides) {
+  return rendezvous<FacePair>(
+      transport, errors, std::move(sides), [](const FaceSide& side) { return side.key.a; },
+      [](const FaceSide& a, const FaceSide& b) {
+        return a.key.a != b.key.a ? a.key.a < b.key.a : a.key.b < b.key.b;
+      },
+      [](const FaceSide& a, const FaceSide& b) { return a.key == b.key; },
+      [](Span<Met<FaceSide>> group, auto&& send) {
+        if (group.size() != 2) return;
+        send(group[0].rank, {group[0].record, group[1].record});
+        send(group[1].rank, {group[1].record, group[0].record});
+      });
 }
 
 }  // namespace tributary::detail

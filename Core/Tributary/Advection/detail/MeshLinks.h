@@ -22,7 +22,7 @@ struct FaceKey {
 struct FaceSide {
   FaceKey key;
   BlockId block = -1;
-  std::int32_t cell = -1;
+  std::int32_t cell = -1;  ///< In its piece.
   std::int32_t face = -1;
 };
 
@@ -38,23 +38,22 @@ struct FacePair {
 /// @return false if fewer than `least` different points remain: such a face has no other side
 [[nodiscard]] bool faceKey(std::uint64_t* hashes, int count, int least, FaceKey& key);
 
-/// Finds the points that several ranks have. Collective. Each hash is sent to the rank that it
+/// Finds the points that several pieces have. Collective. Each hash is sent to the rank that it
 /// determines, so memory is proportional to a rank's own points.
 /// @param errors  receives errors, which the caller agrees on
-/// @param mine  hashes of this rank's points, in any order, repeated or not
-/// @return the hashes in `mine` that another rank has too, ascending; none after an error
-[[nodiscard]] std::vector<std::uint64_t> heldElsewhere(Transport& transport, ErrorCollector& errors,
-                                                       std::vector<std::uint64_t> mine);
+/// @param mine  hashes of the points of this rank's pieces, each once for each piece
+/// @return the hashes in `mine` that occur more than once, on this rank or others, ascending; none
+///         after an error
+[[nodiscard]] std::vector<std::uint64_t> findShared(Transport& transport, ErrorCollector& errors,
+                                                    std::vector<std::uint64_t> mine);
 
 /// Pairs the sides of all faces that have exactly two sides, counted over all ranks. The set of
-/// pairs depends on the cells alone, not on their distribution. Collective.
+/// pairs depends on the cells alone, not on their distribution. Collective. Each side is sent to
+/// the rank that its key determines, which counts the sides and answers both owners, so memory is
+/// proportional to a rank's own faces.
 /// @param errors  receives errors, which the caller agrees on
-/// @param inner  sides with a point that no other rank has: all sides of these faces are here
-/// @param outer  the other sides; each is sent to the rank that its key determines, which counts
-///               the sides and answers both owners: memory is proportional to a rank's own faces
 /// @return the pairs whose `mine` is a side of this rank; none after an error
 [[nodiscard]] std::vector<FacePair> matchFaces(Transport& transport, ErrorCollector& errors,
-                                               const std::vector<FaceSide>& inner,
-                                               std::vector<FaceSide> outer);
+                                               std::vector<FaceSide> sides);
 
 }  // namespace tributary::detail

@@ -38,7 +38,7 @@ class StructuredBlock : public FieldBlock {
   Box bounds() const override;
   void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
-  bool hasCell(std::int32_t) const override { return true; }  // cells are found from positions
+  bool enter(Particle&) const override { return true; }  // cells are found from positions
 
   void find(const double point[3], CellMatch& best) const override;
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,

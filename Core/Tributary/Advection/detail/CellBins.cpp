@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/detail/CellBins.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tributary::detail {
+namespace {
+
+/// A list of this length is searched faster than it is divided.
+constexpr std::size_t LongList = 64;
+/// The bins of a divided list, about one per so many cells.
+constexpr double CellsPerPart = 2;
+/// Per axis.
+constexpr double MostBins = 1024;
+
+}  // namespace
+
+CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
+                   double cellsPerBin)
+    : bounds_(bounds) {
+  // Bins as near to cubes as the box allows.
+  double volume = 1;
+  int axes = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (bounds.hi[a] > bounds.lo[a]) {
+      volume *= bounds.hi[a] - bounds.lo[a];
+      ++axes;
+    }
+  const double edge =
+      axes ? std::pow(volume / double(cells.size()) * cellsPerBin, 1.0 / axes) : 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    // Not a number if both are infinite, as points may be: one bin.
+    const double wanted = edge > 0 ? (bounds.hi[a] - bounds.lo[a]) / edge : 1;
+    bins_[a] = wanted > 1 ? std::int64_t(std::min(wanted, MostBins)) : 1;
+  }
+  const auto forEachBin = [&](std::int32_t cell, auto&& visit) {
+    const Box box = boxOf(cell);
+    std::int64_t lo[3], hi[3];
+    for (std::size_t a = 0; a < 3; ++a) {
+      lo[a] = binAlong(a, box.lo[a]);
+      hi[a] = binAlong(a, box.hi[a]);
+    }
+    for (auto k = lo[2]; k <= hi[2]; ++k)
+      for (auto j = lo[1]; j <= hi[1]; ++j)
+        for (auto i = lo[0]; i <= hi[0]; ++i) visit(std::size_t((k * bins_[1] + j) * bins_[0] + i));
+  };
+  // Counts are put two places ahead, so that filling moves them to where they belong.
+  const auto bins = std::size_t(bins_[0] * bins_[1] * bins_[2]);
+  first_.assign(bins + 2, 0);
+  for (const std::int32_t cell : cells)
+    forEachBin(cell, [&](std::size_t bin) { ++first_[bin + 2]; });
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  cells_.resize(std::size_t(first_.back()));
+  for (const std::int32_t cell : cells)
+    forEachBin(cell, [&](std::size_t bin) { cells_[std::size_t(first_[bin + 1]++)] = cell; });
+  first_.pop_back();
+  partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(bins);
+}
+
+std::int64_t CellBins::binAlong(std::size_t axis, double x) const {
+  const double width = bounds_.hi[axis] - bounds_.lo[axis];
+  const double u = width > 0 ? (x - bounds_.lo[axis]) / width * double(bins_[axis]) : 0;
+  // Limited as a double: points may be of any size.
+  return u > 0 ? std::int64_t(std::min(u, double(bins_[axis] - 1))) : 0;
+}
+
+Span<const std::int32_t> CellBins::near(const double point[3], const BoxOf& boxOf) const {
+  std::array<std::int64_t, 3> bin;
+  for (std::size_t a = 0; a < 3; ++a) bin[a] = binAlong(a, point[a]);
+  const auto at = std::size_t((bin[2] * bins_[1] + bin[1]) * bins_[0] + bin[0]);
+  const Span<const std::int32_t> cells = cellsIn(at);
+  if (cells.size() < LongList) return cells;
+  const CellBins* part = divided(bin, at, boxOf);
+  // A point beyond the box of the part by a rounding error is in one of its outer bins, as are the
+  // cells there.
+  return part == this ? cells : part->near(point, boxOf);
+}
+
+Box CellBins::boxOfBin(const std::array<std::int64_t, 3>& bin) const {
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double width = (bounds_.hi[a] - bounds_.lo[a]) / double(bins_[a]);
+    box.lo[a] = bounds_.lo[a] + width * double(bin[a]);
+    box.hi[a] = box.lo[a] + width;
+  }
+  return box;
+}
+
+/// The bins of one bin, made at the first call; this object if its cells cannot be separated.
+const CellBins* CellBins::divided(const std::array<std::int64_t, 3>& bin, std::size_t at,
+                                  const BoxOf& boxOf) const {
+  if (const CellBins* made = partOf_[at].load(std::memory_order_acquire)) return made;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const CellBins* made = partOf_[at].load(std::memory_order_relaxed)) return made;
+  const Span<const std::int32_t> cells = cellsIn(at);
+  auto part = std::make_unique<const CellBins>(boxOfBin(bin), cells, boxOf, CellsPerPart);
+  std::size_t longest = 0;
+  for (std::size_t b = 0; b + 1 < part->first_.size(); ++b)
+    longest = std::max(longest, part->cellsIn(b).size());
+  const CellBins* result = this;
+  if (longest <= cells.size() / 4 * 3) {
+    parts_.push_back(std::move(part));
+    result = parts_.back().get();
+  }
+  partOf_[at].store(result, std::memory_order_release);
+  return result;
+}
+
+std::size_t CellBins::memory() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::size_t bytes = first_.size() * (sizeof first_[0] + sizeof partOf_[0]) +
+                      cells_.size() * sizeof cells_[0];
+  for (const auto& part : parts_) bytes += sizeof *part + part->memory();
+  return bytes;
+}
+
+}  // namespace tributary::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/detail/CellBins.h"
+#include "Tributary/Advection/detail/MeshKernel.h"
+#include "Tributary/Advection/detail/MeshLinks.h"
+#include "Tributary/Advection/detail/MeshShapes.h"
+#include "Tributary/Base/Box.h"
+
+namespace tributary::detail {
+
+/// The points of a face, as identified inside the piece: ascending, each once.
+struct FacePoints {
+  std::int64_t point[MostFacePoints];
+  int count = 0;
+};
+
+/// The cells of a piece that are traced through, their division into blocks, and their neighbors.
+///
+/// Neighbors inside the piece are found when they are first asked for. Those beyond faces whose
+/// points other pieces have, too, are set by makeMeshBlocks(), as all ranks must count the sides
+/// of such a face together. Const members are local and thread-safe.
+class MeshTopology {
+ public:
+  /// Throws Error if the piece has too many cells.
+  MeshTopology(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock);
+
+  const MeshPiece& piece() const { return piece_; }
+  int blocks() const { return int(boxes_.size()); }
+  BlockId firstBlock() const { return firstBlock_; }
+  bool empty() const { return usedCells_ == 0; }
+  /// Whether the cell is traced through.
+  bool isUsed(std::int64_t cell) const {
+    return cell >= 0 && cell < std::int64_t(piece_.types.size()) &&
+           records_[std::size_t(cell)].load(std::memory_order_relaxed) != Excluded;
+  }
+  /// The number, from 0, of the block of a used cell.
+  int blockOf(std::int64_t cell) const {
+    return blockOfCell_.empty() ? 0 : blockOfCell_[std::size_t(cell)];
+  }
+  /// The box of a block; empty if it has no cell.
+  const Box& box(int block) const { return boxes_[std::size_t(block)]; }
+  /// Calls visit(cell) for each cell of a block, ascending.
+  template <class Visit>
+  void forEachCell(int block, Visit&& visit) const {
+    const auto count = std::int64_t(piece_.types.size());
+    if (!cellsOfBlock_.empty()) {
+      for (const std::int32_t cell : cellsOfBlock_[std::size_t(block)]) visit(cell);
+    } else {
+      for (std::int64_t cell = 0; cell < count; ++cell)
+        if (isUsed(cell)) visit(std::int32_t(cell));
+    }
+  }
+  /// For MeshBlock: the number of a used cell's record, Unvisited if it has none.
+  std::atomic<std::int32_t>& recordOf(std::int64_t cell) const {
+    return records_[std::size_t(cell)];
+  }
+  static constexpr std::int32_t Unvisited = -1;
+
+  /// The bins of a block's cells, made at the first call. Not for an empty block.
+  const CellBins& bins(int block) const;
+  /// The boxes of cells.
+  const CellBins::BoxOf& boxesOfCells() const { return boxOfCell_; }
+
+  /// The cell beyond a face of a used cell.
+  Neighbor neighborOf(std::int32_t cell, int face) const;
+  /// The blocks that share a point with a block: ascending, each once, without the block itself.
+  const std::vector<BlockId>& neighborsOf(int block) const {
+    return neighbors_[std::size_t(block)];
+  }
+
+  /// In bytes.
+  [[nodiscard]] std::size_t memory() const;
+
+  // Set-up, by makeMeshBlocks().
+
+  /// Chooses how points are identified: by their global ids, or by their coordinates.
+  void identifyPoints(bool byId) { byId_ = byId; }
+  [[nodiscard]] std::uint64_t hashOf(std::int64_t point) const;
+  /// Whether a used cell has the point, per point.
+  [[nodiscard]] std::vector<bool> usedPoints() const;
+  /// Sets which points other pieces have, too.
+  /// @param shared  per point
+  /// @return the faces all of whose points are shared
+  [[nodiscard]] std::vector<FaceSide> setSharedPoints(std::vector<bool> shared);
+  /// Sets the neighbors beyond faces all of whose points are shared; the others have none.
+  void setOuterNeighbors(const std::vector<FacePair>& pairs);
+  /// Finds the neighbors of blocks. Call it last.
+  void findNeighborsOfBlocks();
+  /// For further blocks of a piece with the same cells and points: no cell has a record.
+  void renew(const MeshPiece& piece);
+
+ private:
+  static constexpr std::int32_t Excluded = -2;
+  struct OuterFace {
+    std::int32_t cell;
+    std::int32_t face;
+    Neighbor beyond;
+  };
+  /// The cells around each point.
+  struct PointCells {
+    std::vector<std::int64_t> canonical;  // per point, its first copy; empty if there are no copies
+    std::vector<std::int64_t> first;      // per point
+    std::vector<std::int32_t> cells;
+  };
+
+  bool takesPart(std::int64_t cell) const;
+  void cut(int blocks);
+  const PointCells& pointCells() const;
+  std::unique_ptr<PointCells> findPointCells() const;
+  std::vector<std::int64_t> findCopies() const;
+  bool facePoints(std::int64_t cell, int face, const std::vector<std::int64_t>& canonical,
+                  FacePoints& out) const;
+  bool isShared(std::int64_t cell, int face) const;
+
+  MeshPiece piece_;
+  int dimension_;
+  BlockId firstBlock_;
+  bool byId_ = false;
+  std::int64_t usedCells_ = 0;
+  std::vector<Box> boxes_;  // per block
+  // Of several blocks only: the block of each cell, and the cells of each block, ascending.
+  std::vector<std::int32_t> blockOfCell_;
+  std::vector<std::vector<std::int32_t>> cellsOfBlock_;
+  std::unique_ptr<std::atomic<std::int32_t>[]> records_;  // per cell
+
+  std::vector<bool> shared_;      // per point; empty if none is
+  std::vector<OuterFace> outer_;  // ascending by cell and face
+  std::vector<std::vector<BlockId>> neighbors_;
+
+  struct BlockBins {
+    std::unique_ptr<const CellBins> made;
+    std::atomic<const CellBins*> ready{nullptr};
+  };
+
+  CellBins::BoxOf boxOfCell_;
+  mutable std::mutex mutex_;  // of the construction of:
+  mutable std::unique_ptr<const PointCells> madePointCells_;
+  mutable std::atomic<const PointCells*> pointCells_{nullptr};
+  mutable std::vector<BlockBins> bins_;  // per block
+};
+
+}  // namespace tributary::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "Tributary/Base/Span.h"
+
+namespace tributary {
+
+/// A hash of 128 bits of a sequence of arrays, to recognize equal data without keeping them. Not
+/// for data that somebody may forge. Depends on the byte order of the machine.
+class Fingerprint {
+ public:
+  /// Adds bytes; the order of calls matters.
+  void add(const void* data, std::size_t bytes);
+  template <class T>
+  void add(Span<const T> values) {
+    add(values.data(), values.size() * sizeof(T));
+  }
+  template <class T>
+  void addValue(const T& value) {
+    add(&value, sizeof value);
+  }
+
+  bool operator==(const Fingerprint& other) const {
+    return low_ == other.low_ && high_ == other.high_;
+  }
+  bool operator!=(const Fingerprint& other) const { return !(*this == other); }
+
+ private:
+  std::uint64_t low_ = 0, high_ = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/detail/CellBins.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "Support/World.h"
+
+namespace tributary::testing {
+
+using namespace detail;
+namespace {
+
+double random(std::uint64_t n) {
+  return double(mix(n) >> 11) / double(1ull << 53);
+}
+
+/// Boxes of some size around random points; every tenth point of a thousandth of the region only,
+/// where boxes are a thousandth of that size.
+std::vector<Box> makeBoxes(std::size_t count, double size) {
+  std::vector<Box> boxes(count);
+  for (std::size_t n = 0; n < count; ++n) {
+    const double scale = n % 10 == 0 ? 1 : 1e-3;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double x = scale * random(6 * n + a), half = 0.5 * scale * size * random(6 * n + 3 + a);
+      boxes[n].lo[a] = x - half;
+      boxes[n].hi[a] = x + half;
+    }
+  }
+  return boxes;
+}
+
+struct Search {
+  explicit Search(std::vector<Box> list) : boxes(std::move(list)), cells(boxes.size()) {
+    std::iota(cells.begin(), cells.end(), 0);
+    for (const Box& box : boxes) include(bounds, box);
+    bins = std::make_unique<CellBins>(bounds, cells, boxOf, 16);
+  }
+  std::vector<std::int32_t> found(const double point[3]) const {
+    std::vector<std::int32_t> result;
+    for (const std::int32_t cell : bins->near(point, boxOf))
+      if (boxes[std::size_t(cell)].contains(point)) result.push_back(cell);
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+  std::vector<std::int32_t> expected(const double point[3]) const {
+    std::vector<std::int32_t> result;
+    for (const std::int32_t cell : cells)
+      if (boxes[std::size_t(cell)].contains(point)) result.push_back(cell);
+    return result;
+  }
+
+  std::vector<Box> boxes;
+  std::vector<std::int32_t> cells;
+  Box bounds;
+  CellBins::BoxOf boxOf = [this](std::int32_t cell) { return boxes[std::size_t(cell)]; };
+  std::unique_ptr<CellBins> bins;
+};
+
+TEST(CellBins, FindAllCellsThatMayHoldAPoint) {
+  for (const double size : {0.0, 0.02, 0.3}) {
+    const Search search(makeBoxes(3000, size));
+    std::size_t matches = 0;
+    for (std::uint64_t n = 0; n < 2000; ++n) {
+      const double scale = n % 2 ? 1 : 1e-3;
+      double point[3];
+      for (int a = 0; a < 3; ++a) point[a] = scale * (1.2 * random(90000 + 3 * n + a) - 0.1);
+      if (n % 7 == 0)  // a corner of a box
+        std::copy(search.boxes[n].hi.begin(), search.boxes[n].hi.end(), point);
+      const auto found = search.found(point);
+      EXPECT_EQ(found, search.expected(point));
+      matches += found.size();
+    }
+    EXPECT_GT(matches, 200u);
+  }
+}
+
+TEST(CellBins, ListsAreShortAlsoWhereAMeshIsRefined) {
+  const Search search(makeBoxes(30000, 0.03));
+  std::size_t longest = 0;
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    const Box& box = search.boxes[n];
+    const double point[3] = {0.5 * (box.lo[0] + box.hi[0]), 0.5 * (box.lo[1] + box.hi[1]),
+                             0.5 * (box.lo[2] + box.hi[2])};
+    longest = std::max(longest, search.bins->near(point, search.boxOf).size());
+  }
+  EXPECT_LT(longest, 200u);
+}
+
+TEST(CellBins, AcceptBoxesThatCannotBeSeparated) {
+  constexpr double Infinity = std::numeric_limits<double>::infinity();
+  Box all;
+  all.lo = {{-Infinity, 0, 0}};
+  all.hi = {{Infinity, 1, 0}};
+  const Search search(std::vector<Box>(500, all));
+  const double inside[3] = {3, 0.5, 0}, outside[3] = {3, 2, 0};
+  EXPECT_EQ(search.found(inside).size(), 500u);
+  EXPECT_EQ(search.found(outside).size(), 0u);
+}
+
+TEST(CellBins, AreDividedByAnyThread) {
+  const Search search(makeBoxes(20000, 0.02));
+  std::vector<std::thread> threads;
+  std::vector<std::size_t> sums(4, 0);
+  for (std::size_t t = 0; t < sums.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (std::uint64_t n = 0; n < 2000; ++n)  // in another order on each thread
+        sums[t] += search.found(search.boxes[(7 * n + 500 * t) % 2000].lo.data()).size();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::size_t sum : sums) {
+    EXPECT_GT(sum, 1000u);
+    EXPECT_EQ(sum, sums[0]);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::testing
