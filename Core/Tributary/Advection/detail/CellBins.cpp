@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "Tributary/Base/Bytes.h"
+
 namespace tributary::detail {
 namespace {
 
@@ -35,26 +37,32 @@ CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxO
     const double wanted = edge > 0 ? (bounds.hi[a] - bounds.lo[a]) / edge : 1;
     bins_[a] = wanted > 1 ? std::int64_t(std::min(wanted, MostBins)) : 1;
   }
-  const auto forEachBin = [&](std::int32_t cell, auto&& visit) {
-    const Box box = boxOf(cell);
-    std::int64_t lo[3], hi[3];
+  struct Range {  // of the bins that a cell's box touches
+    std::uint16_t lo[3], hi[3];
+  };
+  std::vector<Range, UninitializedAllocator<Range>> ranges(cells.size());
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    const Box box = boxOf(cells[n]);
     for (std::size_t a = 0; a < 3; ++a) {
-      lo[a] = binAlong(a, box.lo[a]);
-      hi[a] = binAlong(a, box.hi[a]);
+      ranges[n].lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
+      ranges[n].hi[a] = std::uint16_t(binAlong(a, box.hi[a]));
     }
-    for (auto k = lo[2]; k <= hi[2]; ++k)
-      for (auto j = lo[1]; j <= hi[1]; ++j)
-        for (auto i = lo[0]; i <= hi[0]; ++i) visit(std::size_t((k * bins_[1] + j) * bins_[0] + i));
+  }
+  const auto forEachBin = [&](const Range& range, auto&& visit) {
+    for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
+      for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
+        for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i)
+          visit(std::size_t((k * bins_[1] + j) * bins_[0] + i));
   };
   // Counts are put two places ahead, so that filling moves them to where they belong.
   const auto bins = std::size_t(bins_[0] * bins_[1] * bins_[2]);
   first_.assign(bins + 2, 0);
-  for (const std::int32_t cell : cells)
-    forEachBin(cell, [&](std::size_t bin) { ++first_[bin + 2]; });
+  for (const Range& range : ranges) forEachBin(range, [&](std::size_t bin) { ++first_[bin + 2]; });
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   cells_.resize(std::size_t(first_.back()));
-  for (const std::int32_t cell : cells)
-    forEachBin(cell, [&](std::size_t bin) { cells_[std::size_t(first_[bin + 1]++)] = cell; });
+  for (std::size_t n = 0; n < cells.size(); ++n)
+    forEachBin(ranges[n],
+               [&](std::size_t bin) { cells_[std::size_t(first_[bin + 1]++)] = cells[n]; });
   first_.pop_back();
   partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(bins);
 }

@@ -19,18 +19,62 @@ void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, 
 
 namespace {
 
+template <class Real>
+Box pointBox(const Real* coordinates, const CellPoints& points) {
+  const Real* first = coordinates + 3 * points.ids[0];
+  Real lo[3] = {first[0], first[1], first[2]}, hi[3] = {first[0], first[1], first[2]};
+  for (std::int64_t i = 1; i < points.count; ++i) {
+    const Real* p = coordinates + 3 * points.ids[i];
+    for (int a = 0; a < 3; ++a) {
+      lo[a] = std::min(lo[a], p[a]);
+      hi[a] = std::max(hi[a], p[a]);
+    }
+  }
+  return {{{double(lo[0]), double(lo[1]), double(lo[2])}},
+          {{double(hi[0]), double(hi[1]), double(hi[2])}}};
+}
+
 /// The box of a cell's points, and its diagonal.
 double pointBox(const MeshPiece& piece, std::int64_t cell, Box& box) {
   const CellPoints points = pointsOf(piece, cell);
-  for (std::int64_t i = 0; i < points.count; ++i) {
-    const Point p = tuple(piece.points, points.ids[i]);
-    for (std::size_t a = 0; a < 3; ++a) {
-      box.lo[a] = i ? std::min(box.lo[a], p[a]) : p[a];
-      box.hi[a] = i ? std::max(box.hi[a], p[a]) : p[a];
-    }
-  }
+  box = piece.points.isDouble ? pointBox(static_cast<const double*>(piece.points.data), points)
+                              : pointBox(static_cast<const float*>(piece.points.data), points);
   const V4 diagonal{box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2], 0};
   return norm(diagonal);
+}
+
+template <class Real>
+V4 pointAt(const MeshPiece& piece, std::int64_t id) {
+  const Real* p = static_cast<const Real*>(piece.points.data) + 3 * id;
+  return V4{double(p[0]), double(p[1]), double(p[2]), 0};
+}
+
+/// Six times the volume of a tetrahedron, the volume of a hexahedron, as good as needed to see that
+/// a cell is not flat; 0 for others.
+template <class Real>
+double roughVolume(const MeshPiece& piece, const CellPoints& points) {
+  V4 x[8];
+  switch (shapeOf(points.type)) {
+    case CellShape::Tetra:
+      for (int i = 0; i < 4; ++i) x[i] = pointAt<Real>(piece, points.ids[i]);
+      return dot3(x[1] - x[0], cross(x[2] - x[0], x[3] - x[0]));
+    case CellShape::Box: {
+      for (int i = 0; i < 8; ++i) x[i] = pointAt<Real>(piece, points[i]);
+      const V4 a = x[6] - x[0], b = x[7] - x[1], c = x[4] - x[2], d = x[5] - x[3];
+      return dot3(a - b - c + d, cross(a + b - c - d, a + b + c + d)) * (1.0 / 64);
+    }
+    default:
+      return 0;
+  }
+}
+
+bool isPlainlyNotFlat(const MeshPiece& piece, std::int64_t cell) {
+  constexpr double Plainly = 1e-12;  // far above isFlat()'s bound and the rounding of both
+  const CellPoints points = pointsOf(piece, cell);
+  const double length = lengthOf(piece, cell);
+  const double volume = piece.points.isDouble ? roughVolume<double>(piece, points)
+                                              : roughVolume<float>(piece, points);
+  return std::fabs(volume) > Plainly * length * length * length;
 }
 
 }  // namespace
@@ -52,7 +96,7 @@ Box boxOf(const MeshPiece& piece, std::int64_t cell) {
 
 bool isFlat(const MeshPiece& piece, std::int64_t cell) {
   const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);
-  if (shape == CellShape::Foreign) return false;
+  if (shape == CellShape::Foreign || isPlainlyNotFlat(piece, cell)) return false;
   V4 x[MostPoints], terms[8], rows[3];
   relativePoints(piece, cell, shape, x);
   V4 lo = x[0], hi = x[0];

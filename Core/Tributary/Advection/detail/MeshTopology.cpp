@@ -9,6 +9,7 @@
 
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/Morton.h"
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Records.h"
@@ -263,31 +264,36 @@ const MeshTopology::PointCells& MeshTopology::pointCells() const {
   return *madePointCells_;
 }
 
-/// The points of used cells that are the same as a lower point, as all points; empty if none is.
+/// Per point, the first point of used cells that is the same; empty if no two points are.
 std::vector<std::int64_t> MeshTopology::findCopies() const {
   const std::vector<bool> used = usedPoints();
-  std::size_t size = 16;
-  while (size < 2 * used.size()) size *= 2;
-  struct Entry {
-    std::uint64_t hash;
-    std::int64_t point;
-  };
-  std::vector<Entry> table(size, Entry{0, -1});
-  std::vector<std::int64_t> canonical;
+  // A table of bits, small enough for the cache, tells the few hashes that may occur twice.
+  std::size_t size = 1024;
+  while (size < 8 * used.size()) size *= 2;
+  std::vector<bool> seen(size, false), repeated(size, false);
+  std::vector<std::uint64_t, UninitializedAllocator<std::uint64_t>> hashes(used.size());
   for (std::size_t p = 0; p < used.size(); ++p) {
     if (!used[p]) continue;
-    const std::uint64_t hash = hashOf(std::int64_t(p));
-    std::size_t at = hash & (size - 1);
-    while (table[at].point >= 0 && table[at].hash != hash) at = (at + 1) & (size - 1);
-    if (table[at].point < 0) {
-      table[at] = {hash, std::int64_t(p)};
-      continue;
-    }
+    hashes[p] = hashOf(std::int64_t(p));
+    const auto at = std::size_t(hashes[p] & (size - 1));
+    if (seen[at]) repeated[at] = true;
+    seen[at] = true;
+  }
+  std::vector<std::pair<std::uint64_t, std::int64_t>> candidates;
+  for (std::size_t p = 0; p < used.size(); ++p)
+    if (used[p] && repeated[std::size_t(hashes[p] & (size - 1))])
+      candidates.emplace_back(hashes[p], std::int64_t(p));
+  std::sort(candidates.begin(), candidates.end());
+  std::vector<std::int64_t> canonical;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (candidates[i].first != candidates[i - 1].first) continue;
     if (canonical.empty()) {
       canonical.resize(used.size());
       std::iota(canonical.begin(), canonical.end(), std::int64_t{0});
     }
-    canonical[p] = table[at].point;
+    // Candidates with the same hash follow each other, the lowest point first.
+    canonical[std::size_t(candidates[i].second)] =
+        canonical[std::size_t(candidates[i - 1].second)];
   }
   return canonical;
 }
