@@ -105,24 +105,26 @@ def source_of(case, target):
     return Source(steps, target.times, whole if steps[0].GetClassName() in kinds else None)
 
 
+RANDOM = np.random.default_rng(5)
+PLACES = {
+    "some": RANDOM.uniform((0.5, 0.5, 0.5), (5.5, 3.5, 2.5), (7, 3)),
+    "one": [[1.5, 1.5, 1.5]],
+    "many": RANDOM.uniform((-1, -1, -1), (7, 5, 4), (300, 3)),
+    "empty": [],
+    "nan": [[np.nan, 1, 1], [np.inf, 1, 1], [1, 1, -np.inf], [1.5, 1.5, 1.5]],
+    "outside": [[100, 100, 100], [1e300, 0, 0], [-1e-300, 0, 0]],
+}
+
+
 def seeds_of(case):
     """A source of seeds, all on rank 0; None for no source."""
-    rng = np.random.default_rng(5)
-    places = {
-        "some": rng.uniform((0.5, 0.5, 0.5), (5.5, 3.5, 2.5), (7, 3)),
-        "one": [[1.5, 1.5, 1.5]],
-        "many": rng.uniform((-1, -1, -1), (7, 5, 4), (300, 3)),
-        "empty": [],
-        "nan": [[np.nan, 1, 1], [np.inf, 1, 1], [1, 1, -np.inf], [1.5, 1.5, 1.5]],
-        "outside": [[100, 100, 100], [1e300, 0, 0], [-1e-300, 0, 0]],
-    }
     if case.seeds == "missing":
         return None
     if case.seeds == "input":
         return Source([data_of(case, 0.0, 1)], (0.0,))
     data = vtkPolyData()
     if COMM.rank == 0:
-        data.SetPoints(datasets.points_of(places.get(case.seeds, places["some"])))
+        data.SetPoints(datasets.points_of(PLACES.get(case.seeds, PLACES["some"])))
     if case.seeds == "composite":
         data = datasets.contain("nulls", [data])
     return Source([data], (0.0,))
@@ -138,19 +140,24 @@ class Attack:
         path = os.path.join(check.OUTPUT, f"messages.{COMM.rank}")
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND), 2)
         self.messages = open(path, encoding="utf-8", errors="replace")
+        self.proxy = None
         good = cases.Case(target.name, "good", ["image"])
         self.good = source_of(good, target), seeds_of(good) if target.seeds else None
-        self.usual, messages, _ = self._run(*self._filter(), *self.good)
+        found, messages = self._run(self._filter(), *self.good)
+        self.usual = self._digest(COMM.allgather(self._values(found)))
         assert self.usual, f"good data are refused: {messages}"
 
     def _filter(self):
-        proxy = servermanager.ProxyManager().NewProxy("filters", self.target.proxy)
-        properties.set_all(proxy, self.target.good)
-        return proxy, proxy.GetClientSideObject()
+        """A new filter with good properties. The proxy is not new: another one takes longer than a filter runs."""
+        if self.proxy is None:
+            self.proxy = servermanager.ProxyManager().NewProxy("filters", self.target.proxy)
+            properties.set_all(self.proxy, self.target.good)
+        else:
+            self.proxy.RecreateVTKObjects()
+        return self.proxy.GetClientSideObject()
 
-    def _run(self, proxy, vtk_filter, source, seeds):
-        """Execute a filter on this rank's data; returns what all ranks have: the digest of the outputs (None for
-        empty ones), the error messages, and what is wrong with the outputs."""
+    def _run(self, vtk_filter, source, seeds):
+        """Execute a filter on this rank's data; returns this rank's outputs and error messages."""
         self.messages.read()  # those of earlier runs
         vtk_filter.SetInputConnection(0, source.GetOutputPort())
         if self.target.seeds:
@@ -159,15 +166,17 @@ class Attack:
         for time_ in self.asked:
             vtk_filter.UpdateTimeStep(time_, COMM.rank, COMM.size, 0)
         found = [vtk_filter.GetOutputDataObject(port) for port in range(vtk_filter.GetNumberOfOutputPorts())]
-        mine = outputs.errors_in(self.messages.read()), self._faults(found, source.steps), self._values(found)
-        said, wrong, values = zip(*COMM.allgather(mine))
-        return self._digest(values), [message for part in said for message in part], set().union(*wrong)
+        return found, outputs.errors_in(self.messages.read())
 
     def _faults(self, found, inputs):
         """What is wrong with the outputs of this rank, other than what is wrong with the inputs."""
-        old = set().union(*(outputs.faults(data) for data in inputs))
-        return {f"output {port}: {fault}" for port, data in enumerate(found)
-                for fault in outputs.faults(data) - old | outputs.not_finite(data, self.target.finite)}
+        faults = {(port, fault) for port, data in enumerate(found) for fault in outputs.faults(data)}
+        if faults:
+            old = set().union(*(outputs.faults(data) for data in inputs))
+            faults = {(port, fault) for port, fault in faults if fault not in old}
+        faults |= {(port, fault) for port, data in enumerate(found)
+                   for fault in outputs.not_finite(data, self.target.finite)}
+        return {f"output {port}: {fault}" for port, fault in faults}
 
     def _values(self, found):
         """What is compared of this rank's outputs: hashes, or a sum where their bits are not promised."""
@@ -213,25 +222,33 @@ class Attack:
             if reason:
                 yield f"a message {reason}: {message}"
 
+    def _judge(self, case, name, everyone):
+        """What is wrong with a case, its messages and its digest, given what all ranks have found."""
+        said, faults, values, said_again, values_again = zip(*everyone)
+        messages = sum(said, [])
+        wrong = set().union(*faults, self._wrong_messages(case, name, messages))
+        digest = "refused" if messages else self._digest(values)
+        if not self._same(self._digest(values_again)):
+            wrong.add("good data do not give the usual result afterwards: " + " ".join(sum(said_again, []))[:300])
+        comparable = digest if case.comparable and (self.target.exact or digest in (None, "refused")) else ""
+        return dict(wrong=sorted(wrong), messages=sorted(set(messages)), digest=comparable or "",
+                    worked=digest != "refused", empty=digest is None)
+
     def run(self, key):
-        """Run a case, and tell what is wrong, the messages and the digest."""
+        """Run a case, and tell what was found."""
         case = cases.make(self.target, key, self.seed)
         tell("begin", key=key, case=case.describe(), kinds=self._kinds(case))
-        proxy, vtk_filter = self._filter()
-        properties.set_all(proxy, case.properties)
+        vtk_filter = self._filter()
+        properties.set_all(self.proxy, case.properties)
         source, seeds = source_of(case, self.target), seeds_of(case) if self.target.seeds else None
-        begun = time.time()
-        digest, messages, wrong = self._run(proxy, vtk_filter, source, seeds)
-        spent = time.time() - begun
-        wrong |= set(self._wrong_messages(case, vtk_filter.GetClassName(), messages))
-        digest = "refused" if messages else digest
-        properties.reset(proxy, self.target.good, case.properties)
-        again, said, _ = self._run(proxy, vtk_filter, *self.good)
-        if not self._same(again):
-            wrong.add("good data do not give the usual result afterwards: " + " ".join(said)[:300])
-        comparable = digest if case.comparable and (self.target.exact or digest in (None, "refused")) else ""
-        tell("end", key=key, wrong=sorted(wrong), messages=sorted(set(messages)), digest=comparable or "",
-             seconds=spent, worked=digest != "refused", empty=digest is None)
+        found, messages = self._run(vtk_filter, source, seeds)
+        mine = messages, self._faults(found, source.steps), self._values(found)
+        if not properties.reset(self.proxy, self.target.good, case.properties):
+            self.proxy = None
+        found, said = self._run(vtk_filter, *self.good)
+        everyone = COMM.allgather((*mine, said, self._values(found)))
+        if COMM.rank == 0:
+            tell("end", key=key, **self._judge(case, vtk_filter.GetClassName(), everyone))
 
 
 def main():

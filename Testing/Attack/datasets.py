@@ -4,6 +4,7 @@
 A box is the least and the greatest point of a piece along each axis; an axis with one point is flat.
 """
 
+import functools
 import itertools
 
 import numpy as np
@@ -85,6 +86,13 @@ def points_of(coordinates):
     points.SetDataTypeToDouble()
     points.SetData(numpy_to_vtk(np.ascontiguousarray(coordinates, dtype=float).reshape(-1, 3), deep=1))
     return points
+
+
+def copy_of(data):
+    """A copy that can be changed: it costs much less than another data set."""
+    copy = data.NewInstance()
+    copy.DeepCopy(data)
+    return copy
 
 
 def extent(box):
@@ -204,6 +212,15 @@ def polydata(box, time):
     return add_fields(data, mesh.at, mesh.centers, time)
 
 
+@functools.lru_cache(None)
+def _amr_grid(coarse, fine, scale, time):
+    grid = vtkUniformGrid()
+    grid.SetOrigin(*map(float, coarse[0]))
+    grid.SetSpacing(*[1.0 / scale] * 3)
+    grid.SetDimensions(*[high - low + 1 for low, high in zip(*fine)])
+    return add_fields(grid, lattice(fine) / scale, centers(fine) / scale, time)
+
+
 def amr(box, time):
     """Two levels; the fine one covers the first cell of the coarse one."""
     result = vtkOverlappingAMR()
@@ -214,15 +231,10 @@ def amr(box, time):
         coarse = box if level == 0 else (box[0], tuple(low + (high > low) for low, high in zip(*box)))
         scale = 2**level
         fine = tuple(tuple(scale * n for n in end) for end in coarse)
-        grid = vtkUniformGrid()
-        grid.SetOrigin(*map(float, coarse[0]))
-        grid.SetSpacing(*[1.0 / scale] * 3)
-        grid.SetDimensions(*[high - low + 1 for low, high in zip(*fine)])
-        add_fields(grid, lattice(fine) / scale, centers(fine) / scale, time)
         result.SetSpacing(level, [1.0 / scale] * 3)
         high = [max(high - 1, low) for low, high in zip(*fine)]
         result.SetAMRBox(level, 0, vtkAMRBox(list(fine[0]), high))
-        result.SetDataSet(level, 0, grid)
+        result.SetDataSet(level, 0, copy_of(_amr_grid(coarse, fine, scale, time)))
     result.SetRefinementRatio(0, 2)
     return result
 
@@ -274,14 +286,19 @@ EMPTY = {
 }
 
 
+@functools.lru_cache(None)
+def _original(kind, box, time, shape):
+    return trees(box, time, shape) if kind == "trees" else MAKERS[kind](box, time)
+
+
 def make(kind, shape, piece, pieces, time):
     """A piece of the lattice as a data set; an empty one if the piece has no cells."""
     box = box_of(shape, piece, pieces)
     if box is None:
         return EMPTY[kind]()
-    if kind == "trees":
-        return trees(box, time, shape)
-    return MAKERS[kind](box, time)
+    if kind == "amr":  # which VTK does not copy
+        return amr(box, time)
+    return copy_of(_original(kind, box, time, shape))
 
 
 CONTAINERS = ("multiblock", "nested", "nulls", "strange", "partitioned", "collection")

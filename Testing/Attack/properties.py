@@ -57,6 +57,7 @@ def _bounds(element, number):
     return values
 
 
+@functools.lru_cache(None)
 def candidates(element):
     """Values of one element of a property."""
     name, kind = element.get("name"), element.tag
@@ -111,12 +112,16 @@ def set_all(proxy, values):
 
 
 def reset(proxy, values, names):
-    """Set properties of these names to their defaults, and then some to these values."""
+    """Set properties of these names to their defaults, and then some to these values. Returns whether the proxy is
+    like a new one with these values."""
+    like_new = True
     for name in names:
         target = proxy.GetProperty(name)
         if target.GetCommand() == "SetInputArrayToProcess":
             # The default has no array, and not the number of elements that the filter takes.
             set_all(proxy, {name: [target.GetElement(0), "", "", "0", ""]})
+            like_new = like_new and name in values
         else:
             target.ResetToXMLDefaults()
     set_all(proxy, values)
+    return like_new
