@@ -39,9 +39,9 @@
  *   whole extent for a structured source; for other sources, points are numbered rank by rank.
  * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
- *   ReusedMesh (1 if what was found about cells and points was reused), DomainBytes (the memory of the domain beyond the input), Seeds, RejectedSeeds, Lines,
- *   LinePoints, PointsRecorded, Blocks and Handovers, and those of AutoTune. With
- *   ReportRejectedSeeds, also RejectedSeedIds.
+ *   ReusedMesh (1 if what was found about cells and points was reused), DomainBytes (the memory of
+ * the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and
+ * Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
  *
  * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
  * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule, or the
@@ -307,8 +307,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
    * execution, which reuses them if neither the input nor the selected vectors have changed on any
    * rank. Executions with other seeds or step sizes then begin to trace at once. If only values
    * have changed, and all ranks have the same cells and points as before, the search structures
-   * are reused. Nothing is kept with ReleaseDataFlag. The result does not change. The value may differ between ranks.
-   * Default: true.
+   * are reused. Nothing is kept with ReleaseDataFlag. The result does not change. The value may
+   * differ between ranks. Default: true.
    */
   vtkSetMacro(KeepDomain, bool);
   vtkGetMacro(KeepDomain, bool);

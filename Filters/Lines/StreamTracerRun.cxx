@@ -74,8 +74,7 @@ struct FlowSetup {
 std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   Transport& transport = context_.transport;
   std::shared_ptr<FlowSetup> setup = std::move(state_.setup);  // lost in an execution that fails
-  const bool same =
-      setup && setup->input.isCurrent(input) && setup->vectors == settings_.vectors;
+  const bool same = setup && setup->input.isCurrent(input) && setup->vectors == settings_.vectors;
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(same)) != 0;
   context_.statistics.count("ReusedDomain", reuse);
   reusedMesh_ = reuse;
@@ -303,7 +302,8 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   assembly.rules = options.rules;
   assembly.computeVorticity = settings_.computeVorticity;
   assembly.rotationScale = settings_.rotationScale;
-  output->ShallowCopy(assembleLines(transport, flow, setup->arrays, seeds, table, traced, assembly));
+  output->ShallowCopy(
+      assembleLines(transport, flow, setup->arrays, seeds, table, traced, assembly));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
   addStatistics(flow, seeds, table, traced);
   if (settings_.autoTune && state_.choice->expected)

@@ -147,11 +147,10 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
     errors.attempt([&] {
       std::vector<std::vector<FacePair>> pairsOf(pieces.size());
       for (const FacePair& pair : pairs) {
-        const auto piece =
-            std::find_if(pieces.begin(), pieces.end(), [&](const auto& candidate) {
-              const BlockId begin = candidate->firstBlock();
-              return pair.mine.block >= begin && pair.mine.block < begin + candidate->blocks();
-            });
+        const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const auto& candidate) {
+          const BlockId begin = candidate->firstBlock();
+          return pair.mine.block >= begin && pair.mine.block < begin + candidate->blocks();
+        });
         if (piece == pieces.end()) refuseMessage("a face of another rank's block");
         pairsOf[std::size_t(piece - pieces.begin())].push_back(pair);
       }
@@ -200,9 +199,11 @@ bool MeshCache::reused() const {
   return contents_->reused;
 }
 
-std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
-    Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
-    const std::vector<BlockId>& firstBlock, MeshCache* cache) {
+std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
+                                                        const std::vector<MeshPiece>& pieces,
+                                                        int blocksPerPiece, int dimension,
+                                                        const std::vector<BlockId>& firstBlock,
+                                                        MeshCache* cache) {
   Topologies topologies;
   std::vector<Fingerprint> prints;
   ErrorCollector errors;  // agreed on once, at the end: each exchange tells all ranks of errors

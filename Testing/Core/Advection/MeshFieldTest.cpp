@@ -12,8 +12,8 @@
 #include "Support/World.h"
 #include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
-#include "Tributary/Transport/Loopback.h"
 #include "Tributary/Base/CellTypes.h"
+#include "Tributary/Transport/Loopback.h"
 
 namespace tributary::testing {
 

@@ -30,8 +30,7 @@ CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxO
       volume *= bounds.hi[a] - bounds.lo[a];
       ++axes;
     }
-  const double edge =
-      axes ? std::pow(volume / double(cells.size()) * cellsPerBin, 1.0 / axes) : 1;
+  const double edge = axes ? std::pow(volume / double(cells.size()) * cellsPerBin, 1.0 / axes) : 1;
   for (std::size_t a = 0; a < 3; ++a) {
     // Not a number if both are infinite, as points may be: one bin.
     const double wanted = edge > 0 ? (bounds.hi[a] - bounds.lo[a]) / edge : 1;
@@ -118,8 +117,8 @@ const CellBins* CellBins::divided(const std::array<std::int64_t, 3>& bin, std::s
 
 std::size_t CellBins::memory() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t bytes = first_.size() * (sizeof first_[0] + sizeof partOf_[0]) +
-                      cells_.size() * sizeof cells_[0];
+  std::size_t bytes =
+      first_.size() * (sizeof first_[0] + sizeof partOf_[0]) + cells_.size() * sizeof cells_[0];
   for (const auto& part : parts_) bytes += sizeof *part + part->memory();
   return bytes;
 }

@@ -184,8 +184,7 @@ void MeshBlock::fillGeometry(CellRecord& record, const V4* x) const {
 }
 
 /// For MeshView.
-std::int32_t MeshBlock::resolve(const void* self, std::int32_t number, int face,
-                                Neighbor& beyond) {
+std::int32_t MeshBlock::resolve(const void* self, std::int32_t number, int face, Neighbor& beyond) {
   const auto& block = *static_cast<const MeshBlock*>(self);
   CellRecord& record = block.recordAt(number);
   beyond = block.topology_->neighborOf(block.cellAt(number), face);
@@ -251,8 +250,8 @@ CellMatch MeshBlock::match(std::int32_t cell, const double point[3]) const {
   if (record.shape == CellShape::Foreign) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(maximumPoints()));
     std::vector<double> weights(ids.size());
-    if (!piece_.foreign || piece_.foreign->evaluate(cell, point, ids.data(),
-                                                    weights.data(), nullptr, violation) == 0)
+    if (!piece_.foreign ||
+        piece_.foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation) == 0)
       return found;
   } else {
     const InCell at =
@@ -294,8 +293,7 @@ bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const dou
   std::vector<std::int64_t> ids(static_cast<std::size_t>(block.maximumPoints()));
   std::vector<double> weights(ids.size());
   double violation = 0;
-  const int count =
-      foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation);
+  const int count = foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation);
   if (count == 0 || (violation > 0 && !accept)) return false;
   for (int a = 0; a < 3; ++a) velocity[a] = 0;
   if (block.piece_.cellCentered) {

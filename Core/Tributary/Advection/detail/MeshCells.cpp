@@ -26,8 +26,9 @@ Box pointBox(const Real* coordinates, const CellPoints& points) {
   for (std::int64_t i = 1; i < points.count; ++i) {
     const Real* p = coordinates + 3 * points.ids[i];
     for (int a = 0; a < 3; ++a) {
-      lo[a] = std::min(lo[a], p[a]);
-      hi[a] = std::max(hi[a], p[a]);
+      const Real x = p[a];
+      lo[a] = x < lo[a] ? x : lo[a];
+      hi[a] = x > hi[a] ? x : hi[a];
     }
   }
   return {{{double(lo[0]), double(lo[1]), double(lo[2])}},

@@ -48,9 +48,7 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
   for (std::size_t c = 0; c < cells; ++c) {
     const bool used = takesPart(std::int64_t(c));
     records_[c].store(used ? Unvisited : Excluded, std::memory_order_relaxed);
-    if (!used) continue;
-    ++usedCells_;
-    if (blocks == 1) include(all, boxOf(piece, std::int64_t(c)));
+    if (used && blocks == 1) include(all, boxOf(piece, std::int64_t(c)));
   }
   if (blocks == 1)
     boxes_[0] = all;
@@ -202,11 +200,11 @@ void MeshTopology::findNeighborsOfBlocks() {
 
 Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   if (!shared_.empty() && isShared(cell, face)) {
-    const auto found = std::lower_bound(outer_.begin(), outer_.end(), std::make_pair(cell, face),
-                                        [](const OuterFace& a, const auto& b) {
-                                          return a.cell != b.first ? a.cell < b.first
-                                                                   : a.face < b.second;
-                                        });
+    const auto found =
+        std::lower_bound(outer_.begin(), outer_.end(), std::make_pair(cell, face),
+                         [](const OuterFace& a, const auto& b) {
+                           return a.cell != b.first ? a.cell < b.first : a.face < b.second;
+                         });
     if (found == outer_.end() || found->cell != cell || found->face != face) return {};
     return found->beyond;
   }
@@ -216,9 +214,9 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   const auto countAt = [&](std::int64_t point) {
     return around.first[std::size_t(point) + 1] - around.first[std::size_t(point)];
   };
-  const std::int64_t rarest = *std::min_element(
-      wanted.point, wanted.point + wanted.count,
-      [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
+  const std::int64_t rarest =
+      *std::min_element(wanted.point, wanted.point + wanted.count,
+                        [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
 
   Neighbor found;
   int sides = 0;
@@ -264,36 +262,34 @@ const MeshTopology::PointCells& MeshTopology::pointCells() const {
   return *madePointCells_;
 }
 
-/// Per point, the first point of used cells that is the same; empty if no two points are.
+/// Per point, the first point that is the same; empty if no two points are.
 std::vector<std::int64_t> MeshTopology::findCopies() const {
-  const std::vector<bool> used = usedPoints();
   // A table of bits, small enough for the cache, tells the few hashes that may occur twice.
+  const auto points = std::size_t(piece_.points.tuples);
   std::size_t size = 1024;
-  while (size < 8 * used.size()) size *= 2;
+  while (size < 16 * points) size *= 2;
   std::vector<bool> seen(size, false), repeated(size, false);
-  std::vector<std::uint64_t, UninitializedAllocator<std::uint64_t>> hashes(used.size());
-  for (std::size_t p = 0; p < used.size(); ++p) {
-    if (!used[p]) continue;
+  std::vector<std::uint64_t, UninitializedAllocator<std::uint64_t>> hashes(points);
+  for (std::size_t p = 0; p < points; ++p) {
     hashes[p] = hashOf(std::int64_t(p));
     const auto at = std::size_t(hashes[p] & (size - 1));
     if (seen[at]) repeated[at] = true;
     seen[at] = true;
   }
   std::vector<std::pair<std::uint64_t, std::int64_t>> candidates;
-  for (std::size_t p = 0; p < used.size(); ++p)
-    if (used[p] && repeated[std::size_t(hashes[p] & (size - 1))])
+  for (std::size_t p = 0; p < points; ++p)
+    if (repeated[std::size_t(hashes[p] & (size - 1))])
       candidates.emplace_back(hashes[p], std::int64_t(p));
   std::sort(candidates.begin(), candidates.end());
   std::vector<std::int64_t> canonical;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     if (candidates[i].first != candidates[i - 1].first) continue;
     if (canonical.empty()) {
-      canonical.resize(used.size());
+      canonical.resize(points);
       std::iota(canonical.begin(), canonical.end(), std::int64_t{0});
     }
     // Candidates with the same hash follow each other, the lowest point first.
-    canonical[std::size_t(candidates[i].second)] =
-        canonical[std::size_t(candidates[i - 1].second)];
+    canonical[std::size_t(candidates[i].second)] = canonical[std::size_t(candidates[i - 1].second)];
   }
   return canonical;
 }
@@ -306,8 +302,7 @@ std::unique_ptr<MeshTopology::PointCells> MeshTopology::findPointCells() const {
       if (!isUsed(cell) || shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) continue;
       const CellPoints points = pointsOf(piece_, cell);
       for (std::int64_t i = 0; i < points.count; ++i)
-        visit(made->canonical.empty() ? points.ids[i]
-                                      : made->canonical[std::size_t(points.ids[i])],
+        visit(made->canonical.empty() ? points.ids[i] : made->canonical[std::size_t(points.ids[i])],
               cell);
     }
   };

@@ -36,7 +36,6 @@ class MeshTopology {
   const MeshPiece& piece() const { return piece_; }
   int blocks() const { return int(boxes_.size()); }
   BlockId firstBlock() const { return firstBlock_; }
-  bool empty() const { return usedCells_ == 0; }
   /// Whether the cell is traced through.
   bool isUsed(std::int64_t cell) const {
     return cell >= 0 && cell < std::int64_t(piece_.types.size()) &&
@@ -125,7 +124,6 @@ class MeshTopology {
   int dimension_;
   BlockId firstBlock_;
   bool byId_ = false;
-  std::int64_t usedCells_ = 0;
   std::vector<Box> boxes_;  // per block
   // Of several blocks only: the block of each cell, and the cells of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
