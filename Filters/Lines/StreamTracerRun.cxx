@@ -77,7 +77,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   const bool same = setup && setup->input.isCurrent(input) && setup->vectors == settings_.vectors;
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(same)) != 0;
   context_.statistics.count("ReusedDomain", reuse);
-  reusedMesh_ = reuse;
+  reusedMesh_ = reuse;  // unless it is cut anew
   if (!reuse) {
     setup.reset();  // before new memory is allocated
     setup = std::make_shared<FlowSetup>();
@@ -86,7 +86,10 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
     bool cellCentered = false;
     auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
     setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
+    cut(*setup->flow, settings_.blocksPerRank);
     setup->arrays = agreeOnPointArrays(transport, *setup->flow);
+  } else if (!settings_.autoTune) {
+    cut(*setup->flow, settings_.blocksPerRank);
   }
   return setup;
 }
@@ -281,7 +284,6 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   Transport& transport = context_.transport;
   const std::shared_ptr<FlowSetup> setup = setUp(input);
   FlowDomain& flow = *setup->flow;
-  if (!settings_.autoTune) cut(flow, settings_.blocksPerRank);
   const SeedList seeds = makeSeedList(transport, source);
   TraceOptions options = makeOptions(flow);
   context_.statistics.phase("SetupSeconds");

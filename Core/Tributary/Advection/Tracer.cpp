@@ -12,11 +12,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "Tributary/Advection/detail/Morton.h"
 #include "Tributary/Advection/detail/ParticleMessage.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/Morton.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"

@@ -229,6 +229,24 @@ TEST(MeshPromise, HoldsForDoubledCells) {
   }
 }
 
+TEST(MeshPromise, HoldsForCopiesOfPointsInAPiece) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.flow = fastAbc;
+    const TraceOptions options = optionsFor(Integrator::RungeKutta4);
+    const auto expected = reference(setup, options);
+    setup.copies = true;
+    for (const bool ids : {false, true}) {
+      setup.globalIds = ids;
+      for (const int pieces : {1, world().size() + 1}) {
+        setup.pieces = pieces;
+        EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u) << int(kind);
+      }
+    }
+  }
+}
+
 TEST(MeshPromise, HoldsForSheetsThatBranch) {
   // A plane and, standing on each of its grid lines x = const, another: up to four quads at an
   // edge.

@@ -109,6 +109,7 @@ struct MeshSetup {
   std::function<Vector(std::int64_t, const Vector&)> flowOf;
   bool isDouble = false;
   bool cellCentered = false;
+  bool copies = false;  ///< Each cell has points of its own.
   bool globalIds = false;
   int dimension = 3;
   int blocksPerPiece = 1;
@@ -141,10 +142,11 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
       const int home =
           s.pieceOf ? s.pieceOf(std::int64_t(c)) : int(mix(c) % std::uint64_t(s.pieces));
       if (home != p) continue;
+      if (s.copies) local.clear();
       arrays->types.push_back(s.mesh.types[c]);
       Vector center{};
       for (const auto point : s.mesh.cells[c]) {
-        const auto added = local.emplace(point, std::int64_t(local.size()));
+        const auto added = local.emplace(point, std::int64_t(arrays->ids.size()));
         const Vector& x = s.mesh.points[std::size_t(point)];
         if (added.second) {
           arrays->points.insert(arrays->points.end(), x.begin(), x.end());

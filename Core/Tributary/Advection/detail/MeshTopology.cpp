@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "Tributary/Advection/detail/MeshCells.h"
-#include "Tributary/Advection/detail/Morton.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Morton.h"
 #include "Tributary/Collective/Records.h"
 
 namespace tributary::detail {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "Tributary/Advection/MeshField.h"
-#include "Tributary/Advection/detail/CellBins.h"
 #include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/CellBins.h"
 
 namespace tributary::detail {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tributary::detail {
+namespace tributary {
 
 /// Place of a point along a Morton curve through the box [lo, hi]: 20 bits of each coordinate,
 /// interleaved. What is near along the curve is near in space, and so in memory if stored in this
@@ -25,4 +25,4 @@ inline std::uint64_t mortonCode(const double lo[3], const double hi[3], const do
   return code;
 }
 
-}  // namespace tributary::detail
+}  // namespace tributary

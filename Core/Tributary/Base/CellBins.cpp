@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Advection/detail/CellBins.h"
+#include "Tributary/Base/CellBins.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "Tributary/Base/Bytes.h"
 
-namespace tributary::detail {
+namespace tributary {
 namespace {
 
 /// A list of this length is searched faster than it is divided.
@@ -123,4 +123,4 @@ std::size_t CellBins::memory() const {
   return bytes;
 }
 
-}  // namespace tributary::detail
+}  // namespace tributary

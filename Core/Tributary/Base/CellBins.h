@@ -13,7 +13,7 @@
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/Span.h"
 
-namespace tributary::detail {
+namespace tributary {
 
 /// Finds the cells whose boxes may contain a point: uniform bins over the box of all cells, each
 /// with a list of the cells whose boxes touch it. A bin with many cells is divided into bins of its
@@ -54,4 +54,4 @@ class CellBins {
   std::unique_ptr<std::atomic<const CellBins*>[]> partOf_;  // per bin, null if it has none yet
 };
 
-}  // namespace tributary::detail
+}  // namespace tributary

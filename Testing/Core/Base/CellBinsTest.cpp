@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Advection/detail/CellBins.h"
+#include "Tributary/Base/CellBins.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,6 @@
 #include "Support/World.h"
 
 namespace tributary::testing {
-
-using namespace detail;
 namespace {
 
 double random(std::uint64_t n) {
