@@ -111,8 +111,8 @@ void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
                     (areCells ? "Cell Arrays" : "Point Arrays"));
       if (!fits)
         throw Error(nameOf(*name, areCells) + " is chosen, but the mask belongs to " +
-                    (areCells ? "points" : "cells") +
-                    "; choose a mask or arrays of the other kind");
+                    (areCells ? "points" : "cells") + "; choose a Mask of " +
+                    (areCells ? "cells, or use Point Arrays" : "points, or use Cell Arrays"));
       if (std::find(names.begin(), name, *name) == name) add(attributes->GetArray(index));
     }
   }

@@ -85,7 +85,7 @@ def main():
         ("Mask", ["POINTS", "missing"], ("Mask",), masked),
         ("Mask", ["POINTS", "pair"], ("Mask", "1 component"), masked),
         ("Mask", ["FIELD", "flag"], ("Mask", "points or cells"), masked),
-        ("Mask", ["CELLS", "level"], ("mask belongs to cells",), masked),
+        ("Mask", ["CELLS", "level"], ("mask belongs to cells", "Mask of points"), masked),
         ("UnknownValue", NAN, ("Unknown Value",), {"Unknown": "Value"}),
         ("Tolerance", 0.0, ("Tolerance is 0",), {}),
         ("Tolerance", -1.0, ("Tolerance is -1",), {}),
