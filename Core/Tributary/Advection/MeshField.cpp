@@ -52,7 +52,8 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
     if (shape != CellShape::Foreign && end - begin != topologyOf(shape).points)
       throw Error(name + ": cell " + std::to_string(c) + " of type " +
                   std::to_string(piece.types[c]) + " has " + std::to_string(end - begin) +
-                  " points");
+                  " points; give it " + std::to_string(topologyOf(shape).points) +
+                  ", or remove it");
   }
   for (const auto id : piece.connectivity)
     if (id < 0 || id >= piece.points.tuples)
