@@ -4,6 +4,7 @@
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>
 #include <vtkIdList.h>
+#include <vtkPoints.h>
 #include <vtkStaticCellLocator.h>
 
 #include <algorithm>
@@ -17,6 +18,16 @@ double diagonalOf(const double bounds[6]) {
   for (int a = 0; a < 3; ++a)
     squares += (bounds[2 * a + 1] - bounds[2 * a]) * (bounds[2 * a + 1] - bounds[2 * a]);
   return std::sqrt(squares);
+}
+
+bool isFinite(vtkCell* cell) {
+  double point[3];
+  for (vtkIdType i = 0; i < cell->GetNumberOfPoints(); ++i) {
+    cell->GetPoints()->GetPoint(i, point);
+    if (!std::isfinite(point[0]) || !std::isfinite(point[1]) || !std::isfinite(point[2]))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -130,6 +141,7 @@ std::int64_t FeatureSearch::atOfLattice(const std::array<double, 3>& place) cons
 
 bool FeatureSearch::isIn(std::int64_t cell, const std::array<double, 3>& place) const {
   piece_.dataSet()->GetCell(cell, cell_);
+  if (!isFinite(cell_)) return false;  // VTK may abort
   int part;
   double closest[3], parameters[3], distance2;
   std::vector<double> weights(static_cast<std::size_t>(cell_->GetNumberOfPoints()));

@@ -43,7 +43,7 @@ void addSamples(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofS
 
 /// Finds features by place in the cells of a data set. A cell of three dimensions contains the
 /// places inside and on its border. A cell of lower dimension contains the places above and below
-/// it, up to a distance of half its diagonal.
+/// it, up to a distance of half its diagonal. A cell with a point that is not finite contains none.
 class FeatureSearch {
  public:
   /// @param labeled, ofSet  outlive this

@@ -51,13 +51,15 @@ class Case:
         return ", ".join(parts)
 
 
-# Name of a case: kind of the data sets of a composite, and their trouble. Every filter has them all.
+# Name of a case: kind of the data sets of a composite, and their troubles. Every filter has them all.
 KNOWN = {
     "flat-cells": ("hexahedra", "flat"),
     "flat-tetrahedra": ("tetrahedra", "flat"),
     "all-points-equal": ("hexahedra", "coordinates 0"),
     "coordinates-nan": ("hexahedra", "coordinates NaN"),
     "coordinates-inf": ("polyhedra", "coordinates Inf"),
+    "tetrahedra-with-nan": ("tetrahedra", "cells of type 78", "a coordinate NaN"),
+    "too-many-points-for-type": ("polyhedra", "cells of type 14"),
     "scale-1e150": ("tetrahedra", "scale 1e150"),
     "scale-1e-160": ("hexahedra", "scale 1e-160"),
     "offset-1e20": ("hexahedra", "far away"),
@@ -104,10 +106,10 @@ KNOWN = {
     "flags-too-short": ("hexahedra", "flags too short"),
     "global-ids-odd": ("hexahedra", "odd global ids"),
     # Without troubles: types that a filter does not take.
-    "only-tetrahedra": ("tetrahedra", None),
-    "only-polyhedra": ("polyhedra", None),
-    "only-polydata": ("polydata", None),
-    "only-trees": ("trees", None),
+    "only-tetrahedra": ("tetrahedra",),
+    "only-polyhedra": ("polyhedra",),
+    "only-polydata": ("polydata",),
+    "only-trees": ("trees",),
 }
 SEEDS = ("some", "one", "many", "empty", "missing", "nan", "outside", "input", "composite")
 
@@ -117,8 +119,8 @@ def known_keys():
 
 
 def _known(filter_name, key):
-    kind, trouble = KNOWN[key]
-    return Case(filter_name, key, [kind], container="multiblock", troubles=[(trouble, ALL)] if trouble else [])
+    kind, *troubles = KNOWN[key]
+    return Case(filter_name, key, [kind], container="multiblock", troubles=[(name, ALL) for name in troubles])
 
 
 def make(target, key, seed):
