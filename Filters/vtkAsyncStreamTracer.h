@@ -25,7 +25,7 @@
  *
  * **Output.** One polyline for each seed and direction with at least one step, ordered by seed,
  * forward before backward. With N seeds on P ranks, rank r has the lines of the seeds r * N / P to
- * (r + 1) * N / P - 1. Points are of type float.
+ * (r + 1) * N / P - 1. Points are of type float; a seed beyond its range has no line.
  * - Point data: the point arrays of the input, interpolated; values are NaN (0 for integers) where
  *   a block lacks an array that other blocks have. The vectors, also if they are cell data.
  *   IntegrationTime (double), the time since the seed, which is negative in the backward direction.

@@ -7,6 +7,7 @@
 #include <vtkUnsignedCharArray.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -76,6 +77,10 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
         continue;
       Seed& seed = seeds.emplace_back();
       dataSet->GetPoint(i, seed.x);
+      // Points of lines are of type float. Not a number is outside all cells.
+      for (double& x : seed.x)
+        if (!(std::fabs(x) <= std::numeric_limits<float>::max()))
+          x = std::numeric_limits<double>::quiet_NaN();
       if (kind == GlobalIds)
         seed.id = ids[static_cast<std::size_t>(i)];
       else if (kind == Extent)

@@ -110,7 +110,8 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
     used += !piece.box.empty();
     byId = byId && (piece.hasIds || piece.box.empty());
   }
-  for (const auto& piece : pieces) piece->identifyPoints(byId);
+  for (const auto& piece : pieces)  // without a cell to trace through, a piece need not have ids
+    piece->identifyPoints(byId && !piece->piece().globalPointIds.empty());
   if (used < 2) return;  // the same on all ranks
 
   std::vector<std::vector<bool>> border;

@@ -632,10 +632,13 @@ TEST(MeshField, PiecesWithoutACellToTraceThroughAreAccepted) {
   const auto expectCells = [&](bool any, const std::vector<double>& points, bool ghosts) {
     std::vector<MeshPiece> pieces;
     if (world().rank() != 1) pieces.push_back(make(points, ghosts, world().rank() == 2));
-    const std::vector<BlockId> first(pieces.size(), world().rank());
-    const auto blocks = makeMeshBlocks(world(), pieces, 1, 3, first);
-    ASSERT_EQ(blocks.size(), pieces.size());
-    for (const auto& block : blocks) EXPECT_EQ(block->bounds().empty(), !any);
+    for (const int perPiece : {1, 2}) {
+      const std::vector<BlockId> first(pieces.size(), perPiece * world().rank());
+      const auto blocks = makeMeshBlocks(world(), pieces, perPiece, 3, first);
+      ASSERT_EQ(blocks.size(), std::size_t(perPiece) * pieces.size());
+      for (const auto& block : blocks)
+        EXPECT_EQ(block->bounds().empty(), !any || block->id() != perPiece * world().rank());
+    }
   };
   for (const auto& points :
        {flat, scaled(0, 1), scaled(Nan, 0), scaled(Infinity, 0), scaled(1, Infinity),
