@@ -42,7 +42,8 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
   if (!piece.globalPointIds.empty() &&
       static_cast<std::int64_t>(piece.globalPointIds.size()) != piece.points.tuples)
     throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +
-                std::to_string(piece.points.tuples) + " points");
+                std::to_string(piece.points.tuples) +
+                " points; remove them, or number the points again");
   if (piece.offsets[0] < 0) throw Error(name + " has a negative offset");
   for (std::size_t c = 0; c < std::size_t(cells); ++c) {
     const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
