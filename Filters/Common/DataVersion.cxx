@@ -3,6 +3,7 @@
 
 #include <vtkCellArray.h>
 #include <vtkDataArray.h>
+#include <vtkIdTypeArray.h>
 #include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
 #include <vtkUnsignedCharArray.h>
@@ -30,6 +31,8 @@ vtkMTimeType lastChangeOf(vtkDataObject* dataSet) {
   if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
     considerCells(grid->GetCells());
     consider(grid->GetCellTypesArray());
+    consider(grid->GetFaces());
+    consider(grid->GetFaceLocations());
   } else if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
     for (vtkCellArray* cells :
          {poly->GetVerts(), poly->GetLines(), poly->GetPolys(), poly->GetStrips()})
@@ -42,25 +45,28 @@ vtkMTimeType lastChangeOf(vtkDataObject* dataSet) {
   return last;
 }
 
-/// The same of all data sets of an object.
-vtkMTimeType lastChangeOfAll(vtkDataObject* object) {
-  vtkMTimeType last = object->GetMTime();
-  forEachDataSet(object,
-                 [&](vtkDataObject* dataSet) { last = std::max(last, lastChangeOf(dataSet)); });
-  return last;
-}
-
 }  // namespace
 
+DataVersion::State DataVersion::stateOf(vtkDataObject* object) {
+  State state;
+  state.generated = object->GetUpdateTime();
+  state.modified = object->GetMTime();
+  forEachDataSet(object, [&](vtkDataObject* dataSet) {
+    state.modified = std::max(state.modified, lastChangeOf(dataSet));
+    state.parts.push_back(dataSet);
+  });
+  return state;
+}
+
 DataVersion::DataVersion(vtkDataObject* object) : object_(object) {
-  if (!object) return;
-  generated_ = object->GetUpdateTime();
-  modified_ = lastChangeOfAll(object);
+  if (object) state_ = stateOf(object);
 }
 
 bool DataVersion::isCurrent(vtkDataObject* object) const {
-  return object && object_.GetPointer() == object && object->GetUpdateTime() == generated_ &&
-         lastChangeOfAll(object) == modified_;
+  if (!object || object_.GetPointer() != object) return false;
+  const State now = stateOf(object);
+  return now.generated == state_.generated && now.modified == state_.modified &&
+         now.parts == state_.parts;
 }
 
 }  // namespace tributary

@@ -5,6 +5,8 @@
 #include <vtkType.h>
 #include <vtkWeakPointer.h>
 
+#include <vector>
+
 namespace tributary {
 
 /// Recognizes a data object that has not changed since it was remembered. Holds no reference to it.
@@ -18,9 +20,16 @@ class DataVersion {
   [[nodiscard]] bool isCurrent(vtkDataObject* object) const;
 
  private:
+  /// What changes with the data sets of an object.
+  struct State {
+    vtkMTimeType generated = 0;               // by its producer
+    vtkMTimeType modified = 0;                // the last change of any part
+    std::vector<const vtkDataObject*> parts;  // only compared
+  };
+  static State stateOf(vtkDataObject* object);
+
   vtkWeakPointer<vtkDataObject> object_;
-  vtkMTimeType generated_ = 0;
-  vtkMTimeType modified_ = 0;
+  State state_;
 };
 
 }  // namespace tributary

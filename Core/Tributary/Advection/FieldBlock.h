@@ -55,8 +55,8 @@ struct Weights {
 };
 
 /// A block of a steady velocity field: its cells, their velocities, and links to the neighboring
-/// blocks. Immutable while particles are advanced; const members are thread-safe. All members are
-/// local.
+/// blocks. The field does not change while particles are advanced; const members are thread-safe,
+/// also those that keep what they find for later calls. All members are local.
 class FieldBlock {
  public:
   virtual ~FieldBlock() = default;
