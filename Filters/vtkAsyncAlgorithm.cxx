@@ -57,7 +57,13 @@ vtkAsyncAlgorithm::~vtkAsyncAlgorithm() {
 }
 
 //------------------------------------------------------------------------------
-vtkCxxSetObjectMacro(vtkAsyncAlgorithm, Controller, vtkMultiProcessController);
+void vtkAsyncAlgorithm::SetController(vtkMultiProcessController* controller) {
+  if (this->Controller == controller) {
+    return;
+  }
+  this->ForgetExecution();  // its state is that of other ranks
+  vtkSetObjectBodyMacro(Controller, vtkMultiProcessController, controller);
+}
 
 //------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::FillInputPortInformation(int, vtkInformation* info) {

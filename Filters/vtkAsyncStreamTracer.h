@@ -39,9 +39,9 @@
  *   whole extent for a structured source; for other sources, points are numbered rank by rank.
  * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
- *   ReusedMesh (1 if what was found about cells and points was reused), DomainBytes (the memory of
- * the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded, Blocks and
- * Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
+ *   ReusedMesh (1 if what was found about cells and points was reused), DomainBytes (the memory
+ *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
+ *   Blocks and Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
  *
  * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
  * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule, or the

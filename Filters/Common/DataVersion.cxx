@@ -3,7 +3,10 @@
 
 #include <vtkCellArray.h>
 #include <vtkDataArray.h>
+#include <vtkExplicitStructuredGrid.h>
 #include <vtkIdTypeArray.h>
+#include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
 #include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
 #include <vtkUnsignedCharArray.h>
@@ -37,6 +40,10 @@ vtkMTimeType lastChangeOf(vtkDataObject* dataSet) {
     for (vtkCellArray* cells :
          {poly->GetVerts(), poly->GetLines(), poly->GetPolys(), poly->GetStrips()})
       considerCells(cells);
+  } else if (auto* explicitGrid = vtkExplicitStructuredGrid::SafeDownCast(dataSet)) {
+    considerCells(explicitGrid->GetCells());
+  } else if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    consider(image->GetDirectionMatrix());
   } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(dataSet)) {
     consider(rectilinear->GetXCoordinates());
     consider(rectilinear->GetYCoordinates());

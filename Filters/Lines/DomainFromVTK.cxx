@@ -70,7 +70,8 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
   auto piece = pieceOf<MeshPiece>(from, number, covered, flow);
   const vtkSmartPointer<vtkDataArray> points = coordinatesOf(from.dataSet);
   auto* pointSet = vtkPointSet::SafeDownCast(from.dataSet);
-  if (!pointSet || pointSet->GetPoints()->GetData() != points) flow.arrays.push_back(points);
+  if (!pointSet || !pointSet->GetPoints() || pointSet->GetPoints()->GetData() != points)
+    flow.arrays.push_back(points);
   piece.points = viewOf(points, flow);
   const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
   piece.types = lists.types;

@@ -62,6 +62,7 @@ std::int64_t seedsThatLeaveAtOnce(const LineTable& table) {
 
 /// What an execution finds out about its input, and the next one may reuse.
 struct FlowSetup {
+  int rank = 0, ranks = 1;
   DataVersion input;
   PropertyList vectors;
   std::unique_ptr<FlowDomain> flow;
@@ -74,23 +75,34 @@ struct FlowSetup {
 std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   Transport& transport = context_.transport;
   std::shared_ptr<FlowSetup> setup = std::move(state_.setup);  // lost in an execution that fails
-  const bool same = setup && setup->input.isCurrent(input) && setup->vectors == settings_.vectors;
+  bool same = false;
+  collectively(transport, [&] {
+    same = setup && setup->rank == transport.rank() && setup->ranks == transport.size() &&
+           setup->vectors == settings_.vectors && setup->input.isCurrent(input);
+  });
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(same)) != 0;
   context_.statistics.count("ReusedDomain", reuse);
   reusedMesh_ = reuse;  // unless it is cut anew
-  if (!reuse) {
-    setup.reset();  // before new memory is allocated
+  const int blocksPerRank =
+      settings_.autoTune && state_.choice ? state_.choice->blocksPerRank : settings_.blocksPerRank;
+  if (reuse) {
+    cut(*setup->flow, blocksPerRank);
+    return setup;
+  }
+  setup.reset();  // before new memory is allocated
+  collectively(transport, [&] {
     setup = std::make_shared<FlowSetup>();
+    setup->rank = transport.rank();
+    setup->ranks = transport.size();
     setup->input = DataVersion(input);
     setup->vectors = settings_.vectors;
-    bool cellCentered = false;
-    auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
-    setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
-    cut(*setup->flow, settings_.blocksPerRank);
-    setup->arrays = agreeOnPointArrays(transport, *setup->flow);
-  } else if (!settings_.autoTune) {
-    cut(*setup->flow, settings_.blocksPerRank);
-  }
+    if (settings_.keepDomain && !state_.meshes) state_.meshes = std::make_unique<MeshCache>();
+  });
+  bool cellCentered = false;
+  auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
+  setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
+  cut(*setup->flow, blocksPerRank);
+  setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;
 }
 
@@ -156,7 +168,6 @@ void StreamTracerRun::cut(FlowDomain& flow, int blocksPerRank) {
   // Ranks may differ in their numbers of blocks.
   if (allreduce(context_.transport, ReduceOp::Min, std::int64_t(done)) != 0) return;
   flow.domain.reset();
-  if (settings_.keepDomain && !state_.meshes) state_.meshes = std::make_unique<MeshCache>();
   flow.domain = cutIntoBlocks(context_.transport, flow, blocksPerRank, state_.meshes.get());
   flow.blocksPerRank = blocksPerRank;
   reusedMesh_ = state_.meshes && state_.meshes->reused();
@@ -183,6 +194,7 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
   const auto cut = index(std::find(cuts.begin(), cuts.end(), best.domain) - cuts.begin());
   flow.domain = std::move(domains[cut]);
   flow.blocksPerRank = blocksPerRank[cut];
+  if (cut != 0) state_.meshes.reset();  // it is of the other domain
   state_.choice = StreamTracerState::Choice{std::move(properties), best.exchange,
                                             blocksPerRank[cut], tuning.expected};
   return true;

@@ -73,8 +73,8 @@ class FieldBlock {
 
   /// Advances active particles of this block until each is finished, is seeking its cell, or
   /// belongs to another block (then particle.block names it, and particle.cell is a number for its
-  /// enter()), or until some 10 to 100 milliseconds
-  /// have passed. Appends the accepted positions to `log`.
+  /// enter()), or until some 10 to 100 milliseconds have passed. Appends the accepted positions to
+  /// `log`.
   /// @param extraSteps  at least 1: the approximate number of steps made after the remaining
   ///                    particles fit into the lanes of a vector. Particles that are still in the
   ///                    block then may remain active for another call if the first one made

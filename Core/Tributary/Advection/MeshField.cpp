@@ -2,6 +2,7 @@
 #include "Tributary/Advection/MeshField.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -64,8 +65,8 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
 
 /// What all ranks know of each piece.
 struct PieceSummary {
-  Box box;  ///< Empty if no cell is traced through.
-  bool hasIds;
+  Box box;                  ///< Empty if no cell is traced through.
+  std::int64_t hasIds = 0;  ///< Not 0 if the piece has global ids.
 };
 
 /// A rank's pieces.
@@ -109,7 +110,7 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
   std::int64_t used = 0;
   for (const PieceSummary& piece : all) {
     used += !piece.box.empty();
-    byId = byId && (piece.hasIds || piece.box.empty());
+    byId = byId && (piece.hasIds != 0 || piece.box.empty());
   }
   for (const auto& piece : pieces)  // without a cell to trace through, a piece need not have ids
     piece->identifyPoints(byId && !piece->piece().globalPointIds.empty());
@@ -148,24 +149,32 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
   const std::vector<FacePair> pairs = matchFaces(transport, errors, std::move(sides));
   if (!errors.anyKnown())
     errors.attempt([&] {
+      std::vector<std::pair<BlockId, std::size_t>> byBlock;  // the first of a piece, and the piece
+      for (std::size_t n = 0; n < pieces.size(); ++n)
+        byBlock.emplace_back(pieces[n]->firstBlock(), n);
+      std::sort(byBlock.begin(), byBlock.end());
       std::vector<std::vector<FacePair>> pairsOf(pieces.size());
       for (const FacePair& pair : pairs) {
-        const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const auto& candidate) {
-          const BlockId begin = candidate->firstBlock();
-          return pair.mine.block >= begin && pair.mine.block < begin + candidate->blocks();
-        });
-        if (piece == pieces.end()) refuseMessage("a face of another rank's block");
-        pairsOf[std::size_t(piece - pieces.begin())].push_back(pair);
+        const BlockId block = pair.mine.block;
+        const auto next =
+            std::upper_bound(byBlock.begin(), byBlock.end(), std::make_pair(block, pieces.size()));
+        if (next == byBlock.begin()) refuseMessage("a face of another rank's block");
+        const auto [first, piece] = *std::prev(next);
+        if (block >= first + pieces[piece]->blocks())
+          refuseMessage("a face of another rank's block");
+        pairsOf[piece].push_back(pair);
       }
       for (std::size_t n = 0; n < pieces.size(); ++n) pieces[n]->setOuterNeighbors(pairsOf[n]);
     });
 }
 
 /// Of all that the topology of a piece depends on.
-Fingerprint fingerprintOf(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock) {
+Fingerprint fingerprintOf(const Transport& transport, const MeshPiece& piece, int blocks,
+                          int dimension, BlockId firstBlock) {
   Fingerprint print;
   for (const std::int64_t value :
-       {std::int64_t(piece.piece), std::int64_t(blocks), std::int64_t(dimension), firstBlock,
+       {std::int64_t(transport.rank()), std::int64_t(transport.size()), std::int64_t(piece.piece),
+        std::int64_t(blocks), std::int64_t(dimension), firstBlock,
         std::int64_t(piece.points.isDouble), std::int64_t(piece.foreign != nullptr)})
     print.addValue(value);
   print.add(piece.points.data,
@@ -215,14 +224,17 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
     for (std::size_t n = 0; n < pieces.size(); ++n) {
       check(pieces[n], blocksPerPiece, dimension);
       if (cache)
-        prints.push_back(fingerprintOf(pieces[n], blocksPerPiece, dimension, firstBlock[n]));
+        prints.push_back(
+            fingerprintOf(transport, pieces[n], blocksPerPiece, dimension, firstBlock[n]));
     }
   });
   const bool fits = !errors.any() && cache && cache->contents().fits(prints);
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(fits)) != 0;
   if (reuse) {
-    topologies = cache->contents().topologies;
-    for (std::size_t n = 0; n < pieces.size(); ++n) topologies[n]->renew(pieces[n]);
+    errors.attempt([&] {
+      topologies = cache->contents().topologies;
+      for (std::size_t n = 0; n < pieces.size(); ++n) topologies[n]->renew(pieces[n]);
+    });
   } else {
     if (cache) cache->contents() = {};  // before new memory is allocated
     if (!errors.any())

@@ -45,7 +45,7 @@ struct MeshPiece {
 };
 
 /// What makeMeshBlocks() finds out about the meshes of a rank, kept for the next call with the same
-/// cells and points. Local. Keeps no reference to the arrays of pieces.
+/// cells and points. Local. Does not keep the arrays of pieces alive, and does not read them.
 class MeshCache {
  public:
   MeshCache();

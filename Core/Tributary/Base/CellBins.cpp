@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t LongList = 64;
 /// The bins of a divided list, about one per so many cells.
 constexpr double CellsPerPart = 2;
+/// Per cell, on average.
+constexpr double MostEntries = 16;
 /// Per axis.
 constexpr double MostBins = 1024;
 
@@ -22,30 +24,25 @@ constexpr double MostBins = 1024;
 CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
                    double cellsPerBin)
     : bounds_(bounds) {
-  // Bins as near to cubes as the box allows.
-  double volume = 1;
-  int axes = 0;
-  for (std::size_t a = 0; a < 3; ++a)
-    if (bounds.hi[a] > bounds.lo[a]) {
-      volume *= bounds.hi[a] - bounds.lo[a];
-      ++axes;
-    }
-  const double edge = axes ? std::pow(volume / double(cells.size()) * cellsPerBin, 1.0 / axes) : 1;
-  for (std::size_t a = 0; a < 3; ++a) {
-    // Not a number if both are infinite, as points may be: one bin.
-    const double wanted = edge > 0 ? (bounds.hi[a] - bounds.lo[a]) / edge : 1;
-    bins_[a] = wanted > 1 ? std::int64_t(std::min(wanted, MostBins)) : 1;
-  }
   struct Range {  // of the bins that a cell's box touches
     std::uint16_t lo[3], hi[3];
   };
   std::vector<Range, UninitializedAllocator<Range>> ranges(cells.size());
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    const Box box = boxOf(cells[n]);
-    for (std::size_t a = 0; a < 3; ++a) {
-      ranges[n].lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
-      ranges[n].hi[a] = std::uint16_t(binAlong(a, box.hi[a]));
+  // Coarser bins where boxes overlap much, so that memory is proportional to the cells.
+  for (bool fits = false; !fits; cellsPerBin *= 8) {
+    chooseBins(cells.size(), cellsPerBin);
+    double entries = 0;
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      const Box box = boxOf(cells[n]);
+      double bins = 1;
+      for (std::size_t a = 0; a < 3; ++a) {
+        ranges[n].lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
+        ranges[n].hi[a] = std::uint16_t(binAlong(a, box.hi[a]));
+        bins *= ranges[n].hi[a] - ranges[n].lo[a] + 1;
+      }
+      entries += bins;
     }
+    fits = entries <= MostEntries * double(cells.size()) || bins_[0] * bins_[1] * bins_[2] == 1;
   }
   const auto forEachBin = [&](const Range& range, auto&& visit) {
     for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
@@ -64,6 +61,23 @@ CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxO
                [&](std::size_t bin) { cells_[std::size_t(first_[bin + 1]++)] = cells[n]; });
   first_.pop_back();
   partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(bins);
+}
+
+/// Chooses bins as near to cubes as the box allows.
+void CellBins::chooseBins(std::size_t cells, double cellsPerBin) {
+  double volume = 1;
+  int axes = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (bounds_.hi[a] > bounds_.lo[a]) {
+      volume *= bounds_.hi[a] - bounds_.lo[a];
+      ++axes;
+    }
+  const double edge = axes ? std::pow(volume / double(cells) * cellsPerBin, 1.0 / axes) : 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    // Not a number if both are infinite, as points may be: one bin.
+    const double wanted = edge > 0 ? (bounds_.hi[a] - bounds_.lo[a]) / edge : 1;
+    bins_[a] = wanted > 1 ? std::int64_t(std::min(wanted, MostBins)) : 1;
+  }
 }
 
 std::int64_t CellBins::binAlong(std::size_t axis, double x) const {

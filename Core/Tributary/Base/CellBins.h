@@ -35,6 +35,7 @@ class CellBins {
   [[nodiscard]] std::size_t memory() const;
 
  private:
+  void chooseBins(std::size_t cells, double cellsPerBin);
   std::int64_t binAlong(std::size_t axis, double x) const;
   Box boxOfBin(const std::array<std::int64_t, 3>& bin) const;
   Span<const std::int32_t> cellsIn(std::size_t bin) const {

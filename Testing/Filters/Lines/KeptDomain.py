@@ -172,21 +172,6 @@ def check_case(data):
     check.delete(case.tracer, case.seeds, case.source)
 
 
-def check_older_leaf():
-    """A leaf is replaced by one that was made before it, in a part of a composite whose own time stays."""
-    older, inner, outer = mesh_of(TETRAHEDRON), vtkMultiBlockDataSet(), vtkMultiBlockDataSet()
-    inner.SetBlock(0, mesh_of(HEXAHEDRON))
-    outer.SetBlock(0, inner)
-    case = Case(outer)
-    case.expect(False, "the first leaf")
-    case.set(MaximumSteps=100)
-    case.expect(True, "the first leaf, fewer steps")
-    inner.SetBlock(0, older)
-    case.set(MaximumSteps=101)
-    case.expect(False, "an older leaf")
-    check.delete(case.tracer, case.seeds, case.source)
-
-
 def main():
     check.load_plugin()
     check_case(mesh_of(HEXAHEDRON))
@@ -195,8 +180,6 @@ def main():
     blocks.SetBlock(0, mesh_of(HEXAHEDRON))
     check_case(blocks)
     print("blocks", flush=True)
-    check_older_leaf()
-    print("an older leaf", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "Tributary/Advection/detail/MeshTopology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -19,6 +20,12 @@ namespace {
 
 /// About so many cells per bin before bins are divided.
 constexpr double CellsPerBin = 16;
+
+bool isFinite(const Box& box) {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (!std::isfinite(box.lo[a]) || !std::isfinite(box.hi[a])) return false;
+  return true;
+}
 
 void sortAndUnite(std::vector<BlockId>& blocks) {
   std::sort(blocks.begin(), blocks.end());
@@ -61,7 +68,8 @@ bool MeshTopology::takesPart(std::int64_t cell) const {
   if (!piece_.ghosts.empty() && (piece_.ghosts[c] & (DuplicateCell | HiddenCell))) return false;
   if (dimensionOf(piece_.types[c]) != dimension_ || piece_.offsets[c] == piece_.offsets[c + 1])
     return false;
-  if (shapeOf(piece_.types[c]) == CellShape::Foreign) return piece_.foreign != nullptr;
+  if (shapeOf(piece_.types[c]) == CellShape::Foreign)
+    return piece_.foreign && isFinite(boxOf(piece_, cell));
   return !isFlat(piece_, cell);
 }
 
@@ -161,7 +169,8 @@ void MeshTopology::setOuterNeighbors(const std::vector<FacePair>& pairs) {
   for (const FacePair& pair : pairs) {
     const FaceSide &mine = pair.mine, &other = pair.other;
     if (!isUsed(mine.cell) || mine.block != firstBlock_ + blockOf(mine.cell) || mine.face < 0 ||
-        mine.face >= MostFaces || other.face < 0 || other.face >= MostFaces)
+        mine.face >= topologyOf(shapeOf(piece_.types[std::size_t(mine.cell)])).faces ||
+        other.block < 0 || other.cell < 0 || other.face < 0 || other.face >= MostFaces)
       refuseMessage("a face that block " + std::to_string(mine.block) + " does not have");
     if (other.block == mine.block && other.cell == mine.cell) continue;  // folded onto itself
     outer_.push_back({mine.cell, mine.face, {other.block, other.cell, std::int8_t(other.face)}});

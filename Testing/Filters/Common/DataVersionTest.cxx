@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Common/DataVersion.h"
+
+#include <gtest/gtest.h>
+#include <vtkCellArray.h>
+#include <vtkCellType.h>
+#include <vtkDoubleArray.h>
+#include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+#include <vtkSmartPointer.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <functional>
+
+namespace tributary::testing {
+namespace {
+
+vtkSmartPointer<vtkUnstructuredGrid> makeGrid() {
+  auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
+  vtkNew<vtkPoints> points;
+  for (int i = 0; i < 4; ++i) points->InsertNextPoint(i == 1, i == 2, i == 3);
+  grid->SetPoints(points);
+  const vtkIdType ids[] = {0, 1, 2, 3};
+  grid->InsertNextCell(VTK_TETRA, 4, ids);
+  vtkNew<vtkDoubleArray> values;
+  values->SetName("values");
+  for (int i = 0; i < 4; ++i) values->InsertNextValue(i);
+  grid->GetPointData()->AddArray(values);
+  return grid;
+}
+
+/// A change is noticed, and the changed object is recognized afterwards.
+void expectNoticed(vtkDataObject* object, const std::function<void()>& change) {
+  const DataVersion before(object);
+  EXPECT_TRUE(before.isCurrent(object));
+  change();
+  EXPECT_FALSE(before.isCurrent(object));
+  EXPECT_TRUE(DataVersion(object).isCurrent(object));
+}
+
+TEST(DataVersion, NoticesChangesOfAllParts) {
+  const auto grid = makeGrid();
+  expectNoticed(grid, [&] { grid->Modified(); });
+  expectNoticed(grid, [&] { grid->GetPoints()->GetData()->Modified(); });
+  expectNoticed(grid, [&] { grid->GetPointData()->GetArray(0)->Modified(); });
+  expectNoticed(grid, [&] { grid->GetPointData()->SetActiveScalars("values"); });
+  expectNoticed(grid, [&] { grid->GetCells()->GetConnectivityArray()->Modified(); });
+  expectNoticed(grid, [&] { grid->GetCells()->GetOffsetsArray()->Modified(); });
+  expectNoticed(grid, [&] { grid->DataHasBeenGenerated(); });
+  vtkNew<vtkImageData> image;
+  image->SetDimensions(2, 2, 2);
+  expectNoticed(image, [&] { image->SetOrigin(1, 0, 0); });
+  expectNoticed(image, [&] { image->GetDirectionMatrix()->SetElement(0, 0, -1); });
+}
+
+TEST(DataVersion, NoticesOlderPartsInOldComposites) {
+  const auto older = makeGrid();
+  vtkNew<vtkMultiBlockDataSet> inner, outer;
+  inner->SetBlock(0, makeGrid());
+  outer->SetBlock(0, inner);
+  expectNoticed(outer, [&] { inner->SetBlock(0, older); });
+  expectNoticed(outer, [&] { inner->SetBlock(0, nullptr); });
+}
+
+TEST(DataVersion, HoldsNoReference) {
+  auto grid = makeGrid();
+  const DataVersion version(grid);
+  EXPECT_EQ(grid->GetReferenceCount(), 1);
+  EXPECT_FALSE(version.isCurrent(makeGrid()));
+  EXPECT_FALSE(version.isCurrent(nullptr));
+  EXPECT_FALSE(DataVersion().isCurrent(nullptr));
+}
+
+}  // namespace
+}  // namespace tributary::testing
