@@ -75,7 +75,13 @@ std::optional<FinestLattice> findHierarchy(const std::vector<Traits>& all) {
   const auto begin = [&](const Traits& one, std::size_t a) {
     return one.lattice[a] + one.extent[2 * a] * spacing(one, a);
   };
-  const auto isWhole = [](double x) { return std::abs(x - std::round(x)) < 1e-3; };
+  const auto end = [&](const Traits& one, std::size_t a) {
+    return one.lattice[a] + one.extent[2 * a + 1] * spacing(one, a);
+  };
+  constexpr double Most = 0x1p42;  // larger numbers have too few digits for the tolerance
+  const auto isWhole = [](double x) {
+    return std::abs(x) < Most && std::abs(x - std::round(x)) < 1e-3;
+  };
   FinestLattice lattice;
   auto& [origin, finest] = lattice;
   origin.fill(std::numeric_limits<double>::infinity());
@@ -92,7 +98,8 @@ std::optional<FinestLattice> findHierarchy(const std::vector<Traits>& all) {
     for (std::size_t a = 0; a < 3; ++a) {
       if (one.extent[2 * a] == one.extent[2 * a + 1]) continue;
       if (!(finest[a] > 0) || !isWhole(spacing(one, a) / finest[a]) ||
-          !isWhole((begin(one, a) - origin[a]) / finest[a]))
+          !isWhole((begin(one, a) - origin[a]) / finest[a]) ||
+          !(end(one, a) - origin[a] < Most * finest[a]))
         return std::nullopt;
     }
   if (all.empty()) return std::nullopt;

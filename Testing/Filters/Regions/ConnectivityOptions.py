@@ -665,6 +665,28 @@ def shifted_hierarchy():
     check.delete(part)
 
 
+def scaled_hierarchy():
+    """A grid of a hierarchy that is too large for a lattice of all: joined where points coincide."""
+    data = vtkOverlappingAMR()
+    data.Initialize(2, [1, 1])
+    data.SetOrigin([0.0, 0.0, 0.0])
+    data.SetGridDescription(meshes.VTK_XYZ_GRID)
+    data.SetRefinementRatio(0, 2)
+    for level, spacing in enumerate((1.0, 1e150)):
+        data.SetSpacing(level, [spacing] * 3)
+        data.SetAMRBox(level, 0, vtkAMRBox([8 * level, 0, 0], [8 * level + 3, 3, 3]))
+        if level % RANKS == RANK:
+            leaf = vtkUniformGrid()
+            leaf.SetOrigin(4.0 * level, 0, 0)
+            leaf.SetSpacing([spacing] * 3)
+            leaf.SetDimensions(5, 5, 5)
+            add_fields(leaf, 1000 * level, 1000 * level, 1.0)
+            data.SetDataSet(level, 0, leaf)
+    part = check.held(data)
+    counted("a hierarchy of distant scales", part, [2])
+    check.delete(part)
+
+
 def chains():
     """Points within tolerance of each other one by one: near, nearer, and bounds as they are."""
     for count in (2, 3):
@@ -788,7 +810,7 @@ def disagreeing():
 
 TESTS = (
     modes, assignment, coloring, tolerance, side_by_side, hidden, thin, strips, crack, nothing,
-    points_alone, fill_values, shifted_hierarchy, chains, seeds_of_image, unused_points,
+    points_alone, fill_values, shifted_hierarchy, scaled_hierarchy, chains, seeds_of_image, unused_points,
     large_integers, same_corners, kinds_of_labels, disagreeing, hierarchy, many,
 )
 
