@@ -104,6 +104,7 @@ KNOWN = {
     "empty-cells": ("hexahedra", "empty cells"),
     "flags-255": ("image", "all flags 255"),
     "flags-too-short": ("hexahedra", "flags too short"),
+    "global-ids-too-short": ("hexahedra", "global ids too short"),
     "global-ids-odd": ("hexahedra", "odd global ids"),
     # Without troubles: types that a filter does not take.
     "only-tetrahedra": ("tetrahedra",),
