@@ -58,7 +58,6 @@ KNOWN = {
     "all-points-equal": ("hexahedra", "coordinates 0"),
     "coordinates-nan": ("hexahedra", "coordinates NaN"),
     "coordinates-inf": ("polyhedra", "coordinates Inf"),
-    "tetrahedra-with-nan": ("tetrahedra", "cells of type 78", "a coordinate NaN"),
     "too-many-points-for-type": ("polyhedra", "cells of type 14"),
     "scale-1e150": ("tetrahedra", "scale 1e150"),
     "scale-1e-160": ("hexahedra", "scale 1e-160"),

@@ -67,9 +67,10 @@ class MeshCache {
 /// cells are found in the same way inside blocks and across blocks and ranks; inside a piece, when
 /// a particle first needs them.
 ///
-/// Ghost cells (duplicates), hidden cells, cells without volume, and cells of lower dimension than
-/// `dimension` are ignored. A face with more than two sides, counted over all ranks (cells that
-/// overlap, sheets that branch), has no links: particles that leave through it search their cell.
+/// Ghost cells (duplicates), hidden cells, cells without volume or with points that are not finite,
+/// and cells of lower dimension than `dimension` are ignored. A face with more than two sides,
+/// counted over all ranks (cells that overlap, sheets that branch), has no links: particles that
+/// leave through it search their cell.
 ///
 /// Throws Error on all ranks if the sizes of arrays differ from what a piece needs, or if an entry
 /// of a connectivity is not a point.

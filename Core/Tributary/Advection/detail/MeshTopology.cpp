@@ -21,9 +21,11 @@ namespace {
 /// About so many cells per bin before bins are divided.
 constexpr double CellsPerBin = 16;
 
-bool isFinite(const Box& box) {
-  for (std::size_t a = 0; a < 3; ++a)
-    if (!std::isfinite(box.lo[a]) || !std::isfinite(box.hi[a])) return false;
+bool hasFinitePoints(const MeshPiece& piece, std::int64_t cell) {
+  const CellPoints points = pointsOf(piece, cell);
+  for (std::int64_t i = 0; i < points.count; ++i)
+    for (const double x : tuple(piece.points, points.ids[i]))
+      if (!std::isfinite(x)) return false;
   return true;
 }
 
@@ -69,7 +71,7 @@ bool MeshTopology::takesPart(std::int64_t cell) const {
   if (dimensionOf(piece_.types[c]) != dimension_ || piece_.offsets[c] == piece_.offsets[c + 1])
     return false;
   if (shapeOf(piece_.types[c]) == CellShape::Foreign)
-    return piece_.foreign && isFinite(boxOf(piece_, cell));
+    return piece_.foreign && hasFinitePoints(piece_, cell);
   return !isFlat(piece_, cell);
 }
 
