@@ -194,7 +194,7 @@ struct MeshCache::Contents {
   Topologies topologies;
   bool reused = false;
 
-  /// Whether the topologies are those of pieces with these fingerprints, and nobody uses them.
+  /// Whether the topologies belong to pieces with these fingerprints and are used by no block.
   [[nodiscard]] bool fits(const std::vector<Fingerprint>& wanted) const {
     return prints == wanted && topologies.size() == wanted.size() &&
            std::all_of(topologies.begin(), topologies.end(),

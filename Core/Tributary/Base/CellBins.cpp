@@ -12,7 +12,7 @@ namespace {
 
 /// A list of this length is searched faster than it is divided.
 constexpr std::size_t LongList = 64;
-/// The bins of a divided list, about one per so many cells.
+/// Average number of cells in a bin of a divided bin.
 constexpr double CellsPerPart = 2;
 /// Per cell, on average.
 constexpr double MostEntries = 16;

@@ -18,7 +18,7 @@
 namespace tributary::detail {
 namespace {
 
-/// About so many cells per bin before bins are divided.
+/// Average number of cells in a bin of a block.
 constexpr double CellsPerBin = 16;
 
 bool hasFinitePoints(const MeshPiece& piece, std::int64_t cell) {
@@ -79,15 +79,14 @@ bool MeshTopology::takesPart(std::int64_t cell) const {
 void MeshTopology::cut(int blocks) {
   std::vector<std::int64_t> used;
   Point lo{}, hi{};
-  for (std::int64_t cell = 0; cell < std::int64_t(piece_.types.size()); ++cell) {
-    if (!isUsed(cell)) continue;
+  forEachUsedCell([&](std::int32_t cell) {
     const Point p = tuple(piece_.points, pointsOf(piece_, cell).ids[0]);
     for (std::size_t a = 0; a < 3; ++a) {
       lo[a] = used.empty() ? p[a] : std::min(lo[a], p[a]);
       hi[a] = used.empty() ? p[a] : std::max(hi[a], p[a]);
     }
     used.push_back(cell);
-  }
+  });
   std::vector<std::pair<std::uint64_t, std::int64_t>> order;
   order.reserve(used.size());
   for (const auto cell : used) {
@@ -114,11 +113,10 @@ std::uint64_t MeshTopology::hashOf(std::int64_t point) const {
 
 std::vector<bool> MeshTopology::usedPoints() const {
   std::vector<bool> used(std::size_t(piece_.points.tuples), false);
-  for (std::int64_t cell = 0; cell < std::int64_t(piece_.types.size()); ++cell) {
-    if (!isUsed(cell)) continue;
+  forEachUsedCell([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
     for (std::int64_t i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
-  }
+  });
   return used;
 }
 
@@ -148,22 +146,21 @@ bool MeshTopology::isShared(std::int64_t cell, int face) const {
 std::vector<FaceSide> MeshTopology::setSharedPoints(std::vector<bool> shared) {
   shared_ = std::move(shared);
   std::vector<FaceSide> sides;
-  for (std::int64_t cell = 0; cell < std::int64_t(piece_.types.size()); ++cell) {
-    if (!isUsed(cell)) continue;
+  forEachUsedCell([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
     int count = 0;
     for (std::int64_t i = 0; i < points.count; ++i) count += shared_[std::size_t(points.ids[i])];
-    if (count < dimension_) continue;
+    if (count < dimension_) return;
     const CellTopology& topology = topologyOf(shapeOf(points.type));
     for (int face = 0; face < topology.faces; ++face) {
       if (!isShared(cell, face)) continue;
       std::uint64_t hashes[MostFacePoints];
       for (int i = 0; i < topology.faceSize[face]; ++i)
         hashes[i] = hashOf(points[topology.face[face][i]]);
-      FaceSide side{{}, firstBlock_ + blockOf(cell), std::int32_t(cell), face};
+      FaceSide side{{}, firstBlock_ + blockOf(cell), cell, face};
       if (faceKey(hashes, topology.faceSize[face], dimension_, side.key)) sides.push_back(side);
     }
-  }
+  });
   return sides;
 }
 
@@ -181,7 +178,6 @@ void MeshTopology::setOuterNeighbors(const std::vector<FacePair>& pairs) {
   std::sort(outer_.begin(), outer_.end(), [](const OuterFace& a, const OuterFace& b) {
     return a.cell != b.cell ? a.cell < b.cell : a.face < b.face;
   });
-  for (auto& blocks : neighbors_) sortAndUnite(blocks);
 }
 
 void MeshTopology::findNeighborsOfBlocks() {
@@ -261,8 +257,8 @@ const CellBins& MeshTopology::bins(int block) const {
 
 void MeshTopology::renew(const MeshPiece& piece) {
   piece_ = piece;
-  for (std::size_t c = 0; c < piece.types.size(); ++c)
-    if (isUsed(std::int64_t(c))) records_[c].store(Unvisited, std::memory_order_relaxed);
+  forEachUsedCell(
+      [&](std::int32_t cell) { recordOf(cell).store(Unvisited, std::memory_order_relaxed); });
 }
 
 const MeshTopology::PointCells& MeshTopology::pointCells() const {
@@ -309,22 +305,22 @@ std::unique_ptr<MeshTopology::PointCells> MeshTopology::findPointCells() const {
   auto made = std::make_unique<PointCells>();
   made->canonical = findCopies();
   const auto forEachUse = [&](auto&& visit) {
-    for (std::int64_t cell = 0; cell < std::int64_t(piece_.types.size()); ++cell) {
-      if (!isUsed(cell) || shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) continue;
+    forEachUsedCell([&](std::int32_t cell) {
+      if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
       const CellPoints points = pointsOf(piece_, cell);
       for (std::int64_t i = 0; i < points.count; ++i)
         visit(made->canonical.empty() ? points.ids[i] : made->canonical[std::size_t(points.ids[i])],
               cell);
-    }
+    });
   };
   // Counts are put two places ahead, so that filling moves them to where they belong.
   auto& first = made->first;
   first.assign(std::size_t(piece_.points.tuples) + 2, 0);
-  forEachUse([&](std::int64_t point, std::int64_t) { ++first[std::size_t(point) + 2]; });
+  forEachUse([&](std::int64_t point, std::int32_t) { ++first[std::size_t(point) + 2]; });
   std::partial_sum(first.begin(), first.end(), first.begin());
   made->cells.resize(std::size_t(first.back()));
-  forEachUse([&](std::int64_t point, std::int64_t cell) {
-    made->cells[std::size_t(first[std::size_t(point) + 1]++)] = std::int32_t(cell);
+  forEachUse([&](std::int64_t point, std::int32_t cell) {
+    made->cells[std::size_t(first[std::size_t(point) + 1]++)] = cell;
   });
   first.pop_back();
   return made;

@@ -50,13 +50,10 @@ class MeshTopology {
   /// Calls visit(cell) for each cell of a block, ascending.
   template <class Visit>
   void forEachCell(int block, Visit&& visit) const {
-    const auto count = std::int64_t(piece_.types.size());
-    if (!cellsOfBlock_.empty()) {
+    if (cellsOfBlock_.empty())
+      forEachUsedCell(visit);
+    else
       for (const std::int32_t cell : cellsOfBlock_[std::size_t(block)]) visit(cell);
-    } else {
-      for (std::int64_t cell = 0; cell < count; ++cell)
-        if (isUsed(cell)) visit(std::int32_t(cell));
-    }
   }
   /// For MeshBlock: the number of a used cell's record, Unvisited if it has none.
   std::atomic<std::int32_t>& recordOf(std::int64_t cell) const {
@@ -111,6 +108,12 @@ class MeshTopology {
     std::vector<std::int32_t> cells;
   };
 
+  /// Calls visit(cell) for each used cell of the piece, ascending.
+  template <class Visit>
+  void forEachUsedCell(Visit&& visit) const {
+    for (std::size_t cell = 0; cell < piece_.types.size(); ++cell)
+      if (isUsed(std::int64_t(cell))) visit(std::int32_t(cell));
+  }
   bool takesPart(std::int64_t cell) const;
   void cut(int blocks);
   const PointCells& pointCells() const;
