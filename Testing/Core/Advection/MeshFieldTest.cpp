@@ -72,6 +72,12 @@ std::size_t differences(const std::map<std::int64_t, Line>& a,
   return count;
 }
 
+std::size_t pointsIn(const std::map<std::int64_t, Line>& lines) {
+  std::size_t points = 0;
+  for (const auto& [number, line] : lines) points += line.points.size();
+  return points;
+}
+
 TEST(MeshPromise, HoldsForAnyPartition) {
   for (const MeshKind kind : Kinds)
     for (const Integrator integrator : {Integrator::RungeKutta4, Integrator::RungeKutta45}) {
@@ -104,6 +110,32 @@ TEST(MeshPromise, HoldsForAnyPartition) {
         options.exchange.schedule = cut.schedule;
         EXPECT_EQ(differences(expected, traceMesh(world(), setup, options)), 0u)
             << "kind " << int(kind) << ", " << cut.pieces << " pieces of " << cut.blocks;
+      }
+    }
+}
+
+// Particles that are advanced together share the lanes of vectors, also where they are located.
+TEST(MeshPromise, HoldsForLinesThatAreTracedAlone) {
+  const auto transport = makeLoopbackTransport();
+  for (const MeshKind kind : Kinds)
+    for (const bool isDouble : {false, true}) {
+      MeshSetup setup;
+      setup.mesh = makeMesh(kind, 6, isDouble ? 0.6 : 0.25);
+      setup.flow = fastAbc;
+      setup.isDouble = isDouble;
+      TraceOptions options = optionsFor(Integrator::RungeKutta45);
+      options.backward = false;
+      const auto mesh = makeMeshDomain(*transport, setup);
+      const auto seeds = seedsIn(-1.05, 1.05, 60, *transport);
+      const auto together =
+          gatherLines(*transport, trace(*transport, mesh->domain, seeds, options));
+      EXPECT_GT(pointsIn(together), 300u);
+      for (const Seed& seed : seeds) {
+        const auto alone =
+            gatherLines(*transport, trace(*transport, mesh->domain, {&seed, 1}, options));
+        ASSERT_EQ(alone.size(), 1u);
+        EXPECT_TRUE(alone.begin()->second == together.at(alone.begin()->first))
+            << "kind " << int(kind) << ", seed " << seed.id;
       }
     }
 }
@@ -183,12 +215,6 @@ std::map<std::int64_t, Line> expectSameForAnyCut(MeshSetup setup, const TraceOpt
     }
   }
   return expected;
-}
-
-std::size_t pointsIn(const std::map<std::int64_t, Line>& lines) {
-  std::size_t points = 0;
-  for (const auto& [number, line] : lines) points += line.points.size();
-  return points;
 }
 
 TEST(MeshPromise, HoldsForMeshesThatCoincide) {

@@ -245,6 +245,156 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   return at;
 }
 
+/// Boxes and wedges, one in each lane, and points in them: locateInCell() and velocityAt() for all
+/// lanes together, by the same operations in the same order.
+class BoxPack {
+ public:
+  static bool takes(CellShape shape) {
+    return shape == CellShape::Box || shape == CellShape::Wedge;
+  }
+
+  /// @param cells  of all lanes; lanes without a point repeat another lane's
+  /// @param lanes  that have a point
+  /// @param thorough  lanes in which the exact coordinates are sought also plainly outside
+  BoxPack(const CellRecord* const* cells, std::size_t realSize, const Wide point[3], LaneSet lanes,
+          LaneSet thorough)
+      : cells_(cells) {
+    Wide anchor[4];
+    gather<4>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
+    length_ = anchor[3];
+    WideInt shape{};
+    for (int l = 0; l < Width; ++l) shape[l] = cells[l]->shape == CellShape::Wedge;
+    wedge_ = shape != 0;
+    Wide map[12];  // of each lane, as in its record; a geometry follows
+    gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map);
+    Wide d[3];
+    for (int a = 0; a < 3; ++a) d[a] = point[a] - anchor[a];
+    for (int i = 0; i < 3; ++i) r_[i] = map[4 * i + 3] + dot(map + 4 * i, d);
+    judge();
+    const WideInt plainly = (violation_ > Plainly) & ~toCondition(thorough);
+    const WideInt sought = toCondition(lanes) & ~plainly;
+    if (toLanes(sought) != 0) solve(realSize, map, d, sought);
+  }
+
+  const Wide& length() const { return length_; }               ///< Of the cells.
+  LaneSet inside() const { return toLanes(face_ == Inside); }  ///< Also lanes without a point.
+  /// The result in one lane, without the coordinates.
+  InCell operator[](int l) const { return {V4{}, static_cast<int>(face_[l]), violation_[l]}; }
+
+  /// The velocities at the points.
+  template <class Real>
+  TRIBUTARY_INLINE void velocity(Wide out[3]) const {
+    if (cells_[0]->terms == 1) {
+      for (int l = 0; l < Width; ++l)
+        for (int a = 0; a < 3; ++a) out[a][l] = velocityTerms<Real>(*cells_[l])[a];
+      return;
+    }
+    Wide terms[32];
+    gather<32>(
+        [&](int l, int part) { return loadWide(velocityTerms<Real>(*cells_[l]) + Width * part); },
+        terms);
+    for (int a = 0; a < 3; ++a) out[a] = polynomial(terms + a);
+  }
+
+ private:
+  static constexpr double Plainly = 0.5;  // as in locateInCell()
+
+  static TRIBUTARY_INLINE Wide dot(const Wide a[3], const Wide b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  }
+  static TRIBUTARY_INLINE void cross(const Wide a[3], const Wide b[3], Wide out[3]) {
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+  }
+
+  /// One component of a polynomial whose terms are 4 numbers apart.
+  TRIBUTARY_INLINE Wide polynomial(const Wide* c) const {
+    const Wide low = c[0] + r_[0] * c[4] + r_[1] * (c[8] + r_[0] * c[16]);
+    const Wide high = c[12] + r_[1] * c[20] + r_[0] * (c[24] + r_[1] * c[28]);
+    return low + r_[2] * high;
+  }
+
+  TRIBUTARY_INLINE void judge() {
+    const Wide r = r_[0], s = r_[1], t = r_[2];
+    face_ = WideInt{} + Inside;
+    violation_ = Wide{};
+    const auto worse = [&](std::int64_t face, Wide violation) __attribute__((always_inline)) {
+      const WideInt is = violation > violation_;
+      face_ = is ? WideInt{} + face : face_;
+      violation_ = select(is, violation, violation_);
+    };
+    worse(0, -r);
+    worse(1, select(wedge_, -s, r - 1));
+    worse(2, select(wedge_, r + s - 1, -s));
+    worse(3, select(wedge_, -t, s - 1));
+    worse(4, select(wedge_, t - 1, -t));
+    worse(5, select(wedge_, Wide{}, t - 1));
+  }
+
+  /// Newton's method, from the affine guess.
+  void solve(std::size_t realSize, const Wide map[12], const Wide d[3], WideInt sought) {
+    Wide c[32];
+    gather<32>(
+        [&](int l, int part) {
+          return loadWide(geometryTerms(*cells_[l], realSize) + Width * part);
+        },
+        c);
+    const Wide guess[3] = {r_[0], r_[1], r_[2]};
+    const WideInt guessFace = face_;
+    const Wide guessViolation = violation_;
+    WideInt open = sought, found{};
+    for (int iteration = 0; iteration < 16; ++iteration) {
+      Wide miss[3];
+      for (int a = 0; a < 3; ++a) miss[a] = polynomial(c + a) - d[a];
+      const WideInt exact = dot(miss, miss) <= 1e-24 * length_ * length_;
+      found |= open & exact;
+      open &= ~exact;
+      if (toLanes(open) == 0) break;
+      if (iteration == 0) {
+        for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map + 4 * a, miss), r_[a]);
+        continue;
+      }
+      const Wide r = r_[0], s = r_[1], t = r_[2];
+      Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
+      for (int a = 0; a < 3; ++a) {
+        const Wide a4 = c[16 + a], a5 = c[20 + a], a6 = c[24 + a], a7 = c[28 + a];
+        dr[a] = c[4 + a] + s * a4 + t * (a6 + s * a7);
+        ds[a] = c[8 + a] + r * a4 + t * (a5 + r * a7);
+        dt[a] = c[12 + a] + s * a5 + r * (a6 + s * a7);
+      }
+      cross(ds, dt, normal);
+      const Wide determinant = dot(dr, normal);
+      open &= (determinant > 0) | (determinant < 0);
+      const Wide inverse = 1 / determinant;
+      change[0] = dot(miss, normal) * inverse;
+      cross(miss, dt, across);
+      change[1] = dot(dr, across) * inverse;
+      cross(ds, miss, across);
+      change[2] = dot(dr, across) * inverse;
+      for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
+      const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
+      open &= size < 1e3;
+      const WideInt converged = size < 1e-6;
+      found |= open & converged;
+      open &= ~converged;
+      if (toLanes(open) == 0) break;
+    }
+    judge();
+    for (int a = 0; a < 3; ++a) r_[a] = select(found, r_[a], guess[a]);
+    const WideInt failed = sought & ~found;
+    face_ = found ? face_ : failed & (guessFace == Inside) ? WideInt{} + Unknown : guessFace;
+    violation_ = select(found, violation_, guessViolation);
+  }
+
+  const CellRecord* const* cells_;
+  Wide length_;
+  WideInt wedge_;
+  Wide r_[3];
+  WideInt face_;
+  Wide violation_;
+};
+
 template <class Real>
 inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r) {
   const Real* v = velocityTerms<Real>(cell);

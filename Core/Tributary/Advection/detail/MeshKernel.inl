@@ -57,6 +57,8 @@ class Walk {
     int stage = 1;                      ///< Of the lanes' targets.
     LaneSet walking = 0;                ///< Lanes whose targets' cells are sought.
     alignas(32) double velocity[Width][4]{};
+    LaneSet packed = 0;  ///< Lanes whose velocities are here instead:
+    Wide packedVelocity[3]{};
     Wide cellLength{};
     std::int32_t cell[Width]{};
   };
@@ -69,8 +71,10 @@ class Walk {
   /// One cell test in each lane that walks; when all have arrived, their velocities are used.
   TRIBUTARY_INLINE void turn(Group& group) {
     ParticlePack<I>& lanes = group.lanes;
+    const LaneSet packed = packable(group), single = group.walking & ~packed;
+    if (packed != 0) turnPacked(group, packed);
     forEach(
-        group.walking, [&](int l) __attribute__((always_inline)) {
+        single, [&](int l) __attribute__((always_inline)) {
           Particle& p = *lanes.particle[l];
           V4 target{lanes.target[0][l], lanes.target[1][l], lanes.target[2][l], 0};
           const std::int32_t cell = p.cell;
@@ -78,11 +82,7 @@ class Walk {
           const Found found = test(p, target, group.stage, velocity);
           if (found == Found::Beyond) return;
           group.walking &= ~(1u << l);
-          if (__builtin_expect(found != Found::Here, 0)) {
-            lanes.leave(l, group.stage);
-            if (found == Found::Nowhere) lose(p);
-            return;
-          }
+          if (__builtin_expect(found != Found::Here, 0)) return depart(group, l, found);
           if (__builtin_expect(rules_.onSurface, 0))
             for (int a = 0; a < 3; ++a) lanes.target[a][l] = target[a];
           store(group.velocity[l], velocity);
@@ -90,6 +90,64 @@ class Walk {
           group.cell[l] = cell;
         });
     if (group.walking == 0) feedAll(group, std::make_integer_sequence<int, Stages<I>>());
+  }
+
+  void depart(Group& group, int l, Found found) {
+    Particle& p = group.lanes.leave(l, group.stage);
+    if (found == Found::Nowhere) lose(p);
+  }
+
+  /// The walking lanes whose cells are tested together.
+  TRIBUTARY_INLINE LaneSet packable(const Group& group) const {
+    LaneSet packed = 0;
+    forEach(
+        group.walking, [&](int l) __attribute__((always_inline)) {
+          if (BoxPack::takes(view_.record(group.lanes.particle[l]->cell).shape)) packed |= 1u << l;
+        });
+    return (packed & (packed - 1)) != 0 && !periodic_ ? packed : 0;
+  }
+
+  /// One cell test in each lane of a set that is not empty, of boxes and wedges.
+  __attribute__((noinline)) void turnPacked(Group& group, LaneSet lanes) {
+    const CellRecord* cells[Width];
+    const CellRecord& any = view_.record(group.lanes.particle[__builtin_ctz(lanes)]->cell);
+    LaneSet thorough = 0;
+    for (int l = 0; l < Width; ++l) {
+      cells[l] = &any;
+      if ((lanes >> l & 1) == 0) continue;
+      const Particle& p = *group.lanes.particle[l];
+      cells[l] = &view_.record(p.cell);
+      if (p.face == Particle::Accept) thorough |= 1u << l;
+    }
+    const BoxPack pack(cells, sizeof(Real), group.lanes.target, lanes, thorough);
+    LaneSet here = pack.inside() & lanes;
+    forEach(lanes & ~here, [&](int l) {
+      Particle& p = *group.lanes.particle[l];
+      const InCell at = pack[l];
+      if (holds(p, at)) {
+        here |= 1u << l;
+        return;
+      }
+      const Found found = at.face == p.face ? Found::Nowhere : cross(p, *cells[l], at);
+      if (found == Found::Beyond) return;
+      group.walking &= ~(1u << l);
+      depart(group, l, found);
+    });
+    if (here == 0) return;
+    Wide velocity[3];
+    pack.template velocity<Real>(velocity);
+    const WideInt arrived = toCondition(here);
+    for (int a = 0; a < 3; ++a)
+      group.packedVelocity[a] = select(arrived, velocity[a], group.packedVelocity[a]);
+    group.cellLength = select(arrived, pack.length(), group.cellLength);
+    group.packed |= here;
+    group.walking &= ~here;
+    forEach(here, [&](int l) {
+      Particle& p = *group.lanes.particle[l];
+      group.cell[l] = p.cell;
+      p.face = Particle::AnyFace;
+      p.crossings = 0;
+    });
   }
 
   template <int... S>
@@ -105,6 +163,10 @@ class Walk {
         [&](int l, int part)
             __attribute__((always_inline)) { return loadRun(group.velocity[l], part); },
         velocity);
+    if (group.packed != 0)
+      for (int a = 0; a < 3; ++a)
+        velocity[a] = select(toCondition(group.packed), group.packedVelocity[a], velocity[a]);
+    group.packed = 0;
     group.lanes.template feed<Stage>(rules_, velocity, group.cellLength, group.cell, log_);
     if constexpr (Stage == Stages<I>) {
       beginSteps(group);
@@ -164,11 +226,7 @@ class Walk {
     if (__builtin_expect(cell.shape == CellShape::Foreign, 0))
       return testForeign(p, point, velocity);
     const InCell at = locateInCell(cell, sizeof(Real), point, p.face == Particle::Accept);
-    // A point that two neighbors send to each other lies in the gap between them, or one of them
-    // is asked too far from itself for its inverse map to be unique.
-    const bool back = at.face == p.face;
-    if (at.face == Inside || (back && at.violation <= Gap) ||
-        (p.face == Particle::Accept && at.face != Unknown)) {
+    if (holds(p, at)) {
       const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
       if (__builtin_expect(sheet, 0)) {
         if (!(__builtin_fabs(at.r[2]) <= (rules_.onSurface ? NearSheet : Sheet)))
@@ -184,7 +242,14 @@ class Walk {
       p.crossings = 0;
       return Found::Here;
     }
-    return back ? Found::Nowhere : cross(p, cell, at);
+    return at.face == p.face ? Found::Nowhere : cross(p, cell, at);
+  }
+
+  /// Whether a cell keeps a point. One that two neighbors send to each other lies in the gap
+  /// between them, or one of them is asked too far from itself for its inverse map to be unique.
+  TRIBUTARY_INLINE static bool holds(const Particle& p, const InCell& at) {
+    return at.face == Inside || (at.face == p.face && at.violation <= Gap) ||
+           (p.face == Particle::Accept && at.face != Unknown);
   }
 
   TRIBUTARY_INLINE Found cross(Particle& p, const CellRecord& cell, const InCell& at) {
