@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
 
@@ -65,6 +66,21 @@ int vtkAsyncStreamTracer::RequestUpdateExtent(vtkInformation* request,
     }
   }
   return this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::AddPointArray(const char* name) {
+  if (name && this->PointArrays.emplace(name).second) {
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::ClearPointArrays() {
+  if (!this->PointArrays.empty()) {
+    this->PointArrays.clear();
+    this->Modified();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -120,6 +136,7 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Surface Streamlines", this->SurfaceStreamlines);
   list.addAll("Periodic", this->Periodic);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
+  list.addAll("Point Arrays", this->PointArrays);
 }
 
 //------------------------------------------------------------------------------
@@ -154,6 +171,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.computeVorticity = this->ComputeVorticity;
   settings.rotationScale = this->RotationScale;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
+  settings.pointArrays = this->PointArrays;
   settings.blocksPerRank = this->BlocksPerRank;
   settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
   this->DescribeArray(settings.vectors, "Vectors", 0);
@@ -205,6 +223,11 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
+     << indent << "PointArrays:";
+  for (const std::string& name : this->PointArrays) {
+    os << " \"" << name << "\"";
+  }
+  os << "\n"
      << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
      << indent << "KeepDomain: " << this->KeepDomain << "\n";
 }

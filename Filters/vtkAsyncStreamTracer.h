@@ -82,6 +82,8 @@
 #include "vtkAsyncExchangeAlgorithm.h"
 
 #include <memory>  // For State
+#include <set>     // For PointArrays
+#include <string>  // For PointArrays
 
 class vtkPolyData;
 namespace tributary {
@@ -293,6 +295,16 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
+   * The names of the point arrays that lines carry, in any order, beside point-centered vectors and
+   * the arrays that the filter computes. A name that the input lacks causes a warning. Fewer arrays
+   * save time and memory. Default: none, all arrays.
+   */
+  void AddPointArray(const char* name);
+  void ClearPointArrays();
+  ///@}
+
+  ///@{
+  /**
    * Number of blocks into which the data of a rank is divided, in [1, 1000000]. A rank with more
    * data sets than this number has one block per data set. The value may differ between ranks.
    * Default: 1.
@@ -355,6 +367,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   tributary::StreamTracerSettings MakeSettings();
 
+  std::set<std::string> PointArrays;
   std::unique_ptr<tributary::StreamTracerState> State;
 };
 

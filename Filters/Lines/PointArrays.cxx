@@ -146,4 +146,20 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
   return list;
 }
 
+PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
+                            const std::set<std::string>& names) {
+  if (names.empty()) return all;
+  PointArrayList list;
+  std::set<std::string> missing = names;
+  for (const PointArray& array : all.arrays) {
+    missing.erase(array.name);
+    if (names.count(array.name) > 0 || (!flow.cellCentered && array.name == flow.vectorName))
+      list.arrays.push_back(array);
+  }
+  for (const std::string& name : all.dropped)
+    if (missing.erase(name) > 0) list.dropped.push_back(name);
+  list.missing.assign(missing.begin(), missing.end());
+  return list;
+}
+
 }  // namespace tributary

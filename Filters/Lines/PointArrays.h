@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct PointArray {
 struct PointArrayList {
   std::vector<PointArray> arrays;
   std::vector<std::string> dropped;  ///< Arrays whose component count differs between blocks.
+  std::vector<std::string> missing;  ///< Selected arrays that no piece has.
 };
 
 /// Collective. Returns the union, by name, of the point arrays of all pieces on all ranks. It
@@ -31,5 +33,10 @@ struct PointArrayList {
 /// of an array differ between blocks, they are promoted to a common type.
 /// @throws Error if point-centered vectors are not in the list
 PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
+
+/// Local. Returns those arrays of a list whose names are selected: all if there are no names.
+/// Point-centered vectors always are.
+[[nodiscard]] PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
+                                          const std::set<std::string>& names);
 
 }  // namespace tributary

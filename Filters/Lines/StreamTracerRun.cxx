@@ -238,7 +238,8 @@ void StreamTracerRun::reportRejected(const SeedList& seeds, const LineTable& tab
 }
 
 /// Collective. Shows the warnings of all ranks, on one of them.
-void StreamTracerRun::warn(const FlowSetup& setup, const LineTable& table) {
+void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
+                           const LineTable& table) {
   const FlowDomain& flow = *setup.flow;
   const auto& blocks = flow.domain->blocks;
   const std::int64_t withCells = std::count_if(
@@ -251,9 +252,12 @@ void StreamTracerRun::warn(const FlowSetup& setup, const LineTable& table) {
       sums[3] > 0 && flow.dimension == 2 && !settings_.rules.onSurface &&
       allreduce(context_.transport, ReduceOp::Or, std::int64_t(vectorsLeaveSurface(flow))) != 0;
   if (context_.transport.rank() != 0) return;
-  for (const std::string& name : setup.arrays.dropped)
+  for (const std::string& name : arrays.dropped)
     context_.warn("The point array \"" + name +
                   "\" is not interpolated: its number of components differs between blocks.");
+  for (const std::string& name : arrays.missing)
+    context_.warn("The input has no point array \"" + name +
+                  "\" that can be interpolated; remove it from Point Arrays.");
   if (sums[1] > 0)
     context_.warn(
         "The hyper tree grids of the input are not traced; apply Hyper Tree Grid To Unstructured "
@@ -316,14 +320,14 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   assembly.rules = options.rules;
   assembly.computeVorticity = settings_.computeVorticity;
   assembly.rotationScale = settings_.rotationScale;
-  output->ShallowCopy(
-      assembleLines(transport, flow, setup->arrays, seeds, table, traced, assembly));
+  const PointArrayList arrays = selectArrays(setup->arrays, flow, settings_.pointArrays);
+  output->ShallowCopy(assembleLines(transport, flow, arrays, seeds, table, traced, assembly));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
   addStatistics(flow, seeds, table, traced);
   if (settings_.autoTune && state_.choice->expected)
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
   if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());
-  warn(*setup, table);
+  warn(*setup, arrays, table);
   if (settings_.keepDomain)
     state_.setup = setup;
   else

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ namespace tributary {
 struct FlowDomain;
 struct FlowPiece;
 struct LineTable;
+struct PointArrayList;
 struct SeedList;
 
 /// The properties of vtkAsyncStreamTracer that one execution needs; see there.
@@ -43,6 +45,7 @@ struct StreamTracerSettings {
   bool joinDirections = false;
   bool computeVorticity = true;
   double rotationScale = 1;
+  std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
   bool reportRejectedSeeds = false;
   int blocksPerRank = 1;
   ExchangeOptions exchange;
@@ -91,7 +94,7 @@ class StreamTracerRun {
   void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
-  void warn(const FlowSetup& setup, const LineTable& table);
+  void warn(const FlowSetup& setup, const PointArrayList& arrays, const LineTable& table);
 
   const RunContext& context_;
   const StreamTracerSettings& settings_;

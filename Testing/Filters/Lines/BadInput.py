@@ -407,6 +407,13 @@ for i in range(data.GetNumberOfPoints()):
     cases.expect("hyper tree grids too", told == 1, f"{told} warnings")
     check.delete(mixed)
 
+    lines = check.tracer(good, seeds, PointArrays=["no such array"])
+    cases.expect("an array that is none", check.Lines(check.fetch(lines)).count == 40, "no lines")
+    said = "".join(cases.messages.take())
+    told = said.count('The input has no point array "no such array"')
+    cases.expect("an array that is none", told == 1 and "Point Arrays" in said, said)
+    check.delete(lines)
+
     for number in ("nan", "inf", "-inf", "1e300"):
         move = "for i in range(data.GetNumberOfPoints()): data.GetPoints().SetPoint(i, float({!r}), 3, 3)"
         odd = spoiled(seeds, move.format(number))

@@ -126,7 +126,9 @@ def main():
     check.load_plugin()
     data = check.held(slab(), (0, SIDE, 0, SIDE, 0, SIDE))
     source = check.held(seeds())
-    lines = check.tracer(data, source, Vectors=["POINTS", "one"], MaximumStreamlineLength=5.0)
+    lines = check.tracer(
+        data, source, Vectors=["POINTS", "one"], MaximumStreamlineLength=5.0, PointArrays=["other"]
+    )
     regions = check.connectivity(
         data,
         ScalarConnectivity=1,

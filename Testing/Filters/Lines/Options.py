@@ -4,6 +4,7 @@
 import numpy as np
 
 import check
+from paraview import simple
 from check import flows
 
 
@@ -89,6 +90,32 @@ def rejected():
     check.delete(lines, seeds, data)
 
 
+def selected_arrays():
+    """Only the arrays that are asked for, with the bits that they have beside all others."""
+    data = flows.source(mesh="tetrahedra", size=9, dtype="float64")
+    names = ("a", "b", "c")
+    calculated = data
+    for number, name in enumerate(names):
+        calculated = simple.Calculator(
+            Input=calculated, ResultArrayName=name, Function=f"coordsX+{number}*coordsY"
+        )
+    seeds = flows.seeds(12, (2.5, 3.8) * 3)
+    lines = check.tracer(calculated, seeds, Vectors=["POINTS", "velocity"])
+    all_arrays = check.Lines(check.fetch(lines))
+    own = {"velocity", "IntegrationTime", "Vorticity", "AngularVelocity", "Rotation", "Normals"}
+    assert set(all_arrays.point_data) >= own | set(names), sorted(all_arrays.point_data)
+    for selected, carried in ((["b"], {"b"}), (["c", "a"], {"a", "c"}), (["velocity"], set())):
+        lines.PointArrays = selected
+        out = check.Lines(check.fetch(lines))
+        assert set(out.point_data) == own | carried, (selected, sorted(out.point_data))
+        assert np.array_equal(out.points, all_arrays.points), selected
+        for name, values in out.point_data.items():
+            assert np.array_equal(values, all_arrays.point_data[name]), (selected, name)
+    lines.PointArrays = []
+    assert set(check.Lines(check.fetch(lines)).point_data) == set(all_arrays.point_data)
+    check.delete(lines, seeds, calculated, data)
+
+
 def slow_blocks():
     """The flow of the iexchange paper: every line crosses the whole domain along x."""
     data = flows.source(
@@ -135,7 +162,7 @@ def surface():
 
 
 def main():
-    for test in (rotation, saddle, periodic, rejected, slow_blocks, surface):
+    for test in (rotation, saddle, periodic, rejected, selected_arrays, slow_blocks, surface):
         test()
         print(test.__name__, flush=True)
 
