@@ -17,9 +17,6 @@ BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
   }
   bins_ = std::max<std::int64_t>(1, std::llround(std::cbrt(2.0 * static_cast<double>(count))));
 
-  // Two passes over the bins that each box touches: count, then fill in ascending order.
-  const auto bins = static_cast<std::size_t>(bins_ * bins_ * bins_);
-  first_.assign(bins + 1, 0);
   const auto forEachBin = [&](const Box& box, auto&& visit) {
     if (box.empty()) return;
     std::int64_t lo[3], hi[3];
@@ -32,14 +29,12 @@ BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
         for (auto i = lo[0]; i <= hi[0]; ++i)
           visit(static_cast<std::size_t>((k * bins_ + j) * bins_ + i));
   };
-  for (const Box& box : boxes_) forEachBin(box, [&](std::size_t bin) { ++first_[bin + 1]; });
-  for (std::size_t bin = 0; bin < bins; ++bin) first_[bin + 1] += first_[bin];
-  blocks_.resize(static_cast<std::size_t>(first_.back()));
-  auto cursor = first_;
-  for (std::size_t b = 0; b < boxes_.size(); ++b)
-    forEachBin(boxes_[b], [&](std::size_t bin) {
-      blocks_[static_cast<std::size_t>(cursor[bin]++)] = static_cast<BlockId>(b);
-    });
+  const auto bins = static_cast<std::size_t>(bins_ * bins_ * bins_);
+  blocks_ = {bins, [&](auto&& visit) {
+               for (std::size_t b = 0; b < boxes_.size(); ++b)
+                 forEachBin(boxes_[b],
+                            [&](std::size_t bin) { visit(bin, static_cast<BlockId>(b)); });
+             }};
 }
 
 std::int64_t BoxIndex::binOf(int axis, double coordinate) const {
@@ -56,9 +51,9 @@ BlockId BoxIndex::next(const double point[3], BlockId after) const {
   if (bounds_.empty() || !bounds_.contains(point)) return -1;
   const auto bin = static_cast<std::size_t>(
       (binOf(2, point[2]) * bins_ + binOf(1, point[1])) * bins_ + binOf(0, point[0]));
-  const auto end = blocks_.begin() + first_[bin + 1];
-  auto it = std::upper_bound(blocks_.begin() + first_[bin], end, after);
-  for (; it != end; ++it)
+  const Span<const BlockId> blocks = blocks_[bin];
+  for (const BlockId* it = std::upper_bound(blocks.begin(), blocks.end(), after);
+       it != blocks.end(); ++it)
     if (boxes_[static_cast<std::size_t>(*it)].contains(point)) return *it;
   return -1;
 }

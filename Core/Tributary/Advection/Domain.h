@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Base/PackedLists.h"
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -25,9 +26,8 @@ class BoxIndex {
 
   std::vector<Box> boxes_;
   Box bounds_;
-  std::int64_t bins_ = 1;            // per axis
-  std::vector<std::int64_t> first_;  // per bin, its range of blocks_
-  std::vector<BlockId> blocks_;      // ascending in each bin
+  std::int64_t bins_ = 1;        // per axis
+  PackedLists<BlockId> blocks_;  // per bin, ascending
 };
 
 /// A velocity field that is distributed over the blocks of all ranks. Each rank has its own blocks

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "Tributary/Base/Bytes.h"
 
@@ -44,22 +43,16 @@ CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxO
     }
     fits = entries <= MostEntries * double(cells.size()) || bins_[0] * bins_[1] * bins_[2] == 1;
   }
-  const auto forEachBin = [&](const Range& range, auto&& visit) {
-    for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
-      for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
-        for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i)
-          visit(std::size_t((k * bins_[1] + j) * bins_[0] + i));
-  };
-  // Counts are put two places ahead, so that filling moves them to where they belong.
   const auto bins = std::size_t(bins_[0] * bins_[1] * bins_[2]);
-  first_.assign(bins + 2, 0);
-  for (const Range& range : ranges) forEachBin(range, [&](std::size_t bin) { ++first_[bin + 2]; });
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  cells_.resize(std::size_t(first_.back()));
-  for (std::size_t n = 0; n < cells.size(); ++n)
-    forEachBin(ranges[n],
-               [&](std::size_t bin) { cells_[std::size_t(first_[bin + 1]++)] = cells[n]; });
-  first_.pop_back();
+  lists_ = {bins, [&](auto&& visit) {
+              for (std::size_t n = 0; n < cells.size(); ++n) {
+                const Range& range = ranges[n];
+                for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
+                  for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
+                    for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i)
+                      visit(std::size_t((k * bins_[1] + j) * bins_[0] + i), cells[n]);
+              }
+            }};
   partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(bins);
 }
 
@@ -91,7 +84,7 @@ Span<const std::int32_t> CellBins::near(const double point[3], const BoxOf& boxO
   std::array<std::int64_t, 3> bin;
   for (std::size_t a = 0; a < 3; ++a) bin[a] = binAlong(a, point[a]);
   const auto at = std::size_t((bin[2] * bins_[1] + bin[1]) * bins_[0] + bin[0]);
-  const Span<const std::int32_t> cells = cellsIn(at);
+  const Span<const std::int32_t> cells = lists_[at];
   if (cells.size() < LongList) return cells;
   const CellBins* part = divided(bin, at, boxOf);
   // A point beyond the box of the part by a rounding error is in one of its outer bins, as are the
@@ -115,11 +108,11 @@ const CellBins* CellBins::divided(const std::array<std::int64_t, 3>& bin, std::s
   if (const CellBins* made = partOf_[at].load(std::memory_order_acquire)) return made;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const CellBins* made = partOf_[at].load(std::memory_order_relaxed)) return made;
-  const Span<const std::int32_t> cells = cellsIn(at);
+  const Span<const std::int32_t> cells = lists_[at];
   auto part = std::make_unique<const CellBins>(boxOfBin(bin), cells, boxOf, CellsPerPart);
   std::size_t longest = 0;
-  for (std::size_t b = 0; b + 1 < part->first_.size(); ++b)
-    longest = std::max(longest, part->cellsIn(b).size());
+  for (std::size_t b = 0; b < part->lists_.size(); ++b)
+    longest = std::max(longest, part->lists_[b].size());
   const CellBins* result = this;
   if (longest <= cells.size() / 4 * 3) {
     parts_.push_back(std::move(part));
@@ -131,8 +124,7 @@ const CellBins* CellBins::divided(const std::array<std::int64_t, 3>& bin, std::s
 
 std::size_t CellBins::memory() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t bytes =
-      first_.size() * (sizeof first_[0] + sizeof partOf_[0]) + cells_.size() * sizeof cells_[0];
+  std::size_t bytes = lists_.memory() + lists_.size() * sizeof partOf_[0];
   for (const auto& part : parts_) bytes += sizeof *part + part->memory();
   return bytes;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/PackedLists.h"
 #include "Tributary/Base/Span.h"
 
 namespace tributary {
@@ -38,16 +39,12 @@ class CellBins {
   void chooseBins(std::size_t cells, double cellsPerBin);
   std::int64_t binAlong(std::size_t axis, double x) const;
   Box boxOfBin(const std::array<std::int64_t, 3>& bin) const;
-  Span<const std::int32_t> cellsIn(std::size_t bin) const {
-    return {cells_.data() + first_[bin], std::size_t(first_[bin + 1] - first_[bin])};
-  }
   const CellBins* divided(const std::array<std::int64_t, 3>& bin, std::size_t at,
                           const BoxOf& boxOf) const;
 
   Box bounds_;
   std::array<std::int64_t, 3> bins_{{1, 1, 1}};  // per axis
-  std::vector<std::int64_t> first_;              // per bin, its first place in cells_
-  std::vector<std::int32_t> cells_;
+  PackedLists<std::int32_t> lists_;              // of cells, per bin
 
   // Divided bins.
   mutable std::mutex mutex_;

@@ -122,7 +122,7 @@ CellRecord& MeshBlock::fill(std::int32_t cell, RecordBuffer& buffer) const {
   std::fill(std::begin(record.link), std::end(record.link), CellRecord::Unresolved);
   const Point first = tuple(piece_.points, pointsOf(piece_, cell).ids[0]);
   std::copy(first.begin(), first.end(), record.anchor);
-  record.length = lengthOf(piece_, cell);
+  record.length = CellExtent(piece_, cell).length;
   if (record.shape == CellShape::Foreign) return record;
 
   record.terms = piece_.cellCentered ? 1 : record.shape == CellShape::Tetra ? 4 : 8;
@@ -243,7 +243,7 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
 CellMatch MeshBlock::match(std::int32_t cell, const double point[3]) const {
   CellMatch found;
   // Not all bins and blocks search for points beyond the box, so these must match nowhere.
-  if (!boxOf(piece_, cell).contains(point)) return found;
+  if (!CellExtent(piece_, cell).box().contains(point)) return found;
   RecordBuffer buffer;
   const CellRecord& record = view(cell, buffer);
   double violation = 0;

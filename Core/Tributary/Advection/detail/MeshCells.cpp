@@ -35,15 +35,6 @@ Box pointBox(const Real* coordinates, const CellPoints& points) {
           {{double(hi[0]), double(hi[1]), double(hi[2])}}};
 }
 
-/// The box of a cell's points, and its diagonal.
-double pointBox(const MeshPiece& piece, std::int64_t cell, Box& box) {
-  const CellPoints points = pointsOf(piece, cell);
-  box = piece.points.isDouble ? pointBox(static_cast<const double*>(piece.points.data), points)
-                              : pointBox(static_cast<const float*>(piece.points.data), points);
-  const V4 diagonal{box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2], 0};
-  return norm(diagonal);
-}
-
 template <class Real>
 V4 pointAt(const MeshPiece& piece, std::int64_t id) {
   const Real* p = static_cast<const Real*>(piece.points.data) + 3 * id;
@@ -69,10 +60,9 @@ double roughVolume(const MeshPiece& piece, const CellPoints& points) {
   }
 }
 
-bool isPlainlyNotFlat(const MeshPiece& piece, std::int64_t cell) {
+bool isPlainlyNotFlat(const MeshPiece& piece, std::int64_t cell, double length) {
   constexpr double Plainly = 1e-12;  // far above isFlat()'s bound and the rounding of both
   const CellPoints points = pointsOf(piece, cell);
-  const double length = lengthOf(piece, cell);
   const double volume = piece.points.isDouble ? roughVolume<double>(piece, points)
                                               : roughVolume<float>(piece, points);
   return std::fabs(volume) > Plainly * length * length * length;
@@ -80,14 +70,18 @@ bool isPlainlyNotFlat(const MeshPiece& piece, std::int64_t cell) {
 
 }  // namespace
 
-double lengthOf(const MeshPiece& piece, std::int64_t cell) {
-  Box box;
-  return pointBox(piece, cell, box);
+CellExtent::CellExtent(const MeshPiece& piece, std::int64_t cell) {
+  const CellPoints ids = pointsOf(piece, cell);
+  points = piece.points.isDouble ? pointBox(static_cast<const double*>(piece.points.data), ids)
+                                 : pointBox(static_cast<const float*>(piece.points.data), ids);
+  const V4 diagonal{points.hi[0] - points.lo[0], points.hi[1] - points.lo[1],
+                    points.hi[2] - points.lo[2], 0};
+  length = norm(diagonal);
 }
 
-Box boxOf(const MeshPiece& piece, std::int64_t cell) {
-  Box box;
-  const double slack = 2 * Gap * pointBox(piece, cell, box);
+Box CellExtent::box() const {
+  Box box = points;
+  const double slack = 2 * Gap * length;
   for (std::size_t a = 0; a < 3; ++a) {
     box.lo[a] -= slack;
     box.hi[a] += slack;
@@ -95,9 +89,9 @@ Box boxOf(const MeshPiece& piece, std::int64_t cell) {
   return box;
 }
 
-bool isFlat(const MeshPiece& piece, std::int64_t cell) {
+bool isFlat(const MeshPiece& piece, std::int64_t cell, const CellExtent& extent) {
   const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);
-  if (shape == CellShape::Foreign || isPlainlyNotFlat(piece, cell)) return false;
+  if (shape == CellShape::Foreign || isPlainlyNotFlat(piece, cell, extent.length)) return false;
   V4 x[MostPoints], terms[8], rows[3];
   relativePoints(piece, cell, shape, x);
   V4 lo = x[0], hi = x[0];

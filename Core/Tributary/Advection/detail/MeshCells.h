@@ -42,14 +42,18 @@ inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {
 /// The points of a cell in the order of its topology, relative to the first of the piece's order.
 void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, V4* x);
 
-/// The diagonal of a cell's bounding box.
-[[nodiscard]] double lengthOf(const MeshPiece& piece, std::int64_t cell);
+/// The extent of the points of a cell.
+struct CellExtent {
+  Box points;
+  double length;  ///< The diagonal.
 
-/// A box that holds all points that the cell may match.
-[[nodiscard]] Box boxOf(const MeshPiece& piece, std::int64_t cell);
+  CellExtent(const MeshPiece& piece, std::int64_t cell);
+  /// A box that holds all points that the cell may match.
+  [[nodiscard]] Box box() const;
+};
 
 /// Whether a cell has no volume (no area in 2-D), up to rounding: such cells hold no point, and
 /// faces that they share with real cells would have a side too many.
-[[nodiscard]] bool isFlat(const MeshPiece& piece, std::int64_t cell);
+[[nodiscard]] bool isFlat(const MeshPiece& piece, std::int64_t cell, const CellExtent& extent);
 
 }  // namespace tributary::detail

@@ -46,7 +46,7 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
       firstBlock_(firstBlock),
       boxes_(std::size_t(blocks)),
       neighbors_(std::size_t(blocks)),
-      boxOfCell_([this](std::int32_t cell) { return boxOf(piece_, cell); }),
+      boxOfCell_([this](std::int32_t cell) { return CellExtent(piece_, cell).box(); }),
       bins_(std::size_t(blocks)) {
   const std::size_t cells = piece.types.size();
   if (cells > std::size_t(std::numeric_limits<std::int32_t>::max()))
@@ -55,9 +55,8 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
   records_.reset(new std::atomic<std::int32_t>[cells]);
   Box all;
   for (std::size_t c = 0; c < cells; ++c) {
-    const bool used = takesPart(std::int64_t(c));
+    const bool used = takesPart(std::int64_t(c), all);
     records_[c].store(used ? Unvisited : Excluded, std::memory_order_relaxed);
-    if (used && blocks == 1) include(all, boxOf(piece, std::int64_t(c)));
   }
   if (blocks == 1)
     boxes_[0] = all;
@@ -65,14 +64,20 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
     cut(blocks);
 }
 
-bool MeshTopology::takesPart(std::int64_t cell) const {
+/// @param boxes  includes the box of a cell that takes part
+bool MeshTopology::takesPart(std::int64_t cell, Box& boxes) const {
   const auto c = std::size_t(cell);
   if (!piece_.ghosts.empty() && (piece_.ghosts[c] & (DuplicateCell | HiddenCell))) return false;
   if (dimensionOf(piece_.types[c]) != dimension_ || piece_.offsets[c] == piece_.offsets[c + 1])
     return false;
-  if (shapeOf(piece_.types[c]) == CellShape::Foreign)
-    return piece_.foreign && hasFinitePoints(piece_, cell);
-  return !isFlat(piece_, cell);
+  const CellExtent extent(piece_, cell);
+  if (shapeOf(piece_.types[c]) == CellShape::Foreign) {
+    if (!piece_.foreign || !hasFinitePoints(piece_, cell)) return false;
+  } else if (isFlat(piece_, cell, extent)) {
+    return false;
+  }
+  include(boxes, extent.box());
+  return true;
 }
 
 /// Cuts the used cells, in the Morton order of their first points, into runs of equal length.
@@ -102,7 +107,7 @@ void MeshTopology::cut(int blocks) {
   for (const auto cell : used) {
     const auto block = std::size_t(blockOf(cell));
     cellsOfBlock_[block].push_back(std::int32_t(cell));
-    include(boxes_[block], boxOf(piece_, cell));
+    include(boxes_[block], CellExtent(piece_, cell).box());
   }
 }
 
@@ -184,10 +189,10 @@ void MeshTopology::findNeighborsOfBlocks() {
   if (blocks() > 1) {
     const PointCells& around = pointCells();
     std::vector<BlockId> meeting;
-    for (std::size_t p = 0; p + 1 < around.first.size(); ++p) {
+    for (std::size_t p = 0; p < around.cells.size(); ++p) {
       meeting.clear();
-      for (auto i = around.first[p]; i < around.first[p + 1]; ++i) {
-        const BlockId block = firstBlock_ + blockOf(around.cells[std::size_t(i)]);
+      for (const std::int32_t cell : around.cells[p]) {
+        const BlockId block = firstBlock_ + blockOf(cell);
         if (meeting.empty() || meeting.back() != block) meeting.push_back(block);
       }
       if (meeting.size() < 2) continue;
@@ -218,9 +223,7 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   const PointCells& around = pointCells();
   FacePoints wanted;
   if (!facePoints(cell, face, around.canonical, wanted)) return {};
-  const auto countAt = [&](std::int64_t point) {
-    return around.first[std::size_t(point) + 1] - around.first[std::size_t(point)];
-  };
+  const auto countAt = [&](std::int64_t point) { return around.cells[std::size_t(point)].size(); };
   const std::int64_t rarest =
       *std::min_element(wanted.point, wanted.point + wanted.count,
                         [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
@@ -228,8 +231,7 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   Neighbor found;
   int sides = 0;
   std::int32_t last = -1;  // a cell has a point that it names twice twice
-  for (auto i = around.first[std::size_t(rarest)]; i < around.first[std::size_t(rarest) + 1]; ++i) {
-    const std::int32_t other = around.cells[std::size_t(i)];
+  for (const std::int32_t other : around.cells[std::size_t(rarest)]) {
     if (other == std::exchange(last, other)) continue;
     const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
     for (int f = 0; f < faces; ++f) {
@@ -304,25 +306,17 @@ std::vector<std::int64_t> MeshTopology::findCopies() const {
 std::unique_ptr<MeshTopology::PointCells> MeshTopology::findPointCells() const {
   auto made = std::make_unique<PointCells>();
   made->canonical = findCopies();
-  const auto forEachUse = [&](auto&& visit) {
-    forEachUsedCell([&](std::int32_t cell) {
-      if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
-      const CellPoints points = pointsOf(piece_, cell);
-      for (std::int64_t i = 0; i < points.count; ++i)
-        visit(made->canonical.empty() ? points.ids[i] : made->canonical[std::size_t(points.ids[i])],
-              cell);
-    });
-  };
-  // Counts are put two places ahead, so that filling moves them to where they belong.
-  auto& first = made->first;
-  first.assign(std::size_t(piece_.points.tuples) + 2, 0);
-  forEachUse([&](std::int64_t point, std::int32_t) { ++first[std::size_t(point) + 2]; });
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  made->cells.resize(std::size_t(first.back()));
-  forEachUse([&](std::int64_t point, std::int32_t cell) {
-    made->cells[std::size_t(first[std::size_t(point) + 1]++)] = cell;
-  });
-  first.pop_back();
+  const auto& canonical = made->canonical;
+  made->cells = {std::size_t(piece_.points.tuples), [&](auto&& visit) {
+                   forEachUsedCell([&](std::int32_t cell) {
+                     if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
+                     const CellPoints points = pointsOf(piece_, cell);
+                     for (std::int64_t i = 0; i < points.count; ++i) {
+                       const auto point = std::size_t(points.ids[i]);
+                       visit(canonical.empty() ? point : std::size_t(canonical[point]), cell);
+                     }
+                   });
+                 }};
   return made;
 }
 
@@ -335,8 +329,7 @@ std::size_t MeshTopology::memory() const {
   for (const BlockBins& bins : bins_)
     if (bins.made) bytes += bins.made->memory();
   if (madePointCells_)
-    bytes += bytesOf(madePointCells_->canonical) + bytesOf(madePointCells_->first) +
-             bytesOf(madePointCells_->cells);
+    bytes += bytesOf(madePointCells_->canonical) + madePointCells_->cells.memory();
   return bytes;
 }
 

@@ -14,6 +14,7 @@
 #include "Tributary/Advection/detail/MeshShapes.h"
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/CellBins.h"
+#include "Tributary/Base/PackedLists.h"
 
 namespace tributary::detail {
 
@@ -104,8 +105,7 @@ class MeshTopology {
   /// The cells around each point.
   struct PointCells {
     std::vector<std::int64_t> canonical;  // per point, its first copy; empty if there are no copies
-    std::vector<std::int64_t> first;      // per point
-    std::vector<std::int32_t> cells;
+    PackedLists<std::int32_t> cells;      // per point
   };
 
   /// Calls visit(cell) for each used cell of the piece, ascending.
@@ -114,7 +114,7 @@ class MeshTopology {
     for (std::size_t cell = 0; cell < piece_.types.size(); ++cell)
       if (isUsed(std::int64_t(cell))) visit(std::int32_t(cell));
   }
-  bool takesPart(std::int64_t cell) const;
+  bool takesPart(std::int64_t cell, Box& boxes) const;
   void cut(int blocks);
   const PointCells& pointCells() const;
   std::unique_ptr<PointCells> findPointCells() const;
