@@ -52,7 +52,7 @@ function (_tributary_register name ranks)
       "${TRIBUTARY_MPI_ENVIRONMENT};${TRIBUTARY_SANITIZER_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction ()
 
-# tributary_add_core_test(<Name> SOURCES <file>... RANKS <n>... [WIDE <n>...] [MPI_ONLY]
+# tributary_add_core_test(<Name> SOURCES <file>... [RANKS <n>...] [WIDE <n>...] [MPI_ONLY]
 #                         [LIBRARIES <target>...] [LABEL <label>])
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
@@ -66,7 +66,7 @@ endfunction ()
 # nothing to see in the others.
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "MPI_ONLY" "LABEL" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
-  if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT arg_RANKS)
+  if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT (arg_RANKS OR arg_WIDE))
     message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
   endif ()
   if (arg_MPI_ONLY AND NOT TRIBUTARY_WITH_MPI)

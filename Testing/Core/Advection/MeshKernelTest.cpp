@@ -9,6 +9,7 @@
 
 #include "Advection/KernelBits.h"
 #include "Advection/MeshPieces.h"
+#include "Tributary/Advection/detail/MeshShapes.h"
 
 namespace tributary::testing {
 
@@ -19,10 +20,71 @@ struct alignas(32) Unit {
   std::byte bytes[MeshView::Unit];
 };
 
-/// Records of tetrahedra, linked through their faces, as a kernel wants them.
+/// The map and the velocity of a tetrahedron.
+template <class Real>
+void fillTetrahedron(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
+  auto* velocity = reinterpret_cast<Real*>(&cell + 1);
+  const auto point = [&](std::size_t i) { return mesh.points[std::size_t(mesh.cells[n][i % 4])]; };
+  for (std::size_t i = 0; i < 4; ++i) {
+    // The gradient of a barycentric coordinate is normal to the opposite face.
+    Vector edge[3];
+    for (std::size_t e = 0; e < 3; ++e)
+      for (std::size_t a = 0; a < 3; ++a)
+        edge[e][a] = e == 2 ? point(i)[a] - point(i + 1)[a] : point(i + 2 + e)[a] - point(i + 1)[a];
+    Vector normal;
+    double height = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+      normal[a] = edge[0][b] * edge[1][c] - edge[0][c] * edge[1][b];
+      height += normal[a] * edge[2][a];
+    }
+    const Vector v = abc(point(i));
+    for (std::size_t a = 0; a < 3; ++a) {
+      cell.map[a][i] = normal[a] / height;
+      velocity[4 * i + a] = Real(v[a]);
+    }
+  }
+}
+
+/// The map, the velocity and the geometry of a hexahedron or a wedge.
+template <class Real>
+void fillPolynomials(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
+  auto* velocity = reinterpret_cast<Real*>(&cell + 1);
+  auto* geometry = reinterpret_cast<double*>(velocity + 32);
+  const int points = topologyOf(cell.shape).points;
+  V4 x[MostPoints], v[MostPoints], terms[8], rows[3];
+  for (int i = 0; i < points; ++i) {
+    const Vector& point = mesh.points[std::size_t(mesh.cells[n][std::size_t(i)])];
+    const Vector flow = abc(point);
+    for (std::size_t a = 0; a < 3; ++a) {
+      x[i][a] = point[a] - cell.anchor[a];
+      v[i][a] = flow[a];
+    }
+  }
+  termsOf(cell.shape, v, terms);
+  for (int i = 0; i < 8; ++i)
+    for (int a = 0; a < 3; ++a) velocity[4 * i + a] = Real(terms[i][a]);
+  geometryOf(cell.shape, x, cell.length, terms);
+  for (int i = 0; i < 8; ++i)
+    for (int a = 0; a < 3; ++a) geometry[4 * i + a] = terms[i][a];
+  const V4 middle = middleOf(cell.shape);
+  const double determinant = affineMap(geometry, middle, rows);
+  double shares[MostPoints], unused[MostPoints][3];
+  shapeFunctions(cell.shape, middle, shares, unused);
+  for (int i = 0; i < 3; ++i) {
+    cell.map[i][3] = middle[i];
+    for (int a = 0; a < 3; ++a) {
+      cell.map[i][a] = rows[i][a] / determinant;
+      for (int p = 0; p < points; ++p) cell.map[i][3] -= cell.map[i][a] * shares[p] * x[p][a];
+    }
+  }
+}
+
+/// The records of all cells, linked through their faces, as a kernel wants them.
 template <class Real>
 std::vector<Unit> recordsOf(const WholeMesh& mesh) {
-  const std::size_t units = (sizeof(CellRecord) + 16 * sizeof(Real)) / MeshView::Unit;
+  const std::size_t units =
+      (sizeof(CellRecord) + 32 * sizeof(Real) + 32 * sizeof(double)) / MeshView::Unit;
   std::vector<Unit> records(units * mesh.cells.size());
   const auto record = [&](std::size_t cell) -> CellRecord& {
     return *reinterpret_cast<CellRecord*>(&records[units * cell]);
@@ -31,44 +93,29 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh) {
   for (std::size_t n = 0; n < mesh.cells.size(); ++n) {
     CellRecord& cell = record(n);
     cell = {};
-    cell.shape = CellShape::Tetra;
-    cell.terms = 4;
+    cell.shape = shapeOf(mesh.types[n]);
+    cell.terms = cell.shape == CellShape::Tetra ? 4 : 8;
     cell.length = 0.3;
     std::fill(std::begin(cell.link), std::end(cell.link), CellRecord::NoLink);
-    auto* velocity = reinterpret_cast<Real*>(&cell + 1);
-    const auto point = [&](std::size_t i) {
-      return mesh.points[std::size_t(mesh.cells[n][i % 4])];
-    };
-    for (std::size_t a = 0; a < 3; ++a) cell.anchor[a] = point(0)[a];
-    for (std::size_t i = 0; i < 4; ++i) {
-      // The gradient of a barycentric coordinate is normal to the opposite face.
-      Vector edge[3];
-      for (std::size_t e = 0; e < 3; ++e)
-        for (std::size_t a = 0; a < 3; ++a)
-          edge[e][a] =
-              e == 2 ? point(i)[a] - point(i + 1)[a] : point(i + 2 + e)[a] - point(i + 1)[a];
-      Vector normal;
-      double height = 0;
-      for (std::size_t a = 0; a < 3; ++a) {
-        const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-        normal[a] = edge[0][b] * edge[1][c] - edge[0][c] * edge[1][b];
-        height += normal[a] * edge[2][a];
-      }
-      const Vector v = abc(point(i));
-      for (std::size_t a = 0; a < 3; ++a) {
-        cell.map[a][i] = normal[a] / height;
-        velocity[4 * i + a] = Real(v[a]);
-      }
-      std::vector<std::int64_t> face = mesh.cells[n];
-      face.erase(face.begin() + std::ptrdiff_t(i));
+    for (std::size_t a = 0; a < 3; ++a)
+      cell.anchor[a] = mesh.points[std::size_t(mesh.cells[n][0])][a];
+    if (cell.shape == CellShape::Tetra)
+      fillTetrahedron<Real>(mesh, n, cell);
+    else
+      fillPolynomials<Real>(mesh, n, cell);
+    const CellTopology& topology = topologyOf(cell.shape);
+    for (int f = 0; f < topology.faces; ++f) {
+      std::vector<std::int64_t> face;
+      for (int i = 0; i < topology.faceSize[f]; ++i)
+        face.push_back(mesh.cells[n][std::size_t(topology.face[f][i])]);
       std::sort(face.begin(), face.end());
-      const auto [at, isNew] = unmatched.emplace(face, std::make_pair(n, int(i)));
+      const auto [at, isNew] = unmatched.emplace(face, std::make_pair(n, f));
       if (isNew) continue;
       const auto [other, otherFace] = at->second;
-      cell.link[i] = std::int32_t(units * other);
-      cell.entry[i] = std::int8_t(otherFace);
+      cell.link[f] = std::int32_t(units * other);
+      cell.entry[f] = std::int8_t(otherFace);
       record(other).link[otherFace] = std::int32_t(units * n);
-      record(other).entry[otherFace] = std::int8_t(i);
+      record(other).entry[otherFace] = std::int8_t(f);
     }
   }
   return records;
@@ -78,9 +125,9 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh) {
 /// the recorded points line by line.
 /// @param extraSteps  of a call; calls follow each other until no particle is left
 template <class Real>
-std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
+std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator integrator,
                                     std::int64_t extraSteps) {
-  const WholeMesh mesh = makeMesh(MeshKind::Tetrahedra, 6);
+  const WholeMesh mesh = makeMesh(kind, 6);
   const std::vector<Unit> records = recordsOf<Real>(mesh);
   MeshView view;
   view.records = records.data()->bytes;
@@ -98,7 +145,7 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
       p.x[a] = p.target[a] = 0.9 * (double(mix(3 * i + a) >> 11) / double(1ull << 52) - 1);
     if (i % 3 > 0) continue;
     // On the corner of cells, where coordinates are exactly 0.
-    const Vector& corner = mesh.points[std::size_t(mesh.cells[7 * i][0])];
+    const Vector& corner = mesh.points[std::size_t(mesh.cells[7 * i % mesh.cells.size()][0])];
     for (std::size_t a = 0; a < 3; ++a) p.x[a] = p.target[a] = corner[a];
   }
   KernelBits result = advanceAll(kernel, view, integrator, particles, extraSteps);
@@ -108,23 +155,27 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, Integrator integrator,
 }
 
 template <class Real>
-void compareKernels() {
+void compareKernels(MeshKind kind) {
   std::vector<MeshKernel> others{meshKernel(), advanceMeshBaseline};
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2")) others.push_back(advanceMeshAvx2);
 #endif
   for (const Integrator integrator :
        {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
-    const auto baseline = bitsFrom<Real>(advanceMeshBaseline, integrator, FieldBlock::ToTheEnd);
+    const auto baseline =
+        bitsFrom<Real>(advanceMeshBaseline, kind, integrator, FieldBlock::ToTheEnd);
     for (const MeshKernel kernel : others)
       for (const std::int64_t extraSteps : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
-        EXPECT_TRUE(bitsFrom<Real>(kernel, integrator, extraSteps) == baseline);
+        EXPECT_TRUE(bitsFrom<Real>(kernel, kind, integrator, extraSteps) == baseline)
+            << "kind " << int(kind);
   }
 }
 
 TEST(MeshKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
-  compareKernels<float>();
-  compareKernels<double>();
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Wedges}) {
+    compareKernels<float>(kind);
+    compareKernels<double>(kind);
+  }
 }
 
 }  // namespace

@@ -382,8 +382,8 @@ class BoxPack {
     }
     judge();
     for (int a = 0; a < 3; ++a) r_[a] = select(found, r_[a], guess[a]);
-    const WideInt failed = sought & ~found;
-    face_ = found ? face_ : failed & (guessFace == Inside) ? WideInt{} + Unknown : guessFace;
+    const WideInt lost = sought & ~found & (guessFace == Inside);
+    face_ = found ? face_ : (lost ? WideInt{} + Unknown : guessFace);
     violation_ = select(found, violation_, guessViolation);
   }
 
