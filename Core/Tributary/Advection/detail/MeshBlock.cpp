@@ -59,6 +59,8 @@ MeshBlock::MeshBlock(std::shared_ptr<const MeshTopology> topology, int number)
       cells_((units_ / std::size_t(LeastUnits) + 1) * sizeof(std::int32_t)) {
   view_.records = records_.data();
   view_.isDouble = piece_.velocity.isDouble;
+  view_.mayPack = std::any_of(piece_.types.begin(), piece_.types.end(),
+                              [](std::uint8_t type) { return BoxPack::takes(shapeOf(type)); });
   view_.resolve = resolve;
   view_.foreign = foreignVelocity;
   view_.block = this;

@@ -60,6 +60,7 @@ struct Neighbor {
 struct MeshView {
   const std::byte* records = nullptr;
   bool isDouble = false;
+  bool mayPack = true;  ///< Whether there may be cells that BoxPack takes.
   /// Finds the neighbor beyond a face whose link is Unresolved.
   /// @param beyond  set to the neighbor
   /// @return its record, NoLink, or Unresolved if it is in another block

@@ -24,7 +24,8 @@ constexpr int Groups = 32 / Width;
 
 /// Takes particles through their steps: walks from cell to cell for each lane on its own, all else
 /// for the lanes of a group together.
-template <Integrator I, class Real>
+/// @tparam Packs  whether cells that BoxPack takes are tested together
+template <Integrator I, class Real, bool Packs>
 class Walk {
  public:
   Walk(const MeshView& view, const StepRules& rules, TrajectoryLog& log)
@@ -71,8 +72,12 @@ class Walk {
   /// One cell test in each lane that walks; when all have arrived, their velocities are used.
   TRIBUTARY_INLINE void turn(Group& group) {
     ParticlePack<I>& lanes = group.lanes;
-    const LaneSet packed = packable(group), single = group.walking & ~packed;
-    if (packed != 0) turnPacked(group, packed);
+    LaneSet single = group.walking;
+    if constexpr (Packs) {
+      const LaneSet packed = packable(group);
+      single &= ~packed;
+      if (packed != 0) turnPacked(group, packed);
+    }
     forEach(
         single, [&](int l) __attribute__((always_inline)) {
           Particle& p = *lanes.particle[l];
@@ -99,12 +104,13 @@ class Walk {
 
   /// The walking lanes whose cells are tested together.
   TRIBUTARY_INLINE LaneSet packable(const Group& group) const {
+    if (periodic_) return 0;
     LaneSet packed = 0;
     forEach(
         group.walking, [&](int l) __attribute__((always_inline)) {
           if (BoxPack::takes(view_.record(group.lanes.particle[l]->cell).shape)) packed |= 1u << l;
         });
-    return (packed & (packed - 1)) != 0 && !periodic_ ? packed : 0;
+    return (packed & (packed - 1)) != 0 ? packed : 0;  // not for one lane
   }
 
   /// One cell test in each lane of a set that is not empty, of boxes and wedges.
@@ -163,10 +169,12 @@ class Walk {
         [&](int l, int part)
             __attribute__((always_inline)) { return loadRun(group.velocity[l], part); },
         velocity);
-    if (group.packed != 0)
+    if constexpr (Packs) {
+      const WideInt packed = toCondition(group.packed);
       for (int a = 0; a < 3; ++a)
-        velocity[a] = select(toCondition(group.packed), group.packedVelocity[a], velocity[a]);
-    group.packed = 0;
+        velocity[a] = select(packed, group.packedVelocity[a], velocity[a]);
+      group.packed = 0;
+    }
     group.lanes.template feed<Stage>(rules_, velocity, group.cellLength, group.cell, log_);
     if constexpr (Stage == Stages<I>) {
       beginSteps(group);
@@ -320,13 +328,22 @@ class Walk {
   Group groups_[Groups];
 };
 
+template <Integrator I, class Real>
+void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
+          std::int64_t extraSteps, TrajectoryLog& log) {
+  if (view.mayPack)
+    Walk<I, Real, true>(view, rules, log).run(particles, count, extraSteps);
+  else
+    Walk<I, Real, false>(view, rules, log).run(particles, count, extraSteps);
+}
+
 template <Integrator I>
 void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
           std::int64_t extraSteps, TrajectoryLog& log) {
   if (view.isDouble)
-    Walk<I, double>(view, rules, log).run(particles, count, extraSteps);
+    walk<I, double>(view, rules, particles, count, extraSteps, log);
   else
-    Walk<I, float>(view, rules, log).run(particles, count, extraSteps);
+    walk<I, float>(view, rules, particles, count, extraSteps, log);
 }
 
 }  // namespace
