@@ -151,6 +151,7 @@ PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
   if (names.empty()) return all;
   PointArrayList list;
   std::set<std::string> missing = names;
+  missing.erase(flow.vectorName);  // cell-centered vectors are carried, too
   for (const PointArray& array : all.arrays) {
     missing.erase(array.name);
     if (names.count(array.name) > 0 || (!flow.cellCentered && array.name == flow.vectorName))

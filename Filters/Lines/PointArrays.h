@@ -35,7 +35,7 @@ struct PointArrayList {
 PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
 
 /// Local. Returns those arrays of a list whose names are selected: all if there are no names.
-/// Point-centered vectors always are.
+/// Point-centered vectors always are. The name of cell-centered vectors is not missing.
 [[nodiscard]] PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
                                           const std::set<std::string>& names);
 

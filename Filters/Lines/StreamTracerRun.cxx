@@ -320,7 +320,9 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   assembly.rules = options.rules;
   assembly.computeVorticity = settings_.computeVorticity;
   assembly.rotationScale = settings_.rotationScale;
-  const PointArrayList arrays = selectArrays(setup->arrays, flow, settings_.pointArrays);
+  PointArrayList arrays;
+  collectively(transport,
+               [&] { arrays = selectArrays(setup->arrays, flow, settings_.pointArrays); });
   output->ShallowCopy(assembleLines(transport, flow, arrays, seeds, table, traced, assembly));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
   addStatistics(flow, seeds, table, traced);
