@@ -34,12 +34,16 @@ std::size_t unitsOf(const MeshPiece& piece, CellShape shape) {
   return (bytes + MeshView::Unit - 1) / MeshView::Unit;
 }
 
+/// @param mayPack  output: see MeshView
 /// @return units of the records of all cells of a block
-std::size_t unitsOf(const MeshTopology& topology, int block) {
+std::size_t unitsOf(const MeshTopology& topology, int block, bool& mayPack) {
   const MeshPiece& piece = topology.piece();
   std::size_t units = 0;
+  mayPack = false;
   topology.forEachCell(block, [&](std::int32_t cell) {
-    units += unitsOf(piece, shapeOf(piece.types[std::size_t(cell)]));
+    const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);
+    units += unitsOf(piece, shape);
+    mayPack = mayPack || BoxPack::takes(shape);
   });
   if (units > std::size_t(std::numeric_limits<std::int32_t>::max()))
     throw Error("a block of mesh piece " + std::to_string(piece.piece) +
@@ -54,13 +58,11 @@ MeshBlock::MeshBlock(std::shared_ptr<const MeshTopology> topology, int number)
       topology_(std::move(topology)),
       piece_(topology_->piece()),
       number_(number),
-      units_(unitsOf(*topology_, number)),
+      units_(unitsOf(*topology_, number, view_.mayPack)),
       records_(units_ * MeshView::Unit),
       cells_((units_ / std::size_t(LeastUnits) + 1) * sizeof(std::int32_t)) {
   view_.records = records_.data();
   view_.isDouble = piece_.velocity.isDouble;
-  view_.mayPack = std::any_of(piece_.types.begin(), piece_.types.end(),
-                              [](std::uint8_t type) { return BoxPack::takes(shapeOf(type)); });
   view_.resolve = resolve;
   view_.foreign = foreignVelocity;
   view_.block = this;

@@ -63,10 +63,10 @@ class MeshBlock : public FieldBlock {
   std::shared_ptr<const MeshTopology> topology_;
   const MeshPiece& piece_;
   int number_;
+  MeshView view_;
   std::size_t units_;  // of the records of all cells
   HugePages records_;  // of cells that particles have visited, in the order of their first visits
   HugePages cells_;    // their numbers: see cellAt()
-  MeshView view_;
 
   mutable std::mutex mutex_;           // of what follows, and of new records
   mutable std::size_t usedUnits_ = 0;  // of the records made

@@ -20,6 +20,14 @@ constexpr int Inside = -1;
 /// The inverse map did not converge although the affine guess lies inside: a degenerate cell.
 constexpr int Unknown = -3;
 
+/// A walk that is this far off needs only the direction; Newton's method might not converge there.
+constexpr double Plainly = 0.5;
+// Newton's method, for one point and for a pack.
+constexpr int MostIterations = 16;
+constexpr double Exact = 1e-24;     ///< Of the squared miss, in squares of the cell's length.
+constexpr double Diverged = 1e3;    ///< Of a change of parametric coordinates.
+constexpr double Converged = 1e-6;  ///< Quadratic convergence: the error left is its square.
+
 template <class Real>
 inline __attribute__((always_inline)) V4 loadTerm(const Real* terms, int i) {
   if constexpr (sizeof(Real) == 8) {
@@ -153,8 +161,8 @@ inline __attribute__((always_inline)) InCell locateInPyramid(const double* c, V4
   };
   const InCell guess = at;
   bool found = false;
-  const bool plainly = !thorough && at.violation > 0.5;
-  for (int iteration = 0; iteration < 16 && !found && !plainly; ++iteration) {
+  const bool plainly = !thorough && at.violation > Plainly;
+  for (int iteration = 0; iteration < MostIterations && !found && !plainly; ++iteration) {
     const double r = ratio(at.r[0], at.r[2]), s = ratio(at.r[1], at.r[2]);
     const V4 miss = splat(at.r[0]) * c1 + splat(at.r[1]) * c2 - splat(at.r[2]) * c3 +
                     splat(r * s * at.r[2]) * c4 - fromApex;
@@ -167,7 +175,7 @@ inline __attribute__((always_inline)) InCell locateInPyramid(const double* c, V4
                     dot3(du, cross(dv, miss)) * inverse, 0};
     at.r -= change;
     const double size = sizeOf(change);
-    if (!(size < 1e3)) break;
+    if (!(size < Diverged)) break;
     found = size < 1e-7;
   }
   if (found) {
@@ -209,16 +217,14 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   at.r[3] = 0;
   judge(cell.shape, at);
   if (cell.shape == CellShape::Pyramid) return locateInPyramid(c, d, at, thorough);
-  // A walk that is far off needs only the direction; Newton's method might not converge there.
-  constexpr double Plainly = 0.5;
   if (!thorough && at.violation > Plainly) return at;
 
   InCell guess = at;
   bool found = false;
-  for (int iteration = 0; iteration < 16 && !found; ++iteration) {
+  for (int iteration = 0; iteration < MostIterations && !found; ++iteration) {
     const V4 miss = polynomial(c, at.r[0], at.r[1], at.r[2]) - d;
     // Parallelepipeds end here, and others when rounding errors are all that is left.
-    found = dot3(miss, miss) <= 1e-24 * cell.length * cell.length;
+    found = dot3(miss, miss) <= Exact * cell.length * cell.length;
     if (found) break;
     if (iteration == 0) {  // near the affine guess its map serves as well as the true inverse
       for (int a = 0; a < 3; ++a) at.r[a] -= dot3(load(cell.map[a]), miss);
@@ -234,8 +240,8 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
                     dot3(dr, cross(ds, miss)) * inverse, 0};
     at.r -= change;
     const double size = sizeOf(change);
-    if (!(size < 1e3)) break;
-    found = size < 1e-6;  // quadratic convergence: the error left is its square
+    if (!(size < Diverged)) break;
+    found = size < Converged;
   }
   if (!found) {
     if (guess.face == Inside) guess.face = Unknown;
@@ -265,7 +271,7 @@ class BoxPack {
     WideInt shape{};
     for (int l = 0; l < Width; ++l) shape[l] = cells[l]->shape == CellShape::Wedge;
     wedge_ = shape != 0;
-    Wide map[12];  // of each lane, as in its record; a geometry follows
+    Wide map[12];  // of each lane, as in its record; what follows there is ignored
     gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map);
     Wide d[3];
     for (int a = 0; a < 3; ++a) d[a] = point[a] - anchor[a];
@@ -297,8 +303,6 @@ class BoxPack {
   }
 
  private:
-  static constexpr double Plainly = 0.5;  // as in locateInCell()
-
   static TRIBUTARY_INLINE Wide dot(const Wide a[3], const Wide b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
   }
@@ -344,10 +348,10 @@ class BoxPack {
     const WideInt guessFace = face_;
     const Wide guessViolation = violation_;
     WideInt open = sought, found{};
-    for (int iteration = 0; iteration < 16; ++iteration) {
+    for (int iteration = 0; iteration < MostIterations; ++iteration) {
       Wide miss[3];
       for (int a = 0; a < 3; ++a) miss[a] = polynomial(c + a) - d[a];
-      const WideInt exact = dot(miss, miss) <= 1e-24 * length_ * length_;
+      const WideInt exact = dot(miss, miss) <= Exact * length_ * length_;
       found |= open & exact;
       open &= ~exact;
       if (toLanes(open) == 0) break;
@@ -374,8 +378,8 @@ class BoxPack {
       change[2] = dot(dr, across) * inverse;
       for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
       const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
-      open &= size < 1e3;
-      const WideInt converged = size < 1e-6;
+      open &= size < Diverged;
+      const WideInt converged = size < Converged;
       found |= open & converged;
       open &= ~converged;
       if (toLanes(open) == 0) break;

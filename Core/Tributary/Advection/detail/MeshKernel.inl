@@ -134,7 +134,7 @@ class Walk {
         here |= 1u << l;
         return;
       }
-      const Found found = at.face == p.face ? Found::Nowhere : cross(p, *cells[l], at);
+      const Found found = cross(p, *cells[l], at);
       if (found == Found::Beyond) return;
       group.walking &= ~(1u << l);
       depart(group, l, found);
@@ -250,7 +250,7 @@ class Walk {
       p.crossings = 0;
       return Found::Here;
     }
-    return at.face == p.face ? Found::Nowhere : cross(p, cell, at);
+    return cross(p, cell, at);
   }
 
   /// Whether a cell keeps a point. One that two neighbors send to each other lies in the gap
@@ -261,6 +261,7 @@ class Walk {
   }
 
   TRIBUTARY_INLINE Found cross(Particle& p, const CellRecord& cell, const InCell& at) {
+    if (at.face == p.face) return Found::Nowhere;  // it would only come back
     if (__builtin_expect(at.face == Unknown || ++p.crossings > MostCrossings, 0))
       return Found::Nowhere;
     // Another thread may be setting the link.
