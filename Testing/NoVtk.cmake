@@ -4,7 +4,7 @@
 # that programs would link silently, with the wrong one's functions, would not.) Each header in
 # detail/ compiles by itself, too; those that are the first include of their own source file have done so
 # when Core was built. InstalledPackage compiles the public ones alone.
-# cmake -DCORE=<Core's folder> -DCXX=<compiler>
+# cmake -DCORE=<Core's folder> -DCXX=<compiler> -DLAUNCHER=<compiler launcher, a cache of compilations>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")
 if (NOT files)
@@ -20,7 +20,7 @@ foreach (file IN LISTS files)
 endforeach ()
 
 # Vector types in a header are the kernels' own business: no note about their ABI.
-set(flags -std=c++17 -Wall -Wextra -Werror -Wno-psabi -fsyntax-only -x c++)
+set(flags -std=c++17 -Wall -Wextra -Werror -Wno-psabi -c)
 set(mpi_flags -DTRIBUTARY_WITH_MPI)
 foreach (folder IN LISTS MPI_INCLUDES)
   list(APPEND mpi_flags -isystem "${folder}")
@@ -32,7 +32,8 @@ set(compiled 0)
 
 function (compile what text)  # and flags
   file(WRITE "${WORK_DIR}/headers.cpp" "${text}")
-  execute_process(COMMAND "${CXX}" ${flags} ${ARGN} "-I${CORE}" "${WORK_DIR}/headers.cpp"
+  execute_process(COMMAND ${LAUNCHER} "${CXX}" ${flags} ${ARGN} "-I${CORE}"
+    "${WORK_DIR}/headers.cpp" -o "${WORK_DIR}/headers.o"
     RESULT_VARIABLE result ERROR_VARIABLE errors)
   if (NOT result EQUAL 0)
     message("${what}:\n${errors}")

@@ -2,7 +2,8 @@
 # The project of a library user, as README.md and Docs/UserGuide.md print it: the program of the guide is linked by the
 # lines of the README with an installed Core, and run.
 # cmake -DROOT=<repository> -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler>
-#       -DCXX_FLAGS=<flags> -DGENERATOR=<generator> -DRUN=<launcher;...> -P Library.cmake
+#       -DCXX_FLAGS=<flags> -DLAUNCHER=<compiler launcher> -DGENERATOR=<generator> -DRUN=<launcher;...>
+#       -P Library.cmake
 cmake_minimum_required(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/../Install/Consumer.cmake")
 

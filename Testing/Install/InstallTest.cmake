@@ -2,7 +2,7 @@
 # Installs Core into an empty prefix, builds the example Reachable against it and runs it, and with HEADERS
 # compiles each public header by itself.
 # cmake -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler> -DGENERATOR=<generator>
-#       -DCXX_FLAGS=<flags> -DRUN=<launcher;...> -DHEADERS=<ON|OFF>
+#       -DCXX_FLAGS=<flags> -DLAUNCHER=<compiler launcher> -DRUN=<launcher;...> -DHEADERS=<ON|OFF>
 #       -P InstallTest.cmake
 include("${CMAKE_CURRENT_LIST_DIR}/Consumer.cmake")
 

@@ -26,11 +26,9 @@ using tributary::testing::Sanitized;
 
 /// Random schedules of all detectors together. The environment variable TRIBUTARY_SCHEDULES gives
 /// another number and selects the long suite, which explores all programs and variants.
-/// TRIBUTARY_TEST_ALL selects the larger of the two numbers here (Utilities/test --all).
 std::int64_t randomSchedules() {
   if (const char* number = std::getenv("TRIBUTARY_SCHEDULES")) return std::atoll(number);
-  if (Sanitized) return 2000;
-  return std::getenv("TRIBUTARY_TEST_ALL") != nullptr ? 30000 : 10000;
+  return static_cast<std::int64_t>(tributary::testing::someOf(Sanitized ? 2000 : 30000));
 }
 
 constexpr std::uint64_t ExploredRandomPrograms = 12;

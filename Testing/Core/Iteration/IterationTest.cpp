@@ -34,6 +34,7 @@ using testing::LinearSystem;
 using testing::mix;
 using testing::randomSystem;
 using testing::Sanitized;
+using testing::someOf;
 using testing::SystemPart;
 using testing::world;
 
@@ -47,7 +48,7 @@ void waitFor(Transport& transport, const std::function<bool()>& condition) {
   }
 }
 
-/// Runs `body` on all ranks of MPI; if that is one, on simulated ranks too: timed, and under
+/// runs `body` on all ranks of MPI; if that is one, on simulated ranks too: timed, and under
 /// adversaries.
 void everywhere(const std::function<void(Transport&)>& body, std::uint64_t seeds = 20) {
   body(world());
@@ -58,7 +59,7 @@ void everywhere(const std::function<void(Transport&)>& body, std::uint64_t seeds
     const auto timed = makeVirtualTimeNetwork(options);
     timed->run(body);
     EXPECT_EQ(timed->left(), "");
-    for (std::uint64_t seed = 0; seed < (Sanitized ? (seeds + 3) / 4 : seeds); ++seed) {
+    for (std::uint64_t seed = 0; seed < someOf(Sanitized ? (seeds + 3) / 4 : seeds); ++seed) {
       const auto adversary = makeRandomAdversary(seed);
       const auto network = makeAdversarialNetwork(ranks, *adversary);
       network->run(body);
@@ -159,7 +160,7 @@ TEST(NonBlockingReduce, ReducesAgainAndAgain) {
 
 // ---- Malformed messages ----
 
-/// Runs `body` on rank 0 of two, after rank 1 has sent these messages to it in the first session.
+/// runs `body` on rank 0 of two, after rank 1 has sent these messages to it in the first session.
 /// @return the kind of the error that rank 0 throws, if any
 std::optional<ErrorKind> kindAfter(const std::vector<Bytes>& messages,
                                    const std::function<void(Transport&, Session)>& body) {
@@ -651,7 +652,7 @@ TEST(Iteration, EndsWithSlowAndStalledRanks) {
   if (world().size() > 1) return;
   const LinearSystem system = laplace(16, 8, 0.2);
   for (const Setting& setting : Settings) {
-    for (std::uint64_t seed = 0; seed < (Sanitized ? 4 : 10); ++seed) {
+    for (std::uint64_t seed = 0; seed < someOf(Sanitized ? 4 : 10); ++seed) {
       VirtualTimeNetworkOptions network;
       network.ranks = 4 + static_cast<int>(seed % 5);
       network.ranksPerNode = 2;
@@ -715,11 +716,11 @@ TEST(Iteration, AsynchronousIterationsDoNotWait) {
 // threshold, and nothing is left in the network.
 TEST(Iteration, IsRightUnderRandomSchedules) {
   if (world().size() > 1) return;
-  constexpr std::uint64_t Runs = Sanitized ? 200 : 1500;
+  const std::uint64_t runs = someOf(Sanitized ? 200 : 1500);
   std::int64_t converged = 0;
   std::int64_t sweeps = 0;
   std::int64_t snapshots = 0;
-  for (std::uint64_t seed = 0; seed < Runs; ++seed) {
+  for (std::uint64_t seed = 0; seed < runs; ++seed) {
     const int ranks = 1 + static_cast<int>(mix(seed) % 8);
     const std::size_t rows = 1 + mix(seed + 1) % 30;
     const LinearSystem system = randomSystem(seed * 7919, rows, 0.7);
@@ -744,7 +745,7 @@ TEST(Iteration, IsRightUnderRandomSchedules) {
     });
     EXPECT_EQ(network->left(), "") << "seed " << seed;
   }
-  EXPECT_EQ(converged, static_cast<std::int64_t>(Runs));
+  EXPECT_EQ(converged, static_cast<std::int64_t>(runs));
   std::printf(
       "%lld random schedules converged, %lld sweeps of their fastest ranks, %lld snapshots\n",
       static_cast<long long>(converged), static_cast<long long>(sweeps),

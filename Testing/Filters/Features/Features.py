@@ -9,6 +9,7 @@ in the name run, and no hashes are written.
 
 import collections
 import hashlib
+import math
 
 import numpy as np
 
@@ -106,7 +107,7 @@ class BruteForce:
         lo, hi = filled[:, 0:6:2], filled[:, 1:6:2]
         for cell in self.before[self.before[:, 6] >= 0]:
             ends = cell[:6].reshape(3, 2)
-            size = np.prod(np.where(ends[:, 1] > ends[:, 0], ends[:, 1] - ends[:, 0], 1))
+            size = math.prod(high - low if high > low else 1 for low, high in ends.tolist())
             for motion, way in enumerate(self.displacements(int(cell[6]), seconds)):
                 center = ends.mean(axis=1) + way
                 hits = filled[np.all((lo <= center) & (center <= hi), axis=1), 6]

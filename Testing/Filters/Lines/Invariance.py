@@ -207,7 +207,7 @@ def main():
         start = time.time()
         box = flows.bounds(arguments.get("flow", "abc"))
         seeds = flows.seeds(COUNT, box, **seeding)
-        for index, variant in enumerate(variants):
+        for index, variant in enumerate(check.some(variants, run.traces)):
             data = flows.source(**{**arguments, **variant})
             lines = check.tracer(data, seeds, **dict(properties))
             run.trace(name, variant, lines, FEWER if index else schedules)

@@ -31,10 +31,9 @@ sys.path.insert(0, DATA)
 
 import flows  # noqa: E402  (found on the path set above)
 
-# Each run of a programmable source ends with a collection of garbage. It need not look at what the modules
-# hold, which took up to half the time of a test.
+# A programmable source collects garbage after each execution. Collections need not look at the objects of all
+# modules, which took up to half the time of a test. Ranks that do not run the script do the same in Messages.
 gc.freeze()
-
 _created = {}
 
 
@@ -276,6 +275,8 @@ os.dup2(target, 2)
 os.close(target)
 """
 _MEET = """
+import gc
+gc.freeze()
 if controller:
     controller.Barrier()  # meeting {number}
 """
@@ -388,6 +389,14 @@ def label(name):
 def chosen(name):
     """Whether the arguments, words, select the case of this name; no arguments select all cases."""
     return len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])
+
+
+def some(variants, turn):
+    """The variants that this number of ranks runs: all on 1 and 3 ranks and in `Utilities/test --all`, otherwise the
+    first and one of the others in turn."""
+    if ranks() in (1, 3) or "TRIBUTARY_TEST_ALL" in os.environ:
+        return variants
+    return variants[:1] + variants[1:][turn % max(len(variants) - 1, 1) :][:1]
 
 
 def write_hashes(hashes):

@@ -485,7 +485,7 @@ def _merged(points):
 @functools.lru_cache(maxsize=2)
 def reference(**whole):
     """The Reference of make(**whole)."""
-    return Reference(make(**whole), size=size_of)
+    return Reference(make(**whole), linear=True)
 
 
 class Reference:
@@ -495,10 +495,10 @@ class Reference:
     cell, point     arrays by name
     """
 
-    def __init__(self, *leaves, size=None):
-        """size: a function that returns the measure and centroid of a linear cell."""
+    def __init__(self, *leaves, linear=False):
+        """linear: whether linear cells are measured here, and not by VTK."""
         self.leaves = leaves
-        self._size = size
+        self._linear = linear
         self.count = sum(leaf.GetNumberOfCells() for leaf in leaves)
         self.point_count = sum(leaf.GetNumberOfPoints() for leaf in leaves)
         self.cell, self.point = (
@@ -592,7 +592,7 @@ class Reference:
     def sizes(self):
         """Measure and centroid of each cell."""
         if self._sizes is None:
-            parts = [_sizes(leaf, self._size) for leaf in self.leaves]
+            parts = [_sizes(leaf, self._linear) for leaf in self.leaves]
             self._sizes = tuple(np.concatenate(part) for part in zip(*parts))
         return self._sizes
 
@@ -646,46 +646,69 @@ def _coordinates(data):
 
 
 def _cycle(cell):
-    """The corners of a flat cell in cyclic order."""
-    points = vtk_to_numpy(cell.GetPoints().GetData()).astype(np.float64)
-    return points[[0, 1, 3, 2]] if cell.GetCellType() == VTK_PIXEL else points
+    """The points of a flat cell in cyclic order."""
+    points = [cell.GetPointId(corner) for corner in range(cell.GetNumberOfPoints())]
+    return [points[i] for i in (0, 1, 3, 2)] if cell.GetCellType() == VTK_PIXEL else points
 
 
-def size_of(cell):
-    """Measure and centroid of a linear cell, bounded by its faces. Faces that are not flat are
-    triangulated as fans around the mean of their corners."""
-    corners = vtk_to_numpy(cell.GetPoints().GetData()).astype(np.float64)
-    simplices = []
-    if cell.GetCellDimension() == 3:
-        mean = corners.mean(axis=0)
-        for number in range(cell.GetNumberOfFaces()):
-            face = _cycle(cell.GetFace(number))
-            for one, other in zip(face, np.roll(face, -1, axis=0)):
-                simplices.append((mean, face.mean(axis=0), one, other))
-        simplices = np.array(simplices)
-        sides = simplices[:, 1:] - simplices[:, :1]
-        measures = np.abs(np.linalg.det(sides)) / 6
-    else:
-        cycle = _cycle(cell)
-        simplices = np.array([(cycle[0], one, other) for one, other in zip(cycle[1:], cycle[2:])])
-        normals = np.cross(simplices[:, 1] - cycle[0], simplices[:, 2] - cycle[0])
-        whole = normals.sum(axis=0)
-        measures = normals @ whole / np.linalg.norm(whole) / 2
-    total = measures.sum()
-    return total, measures @ simplices.mean(axis=1) / total
+def _simplices(cell, points):
+    """Simplices that fill a linear cell, each corner as weights of the cell's points, which are in the order of
+    `points`. Faces that are not flat are triangulated as fans around the mean of their corners."""
+    of = {point: number for number, point in enumerate(points)}
+
+    def mean(some):
+        weights = np.zeros(len(points))
+        weights[[of[point] for point in some]] = 1 / len(some)
+        return weights
+
+    if cell.GetCellDimension() < 3:
+        first, *rest = [mean([point]) for point in _cycle(cell)]
+        return np.array([(first, one, other) for one, other in zip(rest, rest[1:])])
+    faces = [_cycle(cell.GetFace(number)) for number in range(cell.GetNumberOfFaces())]
+    return np.array([
+        (mean(points), mean(face), mean([one]), mean([other]))
+        for face in faces for one, other in zip(face, face[1:] + face[:1])
+    ])
 
 
-def _sizes(data, size):
-    """Measure and centroid of each cell; approximate only for cells that are not linear or lack a
-    function of their own."""
+def _linear_sizes(data):
+    """Measure and centroid of each linear cell, bounded by its faces."""
+    count = data.GetNumberOfCells()
+    offsets, connectivity = _incidence(data)
+    coordinates = _coordinates(data)
+    alike = {}
+    for number in range(count):
+        kind = data.GetCellType(number)
+        shape = number if kind == VTK_POLYHEDRON else (kind, offsets[number + 1] - offsets[number])
+        alike.setdefault(shape, []).append(number)
+    measure, middle = np.zeros(count), np.zeros((count, 3))
+    for numbers in alike.values():
+        first = offsets[numbers]
+        points = connectivity[first[:, None] + np.arange(offsets[numbers[0] + 1] - first[0])]
+        weights = _simplices(data.GetCell(numbers[0]), points[0].tolist())
+        corners = np.einsum("svp,cpd->csvd", weights, coordinates[points])
+        sides = corners[:, :, 1:] - corners[:, :, :1]
+        if sides.shape[2] == 3:
+            measures = np.abs(np.linalg.det(sides)) / 6
+        else:
+            normals = np.cross(sides[:, :, 0], sides[:, :, 1])
+            whole = normals.sum(axis=1)
+            measures = np.einsum("csd,cd->cs", normals, whole) / np.linalg.norm(whole, axis=1)[:, None] / 2
+        measure[numbers] = measures.sum(axis=1)
+        middle[numbers] = np.einsum("cs,csd->cd", measures, corners.mean(axis=2)) / measure[numbers][:, None]
+    return measure, middle
+
+
+def _sizes(data, linear):
+    """Measure and centroid of each cell; approximate only for cells that are not linear, and unless `linear` says that
+    the others are to be measured here."""
     if data.IsA("vtkImageData"):
         spacing = np.array(data.GetSpacing())
         along = [n > 0 for n in _cells_along(data)]
         corners = _coordinates(data)[_incidence(data)[1]].reshape(data.GetNumberOfCells(), -1, 3)
         return np.full(data.GetNumberOfCells(), np.prod(spacing[along])), corners.mean(axis=1)
-    if size is not None and data.GetCell(0).IsLinear():
-        pairs = [size(data.GetCell(number)) for number in range(data.GetNumberOfCells())]
-        return np.array([m for m, _ in pairs]), np.array([c for _, c in pairs])
+    if linear and data.GetCell(0).IsLinear():
+        return _linear_sizes(data)
     sizes = vtkCellSizeFilter()
     sizes.SetInputData(data)
     sizes.Update()

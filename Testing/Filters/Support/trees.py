@@ -8,6 +8,7 @@ number -1 and values in range; the filter must assign them to no region.
 
 import functools
 import itertools
+import math
 
 import numpy as np
 from vtkmodules.vtkCommonCore import vtkBitArray, vtkDoubleArray
@@ -109,6 +110,11 @@ class Whole:
         width = self.factor ** (self.depth - self.level)
         return self.at + np.where(self.flat, 0, end * width[:, None])
 
+    @functools.lru_cache(maxsize=None)
+    def corner(self, place):
+        """The coordinates of a place."""
+        return [self.coordinate(axis, np.array([place[axis]]))[0] for axis in range(3)]
+
     def coordinate(self, axis, place):
         if self.flat[axis]:
             return np.full(len(place), self.axes[axis][0])
@@ -180,10 +186,11 @@ class Growing:
         found[cursor.GetVertexId()] = (cell.number if cell.children is None else -1, cell.masked)
         if cell.number >= 0:
             # Check the positions of the children.
-            low = [self.whole.coordinate(a, np.array([cell.at[a]]))[0] for a in range(3)]
+            low = self.whole.corner(tuple(cell.at))
             bounds = [0.0] * 6
             cursor.GetBounds(bounds)
-            assert np.allclose(bounds[::2], low), f"{bounds}, not from {low} on"
+            close = [math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-8) for a, b in zip(bounds[::2], low)]
+            assert all(close), f"{bounds}, not from {low} on"
         if leaf:
             # Cells below the deepest level that is used must have no effect.
             if self.limit is not None and cell.level == self.limit:
