@@ -107,8 +107,8 @@ REAL = {
     "tjunction_multiblock.vtm": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
 }
 
-# On the first variant all nine on 3 ranks, and each schedule and number of blocks once on others; one
-# with many blocks, and one without, on each other variant.
+# On the first variant each schedule and number of blocks once, and all nine pairs on 3 ranks in `Utilities/test --all`;
+# one with many blocks, and one without, on each other variant.
 SCHEDULES = [(2, 1), (0, 3), (1, 16)]
 ALL = [(s, b) for s in (2, 0, 1) for b in (1, 3, 16)]
 FEWER = [(2, 3), (0, 1)]
@@ -191,7 +191,7 @@ def others():
 
 def main():
     run = Run()
-    schedules = ALL if check.ranks() == 3 else SCHEDULES
+    schedules = ALL if check.ranks() == 3 and check.thorough() else SCHEDULES
     for name, makers in others():
         if not check.chosen(name):
             continue

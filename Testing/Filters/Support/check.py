@@ -391,10 +391,15 @@ def chosen(name):
     return len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])
 
 
+def thorough():
+    """Whether long tests run all of their cases: `Utilities/test --all` sets the variable."""
+    return "TRIBUTARY_TEST_ALL" in os.environ
+
+
 def some(variants, turn):
     """The variants that this number of ranks runs: all on 1 and 3 ranks and in `Utilities/test --all`, otherwise the
     first and one of the others in turn."""
-    if ranks() in (1, 3) or "TRIBUTARY_TEST_ALL" in os.environ:
+    if ranks() in (1, 3) or thorough():
         return variants
     return variants[:1] + variants[1:][turn % max(len(variants) - 1, 1) :][:1]
 
