@@ -20,8 +20,12 @@ import traceback
 
 import numpy as np
 from paraview import servermanager
-from paraview import simple
-from vtkmodules.util.numpy_support import vtk_to_numpy
+
+# paraview.simple goes through all proxies for the documentation of each one, which takes half a second.
+servermanager.ProxyNamespace.getDocumentation = lambda namespace, name: ""
+
+from paraview import simple  # noqa: E402  (after the line above)
+from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
 
 SOURCE = os.environ["TRIBUTARY_SOURCE"]
 DATA = os.path.join(SOURCE, "Data")
