@@ -10,6 +10,8 @@ except the first two.
 
   wire     images of an exploding wire (Data/wire.py), 384^2 pixels
   balls    a grid of 128^3 cells with 10^3 balls that move by a third of their radius per step
+  mesh     64^3 hexahedra of an unstructured grid, with 5^3 such balls
+  moving   the same, and in each step all points move
 
   Connectivity   ParaView's, after Threshold: the regions of one step
   Regions        Async Connectivity: the same, labeled in place, with their table
@@ -29,7 +31,7 @@ sys.path.insert(0, HERE)
 
 import runs  # noqa: E402  (found on the path set above)
 
-CASES = ("wire", "balls")
+CASES = ("wire", "balls", "mesh", "moving")
 COLUMNS = (
     ("data", "data", None),
     ("ranks", "ranks", None),
@@ -48,7 +50,7 @@ def parse(arguments):
     parser = runs.make_parser(__doc__)
     parser.add_argument("--only", choices=CASES, help="run one case only")
     parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--size", type=int, default=128, help="cells along each axis of the balls' grid")
+    parser.add_argument("--size", type=int, default=128, help="cells along each axis of the balls' grid; meshes: half")
     options = parser.parse_args(arguments)
     if options.steps < 3:
         parser.error("--steps must be at least 3, as two are not timed")
@@ -70,8 +72,9 @@ def work(options):
     import paraview.simple as pv
     from mpi4py import MPI
     from types import SimpleNamespace
-    from vtkmodules.util.numpy_support import numpy_to_vtk
-    from vtkmodules.vtkCommonDataModel import vtkImageData
+    from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
+    from vtkmodules.vtkCommonCore import vtkPoints
+    from vtkmodules.vtkCommonDataModel import VTK_HEXAHEDRON, vtkCellArray, vtkImageData, vtkUnstructuredGrid
 
     sys.path.insert(0, DATA)
     import flows
@@ -102,8 +105,7 @@ def work(options):
         size = (explosion.size, explosion.size, 1)
         return image(size, lambda x, y, z: np.repeat(frame[np.ix_(y, x)][None], len(z), 0)), size
 
-    def balls_step(step):
-        n, number = options.size, 10
+    def balls_step(step, n=options.size, number=10):
         size = (n, n, n)
 
         def values(x, y, z):
@@ -119,7 +121,33 @@ def work(options):
 
         return image(size, values), size
 
-    cases = {"wire": (wire_step, [0.3, 1e9]), "balls": (balls_step, [1.7, 4.0])}
+    def mesh_step(step, sway=0.0):
+        image, size = balls_step(step, options.size // 2, 5)
+        extent = image.GetExtent()
+        z, y, x = np.meshgrid(*(np.arange(extent[2 * a], extent[2 * a + 1] + 1.0) for a in (2, 1, 0)), indexing="ij")
+        points = vtkPoints()
+        points.SetData(numpy_to_vtk(np.stack([x + sway * np.sin(step + y), y, z], axis=-1).reshape(-1, 3), deep=1))
+        number = np.arange(x.size).reshape(x.shape)
+        ends = [slice(None, -1), slice(1, None)]
+        corners = np.stack(
+            [number[ends[k], ends[j], ends[i]].ravel() for k in (0, 1) for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))],
+            axis=-1)
+        cells = vtkCellArray()
+        cells.SetData(
+            numpy_to_vtkIdTypeArray(np.arange(0, corners.size + 1, 8), deep=1),
+            numpy_to_vtkIdTypeArray(np.ascontiguousarray(corners.ravel()), deep=1))
+        grid = vtkUnstructuredGrid()
+        grid.SetPoints(points)
+        grid.SetCells(VTK_HEXAHEDRON, cells)
+        grid.GetCellData().ShallowCopy(image.GetCellData())
+        return grid, size
+
+    cases = {
+        "wire": (wire_step, [0.3, 1e9]),
+        "balls": (balls_step, [1.7, 4.0]),
+        "mesh": (mesh_step, [1.7, 4.0]),
+        "moving": (lambda step: mesh_step(step, 0.2), [1.7, 4.0]),
+    }
     rows = []
     for name in [options.only] if options.only else CASES:
         make, pair = cases[name]

@@ -7,6 +7,10 @@
 
 #include <vector>
 
+#include "Tributary/Base/Fingerprint.h"
+
+class vtkDataSet;
+
 namespace tributary {
 
 /// Recognizes a data object that has not changed since it was remembered. Holds no reference to it.
@@ -31,5 +35,9 @@ class DataVersion {
   vtkWeakPointer<vtkDataObject> object_;
   State state_;
 };
+
+/// Local. A fingerprint of what the shapes of a data set's cells depend on: points, cells, orders
+/// and weights of curved cells, and ghost flags, which hide cells. Reads all of these.
+[[nodiscard]] Fingerprint fingerprintOfMesh(vtkDataSet* dataSet);
 
 }  // namespace tributary

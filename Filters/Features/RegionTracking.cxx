@@ -19,6 +19,7 @@
 #include "Common/Leaves.h"
 #include "Common/NamedArrays.h"
 #include "Common/RunStatistics.h"
+#include "Features/CellSearch.h"
 #include "Features/FeatureCells.h"
 #include "Features/FeatureHistory.h"
 #include "Features/FeatureTracking.h"
@@ -57,7 +58,7 @@ struct Moment {
   std::int64_t steps = 0;
   double time = 0;
   std::vector<Bytes> graph;
-  std::vector<FlowingSample> samples;
+  CellSamples cells;
   FixedScale scale;  // of the samples' volumes
 };
 
@@ -93,9 +94,10 @@ class RegionTracking final : public FeatureTracking {
   bool findStepRegions(const RunContext& context, const FeatureTrackerSettings& settings,
                        vtkDataObject* input);
   void addSamplesOf(std::size_t leaf, const FeatureTrackerSettings& settings,
-                    std::vector<FlowingSample>& samples) const;
+                    CellSamples& cells) const;
+  void findSearches();
   std::vector<FeatureOverlap> overlapsWith(const Moment& before, Transport& transport,
-                                           double time) const;
+                                           const FeatureTrackerSettings& settings, double time);
   void track(Transport& transport, const FeatureTrackerSettings& settings, double time);
   void addTracks(Transport& transport, vtkDataObject* output) const;
 
@@ -103,6 +105,7 @@ class RegionTracking final : public FeatureTracking {
   Moment now_;
   FeatureHistory history_;
   Step step_;
+  std::vector<std::unique_ptr<CellSearch>> searches_;  // of the last step's data sets
 };
 
 /// Collective. @return false after an abort
@@ -134,7 +137,7 @@ bool RegionTracking::findStepRegions(const RunContext& context,
 
 /// Local. Adds the samples of a leaf's cells, for the next step.
 void RegionTracking::addSamplesOf(std::size_t n, const FeatureTrackerSettings& settings,
-                                  std::vector<FlowingSample>& samples) const {
+                                  CellSamples& cells) const {
   const Leaf& leaf = step_.leaves[n];
   vtkDataArray* velocity = nullptr;
   int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
@@ -149,33 +152,46 @@ void RegionTracking::addSamplesOf(std::size_t n, const FeatureTrackerSettings& s
           "another Motion");
   }
   addSamples(*step_.regions().labeled[n], step_.regionsOf(n), step_.regions().scales, velocity,
-             association == vtkDataObject::FIELD_ASSOCIATION_CELLS, samples);
+             association == vtkDataObject::FIELD_ASSOCIATION_CELLS, cells);
+}
+
+/// Local. Makes a search in each data set, unless there is one of the same points and cells.
+void RegionTracking::findSearches() {
+  searches_.resize(step_.leaves.size());
+  for (std::size_t n = 0; n < searches_.size(); ++n) {
+    const ComponentPiece& piece = step_.regions().labeled[n]->piece();
+    if (!searches_[n] || !searches_[n]->isOf(piece.dataSet()))
+      searches_[n] = std::make_unique<CellSearch>(piece);
+  }
 }
 
 /// Collective. The overlaps of the regions of the step before with those of this one.
 std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, Transport& transport,
-                                                         double time) const {
-  std::vector<FeatureSample> earlier;
-  std::vector<std::unique_ptr<FeatureSearch>> searches;
+                                                         const FeatureTrackerSettings& settings,
+                                                         double time) {
+  const bool moves = settings.usesVelocity || settings.tracking.motion != FeatureMotion::None;
+  std::vector<FeatureSample> moved;
   std::vector<Box> boxes;
   collectively(transport, [&] {
-    for (const FlowingSample& flowing : before.samples) {
-      earlier.push_back(flowing.sample);
+    if (moves) moved = before.cells.samples;
+    for (std::size_t i = 0; moves && i < before.cells.velocities.size(); ++i)
       for (std::size_t a = 0; a < 3; ++a)
-        earlier.back().place[a] += flowing.velocity[a] * (time - before.time);
-    }
-    for (std::size_t n = 0; n < step_.leaves.size(); ++n) {
-      searches.push_back(
-          std::make_unique<FeatureSearch>(*step_.regions().labeled[n], step_.regionsOf(n)));
-      boxes.push_back(searches.back()->box());
-    }
+        moved[i].place[a] += before.cells.velocities[i][a] * (time - before.time);
+    findSearches();
+    for (const auto& search : searches_) boxes.push_back(search->box());
   });
-  earlier = step_.graph->moved(earlier, time);
+  if (moves) moved = step_.graph->moved(moved, time);
+  const std::vector<FeatureSample>& earlier = moves ? moved : before.cells.samples;
+  // On a mesh that stays, the places of cells that do not move are searched for again.
   return findOverlaps(transport, earlier, boxes, [&](const std::array<double, 3>& place) {
     std::int64_t least = -1;
-    for (const auto& search : searches) {
-      const std::int64_t region = search->at(place);
-      least = region >= 0 && (least < 0 || region < least) ? region : least;
+    for (std::size_t n = 0; n < searches_.size(); ++n) {
+      const LabeledPiece& labeled = *step_.regions().labeled[n];
+      for (const vtkIdType cell : searches_[n]->at(place, !moves)) {
+        const std::uint32_t set = labeled.setOfCell(cell);
+        const std::int64_t region = set == NoSet ? -1 : step_.regionsOf(n)[set].number;
+        least = region >= 0 && (least < 0 || region < least) ? region : least;
+      }
     }
     return least;
   });
@@ -188,17 +204,17 @@ void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& s
   std::vector<FeatureOverlap> overlaps;
   if (now_.steps > 0) {
     step_.graph->load(now_.graph);
-    overlaps = overlapsWith(now_, transport, time);
+    overlaps = overlapsWith(now_, transport, settings, time);
   }
   const RangeRegions& regions = step_.regions();
   FeatureStep step;
-  std::vector<FlowingSample> samples;
+  CellSamples cells;
   collectively(transport, [&] {
     step.time = time;
     step.total = regions.numbered.table.total;
     for (const RegionFacts& facts : regions.numbered.table.regions)
       step.features.push_back({weightOf(facts, regions.scales), centroidOf(facts, regions.scales)});
-    for (std::size_t n = 0; n < step_.leaves.size(); ++n) addSamplesOf(n, settings, samples);
+    for (std::size_t n = 0; n < step_.leaves.size(); ++n) addSamplesOf(n, settings, cells);
   });
   step_.tracked = step_.graph->advance(step, std::move(overlaps), now_.scale);
   history_.add(transport, step_.tracked, time);
@@ -207,7 +223,7 @@ void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& s
     now_ = {step_.graph->steps(),
             time,
             {step_.graph->save()},
-            std::move(samples),
+            std::move(cells),
             regions.scales.measure};
   });
 }
@@ -295,7 +311,7 @@ Bytes RegionTracking::save() const {
   for (const Moment* moment : {&before_, &now_}) {
     writer.value(static_cast<std::uint64_t>(moment->graph.size()));
     for (const Bytes& part : moment->graph) writer.range(part);
-    writer.range(moment->samples);
+    writer.range(moment->cells.samples).range(moment->cells.velocities);
   }
   history_.save(writer);
   return writer.take();
@@ -314,7 +330,11 @@ void RegionTracking::load(Transport& transport, const std::vector<Bytes>& parts)
       for (Moment* moment : {&before_, &now_}) {
         for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
           reader.rangeInto(moment->graph.emplace_back());
-        reader.rangeInto(moment->samples);
+        reader.rangeInto(moment->cells.samples);
+        reader.rangeInto(moment->cells.velocities);
+        const std::size_t velocities = moment->cells.velocities.size();
+        if (velocities > 0 && velocities != moment->cells.samples.size())
+          throw Error("the checkpoint lacks the velocities of some cells");
       }
     }
   });

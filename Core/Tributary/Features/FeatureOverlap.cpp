@@ -100,9 +100,16 @@ std::vector<FeatureOverlap> findOverlaps(
           if (feature >= 0) found[sample] = std::min(found[sample], feature);
         }
       }
-      for (std::size_t i = 0; i < samples.size(); ++i)
-        if (found[i] != Nothing)
-          overlaps.push_back({samples[i].feature, samples[i].motion, found[i], samples[i].volume});
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (found[i] == Nothing) continue;
+        const FeatureSample& sample = samples[i];
+        // Neighboring samples are often of the same features.
+        if (!overlaps.empty() && overlaps.back().before == sample.feature &&
+            overlaps.back().motion == sample.motion && overlaps.back().after == found[i])
+          overlaps.back().volume += sample.volume;
+        else
+          overlaps.push_back({sample.feature, sample.motion, found[i], sample.volume});
+      }
       addUp(overlaps);
     });
   }

@@ -32,6 +32,7 @@ CASES = {
     "meet in meshes that change": ("meet", "changing", STEPS, FILLED),
     "meet, best only": ("meet", "image", STEPS, {**FILLED, "Match": "Best"}),
     "turn in meshes that change": ("turn", "changing", TIMES, FILLED),
+    "turn in meshes whose points move": ("turn", "breathing", TIMES, FILLED),
     "cross in meshes that change": ("cross", "changing", STEPS, {**FILLED, "Motion": "Estimated"}),
     "cross and merge": ("cross", "image", [float(t) for t in range(9)],
                         {**FILLED, "Motion": "Estimated"}),

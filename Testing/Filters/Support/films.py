@@ -80,10 +80,10 @@ def cells_along(mesh, step):
     return {"changing": (24, 48, 16)[step % 3], "fine": FINE}.get(mesh, 24)
 
 
-def edges_along(mesh, axis, n):
+def edges_along(mesh, axis, n, step=0):
     """The coordinates of the ends of boxes, exact."""
     edges = np.arange(n + 1) * (WIDTH / n)
-    if mesh == "rectilinear" and axis == 0:
+    if axis == 0 and (mesh == "rectilinear" or mesh == "breathing" and step % 2 == 1):
         edges[1:-1:2] += WIDTH / n / 4
     return edges
 
@@ -91,16 +91,19 @@ def edges_along(mesh, axis, n):
 def pieces(film, mesh, step, time, count, turn):
     """The slabs across x of each of `count` holders. With `turn`, holders change in each step."""
     n = cells_along(mesh, step)
-    along = [edges_along(mesh, axis, n) for axis in (0, 1)]
+    along = [edges_along(mesh, axis, n, step) for axis in (0, 1)]
     for holder in range(count):
         slab = (holder + step * turn) % count
         first, end = slab * n // count, (slab + 1) * n // count
         x, y = (0.5 * (e[1:] + e[:-1]) for e in (along[0][first : end + 1], along[1]))
         x, y = np.meshgrid(x, y)
         filled = FILMS[film](x, y, time)
-        make = {"image": _image, "fine": _image, "boxes": _boxes, "changing": _boxes, "rectilinear": _rectilinear,
-                "curvilinear": _curvilinear, "surface": _surface}[mesh]
+        make = {"image": _image, "fine": _image, "boxes": _boxes, "changing": _boxes, "breathing": _boxes,
+                "rectilinear": _rectilinear, "curvilinear": _curvilinear, "surface": _surface}[mesh]
         data = make(first, end, n, WIDTH / n)
+        if mesh == "breathing":  # only the points change
+            points = vtk_to_numpy(data.GetPoints().GetData())
+            points[:, 0] = along[0][np.rint(points[:, 0] / (WIDTH / n)).astype(int)]
         for name, values in (
             ("filled", filled.astype(np.float64)),
             ("labels", np.where(filled, np.where(y < 12, 3, 7), -1).astype(np.int32)),

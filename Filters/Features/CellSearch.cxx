@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Features/CellSearch.h"
+
+#include <vtkCellData.h>
+#include <vtkCellType.h>
+#include <vtkDataArray.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "Common/DataVersion.h"
+#include "Common/Leaves.h"
+#include "Regions/Pieces/ComponentPiece.h"
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
+
+namespace tributary {
+namespace {
+
+/// In the bins of a mesh, on average.
+constexpr double CellsPerBin = 2;
+/// VTK's cells contain places that are outside of them by a thousandth of their size.
+constexpr double Tolerance = 4e-3;
+
+double diagonalOf(const double bounds[6]) {
+  double squares = 0;
+  for (int a = 0; a < 3; ++a)
+    squares += (bounds[2 * a + 1] - bounds[2 * a]) * (bounds[2 * a + 1] - bounds[2 * a]);
+  return std::sqrt(squares);
+}
+
+bool isFinite(vtkCell* cell) {
+  double point[3];
+  for (vtkIdType i = 0; i < cell->GetNumberOfPoints(); ++i) {
+    cell->GetPoints()->GetPoint(i, point);
+    if (!std::isfinite(point[0]) || !std::isfinite(point[1]) || !std::isfinite(point[2]))
+      return false;
+  }
+  return true;
+}
+
+/// The points and cells of a data set, with the arrays that the shapes of its cells depend on.
+vtkSmartPointer<vtkDataSet> structureOf(vtkDataSet* dataSet) {
+  auto structure = vtkSmartPointer<vtkDataSet>::Take(dataSet->NewInstance());
+  structure->CopyStructure(dataSet);
+  const char* ghosts = vtkDataSetAttributes::GhostArrayName();
+  if (auto* flags = dataSet->GetCellData()->GetArray(ghosts))
+    structure->GetCellData()->AddArray(flags);
+  if (auto* flags = dataSet->GetPointData()->GetArray(ghosts))
+    structure->GetPointData()->AddArray(flags);
+  if (auto* degrees = dataSet->GetCellData()->GetHigherOrderDegrees())
+    structure->GetCellData()->SetHigherOrderDegrees(degrees);
+  if (auto* weights = dataSet->GetPointData()->GetRationalWeights())
+    structure->GetPointData()->SetRationalWeights(weights);
+  return structure;
+}
+
+}  // namespace
+
+CellSearch::CellSearch(const ComponentPiece& piece) : mesh_(fingerprintOfMesh(piece.dataSet())) {
+  vtkDataSet* dataSet = piece.dataSet();
+  if (dataSet->GetNumberOfCells() == 0) return;
+  int extent[6];
+  const bool hasAxes = extentOf(dataSet, extent) && isAlongAxes(dataSet);
+  if (hasAxes)
+    useAxes(piece, extent);
+  else
+    useCells(dataSet);
+  double bounds[6];
+  dataSet->GetBounds(bounds);
+  for (std::size_t a = 0; a < 3; ++a) {
+    box_.lo[a] = bounds[2 * a] - margin_;
+    box_.hi[a] = bounds[2 * a + 1] + margin_;
+  }
+  if (hasAxes) return;
+  std::vector<std::int32_t> cells(index(dataSet->GetNumberOfCells()));
+  std::iota(cells.begin(), cells.end(), 0);
+  bins_.emplace(
+      box_, cells, [this](std::int32_t cell) { return boxOf(cell); }, CellsPerBin);
+}
+
+void CellSearch::useAxes(const ComponentPiece& piece, const int extent[6]) {
+  std::int64_t stride = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t count = extent[2 * a + 1] - extent[2 * a] + 1;
+    for (std::int64_t i = 0; i < count; ++i) axes_[a].push_back(piece.place(i * stride)[a]);
+    stride *= count;
+  }
+  double largest = 0;
+  for (const auto& axis : axes_)
+    for (std::size_t i = 1; i < axis.size(); ++i)
+      largest = std::max(largest, axis[i] - axis[i - 1]);
+  if (dimensionOf(piece.dataSet()) < 3) margin_ = largest;
+}
+
+void CellSearch::useCells(vtkDataSet* dataSet) {
+  if (dataSet->GetNumberOfCells() > std::numeric_limits<std::int32_t>::max())
+    throw Error("a data set has more than 2147483647 cells; cut the input into more pieces");
+  structure_ = structureOf(dataSet);
+  std::map<int, int> dimensions;  // of cell types
+  double bounds[6];
+  for (vtkIdType c = 0; c < structure_->GetNumberOfCells(); ++c) {
+    const int type = structure_->GetCellType(c);
+    const auto [dimension, isNew] = dimensions.try_emplace(type, 0);
+    if (isNew) {
+      cell_->SetCellType(type);
+      dimension->second = cell_->GetCellDimension();
+    }
+    if (type == VTK_EMPTY_CELL || dimension->second == 3) continue;
+    structure_->GetCellBounds(c, bounds);
+    margin_ = std::max(margin_, 0.5 * diagonalOf(bounds));
+  }
+}
+
+/// A box that holds all places that a cell may contain.
+Box CellSearch::boxOf(vtkIdType cell) const {
+  double bounds[6];
+  structure_->GetCellBounds(cell, bounds);
+  const double margin = std::max(margin_, Tolerance * diagonalOf(bounds));
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] = bounds[2 * a] - margin;
+    box.hi[a] = bounds[2 * a + 1] + margin;
+  }
+  return box;
+}
+
+CellSearch::~CellSearch() = default;
+
+bool CellSearch::isOf(vtkDataSet* dataSet) const {
+  return fingerprintOfMesh(dataSet) == mesh_;
+}
+
+std::size_t CellSearch::HashOfPlace::operator()(const Place& place) const {
+  std::uint64_t hash = 0;
+  for (const double coordinate : place) hash = scramble(hash ^ coordinateBits(coordinate));
+  return hash;
+}
+
+Span<const vtkIdType> CellSearch::at(const Place& place, bool remember) {
+  found_.clear();
+  if (!box_.contains(place.data())) return {};
+  if (!bins_) {
+    findInLattice(place);
+    return {found_.data(), found_.size()};
+  }
+  if (!remember) {
+    findInMesh(place);
+    return {found_.data(), found_.size()};
+  }
+  const auto [at, isNew] = remembered_.try_emplace(place, Range{cells_.size(), 0});
+  if (isNew) {
+    findInMesh(place);
+    cells_.insert(cells_.end(), found_.begin(), found_.end());
+    at->second.count = found_.size();
+  }
+  return {cells_.data() + at->second.first, at->second.count};
+}
+
+void CellSearch::findInLattice(const Place& place) {
+  // On a border there are two cells along an axis.
+  std::array<std::array<vtkIdType, 2>, 3> cells;
+  double squares = 0, height = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double>& axis = axes_[a];
+    if (axis.size() == 1) {
+      cells[a] = {0, 0};
+      height = std::max(height, std::abs(place[a] - axis[0]));
+      continue;
+    }
+    if (!(place[a] >= axis.front() && place[a] <= axis.back())) return;
+    const auto last = static_cast<vtkIdType>(axis.size()) - 2;
+    const auto above = std::upper_bound(axis.begin(), axis.end(), place[a]);
+    const auto below = std::lower_bound(axis.begin(), axis.end(), place[a]);
+    cells[a] = {std::clamp<vtkIdType>(below - axis.begin() - 1, 0, last),
+                std::clamp<vtkIdType>(above - axis.begin() - 1, 0, last)};
+    const double width = axis[index(cells[a][0]) + 1] - axis[index(cells[a][0])];
+    squares += width * width;
+  }
+  if (height > 0.5 * std::sqrt(squares)) return;
+  const vtkIdType nx = std::max<vtkIdType>(static_cast<vtkIdType>(axes_[0].size()) - 1, 1);
+  const vtkIdType ny = std::max<vtkIdType>(static_cast<vtkIdType>(axes_[1].size()) - 1, 1);
+  for (vtkIdType k = cells[2][0]; k <= cells[2][1]; ++k)
+    for (vtkIdType j = cells[1][0]; j <= cells[1][1]; ++j)
+      for (vtkIdType i = cells[0][0]; i <= cells[0][1]; ++i)
+        found_.push_back((k * ny + j) * nx + i);
+}
+
+void CellSearch::findInMesh(const Place& place) {
+  const auto box = [this](std::int32_t cell) { return boxOf(cell); };
+  for (const std::int32_t cell : bins_->near(place.data(), box))
+    if (boxOf(cell).contains(place.data()) && isIn(cell, place)) found_.push_back(cell);
+}
+
+bool CellSearch::isIn(vtkIdType cell, const Place& place) {
+  structure_->GetCell(cell, cell_);
+  if (!isFinite(cell_)) return false;  // VTK may abort
+  int part;
+  double closest[3], parameters[3], distance2;
+  weights_.resize(index(cell_->GetNumberOfPoints()));
+  if (cell_->EvaluatePosition(place.data(), closest, part, parameters, distance2,
+                              weights_.data()) != 1)
+    return false;
+  if (cell_->GetCellDimension() == 3) return true;
+  double bounds[6];
+  cell_->GetBounds(bounds);
+  return std::sqrt(distance2) <= 0.5 * diagonalOf(bounds);
+}
+
+}  // namespace tributary
