@@ -214,6 +214,7 @@ void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& s
     step.total = regions.numbered.table.total;
     for (const RegionFacts& facts : regions.numbered.table.regions)
       step.features.push_back({weightOf(facts, regions.scales), centroidOf(facts, regions.scales)});
+    cells.samples.reserve(now_.cells.samples.size());
     for (std::size_t n = 0; n < step_.leaves.size(); ++n) addSamplesOf(n, settings, cells);
   });
   step_.tracked = step_.graph->advance(step, std::move(overlaps), now_.scale);
@@ -259,10 +260,17 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
   const auto tracksAt = [&](vtkIdTypeArray* array) {
     const vtkIdType count = array->GetNumberOfTuples();
     auto copy = freshArray<vtkIdTypeArray>("TrackId", 1, count);
+    const vtkIdType* from = array->GetPointer(0);
+    vtkIdType* to = copy->GetPointer(0);
+    // Neighboring cells are mostly in one region, or in none.
+    vtkIdType region = -1, track = -1;
     for (vtkIdType i = 0; i < count; ++i) {
-      const vtkIdType region = array->GetValue(i);
-      const auto at = std::lower_bound(regions.begin(), regions.end(), region);
-      copy->SetValue(i, region < 0 ? -1 : tracks[index(at - regions.begin())]);
+      if (from[i] != region) {
+        region = from[i];
+        const auto at = std::lower_bound(regions.begin(), regions.end(), region);
+        track = region < 0 ? -1 : tracks[index(at - regions.begin())];
+      }
+      to[i] = track;
     }
     return copy;
   };
