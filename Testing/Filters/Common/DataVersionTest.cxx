@@ -66,6 +66,40 @@ TEST(DataVersion, NoticesOlderPartsInOldComposites) {
   expectNoticed(outer, [&] { inner->SetBlock(0, nullptr); });
 }
 
+TEST(FingerprintOfMesh, IsThatOfWhatTheShapesOfCellsDependOn) {
+  const Fingerprint usual = fingerprintOfMesh(makeGrid());
+  EXPECT_EQ(fingerprintOfMesh(makeGrid()), usual);
+  const auto expectOther = [&](const std::function<void(vtkUnstructuredGrid*)>& change) {
+    const auto grid = makeGrid();
+    change(grid);
+    EXPECT_NE(fingerprintOfMesh(grid), usual);
+  };
+  expectOther([](auto* grid) { grid->GetPoints()->SetPoint(3, 0, 0, 2); });
+  expectOther([](auto* grid) { grid->GetPoints()->InsertNextPoint(0, 0, 0); });
+  expectOther([](auto* grid) {
+    const vtkIdType ids[] = {0, 2, 1, 3};
+    grid->GetCells()->ReplaceCellAtId(0, 4, ids);
+  });
+  expectOther([](auto* grid) {
+    const vtkIdType ids[] = {0, 1, 2, 3};
+    grid->InsertNextCell(VTK_QUAD, 4, ids);
+  });
+  expectOther([](auto* grid) { grid->AllocateCellGhostArray(); });
+  expectOther([](auto* grid) { grid->AllocatePointGhostArray(); });
+  const auto grid = makeGrid();
+  grid->GetPointData()->GetArray(0)->SetTuple1(0, 7);
+  EXPECT_EQ(fingerprintOfMesh(grid), usual) << "values are not part of the mesh";
+
+  vtkNew<vtkImageData> image;
+  image->SetDimensions(2, 2, 2);
+  const Fingerprint ofImage = fingerprintOfMesh(image);
+  image->SetSpacing(1, 2, 1);
+  const Fingerprint stretched = fingerprintOfMesh(image);
+  EXPECT_NE(stretched, ofImage);
+  image->GetDirectionMatrix()->SetElement(0, 0, -1);
+  EXPECT_NE(fingerprintOfMesh(image), stretched);
+}
+
 TEST(DataVersion, HoldsNoReference) {
   auto grid = makeGrid();
   const DataVersion version(grid);
