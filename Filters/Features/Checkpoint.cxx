@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// At the beginning of an index; the digit is that of the format.
-const std::string Title = "Tributary features 2";
+const std::string Title = "Tributary features 3";
 
 Bytes readFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);

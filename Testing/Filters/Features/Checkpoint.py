@@ -68,7 +68,8 @@ def write():
     for name, (_, _, _, times, _) in CASES.items():
         folder = folder_of(check.OUTPUT, name)
         if COMM.rank == 0:
-            shutil.rmtree(folder, ignore_errors=True)
+            for of_before in (folder, folder + ".third"):
+                shutil.rmtree(of_before, ignore_errors=True)
         COMM.barrier()
         last, middle = len(times) - 1, len(times) // 2
         right[name] = [followed(name, step) for step in (middle, last)]
