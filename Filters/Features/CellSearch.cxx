@@ -28,6 +28,8 @@ namespace {
 
 /// In the bins of a mesh, on average.
 constexpr double CellsPerBin = 2;
+/// Per cell, that are remembered.
+constexpr std::size_t MostPlaces = 3;
 /// VTK's cells contain places that are outside of them by a thousandth of their size.
 constexpr double Tolerance = 4e-3;
 
@@ -156,6 +158,11 @@ Span<const vtkIdType> CellSearch::at(const Place& place, bool remember) {
   if (!remember) {
     findInMesh(place);
     return {found_.data(), found_.size()};
+  }
+  // Places on a mesh that moves beside this one never come again.
+  if (remembered_.size() > MostPlaces * index(structure_->GetNumberOfCells())) {
+    remembered_.clear();
+    cells_.clear();
   }
   const auto [at, isNew] = remembered_.try_emplace(place, Range{cells_.size(), 0});
   if (isNew) {

@@ -45,7 +45,8 @@ class CellSearch {
   const Box& box() const { return box_; }
   /// The cells that contain a place, each once.
   /// @param remember  whether the place is likely to be searched again: it then costs a look into a
-  ///                  table, of about 80 bytes for each such place
+  ///                  table, of about 80 bytes for each such place and at most three places for
+  ///                  each cell
   /// @return valid until the next call
   [[nodiscard]] Span<const vtkIdType> at(const std::array<double, 3>& place, bool remember);
 
