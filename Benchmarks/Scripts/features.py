@@ -122,8 +122,8 @@ def work(options):
         return image(size, values), size
 
     def mesh_step(step, sway=0.0):
-        image, size = balls_step(step, options.size // 2, 5)
-        extent = image.GetExtent()
+        brick, size = balls_step(step, options.size // 2, 5)
+        extent = brick.GetExtent()
         z, y, x = np.meshgrid(*(np.arange(extent[2 * a], extent[2 * a + 1] + 1.0) for a in (2, 1, 0)), indexing="ij")
         points = vtkPoints()
         points.SetData(numpy_to_vtk(np.stack([x + sway * np.sin(step + y), y, z], axis=-1).reshape(-1, 3), deep=1))
@@ -139,7 +139,7 @@ def work(options):
         grid = vtkUnstructuredGrid()
         grid.SetPoints(points)
         grid.SetCells(VTK_HEXAHEDRON, cells)
-        grid.GetCellData().ShallowCopy(image.GetCellData())
+        grid.GetCellData().ShallowCopy(brick.GetCellData())
         return grid, size
 
     cases = {

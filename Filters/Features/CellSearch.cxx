@@ -15,7 +15,6 @@
 #include <map>
 #include <numeric>
 
-#include "Common/DataVersion.h"
 #include "Common/Leaves.h"
 #include "Regions/Pieces/ComponentPiece.h"
 
@@ -68,7 +67,7 @@ vtkSmartPointer<vtkDataSet> structureOf(vtkDataSet* dataSet) {
 
 }  // namespace
 
-CellSearch::CellSearch(const ComponentPiece& piece) : mesh_(fingerprintOfMesh(piece.dataSet())) {
+CellSearch::CellSearch(const ComponentPiece& piece, const Fingerprint& mesh) : mesh_(mesh) {
   vtkDataSet* dataSet = piece.dataSet();
   if (dataSet->GetNumberOfCells() == 0) return;
   int extent[6];
@@ -134,12 +133,6 @@ Box CellSearch::boxOf(vtkIdType cell) const {
     box.hi[a] = bounds[2 * a + 1] + margin;
   }
   return box;
-}
-
-CellSearch::~CellSearch() = default;
-
-bool CellSearch::isOf(vtkDataSet* dataSet) const {
-  return fingerprintOfMesh(dataSet) == mesh_;
 }
 
 std::size_t CellSearch::HashOfPlace::operator()(const Place& place) const {

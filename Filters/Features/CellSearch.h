@@ -29,18 +29,17 @@ class ComponentPiece;
 ///
 /// A search depends on the points and cells alone, and shares them with the data set of the piece
 /// that it was made from, which it may outlive: it can be used for the next step of a mesh that
-/// stays (`isOf`).
+/// stays (`mesh`).
 class CellSearch {
  public:
   /// Throws Error if there are more cells than 32 bits can count.
-  explicit CellSearch(const ComponentPiece& piece);
-  ~CellSearch();
+  /// @param mesh  fingerprintOfMesh() of the piece's data set
+  CellSearch(const ComponentPiece& piece, const Fingerprint& mesh);
   CellSearch(const CellSearch&) = delete;
   void operator=(const CellSearch&) = delete;
 
-  /// Whether a data set has the points and cells that this search was made from. Takes about as
-  /// long as reading them.
-  [[nodiscard]] bool isOf(vtkDataSet* dataSet) const;
+  /// Of the points and cells that this search was made from.
+  const Fingerprint& mesh() const { return mesh_; }
   /// No cell contains a place outside of this box.
   const Box& box() const { return box_; }
   /// The cells that contain a place, each once.

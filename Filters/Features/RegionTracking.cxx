@@ -15,6 +15,7 @@
 #include <limits>
 #include <utility>
 
+#include "Common/DataVersion.h"
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 #include "Common/NamedArrays.h"
@@ -160,8 +161,9 @@ void RegionTracking::findSearches() {
   searches_.resize(step_.leaves.size());
   for (std::size_t n = 0; n < searches_.size(); ++n) {
     const ComponentPiece& piece = step_.regions().labeled[n]->piece();
-    if (!searches_[n] || !searches_[n]->isOf(piece.dataSet()))
-      searches_[n] = std::make_unique<CellSearch>(piece);
+    const Fingerprint mesh = fingerprintOfMesh(piece.dataSet());
+    if (!searches_[n] || searches_[n]->mesh() != mesh)
+      searches_[n] = std::make_unique<CellSearch>(piece, mesh);
   }
 }
 

@@ -48,7 +48,7 @@ void waitFor(Transport& transport, const std::function<bool()>& condition) {
   }
 }
 
-/// runs `body` on all ranks of MPI; if that is one, on simulated ranks too: timed, and under
+/// Runs `body` on all ranks of MPI; if that is one, on simulated ranks too: timed, and under
 /// adversaries.
 void everywhere(const std::function<void(Transport&)>& body, std::uint64_t seeds = 20) {
   body(world());
@@ -160,7 +160,7 @@ TEST(NonBlockingReduce, ReducesAgainAndAgain) {
 
 // ---- Malformed messages ----
 
-/// runs `body` on rank 0 of two, after rank 1 has sent these messages to it in the first session.
+/// Runs `body` on rank 0 of two, after rank 1 has sent these messages to it in the first session.
 /// @return the kind of the error that rank 0 throws, if any
 std::optional<ErrorKind> kindAfter(const std::vector<Bytes>& messages,
                                    const std::function<void(Transport&, Session)>& body) {

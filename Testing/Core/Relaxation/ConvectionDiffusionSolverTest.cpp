@@ -368,8 +368,8 @@ TEST(ConvectionDiffusionSolver, ConservesWhatIsThere) {
 // matrix gives is at or below the threshold.
 TEST(ConvectionDiffusionSolver, HasTheResidualInEverySimulatedRun) {
   if (world().size() > 1) return;
-  const std::uint64_t Runs = someOf(Sanitized ? 60 : 1200);
-  for (std::uint64_t seed = 0; seed < Runs && !HasFailure(); ++seed) {
+  const std::uint64_t runs = someOf(Sanitized ? 60 : 1200);
+  for (std::uint64_t seed = 0; seed < runs && !HasFailure(); ++seed) {
     const int ranks = 1 + int(mix(seed) % 8);
     Problem problem =
         randomProblem({std::int64_t(2 + mix(seed + 1) % 5), std::int64_t(1 + mix(seed + 2) % 5),
