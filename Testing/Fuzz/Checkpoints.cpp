@@ -20,16 +20,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of this process, removed at the end.
+/// An empty folder of this process and purpose, removed at the end.
 struct Folder {
-  Folder() { fs::create_directories(path); }
+  explicit Folder(const std::string& purpose)
+      : path(fs::temp_directory_path() /
+             ("tributary-fuzz-" + std::to_string(getpid()) + "-" + purpose)) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
   ~Folder() { fs::remove_all(path); }
-  const fs::path path = fs::temp_directory_path() / ("tributary-fuzz-" + std::to_string(getpid()));
+  const fs::path path;
 };
 
 /// @param bytes  without the checksum, of which an input would never have the right one
 void readFolder(Transport& transport, Span<const std::byte> bytes) {
-  static const Folder folder;
+  static const Folder folder("decode");
   Bytes all(bytes.begin(), bytes.end());
   const std::uint64_t checksum = checksumOf(bytes);
   append(all, &checksum, sizeof checksum);
@@ -113,7 +118,7 @@ std::vector<Seed> seeds() {
   std::vector<Seed> all;
   const auto transport = makeLoopbackTransport();
   {
-    const Folder folder;
+    const Folder folder("seeds");
     CheckpointIndex index;
     index.steps = {0, 1};
     index.time = 1;
