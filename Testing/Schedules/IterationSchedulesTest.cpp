@@ -7,7 +7,7 @@
 
 #include "Exploration.h"
 #include "IterationScenarios.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 
 namespace tributary::schedules {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "Exploration.h"
 #include "Mutants.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"

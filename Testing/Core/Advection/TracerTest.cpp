@@ -16,6 +16,7 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/TracedLines.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Transport/Loopback.h"
 
@@ -392,7 +393,8 @@ TEST(Limits, FiniteNoiseEndsNoLineAsNotFinite) {
       options.rules.maximumLength = 50;
       options.rules.maximumSteps = 2000;
       int resting = 0;
-      for (const auto& [number, line] : traceSetup(world(), setup, options, 500)) {
+      for (const auto& [number, line] :
+           traceSetup(world(), setup, options, static_cast<int>(someOf(500)))) {
         EXPECT_NE(line.reason, Reason::UnexpectedValue) << number;
         resting += line.reason == Reason::Stagnation;
       }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/HugePages.h"
 

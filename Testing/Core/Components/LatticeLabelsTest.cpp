@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/Threads.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
@@ -129,9 +129,11 @@ TEST(LatticeLabels, DoNotDependOnThreads) {
         for (const double share : {0.2, 0.5}) {
           const Lattice lattice = randomLattice(size, share, values, 9);
           const auto expected = flood(lattice, through);
-          for (const int ranges : {2, 3, 7, 64, 200})
+          for (const int ranges : {2, 3, 7, 64, 200}) {
+            if (slowed() && ranges % 2 == 0) continue;
             EXPECT_EQ(numbers(lattice, through, onThreads(3, ranges)), expected)
                 << ranges << " ranges";
+          }
         }
 }
 
@@ -243,6 +245,7 @@ TEST(LatticeLabels, AreTheSameByTheBaselineKernel) {
 /// 2^32 runs of one element, which takes a mask of 1 GB.
 TEST(LatticeLabels, RefuseMoreRunsThan32BitsNumber) {
   if (Sanitized) GTEST_SKIP() << "takes minutes with sanitizers";
+  if (!thorough()) GTEST_SKIP() << "takes seconds to touch its memory";
   const std::vector<std::uint64_t> mask(std::size_t(1) << 27, 0x5555555555555555u);
   const std::string error = errorOf([&] {
     static_cast<void>(
@@ -326,6 +329,7 @@ TEST(RangeMask, ComparesExactlyInAnyType) {
   testRanges<double>();
   testRanges<signed char>();
   testRanges<unsigned char>();
+  if (slowed()) return;
   testRanges<short>();
   testRanges<unsigned short>();
   testRanges<int>();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 
 namespace tributary {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Shares.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Collectives.h"

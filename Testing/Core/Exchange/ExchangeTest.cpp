@@ -11,7 +11,7 @@
 #include <numeric>
 #include <ostream>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"

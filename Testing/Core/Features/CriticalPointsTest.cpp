@@ -13,7 +13,7 @@
 
 #include "Features/SpaceTimeFields.h"
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/Threads.h"
 #include "Support/World.h"
 #include "Tributary/Features/Trajectories.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Collective/Collectives.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Features/CriticalKind.h"
 

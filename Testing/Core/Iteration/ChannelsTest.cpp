@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Model/TimingFile.h"
@@ -22,8 +22,7 @@ namespace tributary {
 namespace {
 
 using testing::errorOf;
-using testing::Sanitized;
-using testing::thorough;
+using testing::slowed;
 
 /// Two subregions, one after the other, whose layers all take as long, and a swap.
 MeasuredTimes simpleMachine(std::int64_t layers, int threads, double layer, double swap) {
@@ -119,7 +118,7 @@ TEST(Tuner, FindsTheWorkShareOfAMachineThatIsKnown) {
   const std::vector<int> periods = {1, 2, 4, 8, 16, 32};
   const std::vector<double> shares = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1};
   for (const double swap : {2e-6, 10e-6, 40e-6, 400e-6}) {
-    if (Sanitized && !thorough() && swap != 10e-6) continue;
+    if (slowed() && swap != 10e-6) continue;
     const MeasuredTimes machine = simpleMachine(Layers, Threads, Layer, swap);
     const OperationModel model(machine, std::nullopt);
     // Written down by hand: seconds per iteration of both sorts of threads, weighted by layers.

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"

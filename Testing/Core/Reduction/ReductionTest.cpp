@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -311,7 +311,7 @@ TEST(Merge, ItemsOfNoneAndOfManyBytes) {
   MergeReduction<Bytes> merge(world(), assignment, {2, 2, 2}, [](Bytes& lower, Bytes&& upper) {
     append(lower, upper.data(), upper.size());
   });
-  for (const std::size_t size : {std::size_t(0), std::size_t(5) << 20}) {
+  for (const std::size_t size : {std::size_t(0), std::size_t(Sanitized ? 1 : 5) << 20}) {
     std::vector<Bytes> items;
     for (std::size_t i = 0; i < count; ++i) {
       items.emplace_back(size, static_cast<std::byte>(first + static_cast<BlockId>(i)));
@@ -408,7 +408,7 @@ ParallelFor threads(int number) {
 }
 
 TEST(Swap, HasTheSameBitsOnAnyRanksThreadsAndArrivals) {
-  constexpr std::int64_t Pixels = 20000;
+  constexpr std::int64_t Pixels = Sanitized ? 5000 : 20000;
   for (const KValues& kValues : {KValues{11}, {2, 2, 2, 2}, {4, 3}, {3, 4}}) {
     std::vector<Pixel> reference;
     if (world().rank() == 0) {
@@ -447,7 +447,7 @@ TEST(Swap, HasTheSameBitsOnAnyRanksThreadsAndArrivals) {
 }
 
 TEST(ArrayMerge, HasTheSameBitsOnAnyRanksThreadsSegmentsAndArrivals) {
-  constexpr std::int64_t Pixels = 20000;
+  constexpr std::int64_t Pixels = Sanitized ? 5000 : 20000;
   for (const KValues& kValues : {KValues{11}, {2, 2, 2, 2}, {4, 3}, {3, 4}}) {
     // Along the tree of a merge of items.
     MergeReduction<std::vector<Pixel>> items(
@@ -472,7 +472,7 @@ TEST(ArrayMerge, HasTheSameBitsOnAnyRanksThreadsSegmentsAndArrivals) {
     };
     ASSERT_EQ(reference.size(), static_cast<std::size_t>(Pixels));
     for (const int count : {1, 2, 3}) {
-      const std::size_t segmentBytes = static_cast<std::size_t>(count) * 70000;
+      const std::size_t segmentBytes = static_cast<std::size_t>(count * Pixels) * 7 / 2;
       same(merged(world(), spread(11, world().size(), 9), kValues, Pixels, segmentBytes,
                   threads(count)));
     }
@@ -481,7 +481,8 @@ TEST(ArrayMerge, HasTheSameBitsOnAnyRanksThreadsSegmentsAndArrivals) {
       VirtualTimeNetworkOptions options;
       options.ranks = ranks;
       makeVirtualTimeNetwork(options)->run([&](Transport& transport) {
-        same(merged(transport, spread(11, ranks, 4), kValues, Pixels, 30000, serialFor));
+        same(merged(transport, spread(11, ranks, 4), kValues, Pixels,
+                    static_cast<std::size_t>(Pixels) * 3 / 2, serialFor));
       });
     }
   }

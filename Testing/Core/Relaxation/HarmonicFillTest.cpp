@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "Support/Effort.h"
 #include "Support/Everywhere.h"
-#include "Support/Sanitized.h"
 #include "Support/Threads.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"

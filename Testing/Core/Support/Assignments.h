@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Transport/Simulated.h"

@@ -6,16 +6,17 @@
 #include <cstdint>
 #include <functional>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Transport/Simulated.h"
 
 namespace tributary::testing {
 
-/// Whether to run only a part of the cases of a solver: in builds with sanitizers, and on several
-/// MPI ranks, which share cores and wait in each step for ranks without a core.
+/// Whether to run only a part of the cases of a solver: all of them run in Utilities/test --all, on
+/// one MPI rank and without sanitizers. (Several ranks share cores and wait in each step for ranks
+/// without a core.)
 inline bool few() {
-  return Sanitized || world().size() > 1;
+  return Sanitized || world().size() > 1 || !thorough();
 }
 
 /// Runs `body` on the MPI ranks; with one MPI rank, also on simulated ranks.

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"

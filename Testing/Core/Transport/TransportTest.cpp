@@ -17,7 +17,7 @@
 #include <string>
 
 #include "Support/Assignments.h"
-#include "Support/Sanitized.h"
+#include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"

@@ -107,8 +107,8 @@ REAL = {
     "tjunction_multiblock.vtm": (0.001, 0.219, -0.2, 0.2, 0.001, 0.019),
 }
 
-# On the first variant each schedule and number of blocks once, and all nine pairs on 3 ranks in `Utilities/test --all`;
-# one with many blocks, and one without, on each other variant.
+# Pairs of a schedule and a number of blocks. In `Utilities/test --all` the first variant of a case has each schedule and
+# number of blocks once, on 3 ranks all nine pairs, and the others have FEWER; otherwise they have them by turns.
 SCHEDULES = [(2, 1), (0, 3), (1, 16)]
 ALL = [(s, b) for s in (2, 0, 1) for b in (1, 3, 16)]
 FEWER = [(2, 3), (0, 1)]
@@ -119,6 +119,13 @@ class Run:
         self.hashes = {}
         self.traces = 0
         self.failures = []
+
+    def pairs(self, index, first=SCHEDULES):
+        """The pairs for variant `index`, of which the first one has those of `first` in a thorough run."""
+        if check.thorough():
+            return FEWER if index else first
+        count = 1 if index else 2 if check.ranks() > 4 else len(first)
+        return [first[(self.traces + i) % len(first)] for i in range(count)]
 
     def trace(self, name, label, lines, pairs):
         """Trace with each schedule and number of blocks, and with one termination detector after
@@ -198,7 +205,7 @@ def main():
         start = time.time()
         for index, make in enumerate(makers):
             lines, *inputs = make()
-            run.trace(name, f"variant {index}", lines, FEWER)
+            run.trace(name, f"variant {index}", lines, run.pairs(index, FEWER))
             check.delete(lines, *inputs)
         print(f"{time.time() - start:6.2f} s  {name}", flush=True)
     for name, (arguments, properties, seeding, variants) in CASES.items():
@@ -210,7 +217,7 @@ def main():
         for index, variant in enumerate(check.some(variants, run.traces)):
             data = flows.source(**{**arguments, **variant})
             lines = check.tracer(data, seeds, **dict(properties))
-            run.trace(name, variant, lines, FEWER if index else schedules)
+            run.trace(name, variant, lines, run.pairs(index, schedules))
             check.delete(lines, data)
         check.delete(seeds)
         print(f"{time.time() - start:6.2f} s  {name}", flush=True)
@@ -221,7 +228,7 @@ def main():
             seeds = flows.seeds(COUNT, box)
             lines = check.tracer(data, seeds, Vectors=[where, "U"])
             label = f"{name}, of {where.lower()}"
-            run.trace(label, "", lines, schedules if where == "POINTS" else FEWER)
+            run.trace(label, "", lines, run.pairs(0, schedules if where == "POINTS" else FEWER))
             check.delete(lines, seeds, data)
             print(f"{time.time() - start:6.2f} s  {label}", flush=True)
     check.write_hashes(run.hashes)

@@ -19,6 +19,11 @@ inline bool thorough() {
   return std::getenv("TRIBUTARY_TEST_ALL") != nullptr;
 }
 
+/// Whether a sanitizer slows a run down that need not be thorough.
+inline bool slowed() {
+  return Sanitized && !thorough();
+}
+
 /// How many of the cases of a long test run here: all of them in Utilities/test --all, otherwise
 /// one in four.
 inline std::uint64_t someOf(std::uint64_t cases) {
