@@ -24,7 +24,7 @@ MAKE = {
     "HarmonicFill": lambda: scenes.filled(64),
 }
 M_MMAP_THRESHOLD = -3
-LIMITS = [n << 20 for n in (1, 4, 16)]
+LIMITS = [n << 20 for n in ((1, 4, 16) if check.thorough() else (1, 16))]
 
 
 def address_space():
