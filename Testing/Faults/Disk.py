@@ -35,8 +35,9 @@ def digest_after(make, step, messages, **properties):
 
 
 def content_of(folder):
+    """Collective. Rank 0 reads, because it also removes the files."""
     files = {}
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*"))):
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*"))) if COMM.rank == 0 else ():
         with open(path, "rb") as file:
             files[os.path.basename(path)] = file.read()
     return COMM.bcast(files)
