@@ -82,7 +82,7 @@ class Job:
 
 
 def slow_down(job, rank):
-    for _ in range(20):
+    for _ in range(10):
         job.send(rank, signal.SIGSTOP)
         time.sleep(0.04)
         job.send(rank, signal.SIGCONT)
@@ -93,16 +93,16 @@ def slow_down(job, rank):
 def stop_for_a_while(job, rank):
     time.sleep(random.uniform(0, job.seconds))
     job.send(rank, signal.SIGSTOP)
-    time.sleep(2.5)
+    time.sleep(1.5)
     job.send(rank, signal.SIGCONT)
     job.wait_for(2)
 
 
 def stop_for_good(job, rank):
     job.send(rank, signal.SIGSTOP)
-    time.sleep(1)
+    time.sleep(0.5)
     results = job.right
-    time.sleep(2.5)
+    time.sleep(1.5)
     assert job.right == results, f"{job.name}: it ends without rank {rank}"
     assert not job.others, f"{job.name}: {''.join(job.others)}"
 

@@ -12,10 +12,10 @@ import scenes
 from scenes import COMM
 
 MAKE = {
-    "StreamTracer": lambda: scenes.tracer(32, lines=3000, steps=300, StallTimeout=1.0),
-    "Connectivity": lambda: scenes.connectivity(96, StallTimeout=1.0),
-    "FeatureTracker": lambda: scenes.tracker(32, StallTimeout=1.0),
-    "CriticalPoints": lambda: scenes.critical(20, StallTimeout=1.0),
+    "StreamTracer": lambda: scenes.tracer(32, lines=3000, steps=300, StallTimeout=0.5),
+    "Connectivity": lambda: scenes.connectivity(96, StallTimeout=0.5),
+    "FeatureTracker": lambda: scenes.tracker(32, StallTimeout=0.5),
+    "CriticalPoints": lambda: scenes.critical(20, StallTimeout=0.5),
     "ConvectionDiffusion": lambda: scenes.carried(48, steps=10),
     "HarmonicFill": lambda: scenes.filled(48),
 }

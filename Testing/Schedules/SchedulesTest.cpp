@@ -23,6 +23,7 @@ using namespace detail;
 namespace {
 
 using tributary::testing::Sanitized;
+using tributary::testing::slowed;
 
 /// Random schedules of all detectors together. The environment variable TRIBUTARY_SCHEDULES gives
 /// another number and selects the long suite, which explores all programs and variants.
@@ -181,6 +182,7 @@ class Net : public ::testing::TestWithParam<Fish> {};
 class RandomNet : public ::testing::TestWithParam<Fish> {};
 
 TEST_P(Net, Catches) {
+  if (slowed()) GTEST_SKIP() << "other builds tell whether mutants are caught";
   const Fish& fish = GetParam();
   for (const Program& program : allPrograms(fish.model)) {
     if (program.ranks > 2 && Sanitized) continue;
@@ -197,6 +199,7 @@ TEST_P(Net, Catches) {
 }
 
 TEST_P(RandomNet, Catches) {
+  if (slowed()) GTEST_SKIP() << "other builds tell whether mutants are caught";
   const Fish& fish = GetParam();
   RandomRuns runs;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {

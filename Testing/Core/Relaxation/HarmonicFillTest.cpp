@@ -418,7 +418,9 @@ TEST(HarmonicFill, HasTheDirectSolution) {
 }
 
 TEST(HarmonicFill, HasTheDirectBiharmonicSolution) {
-  for (const Case& one : cases()) expectTheDirectSolution(one, FillSmoothness::Biharmonic);
+  const std::vector<Case> all = cases();
+  for (std::size_t i = 0; i < all.size(); i += slowed() ? 2 : 1)
+    expectTheDirectSolution(all[i], FillSmoothness::Biharmonic);
 }
 
 /// Lattices and boxes of a few sites, slow ranks, and any order of events.

@@ -124,7 +124,7 @@ class Run:
         """The pairs for variant `index`, of which the first one has those of `first` in a thorough run."""
         if check.thorough():
             return FEWER if index else first
-        count = 1 if index else 2 if check.ranks() > 4 else len(first)
+        count = 1 if index or check.ranks() > 4 else 2
         return [first[(self.traces + i) % len(first)] for i in range(count)]
 
     def trace(self, name, label, lines, pairs):
