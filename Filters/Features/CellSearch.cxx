@@ -166,6 +166,24 @@ Span<const vtkIdType> CellSearch::at(const Place& place, bool remember) {
   return {cells_.data() + at->second.first, at->second.count};
 }
 
+/// The first and the last cell of an axis that contain a coordinate; -1 if there are none.
+std::array<vtkIdType, 2> CellSearch::cellsAlong(std::size_t a, double coordinate) {
+  const std::vector<double>& axis = axes_[a];
+  const auto last = static_cast<vtkIdType>(axis.size()) - 2;
+  // Mostly the cell of the place before, or the next one.
+  vtkIdType& hint = hints_[a];
+  for (vtkIdType i = hint; i <= std::min(hint + 1, last); ++i)
+    if (axis[index(i)] < coordinate && coordinate < axis[index(i) + 1]) {
+      hint = i;
+      return {i, i};
+    }
+  if (!(coordinate >= axis.front() && coordinate <= axis.back())) return {-1, -1};
+  const auto above = std::upper_bound(axis.begin(), axis.end(), coordinate);
+  const auto below = std::lower_bound(axis.begin(), axis.end(), coordinate);
+  hint = std::clamp<vtkIdType>(below - axis.begin() - 1, 0, last);
+  return {hint, std::clamp<vtkIdType>(above - axis.begin() - 1, 0, last)};
+}
+
 void CellSearch::findInLattice(const Place& place) {
   // On a border there are two cells along an axis.
   std::array<std::array<vtkIdType, 2>, 3> cells;
@@ -177,12 +195,8 @@ void CellSearch::findInLattice(const Place& place) {
       height = std::max(height, std::abs(place[a] - axis[0]));
       continue;
     }
-    if (!(place[a] >= axis.front() && place[a] <= axis.back())) return;
-    const auto last = static_cast<vtkIdType>(axis.size()) - 2;
-    const auto above = std::upper_bound(axis.begin(), axis.end(), place[a]);
-    const auto below = std::lower_bound(axis.begin(), axis.end(), place[a]);
-    cells[a] = {std::clamp<vtkIdType>(below - axis.begin() - 1, 0, last),
-                std::clamp<vtkIdType>(above - axis.begin() - 1, 0, last)};
+    cells[a] = cellsAlong(a, place[a]);
+    if (cells[a][0] < 0) return;
     const double width = axis[index(cells[a][0]) + 1] - axis[index(cells[a][0])];
     squares += width * width;
   }

@@ -62,6 +62,7 @@ class CellSearch {
   void useAxes(const ComponentPiece& piece, const int extent[6]);
   void useCells(vtkDataSet* dataSet);
   Box boxOf(vtkIdType cell) const;
+  std::array<vtkIdType, 2> cellsAlong(std::size_t axis, double coordinate);
   void findInLattice(const Place& place);
   void findInMesh(const Place& place);
   bool isIn(vtkIdType cell, const Place& place);
@@ -70,6 +71,7 @@ class CellSearch {
   Box box_;
   double margin_ = 0;                        // around cells that are flat
   std::array<std::vector<double>, 3> axes_;  // of a straight lattice, ascending
+  std::array<vtkIdType, 3> hints_{};         // cells of the last place found in the lattice
   vtkSmartPointer<vtkDataSet> structure_;    // of any other data set
   std::optional<CellBins> bins_;             // of its cells
   vtkNew<vtkGenericCell> cell_;

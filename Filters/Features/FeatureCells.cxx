@@ -32,18 +32,19 @@ void addSamples(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofS
                 CellSamples& result) {
   const ComponentPiece& piece = labeled.piece();
   vtkNew<vtkIdList> points;
-  for (std::int64_t c = 0; c < piece.cells(); ++c) {
-    const std::uint32_t set = labeled.setOfCell(c);
-    if (set == NoSet || ofSet[set].number < 0 || piece.isGhost(c)) continue;
-    const CellSize size = piece.sizeOf(c);
-    if (scales.hasMeasure && !std::isfinite(size.measure)) continue;
-    result.samples.push_back({size.centroid, ofSet[set].number, 0,
-                              scales.measure.fixed(scales.hasMeasure ? size.measure : 1)});
-    if (velocity && atCells)
-      velocity->GetTuple(c, result.velocities.emplace_back().data());
-    else if (velocity)
-      result.velocities.push_back(meanOfPoints(piece.dataSet(), c, velocity, points));
-  }
+  labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
+    if (ofSet[set].number < 0) return;
+    for (std::int64_t c = begin; c < end; ++c) {
+      const CellSize size = piece.sizeOf(c);
+      if (scales.hasMeasure && !std::isfinite(size.measure)) continue;
+      result.samples.push_back({size.centroid, ofSet[set].number, 0,
+                                scales.measure.fixed(scales.hasMeasure ? size.measure : 1)});
+      if (velocity && atCells)
+        velocity->GetTuple(c, result.velocities.emplace_back().data());
+      else if (velocity)
+        result.velocities.push_back(meanOfPoints(piece.dataSet(), c, velocity, points));
+    }
+  });
 }
 
 }  // namespace tributary

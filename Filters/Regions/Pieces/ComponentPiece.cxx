@@ -37,6 +37,13 @@ void NearestPoints::add(const std::array<double, 3>& where, const std::array<dou
   if (sets.empty() || sets.back() != set) sets.push_back(set);
 }
 
+void LabeledPiece::visitOwnCells(const VisitCells& visit) const {
+  for (std::int64_t c = 0; c < piece_.cells(); ++c) {
+    const std::uint32_t set = setOfCell(c);
+    if (set != NoSet && !piece_.isGhost(c)) visit(c, c + 1, set);
+  }
+}
+
 std::vector<std::uint32_t> LabeledPiece::setsOfShared() const {
   std::vector<std::uint32_t> sets(points_.points().size(), NoSet);
   for (const SetAtPoint& at : setsAtShared()) sets[index(at.shared)] = at.set;

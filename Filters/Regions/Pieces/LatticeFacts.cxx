@@ -27,6 +27,15 @@ void LabeledLattice::ownCells(const Run& run, std::int64_t row, Visit&& visit) c
   }
 }
 
+void LabeledLattice::visitOwnCells(const VisitCells& visit) const {
+  visitRuns([&](const Run& run, std::int64_t row) {
+    const std::int64_t first = row * lattice_.cells_[0];
+    ownCells(run, row, [&](std::int64_t begin, std::int64_t end) {
+      visit(first + begin, first + end, run.set);
+    });
+  });
+}
+
 Extremes LabeledLattice::extremes(const std::vector<MeasuredValues>& arrays) const {
   Extremes extremes;
   double bounds[6];

@@ -152,6 +152,7 @@ class LabeledLattice : public LabeledPiece {
   std::uint32_t setOfCell(std::int64_t cell) const override {
     return setAt(cell % lattice_.cells_[0], cell / lattice_.cells_[0]);
   }
+  void visitOwnCells(const VisitCells& visit) const override;
   std::vector<std::uint32_t> setsOfConnections() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const override;
