@@ -94,13 +94,12 @@ int LatticePiece::cornersOf(std::int64_t cell, std::int64_t* ids) const {
 }
 
 CellSize LatticePiece::sizeOf(std::int64_t cell) const {
-  std::int64_t ids[8];
-  const int count = cornersOf(cell, ids);
   if (!sizes_.empty()) return sizes_[index(cell)];
   if (straight_) {
-    const Index3 first = localIndexOf(ids[0]);
+    const Index3 first = {cell % cells_[0], cell / cells_[0] % cells_[1],
+                          cell / (cells_[0] * cells_[1])};
     CellSize size;
-    size.measure = count > 1 ? 1 : 0;
+    size.measure = isFlat(0) && isFlat(1) && isFlat(2) ? 0 : 1;
     for (std::size_t a = 0; a < 3; ++a) {
       const double lo = axes_[a][index(first[a])];
       const double hi = isFlat(a) ? lo : axes_[a][index(first[a] + 1)];
@@ -109,6 +108,8 @@ CellSize LatticePiece::sizeOf(std::int64_t cell) const {
     }
     return size;
   }
+  std::int64_t ids[8];
+  const int count = cornersOf(cell, ids);
   constexpr int types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
   const int dimension = count == 8 ? 3 : count / 2;
   return sizeOfCell(types[dimension], count, ids, coordinates_, nullptr, cell);
