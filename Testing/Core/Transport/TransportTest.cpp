@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -24,6 +25,25 @@
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Transport/Clock.h"
 #include "Tributary/Transport/Loopback.h"
+
+#if defined(TRIBUTARY_WITH_MPI) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+namespace {
+std::size_t failingSize = 0;  // of allocations that fail; 0 for none
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = size > 0 && size == failingSize ? nullptr : std::malloc(size + 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#define TRIBUTARY_FAILING_NEW
+#endif
 
 namespace tributary {
 namespace {
@@ -330,6 +350,41 @@ TEST(Transport, AMessageWithoutMemoryIsLostAndKeepsNobody) {
     EXPECT_NE(text.find("no memory for a message of 31457280 bytes"), std::string::npos) << text;
     EXPECT_EQ(next->bytes.size(), 5u);
     EXPECT_FALSE(t.receiving(Topic::Work, session));
+  }
+  barrier(t);
+}
+#endif
+
+#ifdef TRIBUTARY_FAILING_NEW
+TEST(Transport, ASmallMessageWithoutMemoryIsLostAndKeepsNobody) {
+  if (world().size() == 1) GTEST_SKIP() << "needs two ranks";
+  Transport& t = world();
+  const Session session = t.openSession();
+  const int last = t.size() - 1;
+  constexpr std::size_t Size = 3210;
+  if (t.rank() == 0) {
+    std::vector<PendingSend> sends;
+    for (const std::size_t size : {Size, std::size_t(5), Size})
+      sends.push_back(t.send(last, Topic::Work, session, SendMode::Synchronous, Bytes(size)));
+    for (const PendingSend& send : sends) waitFor(t, [&] { return send.done(); });
+  } else if (t.rank() == last) {
+    std::vector<std::string> lost;
+    std::vector<std::size_t> sizes;
+    waitFor(t, [&] {
+      failingSize = sizes.empty() ? Size + 1 : 0;  // with what the transport adds
+      try {
+        if (const auto next = t.tryReceive(Topic::Work, session))
+          sizes.push_back(next->bytes.size());
+      } catch (const LostMessage& error) {
+        EXPECT_EQ(error.source(), 0);
+        lost.emplace_back(error.what());
+      }
+      failingSize = 0;
+      return sizes.size() == 2;
+    });
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{5, Size}));
+    ASSERT_EQ(lost.size(), 1u);
+    EXPECT_NE(lost[0].find("no memory for a message of 3210 bytes"), std::string::npos) << lost[0];
   }
   barrier(t);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -55,9 +56,13 @@ void MpiArrivals::allocate(Arrival& arrival, std::uint64_t size) const {
   try {
     arrival.bytes.resize(static_cast<std::size_t>(size));
   } catch (const std::exception&) {
-    arrival.lost = "rank " + std::to_string(rank_) + " has no memory for a message of " +
-                   std::to_string(size) + " bytes from rank " + std::to_string(arrival.source);
+    arrival.lost = noMemoryFor(size, arrival.source);
   }
+}
+
+std::string MpiArrivals::noMemoryFor(std::uint64_t size, int source) const {
+  return "rank " + std::to_string(rank_) + " has no memory for a message of " +
+         std::to_string(size) + " bytes from rank " + std::to_string(source);
 }
 
 std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Status& status,
@@ -77,16 +82,25 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
           "MPI_Imrecv");
     return std::nullopt;
   }
-  Bytes bytes(static_cast<std::size_t>(count));
-  check(MPI_Mrecv(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-  if (bytes.empty()) refuseMessage("empty on the transport's own communicator");
-  const std::byte kind = bytes.back();
-  bytes.pop_back();
+  const auto size = static_cast<std::size_t>(count);
+  Bytes bytes;
+  bool lost = false;
+  try {
+    bytes.resize(size);
+  } catch (const std::bad_alloc&) {
+    lost = true;  // what has been matched must be received all the same
+  }
+  std::byte* const buffer = lost ? spare_.data() : bytes.data();
+  check(MPI_Mrecv(buffer, count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  if (size == 0) refuseMessage("empty on the transport's own communicator");
+  const std::byte kind = buffer[size - 1];
   if (kind == Announcement) {
-    receiveParts(bytes, source, topic, session);
+    receiveParts({buffer, size - 1}, source, topic, session);
     return std::nullopt;
   }
   if (kind != WholeMessage) refuseMessage("unknown kind");
+  if (lost) throw LostMessage(source, noMemoryFor(size - 1, source));
+  bytes.pop_back();
   const bool overtakes = arrivingFrom_[static_cast<std::size_t>(source)] > 0 &&
                          std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& a) {
                            return a.source == source && a.topic == topic && a.session == session;
@@ -106,7 +120,7 @@ MpiArrivals::Arrival& MpiArrivals::addArrival(int source, Topic topic, Session s
   return arrival;
 }
 
-void MpiArrivals::receiveParts(const Bytes& announcement, int source, Topic topic,
+void MpiArrivals::receiveParts(Span<const std::byte> announcement, int source, Topic topic,
                                Session session) {
   const auto lengths = Reader(announcement).value<MessageLengths>();
   if (lengths.part < 1 || lengths.part > LargestPart || lengths.tail > lengths.part ||

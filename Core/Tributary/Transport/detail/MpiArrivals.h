@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Transport/Transport.h"
 #include "Tributary/Transport/detail/MpiMessages.h"
 #include "Tributary/Transport/detail/MpiPersistent.h"
@@ -54,7 +56,8 @@ class MpiArrivals {
   std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status, Topic topic,
                                   Session session);
   Arrival& addArrival(int source, Topic topic, Session session);
-  void receiveParts(const Bytes& announcement, int source, Topic topic, Session session);
+  void receiveParts(Span<const std::byte> announcement, int source, Topic topic, Session session);
+  std::string noMemoryFor(std::uint64_t size, int source) const;
   /// The oldest complete message that no incomplete one of the same source precedes.
   /// @param arriving  set to the bytes of incomplete messages, if nothing is returned
   std::optional<Envelope> takeArrival(Topic topic, Session session, std::size_t& arriving);
@@ -70,6 +73,8 @@ class MpiArrivals {
   std::vector<std::int64_t> arrivingFrom_;  // how many of arrivals_, by source
   std::vector<std::int64_t> blockedBy_;     // the last scan that met an incomplete one, by source
   std::int64_t scans_ = 0;
+  // For a message that there is no memory for.
+  std::array<std::byte, LargestBlockingReceive> spare_;
 };
 
 }  // namespace tributary::detail
