@@ -394,7 +394,7 @@ TEST(Limits, FiniteNoiseEndsNoLineAsNotFinite) {
       options.rules.maximumSteps = 2000;
       int resting = 0;
       for (const auto& [number, line] :
-           traceSetup(world(), setup, options, static_cast<int>(someOf(500)))) {
+           traceSetup(world(), setup, options, static_cast<int>(someOf(slowed() ? 200 : 500)))) {
         EXPECT_NE(line.reason, Reason::UnexpectedValue) << number;
         resting += line.reason == Reason::Stagnation;
       }

@@ -339,7 +339,7 @@ TEST(DistributedUnion, AMonitorAborts) {
 
 TEST(UnionTuner, ChoosesOnceAndChangesNoRoot) {
   const std::vector<UnionOptions> all = allOptions();
-  const std::size_t step = thorough() || world().size() < 8 ? 1 : 3;
+  const std::size_t step = thorough() || (!Sanitized && world().size() < 8) ? 1 : 3;
   for (std::size_t o = 0; o < all.size(); o += step) {
     const UnionOptions& each = all[o];
     onRanks(3, [&](Transport& transport) {

@@ -34,6 +34,7 @@ namespace {
 
 using testing::errorOf;
 using testing::ForwardingTransport;
+using testing::Sanitized;
 using testing::thorough;
 using testing::world;
 
@@ -255,7 +256,7 @@ TEST_P(HybridVariants, SolveWithEveryStencilOnAnyThreads) {
     for (const int threads : {1, 2, 3, 4}) {
       // Threads that share a core take it in turns; there are enough of them on fewer ranks.
       if (world().size() > 4 && threads > 2) continue;
-      if (world().size() > 1 && threads > 1 && threads != 3 && !thorough()) continue;
+      if ((Sanitized || world().size() > 1) && threads > 1 && threads != 3 && !thorough()) continue;
       HybridOptions with = options();
       with.threads = threads;
       SCOPED_TRACE(std::to_string(neighborsOf(stencil)) + " neighbors, " + std::to_string(threads) +

@@ -453,6 +453,7 @@ void onEachNetwork(Body&& body) {
   body(world());
   if (world().size() > 1) return;
   for (const int ranks : {2, 3, 4, 8, Sanitized ? 16 : 50}) {
+    if (testing::slowed() && (ranks == 4 || ranks == 8)) continue;
     VirtualTimeNetworkOptions options;
     options.ranks = ranks;
     options.ranksPerNode = 3;
