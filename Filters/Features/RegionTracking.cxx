@@ -63,7 +63,7 @@ struct Moment {
   FixedScale scale;  // of the samples' volumes
 };
 
-/// Calls `visit(begin, end)` for each run of equal values, as long as it is.
+/// Calls `visit(begin, end)` for each longest run of equal values.
 template <class Visit>
 void visitRuns(const vtkIdType* values, vtkIdType count, Visit&& visit) {
   constexpr vtkIdType Block = 16;  // compared at once, by vector instructions

@@ -187,9 +187,9 @@ class LabeledPiece {
   virtual std::uint32_t sets() const = 0;
   /// NoSet for a cell out of range.
   virtual std::uint32_t setOfCell(std::int64_t cell) const = 0;
+  using VisitCells = std::function<void(std::int64_t begin, std::int64_t end, std::uint32_t set)>;
   /// Calls `visit(begin, end, set)` for the cells in range that are no ghosts, in ascending order:
   /// those of [begin, end) are in the set. Not for hyper trees.
-  using VisitCells = std::function<void(std::int64_t, std::int64_t, std::uint32_t)>;
   virtual void visitOwnCells(const VisitCells& visit) const;
   /// The sets of the connections, in the order of SharedPiece::connectionKeys().
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
