@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -15,6 +14,16 @@ namespace {
 
 // With more bytes arriving, a receiver matches no further messages until some have arrived.
 constexpr std::size_t MostArriving = std::size_t(256) << 20;
+
+/// Whether there is memory for so many bytes, which are allocated then.
+bool tryAllocate(Bytes& bytes, std::uint64_t size) {
+  try {
+    bytes.resize(static_cast<std::size_t>(size));
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -53,11 +62,7 @@ bool MpiArrivals::receiving(Topic topic, Session session) const {
 }
 
 void MpiArrivals::allocate(Arrival& arrival, std::uint64_t size) const {
-  try {
-    arrival.bytes.resize(static_cast<std::size_t>(size));
-  } catch (const std::exception&) {
-    arrival.lost = noMemoryFor(size, arrival.source);
-  }
+  if (!tryAllocate(arrival.bytes, size)) arrival.lost = noMemoryFor(size, arrival.source);
 }
 
 std::string MpiArrivals::noMemoryFor(std::uint64_t size, int source) const {
@@ -84,12 +89,8 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
   }
   const auto size = static_cast<std::size_t>(count);
   Bytes bytes;
-  bool lost = false;
-  try {
-    bytes.resize(size);
-  } catch (const std::bad_alloc&) {
-    lost = true;  // what has been matched must be received all the same
-  }
+  const bool lost = !tryAllocate(bytes, size);
+  // What has been matched must be received all the same.
   std::byte* const buffer = lost ? spare_.data() : bytes.data();
   check(MPI_Mrecv(buffer, count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
   if (size == 0) refuseMessage("empty on the transport's own communicator");
