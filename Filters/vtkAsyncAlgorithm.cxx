@@ -10,6 +10,7 @@
 #include "Common/RunStatistics.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/LargeBuffers.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -24,6 +25,7 @@
 #include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +33,9 @@
 #include <vector>
 
 namespace {
+/// The filters of this process.
+std::atomic<int> filters{0};
+
 /// Seconds between two progress events, which may call back into a client.
 constexpr double EventInterval = 0.02;
 
@@ -49,11 +54,15 @@ void setSatisfyAnyExtent(vtkInformationVector* outputs, bool satisfy) {
 //------------------------------------------------------------------------------
 vtkAsyncAlgorithm::vtkAsyncAlgorithm() : CheckedInputs(new std::vector<tributary::DataVersion>) {
   this->SetController(vtkMultiProcessController::GetGlobalController());
+  ++filters;
 }
 
 //------------------------------------------------------------------------------
 vtkAsyncAlgorithm::~vtkAsyncAlgorithm() {
   this->SetController(nullptr);
+  if (--filters == 0) {
+    tributary::freeKeptBuffers();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -82,7 +91,7 @@ bool vtkAsyncAlgorithm::CanProcess(vtkDataObject* input) {
 void vtkAsyncAlgorithm::CheckInput(vtkDataObject* input) {
   if (input && !this->CanProcess(input)) {
     throw tributary::Error(std::string("the input is a ") + input->GetClassName() +
-                           "; convert it to an unstructured grid, a grid or poly data");
+                           "; convert it to an unstructured grid, a structured grid or poly data");
   }
   tributary::checkStructure(input);
 }

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
-#include <new>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 namespace tributary {
 
-/// Uninitialized memory for random access, aligned to at least 64 bytes. Uses huge pages if the
-/// system provides them, which reduces misses of the translation lookaside buffer.
+/// Allocates uninitialized memory, aligned to at least 64 bytes. From 2 MiB on it uses huge pages
+/// if the system provides them: page faults of small pages take longer than the computation of the
+/// values, and random access misses the translation lookaside buffer less often. The caller
+/// releases the memory with free(). Thread-safe. Throws std::bad_alloc.
+[[nodiscard]] void* allocatePages(std::size_t bytes);
+
+/// Memory of allocatePages() for random access.
 class HugePages {
  public:
   /// Allocates memory. Throws std::bad_alloc.
-  explicit HugePages(std::size_t bytes) {
-    constexpr std::size_t Huge = std::size_t(1) << 21;
-    const std::size_t alignment = bytes >= Huge ? Huge : 64;
-    bytes = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
-    if (!memory_) throw std::bad_alloc();
-#ifdef __linux__
-    if (bytes >= Huge) madvise(memory_.get(), bytes, MADV_HUGEPAGE);
-#endif
-  }
+  explicit HugePages(std::size_t bytes) : memory_(static_cast<std::byte*>(allocatePages(bytes))) {}
   /// The memory, owned by this object.
-  std::byte* data() const {
-    return memory_.get();
-  }
+  std::byte* data() const { return memory_.get(); }
 
  private:
   struct Free {

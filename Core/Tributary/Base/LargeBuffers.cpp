@@ -2,10 +2,13 @@
 #include "Tributary/Base/LargeBuffers.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "Tributary/Base/HugePages.h"
 
 namespace tributary {
 
@@ -15,9 +18,9 @@ namespace {
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t MostBytesKept = 0;
 #else
-constexpr std::size_t MostBytesKept = std::size_t(64) << 20;
+constexpr std::size_t MostBytesKept = std::size_t(256) << 20;
 #endif
-constexpr std::size_t MostBuffersKept = 64;
+constexpr std::size_t MostBuffersKept = 256;
 
 struct Kept {
   void* memory;
@@ -29,6 +32,12 @@ struct Store {
   std::mutex mutex;
   std::vector<Kept> buffers;  // the oldest first
   std::size_t bytes = 0;
+
+  void freeOldest() {
+    std::free(buffers.front().memory);
+    bytes -= buffers.front().bytes;
+    buffers.erase(buffers.begin());
+  }
 };
 
 /// Never destroyed: buffers may outlive all static objects.
@@ -37,8 +46,8 @@ Store& store() {
   return *theStore;
 }
 
-/// Rounds up to one of four sizes for each power of two, so that messages of similar size share
-/// buffers.
+/// Rounds up to one of four sizes for each power of two, so that buffers of similar size serve each
+/// other.
 std::size_t rounded(std::size_t bytes) {
   std::size_t step = LargeBufferBytes / 4;
   while (bytes / step >= 8) step *= 2;
@@ -62,24 +71,38 @@ void* largeBuffer(std::size_t bytes) {
       return memory;
     }
   }
-  return ::operator new(size);
+  try {
+    return allocatePages(size);
+  } catch (const std::bad_alloc&) {
+    if (keptBufferBytes() == 0) throw;
+  }
+  freeKeptBuffers();
+  return allocatePages(size);
 }
 
 void giveBackLargeBuffer(void* memory, std::size_t bytes) noexcept {
   const std::size_t size = rounded(bytes);
   if (size > MostBytesKept) {
-    ::operator delete(memory);
+    std::free(memory);
     return;
   }
   Store& kept = store();
   const std::lock_guard<std::mutex> lock(kept.mutex);
   kept.buffers.push_back({memory, size});
   kept.bytes += size;
-  while (kept.bytes > MostBytesKept || kept.buffers.size() > MostBuffersKept) {
-    ::operator delete(kept.buffers.front().memory);
-    kept.bytes -= kept.buffers.front().bytes;
-    kept.buffers.erase(kept.buffers.begin());
-  }
+  while (kept.bytes > MostBytesKept || kept.buffers.size() > MostBuffersKept) kept.freeOldest();
+}
+
+void freeKeptBuffers() noexcept {
+  Store& kept = store();
+  const std::lock_guard<std::mutex> lock(kept.mutex);
+  while (!kept.buffers.empty()) kept.freeOldest();
+}
+
+std::size_t keptBufferBytes() noexcept {
+  Store& kept = store();
+  const std::lock_guard<std::mutex> lock(kept.mutex);
+  return kept.bytes;
 }
 
 }  // namespace tributary

@@ -41,9 +41,9 @@ TEST(Bytes, EveryTruncationIsAnError) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Reader reader(whole.data(), size);
     const auto error = testing::errorOf([&] {
-      reader.range<double>();
-      reader.value<int>();
-      reader.text();
+      static_cast<void>(reader.range<double>());
+      static_cast<void>(reader.value<int>());
+      static_cast<void>(reader.text());
     });
     EXPECT_NE(error.find("malformed message"), std::string::npos) << "of " << size << " bytes";
   }
@@ -55,7 +55,7 @@ TEST(Bytes, AbsurdLengthsAskForNoMemory) {
     Writer writer;
     writer.value(count).value(1.0);
     const Bytes bytes = writer.take();
-    EXPECT_THROW(Reader(bytes).range<double>(), Error) << count;
+    EXPECT_THROW(static_cast<void>(Reader(bytes).range<double>()), Error) << count;
     std::vector<double> values{5};
     EXPECT_THROW(Reader(bytes).rangeInto(values), Error) << count;
     EXPECT_EQ(values, std::vector<double>{5});
@@ -109,7 +109,20 @@ TEST(Bytes, LargeMemoryIsUsedAgainByOneAtATime) {
     const Bytes bytes(5 << 20);
     freed = bytes.data();
   }
+  EXPECT_GE(keptBufferBytes(), std::size_t(5) << 20);
   EXPECT_EQ(Bytes((5 << 20) - 100).data(), freed);
+  freeKeptBuffers();
+  EXPECT_EQ(keptBufferBytes(), 0u);
+}
+
+TEST(Bytes, BuffersOfAFewHundredMegabytesAreNotKept) {
+  for (int i = 0; i < 40; ++i) {
+    std::vector<Bytes> all;
+    for (int j = 0; j <= i % 4; ++j) all.emplace_back().reserve(std::size_t(90) << 20);
+    all.clear();
+    EXPECT_LE(keptBufferBytes(), std::size_t(256) << 20);
+  }
+  freeKeptBuffers();
 }
 
 }  // namespace
