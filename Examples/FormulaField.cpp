@@ -72,9 +72,7 @@ class Slab : public FieldBlock {
 
   /// The field has no point data to interpolate.
   void weights(const StepRules&, Span<const TrajectoryPoint> points, Weights& out) const override {
-    out.stride = 0;
-    out.count.assign(points.size(), 0);
-    out.cellId.assign(points.size(), 0);
+    out.resize(points.size(), /*mostCorners*/ 0);
   }
 
   std::vector<BlockId> neighbors() const override {

@@ -142,7 +142,8 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   flow->dimension = static_cast<int>(allreduce(transport, ReduceOp::Max, highest));
   if (flow->dimension < 2)
     throw Error(
-        "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume");
+        "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume; choose "
+        "an input with 2-D or 3-D cells");
 
   std::vector<double> box(6, -std::numeric_limits<double>::infinity());  // -lo, hi
   auto& list = flow->pieces;

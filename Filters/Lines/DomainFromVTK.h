@@ -57,14 +57,15 @@ struct FlowDomain {
 /// @param cellCentered  whether the vectors are cell data; ignored on a rank without pieces
 /// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
 ///         cell data in another; if their names differ; or if they do not have three components
-std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
-                                           bool cellCentered);
+[[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport,
+                                                         std::vector<FlowPiece> pieces,
+                                                         bool cellCentered);
 
 /// Collective. Divides the pieces into blocks: about `blocksPerRank` on each rank, and at least one
 /// per leaf.
 /// @param flow  must outlive the returned object, except for its FlowDomain::domain
 /// @param cache  see makeMeshBlocks()
-std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
-                                      int blocksPerRank, MeshCache* cache = nullptr);
+[[nodiscard]] std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& flow,
+                                                    int blocksPerRank, MeshCache* cache = nullptr);
 
 }  // namespace tributary

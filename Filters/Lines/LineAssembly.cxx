@@ -19,34 +19,31 @@
 namespace tributary {
 namespace {
 
-/// Batches that a rank evaluates in a round, half a million points. Rounds bound the memory for
+/// Groups that a rank evaluates in a round, half a million points. Rounds bound the memory for
 /// messages, and the time between two checks for an abort.
-constexpr std::int64_t BatchesPerRound = 2048;
+constexpr std::int64_t GroupsPerRound = 64;
 
 /// Collective. Evaluates all points recorded on all ranks and writes them to their places.
 /// @return the number of points written on this rank
 std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
-                            const std::vector<PointBatch>& batches, const LineTable& table,
+                            const std::vector<PointGroup>& groups, const LineTable& table,
                             const Shares& shares, LineArrays& output) {
-  const auto count = static_cast<std::int64_t>(batches.size());
-  const Span<const PointBatch> all(batches.data(), batches.size());
+  const auto count = static_cast<std::int64_t>(groups.size());
+  const Span<const PointGroup> all(groups.data(), groups.size());
+  const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
   std::int64_t placed = 0;
   ErrorCollector errors;
-  const auto evaluate = [&](std::int64_t begin, std::int64_t end, std::vector<Bytes>& messages) {
+  for (std::int64_t at = 0; at < most; at += GroupsPerRound) {
+    const std::int64_t begin = std::min(at, count), end = std::min(at + GroupsPerRound, count);
+    std::vector<Bytes> messages;
     errors.attempt([&] {
       placed += placeRecorded(transport, evaluator, all.subspan(index(begin), index(end - begin)),
                               table, shares, output, messages);
     });
-  };
-  std::vector<Bytes> messages;
-  if (transport.size() == 1) {
-    evaluate(0, count, messages);
-    errors.agree(transport);
-    return placed;
-  }
-  const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
-  for (std::int64_t at = 0; at < most; at += BatchesPerRound) {
-    evaluate(std::min(at, count), std::min(at + BatchesPerRound, count), messages);
+    if (transport.size() == 1) {
+      if (errors.any()) break;
+      continue;
+    }
     // Throws on all ranks after an error, also of the round before.
     messages = allToAll(transport, std::move(messages), KValues{transport.size()}, errors);
     errors.attempt([&] {
@@ -70,13 +67,13 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                                  settings.rotationScale);
   const std::vector<PointField>& fields = evaluator.fields();
   std::unique_ptr<LineArrays> output;
-  std::vector<PointBatch> batches;
+  std::vector<PointGroup> groups;
   collectively(transport, [&] {
     output = std::make_unique<LineArrays>(transport, fields, table.points);
-    batches = makeBatches(flow, traced);
+    groups = makeGroups(flow, traced);
   });
   const std::int64_t placed =
-      transferPoints(transport, evaluator, batches, table, seeds.shares, *output);
+      transferPoints(transport, evaluator, groups, table, seeds.shares, *output);
   vtkSmartPointer<vtkPolyData> lines;
   collectively(transport, [&] {
     if (placed != table.points)

@@ -18,15 +18,17 @@
 
 #include "Common/FreshArray.h"
 #include "Common/SmpFor.h"
-#include "Lines/LineFrames.h"
+
+#include "Tributary/Advection/Frames.h"
 
 namespace tributary {
 namespace {
 
 /// Points between two checks for an abort.
 constexpr std::int64_t PointsPerPiece = std::int64_t(1) << 20;
-/// Lines between two checks for an abort.
-constexpr std::int64_t LinesPerPiece = 1024;
+/// Lines between two checks for an abort, where they are looked through and where frames are
+/// computed.
+constexpr std::int64_t LinesPerPiece = 1024, LinesPerFramePiece = 64;
 
 /// Touches each page of fresh memory. Points are written to places all over it, so that otherwise
 /// the first ones would wait for all of it, without a look for an abort.
@@ -126,7 +128,12 @@ void addFrames(const Transport& transport, vtkPointData* data, const float* poin
     arrays.velocityDouble = vtkDoubleArray::FastDownCast(velocity)->GetPointer(0);
   arrays.rotation = rotation->GetPointer(0);
   arrays.normals = normals->GetPointer(0);
-  computeFrames(transport, table.lines, arrays);
+  smpForPieces(transport, static_cast<std::int64_t>(table.lines.size()), LinesPerFramePiece,
+               [&](std::int64_t begin, std::int64_t end) {
+                 const std::vector<Polyline> part(table.lines.begin() + begin,
+                                                  table.lines.begin() + end);
+                 computeFrames({part.data(), part.size()}, arrays);
+               });
   // In the order of vtkStreamTracer's output.
   data->RemoveArray("AngularVelocity");
   data->AddArray(rotation);
@@ -142,10 +149,9 @@ LineArrays::LineArrays(const Transport& transport, const std::vector<PointField>
     auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(field.type));
     array->SetName(field.name.c_str());
     array->SetNumberOfComponents(field.components);
-    void* memory = allocateFresh(static_cast<std::size_t>(points) * field.bytes);
-    array->SetVoidArray(memory, points * field.components, 0, vtkFloatArray::VTK_DATA_ARRAY_FREE);
+    setFreshTuples(array, points);
     arrays.push_back(array);
-    data.push_back(static_cast<std::byte*>(memory));
+    data.push_back(static_cast<std::byte*>(array->GetVoidPointer(0)));
     touch(transport, data.back(), points * static_cast<std::int64_t>(field.bytes));
   }
 }

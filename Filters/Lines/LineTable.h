@@ -6,6 +6,7 @@
 
 #include "Tributary/Collective/Shares.h"
 
+#include "Tributary/Advection/Frames.h"
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -27,12 +28,9 @@ struct HalfLine {
   }
 };
 
-/// A polyline of the output.
-struct OutputLine {
-  std::int64_t first = 0;  ///< Position of its first point.
-  std::int64_t points = 0;
-  std::int64_t origin = 0;  ///< Index of the seed within the line.
-  std::int64_t seed = 0;    ///< Position of the seed in the order of all seeds.
+/// A polyline of the output. Its origin is the seed.
+struct OutputLine : Polyline {
+  std::int64_t seed = 0;  ///< Position of the seed in the order of all seeds.
   Reason reason = Reason::None;
 };
 

@@ -32,7 +32,7 @@ struct PointArrayList {
 /// have one tuple for each point, and an array with the name of cell-centered vectors. If the types
 /// of an array differ between blocks, they are promoted to a common type.
 /// @throws Error if point-centered vectors are not in the list
-PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
+[[nodiscard]] PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
 
 /// Local. Returns those arrays of a list whose names are selected: all if there are no names.
 /// Point-centered vectors always are. The name of cell-centered vectors is not missing.

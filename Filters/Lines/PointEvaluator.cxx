@@ -13,6 +13,7 @@
 #include "Common/FreshArray.h"
 #include "Lines/CellVelocity.h"
 
+#include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Base/Error.h"
 
 namespace tributary {
@@ -38,71 +39,38 @@ T missingValue() {
     return T(0);
 }
 
-template <class T, int C, class Out>
-void interpolateFixed(const T* values, const Weights& weights, std::size_t count, Out* out) {
-  const auto stride = static_cast<std::size_t>(weights.stride);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t* ids = &weights.id[i * stride];
-    const double* weight = &weights.weight[i * stride];
-    const int corners = weights.count[i];
-    double sum[C] = {};
-    const auto add = [&](int j) {
-      for (int c = 0; c < C; ++c) sum[c] += weight[j] * static_cast<double>(values[ids[j] * C + c]);
-    };
-    if (corners == 8)  // the usual number: unrolled
-      for (int j = 0; j < 8; ++j) add(j);
-    else
-      for (int j = 0; j < corners; ++j) add(j);
-    for (int c = 0; c < C; ++c) out[i * C + c] = toValue<Out>(sum[c]);
-  }
-}
-
+/// Arrays of any type and number of components, in the order of operations of
+/// interpolateVectors().
 template <class T>
-void interpolate(const T* values, int components, const Weights& weights, std::size_t count,
-                 T* out) {
-  if (!values) {
-    std::fill_n(out, count * static_cast<std::size_t>(components), missingValue<T>());
-    return;
-  }
-  if (components == 1) return interpolateFixed<T, 1, T>(values, weights, count, out);
-  if (components == 3) return interpolateFixed<T, 3, T>(values, weights, count, out);
-  const auto stride = static_cast<std::size_t>(weights.stride);
-  for (std::size_t i = 0; i < count; ++i)
+void interpolateAny(const T* values, int components, const Weights& weights, T* out) {
+  for (std::size_t i = 0; i < weights.points; ++i)
     for (int c = 0; c < components; ++c) {
       double sum = 0;
       for (int j = 0; j < weights.count[i]; ++j)
-        sum += weights.weight[i * stride + static_cast<std::size_t>(j)] *
-               static_cast<double>(
-                   values[weights.id[i * stride + static_cast<std::size_t>(j)] * components + c]);
+        sum +=
+            weights.weight(i, j) * static_cast<double>(values[weights.id(i, j) * components + c]);
       out[i * static_cast<std::size_t>(components) + static_cast<std::size_t>(c)] = toValue<T>(sum);
     }
 }
 
-/// Curl of the interpolated field, from the gradients of the weights.
+/// @param values  null for a piece without the array
+/// @param vectors  a buffer for three numbers per point
 template <class T>
-void curl(const T* values, const Weights& weights, std::size_t count, double* out) {
-  const auto stride = static_cast<std::size_t>(weights.stride);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t* ids = &weights.id[i * stride];
-    const double* gradient = &weights.gradient[3 * i * stride];
-    const int corners = weights.count[i];
-    double x = 0, y = 0, z = 0;
-    const auto add = [&](int j) {
-      const T* v = values + 3 * ids[j];
-      const double* g = gradient + 3 * j;
-      const double u0 = v[0], u1 = v[1], u2 = v[2];
-      x += g[1] * u2 - g[2] * u1;
-      y += g[2] * u0 - g[0] * u2;
-      z += g[0] * u1 - g[1] * u0;
-    };
-    if (corners == 8)
-      for (int j = 0; j < 8; ++j) add(j);
-    else
-      for (int j = 0; j < corners; ++j) add(j);
-    out[3 * i] = x;
-    out[3 * i + 1] = y;
-    out[3 * i + 2] = z;
+void interpolate(const T* values, int components, const Weights& weights, double* vectors, T* out) {
+  const std::size_t count = weights.points * static_cast<std::size_t>(components);
+  if (!values) {
+    std::fill_n(out, count, missingValue<T>());
+    return;
   }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (components == 1) return interpolateScalars(weights, values, out);
+    if (components == 3) {
+      interpolateVectors(weights, values, vectors, nullptr);
+      std::transform(vectors, vectors + count, out, toValue<T>);
+      return;
+    }
+  }
+  interpolateAny(values, components, weights, out);
 }
 
 template <class T>
@@ -159,35 +127,38 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
   if (computeVorticity && flow.cellCentered) averaged_ = averageToPoints(transport, flow);
 }
 
-void PointEvaluator::evaluateVelocity(const ArrayView& velocity, Scratch& scratch,
-                                      std::size_t count) const {
-  scratch.velocity.resize(3 * count);
-  double* out = scratch.velocity.data();
+void PointEvaluator::evaluateVelocity(int piece, Scratch& scratch) const {
   const Weights& weights = scratch.weights;
+  const ArrayView& velocity = velocities_[static_cast<std::size_t>(piece)];
+  const std::size_t room = 3 * weights.groups() * Weights::Lanes;
+  scratch.velocity.resize(room);
+  scratch.vorticity.resize(computeVorticity_ ? room : 0);
+  double* const value = scratch.velocity.data();
+  double* const curl = computeVorticity_ ? scratch.vorticity.data() : nullptr;
   if (flow_.cellCentered) {
-    for (std::size_t i = 0; i < count; ++i)
-      for (int c = 0; c < 3; ++c) {
-        const std::int64_t at = 3 * weights.cellId[i] + c;
-        out[3 * i + static_cast<std::size_t>(c)] =
-            velocity.isDouble ? static_cast<const double*>(velocity.data)[at]
-                              : double(static_cast<const float*>(velocity.data)[at]);
+    if (curl)  // the interpolated velocity is not used
+      interpolateVectors(weights, averaged_[static_cast<std::size_t>(piece)].data(), value, curl);
+    for (std::size_t i = 0; i < weights.points; ++i)
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t at = 3 * static_cast<std::size_t>(weights.cellId[i]) + c;
+        value[3 * i + c] = velocity.isDouble ? static_cast<const double*>(velocity.data)[at]
+                                             : double(static_cast<const float*>(velocity.data)[at]);
       }
-    return;
+  } else if (velocity.isDouble) {
+    interpolateVectors(weights, static_cast<const double*>(velocity.data), value, curl);
+  } else {
+    interpolateVectors(weights, static_cast<const float*>(velocity.data), value, curl);
   }
-  if (velocity.isDouble)
-    interpolateFixed<double, 3>(static_cast<const double*>(velocity.data), weights, count, out);
-  else
-    interpolateFixed<float, 3>(static_cast<const float*>(velocity.data), weights, count, out);
 }
 
-void PointEvaluator::evaluateVorticity(const ArrayView& velocity, int piece, Scratch& scratch,
-                                       std::size_t count, double* vorticity) const {
-  if (flow_.cellCentered)
-    curl(averaged_[static_cast<std::size_t>(piece)].data(), scratch.weights, count, vorticity);
-  else if (velocity.isDouble)
-    curl(static_cast<const double*>(velocity.data), scratch.weights, count, vorticity);
-  else
-    curl(static_cast<const float*>(velocity.data), scratch.weights, count, vorticity);
+void PointEvaluator::prepare(const FieldBlock& block, Span<const TrajectoryPoint> points,
+                             Scratch& scratch) const {
+  scratch.weights.wantGradients = computeVorticity_;
+  block.weights(rules_, points, scratch.weights);
+  const auto piece = static_cast<std::size_t>(block.piece());
+  for (const PointField& field : fields_)
+    if (field.kind == PointField::Kind::Interpolated && sources_[field.array][piece].values)
+      prefetch(scratch.weights, sources_[field.array][piece].values, field.bytes);
 }
 
 void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoint> points,
@@ -195,18 +166,16 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
   using Kind = PointField::Kind;
   const std::size_t count = points.size();
   const int piece = block.piece();
-  const ArrayView& velocity = velocities_[static_cast<std::size_t>(piece)];
-  scratch.weights.wantGradients = computeVorticity_;
-  block.weights(rules_, points, scratch.weights);
+  const std::size_t room = scratch.weights.groups() * Weights::Lanes;
   const bool hasVelocity = computeVorticity_ || flow_.cellCentered;
-  if (hasVelocity) evaluateVelocity(velocity, scratch, count);
+  if (hasVelocity) evaluateVelocity(piece, scratch);
+  scratch.vectors.resize(3 * room);
 
   scratch.buffers.resize(fields_.size());
-  const double* vorticity = nullptr;
   for (std::size_t f = 0; f < fields_.size(); ++f) {
     const PointField& field = fields_[f];
     std::vector<std::byte>& buffer = scratch.buffers[f];
-    buffer.resize(count * field.bytes);
+    buffer.resize(room * field.bytes);
     switch (field.kind) {
       case Kind::Position: {
         auto* out = bufferOf<float>(buffer);
@@ -222,7 +191,8 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
       case Kind::Interpolated: {
         if (hasVelocity && f == velocityField_) {  // done already
           switch (field.type) {
-            vtkTemplateMacro(std::transform(scratch.velocity.begin(), scratch.velocity.end(),
+            vtkTemplateMacro(std::transform(scratch.velocity.data(),
+                                            scratch.velocity.data() + 3 * count,
                                             bufferOf<VTK_TT>(buffer), toValue<VTK_TT>));
           }
           break;
@@ -230,10 +200,11 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         const void* values = sources_[field.array][static_cast<std::size_t>(piece)].values;
         switch (field.type) {
           vtkTemplateMacro(interpolate(static_cast<const VTK_TT*>(values), field.components,
-                                       scratch.weights, count, bufferOf<VTK_TT>(buffer)));
+                                       scratch.weights, scratch.vectors.data(),
+                                       bufferOf<VTK_TT>(buffer)));
           default:
             throw Error("the array \"" + field.name +
-                        "\" is of a type that cannot be interpolated");
+                        "\" is of a type that cannot be interpolated; remove it from Point Arrays");
         }
         break;
       }
@@ -241,14 +212,13 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         std::copy_n(scratch.velocity.data(), 3 * count, bufferOf<double>(buffer));
         break;
       case Kind::Vorticity:
-        evaluateVorticity(velocity, piece, scratch, count, bufferOf<double>(buffer));
-        vorticity = bufferOf<double>(buffer);
+        std::copy_n(scratch.vorticity.data(), 3 * count, bufferOf<double>(buffer));
         break;
       case Kind::AngularVelocity: {
         auto* out = bufferOf<double>(buffer);
         for (std::size_t i = 0; i < count; ++i) {
           const double* v = &scratch.velocity[3 * i];
-          const double* w = vorticity + 3 * i;
+          const double* w = &scratch.vorticity[3 * i];
           const double speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
           out[i] =
               speed > 0 ? (w[0] * v[0] + w[1] * v[1] + w[2] * v[2]) / speed * rotationScale_ : 0.0;

@@ -36,14 +36,17 @@ class PointEvaluator {
   /// Index of the field with the velocity.
   std::size_t velocityField() const { return velocityField_; }
 
-  /// Buffers of one thread: weights, velocities, and the tuples of each field.
+  /// Buffers of one thread: weights, vectors, and the tuples of each field.
   struct Scratch {
     Weights weights;
     std::vector<std::vector<std::byte>> buffers;
-    std::vector<double> velocity;
+    std::vector<double> velocity, vorticity, vectors;
   };
 
-  /// Thread-safe. Writes the tuples of `points`, which `block` recorded, to scratch.buffers.
+  /// Thread-safe. Computes the weights of `points`, which `block` recorded, and starts to load what
+  /// evaluate() interpolates: best some time before that.
+  void prepare(const FieldBlock& block, Span<const TrajectoryPoint> points, Scratch& scratch) const;
+  /// Thread-safe. Writes the tuples of the points of the last prepare() to scratch.buffers.
   void evaluate(const FieldBlock& block, Span<const TrajectoryPoint> points,
                 Scratch& scratch) const;
 
@@ -54,9 +57,8 @@ class PointEvaluator {
     const void* values = nullptr;
   };
 
-  void evaluateVelocity(const ArrayView& velocity, Scratch& scratch, std::size_t count) const;
-  void evaluateVorticity(const ArrayView& velocity, int piece, Scratch& scratch, std::size_t count,
-                         double* vorticity) const;
+  /// The velocity, and the vorticity if it is wanted.
+  void evaluateVelocity(int piece, Scratch& scratch) const;
 
   const FlowDomain& flow_;
   StepRules rules_;

@@ -4,239 +4,356 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "Common/SmpFor.h"
 
+#include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::size_t PointsPerBatch = 256;
+constexpr std::size_t PointsPerGroup = 8192;
+/// Points that are evaluated together: their weights and values stay in the nearest cache.
+constexpr std::size_t PointsPerBatch = 64;
 
-/// Batches and received records between two checks for an abort.
-constexpr std::size_t BatchesPerPiece = 256;
-constexpr std::int64_t RecordsPerPiece = std::int64_t(1) << 19;
+/// Groups and received runs between two checks for an abort.
+constexpr std::int64_t GroupsPerPiece = 16;
+constexpr std::int64_t RunsPerPiece = 1024;
 
-/// Numbers that are kept for each rank and group of batches: 32 MB of them, with few ranks.
-constexpr std::size_t Places = std::size_t(1) << 22;
-/// At least so many groups are made, for the threads' sake.
-constexpr std::size_t Groups = 64;
-
-/// Copies one tuple; the usual sizes as plain moves.
-inline void copyTuple(std::byte* to, const std::byte* from, std::size_t bytes) {
-  switch (bytes) {
-    case 4:
-      std::memcpy(to, from, 4);
-      break;
-    case 8:
-      std::memcpy(to, from, 8);
-      break;
-    case 12:
-      std::memcpy(to, from, 12);
-      break;
-    case 24:
-      std::memcpy(to, from, 24);
-      break;
-    default:
-      std::memcpy(to, from, bytes);
-  }
-}
-
-/// How a point travels: its line and its index on it, and then a tuple for each field.
-struct Record {
-  static constexpr std::size_t Header = sizeof(std::int64_t) + sizeof(std::int32_t);
-
+/// Points of a line with consecutive indices.
+struct PointRun {
   std::int64_t line;
-  std::int32_t index;
-
-  static std::size_t bytes(const std::vector<PointField>& fields) {
-    std::size_t bytes = Header;
-    for (const PointField& field : fields) bytes += field.bytes;
-    return bytes;
-  }
-  static Record read(const std::byte* from) {
-    Record record;
-    std::memcpy(&record.line, from, sizeof record.line);
-    std::memcpy(&record.index, from + sizeof record.line, sizeof record.index);
-    return record;
-  }
-  void write(std::byte* to) const {
-    std::memcpy(to, &line, sizeof line);
-    std::memcpy(to + sizeof line, &index, sizeof index);
-  }
+  std::int32_t first;
+  std::int32_t count;
 };
 
-std::int64_t placeOf(const LineTable& table, std::int64_t line, std::int32_t index) {
-  const HalfLine* half = table.find(line);
-  return half ? half->place(index) : -1;
+/// How a run travels: this, and then for each field one tuple per point.
+constexpr std::size_t RunHeader = sizeof(PointRun);
+static_assert(RunHeader == 16);
+
+std::size_t bytesPerPoint(const std::vector<PointField>& fields) {
+  std::size_t bytes = 0;
+  for (const PointField& field : fields) bytes += field.bytes;
+  return bytes;
 }
 
-/// The messages to the other ranks, and where in them the records of each group of consecutive
-/// batches begin. A group is worked on by one thread.
-struct Packing {
-  std::size_t batchesPerGroup = 1;
-  std::vector<std::int64_t> first;  // [group * ranks + rank], in records
-  std::vector<Bytes> buffers;
-
-  std::int64_t groups(std::size_t batches) const {
-    return static_cast<std::int64_t>((batches + batchesPerGroup - 1) / batchesPerGroup);
-  }
-  /// Between two checks for an abort.
-  std::int64_t groupsPerPiece() const {
-    return static_cast<std::int64_t>(std::max<std::size_t>(1, BatchesPerPiece / batchesPerGroup));
-  }
+/// Where the points of a run are in the output.
+struct Placement {
+  std::int32_t skipped = 0;  ///< Points at the beginning of the run that are not output.
+  std::int32_t count = 0;    ///< Points after them that are.
+  std::int64_t place = 0;    ///< Position of the first of these,
+  std::int64_t sign = 1;     ///< and the step to the next one.
 };
 
-/// Room for all points that belong to other ranks' lines.
-Packing planPacking(const Transport& transport, Span<const PointBatch> batches,
-                    const Shares& shares, std::size_t bytesPerRecord) {
-  const auto ranks = static_cast<std::size_t>(shares.ranks);
-  Packing packing;
-  const std::size_t mostGroups = std::max(Groups, Places / ranks);
-  packing.batchesPerGroup =
-      std::max<std::size_t>(1, (batches.size() + mostGroups - 1) / mostGroups);
-  const std::int64_t groups = packing.groups(batches.size());
-  packing.first.assign(static_cast<std::size_t>(groups) * ranks, 0);
-  smpForPieces(
-      transport, groups, packing.groupsPerPiece(), [&](std::int64_t begin, std::int64_t end) {
-        for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g) {
-          const std::size_t stop = std::min(batches.size(), (g + 1) * packing.batchesPerGroup);
-          for (std::size_t b = g * packing.batchesPerGroup; b < stop; ++b)
-            for (const TrajectoryPoint& point : batches[b].points)
-              ++packing
-                    .first[g * ranks + static_cast<std::size_t>(shares.ownerOf(point.line >> 1))];
-        }
-      });
-  packing.buffers.resize(ranks);
-  for (std::size_t r = 0; r < ranks; ++r) {
-    std::int64_t total = 0;
-    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) {
-      const std::int64_t count = packing.first[g * ranks + r];
-      packing.first[g * ranks + r] = total;
-      total += count;
+Placement placementOf(const LineTable& table, const PointRun& run) {
+  Placement placement;
+  const HalfLine* half = table.find(run.line);
+  if (!half || !half->isOutput || run.first < 0) return placement;
+  placement.skipped = half->skipsSeed && run.first == 0 ? 1 : 0;
+  const std::int64_t first = run.first + std::int64_t(placement.skipped);
+  const std::int64_t end =
+      std::min<std::int64_t>(run.first + std::int64_t(run.count), half->points);
+  placement.count = static_cast<std::int32_t>(std::max<std::int64_t>(0, end - first));
+  placement.place = half->base + half->sign * first;
+  placement.sign = half->sign;
+  return placement;
+}
+
+/// Copies tuples to places with a step of 1 or -1 tuples.
+void copyTuples(std::byte* to, std::int64_t sign, const std::byte* from, std::size_t count,
+                std::size_t bytes) {
+  if (sign > 0) {
+    std::memcpy(to, from, count * bytes);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(to - i * bytes, from + i * bytes, bytes);
+}
+
+/// Sorts points by their lines, which change from point to point where particles advance in turns.
+class RunSorter {
+ public:
+  /// @param order  output: the points, those of a run after one another
+  /// @param runs   output: as long as possible
+  void sort(Span<const TrajectoryPoint> points, std::vector<std::uint16_t>& order,
+            std::vector<PointRun>& runs) {
+    ++stamp_;
+    begin_.clear();
+    slots_.resize(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t slot = slotOf(points[i].line);
+      slots_[i] = static_cast<std::uint16_t>(slot);
+      ++begin_[slot];
     }
-    if (r == static_cast<std::size_t>(transport.rank()) || total == 0) continue;
-    const std::size_t bytes = static_cast<std::size_t>(total) * bytesPerRecord;
-    packing.buffers[r].reserve(bytes + AllToAll::Tail);
-    packing.buffers[r].resize(bytes);
+    std::uint32_t sum = 0;
+    for (std::uint32_t& count : begin_) sum += std::exchange(count, sum);
+    order.resize(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i)
+      order[begin_[slots_[i]]++] = static_cast<std::uint16_t>(i);
+    runs.clear();
+    for (const std::uint16_t i : order) {
+      const TrajectoryPoint& point = points[i];
+      if (!runs.empty() && runs.back().line == point.line &&
+          std::int64_t(runs.back().first) + runs.back().count == point.index)
+        ++runs.back().count;
+      else
+        runs.push_back({point.line, point.index, 1});
+    }
   }
-  return packing;
+
+ private:
+  struct Entry {
+    std::int64_t line = 0;
+    std::uint32_t stamp = 0;
+    std::uint32_t slot = 0;
+  };
+
+  /// Lines are numbered in the order of their first points.
+  std::size_t slotOf(std::int64_t line) {
+    std::size_t at = scramble(static_cast<std::uint64_t>(line)) & (table_.size() - 1);
+    while (table_[at].stamp == stamp_ && table_[at].line != line)
+      at = (at + 1) & (table_.size() - 1);
+    if (table_[at].stamp != stamp_) {
+      table_[at] = {line, stamp_, static_cast<std::uint32_t>(begin_.size())};
+      begin_.push_back(0);
+    }
+    return table_[at].slot;
+  }
+
+  std::vector<Entry> table_ = std::vector<Entry>(2 * PointsPerGroup);
+  std::uint32_t stamp_ = 0;
+  std::vector<std::uint16_t> slots_;  // per point
+  std::vector<std::uint32_t> begin_;  // per line
+};
+
+/// The points of a group, sorted, and where they go.
+struct SortedGroup {
+  struct Run : PointRun {
+    int rank;
+    Placement placement;  ///< If the rank is this one.
+    std::size_t offset;   ///< Otherwise: in the message to the rank.
+  };
+  std::vector<std::uint16_t> order;
+  std::vector<Run> runs;
+};
+
+/// Sorts all groups. @return how many of their points are output here
+std::int64_t sortGroups(const Transport& transport, Span<const PointGroup> groups,
+                        const LineTable& table, const Shares& shares,
+                        std::vector<SortedGroup>& sorted) {
+  const int rank = transport.rank();
+  std::atomic<std::int64_t> placed{0};
+  smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece,
+               [&](std::int64_t begin, std::int64_t end) {
+                 RunSorter sorter;
+                 std::vector<PointRun> runs;
+                 for (std::size_t g = index(begin); g < index(end); ++g) {
+                   sorter.sort(groups[g].points, sorted[g].order, runs);
+                   sorted[g].runs.clear();
+                   for (const PointRun& run : runs) {
+                     const int owner = shares.ranks > 1 ? shares.ownerOf(run.line >> 1) : rank;
+                     const Placement placement =
+                         owner == rank ? placementOf(table, run) : Placement{};
+                     placed += placement.count;
+                     sorted[g].runs.push_back({run, owner, placement, 0});
+                   }
+                 }
+               });
+  return placed;
 }
 
-/// Evaluates points: those of this rank's lines go to their places in the output,
-/// the others into the messages. @return how many went to their places
-std::int64_t evaluatePoints(const Transport& transport, const PointEvaluator& evaluator,
-                            Span<const PointBatch> batches, const LineTable& table,
-                            const Shares& shares, Packing& packing, LineArrays& output) {
-  const int rank = transport.rank();
-  const std::vector<PointField>& fields = evaluator.fields();
-  const std::size_t bytesPerRecord = Record::bytes(fields);
-  const auto ranks = static_cast<std::size_t>(shares.ranks);
-  std::atomic<std::int64_t> placed{0};
-  const std::int64_t groups = packing.groups(batches.size());
-  smpForPieces(
-      transport, groups, packing.groupsPerPiece(), [&](std::int64_t begin, std::int64_t end) {
-        PointEvaluator::Scratch scratch;
-        std::int64_t placedHere = 0;
-        std::vector<std::byte*> target(PointsPerBatch);  // a record, or null
-        std::vector<std::int64_t> place(PointsPerBatch);
-        std::vector<std::int64_t> next(ranks);
-        const auto firstBatch = static_cast<std::size_t>(begin) * packing.batchesPerGroup;
-        const auto endBatch =
-            std::min(batches.size(), static_cast<std::size_t>(end) * packing.batchesPerGroup);
-        for (std::size_t b = firstBatch; b < endBatch; ++b) {
-          const auto points = batches[b].points;
-          evaluator.evaluate(*batches[b].block, points, scratch);
-          if (ranks > 1 && b % packing.batchesPerGroup == 0)
-            std::copy_n(&packing.first[b / packing.batchesPerGroup * ranks], ranks, next.begin());
-          bool allHere = true;
-          for (std::size_t i = 0; i < points.size(); ++i) {
-            const int owner = ranks > 1 ? shares.ownerOf(points[i].line >> 1) : rank;
-            target[i] = nullptr;
-            if (owner == rank) {
-              place[i] = placeOf(table, points[i].line, points[i].index);
-              placedHere += place[i] >= 0;
-              continue;
-            }
-            allHere = false;
-            const auto r = static_cast<std::size_t>(owner);
-            std::byte* record =
-                packing.buffers[r].data() + static_cast<std::size_t>(next[r]++) * bytesPerRecord;
-            Record{points[i].line, points[i].index}.write(record);
-            target[i] = record + Record::Header;
-            place[i] = -1;
-          }
-          std::size_t offset = 0;
-          for (std::size_t f = 0; f < fields.size(); ++f) {
-            const std::size_t bytes = fields[f].bytes;
-            const std::byte* from = scratch.buffers[f].data();
-            for (std::size_t i = 0; i < points.size(); ++i, from += bytes) {
-              if (place[i] >= 0)
-                copyTuple(output.data[f] + static_cast<std::size_t>(place[i]) * bytes, from, bytes);
-              else if (!allHere && target[i])
-                copyTuple(target[i] + offset, from, bytes);
-            }
-            offset += bytes;
-          }
+/// Reserves room in the messages for the runs of other ranks' lines, and writes their headers.
+std::vector<Bytes> layOutMessages(const Transport& transport, const Shares& shares,
+                                  std::size_t bytes, std::vector<SortedGroup>& sorted) {
+  std::vector<std::size_t> size(index(shares.ranks), 0);
+  for (SortedGroup& group : sorted)
+    for (SortedGroup::Run& run : group.runs) {
+      if (run.rank == transport.rank()) continue;
+      std::size_t& end = size[index(run.rank)];
+      run.offset = end;
+      end += RunHeader + index(run.count) * bytes;
+    }
+  std::vector<Bytes> messages(size.size());
+  for (std::size_t r = 0; r < size.size(); ++r) {
+    if (size[r] == 0) continue;
+    messages[r].reserve(size[r] + AllToAll::Tail);
+    messages[r].resize(size[r]);
+  }
+  for (const SortedGroup& group : sorted)
+    for (const SortedGroup::Run& run : group.runs)
+      if (run.rank != transport.rank())
+        std::memcpy(messages[index(run.rank)].data() + run.offset,
+                    static_cast<const PointRun*>(&run), RunHeader);
+  return messages;
+}
+
+/// Evaluates the points of groups in batches, and writes them to the output or the messages. While
+/// a batch is evaluated, the data of the next one are on their way from memory.
+class GroupWriter {
+ public:
+  GroupWriter(int rank, const PointEvaluator& evaluator, LineArrays& output,
+              std::vector<Bytes>& messages)
+      : rank_(rank), evaluator_(evaluator), output_(output), messages_(messages) {}
+
+  /// @param sorted  must outlive the next call of finish()
+  void write(const PointGroup& group, const SortedGroup& sorted) {
+    std::size_t at = 0;  // in the order
+    for (const SortedGroup::Run& run : sorted.runs) {
+      std::size_t first = 0, end = index(run.count);
+      if (run.rank == rank_) {
+        first = index(run.placement.skipped);
+        end = first + index(run.placement.count);
+      }
+      for (std::size_t i = first; i < end;) {
+        Batch& batch = batches_[current_];
+        const std::size_t count = std::min(end - i, PointsPerBatch - batch.filled);
+        for (std::size_t n = 0; n < count; ++n)
+          batch.points[batch.filled + n] = group.points[sorted.order[at + i + n]];
+        batch.segments.push_back({&run, i - first, batch.filled, count});
+        batch.filled += count;
+        i += count;
+        if (batch.filled == PointsPerBatch) turn(*group.block);
+      }
+      at += index(run.count);
+    }
+    if (batches_[current_].filled > 0) turn(*group.block);
+  }
+
+  void finish() { complete(batches_[1 - current_]); }
+
+ private:
+  /// A part of a run in a batch.
+  struct Segment {
+    const SortedGroup::Run* run;
+    std::size_t begin;  ///< In the points of the run that are written.
+    std::size_t at;     ///< In the batch.
+    std::size_t count;
+  };
+
+  struct Batch {
+    const FieldBlock* block = nullptr;
+    TrajectoryPoint points[PointsPerBatch];
+    std::size_t filled = 0;
+    std::vector<Segment> segments;
+    PointEvaluator::Scratch scratch;
+  };
+
+  /// Prepares the batch that is full, and completes the one before.
+  void turn(const FieldBlock& block) {
+    Batch& batch = batches_[current_];
+    batch.block = &block;
+    evaluator_.prepare(block, {batch.points, batch.filled}, batch.scratch);
+    current_ = 1 - current_;
+    complete(batches_[current_]);
+  }
+
+  void complete(Batch& batch) {
+    if (batch.filled == 0) return;
+    evaluator_.evaluate(*batch.block, {batch.points, batch.filled}, batch.scratch);
+    const std::vector<PointField>& fields = evaluator_.fields();
+    for (const Segment& segment : batch.segments) {
+      const SortedGroup::Run& run = *segment.run;
+      const bool isHere = run.rank == rank_;
+      const std::int64_t place =
+          run.placement.place + run.placement.sign * std::int64_t(segment.begin);
+      std::byte* column =
+          isHere ? nullptr : messages_[index(run.rank)].data() + run.offset + RunHeader;
+      for (std::size_t f = 0; f < fields.size(); ++f) {
+        const std::size_t bytes = fields[f].bytes;
+        const std::byte* from = batch.scratch.buffers[f].data() + segment.at * bytes;
+        if (isHere) {
+          copyTuples(output_.data[f] + index(place) * bytes, run.placement.sign, from,
+                     segment.count, bytes);
+        } else {
+          std::memcpy(column + segment.begin * bytes, from, segment.count * bytes);
+          column += index(run.count) * bytes;
         }
-        placed += placedHere;
-      });
-  return placed;
+      }
+    }
+    batch.segments.clear();
+    batch.filled = 0;
+  }
+
+  int rank_;
+  const PointEvaluator& evaluator_;
+  LineArrays& output_;
+  std::vector<Bytes>& messages_;
+  Batch batches_[2];
+  int current_ = 0;
+};
+
+/// The places in a message where runs begin. @throws Error if it is malformed
+std::vector<std::size_t> runsOf(const Bytes& message, std::size_t bytes) {
+  std::vector<std::size_t> offsets;
+  Reader reader(message);
+  while (!reader.atEnd()) {
+    offsets.push_back(message.size() - reader.remaining());
+    const auto run = reader.value<PointRun>();
+    if (run.count < 1 || index(run.count) > reader.remaining() / bytes)
+      refuseMessage("points of another size");
+    (void)reader.raw(index(run.count) * bytes);
+  }
+  return offsets;
 }
 
 }  // namespace
 
-std::vector<PointBatch> makeBatches(const FlowDomain& flow, const TraceResult& traced) {
-  std::vector<PointBatch> batches;
+std::vector<PointGroup> makeGroups(const FlowDomain& flow, const TraceResult& traced) {
+  std::vector<PointGroup> groups;
   for (std::size_t b = 0; b < traced.logs.size(); ++b)
     for (const TrajectoryLog& log : traced.logs[b])
       for (std::size_t c = 0; c < log.chunkCount(); ++c) {
         const auto chunk = log.chunk(c);
-        for (std::size_t at = 0; at < chunk.size(); at += PointsPerBatch)
-          batches.push_back({flow.domain->blocks[b].get(),
-                             chunk.subspan(at, std::min(PointsPerBatch, chunk.size() - at))});
+        for (std::size_t at = 0; at < chunk.size(); at += PointsPerGroup)
+          groups.push_back({flow.domain->blocks[b].get(),
+                            chunk.subspan(at, std::min(PointsPerGroup, chunk.size() - at))});
       }
-  return batches;
+  return groups;
 }
 
 std::int64_t placeRecorded(const Transport& transport, const PointEvaluator& evaluator,
-                           Span<const PointBatch> batches, const LineTable& table,
+                           Span<const PointGroup> groups, const LineTable& table,
                            const Shares& shares, LineArrays& output, std::vector<Bytes>& messages) {
-  Packing packing;
-  if (shares.ranks > 1)
-    packing = planPacking(transport, batches, shares, Record::bytes(evaluator.fields()));
-  const std::int64_t placed =
-      evaluatePoints(transport, evaluator, batches, table, shares, packing, output);
-  messages = std::move(packing.buffers);
+  std::vector<SortedGroup> sorted(groups.size());
+  const std::int64_t placed = sortGroups(transport, groups, table, shares, sorted);
+  messages = layOutMessages(transport, shares, bytesPerPoint(evaluator.fields()), sorted);
+  smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece,
+               [&](std::int64_t begin, std::int64_t end) {
+                 GroupWriter writer(transport.rank(), evaluator, output, messages);
+                 for (std::size_t g = index(begin); g < index(end); ++g)
+                   writer.write(groups[g], sorted[g]);
+                 writer.finish();
+               });
   return placed;
 }
 
 std::int64_t placeReceived(const Transport& transport, const Bytes& message,
                            const std::vector<PointField>& fields, const LineTable& table,
                            LineArrays& output) {
-  const std::size_t bytesPerRecord = Record::bytes(fields);
-  if (message.size() % bytesPerRecord != 0) refuseMessage("points of another size");
-  const auto records = static_cast<std::int64_t>(message.size() / bytesPerRecord);
+  const std::vector<std::size_t> runs = runsOf(message, bytesPerPoint(fields));
   std::atomic<std::int64_t> placed{0};
-  smpForPieces(transport, records, RecordsPerPiece, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t placedHere = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::byte* record = message.data() + static_cast<std::size_t>(i) * bytesPerRecord;
-      const auto [line, index] = Record::read(record);
-      const std::int64_t place = placeOf(table, line, index);
-      if (place < 0) continue;
-      ++placedHere;
-      const std::byte* from = record + Record::Header;
-      for (std::size_t f = 0; f < fields.size(); ++f) {
-        const std::size_t size = fields[f].bytes;
-        copyTuple(output.data[f] + static_cast<std::size_t>(place) * size, from, size);
-        from += size;
-      }
-    }
-    placed += placedHere;
-  });
+  smpForPieces(transport, std::int64_t(runs.size()), RunsPerPiece,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::size_t r = index(begin); r < index(end); ++r) {
+                   const std::byte* from = message.data() + runs[r];
+                   PointRun run;
+                   std::memcpy(&run, from, RunHeader);
+                   from += RunHeader;
+                   const Placement placement = placementOf(table, run);
+                   if (placement.count == 0) continue;
+                   for (std::size_t f = 0; f < fields.size(); ++f) {
+                     const std::size_t bytes = fields[f].bytes;
+                     copyTuples(output.data[f] + index(placement.place) * bytes, placement.sign,
+                                from + index(placement.skipped) * bytes, index(placement.count),
+                                bytes);
+                     from += index(run.count) * bytes;
+                   }
+                   placed += placement.count;
+                 }
+               });
   return placed;
 }
 

@@ -16,33 +16,35 @@
 
 namespace tributary {
 
-/// Recorded points that are evaluated together: their weights and values stay in the nearest
-/// caches.
-struct PointBatch {
+/// Recorded points that one thread evaluates: few enough for the cache.
+struct PointGroup {
   const FieldBlock* block;
-  Span<const TrajectoryPoint> points;  ///< At most 256.
+  Span<const TrajectoryPoint> points;  ///< At most 8192.
 };
 
 /// Local. All points recorded on this rank.
-/// @param traced  must outlive the batches, like `flow`
-std::vector<PointBatch> makeBatches(const FlowDomain& flow, const TraceResult& traced);
+/// @param traced  must outlive the groups, like `flow`
+[[nodiscard]] std::vector<PointGroup> makeGroups(const FlowDomain& flow, const TraceResult& traced);
 
 // The following functions throw an Error of kind Aborted if the transport is interrupted.
 
 /// Local. Evaluates points recorded on this rank. Points of this rank's lines are written to their
 /// positions in the output; the other points are added to the messages to the ranks of their lines.
+/// Consecutive points of a line are evaluated, sent and written together.
 /// @param shares  of the seeds; they define the rank of each line
 /// @param messages  output: one for each rank, empty for this rank
 /// @return the number of points written to the output
-std::int64_t placeRecorded(const Transport& transport, const PointEvaluator& evaluator,
-                           Span<const PointBatch> batches, const LineTable& table,
-                           const Shares& shares, LineArrays& output, std::vector<Bytes>& messages);
+[[nodiscard]] std::int64_t placeRecorded(const Transport& transport,
+                                         const PointEvaluator& evaluator,
+                                         Span<const PointGroup> groups, const LineTable& table,
+                                         const Shares& shares, LineArrays& output,
+                                         std::vector<Bytes>& messages);
 
 /// Local. Writes the points of a message to their positions in the output.
 /// @return the number of points written
 /// @throws Error if the message is malformed
-std::int64_t placeReceived(const Transport& transport, const Bytes& message,
-                           const std::vector<PointField>& fields, const LineTable& table,
-                           LineArrays& output);
+[[nodiscard]] std::int64_t placeReceived(const Transport& transport, const Bytes& message,
+                                         const std::vector<PointField>& fields,
+                                         const LineTable& table, LineArrays& output);
 
 }  // namespace tributary

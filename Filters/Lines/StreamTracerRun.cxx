@@ -253,8 +253,10 @@ void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
       allreduce(context_.transport, ReduceOp::Or, std::int64_t(vectorsLeaveSurface(flow))) != 0;
   if (context_.transport.rank() != 0) return;
   for (const std::string& name : arrays.dropped)
-    context_.warn("The point array \"" + name +
-                  "\" is not interpolated: its number of components differs between blocks.");
+    context_.warn(
+        "The point array \"" + name +
+        "\" is not interpolated: its number of components differs between blocks; store it "
+        "with the same number in all blocks.");
   for (const std::string& name : arrays.missing)
     context_.warn("The input has no point array \"" + name +
                   "\" that can be interpolated; remove it from Point Arrays.");
@@ -275,7 +277,8 @@ void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
   if (sums[0] > 0)
     context_.warn(std::to_string(sums[0]) +
                   " lines end where the vectors are not finite numbers (ReasonForTermination " +
-                  std::to_string(static_cast<int>(Reason::UnexpectedValue)) + ").");
+                  std::to_string(static_cast<int>(Reason::UnexpectedValue)) +
+                  "); replace these values to continue the lines.");
 }
 
 void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seeds,

@@ -88,9 +88,10 @@ class StreamTracerRun {
                                     std::int64_t& skippedTrees);
   TraceOptions makeOptions(const FlowDomain& flow);
   void cut(FlowDomain& flow, int blocksPerRank);
-  bool tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options);
-  bool chooseSetting(FlowDomain& flow, const SeedList& seeds, const TraceOptions& options,
-                     PropertyList properties, std::size_t& trials);
+  [[nodiscard]] bool tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options);
+  [[nodiscard]] bool chooseSetting(FlowDomain& flow, const SeedList& seeds,
+                                   const TraceOptions& options, PropertyList properties,
+                                   std::size_t& trials);
   void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);

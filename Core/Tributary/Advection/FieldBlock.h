@@ -12,6 +12,7 @@
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Advection/Weights.h"
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Assignment.h"
@@ -40,18 +41,6 @@ struct CellMatch {
       if (key[a] != other.key[a]) return key[a] < other.key[a];
     return content < other.content;
   }
-};
-
-/// The interpolation of point data at a batch of recorded points: value(i) = sum over j < count[i]
-/// of weight[i * stride + j] * data[id[i * stride + j]].
-struct Weights {
-  int stride = 0;
-  bool wantGradients = false;    ///< Set by the caller.
-  std::vector<int> count;        ///< Points of the cell, per recorded point.
-  std::vector<std::int64_t> id;  ///< Point numbers in the piece that the block came from.
-  std::vector<double> weight;
-  std::vector<double> gradient;      ///< d weight / d (x, y, z): [(i * stride + j) * 3 + axis].
-  std::vector<std::int64_t> cellId;  ///< Cell number in the piece, per recorded point.
 };
 
 /// A block of a steady velocity field: its cells, their velocities, and links to the neighboring

@@ -79,12 +79,12 @@ PieceSummary summaryOf(const MeshTopology& topology) {
   return summary;
 }
 
-/// The points of used cells that other pieces may have, too: all of them if ids identify points,
+/// The points of candidates that other pieces may have, too: all of them if ids identify points,
 /// otherwise those in the box of another piece.
 /// @param number  of the piece among those of all ranks
 std::vector<bool> borderPoints(const MeshTopology& topology, const BoxIndex& boxes, BlockId number,
                                bool byId) {
-  std::vector<bool> border = topology.usedPoints();
+  std::vector<bool> border = topology.candidatePoints();
   if (byId) return border;
   for (std::size_t i = 0; i < border.size(); ++i) {
     if (!border[i]) continue;

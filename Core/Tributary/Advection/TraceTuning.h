@@ -48,7 +48,8 @@ struct TraceTuning {
 ///                ranks. There are no trials with a budget of less than three runs: the
 ///                settings of one cut need more than a third. Default: 0.3.
 /// @return the best setting, the same on all ranks
-TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
-                      Span<const Seed> seeds, const TraceOptions& options, double budget = 0.3);
+[[nodiscard]] TraceTuning tuneTrace(Transport& transport, const std::vector<TraceSetting>& settings,
+                                    Span<const Seed> seeds, const TraceOptions& options,
+                                    double budget = 0.3);
 
 }  // namespace tributary

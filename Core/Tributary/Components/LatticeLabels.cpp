@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/InstructionSet.h"
 #include "Tributary/Components/UnionFind.h"
 #include "Tributary/Components/detail/LatticeKernel.h"
 
@@ -18,16 +19,9 @@ using namespace detail;
 namespace {
 
 const LatticeKernel& kernel() {
-#if defined(__x86_64__)
-  static const LatticeKernel& chosen =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt")
-          ? latticeKernelAvx2
-          : latticeKernelBaseline;
-  return chosen;
-#else
-  return latticeKernelBaseline;
-#endif
+  static const LatticeKernel* const selected =
+      selectKernel<&latticeKernelBaseline, &latticeKernelAvx2>();
+  return *selected;
 }
 
 /// The kernels only read what writeLabels() hands them.

@@ -10,8 +10,8 @@
 #include "Advection/MeshPieces.h"
 #include "Advection/TracedLines.h"
 #include "Support/World.h"
-#include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
+#include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Transport/Loopback.h"
 
@@ -409,10 +409,10 @@ TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
         double sum = 0, value = 0, expected = 0, gradient[3] = {0, 0, 0};
         for (int i = 0; i < w.count[0]; ++i) {
           double f = 0;
-          for (std::size_t a = 0; a < 3; ++a) f += slope[a] * x[3 * w.id[std::size_t(i)] + int(a)];
-          sum += w.weight[std::size_t(i)];
-          value += w.weight[std::size_t(i)] * f;
-          for (std::size_t a = 0; a < 3; ++a) gradient[a] += w.gradient[3 * std::size_t(i) + a] * f;
+          for (std::size_t a = 0; a < 3; ++a) f += slope[a] * x[3 * w.id(0, i) + int(a)];
+          sum += w.weight(0, i);
+          value += w.weight(0, i) * f;
+          for (int a = 0; a < 3; ++a) gradient[a] += w.gradient(0, i, a) * f;
         }
         for (std::size_t a = 0; a < 3; ++a) {
           expected += slope[a] * seed.x[a];
@@ -464,16 +464,16 @@ TEST(MeshField, ItsOwnPointsAreFoundAndInterpolated) {
           w.wantGradients = true;
           block->weights({}, {&p, 1}, w);
           double where[3] = {0, 0, 0}, gradient[3] = {0, 0, 0};
-          for (std::size_t i = 0; i < std::size_t(w.count[0]); ++i)
-            for (std::size_t a = 0; a < 3; ++a) {
-              where[a] += w.weight[i] * x[3 * w.id[i] + std::int64_t(a)];
-              gradient[a] += w.gradient[3 * i + a] * x[3 * w.id[i]];
+          for (int i = 0; i < w.count[0]; ++i)
+            for (int a = 0; a < 3; ++a) {
+              where[a] += w.weight(0, i) * x[3 * w.id(0, i) + a];
+              gradient[a] += w.gradient(0, i, a) * x[3 * w.id(0, i)];
             }
           for (std::size_t a = 0; a < 3; ++a) {
             EXPECT_NEAR(where[a], at[a], 1e-8) << int(kind);
             EXPECT_NEAR(gradient[a], a == 0 ? 1 : 0, 1e-6) << int(kind);
           }
-          apexes += w.count[0] == 5 && w.weight[4] > 0.999;
+          apexes += w.count[0] == 5 && w.weight(0, 4) > 0.999;
         }
       }
       EXPECT_TRUE(apexes > 0 || kind != MeshKind::Pyramids);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Advection/detail/MeshKernel.h"
+#include "Tributary/Advection/detail/kernels/MeshKernel.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "Advection/KernelBits.h"
 #include "Advection/MeshPieces.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
+#include "Tributary/Base/InstructionSet.h"
 
 namespace tributary::testing {
 
@@ -158,7 +159,7 @@ template <class Real>
 void compareKernels(MeshKind kind) {
   std::vector<MeshKernel> others{meshKernel(), advanceMeshBaseline};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) others.push_back(advanceMeshAvx2);
+  if (hasAvx2()) others.push_back(advanceMeshAvx2);
 #endif
   for (const Integrator integrator :
        {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {

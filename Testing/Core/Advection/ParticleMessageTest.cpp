@@ -51,7 +51,7 @@ TEST(ParticleMessage, CarriesWhatTheNextEvaluationsRead) {
       writeMigratingParticle(bytes, sent, stages);
       writeMigratingParticle(bytes, sent, stages);
       Reader reader(bytes);
-      readMigratingParticle(reader, stages);
+      static_cast<void>(readMigratingParticle(reader, stages));  // the second one begins at its end
       const MigratingParticle got = readMigratingParticle(reader, stages);
       EXPECT_TRUE(reader.atEnd());
       const Particle &a = sent.particle, &b = got.particle;
@@ -77,7 +77,7 @@ TEST(ParticleMessage, RefusesWhatNoParticleCanBe) {
   const auto read = [](Bytes bytes) {
     return errorOf([&] {
       Reader reader(bytes);
-      readMigratingParticle(reader, 4);
+      return readMigratingParticle(reader, 4);
     });
   };
   EXPECT_EQ(read(good), "");

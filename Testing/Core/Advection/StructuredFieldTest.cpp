@@ -11,7 +11,8 @@
 #include "Advection/GridPieces.h"
 #include "Advection/KernelBits.h"
 #include "Support/World.h"
-#include "Tributary/Advection/detail/StructuredKernel.h"
+#include "Tributary/Advection/detail/kernels/StructuredKernel.h"
+#include "Tributary/Base/InstructionSet.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary::testing {
@@ -77,14 +78,13 @@ TEST(StructuredField, WeightsReproduceLinearFunctionsAndTheirGradients) {
       for (std::size_t n = 0; n < points.size(); ++n) {
         double value = 0, gradient[3] = {0, 0, 0}, expected = 0;
         for (int c = 0; c < w.count[n]; ++c) {
-          const auto at = n * std::size_t(w.stride) + std::size_t(c);
-          const auto id = static_cast<int>(w.id[at]);
+          const auto id = static_cast<int>(w.id(n, c));
           const int index[3] = {id % nx + piece.extent[0], id / nx % ny + piece.extent[2],
                                 id / (nx * ny) + piece.extent[4]};
           double f = 0;
           for (int a = 0; a < 3; ++a) f += slope[a] * gridCoordinate(setup, a, index[a]);
-          value += w.weight[at] * f;
-          for (std::size_t a = 0; a < 3; ++a) gradient[a] += w.gradient[3 * at + a] * f;
+          value += w.weight(n, c) * f;
+          for (int a = 0; a < 3; ++a) gradient[a] += w.gradient(n, c, a) * f;
         }
         for (int a = 0; a < 3; ++a) {
           expected += slope[a] * points[n].x[a];
@@ -264,7 +264,7 @@ std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Inte
 TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
   std::vector<StructuredKernel> others{structuredKernel(), advanceStructuredBaseline};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) others.push_back(advanceStructuredAvx2);
+  if (hasAvx2()) others.push_back(advanceStructuredAvx2);
 #endif
   for (const bool isDouble : {false, true})
     for (const Integrator integrator :

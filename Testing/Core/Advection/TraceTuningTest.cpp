@@ -134,7 +134,7 @@ TEST(TraceTuning, RefusesBadInputOnAllRanks) {
   const TraceOptions good = optionsFor(Schedule::Asynchronous);
   const auto errorWith = [&](const std::vector<TraceSetting>& settings,
                              const TraceOptions& options) {
-    return errorOf([&] { tuneTrace(world(), settings, seeds, options); });
+    return errorOf([&] { return tuneTrace(world(), settings, seeds, options); });
   };
   auto settings = traceSettings(cuts.domains);
   auto wrong = settings;

@@ -10,8 +10,10 @@
 #include <string>
 #include <utility>
 
-#include "Tributary/Advection/detail/MeshCell.inl"
+#include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Advection/detail/MeshCells.h"
+#include "Tributary/Advection/detail/kernels/InterpolationKernel.h"
+#include "Tributary/Advection/detail/kernels/MeshCell.inl"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Records.h"
 
@@ -35,7 +37,7 @@ std::size_t unitsOf(const MeshPiece& piece, CellShape shape) {
 }
 
 /// @param mayPack  output: see MeshView
-/// @return units of the records of all cells of a block
+/// @return units of the records of all candidates of a block
 std::size_t unitsOf(const MeshTopology& topology, int block, bool& mayPack) {
   const MeshPiece& piece = topology.piece();
   std::size_t units = 0;
@@ -49,6 +51,17 @@ std::size_t unitsOf(const MeshTopology& topology, int block, bool& mayPack) {
     throw Error("a block of mesh piece " + std::to_string(piece.piece) +
                 " is too large; use more blocks per rank");
   return units;
+}
+
+/// Whether the parametric coordinates of a box are the affine functions of its map.
+/// @param terms  of its geometry
+bool isAffine(const CellRecord& record, const V4* terms) {
+  bool is = true;
+  for (int a = 0; a < 3; ++a) {
+    for (int i = 4; i < 8; ++i) is = is && terms[i][a] == 0;
+    for (int i = 0; i < 4; ++i) is = is && std::isfinite(record.map[a][i]);
+  }
+  return is;
 }
 
 }  // namespace
@@ -185,6 +198,8 @@ void MeshBlock::fillGeometry(CellRecord& record, const V4* x) const {
     store(record.map[i], row);
     record.map[i][3] = middle[i] - dot3(row, center);
   }
+  if (record.shape == CellShape::Box && isAffine(record, terms))
+    record.shape = CellShape::Parallelepiped;
 }
 
 /// For MeshView.
@@ -247,7 +262,7 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
 CellMatch MeshBlock::match(std::int32_t cell, const double point[3]) const {
   CellMatch found;
   // Not all bins and blocks search for points beyond the box, so these must match nowhere.
-  if (!CellExtent(piece_, cell).box().contains(point)) return found;
+  if (!CellExtent(piece_, cell).box().contains(point) || !topology_->isUsed(cell)) return found;
   RecordBuffer buffer;
   const CellRecord& record = view(cell, buffer);
   double violation = 0;
@@ -314,57 +329,95 @@ bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const dou
 
 void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                         Weights& out) const {
-  const auto stride = std::size_t(maximumPoints());
-  out.stride = int(stride);
-  out.count.resize(points.size());
-  out.cellId.resize(points.size());
-  out.id.resize(points.size() * stride);
-  out.weight.resize(points.size() * stride);
-  if (out.wantGradients) out.gradient.assign(3 * points.size() * stride, 0);
-  for (std::size_t p = 0; p < points.size(); ++p) {
-    double x[3] = {points[p].x[0], points[p].x[1], points[p].x[2]};
-    wrapIntoPeriod(rules, x);
-    const CellRecord& record = recordAt(points[p].cell);
-    const std::int32_t cell = cellAt(points[p].cell);
-    out.cellId[p] = cell;
-    auto* ids = &out.id[p * stride];
-    auto* weight = &out.weight[p * stride];
-    auto* gradient = out.wantGradients ? &out.gradient[3 * p * stride] : nullptr;
-    if (record.shape == CellShape::Foreign) {
-      double violation;
-      out.count[p] = piece_.foreign->evaluate(cell, x, ids, weight, gradient, violation);
-      continue;
-    }
-    const CellTopology& topology = topologyOf(record.shape);
-    const CellPoints nodes = pointsOf(piece_, cell);
-    out.count[p] = topology.points;
-    for (int i = 0; i < topology.points; ++i) ids[i] = nodes[i];
-    const std::size_t real = view_.isDouble ? 8 : 4;
-    InCell at = locateInCell(record, real, V4{x[0], x[1], x[2], 0}, true);
-    if (record.shape == CellShape::Tetra) {
-      for (int i = 0; i < 4; ++i) {
-        weight[i] = at.r[i];
-        for (int a = 0; gradient && a < 3; ++a) gradient[3 * i + a] = record.map[a][i];
+  out.resize(points.size(), maximumPoints());
+  for (std::size_t first = 0; first < points.size(); first += Weights::Lanes) {
+    const std::size_t end = std::min(points.size(), first + Weights::Lanes);
+    weightsInBoxes(rules, points, first, end, out);
+    for (std::size_t p = first; p < end; ++p) {
+      const CellRecord& record = recordAt(points[p].cell);
+      const std::int32_t cell = cellAt(points[p].cell);
+      out.cellId[p] = cell;
+      if (record.shape != CellShape::Foreign) {
+        const CellPoints nodes = pointsOf(piece_, cell);
+        out.count[p] = topologyOf(record.shape).points;
+        for (int i = 0; i < out.count[p]; ++i) out.id(p, i) = nodes[i];
       }
-      continue;
+      if (!BoxPack::takes(record.shape)) weightsAt(rules, points[p], p, out);
     }
-    double derivative[MostPoints][3];
+  }
+}
+
+/// The weights of those points of a group that lie in boxes and wedges.
+void MeshBlock::weightsInBoxes(const StepRules& rules, Span<const TrajectoryPoint> points,
+                               std::size_t first, std::size_t end, Weights& out) const {
+  const CellRecord* cells[Weights::Lanes];
+  double x[3][Weights::Lanes];
+  const auto put = [&](std::size_t lane, const TrajectoryPoint& point) {
+    cells[lane] = &recordAt(point.cell);
+    double wrapped[3] = {point.x[0], point.x[1], point.x[2]};
+    wrapIntoPeriod(rules, wrapped);
+    for (int a = 0; a < 3; ++a) x[a][lane] = wrapped[a];
+  };
+  const auto isIn = [&](std::size_t p) { return BoxPack::takes(recordAt(points[p].cell).shape); };
+  std::size_t some = first;
+  while (some < end && !isIn(some)) ++some;
+  if (some == end) return;
+  for (std::size_t l = 0; l < Weights::Lanes; ++l)  // other lanes repeat one of them
+    put(l, points[first + l < end && isIn(first + l) ? first + l : some]);
+  interpolationKernels().boxWeights(cells, view_.isDouble ? 8 : 4, x,
+                                    groupOf(out, first / Weights::Lanes));
+}
+
+/// The weights of a point in a cell of another shape.
+void MeshBlock::weightsAt(const StepRules& rules, const TrajectoryPoint& point, std::size_t p,
+                          Weights& out) const {
+  double x[3] = {point.x[0], point.x[1], point.x[2]};
+  wrapIntoPeriod(rules, x);
+  const CellRecord& record = recordAt(point.cell);
+  if (record.shape == CellShape::Foreign) return foreignWeights(cellAt(point.cell), x, p, out);
+  const CellTopology& topology = topologyOf(record.shape);
+  const std::size_t real = view_.isDouble ? 8 : 4;
+  InCell at = locateInCell(record, real, V4{x[0], x[1], x[2], 0}, true);
+  if (record.shape == CellShape::Tetra) {
+    for (int i = 0; i < 4; ++i) {
+      out.weight(p, i) = at.r[i];
+      for (int a = 0; out.wantGradients && a < 3; ++a) out.gradient(p, i, a) = record.map[a][i];
+    }
+    return;
+  }
+  double weight[MostPoints], derivative[MostPoints][3];
+  shapeFunctions(record.shape, at.r, weight, derivative);
+  for (int i = 0; i < topology.points; ++i) out.weight(p, i) = weight[i];
+  if (!out.wantGradients) return;
+  // d / dx = inverse of the transposed Jacobian times d / dr, which has no value at an apex.
+  V4 rows[3];
+  if (record.shape == CellShape::Pyramid && at.r[2] > 1 - Apex) {
+    at.r[2] = 1 - Apex;
     shapeFunctions(record.shape, at.r, weight, derivative);
-    if (!gradient) continue;
-    // d / dx = inverse of the transposed Jacobian times d / dr, which has no value at an apex.
-    V4 rows[3];
-    if (record.shape == CellShape::Pyramid && at.r[2] > 1 - Apex) {
-      at.r[2] = 1 - Apex;
-      double unused[MostPoints];
-      shapeFunctions(record.shape, at.r, unused, derivative);
-    }
-    const double determinant = affineMap(geometryTerms(record, real), at.r, rows);
-    const double inverse = determinant != 0 ? 1 / determinant : 0;
-    for (int i = 0; i < topology.points; ++i)
-      for (int a = 0; a < 3; ++a)
-        gradient[3 * i + a] = (derivative[i][0] * rows[0][a] + derivative[i][1] * rows[1][a] +
+  }
+  const double determinant = affineMap(geometryTerms(record, real), at.r, rows);
+  const double inverse = determinant != 0 ? 1 / determinant : 0;
+  for (int i = 0; i < topology.points; ++i)
+    for (int a = 0; a < 3; ++a)
+      out.gradient(p, i, a) = (derivative[i][0] * rows[0][a] + derivative[i][1] * rows[1][a] +
                                derivative[i][2] * rows[2][a]) *
                               inverse;
+}
+
+void MeshBlock::foreignWeights(std::int32_t cell, const double x[3], std::size_t p,
+                               Weights& out) const {
+  const auto most = std::size_t(out.corners);
+  std::vector<std::int64_t> ids(most);
+  std::vector<double> weights(most), gradients(out.wantGradients ? 3 * most : 0);
+  double violation;
+  out.count[p] =
+      piece_.foreign->evaluate(cell, x, ids.data(), weights.data(),
+                               out.wantGradients ? gradients.data() : nullptr, violation);
+  for (int i = 0; i < out.count[p]; ++i) {
+    out.id(p, i) = ids[std::size_t(i)];
+    out.weight(p, i) = weights[std::size_t(i)];
+    for (int a = 0; out.wantGradients && a < 3; ++a)
+      out.gradient(p, i, a) = gradients[std::size_t(3 * i + a)];
   }
 }
 

@@ -11,8 +11,8 @@
 #include "Tributary/Advection/FieldBlock.h"
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/Vector.h"
-#include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshTopology.h"
+#include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/HugePages.h"
 
 namespace tributary::detail {
@@ -54,6 +54,11 @@ class MeshBlock : public FieldBlock {
   static std::int32_t resolve(const void* self, std::int32_t number, int face, Neighbor& beyond);
   static bool foreignVelocity(const void* self, std::int32_t number, const double point[3],
                               bool accept, double velocity[3]);
+  void weightsInBoxes(const StepRules& rules, Span<const TrajectoryPoint> points, std::size_t first,
+                      std::size_t end, Weights& out) const;
+  void weightsAt(const StepRules& rules, const TrajectoryPoint& point, std::size_t p,
+                 Weights& out) const;
+  void foreignWeights(std::int32_t cell, const double x[3], std::size_t p, Weights& out) const;
   std::uint64_t contentOf(std::int32_t cell) const;
   CellMatch match(std::int32_t cell, const double point[3]) const;
   int maximumPoints() const {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "Tributary/Advection/detail/MeshCell.inl"
+#include "Tributary/Advection/detail/kernels/MeshCell.inl"
 
 namespace tributary::detail {
 
@@ -21,15 +21,16 @@ namespace {
 
 template <class Real>
 Box pointBox(const Real* coordinates, const CellPoints& points) {
-  const Real* first = coordinates + 3 * points.ids[0];
-  Real lo[3] = {first[0], first[1], first[2]}, hi[3] = {first[0], first[1], first[2]};
-  for (std::int64_t i = 1; i < points.count; ++i) {
+  typedef Real Real4 __attribute__((vector_size(4 * sizeof(Real))));
+  const auto at = [&](std::int64_t i) {
     const Real* p = coordinates + 3 * points.ids[i];
-    for (int a = 0; a < 3; ++a) {
-      const Real x = p[a];
-      lo[a] = x < lo[a] ? x : lo[a];
-      hi[a] = x > hi[a] ? x : hi[a];
-    }
+    return Real4{p[0], p[1], p[2], p[2]};
+  };
+  Real4 lo = at(0), hi = lo;
+  for (std::int64_t i = 1; i < points.count; ++i) {
+    const Real4 x = at(i);
+    lo = x < lo ? x : lo;
+    hi = x > hi ? x : hi;
   }
   return {{{double(lo[0]), double(lo[1]), double(lo[2])}},
           {{double(hi[0]), double(hi[1]), double(hi[2])}}};

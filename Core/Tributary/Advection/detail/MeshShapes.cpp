@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "Tributary/Advection/detail/MeshCell.inl"
+#include "Tributary/Advection/detail/kernels/MeshCell.inl"
 
 namespace tributary::detail {
 
@@ -34,9 +34,13 @@ const CellTopology& topologyOf(CellShape shape) {
   static constexpr CellTopology Triangle{3, 0, {}, 3, {2, 2, 2}, {{0, 2}, {0, 1}, {1, 2}}},
       Quad{4, 0, {}, 4, {2, 2, 2, 2}, {{0, 3}, {1, 2}, {0, 1}, {3, 2}}}, Foreign{};
   static const CellTopology* const ofShape[] = {
-      topologyOf(Tetra), topologyOf(Hexahedron),
-      topologyOf(Wedge), topologyOf(Pyramid),
-      &Triangle,         &Quad,
+      topologyOf(Tetra),
+      topologyOf(Hexahedron),
+      topologyOf(Hexahedron),
+      topologyOf(Wedge),
+      topologyOf(Pyramid),
+      &Triangle,
+      &Quad,
       &Foreign,
   };
   return *ofShape[static_cast<int>(shape)];
@@ -48,6 +52,7 @@ void termsOf(CellShape shape, const V4* at, V4* terms) {
   terms[0] = at[0];
   switch (shape) {
     case CellShape::Box:
+    case CellShape::Parallelepiped:
       terms[3] = at[4] - at[0];
       terms[5] = at[0] - at[3] - at[4] + at[7];
       terms[6] = at[0] - at[1] - at[4] + at[5];
@@ -124,6 +129,7 @@ void shapeFunctions(CellShape shape, V4 at, double* n, double (*d)[3]) {
   };
   switch (shape) {
     case CellShape::Box:
+    case CellShape::Parallelepiped:
       for (int i = 0; i < 8; ++i) {
         const bool hr = i == 1 || i == 2 || i == 5 || i == 6, hs = i == 2 || i == 3 || i >= 6,
                    ht = i >= 4;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Tributary/Advection/Vector.h"
-#include "Tributary/Advection/detail/MeshKernel.h"
+#include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/CellTypes.h"
 
 // What the walk has to know of each CellShape but how to tell inside from outside (MeshCell.inl):

@@ -21,6 +21,9 @@ namespace {
 /// Average number of cells in a bin of a block.
 constexpr double CellsPerBin = 16;
 
+/// Lengths of cells whose volumes are plain numbers.
+constexpr double Tiny = 1e-90, Huge = 1e90;
+
 bool hasFinitePoints(const MeshPiece& piece, std::int64_t cell) {
   const CellPoints points = pointsOf(piece, cell);
   for (std::int64_t i = 0; i < points.count; ++i)
@@ -55,17 +58,18 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
   records_.reset(new std::atomic<std::int32_t>[cells]);
   Box all;
   for (std::size_t c = 0; c < cells; ++c) {
-    const bool used = takesPart(std::int64_t(c), all);
-    records_[c].store(used ? Unvisited : Excluded, std::memory_order_relaxed);
+    records_[c].store(isCandidate(std::int64_t(c), all) ? Unexamined : Excluded,
+                      std::memory_order_relaxed);
   }
   if (blocks == 1)
     boxes_[0] = all;
   else
     cut(blocks);
+  if (!usesAny()) std::fill(boxes_.begin(), boxes_.end(), Box());
 }
 
-/// @param boxes  includes the box of a cell that takes part
-bool MeshTopology::takesPart(std::int64_t cell, Box& boxes) const {
+/// @param boxes  includes the box of a candidate
+bool MeshTopology::isCandidate(std::int64_t cell, Box& boxes) const {
   const auto c = std::size_t(cell);
   if (!piece_.ghosts.empty() && (piece_.ghosts[c] & (DuplicateCell | HiddenCell))) return false;
   if (dimensionOf(piece_.types[c]) != dimension_ || piece_.offsets[c] == piece_.offsets[c + 1])
@@ -73,28 +77,45 @@ bool MeshTopology::takesPart(std::int64_t cell, Box& boxes) const {
   const CellExtent extent(piece_, cell);
   if (shapeOf(piece_.types[c]) == CellShape::Foreign) {
     if (!piece_.foreign || !hasFinitePoints(piece_, cell)) return false;
-  } else if (isFlat(piece_, cell, extent)) {
-    return false;
+  } else if (!(extent.length > Tiny && extent.length < Huge) && isFlat(piece_, cell, extent)) {
+    return false;  // such a cell must not enlarge the boxes
   }
   include(boxes, extent.box());
   return true;
 }
 
-/// Cuts the used cells, in the Morton order of their first points, into runs of equal length.
+/// Whether a candidate is used, once and for all.
+bool MeshTopology::examine(std::int64_t cell) const {
+  const bool used = shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign ||
+                    !isFlat(piece_, cell, CellExtent(piece_, cell));
+  // Another thread may have done the same, and made a record.
+  std::int32_t before = Unexamined;
+  records_[std::size_t(cell)].compare_exchange_strong(before, used ? Unvisited : Excluded,
+                                                      std::memory_order_relaxed);
+  return used;
+}
+
+bool MeshTopology::usesAny() const {
+  for (std::size_t c = 0; c < piece_.types.size(); ++c)
+    if (isUsed(std::int64_t(c))) return true;
+  return false;
+}
+
+/// Cuts the candidates, in the Morton order of their first points, into runs of equal length.
 void MeshTopology::cut(int blocks) {
-  std::vector<std::int64_t> used;
+  std::vector<std::int64_t> candidates;
   Point lo{}, hi{};
-  forEachUsedCell([&](std::int32_t cell) {
+  forEachCandidate([&](std::int32_t cell) {
     const Point p = tuple(piece_.points, pointsOf(piece_, cell).ids[0]);
     for (std::size_t a = 0; a < 3; ++a) {
-      lo[a] = used.empty() ? p[a] : std::min(lo[a], p[a]);
-      hi[a] = used.empty() ? p[a] : std::max(hi[a], p[a]);
+      lo[a] = candidates.empty() ? p[a] : std::min(lo[a], p[a]);
+      hi[a] = candidates.empty() ? p[a] : std::max(hi[a], p[a]);
     }
-    used.push_back(cell);
+    candidates.push_back(cell);
   });
   std::vector<std::pair<std::uint64_t, std::int64_t>> order;
-  order.reserve(used.size());
-  for (const auto cell : used) {
+  order.reserve(candidates.size());
+  for (const auto cell : candidates) {
     const Point p = tuple(piece_.points, pointsOf(piece_, cell).ids[0]);
     order.emplace_back(mortonCode(lo.data(), hi.data(), p.data()), cell);
   }
@@ -104,7 +125,7 @@ void MeshTopology::cut(int blocks) {
   for (std::size_t i = 0; i < order.size(); ++i)
     blockOfCell_[std::size_t(order[i].second)] =
         std::int32_t(i * std::size_t(blocks) / order.size());
-  for (const auto cell : used) {
+  for (const auto cell : candidates) {
     const auto block = std::size_t(blockOf(cell));
     cellsOfBlock_[block].push_back(std::int32_t(cell));
     include(boxes_[block], CellExtent(piece_, cell).box());
@@ -116,13 +137,13 @@ std::uint64_t MeshTopology::hashOf(std::int64_t point) const {
                : pointHash(tuple(piece_.points, point).data());
 }
 
-std::vector<bool> MeshTopology::usedPoints() const {
-  std::vector<bool> used(std::size_t(piece_.points.tuples), false);
-  forEachUsedCell([&](std::int32_t cell) {
+std::vector<bool> MeshTopology::candidatePoints() const {
+  std::vector<bool> has(std::size_t(piece_.points.tuples), false);
+  forEachCandidate([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
-    for (std::int64_t i = 0; i < points.count; ++i) used[std::size_t(points.ids[i])] = true;
+    for (std::int64_t i = 0; i < points.count; ++i) has[std::size_t(points.ids[i])] = true;
   });
-  return used;
+  return has;
 }
 
 /// @return false if the face has fewer points than it needs: it has no other side
@@ -151,11 +172,11 @@ bool MeshTopology::isShared(std::int64_t cell, int face) const {
 std::vector<FaceSide> MeshTopology::setSharedPoints(std::vector<bool> shared) {
   shared_ = std::move(shared);
   std::vector<FaceSide> sides;
-  forEachUsedCell([&](std::int32_t cell) {
+  forEachCandidate([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
     int count = 0;
     for (std::int64_t i = 0; i < points.count; ++i) count += shared_[std::size_t(points.ids[i])];
-    if (count < dimension_) return;
+    if (count < dimension_ || !isUsed(cell)) return;
     const CellTopology& topology = topologyOf(shapeOf(points.type));
     for (int face = 0; face < topology.faces; ++face) {
       if (!isShared(cell, face)) continue;
@@ -236,7 +257,9 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
     const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
     for (int f = 0; f < faces; ++f) {
       FacePoints points;
-      if (!facePoints(other, f, around.canonical, points) || !sameFace(points, wanted)) continue;
+      if (!facePoints(other, f, around.canonical, points) || !sameFace(points, wanted) ||
+          !isUsed(other))
+        continue;
       ++sides;
       if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
     }
@@ -259,8 +282,11 @@ const CellBins& MeshTopology::bins(int block) const {
 
 void MeshTopology::renew(const MeshPiece& piece) {
   piece_ = piece;
-  forEachUsedCell(
-      [&](std::int32_t cell) { recordOf(cell).store(Unvisited, std::memory_order_relaxed); });
+  forEachCandidate([&](std::int32_t cell) {
+    auto& record = recordOf(cell);
+    if (record.load(std::memory_order_relaxed) >= 0)
+      record.store(Unvisited, std::memory_order_relaxed);
+  });
 }
 
 const MeshTopology::PointCells& MeshTopology::pointCells() const {
@@ -308,7 +334,7 @@ std::unique_ptr<MeshTopology::PointCells> MeshTopology::findPointCells() const {
   made->canonical = findCopies();
   const auto& canonical = made->canonical;
   made->cells = {std::size_t(piece_.points.tuples), [&](auto&& visit) {
-                   forEachUsedCell([&](std::int32_t cell) {
+                   forEachCandidate([&](std::int32_t cell) {
                      if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
                      const CellPoints points = pointsOf(piece_, cell);
                      for (std::int64_t i = 0; i < points.count; ++i) {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "Tributary/Advection/MeshField.h"
-#include "Tributary/Advection/detail/MeshKernel.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
+#include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/PackedLists.h"
@@ -26,9 +26,11 @@ struct FacePoints {
 
 /// The cells of a piece that are traced through, their division into blocks, and their neighbors.
 ///
-/// Neighbors inside the piece are found when they are first asked for. Those beyond faces whose
-/// points other pieces have, too, are set by makeMeshBlocks(), as all ranks must count the sides
-/// of such a face together. Const members are local and thread-safe.
+/// Flat cells are not traced through. Whether a cell is flat is found out when it is first asked
+/// for; until then it is a candidate. Neighbors inside the piece are found when they are first
+/// asked for. Those beyond faces whose points other pieces have, too, are set by makeMeshBlocks(),
+/// as all ranks must count the sides of such a face together. Const members are local and
+/// thread-safe.
 class MeshTopology {
  public:
   /// Throws Error if the piece has too many cells.
@@ -39,8 +41,9 @@ class MeshTopology {
   BlockId firstBlock() const { return firstBlock_; }
   /// Whether the cell is traced through.
   bool isUsed(std::int64_t cell) const {
-    return cell >= 0 && cell < std::int64_t(piece_.types.size()) &&
-           records_[std::size_t(cell)].load(std::memory_order_relaxed) != Excluded;
+    if (cell < 0 || cell >= std::int64_t(piece_.types.size())) return false;
+    const std::int32_t known = records_[std::size_t(cell)].load(std::memory_order_relaxed);
+    return known == Unexamined ? examine(cell) : known != Excluded;
   }
   /// The number, from 0, of the block of a used cell.
   int blockOf(std::int64_t cell) const {
@@ -48,21 +51,20 @@ class MeshTopology {
   }
   /// The box of a block; empty if it has no cell.
   const Box& box(int block) const { return boxes_[std::size_t(block)]; }
-  /// Calls visit(cell) for each cell of a block, ascending.
+  /// Calls visit(cell) for each candidate of a block, ascending.
   template <class Visit>
   void forEachCell(int block, Visit&& visit) const {
     if (cellsOfBlock_.empty())
-      forEachUsedCell(visit);
+      forEachCandidate(visit);
     else
       for (const std::int32_t cell : cellsOfBlock_[std::size_t(block)]) visit(cell);
   }
-  /// For MeshBlock: the number of a used cell's record, Unvisited if it has none.
+  /// For MeshBlock: the number of a used cell's record, negative if it has none.
   std::atomic<std::int32_t>& recordOf(std::int64_t cell) const {
     return records_[std::size_t(cell)];
   }
-  static constexpr std::int32_t Unvisited = -1;
 
-  /// The bins of a block's cells, made at the first call. Not for an empty block.
+  /// The bins of a block's candidates, made at the first call. Not for an empty block.
   const CellBins& bins(int block) const;
   /// The boxes of cells.
   const CellBins::BoxOf& boxesOfCells() const { return boxOfCell_; }
@@ -82,8 +84,8 @@ class MeshTopology {
   /// Chooses how points are identified: by their global ids, or by their coordinates.
   void identifyPoints(bool byId) { byId_ = byId; }
   [[nodiscard]] std::uint64_t hashOf(std::int64_t point) const;
-  /// Whether a used cell has the point, per point.
-  [[nodiscard]] std::vector<bool> usedPoints() const;
+  /// Whether a candidate has the point, per point.
+  [[nodiscard]] std::vector<bool> candidatePoints() const;
   /// Sets which points other pieces have, too.
   /// @param shared  per point
   /// @return the faces all of whose points are shared
@@ -96,25 +98,30 @@ class MeshTopology {
   void renew(const MeshPiece& piece);
 
  private:
-  static constexpr std::int32_t Excluded = -2;
+  // Instead of the number of a record.
+  static constexpr std::int32_t Unvisited = -1;   // used
+  static constexpr std::int32_t Excluded = -2;    // not used
+  static constexpr std::int32_t Unexamined = -3;  // a candidate
   struct OuterFace {
     std::int32_t cell;
     std::int32_t face;
     Neighbor beyond;
   };
-  /// The cells around each point.
+  /// The candidates around each point.
   struct PointCells {
     std::vector<std::int64_t> canonical;  // per point, its first copy; empty if there are no copies
     PackedLists<std::int32_t> cells;      // per point
   };
 
-  /// Calls visit(cell) for each used cell of the piece, ascending.
+  /// Calls visit(cell) for each candidate of the piece, ascending.
   template <class Visit>
-  void forEachUsedCell(Visit&& visit) const {
+  void forEachCandidate(Visit&& visit) const {
     for (std::size_t cell = 0; cell < piece_.types.size(); ++cell)
-      if (isUsed(std::int64_t(cell))) visit(std::int32_t(cell));
+      if (records_[cell].load(std::memory_order_relaxed) != Excluded) visit(std::int32_t(cell));
   }
-  bool takesPart(std::int64_t cell, Box& boxes) const;
+  bool isCandidate(std::int64_t cell, Box& boxes) const;
+  bool examine(std::int64_t cell) const;
+  bool usesAny() const;
   void cut(int blocks);
   const PointCells& pointCells() const;
   std::unique_ptr<PointCells> findPointCells() const;
@@ -128,7 +135,7 @@ class MeshTopology {
   BlockId firstBlock_;
   bool byId_ = false;
   std::vector<Box> boxes_;  // per block
-  // Of several blocks only: the block of each cell, and the cells of each block, ascending.
+  // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
   std::vector<std::vector<std::int32_t>> cellsOfBlock_;
   std::unique_ptr<std::atomic<std::int32_t>[]> records_;  // per cell

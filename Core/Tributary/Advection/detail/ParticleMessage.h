@@ -20,6 +20,6 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
 
 /// Reads what writeMigratingParticle wrote. Throws Error when the message is malformed: too short,
 /// or with a stage, status or number that no particle can have.
-MigratingParticle readMigratingParticle(Reader& reader, int stages);
+[[nodiscard]] MigratingParticle readMigratingParticle(Reader& reader, int stages);
 
 }  // namespace tributary::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Base/CellTypes.h"
 
 namespace tributary::detail {
@@ -56,52 +57,81 @@ void StructuredBlock::find(const double point[3], CellMatch& best) const {
   if (match.betterThan(best)) best = match;
 }
 
+UniformPiece StructuredBlock::uniformPiece(const StepRules& rules) const {
+  UniformPiece piece{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const GridAxis& axis = grid_->axes[a];
+    piece.origin[a] = axis.origin;
+    piece.inverse[a] = axis.inverse;
+    piece.cells[a] = static_cast<double>(axis.cells);
+    piece.period[a] = rules.period[a];
+    piece.periodicOrigin[a] = rules.periodicOrigin[a];
+    piece.pointStride[a] = pointStride_[a];
+    piece.cellStride[a] = view_.cellStride[a];
+    piece.storedLo[a] = view_.storedLo[a];
+  }
+  return piece;
+}
+
 void StructuredBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                               Weights& out) const {
-  std::array<int, 3> corners;  // 1 along a flat axis
-  for (std::size_t a = 0; a < 3; ++a) corners[a] = grid_->axes[a].cells > 0 ? 2 : 1;
-  const int stride = corners[0] * corners[1] * corners[2];
-  const std::size_t n = points.size();
-  out.stride = stride;
-  out.count.assign(n, stride);
-  out.id.resize(n * static_cast<std::size_t>(stride));
-  out.weight.resize(out.id.size());
-  out.cellId.resize(n);
-  if (out.wantGradients) out.gradient.resize(3 * out.id.size());
-  for (std::size_t p = 0; p < n; ++p) {
-    double x[3] = {points[p].x[0], points[p].x[1], points[p].x[2]};
-    wrapIntoPeriod(rules, x);
-    Index3 cell;
-    double f[3];
-    grid_->locate(x, cell, f);
-    double w[3][2], slope[3];
-    for (std::size_t a = 0; a < 3; ++a) {
-      w[a][0] = 1 - f[a];
-      w[a][1] = f[a];
-      const GridAxis& axis = grid_->axes[a];
-      slope[a] = axis.cells == 0 ? 0
-                 : axis.uniform  ? axis.inverse
-                                 : axis.inverseWidth[static_cast<std::size_t>(cell[a])];
+  int corners = 1;
+  for (const GridAxis& axis : grid_->axes) corners *= axis.cells > 0 ? 2 : 1;
+  out.resize(points.size(), corners);
+  const bool uniform = grid_->axes[0].uniform;
+  const UniformPiece piece = uniformPiece(rules);
+  const InterpolationKernels& kernels = interpolationKernels();
+  for (std::size_t g = 0; g < out.groups(); ++g) {
+    const std::size_t first = g * Weights::Lanes, count = points.size() - first;
+    unsigned apart = ~0u;
+    if (uniform) {
+      TrajectoryPoint filled[Weights::Lanes];
+      const TrajectoryPoint* group = &points[first];
+      if (count < Weights::Lanes) {  // the last point again in the other lanes
+        for (std::size_t l = 0; l < Weights::Lanes; ++l) filled[l] = group[std::min(l, count - 1)];
+        group = filled;
+      }
+      apart = kernels.uniformWeights(piece, group, groupOf(out, g), &out.cellId[first]);
     }
-    const std::int64_t first = storedPoint(cell);
-    out.cellId[p] = storedCell(cell);
-    auto* id = &out.id[p * static_cast<std::size_t>(stride)];
-    auto* weight = &out.weight[p * static_cast<std::size_t>(stride)];
-    auto* gradient =
-        out.wantGradients ? &out.gradient[3 * p * static_cast<std::size_t>(stride)] : nullptr;
-    int c = 0;
-    for (int k = 0; k < corners[2]; ++k)
-      for (int j = 0; j < corners[1]; ++j)
-        for (int i = 0; i < corners[0]; ++i, ++c) {
-          id[c] = first + i * pointStride_[0] + j * pointStride_[1] + k * pointStride_[2];
-          weight[c] = w[0][i] * w[1][j] * w[2][k];
-          if (gradient) {
-            gradient[3 * c] = (i ? slope[0] : -slope[0]) * w[1][j] * w[2][k];
-            gradient[3 * c + 1] = (j ? slope[1] : -slope[1]) * w[0][i] * w[2][k];
-            gradient[3 * c + 2] = (k ? slope[2] : -slope[2]) * w[0][i] * w[1][j];
-          }
-        }
+    for (std::size_t l = 0; l < std::min(count, Weights::Lanes); ++l) {
+      out.count[first + l] = corners;
+      if (apart >> l & 1) weightsAt(rules, points[first + l], first + l, out);
+    }
   }
+}
+
+/// The weights of one point, anywhere in a grid.
+void StructuredBlock::weightsAt(const StepRules& rules, const TrajectoryPoint& point, std::size_t p,
+                                Weights& out) const {
+  double x[3] = {point.x[0], point.x[1], point.x[2]};
+  wrapIntoPeriod(rules, x);
+  Index3 cell;
+  double f[3];
+  grid_->locate(x, cell, f);
+  std::array<int, 3> corners;  // 1 along a flat axis
+  double w[3][2], slope[3];
+  for (std::size_t a = 0; a < 3; ++a) {
+    w[a][0] = 1 - f[a];
+    w[a][1] = f[a];
+    const GridAxis& axis = grid_->axes[a];
+    corners[a] = axis.cells > 0 ? 2 : 1;
+    slope[a] = axis.cells == 0 ? 0
+               : axis.uniform  ? axis.inverse
+                               : axis.inverseWidth[static_cast<std::size_t>(cell[a])];
+  }
+  const std::int64_t first = storedPoint(cell);
+  out.cellId[p] = storedCell(cell);
+  int c = 0;
+  for (int k = 0; k < corners[2]; ++k)
+    for (int j = 0; j < corners[1]; ++j)
+      for (int i = 0; i < corners[0]; ++i, ++c) {
+        out.id(p, c) = first + i * pointStride_[0] + j * pointStride_[1] + k * pointStride_[2];
+        out.weight(p, c) = w[0][i] * w[1][j] * w[2][k];
+        if (!out.wantGradients) continue;
+        out.gradient(p, c, 0) = (i ? slope[0] : -slope[0]) * w[1][j] * w[2][k];
+        out.gradient(p, c, 1) = (j ? slope[1] : -slope[1]) * w[0][i] * w[2][k];
+        out.gradient(p, c, 2) = (k ? slope[2] : -slope[2]) * w[0][i] * w[1][j];
+      }
 }
 
 }  // namespace tributary::detail

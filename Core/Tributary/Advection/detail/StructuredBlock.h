@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -9,7 +10,8 @@
 
 #include "Tributary/Advection/FieldBlock.h"
 #include "Tributary/Advection/detail/StructuredGrid.h"
-#include "Tributary/Advection/detail/StructuredKernel.h"
+#include "Tributary/Advection/detail/kernels/InterpolationKernel.h"
+#include "Tributary/Advection/detail/kernels/StructuredKernel.h"
 
 namespace tributary::detail {
 
@@ -56,6 +58,10 @@ class StructuredBlock : public FieldBlock {
     for (std::size_t a = 0; a < 3; ++a) at += (cell[a] - view_.storedLo[a]) * view_.cellStride[a];
     return at;
   }
+
+  UniformPiece uniformPiece(const StepRules& rules) const;
+  void weightsAt(const StepRules& rules, const TrajectoryPoint& point, std::size_t p,
+                 Weights& out) const;
 
   std::shared_ptr<const StructuredGrid> grid_;
   StructuredView view_;

@@ -13,13 +13,14 @@ namespace tributary::detail {
 
 /// How a cell tells inside from outside, by its parametric coordinates r, s, t.
 enum class CellShape : std::uint8_t {
-  Tetra,     ///< Barycentric coordinates, all at least 0.
-  Box,       ///< r, s, t in [0, 1]: hexahedra and voxels.
-  Wedge,     ///< r, s >= 0, r + s <= 1, t in [0, 1].
-  Pyramid,   ///< r, s in [0, 1], t >= 0.
-  Triangle,  ///< r, s >= 0, r + s <= 1, t near 0.
-  Quad,      ///< r, s in [0, 1], t near 0.
-  Foreign    ///< Asks MeshView::foreign.
+  Tetra,           ///< Barycentric coordinates, all at least 0.
+  Box,             ///< r, s, t in [0, 1]: hexahedra and voxels.
+  Parallelepiped,  ///< A box whose parametric coordinates are affine.
+  Wedge,           ///< r, s >= 0, r + s <= 1, t in [0, 1].
+  Pyramid,         ///< r, s in [0, 1], t >= 0.
+  Triangle,        ///< r, s >= 0, r + s <= 1, t near 0.
+  Quad,            ///< r, s in [0, 1], t near 0.
+  Foreign          ///< Asks MeshView::foreign.
 };
 
 /// Everything a walk needs of one cell, in one run of memory. Followed by the velocity: per term

@@ -6,8 +6,8 @@
 // each take the point for the other's (a rounding error, or a warped face seen from both sides) and
 // this one keeps it. None of this knows which block or rank a cell lies in.
 
-#include "Tributary/Advection/detail/MeshCell.inl"
-#include "Tributary/Advection/detail/ParticlePack.h"
+#include "Tributary/Advection/detail/kernels/MeshCell.inl"
+#include "Tributary/Advection/detail/kernels/ParticlePack.h"
 
 namespace tributary::detail {
 namespace {
@@ -18,13 +18,17 @@ constexpr std::int32_t MostCrossings = 10000;
 /// What came of a cell test.
 enum class Found { Here, Beyond, Elsewhere, Nowhere };
 
-/// Groups of lanes that take turns, so that the next cells' records are under way from memory while
-/// others compute.
+/// Groups of lanes. While one computes, the next cells' records of the others are under way from
+/// memory.
 constexpr int Groups = 32 / Width;
 
 /// Takes particles through their steps: walks from cell to cell for each lane on its own, all else
 /// for the lanes of a group together.
-/// @tparam Packs  whether cells that BoxPack takes are tested together
+///
+/// Walking lanes wait in a queue, in which those of all groups are mixed: a cell that BoxPack takes
+/// is tested together with those of the next lanes in the queue, so that packs are full although
+/// the lanes of a group arrive after different numbers of tests.
+/// @tparam Packs  whether there may be cells that BoxPack takes
 template <Integrator I, class Real, bool Packs>
 class Walk {
  public:
@@ -39,15 +43,9 @@ class Walk {
     for (Group& group : groups_) {
       group.extraSteps = extraSteps;
       beginSteps(group);
+      enqueue(group);
     }
-    for (bool any = true; any;) {
-      any = false;
-      for (Group& group : groups_)
-        if (group.lanes.alive) {
-          turn(group);
-          any = true;
-        }
-    }
+    while (head_ != tail_) turn();
   }
 
  private:
@@ -58,10 +56,13 @@ class Walk {
     int stage = 1;                      ///< Of the lanes' targets.
     LaneSet walking = 0;                ///< Lanes whose targets' cells are sought.
     alignas(32) double velocity[Width][4]{};
-    LaneSet packed = 0;  ///< Lanes whose velocities are here instead:
-    Wide packedVelocity[3]{};
     Wide cellLength{};
     std::int32_t cell[Width]{};
+  };
+
+  /// A lane that walks.
+  struct Walker {
+    std::uint8_t group, lane;
   };
 
   void prefetch(std::int32_t cell) const {
@@ -69,91 +70,114 @@ class Walk {
     for (int line = 0; line < 4; ++line) __builtin_prefetch(record + 64 * line);
   }
 
-  /// One cell test in each lane that walks; when all have arrived, their velocities are used.
-  TRIBUTARY_INLINE void turn(Group& group) {
-    ParticlePack<I>& lanes = group.lanes;
-    LaneSet single = group.walking;
-    if constexpr (Packs) {
-      const LaneSet packed = packable(group);
-      single &= ~packed;
-      if (packed != 0) turnPacked(group, packed);
-    }
+  TRIBUTARY_INLINE void enqueue(Walker walker) { queue_[tail_++ % Lanes] = walker; }
+  TRIBUTARY_INLINE void enqueue(const Group& group) {
+    const auto number = static_cast<std::uint8_t>(&group - groups_);
     forEach(
-        single, [&](int l) __attribute__((always_inline)) {
-          Particle& p = *lanes.particle[l];
-          V4 target{lanes.target[0][l], lanes.target[1][l], lanes.target[2][l], 0};
-          const std::int32_t cell = p.cell;
-          V4 velocity;
-          const Found found = test(p, target, group.stage, velocity);
-          if (found == Found::Beyond) return;
-          group.walking &= ~(1u << l);
-          if (__builtin_expect(found != Found::Here, 0)) return depart(group, l, found);
-          if (__builtin_expect(rules_.onSurface, 0))
-            for (int a = 0; a < 3; ++a) lanes.target[a][l] = target[a];
-          store(group.velocity[l], velocity);
-          group.cellLength[l] = view_.record(cell).length;
-          group.cell[l] = cell;
+        group.walking, [&](int l) __attribute__((always_inline)) {
+          enqueue(Walker{number, static_cast<std::uint8_t>(l)});
         });
-    if (group.walking == 0) feedAll(group, std::make_integer_sequence<int, Stages<I>>());
+  }
+
+  /// One cell test of the next lane in the queue, or of as many lanes as fit into a pack.
+  TRIBUTARY_INLINE void turn() {
+    if constexpr (Packs) {
+      Walker pack[Width];
+      int packed = 0;
+      for (std::uint32_t left = tail_ - head_; left > 0 && packed < Width; --left) {
+        const Walker walker = queue_[head_++ % Lanes];
+        if (isPackable(walker))
+          pack[packed++] = walker;
+        else
+          testOne(walker);
+      }
+      if (packed == 1)
+        testOne(pack[0]);
+      else if (packed > 1)
+        testPack(pack, packed);
+    } else {
+      testOne(queue_[head_++ % Lanes]);
+    }
+  }
+
+  TRIBUTARY_INLINE bool isPackable(Walker walker) const {
+    const Particle& p = *groups_[walker.group].lanes.particle[walker.lane];
+    return !periodic_ && BoxPack::takes(view_.record(p.cell).shape);
+  }
+
+  TRIBUTARY_INLINE void testOne(Walker walker) {
+    Group& group = groups_[walker.group];
+    const int l = walker.lane;
+    ParticlePack<I>& lanes = group.lanes;
+    Particle& p = *lanes.particle[l];
+    V4 target{lanes.target[0][l], lanes.target[1][l], lanes.target[2][l], 0};
+    const std::int32_t cell = p.cell;
+    V4 velocity;
+    const Found found = test(p, target, group.stage, velocity);
+    if (found == Found::Beyond) return enqueue(walker);
+    if (__builtin_expect(found != Found::Here, 0)) return depart(group, l, found);
+    if (__builtin_expect(rules_.onSurface, 0))
+      for (int a = 0; a < 3; ++a) lanes.target[a][l] = target[a];
+    arrive(group, l, cell, velocity);
+  }
+
+  /// One cell test in each lane of a pack, of boxes and wedges.
+  __attribute__((noinline)) void testPack(const Walker* walkers, int count) {
+    const CellRecord* cells[Width];
+    double target[3][Width];
+    LaneSet thorough = 0;
+    for (int l = 0; l < Width; ++l) {  // lanes beyond the pack repeat its first
+      const Walker walker = walkers[l < count ? l : 0];
+      const ParticlePack<I>& lanes = groups_[walker.group].lanes;
+      const Particle& p = *lanes.particle[walker.lane];
+      cells[l] = &view_.record(p.cell);
+      for (int a = 0; a < 3; ++a) target[a][l] = lanes.target[a][walker.lane];
+      if (p.face == Particle::Accept) thorough |= 1u << l;
+    }
+    const Wide point[3] = {loadWide(target[0]), loadWide(target[1]), loadWide(target[2])};
+    const BoxPack pack(cells, sizeof(Real), point, (1u << count) - 1, thorough);
+    for (int l = 0; l < count; ++l) {
+      const Walker walker = walkers[l];
+      Group& group = groups_[walker.group];
+      Particle& p = *group.lanes.particle[walker.lane];
+      const InCell at = pack[l];
+      if (holds(p, at)) {
+        p.face = Particle::AnyFace;
+        p.crossings = 0;
+        arrive(group, walker.lane, p.cell, velocityAt<Real>(*cells[l], at.r));
+        continue;
+      }
+      const Found found = cross(p, *cells[l], at);
+      if (found == Found::Beyond)
+        enqueue(walker);
+      else
+        depart(group, walker.lane, found);
+    }
+  }
+
+  /// A lane's target lies in a cell.
+  TRIBUTARY_INLINE void arrive(Group& group, int l, std::int32_t cell, V4 velocity) {
+    store(group.velocity[l], velocity);
+    group.cellLength[l] = view_.record(cell).length;
+    group.cell[l] = cell;
+    stop(group, l);
   }
 
   void depart(Group& group, int l, Found found) {
     Particle& p = group.lanes.leave(l, group.stage);
     if (found == Found::Nowhere) lose(p);
+    stop(group, l);
   }
 
-  /// The walking lanes whose cells are tested together.
-  TRIBUTARY_INLINE LaneSet packable(const Group& group) const {
-    if (periodic_) return 0;
-    LaneSet packed = 0;
-    forEach(
-        group.walking, [&](int l) __attribute__((always_inline)) {
-          if (BoxPack::takes(view_.record(group.lanes.particle[l]->cell).shape)) packed |= 1u << l;
-        });
-    return (packed & (packed - 1)) != 0 ? packed : 0;  // not for one lane
+  /// A lane walks no more; when all have arrived, their velocities are used.
+  TRIBUTARY_INLINE void stop(Group& group, int l) {
+    group.walking &= ~(1u << l);
+    if (group.walking == 0) feed(group);
   }
 
-  /// One cell test in each lane of a set that is not empty, of boxes and wedges.
-  __attribute__((noinline)) void turnPacked(Group& group, LaneSet lanes) {
-    const CellRecord* cells[Width];
-    const CellRecord& any = view_.record(group.lanes.particle[__builtin_ctz(lanes)]->cell);
-    LaneSet thorough = 0;
-    for (int l = 0; l < Width; ++l) {
-      cells[l] = &any;
-      if ((lanes >> l & 1) == 0) continue;
-      const Particle& p = *group.lanes.particle[l];
-      cells[l] = &view_.record(p.cell);
-      if (p.face == Particle::Accept) thorough |= 1u << l;
-    }
-    const BoxPack pack(cells, sizeof(Real), group.lanes.target, lanes, thorough);
-    LaneSet here = pack.inside() & lanes;
-    forEach(lanes & ~here, [&](int l) {
-      Particle& p = *group.lanes.particle[l];
-      const InCell at = pack[l];
-      if (holds(p, at)) {
-        here |= 1u << l;
-        return;
-      }
-      const Found found = cross(p, *cells[l], at);
-      if (found == Found::Beyond) return;
-      group.walking &= ~(1u << l);
-      depart(group, l, found);
-    });
-    if (here == 0) return;
-    Wide velocity[3];
-    pack.template velocity<Real>(velocity);
-    const WideInt arrived = toCondition(here);
-    for (int a = 0; a < 3; ++a)
-      group.packedVelocity[a] = select(arrived, velocity[a], group.packedVelocity[a]);
-    group.cellLength = select(arrived, pack.length(), group.cellLength);
-    group.packed |= here;
-    group.walking &= ~here;
-    forEach(here, [&](int l) {
-      Particle& p = *group.lanes.particle[l];
-      group.cell[l] = p.cell;
-      p.face = Particle::AnyFace;
-      p.crossings = 0;
-    });
+  __attribute__((noinline)) void feed(Group& group) {
+    feedAll(group, std::make_integer_sequence<int, Stages<I>>());
+    enqueue(group);
   }
 
   template <int... S>
@@ -169,12 +193,6 @@ class Walk {
         [&](int l, int part)
             __attribute__((always_inline)) { return loadRun(group.velocity[l], part); },
         velocity);
-    if constexpr (Packs) {
-      const WideInt packed = toCondition(group.packed);
-      for (int a = 0; a < 3; ++a)
-        velocity[a] = select(packed, group.packedVelocity[a], velocity[a]);
-      group.packed = 0;
-    }
     group.lanes.template feed<Stage>(rules_, velocity, group.cellLength, group.cell, log_);
     if constexpr (Stage == Stages<I>) {
       beginSteps(group);
@@ -220,7 +238,7 @@ class Walk {
       }
       double v[4];
       store(v, velocity);
-      if (!feed<I>(rules_, p, v, view_.record(cell).length, cell, log_)) return false;
+      if (!tributary::feed<I>(rules_, p, v, view_.record(cell).length, cell, log_)) return false;
     }
     return true;
   }
@@ -327,6 +345,9 @@ class Walk {
   Particle *next_ = nullptr, *end_ = nullptr;  ///< Those that wait.
   bool periodic_ = false;
   Group groups_[Groups];
+  static constexpr std::uint32_t Lanes = Groups * Width;
+  Walker queue_[Lanes];                ///< A ring: each lane is in it at most once.
+  std::uint32_t head_ = 0, tail_ = 0;  ///< Of the queue, counted without end.
 };
 
 template <Integrator I, class Real>

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "Tributary/Advection/Stepper.h"
-#include "Tributary/Advection/detail/MeshKernel.h"
+#include "Tributary/Advection/detail/kernels/MeshKernel.h"
 
 namespace tributary::detail {
 inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
@@ -73,6 +73,7 @@ inline __attribute__((always_inline)) void judge(CellShape shape, InCell& at) {
       for (int i = 0; i < 4; ++i) worse(at, i, -at.r[i]);
       break;
     case CellShape::Box:
+    case CellShape::Parallelepiped:
       worse(at, 0, -r);
       worse(at, 1, r - 1);
       worse(at, 2, -s);
@@ -216,6 +217,7 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   }
   at.r[3] = 0;
   judge(cell.shape, at);
+  if (cell.shape == CellShape::Parallelepiped) return at;
   if (cell.shape == CellShape::Pyramid) return locateInPyramid(c, d, at, thorough);
   if (!thorough && at.violation > Plainly) return at;
 
@@ -223,7 +225,7 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   bool found = false;
   for (int iteration = 0; iteration < MostIterations && !found; ++iteration) {
     const V4 miss = polynomial(c, at.r[0], at.r[1], at.r[2]) - d;
-    // Parallelepipeds end here, and others when rounding errors are all that is left.
+    // Some wedges end here, and others when rounding errors are all that is left.
     found = dot3(miss, miss) <= Exact * cell.length * cell.length;
     if (found) break;
     if (iteration == 0) {  // near the affine guess its map serves as well as the true inverse
@@ -256,7 +258,8 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
 class BoxPack {
  public:
   static bool takes(CellShape shape) {
-    return shape == CellShape::Box || shape == CellShape::Wedge;
+    return shape == CellShape::Box || shape == CellShape::Parallelepiped ||
+           shape == CellShape::Wedge;
   }
 
   /// @param cells  of all lanes; lanes without a point repeat another lane's
@@ -269,8 +272,9 @@ class BoxPack {
     gather<4>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
     length_ = anchor[3];
     WideInt shape{};
-    for (int l = 0; l < Width; ++l) shape[l] = cells[l]->shape == CellShape::Wedge;
-    wedge_ = shape != 0;
+    for (int l = 0; l < Width; ++l) shape[l] = static_cast<std::int64_t>(cells[l]->shape);
+    const auto is = [&](CellShape s) { return shape == static_cast<std::int64_t>(s); };
+    wedge_ = is(CellShape::Wedge);
     Wide map[12];  // of each lane, as in its record; what follows there is ignored
     gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map);
     Wide d[3];
@@ -278,28 +282,59 @@ class BoxPack {
     for (int i = 0; i < 3; ++i) r_[i] = map[4 * i + 3] + dot(map + 4 * i, d);
     judge();
     const WideInt plainly = (violation_ > Plainly) & ~toCondition(thorough);
-    const WideInt sought = toCondition(lanes) & ~plainly;
+    const WideInt sought = toCondition(lanes) & ~plainly & ~is(CellShape::Parallelepiped);
     if (toLanes(sought) != 0) solve(realSize, map, d, sought);
   }
 
-  const Wide& length() const { return length_; }               ///< Of the cells.
-  LaneSet inside() const { return toLanes(face_ == Inside); }  ///< Also lanes without a point.
-  /// The result in one lane, without the coordinates.
-  InCell operator[](int l) const { return {V4{}, static_cast<int>(face_[l]), violation_[l]}; }
+  /// The result in one lane.
+  TRIBUTARY_INLINE InCell operator[](int l) const {
+    return {V4{r_[0][l], r_[1][l], r_[2][l], 0}, static_cast<int>(face_[l]), violation_[l]};
+  }
 
-  /// The velocities at the points.
-  template <class Real>
-  TRIBUTARY_INLINE void velocity(Wide out[3]) const {
-    if (cells_[0]->terms == 1) {
-      for (int l = 0; l < Width; ++l)
-        for (int a = 0; a < 3; ++a) out[a][l] = velocityTerms<Real>(*cells_[l])[a];
-      return;
+  /// Calls set(corner, value, gradient) with the shape function of each corner at the points, and
+  /// its derivatives by x, y and z, or null. Wedges have six corners; what they get for the last
+  /// two has no meaning.
+  template <class Set>
+  TRIBUTARY_INLINE void shapeFunctions(std::size_t realSize, bool withGradients, Set&& set) const {
+    Wide rows[3][3], inverse{};
+    if (withGradients) {
+      Wide c[32];
+      gatherGeometry(realSize, c);
+      Wide dr[3], ds[3], dt[3];
+      jacobian(c, dr, ds, dt);
+      cross(ds, dt, rows[0]);
+      cross(dt, dr, rows[1]);
+      cross(dr, ds, rows[2]);
+      const Wide determinant = dot(dr, rows[0]);
+      inverse = select(determinant != 0, 1 / determinant, Wide{});
     }
-    Wide terms[32];
-    gather<32>(
-        [&](int l, int part) { return loadWide(velocityTerms<Real>(*cells_[l]) + Width * part); },
-        terms);
-    for (int a = 0; a < 3; ++a) out[a] = polynomial(terms + a);
+    const bool wedges = toLanes(wedge_) != 0;
+    const Wide f[3][2] = {{1 - r_[0], r_[0]}, {1 - r_[1], r_[1]}, {1 - r_[2], r_[2]}};
+    const Wide b[3] = {1 - r_[0] - r_[1], r_[0], r_[1]};
+    for (int i = 0; i < 8; ++i) {
+      const bool hr = i == 1 || i == 2 || i == 5 || i == 6, hs = i == 2 || i == 3 || i >= 6,
+                 ht = i >= 4;
+      const Wide fr = f[0][hr], fs = f[1][hs], ft = f[2][ht];
+      Wide value = fr * fs * ft;
+      Wide d[3] = {(hr ? 1.0 : -1.0) * fs * ft, (hs ? 1.0 : -1.0) * fr * ft,
+                   (ht ? 1.0 : -1.0) * fr * fs};
+      if (wedges && i < 6) {
+        constexpr double br[3] = {-1, 1, 0}, bs[3] = {-1, 0, 1};
+        const Wide gt = f[2][i >= 3];
+        value = select(wedge_, b[i % 3] * gt, value);
+        d[0] = select(wedge_, br[i % 3] * gt, d[0]);
+        d[1] = select(wedge_, bs[i % 3] * gt, d[1]);
+        d[2] = select(wedge_, b[i % 3] * (i < 3 ? -1.0 : 1.0), d[2]);
+      }
+      if (!withGradients) {
+        set(i, value, nullptr);
+        continue;
+      }
+      Wide gradient[3];
+      for (int a = 0; a < 3; ++a)
+        gradient[a] = (d[0] * rows[0][a] + d[1] * rows[1][a] + d[2] * rows[2][a]) * inverse;
+      set(i, value, gradient);
+    }
   }
 
  private:
@@ -336,14 +371,29 @@ class BoxPack {
     worse(5, select(wedge_, Wide{}, t - 1));
   }
 
-  /// Newton's method, from the affine guess.
-  void solve(std::size_t realSize, const Wide map[12], const Wide d[3], WideInt sought) {
-    Wide c[32];
+  TRIBUTARY_INLINE void gatherGeometry(std::size_t realSize, Wide c[32]) const {
     gather<32>(
         [&](int l, int part) {
           return loadWide(geometryTerms(*cells_[l], realSize) + Width * part);
         },
         c);
+  }
+
+  /// d x / d (r, s, t).
+  TRIBUTARY_INLINE void jacobian(const Wide c[32], Wide dr[3], Wide ds[3], Wide dt[3]) const {
+    const Wide r = r_[0], s = r_[1], t = r_[2];
+    for (int a = 0; a < 3; ++a) {
+      const Wide a4 = c[16 + a], a5 = c[20 + a], a6 = c[24 + a], a7 = c[28 + a];
+      dr[a] = c[4 + a] + s * a4 + t * (a6 + s * a7);
+      ds[a] = c[8 + a] + r * a4 + t * (a5 + r * a7);
+      dt[a] = c[12 + a] + s * a5 + r * (a6 + s * a7);
+    }
+  }
+
+  /// Newton's method, from the affine guess.
+  void solve(std::size_t realSize, const Wide map[12], const Wide d[3], WideInt sought) {
+    Wide c[32];
+    gatherGeometry(realSize, c);
     const Wide guess[3] = {r_[0], r_[1], r_[2]};
     const WideInt guessFace = face_;
     const Wide guessViolation = violation_;
@@ -359,14 +409,8 @@ class BoxPack {
         for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map + 4 * a, miss), r_[a]);
         continue;
       }
-      const Wide r = r_[0], s = r_[1], t = r_[2];
       Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
-      for (int a = 0; a < 3; ++a) {
-        const Wide a4 = c[16 + a], a5 = c[20 + a], a6 = c[24 + a], a7 = c[28 + a];
-        dr[a] = c[4 + a] + s * a4 + t * (a6 + s * a7);
-        ds[a] = c[8 + a] + r * a4 + t * (a5 + r * a7);
-        dt[a] = c[12 + a] + s * a5 + r * (a6 + s * a7);
-      }
+      jacobian(c, dr, ds, dt);
       cross(ds, dt, normal);
       const Wide determinant = dot(dr, normal);
       open &= (determinant > 0) | (determinant < 0);

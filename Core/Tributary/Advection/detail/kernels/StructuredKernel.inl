@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "Tributary/Advection/detail/ParticlePack.h"
-#include "Tributary/Advection/detail/StructuredKernel.h"
+#include "Tributary/Advection/detail/kernels/ParticlePack.h"
+#include "Tributary/Advection/detail/kernels/StructuredKernel.h"
 #include "Tributary/Base/CellTypes.h"
 
 namespace tributary::detail {
@@ -230,12 +230,19 @@ class Sweep {
   }
 
  private:
+  /// The intervals of a rectilinear axis that held the last targets. One that begins above its end
+  /// holds nothing.
+  struct Intervals {
+    Wide lo = all<Wide>(1), hi{}, inverseWidth{}, cell{}, width{};
+  };
+
   struct Group {
     ParticlePack<I> lanes;
     Wide f[3]{};
-    Wide cellLength{};  ///< Not with Uniform.
-    WideInt tuple{};    ///< First number of the cell that holds the target, or of any.
-    LaneSet apart = 0;  ///< Lanes whose cells need care: see StructuredView::plainTuples.
+    Intervals intervals[3];  ///< Not with Uniform.
+    Wide cellLength{};       ///< Not with Uniform.
+    WideInt tuple{};         ///< First number of the cell that holds the target, or of any.
+    LaneSet apart = 0;       ///< Lanes whose cells need care: see StructuredView::plainTuples.
     std::int64_t apartTuple[Width];  ///< Where theirs are.
   };
 
@@ -346,26 +353,56 @@ class Sweep {
     }
   }
 
-  /// As locateOnAxis and locate, for all lanes.
+  /// As locateOnAxis and locate, for all lanes. Most targets lie in the same intervals as the last
+  /// ones.
   TRIBUTARY_INLINE void locateOnAxes(const Wide point[3], Wide cell[3], Group& group) {
     Wide width2{};
     for (int a = 0; a < 3; ++a) {
-      const auto& axis = view_.grid->axes[static_cast<std::size_t>(a)];
       cell[a] = group.f[a] = all<Wide>(0);
-      if (axis.cells == 0) continue;
-      Wide width{};
-      for (int l = 0; l < Width; ++l) {
-        double f;
-        const std::int32_t i = locateOnAxis(axis, point[a][l], f);
-        cell[a][l] = i;
-        group.f[a][l] = f;
-        if (i < 0 || i >= axis.cells) continue;
-        const double* c = axis.coordinates.data() + i;
-        width[l] = c[1] - c[0];
-      }
-      width2 += width * width;
+      if (view_.grid->axes[static_cast<std::size_t>(a)].cells == 0) continue;
+      Intervals& at = group.intervals[a];
+      const LaneSet stay = toLanes((point[a] >= at.lo) & (point[a] < at.hi));
+      if (stay != AllLanes) move(point[a], ~stay & AllLanes, a, at);
+      cell[a] = at.cell;
+      group.f[a] = (point[a] - at.lo) * at.inverseWidth;
+      // The outer points of the grid, which no interval holds.
+      const LaneSet outside = ~toLanes((point[a] >= at.lo) & (point[a] < at.hi)) & AllLanes;
+      if (__builtin_expect(outside != 0, 0)) putOutside(point[a], outside, a, group.f[a]);
+      width2 += at.width * at.width;
     }
     group.cellLength = root(width2);
+  }
+
+  /// Finds the intervals of some lanes. Lanes are replaced in registers: a vector that was written
+  /// in parts cannot be read at once.
+  TRIBUTARY_INLINE void move(Wide point, LaneSet lanes, int a, Intervals& at) {
+    const auto& axis = view_.grid->axes[static_cast<std::size_t>(a)];
+    forEach(
+        lanes, [&](int l) __attribute__((always_inline)) {
+          double f;
+          const std::int32_t i = locateOnAxis(axis, point[l], f);
+          const bool exists = i >= 0 && i < axis.cells;
+          const double* c = axis.coordinates.data() + (exists ? i : 0);
+          const WideInt here = toCondition(1u << l);
+          const auto set = [&](Wide & v, double to) __attribute__((always_inline)) {
+            v = select(here, all<Wide>(to), v);
+          };
+          set(at.lo, exists ? c[0] : 1);
+          set(at.hi, exists ? c[1] : 0);
+          set(at.inverseWidth, axis.inverseWidth[static_cast<std::size_t>(exists ? i : 0)]);
+          set(at.cell, i);
+          set(at.width, exists ? c[1] - c[0] : 0);
+        });
+  }
+
+  /// For targets outside of all intervals of an axis: on the outer face of the grid, or beyond it.
+  __attribute__((noinline)) void putOutside(Wide point, LaneSet lanes, int a, Wide& f) {
+    const auto& axis = view_.grid->axes[static_cast<std::size_t>(a)];
+    forEach(lanes, [&](int l) {
+      double fraction;
+      locateOnAxis(axis, point[l], fraction);
+      f[l] = fraction;
+    });
   }
 
   /// Whether points lie in the planes of the flat axes.

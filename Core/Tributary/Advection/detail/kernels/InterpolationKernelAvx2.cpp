@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define TRIBUTARY_KERNEL interpolationKernelsAvx2
+#define TRIBUTARY_KERNEL_NAMESPACE kernel_avx2
+#include "Tributary/Advection/detail/kernels/InterpolationKernel.inl"
