@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <limits>
 #include <new>
 #include <optional>
 #include <string>
@@ -44,9 +46,11 @@ class OwnCommunicator {
   explicit OwnCommunicator(MPI_Comm comm) {
     checkMpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup", std::nullopt);
   }
-  OwnCommunicator(const OwnCommunicator&) = delete;
-  OwnCommunicator& operator=(const OwnCommunicator&) = delete;
+  OwnCommunicator(OwnCommunicator&& other) noexcept
+      : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_) {}
+  OwnCommunicator& operator=(OwnCommunicator&&) = delete;
   ~OwnCommunicator() {
+    if (comm_ == MPI_COMM_NULL) return;
     reportErrors("closing the MPI transport",
                  [&] { checkMpi(MPI_Comm_free(&comm_), "MPI_Comm_free", rank_); });
   }
@@ -66,6 +70,32 @@ class OwnCommunicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::optional<int> rank_;
 };
+
+/// Collective. Throws on all ranks if the transport of one could not be made: the error of MPI on a
+/// rank where MPI failed. Allocates nothing before all ranks know.
+/// @param failure  what prevents the transport of this rank, or null
+void agreeOnTransport(const OwnCommunicator& comm, int rank, const std::exception_ptr& failure) {
+  constexpr int Nobody = std::numeric_limits<int>::max();
+  const int mine = failure ? rank : Nobody;
+  int lowest = Nobody;
+  checkMpi(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce", rank);
+  if (lowest == Nobody) return;
+  std::exception_ptr ofMpi;
+  try {
+    if (failure) std::rethrow_exception(failure);
+  } catch (const MpiError&) {
+    ofMpi = failure;
+  } catch (...) {  // no memory
+  }
+  int isMemory = ofMpi ? 0 : 1;
+  checkMpi(MPI_Bcast(&isMemory, 1, MPI_INT, lowest, comm), "MPI_Bcast", rank);
+  if (ofMpi) std::rethrow_exception(ofMpi);
+  throw Error(isMemory ? ErrorKind::Memory : ErrorKind::Mpi,
+              "rank " + std::to_string(lowest) +
+                  (isMemory ? " has not enough memory for messages; use more ranks, or smaller data"
+                            : " cannot use the communicator; check the installation of MPI"),
+              lowest);
+}
 
 /// A window of one integer on rank 0, with a lock epoch from construction to destruction. If the
 /// constructor fails, the window is not freed, because freeing is collective and other ranks may
@@ -114,9 +144,10 @@ class MpiInteger : public SharedInteger {
 
 class MpiTransport : public RealTimeTransport {
  public:
-  MpiTransport(MPI_Comm comm, std::size_t largestPart)
+  /// @param comm  a communicator of its own, which adopt() gives to it
+  MpiTransport(MPI_Comm comm, int rank, std::size_t largestPart)
       : comm_(comm),
-        rank_(comm_.open()),
+        rank_(rank),
         own_(rank_),
         largestPart_(std::clamp<std::size_t>(largestPart, 1, LargestPart)) {
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -130,8 +161,11 @@ class MpiTransport : public RealTimeTransport {
 
   ~MpiTransport() override { MpiTransport::close(); }
 
+  /// Once all ranks have their transports: from now on the destructor is collective.
+  void adopt(OwnCommunicator&& comm) noexcept { owner_.emplace(std::move(comm)); }
+
   void close() noexcept override {
-    if (std::exchange(closed_, true)) return;
+    if (!owner_ || std::exchange(closed_, true)) return;
     try {
       drain();
     } catch (...) {
@@ -479,7 +513,8 @@ class MpiTransport : public RealTimeTransport {
     }
   }
 
-  OwnCommunicator comm_;
+  std::optional<OwnCommunicator> owner_;  // of comm_; freed last
+  MPI_Comm comm_;
   Alarm alarm_;  // sent and received without an allocation
   bool abandoned_ = false;
   bool closed_ = false;
@@ -509,7 +544,18 @@ std::unique_ptr<Transport> makeMpiTransport(MPI_Comm comm, std::size_t largestPa
     throw Error(
         "an MPI transport needs MPI between MPI_Init and MPI_Finalize: call MPI_Init first");
   }
-  return std::make_unique<MpiTransport>(comm, largestPart);
+  OwnCommunicator own(comm);
+  const int rank = own.open();
+  std::unique_ptr<MpiTransport> transport;
+  std::exception_ptr failure;
+  try {
+    transport = std::make_unique<MpiTransport>(own, rank, largestPart);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  agreeOnTransport(own, rank, failure);
+  transport->adopt(std::move(own));
+  return transport;
 }
 
 }  // namespace tributary

@@ -135,7 +135,7 @@ class PersistentRequest {
   /// Cancels a started receive. The request is done() afterwards. Throws Error for a send.
   /// @return whether the receive was canceled; false if the request was not started, or if a
   ///         message had arrived, which is in the buffer then
-  virtual bool cancel() = 0;
+  [[nodiscard]] virtual bool cancel() = 0;
 
  protected:
   Bytes buffer_;

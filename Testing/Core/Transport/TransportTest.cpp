@@ -21,6 +21,7 @@
 #include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/LargeBuffers.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Transport/Clock.h"
@@ -28,11 +29,16 @@
 
 #if defined(TRIBUTARY_WITH_MPI) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 namespace {
-std::size_t failingSize = 0;  // of allocations that fail; 0 for none
-}
+struct Failing {  // sizes of allocations that fail
+  std::size_t least, most;
+};
+constexpr Failing Nothing{1, 0};
+Failing failing = Nothing;
+}  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const memory = size > 0 && size == failingSize ? nullptr : std::malloc(size + 1);
+  void* const memory =
+      size >= failing.least && size <= failing.most ? nullptr : std::malloc(size + 1);
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -329,6 +335,7 @@ TEST(Transport, AMessageWithoutMemoryIsLostAndKeepsNobody) {
     const PendingSend small = t.send(last, Topic::Work, session, SendMode::Synchronous, Bytes(5));
     waitFor(t, [&] { return lost.done() && small.done(); });
   } else if (t.rank() == last) {
+    freeKeptBuffers();
     rlimit limits{};
     ASSERT_EQ(getrlimit(RLIMIT_AS, &limits), 0);
     rlimit low = limits;
@@ -372,7 +379,7 @@ TEST(Transport, ASmallMessageWithoutMemoryIsLostAndKeepsNobody) {
     std::vector<std::string> lost;
     std::vector<std::size_t> sizes;
     waitFor(t, [&] {
-      failingSize = sizes.empty() ? Size + 1 : 0;  // with what the transport adds
+      if (sizes.empty()) failing = {Size + 1, Size + 1};  // with what the transport adds
       try {
         if (const auto next = t.tryReceive(Topic::Work, session))
           sizes.push_back(next->bytes.size());
@@ -380,7 +387,7 @@ TEST(Transport, ASmallMessageWithoutMemoryIsLostAndKeepsNobody) {
         EXPECT_EQ(error.source(), 0);
         lost.emplace_back(error.what());
       }
-      failingSize = 0;
+      failing = Nothing;
       return sizes.size() == 2;
     });
     EXPECT_EQ(sizes, (std::vector<std::size_t>{5, Size}));
@@ -388,6 +395,29 @@ TEST(Transport, ASmallMessageWithoutMemoryIsLostAndKeepsNobody) {
     EXPECT_NE(lost[0].find("no memory for a message of 3210 bytes"), std::string::npos) << lost[0];
   }
   barrier(t);
+}
+#endif
+
+#ifdef TRIBUTARY_FAILING_NEW
+TEST(Transport, IsMadeOnAllRanksOrOnNone) {
+  if (world().size() == 1) GTEST_SKIP() << "needs two ranks";
+  const int last = world().size() - 1;
+  std::string text;
+  ErrorKind kind = ErrorKind::Internal;
+  if (world().rank() == last) failing = {1024, std::size_t(-1)};
+  try {
+    static_cast<void>(makeWorld(std::size_t(1) << 20));
+  } catch (const Error& error) {
+    failing = Nothing;
+    text = error.what();
+    kind = error.kind();
+    EXPECT_EQ(error.rank(), last);
+  }
+  failing = Nothing;
+  EXPECT_EQ(kind, ErrorKind::Memory);
+  EXPECT_NE(text.find("rank " + std::to_string(last) + " has not enough memory"), std::string::npos)
+      << text;
+  EXPECT_EQ(makeWorld(std::size_t(1) << 20)->size(), world().size());
 }
 #endif
 

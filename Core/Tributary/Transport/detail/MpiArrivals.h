@@ -53,16 +53,17 @@ class MpiArrivals {
   /// otherwise.
   void allocate(Arrival& arrival, std::uint64_t size) const;
   /// Receives a matched message. If it is not complete at once, it becomes the last of arrivals_.
-  std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status, Topic topic,
-                                  Session session);
+  [[nodiscard]] std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status,
+                                                Topic topic, Session session);
   Arrival& addArrival(int source, Topic topic, Session session);
   void receiveParts(Span<const std::byte> announcement, int source, Topic topic, Session session);
   std::string noMemoryFor(std::uint64_t size, int source) const;
   /// The oldest complete message that no incomplete one of the same source precedes.
   /// @param arriving  set to the bytes of incomplete messages, if nothing is returned
-  std::optional<Envelope> takeArrival(Topic topic, Session session, std::size_t& arriving);
+  [[nodiscard]] std::optional<Envelope> takeArrival(Topic topic, Session session,
+                                                    std::size_t& arriving);
   /// @pre complete
-  Envelope take(std::list<Arrival>::iterator place);
+  [[nodiscard]] Envelope take(std::list<Arrival>::iterator place);
   [[nodiscard]] bool complete(Arrival& arrival) const;
 
   MPI_Comm comm_;
