@@ -94,16 +94,17 @@ void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
                                                ErrorCollector& errors);
 [[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank);
 
-/// Concatenates the values of all ranks, in the order of ranks.
+/// Concatenates the values of all ranks, in the order of ranks. After an error returns none.
 /// @param counts  if not null, set to the number of values of each rank
 template <class T>
 [[nodiscard]] std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
+                                        ErrorCollector& errors,
                                         std::vector<std::int64_t>* counts = nullptr) {
   static_assert(std::is_trivially_copyable_v<T>, "serialize this type and use allgatherBytes");
-  ErrorCollector errors;
   Bytes bytes;
   errors.attempt([&] { append(bytes, mine.data(), mine.size() * sizeof(T)); });
   const std::vector<Bytes> parts = allgatherBytes(transport, std::move(bytes), errors);
+  if (errors.any()) return {};
   std::vector<T> all;
   errors.attempt([&] {
     if (counts) counts->clear();
@@ -119,6 +120,36 @@ template <class T>
       if (counts) counts->push_back(static_cast<std::int64_t>(part.size() / sizeof(T)));
     }
   });
+  if (errors.any()) all.clear();
+  return all;
+}
+/// The same, if this rank knows the numbers of values.
+/// @param countOf  called as countOf(int rank): returns the number of values of a rank. Another
+///                 number is an error of kind Message.
+template <class T, class CountOf, class = std::enable_if_t<std::is_invocable_v<CountOf, int>>>
+[[nodiscard]] std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
+                                        ErrorCollector& errors, CountOf&& countOf) {
+  std::vector<std::int64_t> counts;
+  std::vector<T> all = allgatherv(transport, mine, errors, &counts);
+  if (errors.any()) return {};
+  errors.attempt([&] {
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      const std::int64_t count = counts[static_cast<std::size_t>(rank)], expected = countOf(rank);
+      if (count != expected)
+        refuseMessage(std::to_string(expected) + " values expected from rank " +
+                      std::to_string(rank) + ", which sent " + std::to_string(count));
+    }
+  });
+  if (errors.any()) all.clear();
+  return all;
+}
+/// Concatenates the values of all ranks, in the order of ranks, and agrees on errors.
+/// @param counts  if not null, set to the number of values of each rank
+template <class T>
+[[nodiscard]] std::vector<T> allgatherv(Transport& transport, Span<const T> mine,
+                                        std::vector<std::int64_t>* counts = nullptr) {
+  ErrorCollector errors;
+  std::vector<T> all = allgatherv(transport, mine, errors, counts);
   errors.agree(transport);
   return all;
 }

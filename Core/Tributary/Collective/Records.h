@@ -234,6 +234,29 @@ void readAll(std::vector<Reader>& readers, Visit&& visit) {
     while (!readers[rank].atEnd()) visit(static_cast<int>(rank), readers[rank]);
 }
 
+/// Answers the questions that ranks asked in an earlier exchange. Collective; errors: see the top
+/// of this file.
+/// @param fill  called as fill(RecordOutbox<Answer>&): adds an answer to each question that this
+///              rank was asked, in their order; local
+/// @param countOf  called as countOf(int rank): returns the number of questions that this rank
+///                 asked a rank; local
+/// @return for each rank, the answers to the questions that it was asked, in their order
+template <class Answer, ByteExchange Exchange = exchangeBytes, class Fill, class CountOf>
+[[nodiscard]] Records<Answer> answerRanks(Transport& transport, ErrorCollector& errors, Fill&& fill,
+                                          CountOf&& countOf) {
+  Records<Answer> answers =
+      sendRecords<Answer, Exchange>(transport, errors, std::forward<Fill>(fill));
+  if (errors.anyKnown()) return {};
+  const bool isWhole = errors.attempt([&] {
+    for (int rank = 0; rank < transport.size(); ++rank)
+      if (answers.from(rank).size() != countOf(rank))
+        refuseMessage("the number of answers from rank " + std::to_string(rank) +
+                      " differs from the number of questions");
+  });
+  if (!isWhole) return {};
+  return answers;
+}
+
 /// Sends questions to ranks and returns their answers. Collective; errors: see the top of this
 /// file.
 /// @param fill  called as fill(RecordOutbox<Question>&): adds the questions; local
@@ -250,22 +273,16 @@ template <class Answer, class Question, ByteExchange Exchange = exchangeBytes, c
         fill(outbox);
         for (int rank = 0; rank < outbox.ranks(); ++rank) asked.push_back(outbox.count(rank));
       });
-  Records<Answer> answers =
-      sendRecords<Answer, Exchange>(transport, errors, [&](RecordOutbox<Answer>& outbox) {
+  return answerRanks<Answer, Exchange>(
+      transport, errors,
+      [&](RecordOutbox<Answer>& outbox) {
         for (int rank = 0; rank < transport.size(); ++rank) {
           const Span<const Question> of = questions.from(rank);
           outbox.reserve(rank, of.size());
           for (const Question& question : of) outbox.add(rank, answerTo(question, rank));
         }
-      });
-  if (errors.anyKnown()) return {};
-  errors.attempt([&] {
-    for (int rank = 0; rank < transport.size(); ++rank)
-      if (answers.from(rank).size() != asked[static_cast<std::size_t>(rank)])
-        refuseMessage("the number of answers from rank " + std::to_string(rank) +
-                      " differs from the number of questions");
-  });
-  return answers;
+      },
+      [&](int rank) { return asked[static_cast<std::size_t>(rank)]; });
 }
 
 /// The same, and agrees on errors.

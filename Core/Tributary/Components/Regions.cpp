@@ -36,6 +36,43 @@ std::vector<Bytes> scatter(Transport& transport, std::vector<Bytes> toRank,
   return allToAll(transport, std::move(toRank), errors);
 }
 
+/// Rows that this rank sends, each with the values of a region, by destination.
+template <class Row>
+class RowsByRank {
+ public:
+  /// @param values  of each row
+  RowsByRank(int ranks, std::size_t values) : lists_(index(ranks)), values_(values) {}
+
+  void add(int rank, const Row& row, const ValueFacts* values) {
+    List& list = lists_[index(rank)];
+    list.rows.push_back(row);
+    list.values.insert(list.values.end(), values, values + values_);
+  }
+  void write(MessageOutbox& outbox) const {
+    for (int rank = 0; rank < outbox.ranks(); ++rank) {
+      const List& list = lists_[index(rank)];
+      if (!list.rows.empty()) outbox.to(rank).range(list.rows).range(list.values);
+    }
+  }
+  /// Calls visit(row, values) for the rows that a rank has written.
+  template <class Visit>
+  static void read(Reader& reader, std::size_t values, Visit&& visit) {
+    const auto rows = reader.range<Row>();
+    const auto ofRows = reader.range<ValueFacts>();
+    if (ofRows.size() != rows.size() * values) refuseMessage("regions with other values");
+    for (std::size_t i = 0; i < rows.size(); ++i) visit(rows[i], ofRows.data() + i * values);
+  }
+
+ private:
+  struct List {
+    std::vector<Row> rows;
+    std::vector<ValueFacts> values;
+  };
+
+  std::vector<List> lists_;
+  std::size_t values_;
+};
+
 /// Adds up regions at the owner of their root, in the root's own place.
 class Gathering {
  public:
@@ -69,29 +106,26 @@ class Gathering {
     const auto at = [&](const SetName& name) -> RegionOfSet& {
       return ofSet[index(name.block - first_)][index(name.set)];
     };
-    const auto fill = [&](MessageOutbox& outbox) {
-      ofSet.resize(blocks_.size());
-      for (std::size_t b = 0; b < blocks_.size(); ++b) ofSet[b].resize(blocks_[b].sets.size());
-      for (const auto& [root, number] : numbers) at(root) = {number, factsOf(root).cells};
-      for (std::size_t r = 0; r < from_.size(); ++r) {
-        std::vector<RegionOfSet> answer;
-        for (const SetName& root : from_[r]) answer.push_back(at(root));
-        if (!answer.empty()) outbox.to(static_cast<int>(r)).range(answer);
-      }
-    };
-    sendMessages<scatter>(transport_, fill, [&](std::vector<Reader>& readers) {
-      readAll(readers, [&](int rank, Reader& reader) {
-        const auto& asked = away_[index(rank)];
-        const auto answer = reader.range<RegionOfSet>();
-        if (answer.size() != asked.size())
-          refuseMessage("the number of answers differs from the number of questions");
-        for (std::size_t i = 0; i < answer.size(); ++i)
-          ofSet[asked[i].first][asked[i].second] = answer[i];
-      });
+    ErrorCollector errors;
+    const auto answers = answerRanks<RegionOfSet, scatter>(
+        transport_, errors,
+        [&](RecordOutbox<RegionOfSet>& outbox) {
+          ofSet.resize(blocks_.size());
+          for (std::size_t b = 0; b < blocks_.size(); ++b) ofSet[b].resize(blocks_[b].sets.size());
+          for (const auto& [root, number] : numbers) at(root) = {number, factsOf(root).cells};
+          for (int rank = 0; rank < outbox.ranks(); ++rank)
+            for (const SetName& root : from_[index(rank)]) outbox.add(rank, at(root));
+        },
+        [&](int rank) { return away_[index(rank)].size(); });
+    if (!errors.anyKnown()) {
+      auto answer = answers.begin();
+      for (const auto& asked : away_)
+        for (const auto& [block, set] : asked) ofSet[block][set] = *answer++;
       for (std::size_t b = 0; b < blocks_.size(); ++b)
         for (std::size_t s = 0; s < ofSet[b].size(); ++s)
           if (isHere(roots_[b][s])) ofSet[b][s] = at(roots_[b][s]);
-    });
+    }
+    errors.agree(transport_);
     return ofSet;
   }
 
@@ -114,10 +148,8 @@ class Gathering {
 
   /// Adds up the regions whose root is here, and sends the parts of others.
   void sendParts(MessageOutbox& outbox) {
-    const std::size_t ranks = index(outbox.ranks());
-    std::vector<std::vector<Part>> parts(ranks);
-    std::vector<std::vector<ValueFacts>> values(ranks);
-    away_.resize(ranks);
+    RowsByRank<Part> parts(outbox.ranks(), values_);
+    away_.resize(index(outbox.ranks()));
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const BlockFacts& block = blocks_[b];
       for (std::size_t s = 0; s < block.sets.size(); ++s) {
@@ -128,25 +160,20 @@ class Gathering {
           add(root, block.sets[s], own);
           continue;
         }
-        const std::size_t rank = index(assignment_.rankOf(root.block));
-        parts[rank].push_back({root, block.sets[s]});
-        values[rank].insert(values[rank].end(), own, own + values_);
-        away_[rank].push_back({b, s});
+        const int rank = assignment_.rankOf(root.block);
+        parts.add(rank, {root, block.sets[s]}, own);
+        away_[index(rank)].push_back({b, s});
       }
     }
-    for (std::size_t r = 0; r < ranks; ++r)
-      if (!parts[r].empty()) outbox.to(static_cast<int>(r)).range(parts[r]).range(values[r]);
+    parts.write(outbox);
   }
 
   void addParts(int rank, Reader& reader) {
-    const auto got = reader.range<Part>();
-    const auto gotValues = reader.range<ValueFacts>();
-    if (gotValues.size() != got.size() * values_) refuseMessage("regions with other values");
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      if (!exists(got[i].root)) refuseMessage("a set that does not exist");
-      add(got[i].root, got[i].facts, gotValues.data() + i * values_);
-      from_[index(rank)].push_back(got[i].root);
-    }
+    RowsByRank<Part>::read(reader, values_, [&](const Part& part, const ValueFacts* values) {
+      if (!exists(part.root)) refuseMessage("a set that does not exist");
+      add(part.root, part.facts, values);
+      from_[index(rank)].push_back(part.root);
+    });
   }
 
   std::vector<Candidate> candidates(RegionOrder order) const {
@@ -246,32 +273,25 @@ void fillTable(Transport& transport, const Gathering& gathering,
   const auto fill = [&](MessageOutbox& outbox) {
     table.regions.resize(count);
     table.values.resize(count * values);
-    std::vector<std::vector<Row>> rows(index(outbox.ranks()));
-    std::vector<std::vector<ValueFacts>> rowValues(rows.size());
+    RowsByRank<Row> rows(outbox.ranks(), values);
     for (const auto& [root, number] : numbers) {
       const Row row{number, gathering.factsOf(root)};
       const int rank = shares.ownerOf(number);
       const ValueFacts* own = gathering.valuesOf(root);
-      if (rank == transport.rank()) {
+      if (rank == transport.rank())
         place(row, own);
-      } else {
-        rows[index(rank)].push_back(row);
-        rowValues[index(rank)].insert(rowValues[index(rank)].end(), own, own + values);
-      }
+      else
+        rows.add(rank, row, own);
     }
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      if (!rows[r].empty()) outbox.to(static_cast<int>(r)).range(rows[r]).range(rowValues[r]);
+    rows.write(outbox);
   };
   sendMessages<scatter>(transport, fill, [&](std::vector<Reader>& readers) {
     readAll(readers, [&](int, Reader& reader) {
-      const auto got = reader.range<Row>();
-      const auto gotValues = reader.range<ValueFacts>();
-      if (gotValues.size() != got.size() * values) refuseMessage("regions with other values");
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        if (got[i].number < table.first || index(got[i].number - table.first) >= count)
+      RowsByRank<Row>::read(reader, values, [&](const Row& row, const ValueFacts* own) {
+        if (row.number < table.first || index(row.number - table.first) >= count)
           refuseMessage("a region of another rank");
-        place(got[i], gotValues.data() + i * values);
-      }
+        place(row, own);
+      });
     });
   });
 }

@@ -84,10 +84,10 @@ struct NumberedRegions {
 /// @param roots   for each local block, for each set, the name of its region: see uniteSets()
 /// @param blocks  for each local block, the facts of its sets
 /// @param values  number of values of a set; the same on all ranks
-NumberedRegions numberRegions(Transport& transport, const Assignment& assignment,
-                              const std::vector<std::vector<SetName>>& roots,
-                              std::vector<BlockFacts> blocks, std::size_t values,
-                              RegionOrder order);
+[[nodiscard]] NumberedRegions numberRegions(Transport& transport, const Assignment& assignment,
+                                            const std::vector<std::vector<SetName>>& roots,
+                                            std::vector<BlockFacts> blocks, std::size_t values,
+                                            RegionOrder order);
 
 /// A count for a region.
 struct RegionCount {

@@ -203,6 +203,39 @@ TEST(Records, OwnersAnswerInTheOrderOfQuestions) {
   });
 }
 
+/// Each rank asks questions in one exchange and is answered in the next one.
+/// @param more  the number of answers that this rank expects besides those to its questions
+template <ByteExchange Exchange>
+void askAndBeAnswered(Transport& t, int round, std::size_t more) {
+  const Records<std::int64_t> questions =
+      sendRecords<std::int64_t, Exchange>(t, [&](RecordOutbox<std::int64_t>& outbox) {
+        for (int to = 0; to < t.size(); ++to)
+          for (std::int64_t i = 0; i < countOf(t.rank(), to, round); ++i) outbox.add(to, i);
+      });
+  ErrorCollector errors;
+  const Records<Record> answers = answerRanks<Record, Exchange>(
+      t, errors,
+      [&](RecordOutbox<Record>& outbox) {
+        for (int asker = 0; asker < t.size(); ++asker)
+          for (const std::int64_t question : questions.from(asker))
+            outbox.add(asker, recordOf(t.rank(), asker, question));
+      },
+      [&](int rank) { return static_cast<std::size_t>(countOf(t.rank(), rank, round)) + more; });
+  errors.agree(t);
+  for (int from = 0; from < t.size(); ++from)
+    for (std::size_t i = 0; i < answers.from(from).size(); ++i)
+      EXPECT_EQ(answers.from(from)[i], recordOf(from, t.rank(), static_cast<std::int64_t>(i)));
+}
+
+TEST(Records, RanksAnswerTheQuestionsOfAnEarlierExchange) {
+  everywhere([](Transport& t) {
+    for (int round = 0; round < 4; ++round) {
+      askAndBeAnswered<exchangeBytes>(t, round, 0);
+      askAndBeAnswered<allToAll>(t, round, 0);
+    }
+  });
+}
+
 constexpr const char* NoMemory = "there is not enough memory; use more ranks, or smaller data";
 
 /// All ranks throw Error with the text of agreeOnError(), and go on with the transport.
@@ -276,7 +309,7 @@ void expectErrorsToBeAgreedOn(Transport& t) {
     const auto messages = [&](MessageOutbox& outbox) {
       for (int to = 0; to < t.size(); ++to) outbox.to(to).value(t.rank());
     };
-    const auto readOne = [&](int, Reader& reader) { reader.value<int>(); };
+    const auto readOne = [&](int, Reader& reader) { static_cast<void>(reader.value<int>()); };
     expectErrorOf(t, failing, "no such field", ErrorKind::Input, [&] {
       sendMessages<Exchange>(
           t,
@@ -288,7 +321,7 @@ void expectErrorsToBeAgreedOn(Transport& t) {
     });
     expectErrorOf(t, failing, "malformed message: 8 bytes expected", ErrorKind::Message, [&] {
       sendMessages<Exchange>(t, messages, [&](std::vector<Reader>& readers) {
-        if (one.here()) readers[0].value<double>();
+        if (one.here()) static_cast<void>(readers[0].value<double>());
         readAll(readers, readOne);
       });
     });
@@ -328,6 +361,15 @@ TEST(Records, ErrorsOfOneRankAreThoseOfAll) {
   everywhere([](Transport& t) {
     expectErrorsToBeAgreedOn<exchangeBytes>(t);
     expectErrorsToBeAgreedOn<allToAll>(t);
+  });
+}
+
+TEST(Records, AnswersAreAsManyAsQuestionsOnAllRanks) {
+  everywhere([](Transport& t) {
+    for (int failing = 0; failing < t.size(); ++failing)
+      expectErrorOf(t, failing, "malformed message: the number of answers from rank 0 differs",
+                    ErrorKind::Message,
+                    [&] { askAndBeAnswered<exchangeBytes>(t, 1, t.rank() == failing ? 1 : 0); });
   });
 }
 

@@ -218,6 +218,12 @@ TEST(FixedSum, HoldsAsManyOfTheLargestAsItSays) {
   }
 }
 
+TEST(FixedSum, CountsValuesThatAreNotFiniteAsZero) {
+  const FixedScale scale(1e6);
+  for (const double value : {double(NAN), double(INFINITY), -double(INFINITY)})
+    EXPECT_TRUE(scale.fixed(value) == 0) << value;
+}
+
 TEST(OrderedBits, AreInTheOrderOfTheNumbers) {
   const std::vector<double> ascending = {-INFINITY, -1e300, -1, -5e-324, 0,
                                          5e-324,    1e-3,   2,  INFINITY};
