@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Features/CriticalOutput.h"
 
-#include <vtkCellArray.h>
-#include <vtkCellData.h>
 #include <vtkNew.h>
-#include <vtkPointData.h>
 #include <vtkPoints.h>
-#include <vtkPolyData.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +11,7 @@
 
 #include "Common/FreshArray.h"
 #include "Common/NamedArrays.h"
+#include "Features/TrajectoryCells.h"
 
 namespace tributary {
 namespace {
@@ -56,26 +53,11 @@ void CriticalOutput::writeTrajectories(const Trajectories& all, vtkPolyData* out
     rotation->InsertNextValue(static_cast<vtkIdType>(point.kind.rotation));
     event->InsertNextValue(static_cast<vtkIdType>(point.event));
   }
-  vtkNew<vtkCellArray> vertices, lines;
-  const auto track = numbers("TrackId");
-  for (const bool isLine : {false, true}) {  // as poly data order their cells
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::size_t begin = all.offsets[i], end = all.offsets[i + 1];
-      if ((end - begin > 1) != isLine) continue;
-      vtkCellArray* cells = isLine ? lines : vertices;
-      cells->InsertNextCell(static_cast<int>(end - begin));
-      for (std::size_t p = begin; p < end; ++p) cells->InsertCellPoint(static_cast<vtkIdType>(p));
-      track->InsertNextValue(all.tracks[i]);
-    }
-  }
-  output->SetPoints(places);
-  output->SetVerts(vertices);
-  output->SetLines(lines);
-  output->GetCellData()->AddArray(track);
-  for (vtkDataArray* array :
-       std::initializer_list<vtkDataArray*>{step, time, kind, event, velocity, speed})
-    output->GetPointData()->AddArray(array);
-  output->GetPointData()->AddArray(isVector_ ? static_cast<vtkDataArray*>(rotation) : value);
+  makeTrajectoryCells(
+      places, all.offsets, all.tracks,
+      {step, time, kind, event, velocity, speed,
+       isVector_ ? static_cast<vtkDataArray*>(rotation) : static_cast<vtkDataArray*>(value)},
+      output);
 }
 
 void CriticalOutput::writePoints(const std::vector<TrajectoryPieces>& pieces, std::int64_t step,

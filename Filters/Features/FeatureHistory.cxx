@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Features/FeatureHistory.h"
 
-#include <vtkCellArray.h>
-#include <vtkCellData.h>
 #include <vtkNew.h>
-#include <vtkPointData.h>
 #include <vtkPoints.h>
-#include <vtkPolyData.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +10,11 @@
 
 #include "Common/FreshArray.h"
 #include "Common/NamedArrays.h"
+#include "Features/TrajectoryCells.h"
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Records.h"
 
 namespace tributary {
@@ -115,7 +113,13 @@ void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
   const auto region = numbers("RegionId"), step = numbers("Step");
   const auto time = values("Time"), size = values("Size"), speed = values("Speed");
   const auto velocity = values("Velocity", 3);
+  std::vector<std::size_t> offsets;
+  std::vector<std::int64_t> tracks;
   for (const TrackPoint* point : sorted) {
+    if (tracks.empty() || tracks.back() != point->tracked.track) {
+      offsets.push_back(index(places->GetNumberOfPoints()));
+      tracks.push_back(point->tracked.track);
+    }
     places->InsertNextPoint(point->tracked.facts.centroid.data());
     region->InsertNextValue(point->feature);
     step->InsertNextValue(point->step);
@@ -124,26 +128,8 @@ void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
     velocity->InsertNextTuple(point->tracked.velocity.data());
     speed->InsertNextValue(speedOf(point->tracked));
   }
-  vtkNew<vtkCellArray> vertices, lines;
-  const auto track = numbers("TrackId");
-  for (const bool isLine : {false, true}) {  // as poly data order their cells
-    for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
-      while (end < sorted.size() && sorted[end]->tracked.track == sorted[begin]->tracked.track)
-        ++end;
-      if ((end - begin > 1) != isLine) continue;
-      vtkCellArray* cells = isLine ? lines : vertices;
-      cells->InsertNextCell(static_cast<int>(end - begin));
-      for (std::size_t i = begin; i < end; ++i) cells->InsertCellPoint(static_cast<vtkIdType>(i));
-      track->InsertNextValue(sorted[begin]->tracked.track);
-    }
-  }
-  output->SetPoints(places);
-  output->SetVerts(vertices);
-  output->SetLines(lines);
-  output->GetCellData()->AddArray(track);
-  for (vtkDataArray* array :
-       std::initializer_list<vtkDataArray*>{region, step, time, size, velocity, speed})
-    output->GetPointData()->AddArray(array);
+  offsets.push_back(sorted.size());
+  makeTrajectoryCells(places, offsets, tracks, {region, step, time, size, velocity, speed}, output);
 }
 
 void FeatureHistory::writeEvents(vtkTable* table) const {

@@ -8,9 +8,9 @@
 #include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Components/DistributedUnion.h"
-#include "Tributary/Features/CriticalPointSearch.h"
 #include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/TrajectoryPieces.h"
+#include "Tributary/Features/detail/CriticalPointSearch.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -75,11 +75,13 @@ class CriticalPointTracker {
   /// has this step and no upper points.
   /// @param time     later than that of the last step; the same on all ranks
   /// @param scalars  for each block one value for each point
-  CriticalPointStep addScalars(double time, const std::vector<Span<const double>>& scalars);
+  [[nodiscard]] CriticalPointStep addScalars(double time,
+                                             const std::vector<Span<const double>>& scalars);
   /// Adds a step of a vector field: tracks its sources, sinks, saddles and centers.
   /// @param vectors  for each block three components for each point; the components along the axes
   ///                 of space are used
-  CriticalPointStep addVectors(double time, const std::vector<Span<const double>>& vectors);
+  [[nodiscard]] CriticalPointStep addVectors(double time,
+                                             const std::vector<Span<const double>>& vectors);
 
   /// The number of steps added.
   std::int64_t steps() const { return step_ + 1; }
@@ -112,7 +114,7 @@ class CriticalPointTracker {
   };
 
   void checkTime(double time);
-  CriticalPointStep add(FieldAtStep field);
+  CriticalPointStep add(detail::FieldAtStep field);
   detail::PieceSets describe(const std::vector<TrajectoryPieces>& pieces, std::int64_t step) const;
   void nameTracks(const NumberedRegions& lines, std::vector<TrajectoryPieces>& pieces);
   void findJoins(const std::vector<detail::PieceEnd>& lowest, CriticalPointStep& step) const;
@@ -129,7 +131,7 @@ class CriticalPointTracker {
   CriticalPointOptions options_;
   std::int64_t step_ = -1;
   std::int64_t nextTrack_ = 0;
-  FieldAtStep last_;
+  detail::FieldAtStep last_;
   std::vector<std::vector<Current>> current_;  // of each block, by face
 };
 

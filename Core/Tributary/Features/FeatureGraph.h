@@ -144,8 +144,8 @@ class FeatureGraph {
   ///                  first step
   /// @param scale     of the overlaps; the same on all ranks
   /// @return this rank's part of the step
-  TrackedStep advance(const FeatureStep& step, std::vector<FeatureOverlap> overlaps,
-                      const FixedScale& scale);
+  [[nodiscard]] TrackedStep advance(const FeatureStep& step, std::vector<FeatureOverlap> overlaps,
+                                    const FixedScale& scale);
 
   /// The tracks of features of the last step, on any rank. Collective. Throws Error on all ranks if
   /// a feature does not exist.
@@ -184,7 +184,8 @@ class FeatureGraph {
   static bool hasMotions(const Row& row);
   static void readParts(const std::vector<Bytes>& parts, std::vector<SavedHead>& heads,
                         std::vector<SavedRow>& rows);
-  static SavedHead agreeOnHead(Transport& transport, const std::vector<SavedHead>& ofParts);
+  [[nodiscard]] static SavedHead agreeOnHead(Transport& transport,
+                                             const std::vector<SavedHead>& ofParts);
 
   Transport& transport_;
   TrackingOptions options_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "Tributary/Base/Box.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -28,11 +29,8 @@ bool contains(const GridExtent& e, const Place& at) {
 }
 
 GridExtent common(const GridExtent& a, const GridExtent& b) {
-  GridExtent both;
-  for (std::size_t i = 0; i < 3; ++i) {
-    both.first[i] = std::max(a.first[i], b.first[i]);
-    both.last[i] = std::min(a.last[i], b.last[i]);
-  }
+  GridExtent both = a;
+  intersect(both.first, both.last, b.first, b.last);
   return both;
 }
 

@@ -722,21 +722,22 @@ TEST(CriticalPoints, RefuseWhatCannotBeOnAllRanks) {
     const auto space = makeGridSpace(transport, one, axes, {mine});
     CriticalPointTracker tracker(transport, *space);
     std::vector<double> values(15, 1);
-    EXPECT_NE(errorOf([&] { tracker.addVectors(0, {values}); }), "");
-    EXPECT_NE(errorOf([&] { tracker.addScalars(isLast ? std::nan("") : 0, {values}); }), "");
+    EXPECT_NE(errorOf([&] { return tracker.addVectors(0, {values}); }), "");
+    EXPECT_NE(errorOf([&] { return tracker.addScalars(isLast ? std::nan("") : 0, {values}); }), "");
     EXPECT_NE(errorOf([&] {
-                tracker.addScalars(
+                return tracker.addScalars(
                     0, std::vector<Span<const double>>(isLast ? 2 : 1, Span<const double>(values)));
               }),
               "");
     if (transport.size() > 1) {
-      EXPECT_NE(errorOf([&] { tracker.addScalars(transport.rank(), {values}); }), "");
+      EXPECT_NE(errorOf([&] { return tracker.addScalars(transport.rank(), {values}); }), "");
     }
-    EXPECT_EQ(errorOf([&] { tracker.addScalars(1, {values}); }), "");
-    EXPECT_NE(errorOf([&] { tracker.addScalars(1, {values}); }).find("in order"),
+    EXPECT_EQ(errorOf([&] { return tracker.addScalars(1, {values}); }), "");
+    EXPECT_NE(errorOf([&] { return tracker.addScalars(1, {values}); }).find("in order"),
               std::string::npos);
     const std::vector<double> vectors(45, 1);
-    EXPECT_NE(errorOf([&] { tracker.addVectors(2, {vectors}); }).find("mixed"), std::string::npos);
+    EXPECT_NE(errorOf([&] { return tracker.addVectors(2, {vectors}); }).find("mixed"),
+              std::string::npos);
     EXPECT_NE(errorOf([&] { tracker.resumeScalars({}, {values}); }), "");
 
     // From what was saved of something else.
@@ -749,8 +750,8 @@ TEST(CriticalPoints, RefuseWhatCannotBeOnAllRanks) {
     EXPECT_NE(resumeError({}), "");
     EXPECT_NE(resumeError({Bytes(saved.begin(), saved.end() - 1)}), "");
     CriticalPointTracker further(transport, *space);
-    further.addScalars(1, {values});
-    further.addScalars(2, {values});
+    static_cast<void>(further.addScalars(1, {values}));
+    static_cast<void>(further.addScalars(2, {values}));
     EXPECT_NE(resumeError({saved, further.save()}), "");
     if (transport.size() > 1) {
       EXPECT_NE(resumeError({isLast ? further.save() : saved}), "");
@@ -777,7 +778,7 @@ TEST(CriticalPoints, RefuseValuesThatWereNotSaved) {
     const testing::SpaceTimePieces pieces(transport, problem, run);
     const auto values = pieces.valuesAt(0), others = pieces.valuesAt(1);
     CriticalPointTracker tracker(transport, *pieces.space);
-    tracker.addVectors(0, {values.begin(), values.end()});
+    static_cast<void>(tracker.addVectors(0, {values.begin(), values.end()}));
     CriticalPointTracker resumed(transport, *pieces.space);
     EXPECT_NE(errorOf([&] {
                 resumed.resumeVectors({tracker.save()}, {others.begin(), others.end()});
@@ -827,7 +828,7 @@ TEST(CriticalPoints, RefuseMeshesThatCannotBe) {
           vectors.insert(vectors.end(), {p == 0 ? -1.0 : 1.0, side + shift, 0});
         }
         vectors[3 * 2] = vectors[3 * 3] = vectors[3 * 4] = 0.2;
-        tracker.addVectors(time, {vectors});
+        static_cast<void>(tracker.addVectors(time, {vectors}));
       };
       add(0, -0.5);
       EXPECT_NE(errorOf([&] { add(1, 0.5); }).find("more than two"), std::string::npos);

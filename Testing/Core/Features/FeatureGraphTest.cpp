@@ -608,9 +608,9 @@ TEST(FeatureGraph, RefusesWhatWasNotSavedSo) {
     const bool isFirst = transport.rank() == 0;
     FeatureGraph graph(transport, {});
     const std::vector<FeatureFacts> facts(5, {1.0, {0, 0, 0}});
-    graph.advance(shareOf(transport, 0, facts), {}, UnitScale);
+    static_cast<void>(graph.advance(shareOf(transport, 0, facts), {}, UnitScale));
     const std::vector<Bytes> all = allgatherBytes(transport, graph.save());
-    graph.advance(shareOf(transport, 1, facts), {}, UnitScale);
+    static_cast<void>(graph.advance(shareOf(transport, 1, facts), {}, UnitScale));
     const std::vector<Bytes> later = allgatherBytes(transport, graph.save());
     const auto errorWith = [&](const std::vector<Bytes>& parts) {
       return errorOf([&] { FeatureGraph(transport, {}).load(parts); });
@@ -669,7 +669,7 @@ TEST(FeatureGraph, WrongArgumentsAreRefusedOnAllRanks) {
     const std::vector<FeatureFacts> facts(7, {1.0, {0, 0, 0}});
     const FeatureStep first = shareOf(transport, 1, facts);
     const auto errorWith = [&](const FeatureStep& step, std::vector<FeatureOverlap> overlaps) {
-      return errorOf([&] { graph.advance(step, std::move(overlaps), UnitScale); });
+      return errorOf([&] { return graph.advance(step, std::move(overlaps), UnitScale); });
     };
     const auto changed = [&](double time, auto&& change) {
       FeatureStep step = shareOf(transport, time, facts);
@@ -689,7 +689,7 @@ TEST(FeatureGraph, WrongArgumentsAreRefusedOnAllRanks) {
                 std::string::npos);
     }
     EXPECT_EQ(graph.steps(), 0);
-    graph.advance(first, {}, UnitScale);
+    static_cast<void>(graph.advance(first, {}, UnitScale));
     EXPECT_NE(errorWith(first, {}).find("in the order"), std::string::npos);
     const FeatureStep second = shareOf(transport, 2, facts);
     const auto overlap = [&](std::int64_t before, std::int64_t motion, std::int64_t after) {
@@ -750,8 +750,8 @@ TEST(FeatureGraph, DamagedMessagesDoNoHarm) {
         std::vector<FeatureSample> samples;
         for (const RandomStep& step : randomSteps(seed)) {
           if (time > 0) (void)graph.moved(samples, time);
-          graph.advance(shareOf(transport, time, step.features),
-                        dealt(transport, seed, step.overlaps), UnitScale);
+          static_cast<void>(graph.advance(shareOf(transport, time, step.features),
+                                          dealt(transport, seed, step.overlaps), UnitScale));
           samples.clear();
           for (std::size_t i = 0; i < step.features.size(); ++i)
             samples.push_back({step.features[i].centroid, static_cast<std::int64_t>(i), 0, 1});

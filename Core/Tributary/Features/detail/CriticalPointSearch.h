@@ -9,7 +9,7 @@
 #include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/TrajectoryPieces.h"
 
-namespace tributary {
+namespace tributary::detail {
 
 /// A field at one step on the local blocks of a space: the same bits on all blocks with a point.
 struct FieldAtStep {
@@ -39,4 +39,4 @@ struct FieldAtStep {
                                           const FieldAtStep& lower, const FieldAtStep& upper,
                                           double center, const ParallelFor& parallelFor);
 
-}  // namespace tributary
+}  // namespace tributary::detail

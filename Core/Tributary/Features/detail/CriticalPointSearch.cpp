@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Features/CriticalPointSearch.h"
+#include "Tributary/Features/detail/CriticalPointSearch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,7 @@
 #include "Tributary/Features/detail/PuncturedSimplex.h"
 #include "Tributary/Features/detail/SimplexSlope.h"
 
-namespace tributary {
-
-using namespace detail;
-
+namespace tributary::detail {
 namespace {
 
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
@@ -335,4 +332,4 @@ TrajectoryPieces findPieces(const SimplicialSpace& space, std::size_t block,
   return Chaining(std::move(stretches)).run();
 }
 
-}  // namespace tributary
+}  // namespace tributary::detail
