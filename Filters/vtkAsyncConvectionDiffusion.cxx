@@ -154,8 +154,10 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
               ", must not be less than its beginning");
     }
   }
-  require(this->SourceType != SOURCE_DATA || this->GetNumberOfInputConnections(1) > 0,
-          "Source Type", "input", "set the source input, or choose another type");
+  if (this->SourceType == SOURCE_DATA && this->GetNumberOfInputConnections(1) == 0) {
+    throw tributary::Error(
+        "Source Type is Data, but Source is not set; connect Source, or choose another type");
+  }
   if (!this->SteadyState) {
     require(this->TimeStep >= LeastStep && isFinite(this->TimeStep), "Time Step", this->TimeStep,
             "set it to ", LeastStep, " or more");
@@ -348,14 +350,8 @@ tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings
   std::copy_n(this->SourceBounds, 6, settings.sourceBounds.begin());
   settings.useInitialConcentration = this->UseInitialConcentration;
   settings.maximumCourantNumber = this->MaximumCourantNumber;
-  settings.mode = this->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
-                                                 : tributary::IterationMode::Synchronous;
-  settings.detection = this->ConvergenceDetection == SUPERVISED
-                           ? tributary::ConvergenceDetection::SupervisedTermination
-                           : tributary::ConvergenceDetection::SnapshotReduction;
   settings.residualThreshold = this->ResidualThreshold;
-  settings.iterationLimit = this->IterationLimit;
-  settings.sweepsPerExchange = this->SweepsPerExchange;
+  settings.solver = this->MakeSolverSettings();
   settings.slabs = this->Slabs;
   return settings;
 }

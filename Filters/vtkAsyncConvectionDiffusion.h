@@ -274,7 +274,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
                vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
-  const char* Failure() const override { return "no concentration was computed"; }
+  const char* Failure() const override { return "No concentration"; }
 
  private:
   vtkAsyncConvectionDiffusion(const vtkAsyncConvectionDiffusion&) = delete;

@@ -46,7 +46,7 @@ void vtkAsyncExchangeAlgorithm::DescribeExecutionProperties(tributary::PropertyL
   this->Superclass::DescribeExecutionProperties(list);
   list.add("Schedule", this->Schedule);
   list.add("Detector", this->Detector);
-  list.add("Auto", this->AutoTune);
+  list.add("Auto Tune", this->AutoTune);
 }
 
 //------------------------------------------------------------------------------

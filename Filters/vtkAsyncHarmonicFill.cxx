@@ -103,13 +103,7 @@ bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
   settings.markFilled = this->MarkFilled;
   settings.tolerance = this->Tolerance;
   settings.cycleLimit = this->CycleLimit;
-  settings.iterationLimit = this->IterationLimit;
-  settings.sweepsPerExchange = this->SweepsPerExchange;
-  settings.mode = this->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
-                                                 : tributary::IterationMode::Synchronous;
-  settings.detection = this->ConvergenceDetection == SUPERVISED
-                           ? tributary::ConvergenceDetection::SupervisedTermination
-                           : tributary::ConvergenceDetection::SnapshotReduction;
+  settings.solver = this->MakeSolverSettings();
   const tributary::RunContext context = this->MakeRunContext(transport, statistics);
   return tributary::HarmonicFillRun(context, settings)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(outputVector, 0));

@@ -180,7 +180,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
                vtkInformationVector* outputVector, tributary::RunStatistics& statistics) override;
-  const char* Failure() const override { return "no value was filled"; }
+  const char* Failure() const override { return "No filled values"; }
 
  private:
   vtkAsyncHarmonicFill(const vtkAsyncHarmonicFill&) = delete;

@@ -3,6 +3,7 @@
 
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Grids/SolverSettings.h"
 
 //------------------------------------------------------------------------------
 void vtkAsyncSolverAlgorithm::CheckExecutionProperties() {
@@ -24,6 +25,19 @@ void vtkAsyncSolverAlgorithm::DescribeExecutionProperties(tributary::PropertyLis
   list.add("Convergence Detection", this->ConvergenceDetection);
   list.add("Iteration Limit", this->IterationLimit);
   list.add("Sweeps Per Exchange", this->SweepsPerExchange);
+}
+
+//------------------------------------------------------------------------------
+tributary::SolverSettings vtkAsyncSolverAlgorithm::MakeSolverSettings() const {
+  tributary::SolverSettings settings;
+  settings.mode = this->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
+                                                 : tributary::IterationMode::Synchronous;
+  settings.detection = this->ConvergenceDetection == SUPERVISED
+                           ? tributary::ConvergenceDetection::SupervisedTermination
+                           : tributary::ConvergenceDetection::SnapshotReduction;
+  settings.iterationLimit = this->IterationLimit;
+  settings.sweepsPerExchange = this->SweepsPerExchange;
+  return settings;
 }
 
 //------------------------------------------------------------------------------

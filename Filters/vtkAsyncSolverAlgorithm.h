@@ -21,6 +21,10 @@
 #include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncAlgorithm.h"
 
+namespace tributary {
+struct SolverSettings;
+}  // namespace tributary
+
 class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm {
  public:
   vtkAbstractTypeMacro(vtkAsyncSolverAlgorithm, vtkAsyncAlgorithm);
@@ -83,6 +87,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncSolverAlgorithm : public vtkAsyncAlgorithm
 
   void CheckExecutionProperties() override;
   void DescribeExecutionProperties(tributary::PropertyList& list) override;
+
+  /// Local. The settings of a solver with the values of the properties.
+  [[nodiscard]] tributary::SolverSettings MakeSolverSettings() const;
 
   int Schedule = ASYNCHRONOUS;
   int ConvergenceDetection = SNAPSHOTS;

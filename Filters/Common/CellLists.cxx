@@ -214,7 +214,7 @@ std::vector<std::int64_t> exactIds(vtkDataArray* ids) {
 
 Span<const std::uint8_t> cellFlagsOf(vtkDataSet* dataSet, Span<const std::uint8_t> covered,
                                      std::vector<std::uint8_t>& copy) {
-  vtkUnsignedCharArray* cells = dataSet->GetCellGhostArray();
+  vtkUnsignedCharArray* cells = cellGhosts(dataSet);
   vtkUnsignedCharArray* points = pointGhosts(dataSet);
   const auto any = [](vtkUnsignedCharArray* array, unsigned char flag) {
     if (!array) return false;
@@ -226,11 +226,8 @@ Span<const std::uint8_t> cellFlagsOf(vtkDataSet* dataSet, Span<const std::uint8_
   const bool hiddenPoints = any(points, vtkDataSetAttributes::HIDDENPOINT);
   const std::size_t count = index(dataSet->GetNumberOfCells());
   const Span<const std::uint8_t> stored =
-      cells ? Span<const std::uint8_t>(cells->GetPointer(0), index(cells->GetNumberOfValues()))
-            : Span<const std::uint8_t>();
-  // The caller rejects a wrong number of flags.
-  if ((!refined && !hiddenPoints && covered.empty()) || (cells && stored.size() != count))
-    return stored;
+      cells ? Span<const std::uint8_t>(cells->GetPointer(0), count) : Span<const std::uint8_t>();
+  if (!refined && !hiddenPoints && covered.empty()) return stored;
   std::vector<std::uint8_t>& flags = copy;
   flags.assign(count, 0);
   vtkNew<vtkIdList> ids;

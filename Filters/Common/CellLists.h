@@ -49,7 +49,8 @@ struct CellLists {
 [[nodiscard]] std::vector<std::int64_t> exactIds(vtkDataArray* ids);
 
 /// Local. The ghost flags of cells, or an empty span. Cells that are hidden by a hidden point or
-/// covered by a finer level have the flag HIDDENCELL, in a copy.
+/// covered by a finer level have the flag HIDDENCELL, in a copy. Throws Error if the number of
+/// flags of cells or points is not that of the cells or points.
 /// @param covered  1 for each cell that a finer level covers, 0 for others; or empty
 /// @param copy     memory for the copy; must outlive the result
 [[nodiscard]] Span<const std::uint8_t> cellFlagsOf(vtkDataSet* dataSet,

@@ -69,6 +69,16 @@ int dimensionOfExtent(const int extent[6]) {
   return dimension;
 }
 
+/// @param flags  of a data set, or null
+/// @param of  "point" or "cell"
+vtkUnsignedCharArray* checkedGhosts(vtkUnsignedCharArray* flags, vtkIdType count, const char* of) {
+  if (flags && flags->GetNumberOfValues() != count)
+    throw Error("a data set has " + std::to_string(flags->GetNumberOfValues()) +
+                " ghost flags for " + std::to_string(count) + " " + of +
+                "s; remove vtkGhostType from its " + of + " data, or compute it again");
+  return flags;
+}
+
 }  // namespace
 
 vtkDataObject* Leaf::object() const {
@@ -177,12 +187,11 @@ bool isAlongAxes(vtkDataSet* dataSet) {
 }
 
 vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet) {
-  vtkUnsignedCharArray* flags = dataSet->GetPointGhostArray();
-  if (flags && flags->GetNumberOfValues() != dataSet->GetNumberOfPoints())
-    throw Error("a data set has " + std::to_string(flags->GetNumberOfValues()) +
-                " ghost flags for " + std::to_string(dataSet->GetNumberOfPoints()) +
-                " points; remove vtkGhostType from its point data, or compute it again");
-  return flags;
+  return checkedGhosts(dataSet->GetPointGhostArray(), dataSet->GetNumberOfPoints(), "point");
+}
+
+vtkUnsignedCharArray* cellGhosts(vtkDataSet* dataSet) {
+  return checkedGhosts(dataSet->GetCellGhostArray(), dataSet->GetNumberOfCells(), "cell");
 }
 
 }  // namespace tributary

@@ -59,7 +59,9 @@ bool extentOf(vtkDataSet* dataSet, int extent[6]);
 /// Whether a data set is a uniform or rectilinear grid with increasing coordinates along the axes.
 [[nodiscard]] bool isAlongAxes(vtkDataSet* dataSet);
 
-/// The ghost flags of points, or null. Throws Error if their number is not that of the points.
+/// The ghost flags of points or cells, or null. Throw Error if their number is not that of the
+/// points or cells.
 [[nodiscard]] vtkUnsignedCharArray* pointGhosts(vtkDataSet* dataSet);
+[[nodiscard]] vtkUnsignedCharArray* cellGhosts(vtkDataSet* dataSet);
 
 }  // namespace tributary

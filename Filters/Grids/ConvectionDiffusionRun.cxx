@@ -175,11 +175,9 @@ ConvectionDiffusionTerms ConvectionDiffusionRun::makeTerms(double inverseStep) c
 /// Local.
 ConvectionDiffusionOptions ConvectionDiffusionRun::makeOptions() const {
   ConvectionDiffusionOptions options;
-  options.iteration.mode = settings_.mode;
-  options.iteration.detection = settings_.detection;
+  settings_.solver.apply(options.iteration);
   options.iteration.threshold = settings_.residualThreshold;
-  options.iteration.iterationLimit = settings_.iterationLimit;
-  options.sweepsPerExchange = settings_.sweepsPerExchange;
+  options.sweepsPerExchange = settings_.solver.sweepsPerExchange;
   options.slabs = settings_.slabs > 0 ? settings_.slabs
                                       : std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
   options.parallelFor = smpFor;
@@ -266,7 +264,7 @@ bool ConvectionDiffusionRun::solveSteps() {
 /// The input with the array Concentration.
 void ConvectionDiffusionRun::write(vtkDataObject* input, vtkDataObject* output) {
   const std::vector<std::vector<double>> values =
-      valuesOfPieces(transport_, cells_, state_.concentration);
+      valuesAtPieces(transport_, sites_, state_.concentration);
   collectively(transport_, [&] {
     output->ShallowCopy(input);
     auto piece = values.begin();
@@ -359,6 +357,7 @@ void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
       throw Error(
           "the grid, or the part of it on a rank, differs from that of the previous step; use an "
           "input with the same grid at all times");
+    sites_ = gridSitesOf(cells_, true);
   });
 }
 

@@ -11,6 +11,8 @@
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Grids/GridCells.h"
+#include "Grids/GridSites.h"
+#include "Grids/SolverSettings.h"
 
 #include "Tributary/Iteration/Iteration.h"
 #include "Tributary/Relaxation/CellGrid.h"
@@ -40,11 +42,8 @@ struct ConvectionDiffusionSettings {
   double maximumCourantNumber = 0;
   /// The time of a steady state if the input has no time.
   double requestedTime = 0;
-  IterationMode mode = IterationMode::Asynchronous;
-  ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
   double residualThreshold = 1e-6;
-  std::int64_t iterationLimit = 1;
-  int sweepsPerExchange = 1;
+  SolverSettings solver;
   int slabs = 0;  ///< 0: one for each thread
 };
 
@@ -121,11 +120,11 @@ class ConvectionDiffusionRun {
   void readSource(vtkDataObject* source);
   void markSourceShape();
   void initialize();
-  bool solveSteps();
+  [[nodiscard]] bool solveSteps();
   std::int64_t substepsOf(double length) const;
-  bool solveStep(double length, std::int64_t substeps, double time);
-  bool solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number, std::int64_t substeps,
-                    double time);
+  [[nodiscard]] bool solveStep(double length, std::int64_t substeps, double time);
+  [[nodiscard]] bool solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number,
+                                  std::int64_t substeps, double time);
   bool isOfAnotherGrid() const;
   ConvectionDiffusionTerms makeTerms(double inverseStep) const;
   ConvectionDiffusionOptions makeOptions() const;
@@ -138,6 +137,7 @@ class ConvectionDiffusionRun {
   const ConvectionDiffusionSettings& settings_;
   ConvectionDiffusionState& state_;
   GridCells cells_;
+  GridSites sites_;                 ///< these cells
   IterationStatistics iterations_;  ///< of this rank
 };
 

@@ -23,7 +23,6 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
-#include "Tributary/Collective/Records.h"
 #include "Tributary/Relaxation/SiteLattice.h"
 
 namespace tributary {
@@ -107,7 +106,8 @@ std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet) {
   for (const AxisPoints& axis : axes)
     for (std::size_t i = 1; i < axis.places.size(); ++i)
       if (!(axis.places[i] > axis.places[i - 1]))
-        throw Error("the input's coordinates do not increase along each axis");
+        throw Error(
+            "the input's coordinates do not increase along each axis; resample it to an image");
   return axes;
 }
 
@@ -155,11 +155,8 @@ CellRange boxOf(const std::vector<GridPiece>& pieces) {
 
 /// The cells of a piece that are not ghost cells. Throws Error if they do not form a box.
 CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
-  vtkUnsignedCharArray* ghosts = dataSet->GetCellGhostArray();
+  vtkUnsignedCharArray* ghosts = cellGhosts(dataSet);
   if (!ghosts) return piece;
-  if (ghosts->GetNumberOfValues() != piece.cells())
-    throw Error("a data set has " + std::to_string(ghosts->GetNumberOfValues()) +
-                " ghost flags for " + std::to_string(piece.cells()) + " cells");
   constexpr auto none = std::numeric_limits<Index>::max();
   CellRange box{{none, none, none}, {0, 0, 0}};
   Index own = 0, at = 0;
@@ -176,7 +173,9 @@ CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
       }
   if (own == 0) return {};
   if (own != box.cells())
-    throw Error("the cells of a data set that are not ghost cells do not form a box");
+    throw Error(
+        "the cells of a data set that are not ghost cells do not form a box; split the data set "
+        "into boxes");
   return box;
 }
 
@@ -295,7 +294,8 @@ void setAxis(GridCells& cells, std::size_t axis, AxisPoints&& merged,
   for (std::size_t i = 1; i < ends.size(); ++i)
     if (!(ends[i] > ends[i - 1]))
       throw Error(
-          "the pieces of the ranks do not cover the grid, or their coordinates do not increase");
+          "the pieces of the ranks do not cover the grid, or their coordinates do not increase; "
+          "use pieces that cover the grid");
   for (std::size_t n = 0; n < mine.size(); ++n) {
     CellRange& range = cells.pieces[n].all;
     const auto points = static_cast<Index>(mine[n][axis].places.size());
@@ -407,7 +407,8 @@ CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors
                                     : meanOf(array, points.first(cell), offsets, a);
           if (!std::isfinite(values[place]))
             throw Error("the velocity at cell " + std::to_string(cell) +
-                        " of a data set is not finite");
+                        " of a data set is not finite; replace the value, or choose another array "
+                        "with Velocity");
         });
       }
     }
@@ -426,42 +427,6 @@ std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& 
     found.erase(std::unique(found.begin(), found.end()), found.end());
   });
   return found;
-}
-
-std::vector<std::vector<double>> valuesOfPieces(Transport& transport, const GridCells& cells,
-                                                Span<const double> own) {
-  const std::vector<CellRange> boxes = allgather(transport, cells.box);
-  std::vector<CellRange> mine;
-  for (const GridPiece& piece : cells.pieces) mine.push_back(piece.all);
-  std::vector<std::int64_t> counts;
-  const std::vector<CellRange> theirs = allgatherv(transport, mine, &counts);
-  std::vector<std::vector<double>> result;
-  // The own cells of a rank in the pieces of another rank, one piece after the other.
-  sendRecords<double>(
-      transport,
-      [&](RecordOutbox<double>& outbox) {
-        std::size_t next = 0;
-        for (int rank = 0; rank < outbox.ranks(); ++rank) {
-          std::vector<double> values;
-          for (std::int64_t n = 0; n < counts[index(rank)]; ++n)
-            forEachCell(overlapOf(cells.box, theirs[next++]), cells.box,
-                        [&](Index cell) { values.push_back(own[index(cell)]); });
-          outbox.add(rank, values);
-        }
-      },
-      [&](const Records<double>& received) {
-        for (const CellRange& piece : mine) result.emplace_back(index(piece.cells()), 0.0);
-        for (int rank = 0; rank < transport.size(); ++rank) {
-          const Span<const double> values = received.from(rank);
-          std::size_t at = 0;
-          for (std::size_t n = 0; n < mine.size(); ++n)
-            forEachCell(overlapOf(boxes[index(rank)], mine[n]), mine[n], [&](Index cell) {
-              if (at >= values.size()) refuseMessage("too few values of ghost cells");
-              result[n][index(cell)] = values[at++];
-            });
-        }
-      });
-  return result;
 }
 
 }  // namespace tributary

@@ -77,12 +77,4 @@ using ArrayChoice = std::function<PieceArray(vtkDataSet*)>;
 [[nodiscard]] std::vector<std::size_t> cellsWithPoints(Transport& transport, const GridCells& cells,
                                                        const std::vector<double>& points);
 
-/// Collective. Returns the values of all cells of each piece. The values of ghost cells come from
-/// the ranks that own the cells.
-/// @param own  values of the cells of the box, x fastest
-/// @throws Error on all ranks
-[[nodiscard]] std::vector<std::vector<double>> valuesOfPieces(Transport& transport,
-                                                              const GridCells& cells,
-                                                              Span<const double> own);
-
 }  // namespace tributary

@@ -219,20 +219,18 @@ HarmonicFillOptions HarmonicFillRun::makeOptions() const {
   options.smoothness = settings_.smoothness;
   options.tolerance = settings_.tolerance;
   options.cycleLimit = settings_.cycleLimit;
-  options.sweepsPerExchange = settings_.sweepsPerExchange;
-  options.iteration.mode = settings_.mode;
-  options.iteration.detection = settings_.detection;
-  options.iteration.iterationLimit = settings_.iterationLimit;
+  settings_.solver.apply(options.iteration);
+  options.sweepsPerExchange = settings_.solver.sweepsPerExchange;
   options.parallelFor = smpFor;
   return options;
 }
 
 void HarmonicFillRun::makeSolver(const GridSites& sites, const Task& task,
-                                 const std::vector<std::uint8_t>& unknown) {
+                                 std::vector<std::uint8_t>&& unknown) {
   retireSolver();
   solver_ =
       std::make_unique<HarmonicFill>(transport_, sites.lattice, sites.box, unknown, makeOptions());
-  solverUnknown_ = unknown;
+  solverUnknown_ = std::move(unknown);
   solverIsAtCells_ = task.isAtCells;
 }
 
@@ -288,8 +286,12 @@ bool HarmonicFillRun::fillComponent(const GridSites& sites, int component, doubl
   } catch (const LostMessage&) {
     throw;  // of this rank alone
   } catch (const Error& error) {
-    throw Error(error.kind(), nameOf(task.name, task.isAtCells) + ": " + error.what(),
-                error.rank());
+    ErrorCollector named;  // lack of memory for the text is an Error too, as on the other ranks
+    named.attempt([&] {
+      throw Error(error.kind(), nameOf(task.name, task.isAtCells) + ": " + error.what(),
+                  error.rank());
+    });
+    named.raise();
   }
   if (context_.agreeOnAbort(result.verdict == Verdict::Aborted)) return false;
   if (result.verdict != Verdict::Converged) throwNotConverged(task, result);
@@ -297,14 +299,15 @@ bool HarmonicFillRun::fillComponent(const GridSites& sites, int component, doubl
   filled.correction = std::max(filled.correction, result.correction);
   filled.cycles += result.cycles;
   filled.iterations += result.iterations;
-  filled.values.push_back(valuesAtPieces(transport_, sites, values));
+  filled.values[index(component)] = valuesAtPieces(transport_, sites, values);
   return true;
 }
 
 /// @param begin, share  of the progress
 /// @return false after an abort
-bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begin, double share) {
-  const std::vector<std::uint8_t> unknown = unknownOf(sites, task);
+bool HarmonicFillRun::fill(const GridSites& sites, double begin, double share, Filled& filled) {
+  const Task& task = filled.task;
+  std::vector<std::uint8_t> unknown = unknownOf(sites, task);
   const std::int64_t mine = std::count(unknown.begin(), unknown.end(), std::uint8_t(1));
   const bool canUseSolver =
       solver_ && solverIsAtCells_ == task.isAtCells && solverUnknown_ == unknown;
@@ -313,38 +316,41 @@ bool HarmonicFillRun::fill(const GridSites& sites, const Task& task, double begi
   if (counts[0] == 0) return true;
   const std::int64_t all = sites.lattice.along(0) * sites.lattice.along(1) * sites.lattice.along(2);
   if (counts[0] == all) {
-    withoutValues_.push_back(task);
+    filled.outcome = Filled::Outcome::NothingKnown;
     return true;
   }
-  if (counts[1] != 0) makeSolver(sites, task, unknown);
-  Filled filled;
-  filled.task = task;
+  if (counts[1] != 0) makeSolver(sites, task, std::move(unknown));
+  filled.outcome = Filled::Outcome::Filled;
   filled.count = counts[0];
-  filled.unknown = valuesAtPieces(transport_, sites, unknown);
+  filled.unknown = valuesAtPieces(transport_, sites, solverUnknown_);
   const double part = share / task.components;
   for (int component = 0; component < task.components; ++component)
     if (!fillComponent(sites, component, begin + part * component, part, filled)) return false;
-  done_.push_back(std::move(filled));
   return true;
 }
 
 /// Local, with the same result on all ranks. Arrays without a known value remain as they are, which
 /// is an error only if there are no others.
-void HarmonicFillRun::reportWithoutValues(std::size_t tasks) const {
-  if (withoutValues_.empty()) return;
+void HarmonicFillRun::reportWithoutValues() const {
   std::string names;
-  for (const Task& task : withoutValues_)
-    names += (names.empty() ? "" : ", ") + nameOf(task.name, task.isAtCells);
+  bool areAll = true;
+  for (const Filled& filled : filled_) {
+    const bool isOne = filled.outcome == Filled::Outcome::NothingKnown;
+    areAll = areAll && isOne;
+    if (isOne)
+      names += (names.empty() ? "" : ", ") + nameOf(filled.task.name, filled.task.isAtCells);
+  }
+  if (names.empty()) return;
   const std::string text = "nothing is known in " + names +
                            ": all values are unknown; choose other arrays, or check Unknown";
-  if (withoutValues_.size() == tasks) throw Error(text);
+  if (areAll) throw Error(text);
   if (transport_.rank() == 0) context_.warn("The other arrays are filled, but " + text + ".");
 }
 
 /// Local. Adds the filled arrays, and marks if asked for.
 /// @param piece  the index of the data set in the pieces, if it has cells
 void HarmonicFillRun::writeFilled(vtkDataSet* dataSet, std::size_t piece) const {
-  for (const Filled& filled : done_) {
+  for (const Filled& filled : filled_) {
     vtkDataSetAttributes* attributes = attributesOf(dataSet, filled.task.isAtCells);
     vtkNew<vtkUnsignedCharArray> mark;
     mark->SetName((filled.task.name + "Filled").c_str());
@@ -396,7 +402,7 @@ void HarmonicFillRun::writeFieldData(vtkDataObject* output) const {
   const auto counts = numbers("FilledValues"), cycles = numbers("Cycles"),
              iterations = numbers("Iterations");
   const auto residuals = values("Residual"), corrections = values("Correction");
-  for (const Filled& filled : done_) {
+  for (const Filled& filled : filled_) {
     names->InsertNextValue(filled.task.name);
     counts->InsertNextValue(filled.count);
     residuals->InsertNextValue(filled.residual);
@@ -421,7 +427,7 @@ void HarmonicFillRun::write(vtkDataObject* input, vtkDataObject* output) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);
       if (!dataSet) return;
       writeFilled(dataSet, piece);
-      if (settings_.unknown == Unknown::Blanked && settings_.showFilled && !done_.empty())
+      if (settings_.unknown == Unknown::Blanked && settings_.showFilled && !filled_.empty())
         showHidden(dataSet);
       piece += dataSet->GetNumberOfCells() > 0 ? 1 : 0;
     });
@@ -436,15 +442,20 @@ bool HarmonicFillRun::execute(vtkDataObject* input, vtkDataObject* output) {
   collectively(transport_, [&] {
     points = gridSitesOf(cells_, false);
     cells = gridSitesOf(cells_, true);
+    filled_ = std::vector<Filled>(tasks.begin(), tasks.end());
   });
   context_.statistics.phase("SetupSeconds");
   double begin = 0;
-  const double share = 1.0 / static_cast<double>(std::max<std::size_t>(tasks.size(), 1));
-  for (const Task& task : tasks) {
-    if (!fill(task.isAtCells ? cells : points, task, begin, share)) return false;
+  const double share = 1.0 / static_cast<double>(std::max<std::size_t>(filled_.size(), 1));
+  for (Filled& filled : filled_) {
+    if (!fill(filled.task.isAtCells ? cells : points, begin, share, filled)) return false;
     begin += share;
   }
-  reportWithoutValues(tasks.size());
+  reportWithoutValues();
+  filled_.erase(
+      std::remove_if(filled_.begin(), filled_.end(),
+                     [](const Filled& one) { return one.outcome != Filled::Outcome::Filled; }),
+      filled_.end());
   retireSolver();
   context_.statistics.phase("SolvingSeconds");
   write(input, output);

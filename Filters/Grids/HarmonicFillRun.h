@@ -10,8 +10,10 @@
 #include "Common/RunContext.h"
 #include "Grids/GridCells.h"
 #include "Grids/GridSites.h"
+#include "Grids/SolverSettings.h"
 
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Iteration/Iteration.h"
 #include "Tributary/Relaxation/HarmonicFill.h"
 #include "Tributary/Transport/Transport.h"
@@ -36,10 +38,7 @@ struct HarmonicFillSettings {
   bool markFilled = false;
   double tolerance = 1e-6;
   std::int64_t cycleLimit = 1;
-  std::int64_t iterationLimit = 1;
-  int sweepsPerExchange = 1;
-  IterationMode mode = IterationMode::Asynchronous;
-  ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
+  SolverSettings solver;
 };
 
 /// One execution of vtkAsyncHarmonicFill on one rank. Private member functions are collective
@@ -63,9 +62,14 @@ class HarmonicFillRun {
     int components;
   };
 
-  /// The result of a task.
+  /// A task and its result.
   struct Filled {
+    enum class Outcome { NothingUnknown, NothingKnown, Filled };
+
+    explicit Filled(const Task& of) : task(of), values(index(of.components)) {}
+
     Task task;
+    Outcome outcome = Outcome::NothingUnknown;
     std::int64_t count = 0;  ///< number of unknown tuples on all ranks
     double residual = 0;
     double correction = 0;
@@ -82,15 +86,14 @@ class HarmonicFillRun {
   std::vector<std::uint8_t> unknownOf(const GridSites& sites, const Task& task);
   template <class Mark>
   void markUnknown(const GridPiece& piece, const Task& task, Mark&& mark) const;
-  bool fill(const GridSites& sites, const Task& task, double begin, double share);
-  bool fillComponent(const GridSites& sites, int component, double begin, double share,
-                     Filled& filled);
+  [[nodiscard]] bool fill(const GridSites& sites, double begin, double share, Filled& filled);
+  [[nodiscard]] bool fillComponent(const GridSites& sites, int component, double begin,
+                                   double share, Filled& filled);
   std::vector<double> valuesOf(const GridSites& sites, const Task& task, int component);
-  void makeSolver(const GridSites& sites, const Task& task,
-                  const std::vector<std::uint8_t>& unknown);
+  void makeSolver(const GridSites& sites, const Task& task, std::vector<std::uint8_t>&& unknown);
   HarmonicFillOptions makeOptions() const;
   void retireSolver();
-  void reportWithoutValues(std::size_t tasks) const;
+  void reportWithoutValues() const;
   [[noreturn]] void throwNotConverged(const Task& task, const HarmonicFillResult& result) const;
   void write(vtkDataObject* input, vtkDataObject* output);
   void writeFilled(vtkDataSet* dataSet, std::size_t piece) const;
@@ -101,8 +104,7 @@ class HarmonicFillRun {
   Transport& transport_;
   const HarmonicFillSettings& settings_;
   GridCells cells_;
-  std::vector<Filled> done_;
-  std::vector<Task> withoutValues_;  ///< arrays all of whose values are unknown
+  std::vector<Filled> filled_;  ///< of all tasks; in write() of those that were filled
 
   /// The solver of the last task; reused by tasks with the same unknown sites.
   std::unique_ptr<HarmonicFill> solver_;

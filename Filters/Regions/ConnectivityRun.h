@@ -61,7 +61,7 @@ class ConnectivityRun {
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
 
  private:
-  bool labelRange(std::size_t number);
+  [[nodiscard]] bool labelRange(std::size_t number);
   RegionSelection select(const RangeRegions& regions);
   void write(vtkDataObject* input, vtkDataObject* output, vtkTable* table);
 

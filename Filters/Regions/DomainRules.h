@@ -43,6 +43,6 @@ struct DomainRules {
 /// Collective. Returns the rules for the data sets of all ranks, the same on all ranks. The rules
 /// that the user selects (through, withLabels, clusters) are left to the caller. Each rank examines
 /// a short description of each data set.
-DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves);
+[[nodiscard]] DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves);
 
 }  // namespace tributary

@@ -23,16 +23,14 @@ std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Le
       const Leaf& leaf = leaves[n];
       int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
       labels[n] = find(leaf, association);
-      if (labels[n] && association != vtkDataObject::FIELD_ASSOCIATION_CELLS) {
+      if (labels[n] && association != vtkDataObject::FIELD_ASSOCIATION_CELLS)
         throw Error(
             "Labels is an array of points; choose an array of cells, or convert it "
             "with Point Data to Cell Data first");
-      }
-      if (!labels[n] && leaf.cells() > 0) {
+      if (!labels[n] && leaf.cells() > 0)
         throw Error(
             "a data set lacks the label array required by Label Connectivity; choose an array "
             "of cells that all data sets have with Labels");
-      }
     }
   });
   return labels;
@@ -44,29 +42,25 @@ std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>
   collectively(transport, [&] {
     for (std::size_t n = 0; n < tests.size(); ++n) {
       const Leaf& leaf = leaves[n];
-      if (leaf.cells() < 1) {
-        continue;
-      }
+      if (leaf.cells() < 1) continue;
       int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
       vtkDataArray* scalars = find(leaf, association);
       const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-      if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS)) {
+      if (!scalars || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
         throw Error(
             "a data set lacks the scalar array required by Scalar Connectivity; choose an array of "
             "points or cells that all data sets have with Scalars, or turn Scalar Connectivity "
             "off");
-      }
       const vtkIdType count = atCells ? leaf.cells() : leaf.points();
       const bool isComplete =
           atCells ? hasValuePerCell(scalars, leaf) : scalars->GetNumberOfTuples() == count;
-      if (scalars->GetNumberOfComponents() != 1 || !isComplete) {
+      if (scalars->GetNumberOfComponents() != 1 || !isComplete)
         throw Error(std::string("the scalars \"") + (scalars->GetName() ? scalars->GetName() : "") +
                     "\" have " + std::to_string(scalars->GetNumberOfComponents()) +
                     " components and " + std::to_string(scalars->GetNumberOfTuples()) +
                     " tuples for " + std::to_string(count) + (atCells ? " cells" : " points") +
                     "; choose one of one component with "
                     "Scalars");
-      }
       tests[n].scalars = scalars;
       tests[n].atCells = atCells;
       tests[n].allPoints = allPoints;
@@ -87,34 +81,27 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
         const Leaf& leaf = leaves[n];
         vtkDataArray* array = leaf.cellData()->GetArray(name.c_str());
         const bool atCells = array != nullptr;
-        if (!atCells && leaf.dataSet) {
-          array = leaf.dataSet->GetPointData()->GetArray(name.c_str());
-        }
-        if (leaf.cells() < 1) {
-          continue;
-        }
-        if (!array || !(atCells ? hasValuePerCell(array, leaf)
-                                : array->GetNumberOfTuples() == leaf.points())) {
+        if (!atCells && leaf.dataSet) array = leaf.dataSet->GetPointData()->GetArray(name.c_str());
+        if (leaf.cells() < 1) continue;
+        if (!array ||
+            !(atCells ? hasValuePerCell(array, leaf) : array->GetNumberOfTuples() == leaf.points()))
           throw Error("a data set lacks the array \"" + name +
                       "\" of Statistics Arrays at its cells or points; choose arrays that all data "
                       "sets have");
-        }
-        if (components != 0 && components != array->GetNumberOfComponents()) {
+        if (components != 0 && components != array->GetNumberOfComponents())
           throw Error("the array \"" + name +
                       "\" of Statistics Arrays has another number of components in other data "
                       "sets; choose arrays that are alike everywhere");
-        }
         components = array->GetNumberOfComponents();
         found[n] = {array, atCells};
       }
     });
     const std::int64_t most = allreduce(transport, ReduceOp::Max, components);
     collectively(transport, [&] {
-      if (components != 0 && components != most) {
+      if (components != 0 && components != most)
         throw Error("the array \"" + name +
                     "\" of Statistics Arrays has another number of components on other ranks; "
                     "choose arrays that are alike everywhere");
-      }
     });
     collectively(transport, [&] {
       for (int component = 0; component < most; ++component) {

@@ -21,12 +21,14 @@ namespace tributary {
 using FindArray = std::function<vtkDataArray*(const Leaf& leaf, int& association)>;
 
 /// Returns the array of labels of each leaf.
-std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Leaf>& leaves,
-                                      const FindArray& find);
+[[nodiscard]] std::vector<vtkDataArray*> findLabels(Transport& transport,
+                                                    const std::vector<Leaf>& leaves,
+                                                    const FindArray& find);
 
 /// Returns the array of scalars of each leaf; the range is not set.
-std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>& leaves,
-                                   const FindArray& find, bool allPoints);
+[[nodiscard]] std::vector<RangeTest> findScalars(Transport& transport,
+                                                 const std::vector<Leaf>& leaves,
+                                                 const FindArray& find, bool allPoints);
 
 /// Components of arrays for the statistics of regions, the same on all ranks.
 struct MeasuredColumns {
@@ -35,7 +37,7 @@ struct MeasuredColumns {
 };
 
 /// @param names  of cell arrays or, if there is no cell array of a name, of point arrays
-MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leaves,
-                             const std::vector<std::string>& names);
+[[nodiscard]] MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leaves,
+                                           const std::vector<std::string>& names);
 
 }  // namespace tributary

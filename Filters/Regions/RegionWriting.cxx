@@ -40,46 +40,38 @@ void writeExtracted(vtkDataObject* input, const std::vector<ShownRange>& ranges,
   for (std::size_t n = 0; n < leaves.size(); ++n) {
     std::vector<vtkIdType> ids;
     const vtkIdType count = leaves[n].cells();
-    for (vtkIdType c = 0; c < count; ++c) {
-      for (const ShownRange& range : ranges) {
+    for (vtkIdType c = 0; c < count; ++c)
+      for (const ShownRange& range : ranges)
         if (range.cells[n]->GetValue(c) >= 0) {
           ids.push_back(c);
           break;
         }
-      }
-    }
-    if (leaves[n].trees) {
+    if (leaves[n].trees)
       extracted[leaves[n].trees] = maskOthers(leaves[n].trees, ids);
-    } else {
+    else
       extracted[leaves[n].dataSet] = extractCells(leaves[n].dataSet, ids);
-    }
   }
   auto* tree = vtkDataObjectTree::SafeDownCast(input);
   auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
   if (vtkDataSet::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input)) {
-    if (extracted.count(input) != 0) {
-      output->ShallowCopy(extracted[input]);
-    }
+    if (extracted.count(input) != 0) output->ShallowCopy(extracted[input]);
   } else if (tree && outputTree) {
     outputTree->CopyStructure(tree);
     auto iterator = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
     for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem()) {
       const auto leaf = extracted.find(iterator->GetCurrentDataObject());
-      if (leaf != extracted.end()) {
-        outputTree->SetDataSet(iterator, leaf->second);
-      }
+      if (leaf != extracted.end()) outputTree->SetDataSet(iterator, leaf->second);
     }
   } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
     // A hierarchy's data sets must be images there: here its levels are put one after the other,
     // with places for the data sets of other ranks.
     auto* hierarchy = vtkUniformGridAMR::SafeDownCast(input);
     unsigned int block = 0;
-    for (unsigned int level = 0; hierarchy && level < hierarchy->GetNumberOfLevels(); ++level) {
+    for (unsigned int level = 0; hierarchy && level < hierarchy->GetNumberOfLevels(); ++level)
       for (unsigned int i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i, ++block) {
         const auto leaf = extracted.find(hierarchy->GetDataSet(level, i));
         blocks->SetBlock(block, leaf != extracted.end() ? leaf->second : nullptr);
       }
-    }
   }
   output->GetFieldData()->PassData(input->GetFieldData());
 }
@@ -118,33 +110,27 @@ void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool
   auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
   whole->ShallowCopy(input);
   const std::vector<Leaf> leaves = leavesAndTreesOf(whole);
-  for (std::size_t n = 0; withArrays && n < leaves.size(); ++n) {
+  for (std::size_t n = 0; withArrays && n < leaves.size(); ++n)
     for (const ShownRange& range : ranges) {
       leaves[n].cellData()->AddArray(range.cells[n]);
-      if (leaves[n].dataSet) {
-        leaves[n].dataSet->GetPointData()->AddArray(range.points[n]);
-      }
+      if (leaves[n].dataSet) leaves[n].dataSet->GetPointData()->AddArray(range.points[n]);
     }
-  }
   // Data sets without points are no leaves, but should have the arrays that others have.
   forEachDataSet(whole, [&](vtkDataObject* object) {
     const bool isLeaf = std::any_of(leaves.begin(), leaves.end(),
                                     [&](const Leaf& leaf) { return leaf.object() == object; });
-    for (std::size_t r = 0; withArrays && !isLeaf && r < ranges.size(); ++r) {
+    for (std::size_t r = 0; withArrays && !isLeaf && r < ranges.size(); ++r)
       for (const int type : {vtkDataObject::CELL, vtkDataObject::POINT}) {
         vtkNew<vtkIdTypeArray> none;
         none->SetName(nameOfRange(r).c_str());
-        if (vtkDataSetAttributes* attributes = object->GetAttributes(type)) {
+        if (vtkDataSetAttributes* attributes = object->GetAttributes(type))
           attributes->AddArray(none);
-        }
       }
-    }
   });
-  if (extract) {
+  if (extract)
     writeExtracted(whole, ranges, output);
-  } else {
+  else
     output->ShallowCopy(whole);
-  }
 }
 
 namespace {
@@ -163,12 +149,11 @@ class RegionColumns {
     centroid_->SetNumberOfComponents(3);
     bounds_->SetName("Bounds");
     bounds_->SetNumberOfComponents(6);
-    for (const std::string& column : names) {
+    for (const std::string& column : names)
       for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"}) {
         columns_.push_back(vtkSmartPointer<vtkDoubleArray>::New());
         columns_.back()->SetName((column + what).c_str());
       }
-    }
   }
 
   void add(std::int64_t number, std::size_t range, const RegionFacts& facts,

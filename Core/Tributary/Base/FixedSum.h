@@ -25,9 +25,9 @@ class FixedScale {
     toDouble_ = std::ldexp(1.0, -std::min(exponent, 1022));
   }
 
-  /// A value as a fixed-point number. @pre |value| <= largest
+  /// A value as a fixed-point number; 0 if it is not finite. @pre |value| <= largest, or not finite
   [[nodiscard]] FixedSum fixed(double value) const {
-    return static_cast<FixedSum>(value * toInteger_);
+    return std::isfinite(value) ? static_cast<FixedSum>(value * toInteger_) : 0;
   }
   /// A sum as a double.
   [[nodiscard]] double value(FixedSum sum) const { return static_cast<double>(sum) * toDouble_; }

@@ -27,6 +27,15 @@ std::int64_t SharedPoints::find(std::int64_t point) const {
   return before_[word] + __builtin_popcountll(below);
 }
 
+std::unique_ptr<SharedPiece> ComponentPiece::share(Span<const NeighborPiece> others,
+                                                   bool connect) const {
+  std::vector<std::int64_t> found = pointsIn(others);
+  std::vector<EntityKey> keys;
+  keys.reserve(found.size());
+  for (const std::int64_t point : found) keys.push_back(keyOf(point));
+  return shareMore(SharedPoints(std::move(found), std::move(keys), points()), others, connect);
+}
+
 void NearestPoints::add(const std::array<double, 3>& where, const std::array<double, 3>& point,
                         std::uint32_t set) {
   double squares = 0;

@@ -131,24 +131,22 @@ class ComponentPiece {
   /// Finds what other pieces may have too.
   /// @param others   those whose outlines touch this one's
   /// @param connect  whether to find what connects cells, because shared points alone do not
-  [[nodiscard]] virtual std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
-                                                           bool connect) const = 0;
+  [[nodiscard]] std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
+                                                   bool connect) const;
 
  protected:
+  /// The points that may be points of other data sets too, ascending.
+  virtual std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const = 0;
+  virtual EntityKey keyOf(std::int64_t point) const = 0;
+  /// The second part of share().
+  /// @param shared  pointsIn(others), with their keys
+  [[nodiscard]] virtual std::unique_ptr<SharedPiece> shareMore(SharedPoints&& shared,
+                                                               Span<const NeighborPiece> others,
+                                                               bool connect) const = 0;
+
   Leaf leaf_;
   DomainRules rules_;
 };
-
-/// Points that a piece may share with others, with their keys.
-/// @param all    the number of points of the piece
-/// @param keyOf  of a point
-template <class KeyOf>
-SharedPoints keyedPoints(std::vector<std::int64_t> points, std::int64_t all, KeyOf&& keyOf) {
-  std::vector<EntityKey> keys;
-  keys.reserve(points.size());
-  for (const std::int64_t point : points) keys.push_back(keyOf(point));
-  return SharedPoints(std::move(points), std::move(keys), all);
-}
 
 class LabeledPiece;
 

@@ -155,11 +155,9 @@ void LabeledLattice::addCells(const Stretch& stretch, const FactScales& scales,
     const double weight = scales.hasMeasure ? size.measure : 1;
     const int corners = lattice_.cornersOf(cell, ids);
     if (!lattice_.uniform_) {
-      if (std::isfinite(size.measure)) set.measure += scales.measure.fixed(size.measure);
-      for (std::size_t a = 0; a < 3; ++a) {
-        const double moment = weight * size.centroid[a];
-        if (std::isfinite(moment)) set.moment[a] += scales.moment.fixed(moment);
-      }
+      set.measure += scales.measure.fixed(size.measure);
+      for (std::size_t a = 0; a < 3; ++a)
+        set.moment[a] += scales.moment.fixed(weight * size.centroid[a]);
     }
     if (!lattice_.straight_) {
       for (int c = 0; c < corners; ++c) {

@@ -41,8 +41,6 @@ class LatticePiece : public ComponentPiece {
   }
   CellSize sizeOf(std::int64_t cell) const override;
   NeighborPiece outline() const override;
-  [[nodiscard]] std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
-                                                   bool connect) const override;
 
  private:
   // The next phases read the lattice's data.
@@ -76,9 +74,11 @@ class LatticePiece : public ComponentPiece {
   Index3 finestIndexOf(std::int64_t point) const;
   /// Index of a point in the extent or in the hierarchy's finest lattice.
   Index3 indexOf(std::int64_t point) const;
-  EntityKey keyOf(std::int64_t point) const;
-  /// The points that may be points of other data sets too, ascending.
-  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const;
+  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const override;
+  EntityKey keyOf(std::int64_t point) const override;
+  [[nodiscard]] std::unique_ptr<SharedPiece> shareMore(SharedPoints&& shared,
+                                                       Span<const NeighborPiece> others,
+                                                       bool connect) const override;
   /// Calls `visit(cell)` for all cells that have the entity.
   template <class Visit>
   void cellsAt(const Index3& at, unsigned span, Visit&& visit) const {

@@ -147,10 +147,9 @@ std::vector<EntityKey> LatticePiece::connect(Span<const NeighborPiece> others,
   return keys;
 }
 
-std::unique_ptr<SharedPiece> LatticePiece::share(Span<const NeighborPiece> others,
-                                                 bool connect) const {
-  SharedPoints shared =
-      keyedPoints(pointsIn(others), points(), [&](std::int64_t point) { return keyOf(point); });
+std::unique_ptr<SharedPiece> LatticePiece::shareMore(SharedPoints&& shared,
+                                                     Span<const NeighborPiece> others,
+                                                     bool connect) const {
   std::vector<LatticeEntity> connections;
   std::vector<EntityKey> connectionKeys;
   if (connect) connectionKeys = this->connect(others, shared, connections);

@@ -41,7 +41,7 @@ std::vector<std::int64_t> valuesOf(vtkDataArray* labels, bool asDoubles, const L
 void checkIds(vtkDataArray* ids, bool areAll, vtkIdType count, const char* of) {
   if (ids && !areAll)
     throw Error("a data set has " + std::to_string(ids->GetNumberOfTuples()) + " global ids for " +
-                std::to_string(count) + of);
+                std::to_string(count) + of + "; remove GlobalIds or generate them again");
 }
 
 PieceSource sourceOf(const Leaf& leaf, Span<const std::uint8_t> covered,
@@ -55,9 +55,6 @@ PieceSource sourceOf(const Leaf& leaf, Span<const std::uint8_t> covered,
            " points");
   std::vector<std::uint8_t> copy;
   const Span<const std::uint8_t> flags = cellFlagsOf(leaf.dataSet, covered, copy);
-  if (!flags.empty() && flags.size() != index(leaf.cells()))
-    throw Error("a data set has " + std::to_string(flags.size()) + " ghost flags for " +
-                std::to_string(leaf.cells()) + " cells");
   source.flags.assign(flags.begin(), flags.end());
   return source;
 }

@@ -44,8 +44,6 @@ class TreePiece : public ComponentPiece {
   std::int64_t points() const override { return corners_ * count(); }
   std::array<double, 3> place(std::int64_t point) const override;
   NeighborPiece outline() const override;
-  [[nodiscard]] std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
-                                                   bool connect) const override;
 
  private:
   // The next phases read the piece's data.
@@ -67,9 +65,12 @@ class TreePiece : public ComponentPiece {
   double coordinate(std::size_t axis, std::int64_t place) const;
   Extent extentOfLeaf(std::int64_t leaf) const;
   /// The key of a cell by its global id or its least corner.
-  RegionKey keyOf(std::int64_t leaf) const;
-  /// The points that may be points of other data sets too, ascending.
-  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const;
+  RegionKey keyOfLeaf(std::int64_t leaf) const;
+  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const override;
+  EntityKey keyOf(std::int64_t point) const override;
+  [[nodiscard]] std::unique_ptr<SharedPiece> shareMore(SharedPoints&& shared,
+                                                       Span<const NeighborPiece> others,
+                                                       bool connect) const override;
 
   TreeLeaves trees_;
   std::vector<vtkIdType> cells_;             // of the leaves
@@ -230,7 +231,12 @@ std::vector<std::int64_t> TreePiece::pointsIn(Span<const NeighborPiece> others) 
   return found;
 }
 
-RegionKey TreePiece::keyOf(std::int64_t leaf) const {
+EntityKey TreePiece::keyOf(std::int64_t point) const {
+  const std::array<std::int64_t, 3> at = indexOf(point);
+  return keyOfStructured(0, at[0], at[1], at[2], 0);
+}
+
+RegionKey TreePiece::keyOfLeaf(std::int64_t leaf) const {
   if (!cellIds_.empty())
     return {static_cast<std::uint64_t>(cellIds_[index(cells_[index(leaf)])]), 0, 0, 0};
   const std::array<std::int64_t, 3>& place = at(leaf).at;  // no two leaves have the same
@@ -238,24 +244,16 @@ RegionKey TreePiece::keyOf(std::int64_t leaf) const {
           static_cast<std::uint64_t>(place[2]), 0};
 }
 
-std::unique_ptr<SharedPiece> TreePiece::share(Span<const NeighborPiece> others,
-                                              bool connect) const {
-  std::vector<std::int64_t> points = pointsIn(others);
-  std::vector<EntityKey> keys, connectionKeys;
-  keys.reserve(points.size());
-  for (const std::int64_t point : points) {
-    const std::array<std::int64_t, 3> at = indexOf(point);
-    keys.push_back(keyOfStructured(0, at[0], at[1], at[2], 0));
-  }
+std::unique_ptr<SharedPiece> TreePiece::shareMore(SharedPoints&& shared, Span<const NeighborPiece>,
+                                                  bool connect) const {
+  std::vector<EntityKey> connectionKeys;
   for (std::size_t n = 0; connect && n < met_.size(); ++n) {
     const LeafContact& contact = met_[n];
     connectionKeys.push_back(
         rules_.withLabels ? withValue(contact.key, values_[index(cells_[index(contact.leaf)])])
                           : contact.key);
   }
-  return std::make_unique<SharedTrees>(
-      *this, SharedPoints(std::move(points), std::move(keys), this->points()),
-      std::move(connectionKeys));
+  return std::make_unique<SharedTrees>(*this, std::move(shared), std::move(connectionKeys));
 }
 
 std::unique_ptr<LabeledPiece> SharedTrees::label(const RangeTest& test) const {
@@ -329,14 +327,13 @@ BlockFacts LabeledTrees::facts(const FactScales& scales,
     ++set.cells;
     const TreePiece::Extent extent = trees_.extentOfLeaf(n);
     const double weight = scales.hasMeasure ? extent.measure : 1;
-    if (std::isfinite(extent.measure)) set.measure += scales.measure.fixed(extent.measure);
+    set.measure += scales.measure.fixed(extent.measure);
     for (std::size_t a = 0; a < 3; ++a) {
-      const double moment = weight * (0.5 * (extent.lo[a] + extent.hi[a]));
-      if (std::isfinite(moment)) set.moment[a] += scales.moment.fixed(moment);
+      set.moment[a] += scales.moment.fixed(weight * (0.5 * (extent.lo[a] + extent.hi[a])));
       set.lo[a] = std::min(set.lo[a], extent.lo[a]);
       set.hi[a] = std::max(set.hi[a], extent.hi[a]);
     }
-    set.key = std::min(set.key, trees_.keyOf(n));
+    set.key = std::min(set.key, trees_.keyOfLeaf(n));
     for (std::size_t v = 0; v < arrays.size(); ++v)
       addValues(arrays[v], trees_.cells_[index(n)], 0, nullptr, weight, scales.integrals[v],
                 facts.values[ownSet(n) * arrays.size() + v]);

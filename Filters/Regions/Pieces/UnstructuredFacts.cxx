@@ -36,11 +36,9 @@ RegionKey LabeledMesh::keyOf(std::int64_t cell, const std::array<double, 3>& lea
 std::array<double, 3> LabeledMesh::addCell(std::int64_t cell, double weight,
                                            const FactScales& scales, RegionFacts& set) const {
   const CellSize& size = mesh_.sizes_[index(cell)];
-  if (std::isfinite(size.measure)) set.measure += scales.measure.fixed(size.measure);
-  for (std::size_t a = 0; a < 3; ++a) {
-    const double moment = weight * size.centroid[a];
-    if (std::isfinite(moment)) set.moment[a] += scales.moment.fixed(moment);
-  }
+  set.measure += scales.measure.fixed(size.measure);
+  for (std::size_t a = 0; a < 3; ++a)
+    set.moment[a] += scales.moment.fixed(weight * size.centroid[a]);
   constexpr double far = RegionFacts::Infinity;
   std::array<double, 3> least = {far, far, far};
   for (const std::int64_t p : mesh_.mesh_.pointsOf(cell)) {

@@ -32,12 +32,11 @@ std::vector<LoosePoint> PieceMesh::loosePoints(double tolerance) const {
     std::array<double, 3> lo, hi;
     lo.fill(RegionFacts::Infinity);
     hi.fill(-RegionFacts::Infinity);
-    for (const std::int64_t p : ids) {
+    for (const std::int64_t p : ids)
       for (std::size_t a = 0; a < 3; ++a) {
         lo[a] = std::min(lo[a], loose[index(p)].place[a]);
         hi[a] = std::max(hi[a], loose[index(p)].place[a]);
       }
-    }
     double squares = 0;
     for (std::size_t a = 0; a < 3; ++a) squares += (hi[a] - lo[a]) * (hi[a] - lo[a]);
     const double reach = tolerance * std::sqrt(squares);
@@ -90,11 +89,10 @@ std::vector<std::int64_t> UnstructuredPiece::findCoincident() const {
       places.push_back(static_cast<double>(id >> 32));
       places.push_back(static_cast<double>(block));
     };
-    if (areClusters) {
+    if (areClusters)
       for (const SetName& name : clusters_) add(name.block, name.set);
-    } else {
+    else
       for (const std::int64_t id : pointIds_) add(0, id);
-    }
     return mergeCoincident(Span<const double>(places), smpFor);
   }
   const std::size_t count = index(3 * points());
@@ -164,12 +162,11 @@ std::unique_ptr<LabeledPiece> SharedMesh::label(const RangeTest& test) const {
 }
 
 void LabeledMesh::write(RegionOutput& output) const {
-  if (output.cells) {
+  if (output.cells)
     smpFor(mesh_.mesh_.count, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t c = begin; c < end; ++c)
         output.cells[c] = setOfCell(c) == NoSet ? -1 : output.shownOf[setOfCell(c)];
     });
-  }
   const std::int64_t points = mesh_.points();
   if (output.points) std::fill_n(output.points, points, vtkIdType(-1));
   output.pointsOfSet.assign(labels_.sets, 0);

@@ -54,8 +54,6 @@ class UnstructuredPiece : public ComponentPiece {
   }
   CellSize sizeOf(std::int64_t cell) const override { return sizes_[index(cell)]; }
   NeighborPiece outline() const override;
-  [[nodiscard]] std::unique_ptr<SharedPiece> share(Span<const NeighborPiece> others,
-                                                   bool connect) const override;
 
  private:
   // The next phases read the piece's data.
@@ -84,9 +82,11 @@ class UnstructuredPiece : public ComponentPiece {
   std::vector<std::int64_t> findCoincident() const;
   /// Coordinates by which neighbors are found: those of a point, or its id as if it were one.
   std::array<double, 3> whereToLook(std::int64_t point) const;
-  EntityKey keyOf(std::int64_t point) const;
-  /// The points that may be points of other data sets too, ascending.
-  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const;
+  std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const override;
+  EntityKey keyOf(std::int64_t point) const override;
+  [[nodiscard]] std::unique_ptr<SharedPiece> shareMore(SharedPoints&& shared,
+                                                       Span<const NeighborPiece> others,
+                                                       bool connect) const override;
   /// The cells that have shared points.
   std::vector<std::int64_t> borderCells(const SharedPoints& shared) const;
   /// Finds what connects its cells with those of other data sets.

@@ -100,10 +100,9 @@ std::vector<EntityKey> UnstructuredPiece::connect(const SharedPoints& shared,
   return keys;
 }
 
-std::unique_ptr<SharedPiece> UnstructuredPiece::share(Span<const NeighborPiece> others,
-                                                      bool connect) const {
-  SharedPoints shared =
-      keyedPoints(pointsIn(others), points(), [&](std::int64_t point) { return keyOf(point); });
+std::unique_ptr<SharedPiece> UnstructuredPiece::shareMore(SharedPoints&& shared,
+                                                          Span<const NeighborPiece>,
+                                                          bool connect) const {
   std::vector<EntityKey> connectionKeys;
   std::vector<Connection> connections;
   std::vector<std::int64_t> border;
