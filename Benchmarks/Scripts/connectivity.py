@@ -24,7 +24,7 @@ The program fails if `same bits` is false, or if `same sizes` is false on one ra
 
 --settings measures our filter only, with batches of 4 KiB, 64 KiB and 1 MiB and hold times of 0, 5 and
 100 us, in alternating runs. The difference between the default and the best of these nine settings is the
-possible gain of tuning. Then Auto chooses a setting; the table contains the cost of its trials, and times of
+possible gain of tuning. Then Auto Tune chooses a setting; the table contains the cost of its trials, and times of
 the default and of the chosen setting, in alternating runs.
 """
 
@@ -107,7 +107,7 @@ SETTINGS_COLUMNS = (
     ("best bytes", "bytes", None),
     ("us", "us", None),
     ("default, again", "again", None),
-    ("Auto s", "auto", None),
+    ("Auto Tune s", "auto", None),
     ("trials s", "trials", None),
     ("bytes", "auto bytes", None),
     ("us", "auto us", None),
@@ -240,7 +240,7 @@ def work(options):
         }
 
     def compared_choice(plain, auto):
-        """Compare the choice of Auto with the default; the trials are in the discarded first run."""
+        """Compare the choice of Auto Tune with the default; the trials are in the discarded first run."""
         run(plain)
         run(auto)
         trials = statistic(auto, "TuningSeconds")
@@ -269,7 +269,7 @@ def work(options):
         if options.settings:
             proxies = [
                 pv.AsyncConnectivity(
-                    Input=data, ScalarConnectivity=1, Scalars=array, ScalarRange=pair, Auto=auto
+                    Input=data, ScalarConnectivity=1, Scalars=array, ScalarRange=pair, AutoTune=auto
                 )
                 for auto in (0, 0, 1)
             ]

@@ -26,14 +26,18 @@ namespace fs = std::filesystem;
 /// At the beginning of an index; the digit is that of the format.
 const std::string Title = "Tributary features 3";
 
-Bytes readFile(const std::string& path) {
+/// @param cure  the end of the error's text
+Bytes readFile(const std::string& path, const char* cure) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file.tellg();
-  if (!file || size < 0) throw Error("cannot read the file \"" + path + "\" of the checkpoint");
-  Bytes bytes(static_cast<std::size_t>(size));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), size);
-  if (!file) throw Error("cannot read the file \"" + path + "\" of the checkpoint");
+  Bytes bytes;
+  if (file && size >= 0) {
+    bytes.resize(static_cast<std::size_t>(size));
+    file.seekg(0);
+    file.read(reinterpret_cast<char*>(bytes.data()), size);
+  }
+  if (!file || size < 0)
+    throw Error("cannot read the file \"" + path + "\" of the checkpoint" + cure);
   return bytes;
 }
 
@@ -106,7 +110,8 @@ std::string Checkpoint::partPath(std::int64_t generation, std::int64_t part) con
 std::optional<CheckpointIndex> Checkpoint::find() const {
   std::error_code ignored;
   if (!fs::exists(indexPath(), ignored)) return std::nullopt;
-  const Bytes bytes = readFile(indexPath());
+  const Bytes bytes =
+      readFile(indexPath(), "; check its permissions, or choose another Checkpoint Directory");
   const auto refuse = [&] {
     throw Error("\"" + indexPath() +
                 "\" is not the index of a checkpoint of this version of the filter; choose another "
@@ -141,7 +146,8 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error)
-      throw Error("cannot create the Checkpoint Directory \"" + folder_ + "\": " + error.message());
+      throw Error("cannot create the Checkpoint Directory \"" + folder_ + "\": " + error.message() +
+                  "; check its path and permissions");
     if (const auto last = find()) before = last->generation;
   });
   // Never overwrites the files of a complete checkpoint.
@@ -186,7 +192,7 @@ std::vector<Bytes> Checkpoint::read(Transport& transport, const CheckpointIndex&
     for (std::int64_t p = first; p < first + shares.count(transport.rank()); ++p) {
       const auto i = static_cast<std::size_t>(p);
       const std::string path = partPath(index.generation, p);
-      Bytes bytes = readFile(path);
+      Bytes bytes = readFile(path, "");
       if (static_cast<std::int64_t>(bytes.size()) != index.sizes[i] ||
           checksumOf({bytes.data(), bytes.size()}) != index.checksums[i])
         throw Error("the file \"" + path + "\" of the checkpoint is damaged");

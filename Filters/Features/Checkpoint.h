@@ -43,7 +43,7 @@ class Checkpoint {
   /// @param part   this rank's
   void write(Transport& transport, CheckpointIndex index, const Bytes& part) const;
   /// Collective. Reads a checkpoint: distributes its parts over the ranks, in order. Throws Error
-  /// on all ranks if a part is missing or damaged.
+  /// on all ranks if a part is missing or damaged; the text names no cure.
   [[nodiscard]] std::vector<Bytes> read(Transport& transport, const CheckpointIndex& index) const;
 
  private:

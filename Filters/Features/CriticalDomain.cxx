@@ -54,7 +54,8 @@ std::vector<Source> sourcesOf(Transport& transport, const std::vector<Leaf>& lea
   dimension = static_cast<int>(allreduce(transport, ReduceOp::Max, highest));
   if (dimension < 2)
     throw Error(
-        "the input has no cells of 2 or 3 dimensions; critical points need an area or a volume");
+        "the input has no cells of 2 or 3 dimensions; critical points need an area or a volume; "
+        "choose an input with 2-D or 3-D cells");
   if (allreduce(transport, ReduceOp::Or, std::int64_t(isRefined)))
     throw Error(
         "the input has several levels of refinement, whose cells do not share their points; "
@@ -67,9 +68,6 @@ std::vector<Source> sourcesOf(Transport& transport, const std::vector<Leaf>& lea
       Source source{n, dataSet, {}};
       std::vector<std::uint8_t> copy;
       const auto flags = cellFlagsOf(dataSet, {}, copy);
-      if (!flags.empty() && flags.size() != index(dataSet->GetNumberOfCells()))
-        throw Error("a data set has " + std::to_string(flags.size()) + " ghost flags for " +
-                    std::to_string(dataSet->GetNumberOfCells()) + " cells");
       source.flags.assign(flags.begin(), flags.end());
       sources.push_back(std::move(source));
     }
@@ -217,7 +215,9 @@ std::vector<std::vector<std::int64_t>> numberPoints(Transport& transport,
       if (rules.points == DomainRules::Points::Ids) {
         ids[n] = exactIds(dataSet->GetPointData()->GetGlobalIds());
         if (ids[n].size() != index(dataSet->GetNumberOfPoints()))
-          throw Error("a data set lacks a global id of some points");
+          throw Error(
+              "a data set lacks a global id of some points; remove GlobalIds from its point data, "
+              "or complete them");
       } else if (rules.points == DomainRules::Points::Structured) {
         int e[6];
         extentOf(dataSet, e);

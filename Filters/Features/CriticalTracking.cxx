@@ -115,7 +115,9 @@ void replyTo(Span<Met<PointRequest>> group, Send&& send) {
   }
   for (const auto& one : group) {
     if (one.record.place < 0) continue;
-    if (!first) throw Error("a point of the mesh has no values in the last step");
+    if (!first)
+      throw Error(
+          "a point of the mesh has no values in the last step; use a mesh that does not change");
     PointRequest answer = one.record;
     std::copy_n(first->record.values, 3, answer.values);
     send(one.rank, answer);

@@ -65,6 +65,20 @@ double FeatureTrackerRun::timeOf(vtkDataObject* input, bool& isPassedOver) const
   return requested;
 }
 
+/// Collective. Reads the checkpoint that was found.
+void FeatureTrackerRun::load() {
+  try {
+    const Checkpoint checkpoint(settings_.checkpointDirectory);
+    state_.tracking->load(context_.transport, checkpoint.read(context_.transport, *state_.resumed));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Input && error.kind() != ErrorKind::Message) throw;
+    throw Error(
+        error.kind(),
+        std::string(error.what()) + "; switch Resume off, or choose another Checkpoint Directory",
+        error.rank());
+  }
+}
+
 /// Collective. Prepares to add the step at a time.
 void FeatureTrackerRun::begin(double time) {
   TimePlan::Start start = state_.time.start(time);
@@ -72,9 +86,7 @@ void FeatureTrackerRun::begin(double time) {
     state_.tracking = settings_.criticalPoints ? makeCriticalTracking() : makeRegionTracking();
     state_.begun = state_.requested;
     if (state_.resumed && (!state_.time.steps().empty() || time >= state_.resumed->time)) {
-      const Checkpoint checkpoint(settings_.checkpointDirectory);
-      state_.tracking->load(context_.transport,
-                            checkpoint.read(context_.transport, *state_.resumed));
+      load();
       start = state_.time.resume(state_.resumed->steps, state_.resumed->time, time);
     }
     state_.resumed.reset();

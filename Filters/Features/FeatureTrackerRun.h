@@ -67,6 +67,7 @@ class FeatureTrackerRun {
 
  private:
   double timeOf(vtkDataObject* input, bool& isPassedOver) const;
+  void load();
   void begin(double time);
   void writeCheckpoint();
 

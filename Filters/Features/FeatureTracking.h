@@ -63,7 +63,7 @@ class FeatureTracking {
  protected:
   /// Collective. The value that all parts on all ranks have in common. Throws Error if they differ.
   template <class Head>
-  static Head common(Transport& transport, const std::vector<Head>& ofParts) {
+  [[nodiscard]] static Head common(Transport& transport, const std::vector<Head>& ofParts) {
     const std::vector<Head> all = allgatherv(transport, ofParts);
     for (const Head& one : all)
       if (!(one == all.front()))

@@ -43,7 +43,7 @@ class TimePlan {
   const std::vector<double>& executed() const { return executed_; }
 
   /// How the execution at a time begins. Forgets the executed steps if it is a first one.
-  Start start(double time);
+  [[nodiscard]] Start start(double time);
 
   /// Whether a checkpoint after some time steps of the input fits to the steps planned.
   [[nodiscard]] bool fits(const std::vector<double>& executed) const;
@@ -53,13 +53,13 @@ class TimePlan {
   /// @param executed  its time steps of the input
   /// @param lastTime  of its last step
   /// @param time      of the execution
-  Start resume(const std::vector<double>& executed, double lastTime, double time);
+  [[nodiscard]] Start resume(const std::vector<double>& executed, double lastTime, double time);
 
   /// Notes that a step was added. Call it before advance().
   void add(double time) { lastTime_ = time; }
   /// Notes that a time step of the input was executed, added or not.
   /// @return whether further executions are needed
-  bool advance();
+  [[nodiscard]] bool advance();
 
  private:
   std::vector<double> executed_;
