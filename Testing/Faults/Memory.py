@@ -84,11 +84,13 @@ class Sweep:
 
     def sweep(self, cases):
         counts = self.allocations()
+        for rank in range(COMM.size):
+            self.run(rank, 0, persistent=False)  # before there is a transport that could notify the other ranks
         for index in range(cases):
             rank = index % COMM.size
             self.run(rank, counts[rank] * (2 * index + 1) // (2 * cases), persistent=index // COMM.size % 2 == 1)
         if COMM.rank == 0:
-            print(f"{self.name}: {counts} allocations of at least {self.least} bytes, {cases} failed: {self.refused} "
+            print(f"{self.name}: {counts} allocations of at least {self.least} bytes, {cases + COMM.size} failed: {self.refused} "
                   f"executions refused, {self.survived} not disturbed, {len(self.failures)} wrong", flush=True)
 
 

@@ -18,8 +18,8 @@ FILTER_NAMES = {
     "Cell Data", "Point Data", "Extract Surface", "Tetrahedralize", "Hyper Tree Grid", "Unstructured Grid",
     "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid", "Transform",
 }
-VALUES = {"Not A Number", "Harmonic", "Kind Change", "Merge"}
-NOT_PROPERTIES = {"Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
+VALUES = {"Data", "Not A Number", "Harmonic", "Kind Change", "Merge"}
+NOT_PROPERTIES = {"D", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}
 COUNTS = {"Seeds", "Ranks"}

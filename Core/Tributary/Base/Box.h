@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace tributary {
 
@@ -27,6 +28,17 @@ inline void include(Box& box, const Box& other) {
   for (std::size_t a = 0; a < 3; ++a) {
     box.lo[a] = std::min(box.lo[a], other.lo[a]);
     box.hi[a] = std::max(box.hi[a], other.hi[a]);
+  }
+}
+
+/// Restricts a box of indices, given by its corners, to another one. Serves half-open boxes and
+/// boxes that include their last corner.
+inline void intersect(std::array<std::int64_t, 3>& low, std::array<std::int64_t, 3>& high,
+                      const std::array<std::int64_t, 3>& otherLow,
+                      const std::array<std::int64_t, 3>& otherHigh) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    low[a] = std::max(low[a], otherLow[a]);
+    high[a] = std::min(high[a], otherHigh[a]);
   }
 }
 

@@ -120,7 +120,7 @@ class Reader {
 
   /// Reads a value.
   template <class T>
-  T value() {
+  [[nodiscard]] T value() {
     static_assert(std::is_trivially_copyable_v<T>, "read the members of this type one by one");
     std::remove_const_t<T> result;
     std::memcpy(&result, advance(sizeof(T)), sizeof(T));
@@ -128,7 +128,7 @@ class Reader {
   }
   /// Reads a range.
   template <class T>
-  std::vector<T> range() {
+  [[nodiscard]] std::vector<T> range() {
     std::vector<T> result;
     const auto count = length(sizeof(T));
     result.resize(count);
@@ -144,13 +144,13 @@ class Reader {
     copy(values.data() + old, count * sizeof(T));
   }
   /// Reads a string.
-  std::string text() {
+  [[nodiscard]] std::string text() {
     const auto count = length(1);
     const auto* first = reinterpret_cast<const char*>(advance(count));
     return std::string(first, count);
   }
   /// Reads the next `size` bytes without copying them. The span refers to the buffer.
-  Span<const std::byte> raw(std::size_t size) { return {advance(size), size}; }
+  [[nodiscard]] Span<const std::byte> raw(std::size_t size) { return {advance(size), size}; }
 
   /// The number of bytes that were not read yet.
   [[nodiscard]] std::size_t remaining() const { return bytes_.size() - position_; }

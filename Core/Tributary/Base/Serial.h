@@ -29,13 +29,13 @@ struct Serial<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
   static_assert(!std::is_pointer_v<T>, "a pointer is not valid on another rank");
   static constexpr bool AsInMemory = true;
   static void write(Writer& writer, const T& value) { writer.value(value); }
-  static T read(Reader& reader) { return reader.value<T>(); }
+  [[nodiscard]] static T read(Reader& reader) { return reader.value<T>(); }
 };
 
 template <>
 struct Serial<std::string> {
   static void write(Writer& writer, const std::string& text) { writer.text(text); }
-  static std::string read(Reader& reader) { return reader.text(); }
+  [[nodiscard]] static std::string read(Reader& reader) { return reader.text(); }
 };
 
 /// Not provided: a view does not own its characters.
@@ -63,14 +63,14 @@ struct Serial<std::vector<T, A>> {
       for (const auto& value : values) Serial<T>::write(writer, value);
     }
   }
-  static Vector read(Reader& reader) {
+  [[nodiscard]] static Vector read(Reader& reader) {
     Vector values;
     if constexpr (isAsInMemory<T>()) {
       reader.rangeInto(values);
     } else {
       // No reserve(): a wrong number must fail at the end of the message, not by lack of memory.
       for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
-        if (reader.atEnd()) reader.raw(1);  // throws
+        if (reader.atEnd()) static_cast<void>(reader.raw(1));  // throws
         values.push_back(Serial<T>::read(reader));
       }
     }
@@ -85,7 +85,7 @@ struct Serial<std::pair<A, B>, std::enable_if_t<!std::is_trivially_copyable_v<st
     Serial<A>::write(writer, pair.first);
     Serial<B>::write(writer, pair.second);
   }
-  static std::pair<A, B> read(Reader& reader) {
+  [[nodiscard]] static std::pair<A, B> read(Reader& reader) {
     A first = Serial<A>::read(reader);
     return {std::move(first), Serial<B>::read(reader)};
   }
@@ -101,10 +101,10 @@ struct Serial<std::map<K, V, C, A>> {
       Serial<V>::write(writer, value);
     }
   }
-  static Map read(Reader& reader) {
+  [[nodiscard]] static Map read(Reader& reader) {
     Map map;
     for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
-      if (reader.atEnd()) reader.raw(1);  // throws
+      if (reader.atEnd()) static_cast<void>(reader.raw(1));  // throws
       K key = Serial<K>::read(reader);
       map.emplace_hint(map.end(), std::move(key), Serial<V>::read(reader));
     }

@@ -14,6 +14,7 @@ namespace tributary {
 /// there are 2^31 points or more.
 /// @param points  three coordinates each; float or double
 template <class Real>
-std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const ParallelFor& parallelFor);
+[[nodiscard]] std::vector<std::int64_t> mergeCoincident(Span<const Real> points,
+                                                        const ParallelFor& parallelFor);
 
 }  // namespace tributary

@@ -39,8 +39,8 @@ struct SettledPoints {
 /// @param matches  of the points: the result of matchEntities()
 /// @param regions  for each local block, the regions of its own cells at any of these points, in
 ///                 any order; no other block has a point without matches
-SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
-                           const std::vector<std::vector<Match>>& matches,
-                           const std::vector<std::vector<RegionAtPoint>>& regions);
+[[nodiscard]] SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
+                                         const std::vector<std::vector<Match>>& matches,
+                                         const std::vector<std::vector<RegionAtPoint>>& regions);
 
 }  // namespace tributary

@@ -44,7 +44,7 @@ class UnionTuner {
 
   /// Returns the choice, the trials of all unions since the last call, and the duration of the
   /// first of these unions that was not aborted. Local; the same on all ranks.
-  UnionTuning takeTuning();
+  [[nodiscard]] UnionTuning takeTuning();
 
  private:
   /// The properties of a union on which the choice depends.

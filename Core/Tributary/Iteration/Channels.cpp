@@ -276,7 +276,9 @@ bool Channels::close() {
       }
       if (told_ > 0 || !all) return false;
       for (Link& link : links_) {
-        for (const std::size_t receive : link.started) link.receives[receive]->cancel();
+        // All messages of the neighbor were received, so no receive has one.
+        for (const std::size_t receive : link.started)
+          static_cast<void>(link.receives[receive]->cancel());
         link.started.clear();
       }
       closing_ = Closing::Closed;

@@ -110,7 +110,8 @@ class Channels {
   void put();
 
   /// Receives values and makes progress. Asynchronous mode: takes the newest values that have
-  /// arrived and returns true. Synchronous mode: must be called until it returns true.
+  /// arrived and returns true; the result may be ignored. Synchronous mode: must be called until it
+  /// returns true.
   /// @return in synchronous mode, whether the values of this turn of all neighbors have arrived and
   ///         those of this rank are sent
   bool get();

@@ -44,8 +44,9 @@ struct SimulatedIterations {
 /// Throws Error if the setting is invalid, or if its stencil or the size of its layers differs from
 /// that of the measurements.
 /// @param seconds  duration of the simulation in virtual time
-SimulatedIterations simulateIterations(const HybridSetting& setting, const OperationModel& model,
-                                       double seconds, std::uint64_t seed = 1);
+[[nodiscard]] SimulatedIterations simulateIterations(const HybridSetting& setting,
+                                                     const OperationModel& model, double seconds,
+                                                     std::uint64_t seed = 1);
 
 /// The durations of the iterations of a kind.
 struct KindSummary {
@@ -74,6 +75,6 @@ struct ModelError {
 };
 /// Computes the errors. Throws Error if there are no samples, or if a measured sample is not
 /// positive.
-ModelError errorOfModel(const KindSummary& modeled, const KindSummary& measured);
+[[nodiscard]] ModelError errorOfModel(const KindSummary& modeled, const KindSummary& measured);
 
 }  // namespace tributary

@@ -14,16 +14,17 @@ namespace tributary {
 ///
 /// Throws Error if there are fewer than 3 samples, if all are equal, if one is not finite, or if
 /// one is not positive and the family has positive numbers only.
-ParametricDistribution fit(Family family, const std::vector<double>& samples);
+[[nodiscard]] ParametricDistribution fit(Family family, const std::vector<double>& samples);
 
 /// Interpolates or extrapolates the parameters of two distributions of a family linearly, as E. J.
 /// Jensen, E. Coleman, M. Sosonkina, "Predictive modeling of the performance of asynchronous
 /// iterative methods", The Journal of Supercomputing 75, 2019, section 7.2, do for a 7-point
 /// stencil between 5 and 9 points. Local. Throws Error if the families differ, if both positions
 /// are equal, or if a resulting parameter is invalid.
-ParametricDistribution interpolate(const ParametricDistribution& first, double atFirst,
-                                   const ParametricDistribution& second, double atSecond,
-                                   double at);
+[[nodiscard]] ParametricDistribution interpolate(const ParametricDistribution& first,
+                                                 double atFirst,
+                                                 const ParametricDistribution& second,
+                                                 double atSecond, double at);
 
 /// The result of a chi-square test.
 struct ChiSquare {
@@ -38,7 +39,8 @@ struct ChiSquare {
 /// bin. Bins with fewer than five expected samples are merged with the next bin inward. Local.
 /// Throws Error if there are no samples, or fewer than two bins.
 /// @param parameters  the number of parameters that were fitted to the samples
-ChiSquare chiSquare(const std::vector<double>& samples, const Distribution& distribution,
-                    std::size_t parameters, std::size_t bins = 10);
+[[nodiscard]] ChiSquare chiSquare(const std::vector<double>& samples,
+                                  const Distribution& distribution, std::size_t parameters,
+                                  std::size_t bins = 10);
 
 }  // namespace tributary

@@ -2,6 +2,7 @@
 #include "Tributary/Model/LaplaceStencil.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/InstructionSet.h"
 #include "Tributary/Model/detail/LaplaceKernel.h"
 
 namespace tributary {
@@ -11,13 +12,9 @@ using namespace detail;
 namespace {
 
 const LaplaceKernel& kernel() {
-#if defined(__x86_64__)
-  static const LaplaceKernel& chosen =
-      __builtin_cpu_supports("avx2") ? laplaceKernelAvx2 : laplaceKernelBaseline;
-  return chosen;
-#else
-  return laplaceKernelBaseline;
-#endif
+  static const LaplaceKernel* const selected =
+      selectKernel<&laplaceKernelBaseline, &laplaceKernelAvx2>();
+  return *selected;
 }
 
 }  // namespace

@@ -59,11 +59,11 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured);
 /// Reads the text of writeTimings(). Throws Error, with `name` and the line number, if the text is
 /// malformed: unknown words, an invalid setting, seconds that are negative or not finite, or a
 /// number of samples other than announced.
-MeasuredTimes readTimings(std::istream& in, const std::string& name);
+[[nodiscard]] MeasuredTimes readTimings(std::istream& in, const std::string& name);
 
 /// Write and read the same text as a file. Local. Throw Error if the file cannot be written or
 /// read.
 void saveTimings(const std::string& path, const MeasuredTimes& measured);
-MeasuredTimes loadTimings(const std::string& path);
+[[nodiscard]] MeasuredTimes loadTimings(const std::string& path);
 
 }  // namespace tributary

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "Tributary/Base/Box.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 
@@ -43,11 +44,8 @@ void checkPartition(const std::vector<CellRange>& boxes, const std::array<std::i
 }
 
 CellRange overlapOf(const CellRange& one, const CellRange& other) {
-  CellRange both;
-  for (std::size_t a = 0; a < 3; ++a) {
-    both.lo[a] = std::max(one.lo[a], other.lo[a]);
-    both.hi[a] = std::min(one.hi[a], other.hi[a]);
-  }
+  CellRange both = one;
+  intersect(both.lo, both.hi, other.lo, other.hi);
   return both;
 }
 
@@ -75,11 +73,8 @@ std::vector<SidePatch> patchesBetween(const CellGrid& grid, const std::array<boo
     }
     wanted.lo[axis] = layer;
     wanted.hi[axis] = layer + 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      wanted.lo[a] = std::max(wanted.lo[a], has.lo[a]);
-      wanted.hi[a] = std::min(wanted.hi[a], has.hi[a]);
-    }
-    if (!wanted.empty()) patches.push_back({side, wanted});
+    const CellRange found = overlapOf(wanted, has);
+    if (!found.empty()) patches.push_back({side, found});
   }
   return patches;
 }

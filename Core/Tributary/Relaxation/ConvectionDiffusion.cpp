@@ -9,6 +9,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/InstructionSet.h"
 #include "Tributary/Relaxation/detail/ConvectionDiffusionKernel.h"
 
 namespace tributary {
@@ -20,14 +21,9 @@ namespace {
 using Kind = SideCondition::Kind;
 
 const ConvectionDiffusionKernel& kernel() {
-#if defined(__x86_64__)
-  static const ConvectionDiffusionKernel& chosen = __builtin_cpu_supports("avx2")
-                                                       ? convectionDiffusionKernelAvx2
-                                                       : convectionDiffusionKernelBaseline;
-  return chosen;
-#else
-  return convectionDiffusionKernelBaseline;
-#endif
+  static const ConvectionDiffusionKernel* const selected =
+      selectKernel<&convectionDiffusionKernelBaseline, &convectionDiffusionKernelAvx2>();
+  return *selected;
 }
 
 /// The greater value, or NaN if one was found before.

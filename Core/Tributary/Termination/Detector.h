@@ -103,7 +103,7 @@ class Detector {
 
  protected:
   /// See advance(); `passive` includes the condition.
-  virtual bool turn(bool passive, bool touched) = 0;
+  [[nodiscard]] virtual bool turn(bool passive, bool touched) = 0;
 
  private:
   std::function<bool()> condition_;

@@ -476,10 +476,10 @@ void testCoincident() {
     for (const auto& loop : {ParallelFor(serialFor), onThreads(2, 2), onThreads(4, 50)})
       EXPECT_EQ(mergeCoincident<Real>(points, loop), expected);
   }
-  EXPECT_NE(errorOf([] { mergeCoincident<Real>(std::vector<Real>(4), serialFor); }), "");
+  EXPECT_NE(errorOf([] { return mergeCoincident<Real>(std::vector<Real>(4), serialFor); }), "");
   // Refused before any of them is read.
   const Span<const Real> tooMany(nullptr, std::size_t(3) << 31);
-  EXPECT_NE(errorOf([&] { mergeCoincident<Real>(tooMany, serialFor); }).find("too many"),
+  EXPECT_NE(errorOf([&] { return mergeCoincident<Real>(tooMany, serialFor); }).find("too many"),
             std::string::npos);
 }
 

@@ -334,7 +334,7 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
   const auto refusal = [&](auto change, double seconds = 1) {
     HybridSetting other = setting;
     change(other);
-    return errorOf([&] { simulateIterations(other, model, seconds); });
+    return errorOf([&] { return simulateIterations(other, model, seconds); });
   };
   const auto expect = [&](const std::string& text, auto change) {
     EXPECT_NE(refusal(change).find(text), std::string::npos) << text << ": " << refusal(change);
@@ -400,8 +400,9 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
   MeasuredTimes halves = constantTimes(settingOf(1, 1, 1, 1));
   halves.times.operations[static_cast<std::size_t>(Operation::ComputeLayer)].clear();
   const OperationModel half(halves, std::nullopt);
-  EXPECT_NE(errorOf([&] { simulateIterations(settingOf(1, 1, 1, 1), half, 1); }).find("no time"),
-            std::string::npos);
+  EXPECT_NE(
+      errorOf([&] { return simulateIterations(settingOf(1, 1, 1, 1), half, 1); }).find("no time"),
+      std::string::npos);
 }
 
 TEST(ModelError, IsThatOfMeansAndOfPairs) {
@@ -417,9 +418,11 @@ TEST(ModelError, IsThatOfMeansAndOfPairs) {
   // All pairs of 1, 1, 2, 2 with themselves: 0, +100 %, -50 %, 0, as often.
   EXPECT_NEAR(error.ofPairsIfPerfect, 0.125, 1e-12);
   measured.seconds = {1, 0};
-  EXPECT_NE(errorOf([&] { errorOfModel(modeled, measured); }).find("must be greater than 0"),
+  EXPECT_NE(errorOf([&] { return errorOfModel(modeled, measured); }).find("must be greater than 0"),
             std::string::npos);
-  EXPECT_NE(errorOf([&] { errorOfModel({}, measured); }).find("needs modeled and measured samples"),
+  EXPECT_NE(errorOf([&] {
+              return errorOfModel({}, measured);
+            }).find("needs modeled and measured samples"),
             std::string::npos);
 }
 

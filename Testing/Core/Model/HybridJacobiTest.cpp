@@ -21,6 +21,7 @@
 
 #include "Support/Effort.h"
 #include "Support/World.h"
+#include "Tributary/Base/InstructionSet.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Model/LaplaceStencil.h"
 #include "Tributary/Model/detail/HybridLinks.h"
@@ -364,7 +365,7 @@ TEST(HybridJacobi, ARowIsTheMeanOfNeighbors) {
 TEST(HybridJacobi, RowsHaveTheSameBitsOnEveryInstructionSet) {
   std::vector<const LaplaceKernel*> kernels{&laplaceKernelBaseline};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) kernels.push_back(&laplaceKernelAvx2);
+  if (hasAvx2()) kernels.push_back(&laplaceKernelAvx2);
 #endif
   // Rows that lie alike in vectors, and such that do not.
   for (const std::int64_t stride : {64, 61}) {

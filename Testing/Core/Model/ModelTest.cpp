@@ -197,7 +197,7 @@ TEST(Fit, LMomentsAreThoseOfTheSamples) {
 
 TEST(Fit, RefusesWhatNothingFits) {
   const auto refusal = [](Family family, const std::vector<double>& samples) {
-    return errorOf([&] { fit(family, samples); });
+    return errorOf([&] { return fit(family, samples); });
   };
   for (const Family family : AllFamilies) {
     EXPECT_NE(refusal(family, {1, 2}).find("give at least 3"), std::string::npos);
@@ -224,12 +224,12 @@ TEST(Fit, InterpolatesBetweenDistributions) {
     return fit(Family::GeneralizedExtremeValue, drawn(drawnFrom, 40000));
   };
   expectNear(interpolate(of(five), 5, of(nine), 9, 7), {4e-7, 3e-8, 0}, 0.02);
-  EXPECT_NE(errorOf([&] { interpolate(five, 5, nine, 5, 7); }).find("at the same position"),
+  EXPECT_NE(errorOf([&] { return interpolate(five, 5, nine, 5, 7); }).find("at the same position"),
             std::string::npos);
-  EXPECT_NE(errorOf([&] { interpolate(five, 5, nine, 9, 0); }).find("not positive"),
+  EXPECT_NE(errorOf([&] { return interpolate(five, 5, nine, 9, 0); }).find("not positive"),
             std::string::npos);
   EXPECT_NE(errorOf([&] {
-              interpolate(five, 5, ParametricDistribution(Family::Normal, {1, 1}), 9, 7);
+              return interpolate(five, 5, ParametricDistribution(Family::Normal, {1, 1}), 9, 7);
             }).find("of the same family"),
             std::string::npos);
 }

@@ -75,7 +75,8 @@ TEST(TimingFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(written(loadTimings(path)), written(measured));
   EXPECT_NE(errorOf([&] { saveTimings(path + "/none", measured); }).find("cannot write"),
             std::string::npos);
-  EXPECT_NE(errorOf([&] { loadTimings(path + ".none"); }).find("cannot read"), std::string::npos);
+  EXPECT_NE(errorOf([&] { return loadTimings(path + ".none"); }).find("cannot read"),
+            std::string::npos);
 }
 
 TEST(TimingFile, NamesTheLineOfWhatIsWrong) {

@@ -11,6 +11,7 @@
 #include "Support/Effort.h"
 #include "Support/Threads.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/InstructionSet.h"
 #include "Tributary/Relaxation/detail/ConvectionDiffusionKernel.h"
 
 namespace tributary::testing {
@@ -289,7 +290,7 @@ TEST(ConvectionDiffusion, RefusesWhatCannotBe) {
 
 TEST(ConvectionDiffusion, HasTheSameBitsOnEveryInstructionSet) {
 #if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this processor has no AVX2";
+  if (!hasAvx2()) GTEST_SKIP() << "this processor has no AVX2";
   for (const std::int64_t n : {1, 2, 3, 7, 64, 101}) {
     std::uint64_t key = 0;
     const auto numbers = [&](std::int64_t count) {

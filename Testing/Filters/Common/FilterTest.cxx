@@ -176,7 +176,7 @@ class Tracing : public Running<vtkAsyncStreamTracer> {
         {"Periodic", [](auto* f, bool odd) { f->SetPeriodic(0, odd, 0); }},
         {"Maximum Streamline Length",
          [](auto* f, bool odd) { f->SetMaximumPropagation(odd ? 39 : 40); }},
-        {"Auto", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
+        {"Auto Tune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
   /// Sets the properties that may differ between ranks.
@@ -260,7 +260,7 @@ class Connecting : public Running<vtkAsyncConnectivity> {
            f->AddSpecifiedRegion(Far + odd);
          }},
         {"Size Range", [](auto* f, bool odd) { f->SetSizeRange(1, Far + odd); }},
-        {"Auto", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
+        {"Auto Tune", [](auto* f, bool odd) { f->SetAutoTune(odd); }},
     };
   }
   void setOwn() {}

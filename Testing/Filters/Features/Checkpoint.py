@@ -202,6 +202,8 @@ def run_damaged(folder, right):
         lines = [line for text in said for line in text.splitlines() if "ERR|" in line]
         expect(len(lines) == 1, f"{file} {how}: {len(lines)} messages: {said}")
         expect(lines and "heckpoint" in lines[0], f"{file} {how}: {lines}")
+        cure = "choose another Checkpoint Directory" if file else "switch Resume off"
+        expect(lines and cure in lines[0], f"{file} {how}: no cure: {lines}")
         count = proxy.GetClientSideObject().GetOutputDataObject(2).GetNumberOfRows()
         expect(sum(COMM.allgather(count)) == 0, f"{file} {how}: there is an output")
         if how == "other" and file == index:

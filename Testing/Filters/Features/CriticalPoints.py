@@ -179,7 +179,7 @@ def run_times():
     expect(at(proxy, 3.0) == right[3], "after regions")
     check.delete(proxy)
     proxy = check.tracked(
-        data, Auto=1, Features="Critical Points", CriticalField=["POINTS", "field"])
+        data, AutoTune=1, Features="Critical Points", CriticalField=["POINTS", "field"])
     tuned(proxy, at, right, times)
     check.delete(proxy, data)
 

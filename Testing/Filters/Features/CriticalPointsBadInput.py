@@ -19,7 +19,7 @@ CASES = (
     ("waves", "image", {"CenterTolerance": 2.0}, ("Center Tolerance",)),
     ("waves", "image", {"CenterTolerance": float("nan")}, ("Center Tolerance",)),
     ("wide", "image", {}, ("4 components",)),
-    ("line", "image", {}, ("2 or 3 dimensions",)),
+    ("line", "image", {}, ("2 or 3 dimensions", "choose an input")),
     ("waves", "overlapping", {}, ("overlap", "ghost cells")),
     ("waves", "strange", {}, ("ghost cells",)),
     ("waves", "bent", {}, ("plane",)),

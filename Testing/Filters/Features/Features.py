@@ -285,7 +285,7 @@ def run_times():
     proxy.MinimumOverlap = 0.1
     expect(at(proxy, times[4]) == right[4], "after a property was changed back")
     check.delete(proxy)
-    proxy = check.tracked(data, Auto=1, **properties)
+    proxy = check.tracked(data, AutoTune=1, **properties)
     tuned(proxy, at, right, times)
     check.delete(proxy, data)
 

@@ -336,7 +336,10 @@ def main():
             lines.Input = spoiled(whole, how)
             cases.refused(f"{mesh}, too few vectors of {place}", ("velocities",), lines, take_whole(whole))
             lines.Input = spoiled(whole, SHORT.format(name="vtkGhostType", components=1, place=place))
-            cases.refused(f"{mesh}, too few ghost flags of {place}", ("flags",), lines, take_whole(whole))
+            cases.refused(
+                f"{mesh}, too few ghost flags of {place}", ("flags", "remove vtkGhostType"), lines,
+                take_whole(whole)
+            )
     lines.Vectors = ["POINTS", "velocity"]
     for first in ("-3", "2**63 - data.GetNumberOfPoints()"):
         lines.SeedSource = spoiled(seeds, IDS.format(first=first))

@@ -350,7 +350,7 @@ class Run:
         if proxy.Schedule != "Neighborhood":  # which is not for all detectors
             proxy.Detector = detectors[self.runs % len(detectors)]
         proxy.Method = (1, 0, 1)[self.runs % 3]
-        proxy.Auto = self.runs % 16 == 7
+        proxy.AutoTune = self.runs % 16 == 7
         how = f"{name}: {label}, schedule {proxy.Schedule}, {proxy.Detector}, method {proxy.Method}"
         self.runs += 1
         try:

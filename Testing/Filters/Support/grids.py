@@ -155,6 +155,14 @@ def image_with_arrays(script):
     return data
 
 
+def with_ghosts(data, flags):
+    """A proxy of an image with ghost flags of cells, as the text of an expression."""
+    other = simple.ProgrammableFilter(Input=data)
+    other.OutputDataSetType = "Same as Input"
+    other.Script = ADD_ARRAYS + f'add("vtkGhostType", {flags}, image.GetCellData())'
+    return other
+
+
 def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
     """Check that each case (property, bad value, words of the message, other properties) is refused, and that
     the defaults cure it."""
@@ -168,12 +176,19 @@ def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
 
 
 def refuse_other_data(refusals, data, filter_of):
-    """Check that inputs other than axis-aligned grids are refused."""
-    for other in (simple.Sphere(), simple.Transform(Input=data)):
+    """Check that inputs other than axis-aligned grids, and wrong ghost cells, are refused."""
+    turned = simple.Transform(Input=data)
+    turned.Transform.Rotate = [0.0, 0.0, 30.0]
+    for name, other, words in (
+        ("a sphere", simple.Sphere(), ("resample",)),
+        ("an image that is turned", turned, ("resample",)),
+        ("too few ghost flags", with_ghosts(data, "np.zeros(1, np.uint8)"),
+         ("ghost flags for", "remove vtkGhostType from its cell data")),
+        ("a ghost cell within", with_ghosts(data, "(np.arange(cells) == cells // 2).astype(np.uint8)"),
+         ("form a box", "split the data set into boxes")),
+    ):
         wrong = filter_of(other)
-        if hasattr(other, "Transform"):
-            other.Transform.Rotate = [0.0, 0.0, 30.0]
-        refusals.refused(str(other), wrong, ("resample",))
+        refusals.refused(name, wrong, words)
         check.delete(wrong, other)
 
 

@@ -25,7 +25,7 @@ class Inbox {
   explicit Inbox(BufferPool& pool) : pool_(&pool) {}
 
   /// The fast path for a message that continues the current run. @return false if add() is needed
-  bool tryAdd(BlockId from, const void* data, std::size_t size) {
+  [[nodiscard]] bool tryAdd(BlockId from, const void* data, std::size_t size) {
     return arriving_.tryAdd(from, data, size);
   }
   void add(BlockId from, const void* data, std::size_t size);
@@ -41,8 +41,8 @@ class Inbox {
     if (left_ == 0 && nextRun_ == segmentEnd_) release();
   }
 
-  std::optional<Message> dequeue();
-  std::optional<MessageView> dequeueView() {
+  [[nodiscard]] std::optional<Message> dequeue();
+  [[nodiscard]] std::optional<MessageView> dequeueView() {
     if (left_ == 0 && !openRun()) return std::nullopt;
     --left_;
     const MessageView view{from_, {at_, size_}};

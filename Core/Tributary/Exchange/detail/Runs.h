@@ -73,7 +73,7 @@ class RunWriter {
   static constexpr std::size_t Overhead = sizeof(RunHeader) + 8;
 
   /// Adds a message to the current run. @return false if addRun() is needed
-  bool tryAdd(BlockId from, const void* data, std::size_t size) {
+  [[nodiscard]] bool tryAdd(BlockId from, const void* data, std::size_t size) {
     if (from != from_ || size != size_ || static_cast<std::size_t>(end_ - at_) < stride_ ||
         count_ == std::numeric_limits<std::uint32_t>::max()) {
       return false;

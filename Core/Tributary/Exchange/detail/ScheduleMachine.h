@@ -41,7 +41,7 @@ class ScheduleMachine {
   virtual ~ScheduleMachine() = default;
 
   /// Makes one turn. @return true once the end is known on this rank
-  bool advance();
+  [[nodiscard]] bool advance();
 
   /// Stops calls and drops all messages. advance() must still be called until the end.
   void stop();
@@ -58,10 +58,10 @@ class ScheduleMachine {
   std::string describe() const;
 
  protected:
-  virtual bool turn() = 0;
+  [[nodiscard]] virtual bool turn() = 0;
   /// Whether the previous turn moved a message or made a call.
   bool wasBusy() const { return wasBusy_; }
-  virtual bool onBatch(int source, const BatchFooter& footer) = 0;
+  [[nodiscard]] virtual bool onBatch(int source, const BatchFooter& footer) = 0;
   /// Describes what the schedule waits for, for a stall report.
   virtual std::string phase() const = 0;
 

@@ -21,7 +21,7 @@ class StallWatch {
   StallWatch(Transport& transport, Notices& notices, double seconds);
 
   /// Called after each turn. @return whether the time limit has passed; then call stalled()
-  bool look(double now, std::int64_t progress) {
+  [[nodiscard]] bool look(double now, std::int64_t progress) {
     if (seconds_ <= 0) return false;
     // A rank that did not look for long was stopped: it has not waited, and messages have come.
     const double pause = now - std::exchange(lookedAt_, now);

@@ -41,7 +41,7 @@ class ConvergenceDetector {
   /// Performs one non-blocking turn. The iterate of this rank must not be partially updated.
   /// @param converged  whether this rank considers itself locally converged
   /// @return whether the outcome of a round is known; the next call begins the next round
-  bool advance(bool converged);
+  [[nodiscard]] bool advance(bool converged);
 
   /// The outcome of the round, the same on all ranks. @pre known
   const ResidualReduction::Part& outcome() const { return outcome_; }

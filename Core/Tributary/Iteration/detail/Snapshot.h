@@ -44,7 +44,7 @@ class Snapshot {
   /// Performs one non-blocking turn. The iterate of the source must not be partially updated.
   /// @param converged  whether this rank has converged locally; not used by all kinds
   /// @return whether the round is complete on this rank
-  virtual bool advance(bool converged) = 0;
+  [[nodiscard]] virtual bool advance(bool converged) = 0;
   /// Begins the next round. @pre complete
   void next();
 

@@ -35,7 +35,7 @@ class SpanningTree {
   SpanningTree(Transport& transport, Session session, std::vector<int> neighbors);
 
   /// Performs one non-blocking turn. @return whether the tree is complete
-  bool advance();
+  [[nodiscard]] bool advance();
 
   /// The parent; -1 on rank 0. @pre complete
   int parent() const { return parent_; }

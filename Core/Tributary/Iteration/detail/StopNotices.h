@@ -51,7 +51,7 @@ class StopNotices {
 
   /// Closes the notices without blocking. Call repeatedly until it returns true. Reasons that
   /// arrive after the first call are not forwarded.
-  bool close();
+  [[nodiscard]] bool close();
 
   std::int64_t messages() const { return messages_; }
   /// See Detector::state().

@@ -130,8 +130,8 @@ class HybridMaster {
   static Bytes answerOf(bool stop, const HybridJudge& judge);
   void readBoundary(Client& client, Reader& reader);
   /// @return the client's reasons to stop
-  std::uint32_t readResidual(Client& client, Reader& reader);
-  bool judgeResidual(HybridJudge& judge, std::uint32_t reasons) const;
+  [[nodiscard]] std::uint32_t readResidual(Client& client, Reader& reader);
+  [[nodiscard]] bool judgeResidual(HybridJudge& judge, std::uint32_t reasons) const;
   Bytes updateHalo(Client& client, const HybridJudge& judge);
 
   std::vector<Client> clients_;  // by rank

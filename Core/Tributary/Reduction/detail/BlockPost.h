@@ -50,20 +50,20 @@ class BlockPost {
   /// malformed.
   [[nodiscard]] std::optional<BlockMessage> receive();
   /// Discards all messages that have arrived. @return whether there were any
-  bool discard();
+  [[nodiscard]] bool discard();
   /// The number of messages that have arrived from other ranks, including malformed and lost ones.
   std::int64_t received() const { return received_; }
   /// The number of sends that sent() has not seen finished.
   std::size_t underWay() const { return sends_.size(); }
   /// Makes progress. @return whether all sends are finished
-  bool sent();
+  [[nodiscard]] bool sent();
   /// Whether sends are in progress or messages are arriving.
   [[nodiscard]] bool transferring() const {
     return !sends_.empty() || transport_.receiving(Topic::Work, session_);
   }
 
  private:
-  std::optional<Envelope> arrived();
+  [[nodiscard]] std::optional<Envelope> arrived();
 
   Transport& transport_;
   Session session_;

@@ -36,7 +36,7 @@ class ReductionMachine {
   /// throws. Collective, without communication.
   void open();
   /// Performs one non-blocking turn. Throws only if the transport fails. @return ended()
-  bool advance();
+  [[nodiscard]] bool advance();
   /// Advances until this rank has ended. Does not agree on errors.
   void wait();
   /// Whether the last turn made progress or messages are in flight: the caller should not sleep.
@@ -80,7 +80,7 @@ class ReductionMachine {
 
   /// Receives all available messages, and calls work() as long as it makes progress.
   /// @return whether there was progress
-  virtual bool turn();
+  [[nodiscard]] virtual bool turn();
   /// Processes a message for a block of this rank. Throws Error if it is malformed.
   virtual void accept(BlockMessage&& message) = 0;
   /// Performs work that messages made possible. @return whether there was any

@@ -2,11 +2,9 @@
 #include "Tributary/Relaxation/detail/MultigridPreconditioner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -165,28 +163,27 @@ void MultigridPreconditioner::restrictResidual(const Rows& rows, const Multigrid
 
 /// Gathers the right-hand side of a replicated level from the ranks' parts.
 void MultigridPreconditioner::gatherRestricted(MultigridLevel& coarse) {
-  Bytes mine;
-  coarse.part.visit(coarse.part.room().box, [&](Index at, std::size_t count) {
-    append(mine, coarse.partRight.data() + at, count * sizeof(float));
-  });
   // In a collector of its own: an earlier error in the messenger would withhold this rank's part.
   ErrorCollector errors;
-  const std::vector<Bytes> parts = allgatherBytes(transport_, std::move(mine), errors);
-  if (errors.any()) messenger_.errors.note(errors.report());
-  messenger_.errors.attempt([&] {
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-      std::size_t at = 0;
-      coarse.halo.visit(coarse.partBoxes[rank], [&](Index place, std::size_t count) {
-        const std::size_t bytes = count * sizeof(float);
-        if (at + bytes > parts[rank].size())
-          refuseMessage("too few residuals from rank " + std::to_string(rank));
-        std::memcpy(coarse.right.data() + place, parts[rank].data() + at, bytes);
-        at += bytes;
-      });
-      if (at != parts[rank].size())
-        refuseMessage("too many residuals from rank " + std::to_string(rank));
-    }
+  std::vector<float> mine;
+  errors.attempt([&] {
+    coarse.part.visit(coarse.part.room().box, [&](Index at, std::size_t count) {
+      const float* const first = coarse.partRight.data() + at;
+      mine.insert(mine.end(), first, first + count);
+    });
   });
+  const std::vector<float> all = allgatherv<float>(
+      transport_, mine, errors, [&](int rank) { return coarse.partBoxes[index(rank)].cells(); });
+  if (errors.any()) {
+    messenger_.errors.note(errors.report());
+    return;
+  }
+  const float* next = all.data();
+  for (const CellRange& box : coarse.partBoxes)
+    coarse.halo.visit(box, [&](Index at, std::size_t count) {
+      std::copy_n(next, count, coarse.right.data() + at);
+      next += count;
+    });
 }
 
 /// Adds the interpolated correction of the coarse level to that of the fine one.

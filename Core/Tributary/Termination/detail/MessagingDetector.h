@@ -30,7 +30,7 @@ class MessagingDetector : public Detector {
   MessagingDetector(const DetectorTraits& traits, Transport& transport, Session session,
                     const DetectorOptions& options);
 
-  bool turn(bool passive, bool touched) final;
+  [[nodiscard]] bool turn(bool passive, bool touched) final;
 
   /// Processes a message of this detection. The message is malformed unless all of `body` is read.
   /// @param kind  the argument of compose()
@@ -57,7 +57,7 @@ class MessagingDetector : public Detector {
   [[noreturn]] void malformed(int source, const std::string& what) const;
 
  private:
-  std::optional<Envelope> receive();
+  [[nodiscard]] std::optional<Envelope> receive();
   void announce(int root);
   void handleEnd(int source, Reader& body);
 
