@@ -54,14 +54,16 @@ void setSatisfyAnyExtent(vtkInformationVector* outputs, bool satisfy) {
 //------------------------------------------------------------------------------
 vtkAsyncAlgorithm::vtkAsyncAlgorithm() : CheckedInputs(new std::vector<tributary::DataVersion>) {
   this->SetController(vtkMultiProcessController::GetGlobalController());
-  ++filters;
+  if (++filters == 1) {
+    tributary::keepBuffers(true);
+  }
 }
 
 //------------------------------------------------------------------------------
 vtkAsyncAlgorithm::~vtkAsyncAlgorithm() {
   this->SetController(nullptr);
   if (--filters == 0) {
-    tributary::freeKeptBuffers();
+    tributary::keepBuffers(false);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Common/FreshArray.h"
 
+#include <cstdlib>
 #include <mutex>
 #include <unordered_map>
 
@@ -42,6 +43,11 @@ void giveBack(void* memory) {
   {
     const std::lock_guard<std::mutex> lock(buffers.mutex);
     const auto found = buffers.bytes.find(memory);
+    if (found == buffers.bytes.end()) {
+      // VTK keeps the free function of an array that it gives memory of malloc(), or none.
+      std::free(memory);
+      return;
+    }
     bytes = found->second;
     buffers.bytes.erase(found);
   }
@@ -63,7 +69,7 @@ void setFreshTuples(vtkDataArray* array, vtkIdType tuples) {
 }
 
 void requireMemory(std::size_t bytes) {
-  const HugePages memory(bytes);
+  std::free(newBuffer(bytes));
 }
 
 void copyArray(vtkDataArray* from, vtkDataArray* to) {

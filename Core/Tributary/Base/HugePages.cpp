@@ -10,14 +10,14 @@
 namespace tributary {
 
 void* allocatePages(std::size_t bytes) {
-  constexpr std::size_t Huge = std::size_t(1) << 21;
-  const std::size_t alignment = bytes >= Huge ? Huge : 64;
+  const std::size_t alignment = bytes >= HugePageBytes ? HugePageBytes : 64;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   if (rounded < bytes) throw std::bad_alloc();
   void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
   if (!memory) throw std::bad_alloc();
 #ifdef __linux__
-  if (bytes >= Huge) madvise(memory, rounded, MADV_HUGEPAGE);  // advice that may be ignored
+  if (bytes >= HugePageBytes)
+    madvise(memory, rounded, MADV_HUGEPAGE);  // advice that may be ignored
 #endif
   return memory;
 }

@@ -7,6 +7,9 @@
 
 namespace tributary {
 
+/// The size of a huge page of x86-64.
+constexpr std::size_t HugePageBytes = std::size_t(2) << 20;
+
 /// Allocates uninitialized memory, aligned to at least 64 bytes. From 2 MiB on it uses huge pages
 /// if the system provides them: page faults of small pages take longer than the computation of the
 /// values, and random access misses the translation lookaside buffer less often. The caller

@@ -32,6 +32,7 @@ struct Store {
   std::mutex mutex;
   std::vector<Kept> buffers;  // the oldest first
   std::size_t bytes = 0;
+  std::size_t most = MostBytesKept;
 
   void freeOldest() {
     std::free(buffers.front().memory);
@@ -47,10 +48,11 @@ Store& store() {
 }
 
 /// Rounds up to one of four sizes for each power of two, so that buffers of similar size serve each
-/// other.
+/// other, and to whole huge pages.
 std::size_t rounded(std::size_t bytes) {
   std::size_t step = LargeBufferBytes / 4;
   while (bytes / step >= 8) step *= 2;
+  if (bytes >= HugePageBytes) step = std::max(step, HugePageBytes);
   return (bytes + step - 1) / step * step;
 }
 
@@ -71,32 +73,45 @@ void* largeBuffer(std::size_t bytes) {
       return memory;
     }
   }
+  return newBuffer(size);
+}
+
+void* newBuffer(std::size_t bytes) {
   try {
-    return allocatePages(size);
+    return allocatePages(bytes);
   } catch (const std::bad_alloc&) {
     if (keptBufferBytes() == 0) throw;
   }
   freeKeptBuffers();
-  return allocatePages(size);
+  return allocatePages(bytes);
 }
 
 void giveBackLargeBuffer(void* memory, std::size_t bytes) noexcept {
   const std::size_t size = rounded(bytes);
-  if (size > MostBytesKept) {
+  Store& kept = store();
+  const std::lock_guard<std::mutex> lock(kept.mutex);
+  if (size > kept.most) {
     std::free(memory);
     return;
   }
-  Store& kept = store();
-  const std::lock_guard<std::mutex> lock(kept.mutex);
   kept.buffers.push_back({memory, size});
   kept.bytes += size;
-  while (kept.bytes > MostBytesKept || kept.buffers.size() > MostBuffersKept) kept.freeOldest();
+  while (kept.bytes > kept.most || kept.buffers.size() > MostBuffersKept) kept.freeOldest();
 }
 
 void freeKeptBuffers() noexcept {
   Store& kept = store();
   const std::lock_guard<std::mutex> lock(kept.mutex);
   while (!kept.buffers.empty()) kept.freeOldest();
+}
+
+void keepBuffers(bool keep) noexcept {
+  Store& kept = store();
+  {
+    const std::lock_guard<std::mutex> lock(kept.mutex);
+    kept.most = keep ? MostBytesKept : 0;
+  }
+  if (!keep) freeKeptBuffers();
 }
 
 std::size_t keptBufferBytes() noexcept {

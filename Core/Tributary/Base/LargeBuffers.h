@@ -14,6 +14,10 @@ constexpr std::size_t LargeBufferBytes = std::size_t(128) << 10;
 /// the buffers kept are freed first. Thread-safe. Throws std::bad_alloc.
 [[nodiscard]] void* largeBuffer(std::size_t bytes);
 
+/// Allocates memory as allocatePages() does. If there is none, the buffers kept are freed first.
+/// Thread-safe. Throws std::bad_alloc.
+[[nodiscard]] void* newBuffer(std::size_t bytes);
+
 /// Frees memory of largeBuffer(). The process keeps at most 256 MiB for reuse, the most recent
 /// buffers. Thread-safe.
 /// @param memory  a result of largeBuffer()
@@ -22,6 +26,10 @@ void giveBackLargeBuffer(void* memory, std::size_t bytes) noexcept;
 
 /// Frees the buffers that are kept for reuse. Thread-safe.
 void freeKeptBuffers() noexcept;
+
+/// Sets whether the process keeps buffers for reuse. Default: true. If not, those kept are freed.
+/// Thread-safe.
+void keepBuffers(bool keep) noexcept;
 
 /// The size of the buffers that are kept for reuse, in bytes. Thread-safe.
 [[nodiscard]] std::size_t keptBufferBytes() noexcept;
