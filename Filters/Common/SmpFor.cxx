@@ -9,6 +9,10 @@
 
 namespace tributary {
 
+std::int64_t smpThreads() {
+  return std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
+}
+
 void smpFor(std::int64_t count,
             const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
   if (count < 1) return;

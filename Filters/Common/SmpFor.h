@@ -13,8 +13,11 @@ namespace tributary {
 void smpFor(std::int64_t count,
             const std::function<void(std::int64_t begin, std::int64_t end)>& body);
 
-/// Local. The same in pieces of at most `piece` numbers, with throwIfInterrupted() before each. For
-/// work within collectively() or ErrorCollector::attempt().
+/// Local. The number of threads of smpFor(), at least 1.
+[[nodiscard]] std::int64_t smpThreads();
+
+/// Local. The same as smpFor() in pieces of at most `piece` numbers, with throwIfInterrupted()
+/// before each. For work within collectively() or ErrorCollector::attempt().
 /// @param piece  at least 1; some 10 to 100 milliseconds of work
 void smpForPieces(const Transport& transport, std::int64_t count, std::int64_t piece,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& body);

@@ -136,7 +136,7 @@ void ConvectionDiffusionRun::readSource(vtkDataObject* source) {
   const bool isPlace = settings_.source >= Source::Sphere && settings_.sourceRate != 0;
   if (allreduce(transport_, ReduceOp::Sum, nonzero) == 0 && isPlace)
     throw Error(
-        "no cell that is not hidden is in the source that Source Type chooses; move the source "
+        "the source selected by Source Type contains no visible cell; move the source "
         "into "
         "the input, or make it larger than a cell");
 }
@@ -178,8 +178,7 @@ ConvectionDiffusionOptions ConvectionDiffusionRun::makeOptions() const {
   settings_.solver.apply(options.iteration);
   options.iteration.threshold = settings_.residualThreshold;
   options.sweepsPerExchange = settings_.solver.sweepsPerExchange;
-  options.slabs = settings_.slabs > 0 ? settings_.slabs
-                                      : std::max(vtkSMPTools::GetEstimatedNumberOfThreads(), 1);
+  options.slabs = settings_.slabs > 0 ? settings_.slabs : static_cast<int>(smpThreads());
   options.parallelFor = smpFor;
   return options;
 }

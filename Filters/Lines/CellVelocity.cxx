@@ -130,24 +130,28 @@ std::vector<std::vector<Sum>> sumLocally(const FlowDomain& flow, double unitsPer
   return sums;
 }
 
-/// Collective. The bounding boxes of the other ranks' pieces, slightly enlarged.
+/// Collective. The bounding boxes of the other ranks' pieces.
 std::vector<Box> boxesOfOthers(Transport& transport, const FlowDomain& flow) {
   std::vector<Box> mine;
-  for (const FlowPiece& piece : flow.pieces) {
-    const double* b = piece.dataSet->GetBounds();
-    Box& box = mine.emplace_back();
-    for (std::size_t a = 0; a < 3; ++a) {
-      box.lo[a] = b[2 * a];
-      box.hi[a] = b[2 * a + 1];
+  collectively(transport, [&] {
+    for (const FlowPiece& piece : flow.pieces) {
+      const double* b = piece.dataSet->GetBounds();
+      Box& box = mine.emplace_back();
+      for (std::size_t a = 0; a < 3; ++a) {
+        box.lo[a] = b[2 * a];
+        box.hi[a] = b[2 * a + 1];
+      }
     }
-  }
+  });
   std::vector<std::int64_t> countPerRank;
   const std::vector<Box> all = allgatherv(transport, mine, &countPerRank);
   std::vector<Box> others;
-  std::size_t at = 0;
-  for (int r = 0; r < transport.size(); ++r)
-    for (std::int64_t i = 0; i < countPerRank[static_cast<std::size_t>(r)]; ++i, ++at)
-      if (r != transport.rank()) others.push_back(all[at]);
+  collectively(transport, [&] {
+    std::size_t at = 0;
+    for (int r = 0; r < transport.size(); ++r)
+      for (std::int64_t i = 0; i < countPerRank[static_cast<std::size_t>(r)]; ++i, ++at)
+        if (r != transport.rank()) others.push_back(all[at]);
+  });
   return others;
 }
 

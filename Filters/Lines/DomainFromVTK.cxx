@@ -90,15 +90,19 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
 
 /// Collective. Sets the name and association of the vectors, the same on all ranks.
 void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
-  std::set<std::string> names;
-  for (const FlowPiece& piece : flow.pieces)
-    names.insert(piece.velocity->GetName() ? piece.velocity->GetName() : "");
-  Writer writer;
-  for (const std::string& name : names) writer.value(cellCentered).text(name);
+  Bytes mine;
+  collectively(transport, [&] {
+    std::set<std::string> names;
+    for (const FlowPiece& piece : flow.pieces)
+      names.insert(piece.velocity->GetName() ? piece.velocity->GetName() : "");
+    Writer writer;
+    for (const std::string& name : names) writer.value(cellCentered).text(name);
+    mine = writer.take();
+  });
   bool known = false;
   // All ranks find the same error, so the text does not name a rank.
   std::string error;
-  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+  allgatherRead(transport, std::move(mine), [&](Reader& reader, int) {
     const bool centered = reader.value<bool>();
     const std::string name = reader.text();
     if (known && centered != flow.cellCentered && error.empty())
@@ -145,13 +149,19 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
         "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume; choose "
         "an input with 2-D or 3-D cells");
 
-  std::vector<double> box(6, -std::numeric_limits<double>::infinity());  // -lo, hi
   auto& list = flow->pieces;
-  list.erase(std::remove_if(list.begin(), list.end(),
-                            [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
-             list.end());
-  const auto covered = findRefinedCells(transport, std::vector<Leaf>(list.begin(), list.end()));
+  std::vector<Leaf> leaves;
   collectively(transport, [&] {
+    list.erase(std::remove_if(list.begin(), list.end(),
+                              [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
+               list.end());
+    leaves.assign(list.begin(), list.end());
+  });
+  const auto covered = findRefinedCells(transport, leaves);
+  std::vector<double> box;  // -lo, hi
+  std::vector<Leaf> lattices;
+  collectively(transport, [&] {
+    box.assign(6, -std::numeric_limits<double>::infinity());
     const int count = static_cast<int>(list.size());
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
@@ -166,15 +176,14 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
         box[3 + a] = std::max(box[3 + a], b[2 * a + 1]);
       }
     }
+    for (const StructuredPiece& piece : flow->structured)
+      lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
   });
   box = allreduce(transport, ReduceOp::Max, box);
   for (std::size_t a = 0; a < 3; ++a) {
     flow->bounds.lo[a] = -box[a];
     flow->bounds.hi[a] = box[3 + a];
   }
-  std::vector<Leaf> lattices;
-  for (const StructuredPiece& piece : flow->structured)
-    lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
   const std::vector<int> grids = numberGrids(transport, lattices);
   for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
   return flow;
@@ -190,11 +199,13 @@ std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& fl
         static_cast<int>(std::max<std::int64_t>(1, (blocksPerRank + pieceCount - 1) / pieceCount));
   Assignment assignment = Assignment::gather(transport, pieceCount * blocksPerPiece);
   std::vector<BlockId> structuredFirst, meshFirst;
-  BlockId next = assignment.first(transport.rank());
-  for (std::size_t n = 0; n < flow.structured.size(); ++n, next += blocksPerPiece)
-    structuredFirst.push_back(next);
-  for (std::size_t n = 0; n < flow.meshes.size(); ++n, next += blocksPerPiece)
-    meshFirst.push_back(next);
+  collectively(transport, [&] {
+    BlockId next = assignment.first(transport.rank());
+    for (std::size_t n = 0; n < flow.structured.size(); ++n, next += blocksPerPiece)
+      structuredFirst.push_back(next);
+    for (std::size_t n = 0; n < flow.meshes.size(); ++n, next += blocksPerPiece)
+      meshFirst.push_back(next);
+  });
   auto blocks = makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst);
   for (auto& block :
        makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension, meshFirst, cache))

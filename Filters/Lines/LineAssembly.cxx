@@ -19,26 +19,45 @@
 namespace tributary {
 namespace {
 
-/// Groups that a rank evaluates in a round, half a million points. Rounds bound the memory for
-/// messages, and the time between two checks for an abort.
-constexpr std::int64_t GroupsPerRound = 64;
+/// Points after which a round of a rank ends. Rounds bound the memory for messages, and the time
+/// between two checks for an abort.
+constexpr std::size_t PointsPerRound = std::size_t(1) << 19;
+
+/// The first group of each round of this rank, and the number of groups.
+std::vector<std::size_t> roundsOf(const std::vector<PointGroup>& groups) {
+  std::vector<std::size_t> rounds{0};
+  std::size_t points = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (points >= PointsPerRound) {
+      rounds.push_back(g);
+      points = 0;
+    }
+    points += groups[g].points.size();
+  }
+  rounds.push_back(groups.size());
+  return rounds;
+}
 
 /// Collective. Evaluates all points recorded on all ranks and writes them to their places.
 /// @return the number of points written on this rank
 std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
                             const std::vector<PointGroup>& groups, const LineTable& table,
                             const Shares& shares, LineArrays& output) {
-  const auto count = static_cast<std::int64_t>(groups.size());
   const Span<const PointGroup> all(groups.data(), groups.size());
-  const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
+  std::vector<std::size_t> rounds;
+  collectively(transport, [&] { rounds = roundsOf(groups); });
+  const std::int64_t most =
+      allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(rounds.size()) - 1);
   std::int64_t placed = 0;
   ErrorCollector errors;
-  for (std::int64_t at = 0; at < most; at += GroupsPerRound) {
-    const std::int64_t begin = std::min(at, count), end = std::min(at + GroupsPerRound, count);
+  // Not sendRecords(): threads write to computed places in the messages.
+  for (std::size_t round = 0; round < index(most); ++round) {
+    const std::size_t begin = rounds[std::min(round, rounds.size() - 1)];
+    const std::size_t end = rounds[std::min(round + 1, rounds.size() - 1)];
     std::vector<Bytes> messages;
     errors.attempt([&] {
-      placed += placeRecorded(transport, evaluator, all.subspan(index(begin), index(end - begin)),
-                              table, shares, output, messages);
+      placed += placeRecorded(transport, evaluator, all.subspan(begin, end - begin), table, shares,
+                              output, messages);
     });
     if (transport.size() == 1) {
       if (errors.any()) break;

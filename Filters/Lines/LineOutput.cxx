@@ -128,8 +128,8 @@ void addFrames(const Transport& transport, vtkPointData* data, const float* poin
     arrays.velocityDouble = vtkDoubleArray::FastDownCast(velocity)->GetPointer(0);
   arrays.rotation = rotation->GetPointer(0);
   arrays.normals = normals->GetPointer(0);
-  smpForPieces(transport, static_cast<std::int64_t>(table.lines.size()), LinesPerFramePiece,
-               [&](std::int64_t begin, std::int64_t end) {
+  smpForPieces(transport, static_cast<std::int64_t>(table.lines.size()),
+               LinesPerFramePiece * smpThreads(), [&](std::int64_t begin, std::int64_t end) {
                  const std::vector<Polyline> part(table.lines.begin() + begin,
                                                   table.lines.begin() + end);
                  computeFrames({part.data(), part.size()}, arrays);

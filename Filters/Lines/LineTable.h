@@ -20,12 +20,6 @@ struct HalfLine {
   bool isOutput = false;    ///< False for lines with fewer than two points.
   bool skipsSeed = false;   ///< Whether the other half of a joined line contains the seed.
   Reason reason = Reason::None;
-
-  /// Position in the output, or -1 if the point is not output.
-  std::int64_t place(std::int32_t index) const {
-    if (!isOutput || index < 0 || index >= points || (skipsSeed && index == 0)) return -1;
-    return base + sign * std::int64_t(index);
-  }
 };
 
 /// A polyline of the output. Its origin is the seed.

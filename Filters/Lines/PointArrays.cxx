@@ -9,6 +9,7 @@
 #include <map>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
@@ -91,17 +92,22 @@ int promote(int a, int b) {
 }  // namespace
 
 PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) {
-  const std::string except = flow.cellCentered ? flow.vectorName : std::string();
-  Writer writer;
-  for (const FlowPiece& piece : flow.pieces) {
-    vtkPointData* data = piece.dataSet->GetPointData();
-    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-      if (isInterpolated(piece.dataSet, i, except)) write(writer, accountOf(data, i));
-  }
+  std::string except;
+  Bytes mine;
+  collectively(transport, [&] {
+    if (flow.cellCentered) except = flow.vectorName;
+    Writer writer;
+    for (const FlowPiece& piece : flow.pieces) {
+      vtkPointData* data = piece.dataSet->GetPointData();
+      for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+        if (isInterpolated(piece.dataSet, i, except)) write(writer, accountOf(data, i));
+    }
+    mine = writer.take();
+  });
   // Keyed by name, so that the result does not depend on the order of ranks and pieces.
   std::map<std::string, Account> known;
   std::map<std::string, bool> differing;
-  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
+  allgatherRead(transport, std::move(mine), [&](Reader& reader, int) {
     const Account a = readAccount(reader);
     const auto [at, isNew] = known.emplace(a.name, a);
     if (isNew) return;
@@ -113,31 +119,33 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
     if (k.components != a.components) differing[a.name] = true;
     if (k.componentNames != a.componentNames) k.componentNames.clear();
   });
-  std::vector<Account> order;
   PointArrayList list;
-  for (const auto& [name, account] : known) {
-    if (differing[name])
-      list.dropped.push_back(name);
-    else
-      order.push_back(account);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Account& a, const Account& b) { return a.place < b.place; });
-  for (const Account& a : order) {
-    PointArray& array = list.arrays.emplace_back();
-    array.name = a.name;
-    array.type = a.type;
-    array.components = a.components;
-    array.componentNames = a.componentNames;
-    array.isScalars = a.isScalars;
-    array.isVectors = a.isVectors;
-    for (const FlowPiece& piece : flow.pieces) {
-      int index = -1;
-      vtkDataArray* values = piece.dataSet->GetPointData()->GetArray(a.name.c_str(), index);
-      array.perPiece.push_back(values && isInterpolated(piece.dataSet, index, except) ? values
-                                                                                      : nullptr);
+  collectively(transport, [&] {
+    std::vector<Account> order;
+    for (const auto& [name, account] : known) {
+      if (differing[name])
+        list.dropped.push_back(name);
+      else
+        order.push_back(account);
     }
-  }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Account& a, const Account& b) { return a.place < b.place; });
+    for (const Account& a : order) {
+      PointArray& array = list.arrays.emplace_back();
+      array.name = a.name;
+      array.type = a.type;
+      array.components = a.components;
+      array.componentNames = a.componentNames;
+      array.isScalars = a.isScalars;
+      array.isVectors = a.isVectors;
+      for (const FlowPiece& piece : flow.pieces) {
+        int index = -1;
+        vtkDataArray* values = piece.dataSet->GetPointData()->GetArray(a.name.c_str(), index);
+        array.perPiece.push_back(values && isInterpolated(piece.dataSet, index, except) ? values
+                                                                                        : nullptr);
+      }
+    }
+  });
   const auto isVelocity = [&](const PointArray& array) { return array.name == flow.vectorName; };
   if (!flow.cellCentered && std::none_of(list.arrays.begin(), list.arrays.end(), isVelocity))
     throw Error("the vectors \"" + flow.vectorName +

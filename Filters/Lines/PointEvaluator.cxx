@@ -15,6 +15,7 @@
 
 #include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Agree.h"
 
 namespace tributary {
 namespace {
@@ -86,8 +87,12 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
     : flow_(flow),
       rules_(rules),
       computeVorticity_(computeVorticity),
-      rotationScale_(rotationScale),
-      velocities_(flow.pieces.size()) {
+      rotationScale_(rotationScale) {
+  collectively(transport, [&] { describeFields(arrays); });
+  if (computeVorticity && flow.cellCentered) averaged_ = averageToPoints(transport, flow);
+}
+
+void PointEvaluator::describeFields(const PointArrayList& arrays) {
   using Kind = PointField::Kind;
   const auto add = [&](Kind kind, const std::string& name, int type, int components,
                        std::size_t array = 0) {
@@ -99,7 +104,7 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
   add(Kind::Time, "IntegrationTime", VTK_DOUBLE, 1);
   for (std::size_t a = 0; a < arrays.arrays.size(); ++a) {
     const PointArray& array = arrays.arrays[a];
-    if (!flow.cellCentered && array.name == flow.vectorName) velocityField_ = fields_.size();
+    if (!flow_.cellCentered && array.name == flow_.vectorName) velocityField_ = fields_.size();
     add(Kind::Interpolated, array.name, array.type, array.components, a);
     std::vector<Source>& sources = sources_.emplace_back();
     for (vtkDataArray* values : array.perPiece) {
@@ -112,19 +117,19 @@ PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
       sources.push_back({values ? values->GetVoidPointer(0) : nullptr});
     }
   }
-  if (flow.cellCentered) {
+  if (flow_.cellCentered) {
     velocityField_ = fields_.size();
-    add(Kind::CellVelocity, flow.vectorName, VTK_DOUBLE, 3);
+    add(Kind::CellVelocity, flow_.vectorName, VTK_DOUBLE, 3);
   }
-  if (computeVorticity) {
+  if (computeVorticity_) {
     add(Kind::Vorticity, "Vorticity", VTK_DOUBLE, 3);
     add(Kind::AngularVelocity, "AngularVelocity", VTK_DOUBLE, 1);
   }
-  for (const StructuredPiece& piece : flow.structured)
+  velocities_.resize(flow_.pieces.size());
+  for (const StructuredPiece& piece : flow_.structured)
     velocities_[static_cast<std::size_t>(piece.piece)] = piece.velocity;
-  for (const MeshPiece& piece : flow.meshes)
+  for (const MeshPiece& piece : flow_.meshes)
     velocities_[static_cast<std::size_t>(piece.piece)] = piece.velocity;
-  if (computeVorticity && flow.cellCentered) averaged_ = averageToPoints(transport, flow);
 }
 
 void PointEvaluator::evaluateVelocity(int piece, Scratch& scratch) const {

@@ -57,6 +57,7 @@ class PointEvaluator {
     const void* values = nullptr;
   };
 
+  void describeFields(const PointArrayList& arrays);
   /// The velocity, and the vorticity if it is wanted.
   void evaluateVelocity(int piece, Scratch& scratch) const;
 

@@ -20,7 +20,7 @@ constexpr std::size_t PointsPerGroup = 8192;
 /// Points that are evaluated together: their weights and values stay in the nearest cache.
 constexpr std::size_t PointsPerBatch = 64;
 
-/// Groups and received runs between two checks for an abort.
+/// Groups and received runs between two checks for an abort, for each thread.
 constexpr std::int64_t GroupsPerPiece = 16;
 constexpr std::int64_t RunsPerPiece = 1024;
 
@@ -146,7 +146,7 @@ std::int64_t sortGroups(const Transport& transport, Span<const PointGroup> group
                         std::vector<SortedGroup>& sorted) {
   const int rank = transport.rank();
   std::atomic<std::int64_t> placed{0};
-  smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece,
+  smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece * smpThreads(),
                [&](std::int64_t begin, std::int64_t end) {
                  RunSorter sorter;
                  std::vector<PointRun> runs;
@@ -320,7 +320,7 @@ std::int64_t placeRecorded(const Transport& transport, const PointEvaluator& eva
   std::vector<SortedGroup> sorted(groups.size());
   const std::int64_t placed = sortGroups(transport, groups, table, shares, sorted);
   messages = layOutMessages(transport, shares, bytesPerPoint(evaluator.fields()), sorted);
-  smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece,
+  smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece * smpThreads(),
                [&](std::int64_t begin, std::int64_t end) {
                  GroupWriter writer(transport.rank(), evaluator, output, messages);
                  for (std::size_t g = index(begin); g < index(end); ++g)
@@ -335,7 +335,7 @@ std::int64_t placeReceived(const Transport& transport, const Bytes& message,
                            LineArrays& output) {
   const std::vector<std::size_t> runs = runsOf(message, bytesPerPoint(fields));
   std::atomic<std::int64_t> placed{0};
-  smpForPieces(transport, std::int64_t(runs.size()), RunsPerPiece,
+  smpForPieces(transport, std::int64_t(runs.size()), RunsPerPiece * smpThreads(),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::size_t r = index(begin); r < index(end); ++r) {
                    const std::byte* from = message.data() + runs[r];

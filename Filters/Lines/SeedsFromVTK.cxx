@@ -195,7 +195,8 @@ void orderById(Transport& transport, SeedList& list) {
 }  // namespace
 
 SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
-  const std::vector<Leaf> leaves = leavesOf(source);
+  std::vector<Leaf> leaves;
+  collectively(transport, [&] { leaves = leavesOf(source); });
   const std::vector<int> grids = numberGrids(transport, leaves);
   const IdKind mine = idKind(leaves, leaves.empty() ? -1 : grids[0]);
   // The whole extent and the numbers of grids, as -lo, hi.

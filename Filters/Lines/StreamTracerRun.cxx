@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "Common/DataVersion.h"
+#include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 #include "Common/Require.h"
 #include "Common/RunStatistics.h"
@@ -228,13 +229,20 @@ bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions
 /// Collective. Adds the ids of all rejected seeds to the field data.
 void StreamTracerRun::reportRejected(const SeedList& seeds, const LineTable& table,
                                      vtkFieldData* fieldData) {
+  Transport& transport = context_.transport;
   std::vector<std::int64_t> mine;
-  for (const std::int64_t place : table.rejected)
-    mine.push_back(seeds.shown.empty() ? place : seeds.shown[index(place - table.firstSeed)]);
-  vtkNew<vtkIdTypeArray> ids;
-  ids->SetName("RejectedSeedIds");
-  for (const std::int64_t id : allgatherv(context_.transport, mine)) ids->InsertNextValue(id);
-  fieldData->AddArray(ids);
+  collectively(transport, [&] {
+    for (const std::int64_t place : table.rejected)
+      mine.push_back(seeds.shown.empty() ? place : seeds.shown[index(place - table.firstSeed)]);
+  });
+  const std::vector<std::int64_t> all = allgatherv(transport, mine);
+  collectively(transport, [&] {
+    requireMemory(3 * all.size() * sizeof(vtkIdType));
+    vtkNew<vtkIdTypeArray> ids;
+    ids->SetName("RejectedSeedIds");
+    for (const std::int64_t id : all) ids->InsertNextValue(id);
+    fieldData->AddArray(ids);
+  });
 }
 
 /// Collective. Shows the warnings of all ranks, on one of them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
@@ -61,8 +62,13 @@ BlockId BoxIndex::next(const double point[3], BlockId after) const {
 Domain makeDomain(Transport& transport, Assignment assignment,
                   std::vector<std::unique_ptr<FieldBlock>> blocks) {
   std::vector<Box> mine;
-  for (const auto& block : blocks) mine.push_back(block->bounds());
-  return {std::move(blocks), std::move(assignment), BoxIndex(allgatherv(transport, mine))};
+  collectively(transport, [&] {
+    for (const auto& block : blocks) mine.push_back(block->bounds());
+  });
+  const std::vector<Box> all = allgatherv(transport, mine);
+  BoxIndex boxes;
+  collectively(transport, [&] { boxes = BoxIndex(all); });
+  return {std::move(blocks), std::move(assignment), std::move(boxes)};
 }
 
 }  // namespace tributary

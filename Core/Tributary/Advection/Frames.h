@@ -11,7 +11,7 @@ namespace tributary {
 struct Polyline {
   std::int64_t first = 0;
   std::int64_t points = 0;
-  std::int64_t origin = 0;  ///< The point where the rotation is zero: the seed of a line.
+  std::int64_t origin = 0;  ///< Index within the line of the point without rotation: the seed.
 };
 
 /// Arrays with one tuple per point, which the caller owns.

@@ -44,7 +44,7 @@ struct MeshPiece {
   const ForeignCells* foreign = nullptr;    ///< For cells of other than the linear types.
 };
 
-/// What makeMeshBlocks() finds out about the meshes of a rank, kept for the next call with the same
+/// The search structures and links of the meshes of a rank, kept for the next call with the same
 /// cells and points. Local. Does not keep the arrays of pieces alive, and does not read them.
 class MeshCache {
  public:

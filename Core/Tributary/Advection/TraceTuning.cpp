@@ -42,10 +42,12 @@ std::vector<Seed> seedsIn(const Part& part, Span<const Seed> seeds) {
 class Work {
  public:
   Work(Transport& transport, const std::vector<LineEnd>& ends) : transport_(transport) {
-    for (const LineEnd& end : ends) points_.push_back(end.points);
-    std::sort(points_.begin(), points_.end());
-    sums_.push_back(0);
-    for (const std::int64_t points : points_) sums_.push_back(sums_.back() + points);
+    collectively(transport, [&] {
+      for (const LineEnd& end : ends) points_.push_back(end.points);
+      std::sort(points_.begin(), points_.end());
+      sums_.push_back(0);
+      for (const std::int64_t points : points_) sums_.push_back(sums_.back() + points);
+    });
     all_ = allreduce(transport, ReduceOp::Sum, sums_.back());
     const std::int64_t most = points_.empty() ? 0 : points_.back();
     longest_ = allreduce(transport, ReduceOp::Max, most);
@@ -98,7 +100,8 @@ class TimedTrace {
   double run(const TraceSetting& setting, const Part& part) {
     trial_.rules.maximumSteps = std::min(options_.rules.maximumSteps, part.steps);
     setting.exchange.applyTo(trial_.exchange);
-    const std::vector<Seed> some = seedsIn(part, seeds_);
+    std::vector<Seed> some;
+    collectively(transport_, [&] { some = seedsIn(part, seeds_); });
     barrier(transport_);
     const double begin = transport_.now();
     TraceResult traced = trace(transport_, *setting.domain, some, trial_);

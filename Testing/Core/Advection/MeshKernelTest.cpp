@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "Advection/KernelBits.h"
 #include "Advection/MeshPieces.h"
@@ -69,6 +70,9 @@ void fillPolynomials(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
   for (int i = 0; i < 8; ++i)
     for (int a = 0; a < 3; ++a) geometry[4 * i + a] = terms[i][a];
   const V4 middle = middleOf(cell.shape);
+  if (cell.shape == CellShape::Box &&
+      std::all_of(terms + 4, terms + 8, [](V4 t) { return t[0] == 0 && t[1] == 0 && t[2] == 0; }))
+    cell.shape = CellShape::Parallelepiped;
   const double determinant = affineMap(geometry, middle, rows);
   double shares[MostPoints], unused[MostPoints][3];
   shapeFunctions(cell.shape, middle, shares, unused);
@@ -79,6 +83,26 @@ void fillPolynomials(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
       for (int p = 0; p < points; ++p) cell.map[i][3] -= cell.map[i][a] * shares[p] * x[p][a];
     }
   }
+}
+
+/// Layers of hexahedra and of wedges, half of which are not warped: packs of all shapes.
+WholeMesh makePartlyWarpedMesh(std::size_t n) {
+  WholeMesh mesh = makeMesh(MeshKind::Hexahedra, int(n));
+  const WholeMesh wedges = makeMesh(MeshKind::Wedges, int(n));
+  const WholeMesh plain = makeMesh(MeshKind::Hexahedra, int(n), 0);
+  for (std::size_t p = 0; p < mesh.points.size(); ++p)
+    if (plain.points[p][0] < 0) mesh.points[p] = plain.points[p];
+  const WholeMesh hexahedra = std::exchange(mesh, {mesh.points, {}, {}});
+  for (std::size_t cube = 0; cube < n * n * n; ++cube) {
+    const bool isHexahedron = cube / (n * n) % 2 == 0;
+    const WholeMesh& from = isHexahedron ? hexahedra : wedges;
+    for (std::size_t c = isHexahedron ? cube : 2 * cube;
+         c < (isHexahedron ? cube + 1 : 2 * cube + 2); ++c) {
+      mesh.types.push_back(from.types[c]);
+      mesh.cells.push_back(from.cells[c]);
+    }
+  }
+  return mesh;
 }
 
 /// The records of all cells, linked through their faces, as a kernel wants them.
@@ -128,7 +152,7 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh) {
 template <class Real>
 std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator integrator,
                                     std::int64_t extraSteps) {
-  const WholeMesh mesh = makeMesh(kind, 6);
+  const WholeMesh mesh = kind == MeshKind::Mixed ? makePartlyWarpedMesh(8) : makeMesh(kind, 6);
   const std::vector<Unit> records = recordsOf<Real>(mesh);
   MeshView view;
   view.records = records.data()->bytes;
@@ -173,7 +197,8 @@ void compareKernels(MeshKind kind) {
 }
 
 TEST(MeshKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
-  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Wedges}) {
+  for (const MeshKind kind :
+       {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Wedges, MeshKind::Mixed}) {
     compareKernels<float>(kind);
     compareKernels<double>(kind);
   }

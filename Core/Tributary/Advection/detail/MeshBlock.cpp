@@ -329,7 +329,12 @@ bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const dou
 
 void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                         Weights& out) const {
-  out.resize(points.size(), maximumPoints());
+  // Cells that VTK evaluates may have many more points than these.
+  const bool anyForeign =
+      std::any_of(points.begin(), points.end(), [&](const TrajectoryPoint& point) {
+        return recordAt(point.cell).shape == CellShape::Foreign;
+      });
+  out.resize(points.size(), anyForeign ? maximumPoints() : MostPoints);
   for (std::size_t first = 0; first < points.size(); first += Weights::Lanes) {
     const std::size_t end = std::min(points.size(), first + Weights::Lanes);
     weightsInBoxes(rules, points, first, end, out);

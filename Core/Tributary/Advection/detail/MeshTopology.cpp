@@ -90,7 +90,7 @@ bool MeshTopology::examine(std::int64_t cell) const {
                     !isFlat(piece_, cell, CellExtent(piece_, cell));
   // Another thread may have done the same, and made a record.
   std::int32_t before = Unexamined;
-  records_[std::size_t(cell)].compare_exchange_strong(before, used ? Unvisited : Excluded,
+  records_[std::size_t(cell)].compare_exchange_strong(before, used ? Unvisited : Flat,
                                                       std::memory_order_relaxed);
   return used;
 }

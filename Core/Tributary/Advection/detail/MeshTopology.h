@@ -43,13 +43,13 @@ class MeshTopology {
   bool isUsed(std::int64_t cell) const {
     if (cell < 0 || cell >= std::int64_t(piece_.types.size())) return false;
     const std::int32_t known = records_[std::size_t(cell)].load(std::memory_order_relaxed);
-    return known == Unexamined ? examine(cell) : known != Excluded;
+    return known == Unexamined ? examine(cell) : known != Excluded && known != Flat;
   }
   /// The number, from 0, of the block of a used cell.
   int blockOf(std::int64_t cell) const {
     return blockOfCell_.empty() ? 0 : blockOfCell_[std::size_t(cell)];
   }
-  /// The box of a block; empty if it has no cell.
+  /// The box of a block's candidates; empty if it has none, or if no cell of the piece is used.
   const Box& box(int block) const { return boxes_[std::size_t(block)]; }
   /// Calls visit(cell) for each candidate of a block, ascending.
   template <class Visit>
@@ -99,9 +99,10 @@ class MeshTopology {
 
  private:
   // Instead of the number of a record.
-  static constexpr std::int32_t Unvisited = -1;   // used
-  static constexpr std::int32_t Excluded = -2;    // not used
+  static constexpr std::int32_t Unvisited = -1;   // a candidate that is used
+  static constexpr std::int32_t Excluded = -2;    // no candidate
   static constexpr std::int32_t Unexamined = -3;  // a candidate
+  static constexpr std::int32_t Flat = -4;        // a candidate that is not used
   struct OuterFace {
     std::int32_t cell;
     std::int32_t face;
@@ -113,7 +114,7 @@ class MeshTopology {
     PackedLists<std::int32_t> cells;      // per point
   };
 
-  /// Calls visit(cell) for each candidate of the piece, ascending.
+  /// Calls visit(cell) for each candidate of the piece, ascending. The candidates stay the same.
   template <class Visit>
   void forEachCandidate(Visit&& visit) const {
     for (std::size_t cell = 0; cell < piece_.types.size(); ++cell)

@@ -39,7 +39,7 @@ TRIBUTARY_INLINE LaneSet uniformWeights(const UniformPiece& piece, const Traject
     if (period > 0) p -= period * floored((p - piece.periodicOrigin[a]) / period);
     const Wide u = (p - piece.origin[a]) * piece.inverse[a];
     const Wide i = truncated(u + 1) - 1;
-    inside &= (u >= 0) & (i < piece.cells[a]);
+    inside &= (u >= 0) & (i >= 0) & (i < piece.cells[a]);
     const Wide f = u - i;
     w[a][0] = 1 - f;
     w[a][1] = f;
