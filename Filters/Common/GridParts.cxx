@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
@@ -328,8 +329,10 @@ std::vector<int> numberGrids(Transport& transport, Span<const Leaf> leaves) {
   errors.agree(transport);
   // The same on all ranks, as are the groups.
   if (std::any_of(groups.begin(), groups.end(), mayBeTorn))
-    for (const std::int64_t group : findTornGroups(transport, std::move(shared)))
+    for (const std::int64_t group : findTornGroups(transport, std::move(shared))) {
+      if (group < 0 || index(group) >= groups.size()) refuseMessage("a grid that does not exist");
       groups[index(group)].isOneGrid = false;
+    }
   numberParts(groups, ofParts);
   std::copy_n(ofParts.begin() + static_cast<std::ptrdiff_t>(all.first), leaves.size(),
               ofLeaves.begin());

@@ -205,11 +205,12 @@ void makeGrid(Transport& transport, const std::vector<Source>& sources, const Do
 std::vector<std::vector<std::int64_t>> numberPoints(Transport& transport,
                                                     const std::vector<Source>& sources,
                                                     const DomainRules& rules) {
-  std::vector<std::vector<std::int64_t>> ids(sources.size());
+  std::vector<std::vector<std::int64_t>> ids;
   const bool byPlace =
       rules.points != DomainRules::Points::Ids && rules.points != DomainRules::Points::Structured;
   std::vector<std::array<double, 3>> places;
   collectively(transport, [&] {
+    ids.resize(sources.size());
     for (std::size_t n = 0; n < sources.size(); ++n) {
       vtkDataSet* dataSet = sources[n].dataSet;
       if (rules.points == DomainRules::Points::Ids) {
@@ -238,12 +239,14 @@ std::vector<std::vector<std::int64_t>> numberPoints(Transport& transport,
   });
   if (!byPlace) return ids;
   const std::vector<std::int64_t> all = numberByPlace(transport, places);
-  auto next = all.begin();
-  for (std::size_t n = 0; n < sources.size(); ++n) {
-    const auto count = static_cast<std::ptrdiff_t>(sources[n].dataSet->GetNumberOfPoints());
-    ids[n].assign(next, next + count);
-    next += count;
-  }
+  collectively(transport, [&] {
+    auto next = all.begin();
+    for (std::size_t n = 0; n < sources.size(); ++n) {
+      const auto count = static_cast<std::ptrdiff_t>(sources[n].dataSet->GetNumberOfPoints());
+      ids[n].assign(next, next + count);
+      next += count;
+    }
+  });
   return ids;
 }
 
@@ -319,8 +322,10 @@ void makeMesh(Transport& transport, const std::vector<Source>& sources, const Do
   domain.fingerprint = static_cast<std::int64_t>(print);
   if (dimension == 2) checkPlane(transport, domain);
   std::vector<SimplexBlock> blocks;
-  for (const CriticalDomain::Block& block : domain.blocks)
-    blocks.push_back({block.coordinates, block.ids, block.simplices});
+  collectively(transport, [&] {
+    for (const CriticalDomain::Block& block : domain.blocks)
+      blocks.push_back({block.coordinates, block.ids, block.simplices});
+  });
   const Assignment assignment =
       Assignment::gather(transport, static_cast<std::int64_t>(blocks.size()));
   domain.space = makeMeshSpace(transport, assignment, dimension, std::move(blocks));

@@ -18,6 +18,7 @@
 #include "Features/FeatureTracking.h"
 #include "Regions/RegionSettings.h"
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
@@ -143,9 +144,16 @@ std::vector<double> fetchKept(Transport& transport, const std::vector<std::int64
       [](const PointRequest& x, const PointRequest& y) { return x.id < y.id; },
       [](const PointRequest& x, const PointRequest& y) { return x.id == y.id; },
       [](Span<Met<PointRequest>> group, auto&& send) { replyTo(group, send); });
-  std::vector<double> values(width * ids.size());
-  for (const PointRequest& answer : answers)
-    std::copy_n(answer.values, width, values.data() + width * index(answer.place));
+  std::vector<double> values;
+  collectively(transport, [&] {
+    if (answers.size() != ids.size()) refuseMessage("another number of values of points");
+    values.resize(width * ids.size());
+    for (const PointRequest& answer : answers) {
+      if (answer.place < 0 || index(answer.place) >= ids.size())
+        refuseMessage("a value of a point that does not exist");
+      std::copy_n(answer.values, width, values.data() + width * index(answer.place));
+    }
+  });
   return values;
 }
 
@@ -204,14 +212,17 @@ std::vector<std::vector<double>> CriticalTracking::lastValues(Transport& transpo
   std::vector<std::int64_t> ids;
   collectively(transport, [&] { ids = idsOf(space); });
   const bool differ = allreduce(transport, ReduceOp::Or, std::int64_t(ids != kept.ids)) != 0;
-  const std::vector<double> values = differ ? fetchKept(transport, ids, kept) : kept.values;
+  std::vector<double> fetched;
+  if (differ) fetched = fetchKept(transport, ids, kept);
   std::vector<std::vector<double>> ofBlocks;
-  auto next = values.begin();
-  for (std::size_t b = 0; b < space.blocks(); ++b) {
-    const auto count = static_cast<std::ptrdiff_t>(kept.width()) * space.points(b);
-    ofBlocks.emplace_back(next, next + count);
-    next += count;
-  }
+  collectively(transport, [&] {
+    auto next = (differ ? fetched : kept.values).begin();
+    for (std::size_t b = 0; b < space.blocks(); ++b) {
+      const auto count = static_cast<std::ptrdiff_t>(kept.width()) * space.points(b);
+      ofBlocks.emplace_back(next, next + count);
+      next += count;
+    }
+  });
   return ofBlocks;
 }
 
@@ -227,7 +238,7 @@ void CriticalTracking::resume(Transport& transport, CriticalPointTracker& tracke
 bool CriticalTracking::addStep(const RunContext& context, const FeatureTrackerSettings& settings,
                                vtkDataObject* input, double time) {
   Transport& transport = context.transport;
-  step_.leaves = leavesOf(input);
+  collectively(transport, [&] { step_.leaves = leavesOf(input); });
   step_.domain = makeCriticalDomain(transport, step_.leaves);
   if (context.agreeOnAbort(!context.monitor(MeshDone))) return false;
   context.statistics.phase("MeshSeconds");

@@ -131,7 +131,7 @@ class RegionTracking final : public FeatureTracking {
 /// Collective. @return false after an abort
 bool RegionTracking::findStepRegions(const RunContext& context,
                                      const FeatureTrackerSettings& settings, vtkDataObject* input) {
-  step_.leaves = leavesOf(input);
+  collectively(context.transport, [&] { step_.leaves = leavesOf(input); });
   const RegionSettings& regions = settings.regions;
   std::vector<RangeTest> tests = selectTests(regions, context.transport, step_.leaves);
   setRange(regions, 0, tests);

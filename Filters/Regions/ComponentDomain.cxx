@@ -30,7 +30,9 @@ bool touch(const Box& a, const Box& b) {
 /// Collective. Finds what the data sets share.
 void share(Transport& transport, ComponentDomain& domain, double margin) {
   std::vector<NeighborPiece> mine;
-  for (const auto& piece : domain.pieces) mine.push_back(neighborOf(*piece, margin));
+  collectively(transport, [&] {
+    for (const auto& piece : domain.pieces) mine.push_back(neighborOf(*piece, margin));
+  });
   const std::vector<NeighborPiece> all = allgatherv(transport, mine);
   const auto first = index(domain.assignment.first(transport.rank()));
   std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;

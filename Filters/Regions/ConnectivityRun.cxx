@@ -85,7 +85,7 @@ void ConnectivityRun::write(vtkDataObject* input, vtkDataObject* output, vtkTabl
 
 bool ConnectivityRun::execute(vtkDataObject* input, vtkDataObject* output, vtkTable* table) {
   const RegionSettings& regions = settings_.regions;
-  leaves_ = leavesAndTreesOf(input);
+  collectively(context_.transport, [&] { leaves_ = leavesAndTreesOf(input); });
   tests_ = selectTests(regions, context_.transport, leaves_);
   measured_ = findMeasured(context_.transport, leaves_, settings_.measuredNames);
   domain_ = makeDomain(regions, context_, leaves_, 0.5 * SetupDone);

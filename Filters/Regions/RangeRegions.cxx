@@ -64,17 +64,20 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
                          RegionOrder order, const UnionOptions& options) {
   RangeRegions regions;
   const std::size_t count = domain.shared.size();
-  std::vector<std::int64_t> sets(count);
-  std::vector<std::vector<std::uint32_t>> setOfEntity(count);
+  std::vector<std::int64_t> sets;
+  std::vector<std::vector<std::uint32_t>> setOfEntity;
+  std::vector<Span<const std::uint32_t>> views;
   collectively(transport, [&] {
+    sets.resize(count);
+    setOfEntity.resize(count);
     for (std::size_t n = 0; n < count; ++n) {
       const LabeledPiece& labeled =
           *regions.labeled.emplace_back(domain.shared[n]->label(tests[n]));
       sets[n] = labeled.sets();
       setOfEntity[n] = domain.throughPoints ? labeled.setsOfShared() : labeled.setsOfConnections();
     }
+    views.assign(setOfEntity.begin(), setOfEntity.end());
   });
-  const std::vector<Span<const std::uint32_t>> views(setOfEntity.begin(), setOfEntity.end());
   const auto links = linkSets(transport, domain.assignment,
                               domain.throughPoints ? domain.points : domain.connections, views);
   UnionResult united = uniteSets(transport, domain.assignment, sets, links, options);
@@ -83,8 +86,9 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
   if (united.aborted) return regions;
 
   regions.scales = agreeOnScales(transport, regions.labeled, arrays, values);
-  std::vector<BlockFacts> facts(count);
+  std::vector<BlockFacts> facts;
   collectively(transport, [&] {
+    facts.resize(count);
     for (std::size_t n = 0; n < count; ++n)
       facts[n] = regions.labeled[n]->facts(regions.scales, arrays[n]);
   });
@@ -97,9 +101,10 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
                   const std::vector<std::vector<char>>& isSelected,
                   const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points) {
   const std::size_t count = regions.labeled.size();
-  std::vector<std::vector<RegionAtPoint>> shared(count);
+  std::vector<std::vector<RegionAtPoint>> shared;
   std::vector<RegionCount> counts;
   collectively(transport, [&] {
+    shared.resize(count);
     for (std::size_t n = 0; n < count; ++n) {
       const std::vector<RegionOfSet>& ofSet = regions.numbered.ofSet[n];
       std::vector<std::int64_t> numberOf, shownOf;
@@ -122,12 +127,14 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
     }
   });
   const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);
-  counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
-  for (std::size_t n = 0; n < count; ++n) {
-    if (!points[n]) continue;
-    for (const PointLabel& label : settled.labels[n])
-      regions.labeled[n]->writeShared(label.point, label.region, points[n]);
-  }
+  collectively(transport, [&] {
+    counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
+    for (std::size_t n = 0; n < count; ++n) {
+      if (!points[n]) continue;
+      for (const PointLabel& label : settled.labels[n])
+        regions.labeled[n]->writeShared(label.point, label.region, points[n]);
+    }
+  });
   addPoints(transport, regions.numbered.table, std::move(counts));
 }
 

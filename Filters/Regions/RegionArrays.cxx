@@ -17,8 +17,9 @@ namespace tributary {
 
 std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Leaf>& leaves,
                                       const FindArray& find) {
-  std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
+  std::vector<vtkDataArray*> labels;
   collectively(transport, [&] {
+    labels.resize(leaves.size(), nullptr);
     for (std::size_t n = 0; n < labels.size(); ++n) {
       const Leaf& leaf = leaves[n];
       int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
@@ -38,8 +39,9 @@ std::vector<vtkDataArray*> findLabels(Transport& transport, const std::vector<Le
 
 std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>& leaves,
                                    const FindArray& find, bool allPoints) {
-  std::vector<RangeTest> tests(leaves.size());
+  std::vector<RangeTest> tests;
   collectively(transport, [&] {
+    tests.resize(leaves.size());
     for (std::size_t n = 0; n < tests.size(); ++n) {
       const Leaf& leaf = leaves[n];
       if (leaf.cells() < 1) continue;
@@ -59,7 +61,7 @@ std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>
                     "\" have " + std::to_string(scalars->GetNumberOfComponents()) +
                     " components and " + std::to_string(scalars->GetNumberOfTuples()) +
                     " tuples for " + std::to_string(count) + (atCells ? " cells" : " points") +
-                    "; choose one of one component with "
+                    "; choose an array with one component with "
                     "Scalars");
       tests[n].scalars = scalars;
       tests[n].atCells = atCells;
@@ -72,11 +74,12 @@ std::vector<RangeTest> findScalars(Transport& transport, const std::vector<Leaf>
 MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leaves,
                              const std::vector<std::string>& names) {
   MeasuredColumns columns;
-  columns.arrays.resize(leaves.size());
+  collectively(transport, [&] { columns.arrays.resize(leaves.size()); });
   for (const std::string& name : names) {
-    std::vector<std::pair<vtkDataArray*, bool>> found(leaves.size());
+    std::vector<std::pair<vtkDataArray*, bool>> found;
     std::int64_t components = 0;
     collectively(transport, [&] {
+      found.resize(leaves.size());
       for (std::size_t n = 0; n < leaves.size(); ++n) {
         const Leaf& leaf = leaves[n];
         vtkDataArray* array = leaf.cellData()->GetArray(name.c_str());
@@ -91,7 +94,7 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
         if (components != 0 && components != array->GetNumberOfComponents())
           throw Error("the array \"" + name +
                       "\" of Statistics Arrays has another number of components in other data "
-                      "sets; choose arrays that are alike everywhere");
+                      "sets; choose arrays with the same number of components in all data sets");
         components = array->GetNumberOfComponents();
         found[n] = {array, atCells};
       }
@@ -101,7 +104,7 @@ MeasuredColumns findMeasured(Transport& transport, const std::vector<Leaf>& leav
       if (components != 0 && components != most)
         throw Error("the array \"" + name +
                     "\" of Statistics Arrays has another number of components on other ranks; "
-                    "choose arrays that are alike everywhere");
+                    "choose arrays with the same number of components in all data sets");
     });
     collectively(transport, [&] {
       for (int component = 0; component < most; ++component) {

@@ -177,7 +177,7 @@ RegionSelection selectSpecified(const RegionTable& table,
   for (const std::int64_t number : numbers) {
     if (number < 0 || number >= table.total)
       throw Error("Specified Region Ids has " + std::to_string(number) + ", but there are " +
-                  std::to_string(table.total) + " regions; set it to ids below that");
+                  std::to_string(table.total) + " regions; set it to ids below that number");
     selection.numbers.push_back(number);
   }
   std::sort(selection.numbers.begin(), selection.numbers.end());

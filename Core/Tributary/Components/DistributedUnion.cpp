@@ -419,7 +419,9 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
   std::unique_ptr<Method> method;
   ErrorCollector errors;
   if (const std::string error = argumentError(inputs); !error.empty()) errors.note(error);
-  Exchange exchange(transport, assignment, neighborsOf(inputs, !errors.any()), options.exchange,
+  std::vector<std::vector<BlockId>> neighbors;
+  collectively(transport, [&] { neighbors = neighborsOf(inputs, !errors.any()); });
+  Exchange exchange(transport, assignment, std::move(neighbors), options.exchange,
                     [&](BlockId block, Mailbox& mailbox) {
                       method->step(block, mailbox);
                       return false;

@@ -264,7 +264,7 @@ void check(const MeshCells& mesh, Span<const std::uint8_t> inRange) {
                 std::to_string(mesh.offsets.size()) + " offsets");
   if (!inRange.empty() && inRange.size() != count)
     throw Error("a mesh has " + std::to_string(count) + " cells and " +
-                std::to_string(inRange.size()) + " marks of those in range");
+                std::to_string(inRange.size()) + " range flags given; give one for each cell");
   if (!mesh.faceLocations.empty() && mesh.faceLocations.size() != count)
     throw Error("a mesh of " + std::to_string(count) + " cells has " +
                 std::to_string(mesh.faceLocations.size()) + " positions of faces");

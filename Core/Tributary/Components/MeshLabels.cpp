@@ -158,7 +158,7 @@ void check(const CellEntities& cells, Span<const std::uint8_t> inRange) {
                 " cells, more than 32 bits can number; cut it into smaller blocks");
   if (!inRange.empty() && inRange.size() != count)
     throw Error("a mesh has " + std::to_string(count) + " cells and " +
-                std::to_string(inRange.size()) + " marks of those in range");
+                std::to_string(inRange.size()) + " range flags given; give one for each cell");
   std::int64_t last = 0;
   for (const auto offset : cells.offsets) {
     if (offset < last || offset > std::int64_t(cells.entities.size()))

@@ -29,13 +29,6 @@ struct Candidate {
   }
 };
 
-/// As allToAll(), at no cost on one rank.
-std::vector<Bytes> scatter(Transport& transport, std::vector<Bytes> toRank,
-                           ErrorCollector& errors) {
-  if (transport.size() == 1) return toRank;
-  return allToAll(transport, std::move(toRank), errors);
-}
-
 /// Rows that this rank sends, each with the values of a region, by destination.
 template <class Row>
 class RowsByRank {
@@ -59,7 +52,7 @@ class RowsByRank {
   static void read(Reader& reader, std::size_t values, Visit&& visit) {
     const auto rows = reader.range<Row>();
     const auto ofRows = reader.range<ValueFacts>();
-    if (ofRows.size() != rows.size() * values) refuseMessage("regions with other values");
+    if (ofRows.size() != rows.size() * values) refuseMessage("an unexpected number of values");
     for (std::size_t i = 0; i < rows.size(); ++i) visit(rows[i], ofRows.data() + i * values);
   }
 
@@ -89,7 +82,7 @@ class Gathering {
   /// @return the regions that were added up here
   std::vector<Candidate> gather(RegionOrder order) {
     std::vector<Candidate> list;
-    sendMessages<scatter>(
+    sendMessages<allToAll>(
         transport_, [&](MessageOutbox& outbox) { sendParts(outbox); },
         [&](std::vector<Reader>& readers) {
           from_.resize(readers.size());
@@ -107,7 +100,7 @@ class Gathering {
       return ofSet[index(name.block - first_)][index(name.set)];
     };
     ErrorCollector errors;
-    const auto answers = answerRanks<RegionOfSet, scatter>(
+    const auto answers = answerRanks<RegionOfSet, allToAll>(
         transport_, errors,
         [&](RecordOutbox<RegionOfSet>& outbox) {
           ofSet.resize(blocks_.size());
@@ -237,7 +230,7 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
     std::int64_t number;
   };
   std::vector<std::pair<SetName, std::int64_t>> list;
-  sendRecords<Numbered, scatter>(
+  sendRecords<Numbered, allToAll>(
       transport,
       [&](RecordOutbox<Numbered>& outbox) {
         for (const Candidate& candidate : candidates)
@@ -285,7 +278,7 @@ void fillTable(Transport& transport, const Gathering& gathering,
     }
     rows.write(outbox);
   };
-  sendMessages<scatter>(transport, fill, [&](std::vector<Reader>& readers) {
+  sendMessages<allToAll>(transport, fill, [&](std::vector<Reader>& readers) {
     readAll(readers, [&](int, Reader& reader) {
       RowsByRank<Row>::read(reader, values, [&](const Row& row, const ValueFacts* own) {
         if (row.number < table.first || index(row.number - table.first) >= count)
@@ -343,7 +336,7 @@ NumberedRegions numberRegions(Transport& transport, const Assignment& assignment
 
 void addPoints(Transport& transport, RegionTable& table, std::vector<RegionCount> counts) {
   const Shares shares{table.total, transport.size()};
-  sendRecords<RegionCount, scatter>(
+  sendRecords<RegionCount, allToAll>(
       transport,
       [&](RecordOutbox<RegionCount>& outbox) {
         for (const RegionCount& count : counts) {

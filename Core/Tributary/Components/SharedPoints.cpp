@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
@@ -22,9 +23,11 @@ struct Said {
 
 /// Sends records to the blocks that they name, and sorts those received by the local block.
 /// Collective.
+/// @param matches  for each local block, sorted; a record for it is about a point that has one
 /// @param fill  fill(say), local: calls say(block, record) for each record
 template <class Fill>
 std::vector<std::vector<RegionAtPoint>> deliver(Transport& transport, const Assignment& assignment,
+                                                const std::vector<std::vector<Match>>& matches,
                                                 Fill&& fill) {
   const BlockId first = assignment.first(transport.rank());
   const std::int64_t count = assignment.count(transport.rank());
@@ -41,6 +44,12 @@ std::vector<std::vector<RegionAtPoint>> deliver(Transport& transport, const Assi
         for (const Said& said : received) {
           if (said.block < first || said.block >= first + count)
             refuseMessage("a point of a block of another rank");
+          const std::vector<Match>& ofBlock = matches[index(said.block - first)];
+          const auto match = std::lower_bound(
+              ofBlock.begin(), ofBlock.end(), said.what.point,
+              [](const Match& one, std::int64_t point) { return one.local < point; });
+          if (match == ofBlock.end() || match->local != said.what.point)
+            refuseMessage("a point that is not shared");
           got[index(said.block - first)].push_back(said.what);
         }
       });
@@ -61,7 +70,7 @@ SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
   };
 
   std::vector<std::vector<RegionAtPoint>> known;
-  auto heard = deliver(transport, assignment, [&](auto&& say) {
+  auto heard = deliver(transport, assignment, matches, [&](auto&& say) {
     known = regions;
     for (std::size_t b = 0; b < known.size(); ++b) {
       const BlockId mine = first + static_cast<BlockId>(b);
@@ -82,7 +91,7 @@ SettledPoints settlePoints(Transport& transport, const Assignment& assignment,
   });
 
   SettledPoints settled;
-  heard = deliver(transport, assignment, [&](auto&& say) {
+  heard = deliver(transport, assignment, matches, [&](auto&& say) {
     settled.labels.resize(known.size());
     std::map<std::int64_t, std::int64_t> counts;
     for (std::size_t b = 0; b < known.size(); ++b) {

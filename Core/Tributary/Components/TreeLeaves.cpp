@@ -277,12 +277,13 @@ std::vector<std::vector<std::int64_t>> findCopiedTrees(
         if (group[1].record.isGhost == 0)
           throw Error("tree " + std::to_string(group[0].record.tree) + " is on ranks " +
                       std::to_string(group[0].rank) + " and " + std::to_string(group[1].rank) +
-                      " and neither's cells are ghosts; a tree must be on one rank (and in one "
-                      "block), and copies must be marked as ghost cells");
+                      ", but its cells are ghosts on neither rank; a tree must be on one rank (and "
+                      "in one block), and copies must be marked as ghost cells");
         send(group[0].rank, {group[0].record.block, group[0].record.tree});
       });
-  std::vector<std::vector<std::int64_t>> copied(blocks.size());
+  std::vector<std::vector<std::int64_t>> copied;
   collectively(transport, [&] {
+    copied.resize(blocks.size());
     for (const CopiedTree& answer : answers)
       copied.at(static_cast<std::size_t>(answer.block - first)).push_back(answer.tree);
     for (auto& trees : copied) std::sort(trees.begin(), trees.end());
@@ -363,13 +364,13 @@ std::vector<std::vector<LeafContact>> matchLeaves(Transport& transport,
   const auto copied = findCopiedTrees(transport, first, blocks);
 
   std::vector<LeafRecord> records;
+  std::vector<TreeLattice> mine;
   collectively(transport, [&] {
+    if (!blocks.empty()) mine.push_back(blocks.front()->lattice());
     for (std::size_t b = 0; b < blocks.size(); ++b)
       addRecords(*blocks[b], first + static_cast<BlockId>(b), copied[b], through, records);
   });
   // Ranks without blocks answer for trees too.
-  std::vector<TreeLattice> mine;
-  if (!blocks.empty()) mine.push_back(blocks.front()->lattice());
   const std::vector<TreeLattice> lattices = allgatherv(transport, mine);
   const std::vector<Contact> answers = rendezvous<Contact>(
       transport, std::move(records),
@@ -381,8 +382,9 @@ std::vector<std::vector<LeafContact>> matchLeaves(Transport& transport,
       [](const LeafRecord& a, const LeafRecord& b) { return a.tree == b.tree; },
       [&](Span<Met<LeafRecord>> group, auto&& send) { answer(lattices.at(0), group, send); });
 
-  std::vector<std::vector<LeafContact>> contacts(blocks.size());
+  std::vector<std::vector<LeafContact>> contacts;
   collectively(transport, [&] {
+    contacts.resize(blocks.size());
     for (const Contact& met : answers)
       contacts.at(static_cast<std::size_t>(met.block - first)).push_back(met.contact);
     for (auto& block : contacts) {

@@ -210,7 +210,9 @@ void CriticalPointTracker::resumeScalars(const std::vector<Bytes>& saved,
   Saved state = read(saved);
   auto vectors = space_.gradient(transport_, scalars);
   std::vector<std::vector<double>> kept;
-  for (const auto& values : scalars) kept.emplace_back(values.begin(), values.end());
+  collectively(transport_, [&] {
+    for (const auto& values : scalars) kept.emplace_back(values.begin(), values.end());
+  });
   resume(std::move(state), std::move(vectors), std::move(kept));
 }
 
@@ -274,8 +276,6 @@ CriticalPointTracker::Saved CriticalPointTracker::read(const std::vector<Bytes>&
 
 void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> vectors,
                                   std::vector<std::vector<double>> scalars) {
-  last_ = FieldAtStep(state.step, state.time, space_.dimension(), std::move(vectors),
-                      std::move(scalars));
   step_ = state.step;
   nextTrack_ = state.tracks;
   // Blocks ask for the tracks of the critical points that they find.
@@ -285,6 +285,8 @@ void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> 
   };
   std::vector<Known> known;
   collectively(transport_, [&] {
+    last_ = FieldAtStep(state.step, state.time, space_.dimension(), std::move(vectors),
+                        std::move(scalars));
     for (const Current& one : state.current) known.push_back({one, -1});
     for (std::size_t b = 0; b < space_.blocks(); ++b) {
       const TrajectoryPieces found = findCriticalPoints(space_, b, last_, options_.center);

@@ -37,13 +37,17 @@ struct Reach {
   }
 };
 
+/// Collective. The reach of each rank.
 std::vector<Reach> reachesOf(Transport& transport, const std::vector<Box>& boxes) {
   std::vector<std::int64_t> counts;
   const std::vector<Box> all = allgatherv(transport, boxes, &counts);
-  std::vector<Reach> reaches(counts.size());
-  std::size_t at = 0;
-  for (std::size_t r = 0; r < counts.size(); ++r)
-    for (std::int64_t i = 0; i < counts[r]; ++i) reaches[r].add(all[at++]);
+  std::vector<Reach> reaches;
+  collectively(transport, [&] {
+    reaches.resize(counts.size());
+    std::size_t at = 0;
+    for (std::size_t r = 0; r < counts.size(); ++r)
+      for (std::int64_t i = 0; i < counts[r]; ++i) reaches[r].add(all[at++]);
+  });
   return reaches;
 }
 

@@ -55,17 +55,18 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
 IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
                                                 const std::function<bool()>& monitor) {
   const CellRange& box = equation_->box();
-  std::vector<double> b(concentration_.size());
+  std::vector<double> b, across;
+  SideValues beyond;
   collectively(transport_, [&] {
     if (source.size() != concentration_.size())
       throw Error(std::to_string(source.size()) + " sources given for " +
                   std::to_string(concentration_.size()) + " cells");
+    b.resize(concentration_.size());
     equation_->rightHandSide(source, concentration_, b);
+    beyond = makeSides(box);
+    equation_->setSideValues(beyond);
+    across.resize(valuesOf(own_));
   });
-  SideValues beyond = makeSides(box);
-  equation_->setSideValues(beyond);
-
-  std::vector<double> across(valuesOf(own_));
   const auto receive = [&](Span<const double> u, const Incoming& incoming) {
     packPatches(own_, box, u, across);
     unpackPatches(own_, box, across, beyond);
@@ -74,8 +75,10 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   };
 
   IterationProblem problem;
-  for (const Link& link : links_)
-    problem.neighbors.push_back({link.rank, valuesOf(link.gives), valuesOf(link.needs)});
+  collectively(transport_, [&] {
+    for (const Link& link : links_)
+      problem.neighbors.push_back({link.rank, valuesOf(link.gives), valuesOf(link.needs)});
+  });
   problem.iterate = concentration_;
   problem.sweep = [&](const Incoming& incoming, bool measure) {
     receive(concentration_, incoming);

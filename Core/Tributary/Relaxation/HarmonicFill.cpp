@@ -480,8 +480,11 @@ void HarmonicFill::Solver::iterate(const std::function<bool(double)>& monitor,
     for (Index p = run.at; p < run.at + run.length; ++p)
       values_[index(p)] = std::clamp(values_[index(p)], 0.0, 1.0);
   IterationProblem problem;
-  for (const SiteHalo::Link& link : halo_.links())
-    problem.neighbors.push_back({link.rank, index(link.gives.cells()), index(link.needs.cells())});
+  collectively(transport_, [&] {
+    for (const SiteHalo::Link& link : halo_.links())
+      problem.neighbors.push_back(
+          {link.rank, index(link.gives.cells()), index(link.needs.cells())});
+  });
   // A rank without unknown sites has nothing to sweep; the values that it sends do not change.
   if (!runs_.empty()) problem.iterate = values_;
   const auto goesOn = [&] {

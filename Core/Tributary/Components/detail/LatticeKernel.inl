@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Included by one source file per instruction set, with TRIBUTARY_KERNEL naming the table. See
-// Advection/StructuredKernel.inl for what must be kept out of here.
+// Advection/detail/kernels/StructuredKernel.inl for what must be kept out of here.
 //
 // Linking. Two runs of neighboring rows a and b overlap in one stretch, so each pair is met once
 // if the first elements of the stretches are visited: those of a & b where a run of a or of b
