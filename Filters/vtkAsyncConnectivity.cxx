@@ -45,10 +45,10 @@ void vtkAsyncConnectivity::CheckProperties() {
   }
   if (this->ExtractionMode == SIZE_RANGE) {
     const vtkIdType least = this->SizeRange[0], most = this->SizeRange[1];
-    require(least >= 0, "Size Range", least, "set its beginning to 0 or more cells");
-    require(most >= 0, "Size Range", most, "set its end to 0 for no limit, or to more cells");
-    require(most == 0 || least <= most, "Size Range", least, "its end, ", most,
-            ", must not be below its beginning");
+    require(least >= 0, "Size Range", least, "set its minimum to 0 or more cells");
+    require(most >= 0, "Size Range", most, "set its maximum to 0 for no limit, or to more cells");
+    require(most == 0 || least <= most, "Size Range", least, "its maximum, ", most,
+            ", must not be less than its minimum");
   }
   require(this->ExtractionMode != SPECIFIED || !this->SpecifiedRegionIds.empty(),
           "Specified Region Ids", "empty", "name the regions, or choose another Extraction Mode");

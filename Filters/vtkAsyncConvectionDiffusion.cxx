@@ -150,8 +150,8 @@ void vtkAsyncConvectionDiffusion::CheckProperties() {
   if (this->SourceType == SOURCE_BOX) {
     for (int a = 0; a < 3; ++a) {
       const double lo = this->SourceBounds[2 * a], hi = this->SourceBounds[2 * a + 1];
-      require(isFinite(lo) && isFinite(hi) && lo <= hi, "Source Bounds", lo, "its end, ", hi,
-              ", must not be less than its beginning");
+      require(isFinite(lo) && isFinite(hi) && lo <= hi, "Source Bounds", lo, "its maximum, ", hi,
+              ", must not be less than its minimum");
     }
   }
   if (this->SourceType == SOURCE_DATA && this->GetNumberOfInputConnections(1) == 0) {

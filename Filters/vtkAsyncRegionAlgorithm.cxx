@@ -37,8 +37,8 @@ void vtkAsyncRegionAlgorithm::CheckProperties() {
     for (const auto& range : this->ScalarRanges) {
       require(!std::isnan(range[0]) && !std::isnan(range[1]), "Scalar Range", "not a number",
               "set it to two numbers");
-      require(range[0] <= range[1], "Scalar Range", range[0], "its end, ", range[1],
-              ", must not be below its beginning");
+      require(range[0] <= range[1], "Scalar Range", range[0], "its maximum, ", range[1],
+              ", must not be less than its minimum");
     }
   }
   require(this->Tolerance >= 0 && this->Tolerance <= 0.5, "Tolerance", this->Tolerance,

@@ -39,7 +39,7 @@
  *   whole extent for a structured source; for other sources, points are numbered rank by rank.
  * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
- *   ReusedMesh (1 if what was found about cells and points was reused), DomainBytes (the memory
+ *   ReusedMesh (1 if the search structures of cells were reused), DomainBytes (the memory
  *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
  *   Blocks and Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
  *
@@ -112,7 +112,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
     UNEXPECTED_VALUE = 3,  ///< A velocity that is not finite.
     OUT_OF_LENGTH = 4,
     OUT_OF_STEPS = 5,
-    STAGNATION = 6,  ///< The flow is too slow, or a step leads to where it begins.
+    STAGNATION = 6,  ///< The flow is too slow, or a step has length zero.
     OUT_OF_TIME = 7
   };
 

@@ -40,8 +40,9 @@ constexpr std::uint8_t HiddenCell = 32;
 [[nodiscard]] std::uint8_t linearType(std::uint8_t type);
 
 /// Edges and faces of a linear 3-D cell, as indices of its points in VTK's order. Faces are in the
-/// order of the parametric coordinates that they bound (see Advection/MeshKernel.h): face i of a
-/// tetrahedron is opposite to point i; the faces of a hexahedron are r = 0, r = 1, s = 0 and so on.
+/// order of the parametric coordinates that they bound (see Advection/detail/kernels/MeshKernel.h):
+/// face i of a tetrahedron is opposite to point i; the faces of a hexahedron are r = 0, r = 1, s =
+/// 0 and so on.
 struct CellTopology {
   int points;  ///< number of points
   int edges;   ///< number of edges

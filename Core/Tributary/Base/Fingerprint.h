@@ -9,7 +9,7 @@
 namespace tributary {
 
 /// A hash of 128 bits of a sequence of arrays, to recognize equal data without keeping them. Not
-/// for data that somebody may forge. Depends on the byte order of the machine.
+/// for untrusted data. Depends on the byte order of the machine.
 class Fingerprint {
  public:
   /// Adds bytes; the order of calls matters.

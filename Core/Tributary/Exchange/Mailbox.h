@@ -46,7 +46,7 @@ class Mailbox {
   /// Sends a trivially copyable value.
   template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T>>>
   void enqueue(BlockId target, const T& value) {
-    static_assert(!std::is_pointer_v<T>, "a pointer means nothing on another rank");
+    static_assert(!std::is_pointer_v<T>, "a pointer is not valid on another rank");
     enqueueRaw(target, &value, sizeof(T));
   }
   /// Sends contiguous trivially copyable values as one message. Their number is not sent; the

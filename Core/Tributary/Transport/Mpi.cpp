@@ -92,7 +92,7 @@ void agreeOnTransport(const OwnCommunicator& comm, int rank, const std::exceptio
   if (ofMpi) std::rethrow_exception(ofMpi);
   throw Error(isMemory ? ErrorKind::Memory : ErrorKind::Mpi,
               "rank " + std::to_string(lowest) +
-                  (isMemory ? " has not enough memory for messages; use more ranks, or smaller data"
+                  (isMemory ? " lacks memory for messages; use more ranks, or smaller data"
                             : " cannot use the communicator; check the installation of MPI"),
               lowest);
 }
@@ -545,10 +545,11 @@ std::unique_ptr<Transport> makeMpiTransport(MPI_Comm comm, std::size_t largestPa
         "an MPI transport needs MPI between MPI_Init and MPI_Finalize: call MPI_Init first");
   }
   OwnCommunicator own(comm);
-  const int rank = own.open();
+  int rank = 0;
   std::unique_ptr<MpiTransport> transport;
   std::exception_ptr failure;
   try {
+    rank = own.open();
     transport = std::make_unique<MpiTransport>(own, rank, largestPart);
   } catch (...) {
     failure = std::current_exception();

@@ -269,7 +269,7 @@ TEST(DamagedMessages, OfRegions) {
   std::string errors;
   for (const int victim : {0, 1}) errors += errorsUnderDamage(2, victim, number);
   expectAll(errors,
-            {"regions with other values", "a set that does not exist", "the number of answers",
+            {"an unexpected number of values", "a set that does not exist", "the number of answers",
              "a number that no region has", "malformed message: a region of another rank",
              "points of a region of another rank"});
 }

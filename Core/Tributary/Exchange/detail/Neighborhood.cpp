@@ -20,7 +20,7 @@ constexpr std::int64_t MostRounds = std::int64_t(1) << 62;
 /// Data Analysis", EuroMPI 2012, LNCS 7490, Algorithm 3. At the end of a round, a rank announces
 /// this end to its listeners: the owners of blocks that list a block of this rank as a link. It
 /// begins the next round when it has received the chosen share of the announcements that it
-/// expects: one for each pair of linked blocks on different ranks, none from resting ranks. Later
+/// expects: one for each pair of linked blocks on different ranks, none from idle ranks. Later
 /// messages are received in a later round.
 ///
 /// States: Stepping (calls blocks) -> Waiting (for the share) -> Stepping if the rank has work,

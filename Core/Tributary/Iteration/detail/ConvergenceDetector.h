@@ -22,8 +22,8 @@ struct ConvergenceCallbacks {
 };
 
 /// Detects the convergence of asynchronous iterations by the residuals of successive snapshots, in
-/// rounds (JACK2, Listings 5 to 7). With a general snapshot the method is SSAR, with supervised
-/// termination it is SnapReduce (SB96).
+/// rounds (JACK2, doi:10.1016/j.advengsoft.2018.01.009, Listings 5 to 7). With a general snapshot
+/// the method is SSAR, with supervised termination it is SnapReduce (SB96).
 ///
 ///   Recording --snapshot complete: reduce the residual of the recorded part--> Reducing
 ///   Reducing --norm of the global residual known--> Known --next turn--> Recording, the next round

@@ -23,7 +23,8 @@ struct SnapshotSource {
 
 /// Takes consistent global snapshots of the iterate, one per round, without stopping the iteration.
 /// In each round, each rank records its part of the iterate and sends each neighbor the interface
-/// values of the recorded part (JACK2, section 2.2 and figure 4). The states of a rank in a round:
+/// values of the recorded part (JACK2, doi:10.1016/j.advengsoft.2018.01.009, section 2.2 and figure
+/// 4). The states of a rank in a round:
 ///
 ///   Open --the kind of snapshot permits: record, send to all neighbors--> Recorded
 ///   Recorded --recorded values of all neighbors received--> Complete --next()--> Open

@@ -59,7 +59,7 @@ bool StopNotices::close() {
 }
 
 std::string StopNotices::state() const {
-  return "reasons " + std::to_string(heard_) + ", last words " + std::to_string(lastWords_) +
+  return "reasons " + std::to_string(heard_) + ", closing messages " + std::to_string(lastWords_) +
          (closing_ ? ", closing" : "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Included by one source file per instruction set, with TRIBUTARY_KERNEL naming the table. See
-// Advection/StructuredKernel.inl for what must be kept out of here.
+// Advection/detail/kernels/StructuredKernel.inl for what must be kept out of here.
 
 #include <cstdint>
 

@@ -51,9 +51,9 @@ class HashCounter : public MessagingDetector {
     if (kind == Contribution) {
       const auto sums = body.value<Sums>();
       const bool child = std::find(children_.begin(), children_.end(), source) != children_.end();
-      if (!child || heard_ == children_.size()) malformed(source, "a contribution too many");
+      if (!child || heard_ == children_.size()) malformed(source, "an unexpected contribution");
       for (const std::int64_t sum : sums) {
-        if (sum < 0 || sum >= Prime) malformed(source, "a contribution that is no residue");
+        if (sum < 0 || sum >= Prime) malformed(source, "a contribution out of range");
       }
       add(gathered_, sums);
       ++heard_;

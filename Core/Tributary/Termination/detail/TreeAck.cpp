@@ -49,7 +49,8 @@ class TreeAck : public MessagingDetector {
       --unacknowledged_;
     } else {
       const auto child = std::find(missing_.begin(), missing_.end(), source);
-      if (kind != Report || child == missing_.end()) malformed(source, "a report of no child");
+      if (kind != Report || child == missing_.end())
+        malformed(source, "a report from a rank that is not a child");
       missing_.erase(child);
     }
   }

@@ -45,7 +45,8 @@ void TreeReports::handle(int source, std::int64_t kind, Reader& body, bool) {
   if (counts.size() != pool_.size()) malformed(source, "a report of other counts");
   if (kind == First) {
     const auto child = std::find(missing_.begin(), missing_.end(), source);
-    if (child == missing_.end()) malformed(source, "a first report of no child");
+    if (child == missing_.end())
+      malformed(source, "a first report from a rank that is not a child");
     missing_.erase(child);
   } else if (kind != Later) {
     malformed(source, "no report");
