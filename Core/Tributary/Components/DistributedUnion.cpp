@@ -12,6 +12,7 @@
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Components/UnionTuner.h"
@@ -392,11 +393,8 @@ std::unique_ptr<Method> makeMethod(UnionMethod method, const Inputs& inputs) {
   throw Error("distributed union: unknown method");
 }
 
-/// @param right  the links are
-std::vector<std::vector<BlockId>> neighborsOf(const Inputs& inputs, bool right) {
-  std::vector<std::vector<BlockId>> neighbors(
-      static_cast<std::size_t>(inputs.assignment.count(inputs.transport.rank())));
-  if (!right) return neighbors;
+/// @param neighbors  output: of each local block
+void findNeighbors(const Inputs& inputs, std::vector<std::vector<BlockId>>& neighbors) {
   for (std::size_t b = 0; b < inputs.links.size(); ++b) {
     auto& blocks = neighbors[b];
     for (const SetLink& link : inputs.links[b]) {
@@ -405,7 +403,6 @@ std::vector<std::vector<BlockId>> neighborsOf(const Inputs& inputs, bool right) 
     std::sort(blocks.begin(), blocks.end());
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
   }
-  return neighbors;
 }
 
 }  // namespace
@@ -419,8 +416,8 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
   std::unique_ptr<Method> method;
   ErrorCollector errors;
   if (const std::string error = argumentError(inputs); !error.empty()) errors.note(error);
-  std::vector<std::vector<BlockId>> neighbors;
-  collectively(transport, [&] { neighbors = neighborsOf(inputs, !errors.any()); });
+  std::vector<std::vector<BlockId>> neighbors(index(assignment.count(transport.rank())));
+  if (!errors.any()) errors.attempt([&] { findNeighbors(inputs, neighbors); });
   Exchange exchange(transport, assignment, std::move(neighbors), options.exchange,
                     [&](BlockId block, Mailbox& mailbox) {
                       method->step(block, mailbox);
