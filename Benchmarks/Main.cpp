@@ -152,7 +152,7 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
   addRepeat(*command, options.repeat);
   command->add_option("--fields", options.fields, "Fields (list)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"uniform", "rectilinear", "hexahedra", "tetrahedra"}))
+      ->check(CLI::IsMember(options.fields))
       ->capture_default_str();
   command->add_option("--integrators", options.integrators, "Integrators (list)")
       ->delimiter(',')

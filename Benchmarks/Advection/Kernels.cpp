@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iostream>
 #include <random>
+#include <utility>
 
 #include "Support/Report.h"
 #include "Tributary/Advection/Domain.h"
@@ -19,8 +20,8 @@ namespace bench {
 
 namespace {
 
-constexpr double Side = 6.283185307179586;           // the flow's period
-constexpr std::uint8_t Tetra = 10, Hexahedron = 12;  // VTK's cell types
+constexpr double Side = 6.283185307179586;                                     // the flow's period
+constexpr std::uint8_t Tetra = 10, Hexahedron = 12, Wedge = 13, Pyramid = 14;  // VTK's cell types
 
 /// The Arnold-Beltrami-Childress flow.
 std::array<float, 3> abc(double x, double y, double z) {
@@ -73,15 +74,76 @@ std::unique_ptr<Case> makeStructured(tributary::Transport& transport, int n, boo
   return result;
 }
 
-/// Cubes with their inner points moved by up to a fifth of an edge; each is one hexahedron or the
-/// six tetrahedra of Kuhn's cut.
-std::unique_ptr<Case> makeMesh(tributary::Transport& transport, int cubes, bool tetrahedra) {
+/// Cubes that are cut into cells of a kind.
+class CutCubes {
+ public:
+  /// @param kind  a mesh of KernelsOptions::fields
+  CutCubes(Case& mesh, const std::string& kind, std::int64_t cubes)
+      : mesh_(mesh), kind_(kind), points_(cubes + 1) {}
+
+  void cut(std::int64_t i, std::int64_t j, std::int64_t k) {
+    const auto at = [&](int x, int y, int z) {
+      return i + x + points_ * (j + y + points_ * (k + z));
+    };
+    const std::array<std::int64_t, 8> q{{at(0, 0, 0), at(1, 0, 0), at(1, 1, 0), at(0, 1, 0),
+                                         at(0, 0, 1), at(1, 0, 1), at(1, 1, 1), at(0, 1, 1)}};
+    if (kind_ == "tetrahedra")  // Kuhn's cut, with positive volumes
+      for (const auto& [b, c] : {std::pair(1, 2), {2, 3}, {3, 7}, {7, 4}, {4, 5}, {5, 1}})
+        add(Tetra, {q[0], q[std::size_t(b)], q[std::size_t(c)], q[6]});
+    else if (kind_ == "wedges")
+      for (const auto& [b, c] : {std::pair(1, 2), {2, 3}})
+        add(Wedge, {q[0], q[std::size_t(b)], q[std::size_t(c)], q[4], q[std::size_t(b + 4)],
+                    q[std::size_t(c + 4)]});
+    else if (kind_ == "pyramids")
+      cutToPyramids(q);
+    else
+      add(Hexahedron, {q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7]});
+  }
+
+ private:
+  void cutToPyramids(const std::array<std::int64_t, 8>& q) {
+    const auto center = static_cast<std::int64_t>(mesh_.points.size() / 3);
+    const auto addMean = [&](std::vector<float>& values) {
+      for (std::size_t a = 0; a < 3; ++a) {
+        float sum = 0;
+        for (const std::int64_t point : q) sum += values[3 * std::size_t(point) + a];
+        values.push_back(sum / 8);
+      }
+    };
+    addMean(mesh_.points);
+    addMean(mesh_.velocity);
+    const std::array<std::array<std::size_t, 4>, 6> bases{{{{0, 1, 2, 3}},
+                                                           {{4, 7, 6, 5}},
+                                                           {{0, 4, 5, 1}},
+                                                           {{1, 5, 6, 2}},
+                                                           {{2, 6, 7, 3}},
+                                                           {{3, 7, 4, 0}}}};
+    for (const auto& base : bases)
+      add(Pyramid, {q[base[0]], q[base[1]], q[base[2]], q[base[3]], center});
+  }
+
+  void add(std::uint8_t type, std::initializer_list<std::int64_t> corners) {
+    mesh_.offsets.push_back(static_cast<std::int64_t>(mesh_.connectivity.size()));
+    mesh_.connectivity.insert(mesh_.connectivity.end(), corners);
+    mesh_.types.push_back(type);
+  }
+
+  Case& mesh_;
+  const std::string& kind_;
+  std::int64_t points_;  // along an edge
+};
+
+/// Cubes cut into cells of a kind, with their inner points moved by up to a fifth of an edge,
+/// except for parallelepipeds.
+std::unique_ptr<Case> makeMesh(tributary::Transport& transport, int cubes,
+                               const std::string& kind) {
   auto result = std::make_unique<Case>();
   result->edge = Side / cubes;
   const std::int64_t n = cubes + 1;
   std::mt19937_64 random(7);
+  const double most = kind == "parallelepipeds" ? 0 : 0.4;
   const auto jitter = [&](std::int64_t i) {
-    const double moved = 0.4 * (uniformRandom(random) - 0.5);
+    const double moved = most * (uniformRandom(random) - 0.5);
     return result->edge * (static_cast<double>(i) + (i == 0 || i == cubes ? 0 : moved));
   };
   for (std::int64_t k = 0; k < n; ++k)
@@ -91,38 +153,12 @@ std::unique_ptr<Case> makeMesh(tributary::Transport& transport, int cubes, bool 
         for (const double c : {x, y, z}) result->points.push_back(static_cast<float>(c));
         for (const float v : abc(x, y, z)) result->velocity.push_back(v);
       }
-  const auto point = [n](std::int64_t i, std::int64_t j, std::int64_t k) {
-    return i + n * (j + n * k);
-  };
-  const auto add = [&](std::uint8_t type, std::initializer_list<std::int64_t> corners) {
-    result->offsets.push_back(static_cast<std::int64_t>(result->connectivity.size()));
-    result->connectivity.insert(result->connectivity.end(), corners);
-    result->types.push_back(type);
-  };
-  const std::array<std::array<int, 3>, 6> paths{
-      {{{0, 1, 2}}, {{1, 2, 0}}, {{2, 0, 1}}, {{0, 2, 1}}, {{2, 1, 0}}, {{1, 0, 2}}}};
+  CutCubes cells(*result, kind, cubes);
   for (std::int64_t k = 0; k < cubes; ++k)
     for (std::int64_t j = 0; j < cubes; ++j)
-      for (std::int64_t i = 0; i < cubes; ++i) {
-        if (!tetrahedra) {
-          add(Hexahedron, {point(i, j, k), point(i + 1, j, k), point(i + 1, j + 1, k),
-                           point(i, j + 1, k), point(i, j, k + 1), point(i + 1, j, k + 1),
-                           point(i + 1, j + 1, k + 1), point(i, j + 1, k + 1)});
-          continue;
-        }
-        for (std::size_t p = 0; p < paths.size(); ++p) {
-          std::array<std::int64_t, 3> q{{i, j, k}};
-          ++q[static_cast<std::size_t>(paths[p][0])];
-          std::int64_t second = point(q[0], q[1], q[2]);
-          ++q[static_cast<std::size_t>(paths[p][1])];
-          std::int64_t third = point(q[0], q[1], q[2]);
-          if (p >= 3) std::swap(second, third);  // odd: keeps the volume positive
-          add(Tetra, {point(i, j, k), second, third, point(i + 1, j + 1, k + 1)});
-        }
-      }
+      for (std::int64_t i = 0; i < cubes; ++i) cells.cut(i, j, k);
   result->offsets.push_back(static_cast<std::int64_t>(result->connectivity.size()));
-  result->name = std::to_string(result->types.size() / 1000) + "k " +
-                 (tetrahedra ? "tetrahedra" : "hexahedra");
+  result->name = std::to_string(result->types.size() / 1000) + "k " + kind;
   tributary::MeshPiece piece;
   piece.points = view(result->points);
   piece.velocity = view(result->velocity);
@@ -215,7 +251,7 @@ void measureKernels(const KernelsOptions& options) {
         measure(*field, domain);
       }
     } else {
-      const auto field = makeMesh(*transport, options.meshCells, name == "tetrahedra");
+      const auto field = makeMesh(*transport, options.meshCells, name);
       const auto domain = asDomain(*field);
       measure(*field, domain);
     }

@@ -8,12 +8,14 @@ namespace bench {
 
 struct KernelsOptions {
   std::vector<int> points{96, 256};  ///< Per axis of the structured grids.
-  int meshCells = 49;                ///< Cubes per axis of the meshes: hexahedra, or 6 tetrahedra.
+  int meshCells =
+      49;  ///< Cubes per axis of the meshes: 1 hexahedron, 2 wedges, 6 pyramids or tetrahedra each.
   int seeds = 20000;
   int steps = 250;     ///< Limit per line.
   double step = 0.25;  ///< RK2 and RK4: length of a step in units of the mean cell edge.
   int repeat = 3;
-  std::vector<std::string> fields{"uniform", "rectilinear", "hexahedra", "tetrahedra"};
+  std::vector<std::string> fields{"uniform", "rectilinear", "parallelepipeds", "hexahedra",
+                                  "wedges",  "pyramids",    "tetrahedra"};
   std::vector<std::string> integrators{"RK2", "RK4", "RK45"};
   std::string json;
 };
