@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "Tributary/Collective/Rendezvous.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Components/Regions.h"
+#include "Tributary/Features/detail/CriticalPointSearch.h"
 #include "Tributary/Features/detail/PieceEnds.h"
 
 namespace tributary {
@@ -51,19 +53,33 @@ CriticalPointTracker::CriticalPointTracker(Transport& transport, const Simplicia
       options_(std::move(options)),
       current_(space.blocks()) {}
 
+CriticalPointTracker::~CriticalPointTracker() = default;
+
 CriticalPointStep CriticalPointTracker::addScalars(double time,
                                                    const std::vector<Span<const double>>& scalars) {
   checkTime(time);
-  auto vectors = space_.gradient(transport_, scalars);
-  std::vector<std::vector<double>> kept;
-  for (const auto& values : scalars) kept.emplace_back(values.begin(), values.end());
-  return add({step_ + 1, time, space_.dimension(), std::move(vectors), std::move(kept)});
+  return add(makeField(step_ + 1, time, space_.gradient(transport_, scalars), scalars));
 }
 
 CriticalPointStep CriticalPointTracker::addVectors(double time,
                                                    const std::vector<Span<const double>>& vectors) {
   checkTime(time);
-  return add({step_ + 1, time, space_.dimension(), space_.shareVectors(transport_, vectors), {}});
+  return add(makeField(step_ + 1, time, space_.shareVectors(transport_, vectors), {}));
+}
+
+/// Collective.
+/// @param scalars  copied
+CriticalPointTracker::Field CriticalPointTracker::makeField(
+    std::int64_t step, double time, std::vector<std::vector<double>> vectors,
+    const std::vector<Span<const double>>& scalars) const {
+  Field field;
+  collectively(transport_, [&] {
+    std::vector<std::vector<double>> kept;
+    for (const auto& values : scalars) kept.emplace_back(values.begin(), values.end());
+    field = std::make_unique<const FieldAtStep>(step, time, space_.dimension(), std::move(vectors),
+                                                std::move(kept));
+  });
+  return field;
 }
 
 void CriticalPointTracker::checkTime(double time) {
@@ -73,27 +89,27 @@ void CriticalPointTracker::checkTime(double time) {
     throw Error(
         "critical points: the time of a step is not finite or differs between ranks; give the same "
         "finite time on all ranks");
-  if (step_ >= 0 && !(time > last_.time)) {
+  if (step_ >= 0 && !(time > last_->time)) {
     throw Error("critical points: a step at time " + std::to_string(time) +
-                " follows a step at time " + std::to_string(last_.time) +
+                " follows a step at time " + std::to_string(last_->time) +
                 "; add steps in order, each once");
   }
 }
 
-CriticalPointStep CriticalPointTracker::add(FieldAtStep field) {
+CriticalPointStep CriticalPointTracker::add(Field field) {
   CriticalPointStep step;
   PieceSets sets;
   collectively(transport_, [&] {
-    if (step_ >= 0 && field.scalars.empty() != last_.scalars.empty() && space_.blocks() > 0)
+    if (step_ >= 0 && field->scalars.empty() != last_->scalars.empty() && space_.blocks() > 0)
       throw Error(
           "critical points: steps of a scalar field and of a vector field are mixed; use one "
           "tracker for each field");
     for (std::size_t b = 0; b < space_.blocks(); ++b) {
       step.pieces.push_back(
-          step_ < 0 ? findCriticalPoints(space_, b, field, options_.center)
-                    : findPieces(space_, b, last_, field, options_.center, options_.parallelFor));
+          step_ < 0 ? findCriticalPoints(space_, b, *field, options_.center)
+                    : findPieces(space_, b, *last_, *field, options_.center, options_.parallelFor));
     }
-    sets = describe(step.pieces, field.step);
+    sets = describe(step.pieces, field->step);
   });
   last_ = std::move(field);
   ++step_;
@@ -198,7 +214,7 @@ std::int64_t CriticalPointTracker::trackOf(std::size_t block, const SpaceTimeFac
 
 Bytes CriticalPointTracker::save() const {
   Writer writer;
-  writer.value(step_).value(nextTrack_).value(last_.time);
+  writer.value(step_).value(nextTrack_).value(last_ ? last_->time : 0.0);
   std::vector<Current> all;
   for (const auto& block : current_) all.insert(all.end(), block.begin(), block.end());
   writer.range(all);
@@ -208,12 +224,7 @@ Bytes CriticalPointTracker::save() const {
 void CriticalPointTracker::resumeScalars(const std::vector<Bytes>& saved,
                                          const std::vector<Span<const double>>& scalars) {
   Saved state = read(saved);
-  auto vectors = space_.gradient(transport_, scalars);
-  std::vector<std::vector<double>> kept;
-  collectively(transport_, [&] {
-    for (const auto& values : scalars) kept.emplace_back(values.begin(), values.end());
-  });
-  resume(std::move(state), std::move(vectors), std::move(kept));
+  resume(std::move(state), space_.gradient(transport_, scalars), scalars);
 }
 
 void CriticalPointTracker::resumeVectors(const std::vector<Bytes>& saved,
@@ -275,7 +286,8 @@ CriticalPointTracker::Saved CriticalPointTracker::read(const std::vector<Bytes>&
 }
 
 void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> vectors,
-                                  std::vector<std::vector<double>> scalars) {
+                                  const std::vector<Span<const double>>& scalars) {
+  last_ = makeField(state.step, state.time, std::move(vectors), scalars);
   step_ = state.step;
   nextTrack_ = state.tracks;
   // Blocks ask for the tracks of the critical points that they find.
@@ -285,11 +297,9 @@ void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> 
   };
   std::vector<Known> known;
   collectively(transport_, [&] {
-    last_ = FieldAtStep(state.step, state.time, space_.dimension(), std::move(vectors),
-                        std::move(scalars));
     for (const Current& one : state.current) known.push_back({one, -1});
     for (std::size_t b = 0; b < space_.blocks(); ++b) {
-      const TrajectoryPieces found = findCriticalPoints(space_, b, last_, options_.center);
+      const TrajectoryPieces found = findCriticalPoints(space_, b, *last_, options_.center);
       for (const CriticalPoint& point : found.points)
         known.push_back({{point.face, -1}, static_cast<std::int64_t>(b)});
     }

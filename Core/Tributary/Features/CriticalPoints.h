@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
@@ -10,12 +11,12 @@
 #include "Tributary/Components/DistributedUnion.h"
 #include "Tributary/Features/SimplicialSpace.h"
 #include "Tributary/Features/TrajectoryPieces.h"
-#include "Tributary/Features/detail/CriticalPointSearch.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
 
 namespace detail {
+struct FieldAtStep;
 struct PieceEnd;
 struct PieceSets;
 }  // namespace detail
@@ -69,6 +70,7 @@ class CriticalPointTracker {
   /// @param transport, space  outlive the tracker
   CriticalPointTracker(Transport& transport, const SimplicialSpace& space,
                        CriticalPointOptions options = {});
+  ~CriticalPointTracker();
 
   /// Adds a step of a scalar field: tracks its minima, maxima and saddles. The pieces of the first
   /// step have one point each. The critical points of the step are the ends of pieces whose face
@@ -114,14 +116,17 @@ class CriticalPointTracker {
   };
 
   void checkTime(double time);
-  CriticalPointStep add(detail::FieldAtStep field);
+  using Field = std::unique_ptr<const detail::FieldAtStep>;
+  Field makeField(std::int64_t step, double time, std::vector<std::vector<double>> vectors,
+                  const std::vector<Span<const double>>& scalars) const;
+  CriticalPointStep add(Field field);
   detail::PieceSets describe(const std::vector<TrajectoryPieces>& pieces, std::int64_t step) const;
   void nameTracks(const NumberedRegions& lines, std::vector<TrajectoryPieces>& pieces);
   void findJoins(const std::vector<detail::PieceEnd>& lowest, CriticalPointStep& step) const;
   void keepCurrent(const std::vector<TrajectoryPieces>& pieces);
   Saved read(const std::vector<Bytes>& saved);
   void resume(Saved state, std::vector<std::vector<double>> vectors,
-              std::vector<std::vector<double>> scalars);
+              const std::vector<Span<const double>>& scalars);
   static void sortByFace(std::vector<Current>& list);
   /// The track of a face of the last step, or -1.
   std::int64_t trackOf(std::size_t block, const SpaceTimeFace& face) const;
@@ -131,7 +136,7 @@ class CriticalPointTracker {
   CriticalPointOptions options_;
   std::int64_t step_ = -1;
   std::int64_t nextTrack_ = 0;
-  detail::FieldAtStep last_;
+  Field last_;                                 // null before the first step
   std::vector<std::vector<Current>> current_;  // of each block, by face
 };
 

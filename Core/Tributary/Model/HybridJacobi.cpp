@@ -18,11 +18,11 @@
 #include "Tributary/Base/OrderedDouble.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
-#include "Tributary/Collective/Records.h"
 #include "Tributary/Iteration/NonBlockingReduce.h"
 #include "Tributary/Iteration/ResidualReduction.h"
 #include "Tributary/Model/HybridSetting.h"
 #include "Tributary/Model/detail/HybridLinks.h"
+#include "Tributary/Model/detail/JacobiBlock.h"
 #include "Tributary/Transport/Clock.h"
 
 #ifdef __unix__

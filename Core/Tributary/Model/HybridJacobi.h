@@ -5,15 +5,18 @@
 #include <memory>
 #include <vector>
 
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Model/HybridOptions.h"
 #include "Tributary/Model/OperationTimes.h"
 #include "Tributary/Model/Subregion.h"
-#include "Tributary/Model/detail/HybridLinks.h"
-#include "Tributary/Model/detail/JacobiBlock.h"
 #include "Tributary/Model/detail/LatestValue.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
+namespace detail {
+class HybridJudge;
+class JacobiBlock;
+}  // namespace detail
 
 /// An entry of the convergence history of a rank. A residual that is not verified is a sum of parts
 /// that were computed at different times.
