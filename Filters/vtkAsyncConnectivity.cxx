@@ -162,18 +162,18 @@ bool vtkAsyncConnectivity::Execute(tributary::Transport& transport,
                                    vtkInformationVector* outputVector,
                                    tributary::RunStatistics& statistics) {
   using Extraction = tributary::ConnectivitySettings::Extraction;
-  constexpr Extraction extractions[] = {
+  constexpr Extraction Extractions[] = {
       Extraction::PointSeeded, Extraction::CellSeeded,   Extraction::Specified, Extraction::Largest,
       Extraction::All,         Extraction::ClosestPoint, Extraction::SizeRange};
-  constexpr tributary::RegionOrder orders[] = {tributary::RegionOrder::LeastKey,
+  constexpr tributary::RegionOrder Orders[] = {tributary::RegionOrder::LeastKey,
                                                tributary::RegionOrder::MostCells,
                                                tributary::RegionOrder::FewestCells};
   tributary::ConnectivitySettings settings;
   settings.regions = this->MakeRegionSettings();
-  settings.extraction = extractions[this->ExtractionMode - POINT_SEEDED];
+  settings.extraction = Extractions[this->ExtractionMode - POINT_SEEDED];
   settings.extractRegions = this->ExtractRegions;
   settings.colorRegions = this->ColorRegions;
-  settings.order = orders[this->RegionIdAssignmentMode];
+  settings.order = Orders[this->RegionIdAssignmentMode];
   settings.seeds.assign(this->SeedIds.begin(), this->SeedIds.end());
   settings.specified.assign(this->SpecifiedRegionIds.begin(), this->SpecifiedRegionIds.end());
   std::copy_n(this->ClosestPoint, 3, settings.closestPoint.begin());

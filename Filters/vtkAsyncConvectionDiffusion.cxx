@@ -84,10 +84,10 @@ vtkAsyncConvectionDiffusion::vtkAsyncConvectionDiffusion()
       State(std::make_unique<tributary::ConvectionDiffusionState>()) {
   this->SetNumberOfInputPorts(2);
   this->SetNumberOfOutputPorts(2);
-  constexpr int either = vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS;
-  this->SetInputArrayToProcess(VELOCITY, 0, 0, either, vtkDataSetAttributes::VECTORS);
-  this->SetInputArrayToProcess(SOURCE, 0, 0, either, vtkDataSetAttributes::SCALARS);
-  this->SetInputArrayToProcess(INITIAL, 0, 0, either, vtkDataSetAttributes::SCALARS);
+  constexpr int Either = vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS;
+  this->SetInputArrayToProcess(VELOCITY, 0, 0, Either, vtkDataSetAttributes::VECTORS);
+  this->SetInputArrayToProcess(SOURCE, 0, 0, Either, vtkDataSetAttributes::SCALARS);
+  this->SetInputArrayToProcess(INITIAL, 0, 0, Either, vtkDataSetAttributes::SCALARS);
 }
 
 //------------------------------------------------------------------------------
@@ -323,8 +323,8 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
 tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings() {
   using Kind = tributary::SideCondition::Kind;
   using Source = tributary::ConvectionDiffusionSettings::Source;
-  constexpr Kind kinds[] = {Kind::Outflow, Kind::Value, Kind::Flux, Kind::Periodic};
-  constexpr Source sources[] = {Source::None, Source::Array, Source::Sphere, Source::Box,
+  constexpr Kind Kinds[] = {Kind::Outflow, Kind::Value, Kind::Flux, Kind::Periodic};
+  constexpr Source Sources[] = {Source::None, Source::Array, Source::Sphere, Source::Box,
                                 Source::Data};
   const auto choiceOf = [this](int index) {
     return [this, index](vtkDataSet* dataSet) {
@@ -341,9 +341,9 @@ tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings
   settings.decay = this->Decay;
   settings.conservative = this->Conservative;
   for (std::size_t side = 0; side < Sides; ++side) {
-    settings.sides[side] = {kinds[this->SideConditions[side]], this->SideValues[side]};
+    settings.sides[side] = {Kinds[this->SideConditions[side]], this->SideValues[side]};
   }
-  settings.source = sources[this->SourceType];
+  settings.source = Sources[this->SourceType];
   settings.sourceRate = this->SourceRate;
   std::copy_n(this->SourceCenter, 3, settings.sourceCenter.begin());
   settings.sourceRadius = this->SourceRadius;

@@ -51,11 +51,11 @@ void vtkAsyncExchangeAlgorithm::DescribeExecutionProperties(tributary::PropertyL
 
 //------------------------------------------------------------------------------
 tributary::ExchangeOptions vtkAsyncExchangeAlgorithm::MakeExchangeOptions() const {
-  constexpr tributary::Schedule schedules[] = {tributary::Schedule::Synchronous,
+  constexpr tributary::Schedule Schedules[] = {tributary::Schedule::Synchronous,
                                                tributary::Schedule::Neighborhood,
                                                tributary::Schedule::Asynchronous};
   tributary::ExchangeOptions options;
-  options.schedule = schedules[this->Schedule];
+  options.schedule = Schedules[this->Schedule];
   options.arrivals = this->Arrivals;
   options.detector = this->Detector;
   options.batchBytes = static_cast<std::size_t>(this->BatchBytes);

@@ -82,14 +82,14 @@ bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
                                    vtkInformationVector* outputVector,
                                    tributary::RunStatistics& statistics) {
   using Unknown = tributary::HarmonicFillSettings::Unknown;
-  constexpr Unknown unknowns[] = {Unknown::NotANumber, Unknown::Mask, Unknown::Blanked,
+  constexpr Unknown Unknowns[] = {Unknown::NotANumber, Unknown::Mask, Unknown::Blanked,
                                   Unknown::Value};
   tributary::HarmonicFillSettings settings;
   settings.pointArrays = this->PointArrays;
   settings.cellArrays = this->CellArrays;
   settings.smoothness = this->Smoothness == BIHARMONIC ? tributary::FillSmoothness::Biharmonic
                                                        : tributary::FillSmoothness::Harmonic;
-  settings.unknown = unknowns[this->Unknown];
+  settings.unknown = Unknowns[this->Unknown];
   settings.mask = [this](vtkDataSet* dataSet) {
     int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
     vtkDataArray* array = this->GetInputArrayToProcess(0, dataSet, association);

@@ -87,13 +87,13 @@ tributary::RegionSettings vtkAsyncRegionAlgorithm::MakeRegionSettings() {
   } else if (!this->Tuner) {
     this->Tuner = std::make_unique<tributary::UnionTuner>();
   }
-  constexpr tributary::Through throughs[] = {tributary::Through::Faces, tributary::Through::Edges,
+  constexpr tributary::Through Throughs[] = {tributary::Through::Faces, tributary::Through::Edges,
                                              tributary::Through::Points};
   tributary::RegionSettings settings;
   settings.scalarConnectivity = this->ScalarConnectivity;
   settings.fullScalarConnectivity = this->FullScalarConnectivity;
   settings.scalarRanges = this->ScalarRanges;
-  settings.through = throughs[this->ConnectThrough];
+  settings.through = Throughs[this->ConnectThrough];
   settings.labelConnectivity = this->LabelConnectivity;
   settings.tolerance = this->Tolerance;
   settings.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion

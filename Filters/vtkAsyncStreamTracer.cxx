@@ -146,10 +146,10 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
     return this->GetInputArrayToProcess(0, dataSet, association);
   };
   tributary::StepRules& rules = settings.rules;
-  constexpr tributary::Integrator integrators[] = {tributary::Integrator::RungeKutta2,
+  constexpr tributary::Integrator Integrators[] = {tributary::Integrator::RungeKutta2,
                                                    tributary::Integrator::RungeKutta4,
                                                    tributary::Integrator::RungeKutta45};
-  rules.integrator = integrators[this->IntegratorType];
+  rules.integrator = Integrators[this->IntegratorType];
   rules.unit = this->IntegrationStepUnit == LENGTH_UNIT ? tributary::StepUnit::Length
                                                         : tributary::StepUnit::CellLength;
   rules.initialStep = this->InitialIntegrationStep;

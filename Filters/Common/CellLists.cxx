@@ -88,9 +88,9 @@ void structuredCells(const int extent[6], CellLists& lists) {
         const vtkIdType w = steps.size() > 2 ? steps[2] : 0;
         const vtkIdType ids[8] = {p,     p + u,     p + u + v,     p + v,
                                   p + w, p + u + w, p + u + v + w, p + v + w};
-        constexpr std::array<std::pair<int, vtkIdType>, 4> shapes = {
+        constexpr std::array<std::pair<int, vtkIdType>, 4> Shapes = {
             {{VTK_VERTEX, 1}, {VTK_LINE, 2}, {VTK_QUAD, 4}, {VTK_HEXAHEDRON, 8}}};
-        const auto [type, count] = shapes[steps.size()];
+        const auto [type, count] = Shapes[steps.size()];
         list.add(type, count, ids);
       }
 }

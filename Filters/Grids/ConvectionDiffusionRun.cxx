@@ -57,9 +57,9 @@ std::vector<PieceArray> ConvectionDiffusionRun::findArrays(const ArrayChoice& ch
     found.push_back(choice(piece.dataSet));
     if (!isWholeArray(found.back(), piece.dataSet) ||
         found.back().array->GetNumberOfComponents() != static_cast<int>(components))
-      throw Error(std::string("the input lacks the array that ") + property + " chooses, with " +
-                  std::to_string(components) + (components == 1 ? " component" : " components") +
-                  " at cells or points; choose another one there");
+      throw Error("the input lacks an array with " + std::to_string(components) +
+                  (components == 1 ? " component" : " components") +
+                  " at cells or points; choose one with " + property);
   }
   return found;
 }

@@ -157,8 +157,8 @@ CellRange boxOf(const std::vector<GridPiece>& pieces) {
 CellRange ownBox(const CellRange& piece, vtkDataSet* dataSet) {
   vtkUnsignedCharArray* ghosts = cellGhosts(dataSet);
   if (!ghosts) return piece;
-  constexpr auto none = std::numeric_limits<Index>::max();
-  CellRange box{{none, none, none}, {0, 0, 0}};
+  constexpr auto None = std::numeric_limits<Index>::max();
+  CellRange box{{None, None, None}, {0, 0, 0}};
   Index own = 0, at = 0;
   for (auto k = piece.lo[2]; k < piece.hi[2]; ++k)
     for (auto j = piece.lo[1]; j < piece.hi[1]; ++j)

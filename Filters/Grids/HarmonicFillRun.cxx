@@ -85,8 +85,7 @@ void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
     mask = settings_.mask(dataSet);
     if (!isMask(mask, dataSet))
       throw Error(
-          "the input lacks the array that Mask chooses, with 1 component at points or cells; "
-          "choose another one there");
+          "the input lacks an array with 1 component at points or cells; choose one with Mask");
   }
   const bool isAll = settings_.pointArrays.empty() && settings_.cellArrays.empty();
   for (const bool areCells : {false, true}) {

@@ -38,8 +38,8 @@ void requireAll(Transport& transport, const std::vector<std::int64_t>& ids,
   const auto total = allreduce(transport, ReduceOp::Sum, found);
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (total[i] == 0)
-      throw Error("Seed Ids has " + std::to_string(ids[i]) + ", but there is no such " + what +
-                  "; set it to ids that the input has");
+      throw Error("Seed Ids has " + std::to_string(ids[i]) + ", which is not a " + what +
+                  " of the input; set it to existing ids");
 }
 
 /// Cells or points of data sets, which seeds name.

@@ -171,14 +171,14 @@ class RegionColumns {
     }
     centroid_->InsertNextTuple(centroidOf(facts, scales).data());
     bounds_->InsertNextTuple(box);
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t v = 0; v < values_; ++v) {
       const bool good = values[v].notFinite == 0;
       const double integral = scales.integrals[v].value(values[v].integral);
-      columns_[4 * v]->InsertNextValue(good ? values[v].least : nan);
-      columns_[4 * v + 1]->InsertNextValue(good ? values[v].most : nan);
-      columns_[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : nan);
-      columns_[4 * v + 3]->InsertNextValue(good ? integral : nan);
+      columns_[4 * v]->InsertNextValue(good ? values[v].least : NaN);
+      columns_[4 * v + 1]->InsertNextValue(good ? values[v].most : NaN);
+      columns_[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : NaN);
+      columns_[4 * v + 3]->InsertNextValue(good ? integral : NaN);
     }
   }
 

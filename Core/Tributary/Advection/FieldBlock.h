@@ -45,7 +45,7 @@ struct CellMatch {
 
 /// A block of a steady velocity field: its cells, their velocities, and links to the neighboring
 /// blocks. The field does not change while particles are advanced; const members are thread-safe,
-/// also those that keep what they find for later calls. All members are local.
+/// including those that cache results. All members are local.
 class FieldBlock {
  public:
   virtual ~FieldBlock() = default;

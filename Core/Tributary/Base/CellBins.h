@@ -18,8 +18,8 @@ namespace tributary {
 
 /// Finds the cells whose boxes may contain a point: uniform bins over the box of all cells, each
 /// with a list of the cells whose boxes touch it. A bin with many cells is divided into bins of its
-/// own when it is first asked for. So few points cost little, and many find short lists, also where
-/// a mesh is refined locally. Thread-safe.
+/// own on first use, so a few searches are cheap, and lists are short in locally refined meshes.
+/// Thread-safe.
 class CellBins {
  public:
   using BoxOf = std::function<Box(std::int32_t cell)>;

@@ -89,8 +89,8 @@ RegionKey LabeledLattice::keyOf(std::int64_t i, std::int64_t row, const RegionKe
   for (int c = 1; c < count; ++c) least = std::min(least, lattice_.place(ids[c]));
   if (placeKey(least, {0, 0}) > known) return known;
   for (int c = 0; c < count; ++c) corners[index(c)] = keyOfPoint(lattice_.place(ids[c]).data());
-  constexpr int types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, 0, VTK_HEXAHEDRON};
-  EntityKey all = withValue(keyOfEntity({corners.data(), index(count)}), types[count / 2]);
+  constexpr int Types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, 0, VTK_HEXAHEDRON};
+  EntityKey all = withValue(keyOfEntity({corners.data(), index(count)}), Types[count / 2]);
   if (rules.withLabels) all = withValue(all, lattice_.values_[index(cell)]);
   return placeKey(least, all);
 }

@@ -110,9 +110,9 @@ CellSize LatticePiece::sizeOf(std::int64_t cell) const {
   }
   std::int64_t ids[8];
   const int count = cornersOf(cell, ids);
-  constexpr int types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
+  constexpr int Types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
   const int dimension = count == 8 ? 3 : count / 2;
-  return sizeOfCell(types[dimension], count, ids, coordinates_, nullptr, cell);
+  return sizeOfCell(Types[dimension], count, ids, coordinates_, nullptr, cell);
 }
 
 LatticePiece::Index3 LatticePiece::finestIndexOf(std::int64_t point) const {

@@ -39,8 +39,8 @@ std::array<double, 3> LabeledMesh::addCell(std::int64_t cell, double weight,
   set.measure += scales.measure.fixed(size.measure);
   for (std::size_t a = 0; a < 3; ++a)
     set.moment[a] += scales.moment.fixed(weight * size.centroid[a]);
-  constexpr double far = RegionFacts::Infinity;
-  std::array<double, 3> least = {far, far, far};
+  constexpr double Far = RegionFacts::Infinity;
+  std::array<double, 3> least = {Far, Far, Far};
   for (const std::int64_t p : mesh_.mesh_.pointsOf(cell)) {
     const std::array<double, 3> here = mesh_.mesh_.coordinates[p];
     least = std::min(least, here);
@@ -57,8 +57,8 @@ BlockFacts LabeledMesh::facts(const FactScales& scales,
   BlockFacts facts;
   facts.sets.resize(labels_.sets);
   facts.values.resize(labels_.sets * arrays.size());
-  constexpr double far = RegionFacts::Infinity;
-  std::vector<std::array<double, 3>> leastOfSet(labels_.sets, {far, far, far});
+  constexpr double Far = RegionFacts::Infinity;
+  std::vector<std::array<double, 3>> leastOfSet(labels_.sets, {Far, Far, Far});
   for (std::int64_t c = 0; c < mesh_.mesh_.count; ++c) {
     const std::uint32_t number = setOfCell(c);
     if (number == NoSet || mesh_.isGhost(c)) continue;

@@ -431,7 +431,7 @@ TEST(MeshEntities, RefuseWhatTheyDoNotKnow) {
   };
   EXPECT_EQ(misfit([](Mesh&) {}), "");
   EXPECT_NE(misfit([](Mesh& m) { m.offsets.pop_back(); }).find("1 offsets"), std::string::npos);
-  EXPECT_NE(misfit([](Mesh&) {}, {1, 1}).find("2 marks"), std::string::npos);
+  EXPECT_NE(misfit([](Mesh&) {}, {1, 1}).find("2 range flags"), std::string::npos);
   EXPECT_NE(misfit([](Mesh& m) {
               m.faceLocations = {-1, -1};
             }).find("positions of faces"),

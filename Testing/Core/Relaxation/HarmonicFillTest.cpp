@@ -768,7 +768,8 @@ TEST(HarmonicFill, IsAbortedBetweenSweeps) {
   EXPECT_EQ(fill(world(), problem, Cut::Bisected, options, monitor).result.verdict,
             Verdict::Aborted);
   EXPECT_GE(calls, 3);
-  EXPECT_LT(loops, 100);
+  // All sweeps of one iteration would be 200000 loops. A rank goes on until it learns of the abort.
+  EXPECT_LT(loops, 20000);
 }
 
 TEST(HarmonicFill, AnErrorOfOneMonitorIsAnErrorOnAllRanks) {

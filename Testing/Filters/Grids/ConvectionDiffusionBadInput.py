@@ -72,7 +72,7 @@ def main():
         ("XMinValue", NAN, ("X Min Value",), {}),
         ("SourceRate", NAN, ("Source Rate",), {}),
         ("SourceRadius", 0.0, ("Source Radius",), {}),
-        ("SourceCenter", [100.0, 0.0, 0.0], ("no cell",), {}),
+        ("SourceCenter", [100.0, 0.0, 0.0], ("no visible cell",), {}),
         ("SourceCenter", [NAN, 0.0, 0.0], ("Source Center",), {}),
         ("SourceBounds", [1, 0, 0, 1, 0, 1], ("Source Bounds",), box),
         ("SourceType", "Data", ("Source Type is Data", "connect Source"), {}),
