@@ -20,6 +20,7 @@ namespace tributary {
 /// coordinates are equal. Duplicate cells, hidden cells, cells of lower dimension and velocities
 /// that are not finite are ignored; a point without other cells has velocity 0.
 /// @return for each piece, 3 values per point
-std::vector<std::vector<double>> averageToPoints(Transport& transport, const FlowDomain& flow);
+[[nodiscard]] std::vector<std::vector<double>> averageToPoints(Transport& transport,
+                                                               const FlowDomain& flow);
 
 }  // namespace tributary

@@ -203,7 +203,7 @@ def main():
         if not check.chosen(name):
             continue
         start = time.time()
-        for index, make in enumerate(makers):
+        for index, make in enumerate(check.some(makers, run.traces)):
             lines, *inputs = make()
             run.trace(name, f"variant {index}", lines, run.pairs(index, FEWER))
             check.delete(lines, *inputs)
