@@ -267,12 +267,15 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   return sides == 2 ? found : Neighbor();
 }
 
+/// The bins of a block's candidates, made at the first call.
 const CellBins& MeshTopology::bins(int block) const {
   BlockBins& bins = bins_[std::size_t(block)];
   if (const CellBins* made = bins.ready.load(std::memory_order_acquire)) return *made;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!bins.made) {
     std::vector<std::int32_t> cells;
+    cells.reserve(cellsOfBlock_.empty() ? piece_.types.size()
+                                        : cellsOfBlock_[std::size_t(block)].size());
     forEachCell(block, [&](std::int32_t cell) { cells.push_back(cell); });
     bins.made = std::make_unique<const CellBins>(box(block), cells, boxOfCell_, CellsPerBin);
   }
@@ -299,22 +302,22 @@ const MeshTopology::PointCells& MeshTopology::pointCells() const {
 
 /// Per point, the first point that is the same; empty if no two points are.
 std::vector<std::int64_t> MeshTopology::findCopies() const {
-  // A table of bits, small enough for the cache, tells the few hashes that may occur twice.
+  // A table of bits, small enough for the cache, tells the few hashes that may occur twice. Hashes
+  // are computed twice, which takes less time than the first use of memory for them.
   const auto points = std::size_t(piece_.points.tuples);
   std::size_t size = 1024;
   while (size < 16 * points) size *= 2;
   std::vector<bool> seen(size, false), repeated(size, false);
-  std::vector<std::uint64_t, UninitializedAllocator<std::uint64_t>> hashes(points);
   for (std::size_t p = 0; p < points; ++p) {
-    hashes[p] = hashOf(std::int64_t(p));
-    const auto at = std::size_t(hashes[p] & (size - 1));
+    const auto at = std::size_t(hashOf(std::int64_t(p)) & (size - 1));
     if (seen[at]) repeated[at] = true;
     seen[at] = true;
   }
   std::vector<std::pair<std::uint64_t, std::int64_t>> candidates;
-  for (std::size_t p = 0; p < points; ++p)
-    if (repeated[std::size_t(hashes[p] & (size - 1))])
-      candidates.emplace_back(hashes[p], std::int64_t(p));
+  for (std::size_t p = 0; p < points; ++p) {
+    const std::uint64_t hash = hashOf(std::int64_t(p));
+    if (repeated[std::size_t(hash & (size - 1))]) candidates.emplace_back(hash, std::int64_t(p));
+  }
   std::sort(candidates.begin(), candidates.end());
   std::vector<std::int64_t> canonical;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
