@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "Tributary/Advection/detail/MeshCells.h"
-#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Morton.h"
