@@ -401,13 +401,9 @@ def thorough():
 
 
 def some(variants, turn):
-    """The variants that this number of ranks runs: all on 1 and 3 ranks and in `Utilities/test --all`, otherwise the
-    first and one of the others in turn; on many ranks, which share the cores, one in turn."""
-    if ranks() in (1, 3) or thorough():
-        return variants
-    if ranks() > 4:
-        return variants[turn % len(variants) :][:1]
-    return variants[:1] + variants[1:][turn % max(len(variants) - 1, 1) :][:1]
+    """The variants that this number of ranks runs: all on 1 and 3 ranks and in `Utilities/test --all`, otherwise one in
+    turn."""
+    return variants if ranks() in (1, 3) or thorough() else variants[turn % len(variants) :][:1]
 
 
 def write_hashes(hashes):
