@@ -230,7 +230,7 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
   });
   const bool fits = !errors.any() && cache && cache->contents().fits(prints);
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(fits)) != 0;
-  if (reuse) {
+  if (cache && reuse) {
     errors.attempt([&] {
       topologies = cache->contents().topologies;
       for (std::size_t n = 0; n < pieces.size(); ++n) topologies[n]->renew(pieces[n]);

@@ -54,7 +54,7 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
   if (cells > std::size_t(std::numeric_limits<std::int32_t>::max()))
     throw Error("mesh piece " + std::to_string(piece.piece) +
                 " has too many cells; distribute it over more ranks");
-  records_.reset(new std::atomic<std::int32_t>[cells]);
+  records_ = std::make_unique<std::atomic<std::int32_t>[]>(cells);
   Box all;
   for (std::size_t c = 0; c < cells; ++c) {
     records_[c].store(isCandidate(std::int64_t(c), all) ? Unexamined : Excluded,
@@ -150,7 +150,7 @@ bool MeshTopology::facePoints(std::int64_t cell, int face,
                               const std::vector<std::int64_t>& canonical, FacePoints& out) const {
   const CellPoints points = pointsOf(piece_, cell);
   const CellTopology& topology = topologyOf(shapeOf(points.type));
-  out.count = topology.faceSize[face];
+  out.count = std::uint8_t(topology.faceSize[face]);
   for (int i = 0; i < out.count; ++i) {
     const std::int64_t point = points[topology.face[face][i]];
     out.point[i] = canonical.empty() ? point : canonical[std::size_t(point)];

@@ -20,7 +20,7 @@ namespace tributary::detail {
 
 /// The points of a face, as identified inside the piece: ascending, each once.
 struct FacePoints {
-  std::int64_t point[MostFacePoints];
+  std::int64_t point[MostFacePoints]{};
   int count = 0;
 };
 

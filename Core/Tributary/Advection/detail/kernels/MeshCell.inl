@@ -319,11 +319,11 @@ class BoxPack {
       Wide d[3] = {(hr ? 1.0 : -1.0) * fs * ft, (hs ? 1.0 : -1.0) * fr * ft,
                    (ht ? 1.0 : -1.0) * fr * fs};
       if (wedges && i < 6) {
-        constexpr double br[3] = {-1, 1, 0}, bs[3] = {-1, 0, 1};
+        constexpr double SlopeR[3] = {-1, 1, 0}, SlopeS[3] = {-1, 0, 1};
         const Wide gt = f[2][i >= 3];
         value = select(wedge_, b[i % 3] * gt, value);
-        d[0] = select(wedge_, br[i % 3] * gt, d[0]);
-        d[1] = select(wedge_, bs[i % 3] * gt, d[1]);
+        d[0] = select(wedge_, SlopeR[i % 3] * gt, d[0]);
+        d[1] = select(wedge_, SlopeS[i % 3] * gt, d[1]);
         d[2] = select(wedge_, b[i % 3] * (i < 3 ? -1.0 : 1.0), d[2]);
       }
       if (!withGradients) {
