@@ -87,8 +87,8 @@ void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
 /// were finished: see ErrorCollector::anyKnown().
 ///
 /// Algorithm: T. Hoefler, C. Siebert, A. Lumsdaine, "Scalable Communication Protocols for Dynamic
-/// Sparse Data Exchange", PPoPP 2010, doi:10.1145/1693453.1693476
-/// (NBX), with a reduction in place of the barrier.
+/// Sparse Data Exchange", PPoPP 2010, doi:10.1145/1693453.1693476 (NBX), with a reduction in place
+/// of the barrier.
 /// @param toEachRank  one buffer for each rank, of any size
 /// @return the bytes from each rank, by rank
 [[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,

@@ -75,11 +75,11 @@ class OwnCommunicator {
 /// rank where MPI failed. Allocates nothing before all ranks know.
 /// @param failure  what prevents the transport of this rank, or null
 void agreeOnTransport(const OwnCommunicator& comm, int rank, const std::exception_ptr& failure) {
-  constexpr int Nobody = std::numeric_limits<int>::max();
-  const int mine = failure ? rank : Nobody;
-  int lowest = Nobody;
+  constexpr int NoRank = std::numeric_limits<int>::max();
+  const int mine = failure ? rank : NoRank;
+  int lowest = NoRank;
   checkMpi(MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce", rank);
-  if (lowest == Nobody) return;
+  if (lowest == NoRank) return;
   std::exception_ptr ofMpi;
   try {
     if (failure) std::rethrow_exception(failure);

@@ -7,8 +7,7 @@ namespace tributary::detail {
 
 /// Non-blocking consensus for monotone programs: T. Hoefler, C. Siebert, A. Lumsdaine, "Scalable
 /// Communication Protocols for Dynamic Sparse Data Exchange", PPoPP 2010,
-/// doi:10.1145/1693453.1693476 (NBX). Work is sent
-/// synchronously.
+/// doi:10.1145/1693453.1693476 (NBX). Work is sent synchronously.
 ///
 /// States of a rank: Working, until it is passive for the first time and starts a non-blocking
 /// barrier; Waiting, until the barrier is complete and the rank is passive.

@@ -225,7 +225,7 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   bool found = false;
   for (int iteration = 0; iteration < MostIterations && !found; ++iteration) {
     const V4 miss = polynomial(c, at.r[0], at.r[1], at.r[2]) - d;
-    // Some wedges end here, and others when rounding errors are all that is left.
+    // Also ends iterations whose changes are rounding errors only, as in some wedges.
     found = dot3(miss, miss) <= Exact * cell.length * cell.length;
     if (found) break;
     if (iteration == 0) {  // near the affine guess its map serves as well as the true inverse
