@@ -88,8 +88,8 @@ class SampleSort {
       phase_ = Phase::Exchanging;
     }
     if (phase_ == Phase::Exchanging && allToAll_.advance()) {
-      auto parcels = allToAll_.takeParcels();
-      errors_.attempt([&] { collect(std::move(parcels)); });
+      // After an error there may be parcels whose bytes have been moved to a message.
+      if (error().empty()) errors_.attempt([&] { collect(allToAll_.takeParcels()); });
       phase_ = Phase::Ended;
     }
     return phase_ == Phase::Ended;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -299,6 +300,44 @@ TEST(ReductionFaults, AValueThatCannotBeCopiedWhereverThatIs) {
     for (const std::string& error : errors) {
       EXPECT_EQ(error.find("cannot be copied") != std::string::npos, threw) << error;
     }
+  }
+}
+
+/// Has no memory for one of the messages that it sends on the topic Work, the one of a number.
+class WithoutMemory : public ForwardingTransport {
+ public:
+  WithoutMemory(Transport& inner, int number) : ForwardingTransport(inner), left_(number) {}
+
+  PendingSend send(int destination, Topic topic, Session session, SendMode mode,
+                   Bytes&& bytes) override {
+    if (topic == Topic::Work && left_-- == 0) throw std::bad_alloc();
+    return ForwardingTransport::send(destination, topic, session, mode, std::move(bytes));
+  }
+
+ private:
+  int left_;
+};
+
+TEST(ReductionFaults, ASortWithoutMemoryForAMessageSaysSo) {
+  // The messages of rank 2: a sample, then the first parcels of the all-to-all.
+  for (int number = 0; number < 2; ++number) {
+    SCOPED_TRACE(number);
+    const auto adversary = makeScriptedAdversary("");
+    const auto network = makeAdversarialNetwork(3, *adversary);
+    std::vector<std::string> errors(3);
+    EXPECT_EQ(
+        errorOf([&] {
+          network->run([&](Transport& transport) {
+            WithoutMemory poor(transport, number);
+            Transport& used = transport.rank() == 2 ? poor : transport;
+            errors[static_cast<std::size_t>(transport.rank())] = errorOf([&] {
+              (void)SampleSort<std::int64_t>(used, Assignment({1, 1, 1}), {3}).run({numbers(50)});
+            });
+          });
+        }),
+        "");
+    const std::string reason = "there is not enough memory; use more ranks, or smaller data";
+    EXPECT_EQ(errors, (std::vector<std::string>{"rank 2: " + reason, "rank 2: " + reason, reason}));
   }
 }
 
