@@ -2,33 +2,99 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "Regions/Pieces/ComponentPiece.h"
 #include "Regions/RangeRegions.h"
 
+#include "Tributary/Base/Box.h"
+#include "Tributary/Base/Fingerprint.h"
+#include "Tributary/Base/FixedSum.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Features/FeatureOverlap.h"
 
 class vtkDataArray;
 
 namespace tributary {
 
-/// Cells in regions, as samples.
+/// Consecutive cells of a row of a lattice in one region.
+struct RegionRun {
+  std::int64_t begin, end;
+  std::int64_t region;
+};
+
+/// The cells of a lattice along the axes that are in regions. On a lattice that stays, a cell
+/// overlaps itself: its regions are those of the runs, and no cell is searched.
+class LatticeCells {
+ public:
+  /// Whether a piece is a lattice each of whose cells has its centroid inside of it and a finite
+  /// measure.
+  static bool fits(const ComponentPiece& piece);
+
+  /// The cells in regions that are no ghosts. Local.
+  /// @param leaf    number of the data set
+  /// @param ofSet   the regions of the piece's sets
+  /// @pre fits(labeled.piece())
+  LatticeCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
+               const FactScales& scales);
+
+  /// The number of the data set.
+  std::size_t leaf() const { return leaf_; }
+  /// fingerprintOfMesh() of the data set.
+  const Fingerprint& mesh() const { return mesh_; }
+
+  /// Adds a sample for each cell: its centroid, and its measure or 1. Local.
+  void addSamples(std::vector<FeatureSample>& samples) const;
+  /// The same data set in the next step. Adds the overlaps of cells with themselves, and samples of
+  /// the cells whose centroids other data sets may contain, too. Local.
+  /// @param ofSet   the regions of the piece's sets
+  /// @param others  no other data set contains a place outside of these boxes
+  void addOverlaps(const LabeledPiece& next, const std::vector<RegionOfSet>& ofSet,
+                   const std::vector<Box>& others, std::vector<FeatureOverlap>& overlaps,
+                   std::vector<FeatureSample>& samples) const;
+
+ private:
+  /// Cells of the lattice, [begin, end) along each axis.
+  struct Part {
+    std::array<std::int64_t, 3> begin, end;
+  };
+
+  FixedSum volumeOf(std::int64_t cell) const;
+  FixedSum volumeOf(std::int64_t begin, std::int64_t end) const;
+  /// The cells whose centroids are in a box.
+  Part partIn(const Box& box) const;
+  void addSamples(const RegionRun& run, std::vector<FeatureSample>& samples) const;
+
+  std::size_t leaf_;
+  Fingerprint mesh_;
+  StraightLattice lattice_;
+  FixedScale scale_;
+  bool hasMeasure_;
+  std::vector<RegionRun> runs_;  // ascending
+};
+
+/// The cells of a step that are in regions and are no ghosts.
 struct CellSamples {
+  /// Of the data sets that are not in `lattices`: the centroid and measure of each cell, or 1 if no
+  /// cell of the domain has a measure.
   std::vector<FeatureSample> samples;
   /// The flow velocity at each sample, or none.
   std::vector<std::array<double, 3>> velocities;
+  std::vector<LatticeCells> lattices;
+
+  /// A sample for each cell, also of the lattices. Local.
+  [[nodiscard]] std::vector<FeatureSample> all() const;
 };
 
-/// Adds a sample for each cell in a region that is not a ghost cell: its centroid and measure, or 1
-/// if no cell of the domain has a measure. Local.
+/// Adds the cells of a data set. Local.
+/// @param leaf      number of the data set
 /// @param ofSet     the regions of the piece's sets
 /// @param velocity  vectors of the data set's cells or points, or null; the velocity of a cell is
 ///                  the mean of those of its points
 /// @param atCells   whether `velocity` is an array of cells
-void addSamples(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
-                const FactScales& scales, vtkDataArray* velocity, bool atCells,
-                CellSamples& result);
+void addCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
+              const FactScales& scales, vtkDataArray* velocity, bool atCells, CellSamples& result);
 
 }  // namespace tributary

@@ -113,9 +113,14 @@ class RegionTracking final : public FeatureTracking {
 
   bool findStepRegions(const RunContext& context, const FeatureTrackerSettings& settings,
                        vtkDataObject* input);
-  void addSamplesOf(std::size_t leaf, const FeatureTrackerSettings& settings,
-                    CellSamples& cells) const;
+  void addCellsOf(std::size_t leaf, const FeatureTrackerSettings& settings,
+                  CellSamples& cells) const;
   void findSearches();
+  std::vector<Box> boxesOfOthers(std::size_t leaf, const std::vector<FeatureReach>& reaches,
+                                 int rank) const;
+  void addSteadyOverlaps(const CellSamples& before, const std::vector<FeatureReach>& reaches,
+                         int rank, std::vector<FeatureOverlap>& overlaps,
+                         std::vector<FeatureSample>& samples) const;
   std::vector<FeatureOverlap> overlapsWith(const Moment& before, Transport& transport,
                                            const FeatureTrackerSettings& settings, double time);
   void track(Transport& transport, const FeatureTrackerSettings& settings, double time);
@@ -155,9 +160,9 @@ bool RegionTracking::findStepRegions(const RunContext& context,
   return !context.agreeOnAbort(step_.regions().aborted);
 }
 
-/// Local. Adds the samples of a leaf's cells, for the next step.
-void RegionTracking::addSamplesOf(std::size_t n, const FeatureTrackerSettings& settings,
-                                  CellSamples& cells) const {
+/// Local. Adds a leaf's cells, for the next step.
+void RegionTracking::addCellsOf(std::size_t n, const FeatureTrackerSettings& settings,
+                                CellSamples& cells) const {
   const Leaf& leaf = step_.leaves[n];
   vtkDataArray* velocity = nullptr;
   int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
@@ -171,8 +176,8 @@ void RegionTracking::addSamplesOf(std::size_t n, const FeatureTrackerSettings& s
           "that all data sets have with Velocity, or "
           "another Motion");
   }
-  addSamples(*step_.regions().labeled[n], step_.regionsOf(n), step_.regions().scales, velocity,
-             association == vtkDataObject::FIELD_ASSOCIATION_CELLS, cells);
+  addCells(n, *step_.regions().labeled[n], step_.regionsOf(n), step_.regions().scales, velocity,
+           association == vtkDataObject::FIELD_ASSOCIATION_CELLS, cells);
 }
 
 /// Local. Makes a search in each data set, unless there is one of the same points and cells.
@@ -186,25 +191,61 @@ void RegionTracking::findSearches() {
   }
 }
 
+/// Local. Outside of these boxes there are no cells of data sets other than a leaf.
+std::vector<Box> RegionTracking::boxesOfOthers(std::size_t leaf,
+                                               const std::vector<FeatureReach>& reaches,
+                                               int rank) const {
+  std::vector<Box> boxes;
+  for (std::size_t r = 0; r < reaches.size(); ++r)
+    if (static_cast<int>(r) != rank)
+      boxes.insert(boxes.end(), reaches[r].boxes.begin(), reaches[r].boxes.end());
+  for (std::size_t n = 0; n < searches_.size(); ++n)
+    if (n != leaf) boxes.push_back(searches_[n]->box());
+  return boxes;
+}
+
+/// Local. The overlaps on lattices that stay, and samples of the other lattices' cells.
+void RegionTracking::addSteadyOverlaps(const CellSamples& before,
+                                       const std::vector<FeatureReach>& reaches, int rank,
+                                       std::vector<FeatureOverlap>& overlaps,
+                                       std::vector<FeatureSample>& samples) const {
+  for (const LatticeCells& lattice : before.lattices) {
+    const std::size_t n = lattice.leaf();
+    if (n < searches_.size() && searches_[n]->mesh() == lattice.mesh())
+      lattice.addOverlaps(*step_.regions().labeled[n], step_.regionsOf(n),
+                          boxesOfOthers(n, reaches, rank), overlaps, samples);
+    else
+      lattice.addSamples(samples);
+  }
+  // Memory is only needed for both kinds of samples if there are both kinds of data sets.
+  if (!samples.empty()) samples.insert(samples.end(), before.samples.begin(), before.samples.end());
+}
+
 /// Collective. The overlaps of the regions of the step before with those of this one.
 std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, Transport& transport,
                                                          const FeatureTrackerSettings& settings,
                                                          double time) {
   const bool moves = settings.usesVelocity || settings.tracking.motion != FeatureMotion::None;
-  std::vector<FeatureSample> moved;
   std::vector<Box> boxes;
   collectively(transport, [&] {
-    if (moves) moved = before.cells.samples;
-    for (std::size_t i = 0; moves && i < before.cells.velocities.size(); ++i)
-      for (std::size_t a = 0; a < 3; ++a)
-        moved[i].place[a] += before.cells.velocities[i][a] * (time - before.time);
     findSearches();
     for (const auto& search : searches_) boxes.push_back(search->box());
   });
-  if (moves) moved = step_.graph->moved(moved, time);
-  const std::vector<FeatureSample>& earlier = moves ? moved : before.cells.samples;
+  const std::vector<FeatureReach> reaches = gatherReaches(transport, boxes);
+  std::vector<FeatureOverlap> steady;
+  std::vector<FeatureSample> samples;
+  collectively(transport, [&] {
+    if (!moves) return addSteadyOverlaps(before.cells, reaches, transport.rank(), steady, samples);
+    samples = before.cells.all();
+    for (std::size_t i = 0; i < before.cells.velocities.size(); ++i)
+      for (std::size_t a = 0; a < 3; ++a)
+        samples[i].place[a] += before.cells.velocities[i][a] * (time - before.time);
+  });
+  if (moves) samples = step_.graph->moved(samples, time);
+  const std::vector<FeatureSample>& earlier =
+      moves || !samples.empty() ? samples : before.cells.samples;
   // On a mesh that stays, the places of cells that do not move are searched for again.
-  return findOverlaps(transport, earlier, boxes, [&](const std::array<double, 3>& place) {
+  const auto featureAt = [&](const std::array<double, 3>& place) {
     std::int64_t least = -1;
     for (std::size_t n = 0; n < searches_.size(); ++n) {
       const LabeledPiece& labeled = *step_.regions().labeled[n];
@@ -215,7 +256,10 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
       }
     }
     return least;
-  });
+  };
+  std::vector<FeatureOverlap> overlaps = findOverlaps(transport, earlier, reaches, featureAt);
+  collectively(transport, [&] { overlaps.insert(overlaps.end(), steady.begin(), steady.end()); });
+  return overlaps;
 }
 
 /// Collective. Adds the step after now_.
@@ -235,12 +279,7 @@ void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& s
     step.total = regions.numbered.table.total;
     for (const RegionFacts& facts : regions.numbered.table.regions)
       step.features.push_back({weightOf(facts, regions.scales), centroidOf(facts, regions.scales)});
-    std::size_t most = 0;
-    for (const auto& labeled : regions.labeled)
-      labeled->visitOwnCells(
-          [&](std::int64_t begin, std::int64_t end, std::uint32_t) { most += index(end - begin); });
-    cells.samples.reserve(most);
-    for (std::size_t n = 0; n < step_.leaves.size(); ++n) addSamplesOf(n, settings, cells);
+    for (std::size_t n = 0; n < step_.leaves.size(); ++n) addCellsOf(n, settings, cells);
   });
   step_.tracked = step_.graph->advance(step, std::move(overlaps), now_.scale);
   history_.add(transport, step_.tracked, time);
@@ -269,16 +308,10 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
   const ShownRange& range = step_.ranges.front();
   std::vector<std::int64_t> regions;
   collectively(transport, [&] {
-    for (const auto* arrays : {&range.cells, &range.points}) {
-      for (const auto& array : *arrays) {
-        const vtkIdType* values = array->GetPointer(0);
-        visitRuns(values, array->GetNumberOfTuples(), [&](vtkIdType begin, vtkIdType) {
-          const vtkIdType region = values[begin];
-          if (region >= 0 && (regions.empty() || regions.back() != region))
-            regions.push_back(region);
-        });
-      }
-    }
+    regions = range.atSharedPoints;
+    for (const auto& ofSet : range.regions.numbered.ofSet)
+      for (const RegionOfSet& set : ofSet)
+        if (set.number >= 0) regions.push_back(set.number);
     std::sort(regions.begin(), regions.end());
     regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
   });
@@ -341,7 +374,7 @@ Bytes RegionTracking::save() const {
   for (const Moment* moment : {&before_, &now_}) {
     writer.value(static_cast<std::uint64_t>(moment->graph.size()));
     for (const Bytes& part : moment->graph) writer.range(part);
-    writer.range(moment->cells.samples).range(moment->cells.velocities);
+    writer.range(moment->cells.all()).range(moment->cells.velocities);
   }
   history_.save(writer);
   return writer.take();

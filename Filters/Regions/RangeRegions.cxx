@@ -97,9 +97,11 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
   return regions;
 }
 
-void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
-                  const std::vector<std::vector<char>>& isSelected,
-                  const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points) {
+std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDomain& domain,
+                                       RangeRegions& regions,
+                                       const std::vector<std::vector<char>>& isSelected,
+                                       const std::vector<vtkIdType*>& cells,
+                                       const std::vector<vtkIdType*>& points) {
   const std::size_t count = regions.labeled.size();
   std::vector<std::vector<RegionAtPoint>> shared;
   std::vector<RegionCount> counts;
@@ -127,15 +129,19 @@ void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegi
     }
   });
   const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);
+  std::vector<std::int64_t> shown;
   collectively(transport, [&] {
     counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
     for (std::size_t n = 0; n < count; ++n) {
       if (!points[n]) continue;
-      for (const PointLabel& label : settled.labels[n])
+      for (const PointLabel& label : settled.labels[n]) {
         regions.labeled[n]->writeShared(label.point, label.region, points[n]);
+        if (shown.empty() || shown.back() != label.region) shown.push_back(label.region);
+      }
     }
   });
   addPoints(transport, regions.numbered.table, std::move(counts));
+  return shown;
 }
 
 }  // namespace tributary

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -48,8 +49,12 @@ std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& sca
 /// @param isSelected     for each piece, for each set
 /// @param cells, points  for each piece, an array with one value per cell and one per point, or
 ///                       null
-void writeRegions(Transport& transport, const ComponentDomain& domain, RangeRegions& regions,
-                  const std::vector<std::vector<char>>& isSelected,
-                  const std::vector<vtkIdType*>& cells, const std::vector<vtkIdType*>& points);
+/// @return the regions at points that other pieces have too, which may be those of other pieces
+///         only; in any order, more than once
+std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDomain& domain,
+                                       RangeRegions& regions,
+                                       const std::vector<std::vector<char>>& isSelected,
+                                       const std::vector<vtkIdType*>& cells,
+                                       const std::vector<vtkIdType*>& points);
 
 }  // namespace tributary

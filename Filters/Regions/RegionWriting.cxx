@@ -97,7 +97,7 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
       points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
     }
   });
-  writeRegions(transport, domain, range.regions, isSelected, cells, points);
+  range.atSharedPoints = writeRegions(transport, domain, range.regions, isSelected, cells, points);
 }
 
 std::string nameOfRange(std::size_t range) {

@@ -5,6 +5,7 @@
 #include <vtkSmartPointer.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct ShownRange {
   RegionSelection selection;
   /// For each leaf, the values at its cells and points, or null.
   std::vector<vtkSmartPointer<vtkIdTypeArray>> cells, points;
+  /// The result of writeRegions().
+  std::vector<std::int64_t> atSharedPoints;
 };
 
 /// Collective. Makes the requested arrays of a range, and completes the numbers of points in its

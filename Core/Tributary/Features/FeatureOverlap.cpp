@@ -16,32 +16,24 @@ using Place = std::array<double, 3>;
 
 constexpr std::int64_t Nothing = std::numeric_limits<std::int64_t>::max();
 
-/// The boxes of one rank, and their bounding box.
-struct Reach {
-  Box all;
-  std::vector<Box> boxes;
+}  // namespace
 
-  void add(const Box& box) {
-    if (box.empty()) return;
-    if (boxes.empty()) all = box;
-    for (std::size_t a = 0; a < 3; ++a) {
-      all.lo[a] = std::min(all.lo[a], box.lo[a]);
-      all.hi[a] = std::max(all.hi[a], box.hi[a]);
-    }
-    boxes.push_back(box);
-  }
-  bool contains(const Place& place) const {
-    return !boxes.empty() && all.contains(place.data()) &&
-           std::any_of(boxes.begin(), boxes.end(),
-                       [&](const Box& box) { return box.contains(place.data()); });
-  }
-};
+void FeatureReach::add(const Box& box) {
+  if (box.empty()) return;
+  include(all, box);
+  boxes.push_back(box);
+}
 
-/// Collective. The reach of each rank.
-std::vector<Reach> reachesOf(Transport& transport, const std::vector<Box>& boxes) {
+bool FeatureReach::contains(const Place& place) const {
+  return all.contains(place.data()) && std::any_of(boxes.begin(), boxes.end(), [&](const Box& box) {
+           return box.contains(place.data());
+         });
+}
+
+std::vector<FeatureReach> gatherReaches(Transport& transport, const std::vector<Box>& boxes) {
   std::vector<std::int64_t> counts;
   const std::vector<Box> all = allgatherv(transport, boxes, &counts);
-  std::vector<Reach> reaches;
+  std::vector<FeatureReach> reaches;
   collectively(transport, [&] {
     reaches.resize(counts.size());
     std::size_t at = 0;
@@ -50,8 +42,6 @@ std::vector<Reach> reachesOf(Transport& transport, const std::vector<Box>& boxes
   });
   return reaches;
 }
-
-}  // namespace
 
 void addUp(std::vector<FeatureOverlap>& overlaps) {
   const auto key = [](const FeatureOverlap& o) { return std::tie(o.before, o.after, o.motion); };
@@ -68,9 +58,9 @@ void addUp(std::vector<FeatureOverlap>& overlaps) {
 }
 
 std::vector<FeatureOverlap> findOverlaps(
-    Transport& transport, Span<const FeatureSample> samples, const std::vector<Box>& boxes,
+    Transport& transport, Span<const FeatureSample> samples,
+    const std::vector<FeatureReach>& reaches,
     const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt) {
-  const std::vector<Reach> reaches = reachesOf(transport, boxes);
   std::vector<std::int64_t> found;
   std::vector<std::vector<std::size_t>> asked;  // samples that each rank is asked about
   ErrorCollector errors;

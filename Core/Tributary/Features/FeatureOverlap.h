@@ -30,18 +30,33 @@ struct FeatureOverlap {
   FixedSum volume;
 };
 
+/// The boxes of one rank, outside of which it has no features, and their bounding box.
+struct FeatureReach {
+  Box all;
+  std::vector<Box> boxes;
+
+  /// Adds a box, unless it is empty.
+  void add(const Box& box);
+  [[nodiscard]] bool contains(const std::array<double, 3>& place) const;
+};
+
+/// Returns the reach of each rank, the same on all ranks. Collective.
+/// @param boxes  of this rank
+[[nodiscard]] std::vector<FeatureReach> gatherReaches(Transport& transport,
+                                                      const std::vector<Box>& boxes);
+
 /// Finds the features of a step that contain samples of the step before, on any rank. Collective.
-/// Memory is proportional to a rank's samples and the samples that other ranks ask about; each rank
-/// stores the boxes of all ranks.
+/// Memory is proportional to a rank's samples and the samples that other ranks ask about.
 ///
 /// Throws Error on all ranks if `featureAt` throws on one or a message is malformed.
-/// @param boxes      of this rank: `featureAt` finds no feature outside of them
+/// @param reaches    of all ranks; `featureAt` finds no feature outside of that of this rank
 /// @param featureAt  local: the lowest number of the features on this rank that contain a place, -1
 ///                   if there is none; a place on the border of two features is in both
 /// @return the overlaps of this rank's samples, sorted, each (before, motion, after) once. Their
 ///         sum over the ranks does not depend on the distribution of samples and features.
 [[nodiscard]] std::vector<FeatureOverlap> findOverlaps(
-    Transport& transport, Span<const FeatureSample> samples, const std::vector<Box>& boxes,
+    Transport& transport, Span<const FeatureSample> samples,
+    const std::vector<FeatureReach>& reaches,
     const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt);
 
 /// Adds up overlaps of the same features and motion, and sorts them by (before, after, motion).

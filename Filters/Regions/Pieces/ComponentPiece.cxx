@@ -20,9 +20,9 @@ SharedPoints::SharedPoints(std::vector<std::int64_t> points, std::vector<EntityK
   }
 }
 
-std::int64_t SharedPoints::find(std::int64_t point) const {
-  if (!contains(point)) return -1;
+std::int64_t SharedPoints::countBefore(std::int64_t point) const {
   const std::size_t word = index(point >> 6);
+  if (word >= bits_.size()) return static_cast<std::int64_t>(points_.size());
   const std::uint64_t below = bits_[word] & ((std::uint64_t(1) << (point & 63)) - 1);
   return before_[word] + __builtin_popcountll(below);
 }
@@ -51,6 +51,11 @@ void LabeledPiece::visitOwnCells(const VisitCells& visit) const {
     const std::uint32_t set = setOfCell(c);
     if (set != NoSet && !piece_.isGhost(c)) visit(c, c + 1, set);
   }
+}
+
+void LabeledPiece::visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const {
+  for (std::int64_t c = begin; c < end; ++c)
+    if (const std::uint32_t set = setOfCell(c); set != NoSet) visit(c, c + 1, set);
 }
 
 std::vector<std::uint32_t> LabeledPiece::setsOfShared() const {

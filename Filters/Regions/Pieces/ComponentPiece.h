@@ -15,6 +15,7 @@
 #include "Common/Leaves.h"
 #include "Regions/DomainRules.h"
 #include "Regions/Pieces/CellValues.h"
+#include "Regions/Pieces/StraightLattice.h"
 
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/Index.h"
@@ -62,7 +63,9 @@ class SharedPoints {
     return !bits_.empty() && (bits_[index(point >> 6)] >> (point & 63) & 1) != 0;
   }
   /// Position of a point in points(), -1 if the point is not shared.
-  std::int64_t find(std::int64_t point) const;
+  std::int64_t find(std::int64_t point) const { return contains(point) ? countBefore(point) : -1; }
+  /// The number of shared points below a number in [0, number of points].
+  std::int64_t countBefore(std::int64_t point) const;
 
  private:
   std::vector<std::int64_t> points_;
@@ -126,6 +129,8 @@ class ComponentPiece {
   virtual bool isGhost(std::int64_t) const { return false; }
   /// Not for hyper trees.
   virtual CellSize sizeOf(std::int64_t) const { return {}; }
+  /// The lattice of its cells, if they are along the axes; otherwise null.
+  virtual const StraightLattice* straight() const { return nullptr; }
 
   virtual NeighborPiece outline() const = 0;
   /// Finds what other pieces may have too.
@@ -189,6 +194,8 @@ class LabeledPiece {
   /// Calls `visit(begin, end, set)` for the cells in range that are no ghosts, in ascending order:
   /// those of [begin, end) are in the set. Not for hyper trees.
   virtual void visitOwnCells(const VisitCells& visit) const;
+  /// The same for the cells in range among [begin, end), ghosts included.
+  virtual void visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const;
   /// The sets of the connections, in the order of SharedPiece::connectionKeys().
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
   /// All sets at the shared points, each once.

@@ -43,8 +43,8 @@ Extremes LabeledLattice::extremes(const std::vector<MeasuredValues>& arrays) con
   for (const double bound : bounds)
     if (std::isfinite(bound)) extremes.coordinate = std::max(extremes.coordinate, std::abs(bound));
   extremes.values.resize(arrays.size(), 0);
-  if (lattice_.uniform_) extremes.measure = lattice_.sizeOf(0).measure;
-  if (lattice_.uniform_ && arrays.empty()) return extremes;
+  if (lattice_.isUniform()) extremes.measure = lattice_.sizeOf(0).measure;
+  if (lattice_.isUniform() && arrays.empty()) return extremes;
   std::int64_t ids[8];
   visitRuns([&](const Run& run, std::int64_t row) {
     ownCells(run, row, [&](std::int64_t begin, std::int64_t end) {
@@ -118,12 +118,8 @@ LabeledLattice::Moments LabeledLattice::momentsOf(const FactScales& scales) cons
   moments.measure = scales.measure.fixed(one);
   const double weight = scales.hasMeasure ? one : 1;
   for (std::size_t a = 0; a < 3; ++a) {
-    const std::vector<double>& axis = lattice_.axes_[a];
-    for (std::int64_t i = 0; i < lattice_.cells_[a]; ++i) {
-      const double lo = axis[index(i)];
-      const double middle = lattice_.isFlat(a) ? lo : 0.5 * (lo + axis[index(i + 1)]);
-      moments.ofCells[a].push_back(scales.moment.fixed(weight * middle));
-    }
+    for (std::int64_t i = 0; i < lattice_.cells_[a]; ++i)
+      moments.ofCells[a].push_back(scales.moment.fixed(weight * lattice_.straight_->middle(a, i)));
   }
   for (const FixedSum moment : moments.ofCells[0])
     moments.columns.push_back(moments.columns.back() + moment);
@@ -139,7 +135,7 @@ void LabeledLattice::addBounds(const Stretch& stretch, RegionFacts& set) const {
   const std::array<std::int64_t, 3> from = {stretch.begin, stretch.j, stretch.k};
   const std::array<std::int64_t, 3> to = {stretch.end, stretch.j + 1, stretch.k + 1};
   for (std::size_t a = 0; a < 3; ++a) {
-    const std::vector<double>& axis = lattice_.axes_[a];
+    const std::vector<double>& axis = lattice_.straight_->axes[a];
     set.lo[a] = std::min(set.lo[a], axis[index(from[a])]);
     set.hi[a] = std::max(set.hi[a], axis[index(lattice_.isFlat(a) ? from[a] : to[a])]);
   }
@@ -154,7 +150,7 @@ void LabeledLattice::addCells(const Stretch& stretch, const FactScales& scales,
     const CellSize size = lattice_.sizeOf(cell);
     const double weight = scales.hasMeasure ? size.measure : 1;
     const int corners = lattice_.cornersOf(cell, ids);
-    if (!lattice_.uniform_) {
+    if (!lattice_.isUniform()) {
       set.measure += scales.measure.fixed(size.measure);
       for (std::size_t a = 0; a < 3; ++a)
         set.moment[a] += scales.moment.fixed(weight * size.centroid[a]);
@@ -179,7 +175,7 @@ BlockFacts LabeledLattice::facts(const FactScales& scales,
   facts.sets.resize(labels_.sets);
   facts.values.resize(labels_.sets * arrays.size());
   Moments moments;
-  if (lattice_.uniform_) moments = momentsOf(scales);
+  if (lattice_.isUniform()) moments = momentsOf(scales);
   const DomainRules::Cells order = lattice_.rules_.cells;
   // Whether the first cell of a row has the least key of the row.
   const bool ordered = order == DomainRules::Cells::Structured ||
@@ -191,10 +187,10 @@ BlockFacts LabeledLattice::facts(const FactScales& scales,
       const Stretch stretch{begin, end, row, j, k};
       set.cells += end - begin;
       if (lattice_.straight_) addBounds(stretch, set);
-      if (lattice_.uniform_) moments.add(begin, end, j, k, set);
+      if (lattice_.isUniform()) moments.add(begin, end, j, k, set);
       for (std::int64_t i = begin; i < (ordered ? begin + 1 : end); ++i)
         set.key = std::min(set.key, keyOf(i, row, set.key));
-      if (lattice_.uniform_ && arrays.empty()) return;
+      if (lattice_.isUniform() && arrays.empty()) return;
       addCells(stretch, scales, arrays, set, facts.values.data() + run.set * arrays.size());
     });
   });

@@ -28,7 +28,6 @@ LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
     points_[a] = std::int64_t(extent_[2 * a + 1]) - extent_[2 * a] + 1;
     cells_[a] = std::max<std::int64_t>(points_[a] - 1, 1);
   }
-  straight_ = isAlongAxes(leaf_.dataSet);
   auto* amr = vtkImageData::SafeDownCast(leaf_.dataSet);
   for (std::size_t a = 0; a < 3; ++a) {
     start_[a] = extent_[2 * a];
@@ -38,7 +37,7 @@ LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
     start_[a] = std::llround((amr->GetOrigin()[a] + extent_[2 * a] * spacing - rules_.origin[a]) /
                              rules_.finest[a]);
   }
-  setAxes();
+  setCells();
   hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
     return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
   });
@@ -46,21 +45,23 @@ LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
     cellIds_ = exactIds(leaf_.dataSet->GetCellData()->GetGlobalIds());
 }
 
-void LatticePiece::setAxes() {
-  if (auto* image = vtkImageData::SafeDownCast(leaf_.dataSet); image && straight_) {
-    uniform_ = true;
+void LatticePiece::setCells() {
+  const bool isStraight = isAlongAxes(leaf_.dataSet);
+  if (auto* image = vtkImageData::SafeDownCast(leaf_.dataSet); image && isStraight) {
+    straight_.emplace().spacing.emplace();
     for (std::size_t a = 0; a < 3; ++a) {
-      spacing_[a] = image->GetSpacing()[a];
+      const double spacing = (*straight_->spacing)[a] = image->GetSpacing()[a];
       for (std::int64_t i = 0; i < points_[a]; ++i)
-        axes_[a].push_back(image->GetOrigin()[a] +
-                           static_cast<double>(extent_[2 * a] + i) * spacing_[a]);
+        straight_->axes[a].push_back(image->GetOrigin()[a] +
+                                     static_cast<double>(extent_[2 * a] + i) * spacing);
     }
-  } else if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf_.dataSet); grid && straight_) {
+  } else if (auto* grid = vtkRectilinearGrid::SafeDownCast(leaf_.dataSet); grid && isStraight) {
+    straight_.emplace();
     vtkDataArray* axes[3] = {grid->GetXCoordinates(), grid->GetYCoordinates(),
                              grid->GetZCoordinates()};
     for (std::size_t a = 0; a < 3; ++a)
       for (vtkIdType i = 0; i < axes[a]->GetNumberOfTuples(); ++i)
-        axes_[a].push_back(axes[a]->GetComponent(i, 0));
+        straight_->axes[a].push_back(axes[a]->GetComponent(i, 0));
   } else {
     coordinatesArray_ = coordinatesOf(leaf_.dataSet);
     coordinates_ = Coordinates(coordinatesArray_);
@@ -95,19 +96,7 @@ int LatticePiece::cornersOf(std::int64_t cell, std::int64_t* ids) const {
 
 CellSize LatticePiece::sizeOf(std::int64_t cell) const {
   if (!sizes_.empty()) return sizes_[index(cell)];
-  if (straight_) {
-    const Index3 first = {cell % cells_[0], cell / cells_[0] % cells_[1],
-                          cell / (cells_[0] * cells_[1])};
-    CellSize size;
-    size.measure = isFlat(0) && isFlat(1) && isFlat(2) ? 0 : 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double lo = axes_[a][index(first[a])];
-      const double hi = isFlat(a) ? lo : axes_[a][index(first[a] + 1)];
-      size.centroid[a] = 0.5 * (lo + hi);
-      if (!isFlat(a)) size.measure *= uniform_ ? spacing_[a] : hi - lo;
-    }
-    return size;
-  }
+  if (straight_) return straight_->sizeOf(cell);
   std::int64_t ids[8];
   const int count = cornersOf(cell, ids);
   constexpr int Types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
@@ -140,8 +129,8 @@ NeighborPiece LatticePiece::outline() const {
       outline.box.lo[a] = static_cast<double>(start_[a]);
       outline.box.hi[a] = static_cast<double>(start_[a] + (points_[a] - 1) * stride_[a]);
     } else {
-      outline.box.lo[a] = axes_[a].front();
-      outline.box.hi[a] = axes_[a].back();
+      outline.box.lo[a] = straight_->axes[a].front();
+      outline.box.hi[a] = straight_->axes[a].back();
     }
   }
   return outline;
@@ -183,6 +172,20 @@ std::uint32_t LabeledLattice::setAt(std::int64_t i, std::int64_t row) const {
   if (after == first) return NoSet;
   const Run& run = *(after - 1);
   return i < run.end ? run.set : NoSet;
+}
+
+void LabeledLattice::visitCells(std::int64_t begin, std::int64_t end,
+                                const VisitCells& visit) const {
+  const std::int64_t width = lattice_.cells_[0];
+  for (std::int64_t row = begin / width; row * width < end; ++row) {
+    const std::int64_t first = row * width;
+    const auto last = labels_.runs.begin() + labels_.rowBegin[index(row + 1)];
+    auto run =
+        std::upper_bound(labels_.runs.begin() + labels_.rowBegin[index(row)], last, begin - first,
+                         [](std::int64_t i, const Run& other) { return i < other.end; });
+    for (; run != last && first + run->begin < end; ++run)
+      visit(std::max(begin, first + run->begin), std::min(end, first + run->end), run->set);
+  }
 }
 
 NearestPoints LabeledLattice::nearest(const std::array<double, 3>& where) const {

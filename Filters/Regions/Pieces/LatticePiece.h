@@ -40,6 +40,7 @@ class LatticePiece : public ComponentPiece {
     return hasGhosts_ && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
   CellSize sizeOf(std::int64_t cell) const override;
+  const StraightLattice* straight() const override { return straight_ ? &*straight_ : nullptr; }
   NeighborPiece outline() const override;
 
  private:
@@ -57,12 +58,16 @@ class LatticePiece : public ComponentPiece {
     return (k * cells_[1] + j) * cells_[0] + i;
   }
   bool isFlat(std::size_t axis) const { return points_[axis] == 1; }
+  /// Whether all cells are of one size.
+  bool isUniform() const { return straight_ && straight_->spacing; }
 
-  void setAxes();
+  void setCells();
   /// The corners of a cell as VTK orders those of a vertex, line, quadrilateral or hexahedron.
   int cornersOf(std::int64_t cell, std::int64_t* ids) const;
   std::array<double, 3> at(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    if (straight_) return {axes_[0][index(i)], axes_[1][index(j)], axes_[2][index(k)]};
+    if (straight_)
+      return {straight_->axes[0][index(i)], straight_->axes[1][index(j)],
+              straight_->axes[2][index(k)]};
     return coordinates_[pointAt(i, j, k)];
   }
 
@@ -109,10 +114,7 @@ class LatticePiece : public ComponentPiece {
   Index3 stride_{1, 1, 1};  // of its points there
   LatticeSize points_{};
   LatticeSize cells_{};
-  bool straight_ = false;  // along the axes, with increasing coordinates
-  bool uniform_ = false;   // and all cells of one size
-  std::array<std::vector<double>, 3> axes_;
-  std::array<double, 3> spacing_{1, 1, 1};
+  std::optional<StraightLattice> straight_;  // unless it is curvilinear
   vtkSmartPointer<vtkDataArray> coordinatesArray_;
   Coordinates coordinates_;
   std::vector<std::uint8_t> flags_;
@@ -153,6 +155,7 @@ class LabeledLattice : public LabeledPiece {
     return setAt(cell % lattice_.cells_[0], cell / lattice_.cells_[0]);
   }
   void visitOwnCells(const VisitCells& visit) const override;
+  void visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const override;
   std::vector<std::uint32_t> setsOfConnections() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const override;

@@ -32,7 +32,7 @@ std::vector<std::int64_t> LatticePiece::pointsIn(Span<const NeighborPiece> other
         first[a] = lo <= 0 ? 0 : (lo + stride_[a] - 1) / stride_[a];
         end[a] = hi < 0 ? 0 : std::min(hi / stride_[a] + 1, points_[a]);
       } else {
-        const auto& axis = axes_[a];
+        const auto& axis = straight_->axes[a];
         first[a] = std::lower_bound(axis.begin(), axis.end(), box.lo[a]) - axis.begin();
         end[a] = std::upper_bound(axis.begin(), axis.end(), box.hi[a]) - axis.begin();
       }

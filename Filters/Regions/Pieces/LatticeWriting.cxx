@@ -17,21 +17,21 @@ void LabeledLattice::cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) c
 }
 
 /// @param sets  Out: sets[n][i] is a set of the n-th different region at point i of the row.
-/// @return the number of regions of the point that has the most, or 1
+/// @return the number of regions of the point that has the most
 std::size_t LabeledLattice::setsOfRow(std::int64_t j, std::int64_t k, const RegionOutput& output,
                                       SetsOfRow& sets) const {
   const auto same = [&](std::uint32_t a, std::uint32_t b) {
     return a == b || output.numberOf[a] == output.numberOf[b];
   };
   const std::size_t length = index(lattice_.points_[0]);
-  std::size_t depth = 1;
-  sets[0].assign(length, NoSet);
+  std::size_t depth = 0;
   const std::int64_t reach = lattice_.isFlat(0) ? 0 : 1;
   const bool single = lattice_.rules_.through == Through::Points && !lattice_.rules_.withLabels;
   cellRowsAt(j, k, [&](std::int64_t row) {
     for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
       const Run& run = labels_.runs[index(r)];
       const std::size_t end = index(run.end + reach);
+      if (depth == 0) sets[depth++].assign(length, NoSet);
       if (single) {  // whatever set is here is the only one
         std::fill(sets[0].begin() + run.begin, sets[0].begin() + run.end + reach, run.set);
         continue;
@@ -55,33 +55,25 @@ void LabeledLattice::writeRow(std::int64_t j, std::int64_t k, RegionOutput& outp
   const std::size_t length = index(lattice_.points_[0]);
   const std::size_t depth = setsOfRow(j, k, output, sets);
   const std::int64_t first = lattice_.pointAt(0, j, k);
-  const auto count = [&](std::uint32_t set, std::int64_t points) {
-    if (isConcurrent)
-      __atomic_fetch_add(&output.pointsOfSet[set], points, __ATOMIC_RELAXED);
-    else
-      output.pointsOfSet[set] += points;
-  };
+  vtkIdType* const points = output.points ? output.points + first : nullptr;
+  if (depth == 0 && points) std::fill_n(points, length, -1);
   for (std::size_t n = 0; n < depth; ++n) {
-    std::uint32_t last = NoSet;
-    std::int64_t run = 0;
-    vtkIdType shown = -1;
-    for (std::size_t i = 0; i < length; ++i) {
-      const std::uint32_t set = sets[n][i];
-      if (set != last) {
-        if (last != NoSet) count(last, run);
-        run = 0;
-        last = set;
-        shown = set == NoSet ? -1 : output.shownOf[set];
-      }
-      run += !points_.contains(first + static_cast<std::int64_t>(i)) ? 1 : 0;
-      if (!output.points) continue;
-      vtkIdType& out = output.points[first + static_cast<std::int64_t>(i)];
-      if (n == 0)
-        out = shown;
-      else if (shown >= 0 && (out < 0 || shown < out))
-        out = shown;
+    for (std::size_t begin = 0, end = 0; begin < length; begin = end) {
+      const std::uint32_t set = sets[n][begin];
+      while (end < length && sets[n][end] == set) ++end;
+      const vtkIdType shown = set == NoSet ? -1 : output.shownOf[set];
+      if (points && n == 0) std::fill(points + begin, points + end, shown);
+      for (std::size_t i = begin; points && n > 0 && shown >= 0 && i < end; ++i)
+        if (points[i] < 0 || shown < points[i]) points[i] = shown;
+      if (set == NoSet) continue;
+      const auto from = static_cast<std::int64_t>(begin), to = static_cast<std::int64_t>(end);
+      const std::int64_t own =
+          to - from - (points_.countBefore(first + to) - points_.countBefore(first + from));
+      if (isConcurrent)
+        __atomic_fetch_add(&output.pointsOfSet[set], own, __ATOMIC_RELAXED);
+      else
+        output.pointsOfSet[set] += own;
     }
-    if (last != NoSet) count(last, run);
   }
 }
 

@@ -339,7 +339,8 @@ class Picture {
     for (std::int64_t j = 0; j < Size; ++j)
       if (isRow(transport, seed, j))
         boxes.push_back({{0, double(j), -1}, {double(Size), double(j + 1), 1}});
-    return findOverlaps(transport, earlier, boxes, [&](const Place& place) {
+    const auto reaches = gatherReaches(transport, boxes);
+    return findOverlaps(transport, earlier, reaches, [&](const Place& place) {
       // A place on a border is in the squares of both sides, as far as they are this rank's.
       std::int64_t least = -1;
       for (const double dx : {0.0, -1.0}) {
@@ -810,7 +811,8 @@ void comparePlaces(Transport& transport, std::uint64_t seed) {
     if (least >= 0) expected[{sample.feature, least, sample.motion}] += sample.volume;
     if (mix(random) % ranks == here) samples.push_back(sample);
   }
-  const auto overlaps = findOverlaps(transport, samples, boxes, [&](const Place& place) {
+  const auto reaches = gatherReaches(transport, boxes);
+  const auto overlaps = findOverlaps(transport, samples, reaches, [&](const Place& place) {
     std::int64_t least = -1;
     for (const std::int64_t s : mine)
       if (boxOf(s).contains(place.data()) && featureOf(s) >= 0 &&
@@ -836,8 +838,9 @@ TEST(FeatureOverlap, AnErrorOfOneRankEndsItOnAll) {
   onRanks(3, [](Transport& transport) {
     const std::vector<FeatureSample> samples = {{{0.5, 0.5, 0}, 0, 0, 1}};
     const std::vector<Box> boxes = {{{0, 0, 0}, {1, 1, 0}}};
+    const auto reaches = gatherReaches(transport, boxes);
     const std::string error = errorOf([&] {
-      (void)findOverlaps(transport, samples, boxes, [&](const Place&) -> std::int64_t {
+      (void)findOverlaps(transport, samples, reaches, [&](const Place&) -> std::int64_t {
         if (transport.rank() == transport.size() - 1) throw Error("no such cell");
         return 0;
       });

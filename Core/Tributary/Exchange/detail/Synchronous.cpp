@@ -11,8 +11,9 @@ namespace {
 /// States: Stepping (calls blocks) -> Sending (until all synchronous sends of this round are
 /// matched) -> Reducing (an all-reduce of "this rank has work in the next round"). No rank leaves
 /// Reducing before all ranks have entered it. So all messages of the round are then matched
-/// (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010). The exchange ends when no rank has work.
-/// Batches of the next round from a faster rank are kept until this rank begins that round.
+/// (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010, doi:10.1145/1693453.1693476). The exchange
+/// ends when no rank has work. Batches of the next round from a faster rank are kept until this
+/// rank begins that round.
 class Synchronous : public ScheduleMachine {
  public:
   explicit Synchronous(const ScheduleInputs& inputs) : ScheduleMachine(inputs, nullptr) {
