@@ -53,7 +53,7 @@ function (_tributary_register name ranks)
 endfunction ()
 
 # tributary_add_core_test(<Name> SOURCES <file>... [RANKS <n>...] [WIDE <n>...] [MPI_ONLY]
-#                         [LIBRARIES <target>...] [LABEL <label>])
+#                         [LIBRARIES <target>...] [LABEL <label>] [THREADED <filter>])
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
 # Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. The numbers
@@ -62,16 +62,17 @@ endfunction ()
 # ranks are left to the ordinary build: above 2 with address sanitizer, above 1 with thread sanitizer
 # (MPI itself is not instrumented). With address sanitizer one rank is Loopback's, as
 # <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs, whose one rank is MPI's).
-# With thread sanitizer only programs that start threads are built, those with Support/Threads.h: it has
-# nothing to see in the others.
+# With thread sanitizer only programs that start threads are built, those with Support/Threads.h, and only
+# their tests of the GoogleTest filter THREADED run (all without it): it has nothing to see in the others.
 function (tributary_add_core_test name)
-  cmake_parse_arguments(arg "MPI_ONLY" "LABEL" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "MPI_ONLY" "LABEL;THREADED" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT (arg_RANKS OR arg_WIDE))
     message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
   endif ()
   if (arg_MPI_ONLY AND NOT TRIBUTARY_WITH_MPI)
     return ()
   endif ()
+  set(arguments)
   if (TRIBUTARY_SANITIZE MATCHES "thread")
     set(threads)
     foreach (source IN LISTS arg_SOURCES)
@@ -80,6 +81,9 @@ function (tributary_add_core_test name)
     endforeach ()
     if (NOT threads)
       return ()
+    endif ()
+    if (arg_THREADED)
+      set(arguments "--gtest_filter=${arg_THREADED}")
     endif ()
   endif ()
   if (NOT arg_LABEL)
@@ -111,7 +115,7 @@ function (tributary_add_core_test name)
         list(APPEND labels Wide)
       endif ()
       _tributary_register("${name}" "${ranks}"
-        COMMAND "$<TARGET_FILE:${name}>" LABELS ${labels})
+        COMMAND "$<TARGET_FILE:${name}>" ${arguments} LABELS ${labels})
     endif ()
   endforeach ()
 endfunction ()
