@@ -39,6 +39,12 @@ void visitRegions(const LabeledPiece& labeled, const std::vector<RegionOfSet>& o
   });
 }
 
+/// Makes room for more samples, at least twice as many as before.
+void reserveMore(std::size_t count, std::vector<FeatureSample>& samples) {
+  count += samples.size();
+  if (count > samples.capacity()) samples.reserve(std::max(count, 2 * samples.capacity()));
+}
+
 /// Adds a volume to the last overlap, if that is of the same regions, or adds an overlap.
 void addOverlap(std::int64_t before, std::int64_t after, FixedSum volume,
                 std::vector<FeatureOverlap>& overlaps) {
@@ -77,39 +83,57 @@ LatticeCells::LatticeCells(std::size_t leaf, const LabeledPiece& labeled,
       hasMeasure_(scales.hasMeasure) {
   visitRegions(labeled, ofSet, [&](std::int64_t begin, std::int64_t end, std::int64_t region) {
     runs_.push_back({begin, end, region});
+    size_ += index(end - begin);
   });
 }
 
-FixedSum LatticeCells::volumeOf(std::int64_t cell) const {
-  return scale_.fixed(hasMeasure_ ? lattice_.sizeOf(cell).measure : 1);
+Box LatticeCells::bounds() const {
+  Box bounds;
+  for (std::size_t a = 0; a < 3; ++a) {
+    bounds.lo[a] = lattice_.axes[a].front();
+    bounds.hi[a] = lattice_.axes[a].back();
+  }
+  return bounds;
+}
+
+FixedSum LatticeCells::volumeOf(const CellSize& size) const {
+  return scale_.fixed(hasMeasure_ ? size.measure : 1);
 }
 
 FixedSum LatticeCells::volumeOf(std::int64_t begin, std::int64_t end) const {
-  if (!hasMeasure_ || lattice_.spacing) return volumeOf(begin) * (end - begin);
+  if (!hasMeasure_ || lattice_.spacing) return volumeOf(lattice_.sizeOf(begin)) * (end - begin);
   FixedSum volume = 0;
-  for (std::int64_t c = begin; c < end; ++c) volume += volumeOf(c);
+  for (std::int64_t c = begin; c < end; ++c) volume += volumeOf(lattice_.sizeOf(c));
   return volume;
 }
 
 void LatticeCells::addSamples(const RegionRun& run, std::vector<FeatureSample>& samples) const {
-  for (std::int64_t c = run.begin; c < run.end; ++c)
-    samples.push_back({lattice_.sizeOf(c).centroid, run.region, 0, volumeOf(c)});
+  for (std::int64_t c = run.begin; c < run.end; ++c) {
+    const CellSize size = lattice_.sizeOf(c);
+    samples.push_back({size.centroid, run.region, 0, volumeOf(size)});
+  }
 }
 
 void LatticeCells::addSamples(std::vector<FeatureSample>& samples) const {
-  std::size_t count = samples.size();
-  for (const RegionRun& run : runs_) count += index(run.end - run.begin);
-  samples.reserve(count);
+  reserveMore(size_, samples);
   for (const RegionRun& run : runs_) addSamples(run, samples);
 }
 
 LatticeCells::Part LatticeCells::partIn(const Box& box) const {
   Part part;
   for (std::size_t a = 0; a < 3; ++a) {
-    std::int64_t& begin = part.begin[a] = 0;
-    std::int64_t& end = part.end[a] = lattice_.cells(a);
-    while (begin < end && !(lattice_.middle(a, begin) >= box.lo[a])) ++begin;
-    while (begin < end && !(lattice_.middle(a, end - 1) <= box.hi[a])) --end;
+    // The first cell whose middle is not below `from`, or is above it.
+    const auto firstCell = [&](double from, bool above) {
+      std::int64_t low = 0, high = lattice_.cells(a);
+      while (low < high) {
+        const std::int64_t number = low + (high - low) / 2;
+        const double middle = lattice_.middle(a, number);
+        (above ? middle > from : middle >= from) ? high = number : low = number + 1;
+      }
+      return low;
+    };
+    part.begin[a] = firstCell(box.lo[a], false);
+    part.end[a] = firstCell(box.hi[a], true);
   }
   return part;
 }
@@ -124,16 +148,20 @@ void LatticeCells::addOverlaps(const LabeledPiece& next, const std::vector<Regio
     if (part.begin[0] < part.end[0] && part.begin[1] < part.end[1] && part.begin[2] < part.end[2])
       shared.push_back(part);
   }
-  // From the left, so that a row is left to right, too.
+  // From left to right, as the sweep over a run.
   std::sort(shared.begin(), shared.end(),
             [](const Part& a, const Part& b) { return a.begin[0] < b.begin[0]; });
-  const auto overlapItself = [&](std::int64_t begin, std::int64_t end, std::int64_t region) {
-    next.visitCells(begin, end, [&](std::int64_t from, std::int64_t to, std::uint32_t set) {
-      if (ofSet[set].number >= 0)
-        addOverlap(region, ofSet[set].number, volumeOf(from, to), overlaps);
-    });
+  std::int64_t region = -1;  // of the run
+  const LabeledPiece::VisitCells addOwn = [&](std::int64_t begin, std::int64_t end,
+                                              std::uint32_t set) {
+    if (ofSet[set].number >= 0)
+      addOverlap(region, ofSet[set].number, volumeOf(begin, end), overlaps);
+  };
+  const auto overlapItself = [&](std::int64_t begin, std::int64_t end) {
+    if (begin < end) next.visitCells(begin, end, addOwn);
   };
   for (const RegionRun& run : runs_) {
+    region = run.region;
     const auto [i, j, k] = lattice_.placeOf(run.begin);
     const std::int64_t first = run.begin - i;  // of the row
     std::int64_t begin = run.begin;
@@ -141,16 +169,20 @@ void LatticeCells::addOverlaps(const LabeledPiece& next, const std::vector<Regio
       if (j < part.begin[1] || j >= part.end[1] || k < part.begin[2] || k >= part.end[2]) continue;
       const std::int64_t from = std::clamp(first + part.begin[0], begin, run.end);
       const std::int64_t to = std::clamp(first + part.end[0], from, run.end);
-      overlapItself(begin, from, run.region);
-      addSamples({from, to, run.region}, samples);
+      overlapItself(begin, from);
+      addSamples({from, to, region}, samples);
       begin = to;
     }
-    overlapItself(begin, run.end, run.region);
+    overlapItself(begin, run.end);
   }
 }
 
 std::vector<FeatureSample> CellSamples::all() const {
-  std::vector<FeatureSample> all = samples;
+  std::size_t count = samples.size();
+  for (const LatticeCells& lattice : lattices) count += lattice.size();
+  std::vector<FeatureSample> all;
+  all.reserve(count);
+  all.insert(all.end(), samples.begin(), samples.end());
   for (const LatticeCells& lattice : lattices) lattice.addSamples(all);
   return all;
 }
@@ -162,12 +194,11 @@ void addCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<R
     result.lattices.emplace_back(leaf, labeled, ofSet, scales);
     return;
   }
-  std::size_t count = result.samples.size();
+  std::size_t count = 0;
   visitRegions(labeled, ofSet, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     count += index(end - begin);
   });
-  if (count > result.samples.capacity())
-    result.samples.reserve(std::max(count, 2 * result.samples.capacity()));
+  reserveMore(count, result.samples);
   vtkNew<vtkIdList> points;
   visitRegions(labeled, ofSet, [&](std::int64_t begin, std::int64_t end, std::int64_t region) {
     for (std::int64_t c = begin; c < end; ++c) {

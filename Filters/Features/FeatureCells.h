@@ -12,7 +12,6 @@
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/Fingerprint.h"
 #include "Tributary/Base/FixedSum.h"
-#include "Tributary/Base/Span.h"
 #include "Tributary/Features/FeatureOverlap.h"
 
 class vtkDataArray;
@@ -42,6 +41,10 @@ class LatticeCells {
 
   /// The number of the data set.
   std::size_t leaf() const { return leaf_; }
+  /// The number of cells.
+  std::size_t size() const { return size_; }
+  /// Of the data set's points.
+  [[nodiscard]] Box bounds() const;
   /// fingerprintOfMesh() of the data set.
   const Fingerprint& mesh() const { return mesh_; }
 
@@ -50,7 +53,7 @@ class LatticeCells {
   /// The same data set in the next step. Adds the overlaps of cells with themselves, and samples of
   /// the cells whose centroids other data sets may contain, too. Local.
   /// @param ofSet   the regions of the piece's sets
-  /// @param others  no other data set contains a place outside of these boxes
+  /// @param others  no other data set has a cell in bounds() that is outside of these boxes
   void addOverlaps(const LabeledPiece& next, const std::vector<RegionOfSet>& ofSet,
                    const std::vector<Box>& others, std::vector<FeatureOverlap>& overlaps,
                    std::vector<FeatureSample>& samples) const;
@@ -61,13 +64,15 @@ class LatticeCells {
     std::array<std::int64_t, 3> begin, end;
   };
 
-  FixedSum volumeOf(std::int64_t cell) const;
+  /// Of one cell, and of the cells [begin, end).
+  FixedSum volumeOf(const CellSize& size) const;
   FixedSum volumeOf(std::int64_t begin, std::int64_t end) const;
   /// The cells whose centroids are in a box.
   Part partIn(const Box& box) const;
   void addSamples(const RegionRun& run, std::vector<FeatureSample>& samples) const;
 
   std::size_t leaf_;
+  std::size_t size_ = 0;
   Fingerprint mesh_;
   StraightLattice lattice_;
   FixedScale scale_;

@@ -13,7 +13,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "Common/DataVersion.h"
 #include "Common/FreshArray.h"
@@ -29,6 +31,7 @@
 #include "Regions/RegionSettings.h"
 #include "Regions/RegionWriting.h"
 
+#include "Tributary/Base/Box.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/FixedSum.h"
 #include "Tributary/Base/Index.h"
@@ -82,6 +85,13 @@ void visitRuns(const vtkIdType* values, vtkIdType count, Visit&& visit) {
   }
 }
 
+/// Whether two boxes have a point in common. False for boxes with coordinates that are no numbers.
+bool meet(const Box& a, const Box& b) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (!(std::max(a.lo[i], b.lo[i]) <= std::min(a.hi[i], b.hi[i]))) return false;
+  return true;
+}
+
 class RegionTracking final : public FeatureTracking {
  public:
   bool addStep(const RunContext& context, const FeatureTrackerSettings& settings,
@@ -116,8 +126,8 @@ class RegionTracking final : public FeatureTracking {
   void addCellsOf(std::size_t leaf, const FeatureTrackerSettings& settings,
                   CellSamples& cells) const;
   void findSearches();
-  std::vector<Box> boxesOfOthers(std::size_t leaf, const std::vector<FeatureReach>& reaches,
-                                 int rank) const;
+  std::vector<Box> boxesOfOthers(const LatticeCells& lattice,
+                                 const std::vector<FeatureReach>& reaches, int rank) const;
   void addSteadyOverlaps(const CellSamples& before, const std::vector<FeatureReach>& reaches,
                          int rank, std::vector<FeatureOverlap>& overlaps,
                          std::vector<FeatureSample>& samples) const;
@@ -191,20 +201,25 @@ void RegionTracking::findSearches() {
   }
 }
 
-/// Local. Outside of these boxes there are no cells of data sets other than a leaf.
-std::vector<Box> RegionTracking::boxesOfOthers(std::size_t leaf,
+/// Local. The boxes of all other data sets that meet a lattice.
+std::vector<Box> RegionTracking::boxesOfOthers(const LatticeCells& lattice,
                                                const std::vector<FeatureReach>& reaches,
                                                int rank) const {
+  const Box bounds = lattice.bounds();
   std::vector<Box> boxes;
+  const auto add = [&](const Box& box) {
+    if (meet(box, bounds)) boxes.push_back(box);
+  };
   for (std::size_t r = 0; r < reaches.size(); ++r)
-    if (static_cast<int>(r) != rank)
-      boxes.insert(boxes.end(), reaches[r].boxes.begin(), reaches[r].boxes.end());
+    if (static_cast<int>(r) != rank && meet(reaches[r].all, bounds))
+      std::for_each(reaches[r].boxes.begin(), reaches[r].boxes.end(), add);
   for (std::size_t n = 0; n < searches_.size(); ++n)
-    if (n != leaf) boxes.push_back(searches_[n]->box());
+    if (n != lattice.leaf()) add(searches_[n]->box());
   return boxes;
 }
 
-/// Local. The overlaps on lattices that stay, and samples of the other lattices' cells.
+/// Local. Adds the overlaps of cells of lattices that stay with themselves.
+/// @param samples  Out: those that have to be searched, or none if these are `before.samples`
 void RegionTracking::addSteadyOverlaps(const CellSamples& before,
                                        const std::vector<FeatureReach>& reaches, int rank,
                                        std::vector<FeatureOverlap>& overlaps,
@@ -213,11 +228,12 @@ void RegionTracking::addSteadyOverlaps(const CellSamples& before,
     const std::size_t n = lattice.leaf();
     if (n < searches_.size() && searches_[n]->mesh() == lattice.mesh())
       lattice.addOverlaps(*step_.regions().labeled[n], step_.regionsOf(n),
-                          boxesOfOthers(n, reaches, rank), overlaps, samples);
+                          boxesOfOthers(lattice, reaches, rank), overlaps, samples);
     else
       lattice.addSamples(samples);
   }
-  // Memory is only needed for both kinds of samples if there are both kinds of data sets.
+  addUp(overlaps);
+  // A copy is needed only if there are both kinds of data sets.
   if (!samples.empty()) samples.insert(samples.end(), before.samples.begin(), before.samples.end());
 }
 

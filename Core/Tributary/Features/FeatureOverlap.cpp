@@ -19,7 +19,8 @@ constexpr std::int64_t Nothing = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 void FeatureReach::add(const Box& box) {
-  if (box.empty()) return;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (!(box.lo[a] <= box.hi[a])) return;
   include(all, box);
   boxes.push_back(box);
 }

@@ -35,7 +35,7 @@ struct FeatureReach {
   Box all;
   std::vector<Box> boxes;
 
-  /// Adds a box, unless it is empty.
+  /// Adds a box, unless it is empty or has coordinates that are no numbers.
   void add(const Box& box);
   [[nodiscard]] bool contains(const std::array<double, 3>& place) const;
 };

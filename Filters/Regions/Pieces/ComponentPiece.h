@@ -194,7 +194,7 @@ class LabeledPiece {
   /// Calls `visit(begin, end, set)` for the cells in range that are no ghosts, in ascending order:
   /// those of [begin, end) are in the set. Not for hyper trees.
   virtual void visitOwnCells(const VisitCells& visit) const;
-  /// The same for the cells in range among [begin, end), ghosts included.
+  /// The same for the cells in range among [begin, end), ghosts included. @pre begin < end
   virtual void visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const;
   /// The sets of the connections, in the order of SharedPiece::connectionKeys().
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;

@@ -9,12 +9,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "Common/CellLists.h"
 #include "Common/CellSize.h"
 #include "Regions/Pieces/ComponentPiece.h"
+#include "Regions/Pieces/StraightLattice.h"
 
 #include "Tributary/Components/LatticeLabels.h"
 
@@ -114,7 +116,7 @@ class LatticePiece : public ComponentPiece {
   Index3 stride_{1, 1, 1};  // of its points there
   LatticeSize points_{};
   LatticeSize cells_{};
-  std::optional<StraightLattice> straight_;  // unless it is curvilinear
+  std::optional<StraightLattice> straight_;  // if it is along the axes, with increasing coordinates
   vtkSmartPointer<vtkDataArray> coordinatesArray_;
   Coordinates coordinates_;
   std::vector<std::uint8_t> flags_;

@@ -16,6 +16,7 @@ from vtkmodules.vtkCommonDataModel import (
     VTK_XY_PLANE,
     vtkAMRBox,
     vtkCellArray,
+    vtkDataSetAttributes,
     vtkImageData,
     vtkMultiBlockDataSet,
     vtkOverlappingAMR,
@@ -95,6 +96,9 @@ def pieces(film, mesh, step, time, count, turn):
     for holder in range(count):
         slab = (holder + step * turn) % count
         first, end = slab * n // count, (slab + 1) * n // count
+        if mesh == "layers":
+            yield _layers(FILMS[film], time, first, end, n, WIDTH / n)
+            continue
         x, y = (0.5 * (e[1:] + e[:-1]) for e in (along[0][first : end + 1], along[1]))
         x, y = np.meshgrid(x, y)
         filled = FILMS[film](x, y, time)
@@ -161,6 +165,23 @@ def _image(first, end, n, width):
     image = vtkImageData()
     image.SetExtent(first, end, 0, n, 0, 0)
     image.SetSpacing(width, width, 1)
+    return image
+
+
+def _layers(film, time, first, end, n, width, layers=3):
+    """An image of several layers with one ghost cell on both sides, except at the ends."""
+    lowest, highest = max(first - 1, 0), min(end + 1, n)
+    image = vtkImageData()
+    image.SetExtent(lowest, highest, 0, n, 0, layers)
+    image.SetSpacing(width, width, width)
+    column = np.arange(lowest, highest)
+    x, y = np.meshgrid((column + 0.5) * width, (np.arange(n) + 0.5) * width)
+    filled = np.stack([film(x, y, time + 0.25 * layer) for layer in range(layers)])
+    ghosts = np.broadcast_to((column < first) | (column >= end), filled.shape)
+    for name, values, kind in (("filled", filled, np.float64), ("vtkGhostType", ghosts, np.uint8)):
+        array = numpy_to_vtk(values.astype(kind).ravel(), deep=1)
+        array.SetName(name)
+        image.GetCellData().AddArray(array)
     return image
 
 
@@ -281,11 +302,12 @@ def source(simple, film, mesh, times, count=0, turn=1):
 def _bounds(leaf):
     """The bounds of each cell (n x 6)."""
     if leaf.IsA("vtkImageData") and not leaf.IsA("vtkUniformGrid"):
-        first, end, _, n, _, _ = leaf.GetExtent()
+        first, end, _, n, _, layers = leaf.GetExtent()
         width = leaf.GetSpacing()[0]
-        x, y = np.meshgrid(np.arange(first, end) * width, np.arange(n) * width)
-        x, y, z = x.ravel(), y.ravel(), np.zeros(x.size)
-        return np.stack([x, x + width, y, y + width, z, z], axis=-1)
+        z, y, x = np.meshgrid(*(width * np.arange(*along) for along in ((max(layers, 1),), (n,), (first, end))),
+                              indexing="ij")
+        high = width if layers else 0
+        return np.stack([x, x + width, y, y + width, z, z + high], axis=-1).reshape(-1, 6)
     if not leaf.IsA("vtkUnstructuredGrid"):
         box = [0.0] * 6
         boxes = []
@@ -300,7 +322,7 @@ def _bounds(leaf):
 
 
 def cells(data):
-    """Bounds, RegionId and TrackId of each cell of the data sets of this rank (n x 8)."""
+    """Bounds, RegionId and TrackId of each cell of the data sets of this rank that is no ghost (n x 8)."""
     parts = [np.zeros((0, 8))]
     iterator = data.NewIterator()
     iterator.InitTraversal()
@@ -308,7 +330,11 @@ def cells(data):
         leaf = iterator.GetCurrentDataObject()
         iterator.GoToNextItem()
         numbers = [vtk_to_numpy(leaf.GetCellData().GetArray(a)) for a in ("RegionId", "TrackId")]
-        parts.append(np.column_stack([_bounds(leaf), *numbers]))
+        rows = np.column_stack([_bounds(leaf), *numbers])
+        ghosts = leaf.GetCellData().GetArray("vtkGhostType") if leaf.IsA("vtkImageData") else None
+        # A grid of a hierarchy shows its refined cells in no region.
+        own = vtk_to_numpy(ghosts) & vtkDataSetAttributes.DUPLICATECELL == 0 if ghosts else slice(None)
+        parts.append(rows[own])
     return np.concatenate(parts)
 
 
