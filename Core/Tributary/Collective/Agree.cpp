@@ -26,6 +26,7 @@ ErrorReport unpacked(const Bytes& bytes) {
   Reader reader(bytes);
   ErrorReport report;
   report.text = reader.text();
+  if (report.text.empty()) refuseMessage("an error without a text");
   const int kind = reader.value<int>();
   if (kind < 0 || kind > static_cast<int>(ErrorKind::Internal))
     refuseMessage("an error of unknown kind");

@@ -55,13 +55,15 @@ void forPoints(const GridExtent& e, Visit&& visit) {
 
 class GridSpace : public SimplicialSpace {
  public:
-  GridSpace(Transport& transport, const Assignment& assignment, GridAxes axes,
-            std::vector<GridExtent> extents, const std::array<int, 3>& used, int dimension)
+  /// @param extents, all  of the blocks of this rank, and of all blocks
+  GridSpace(const Transport& transport, const Assignment& assignment, GridAxes axes,
+            std::vector<GridExtent> extents, std::vector<GridExtent> all,
+            const std::array<int, 3>& used, int dimension)
       : SimplicialSpace(assignment, dimension, used),
         coordinates_(std::move(axes.coordinates)),
         first_(assignment.first(transport.rank())),
         mine_(std::move(extents)),
-        all_(allgatherv(transport, mine_)) {
+        all_(std::move(all)) {
     for (std::size_t a = 0; a < 3; ++a)
       size_[a] = static_cast<std::int64_t>(coordinates_[a].size());
     std::vector<std::int64_t> count;
@@ -366,9 +368,18 @@ std::unique_ptr<SimplicialSpace> makeGridSpace(Transport& transport, const Assig
   // Ranks with different grids would number points differently.
   if (!sameOnAllRanks(transport, std::move(sizes)))
     throw Error("grid: ranks gave grids of different sizes; give the same axes on all ranks");
-  auto space = std::make_unique<GridSpace>(transport, assignment, std::move(axes),
-                                           std::move(extents), used, dimension);
-  collectively(transport, [&] { space->checkOverlaps(); });
+  ErrorCollector errors;
+  std::vector<GridExtent> all = allgatherv(transport, Span<const GridExtent>(extents), errors,
+                                           [&](int rank) { return assignment.count(rank); });
+  std::unique_ptr<GridSpace> space;
+  errors.attempt([&] {
+    if (errors.any()) return;
+    checkExtents(axes, all, assignment.total());
+    space = std::make_unique<GridSpace>(transport, assignment, std::move(axes), std::move(extents),
+                                        std::move(all), used, dimension);
+    space->checkOverlaps();
+  });
+  errors.agree(transport);
   return space;
 }
 

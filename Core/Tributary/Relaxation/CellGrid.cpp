@@ -26,10 +26,10 @@ void forEachRow(const CellRange& cells, const CellRange& box, Visit&& visit) {
 void checkPartition(const std::vector<CellRange>& boxes, const std::array<std::int64_t, 3>& size,
                     int rank, const char* cells, const char* grid) {
   const auto ofRank = [&](std::size_t r) { return cells + (" of rank " + std::to_string(r)); };
-  // Before cells are counted, so that their number does not overflow.
+  // Before cells are counted, so that no number of them overflows.
   for (std::size_t r = 0; r < boxes.size(); ++r)
     for (std::size_t a = 0; a < 3; ++a)
-      if (boxes[r].along(a) > 0 && (boxes[r].lo[a] < 0 || boxes[r].hi[a] > size[a]))
+      if (boxes[r].hi[a] > boxes[r].lo[a] && (boxes[r].lo[a] < 0 || boxes[r].hi[a] > size[a]))
         throw Error(ofRank(r) + " are not in the " + grid);
   std::int64_t count = 0;
   for (std::size_t r = 0; r < boxes.size(); ++r) {

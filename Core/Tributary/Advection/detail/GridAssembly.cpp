@@ -94,6 +94,7 @@ WholeGrid makeGrid(int number, const GridModel& model, std::int64_t coordinates)
     axis.inverse = 1 / spacing;
     axis.origin = model.first.origin[a] + spacing * first;
     axis.slack = 1e-6 * spacing;
+    if (axis.cells < 0) refuseMessage("a grid without points");
     if (!axis.uniform && axis.cells >= coordinates) refuseGap(number);
     if (!axis.uniform)
       axis.coordinates.assign(index(axis.cells) + 1, std::numeric_limits<double>::quiet_NaN());

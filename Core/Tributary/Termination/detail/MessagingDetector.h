@@ -12,6 +12,12 @@
 
 namespace tributary::detail {
 
+/// Adds to a counter. A damaged message may hold any number: the sum wraps around.
+inline void addTo(std::int64_t& counter, std::int64_t more) {
+  counter = static_cast<std::int64_t>(static_cast<std::uint64_t>(counter) +
+                                      static_cast<std::uint64_t>(more));
+}
+
 /// Common part of the detectors that send messages. Every message has the number of its detection,
 /// so that a rank can defer messages that a faster rank sends in the next one. No rank is further
 /// ahead: a detection cannot end without all ranks. The rank that decides announces termination

@@ -42,8 +42,8 @@ class RingAps : public SummingRing<Token> {
       token = {1, 0, 0};
       return;
     }
-    token.sends += sends_;
-    token.receipts += receipts_;
+    addTo(token.sends, sends_);
+    addTo(token.receipts, receipts_);
   }
 
   Token nextPass(Token&&) const override { return Token(); }

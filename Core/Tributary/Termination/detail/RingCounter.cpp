@@ -87,7 +87,7 @@ class RingCounter : public RingDetector<Token> {
 
   void add(Token& token) {
     for (std::size_t i = 0; i < counters_.size(); ++i) {
-      token.counters[i] += std::exchange(counters_[i], 0);
+      addTo(token.counters[i], std::exchange(counters_[i], 0));
     }
     if (!std::exchange(added_, true)) ++token.ranks;
   }

@@ -69,8 +69,8 @@ class RingFlag : public SummingRing<Token> {
       token = {token.origin, 1, 0, 0};
       return;
     }
-    token.sends += sends_;
-    token.receipts += receipts_;
+    addTo(token.sends, sends_);
+    addTo(token.receipts, receipts_);
   }
 
   Token nextPass(Token&&) const override { return {rank(), 0, 0, 0}; }

@@ -16,7 +16,7 @@ bool allZero(const std::vector<std::int64_t>& counts) {
 }
 
 void add(std::vector<std::int64_t>& sum, const std::vector<std::int64_t>& counts) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counts[i];
+  for (std::size_t i = 0; i < sum.size(); ++i) addTo(sum[i], counts[i]);
 }
 
 void clear(std::vector<std::int64_t>& counts) {
