@@ -371,14 +371,16 @@ std::unique_ptr<SimplicialSpace> makeGridSpace(Transport& transport, const Assig
   ErrorCollector errors;
   std::vector<GridExtent> all = allgatherv(transport, Span<const GridExtent>(extents), errors,
                                            [&](int rank) { return assignment.count(rank); });
-  std::unique_ptr<GridSpace> space;
-  errors.attempt([&] {
-    if (errors.any()) return;
-    checkExtents(axes, all, assignment.total());
-    space = std::make_unique<GridSpace>(transport, assignment, std::move(axes), std::move(extents),
-                                        std::move(all), used, dimension);
-    space->checkOverlaps();
-  });
+  std::unique_ptr<SimplicialSpace> space;
+  if (!errors.any()) {
+    errors.attempt([&] {
+      checkExtents(axes, all, assignment.total());
+      auto made = std::make_unique<GridSpace>(transport, assignment, std::move(axes),
+                                              std::move(extents), std::move(all), used, dimension);
+      made->checkOverlaps();
+      space = std::move(made);
+    });
+  }
   errors.agree(transport);
   return space;
 }

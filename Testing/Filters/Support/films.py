@@ -332,7 +332,6 @@ def cells(data):
         numbers = [vtk_to_numpy(leaf.GetCellData().GetArray(a)) for a in ("RegionId", "TrackId")]
         rows = np.column_stack([_bounds(leaf), *numbers])
         ghosts = leaf.GetCellData().GetArray("vtkGhostType") if leaf.IsA("vtkImageData") else None
-        # A grid of a hierarchy shows its refined cells in no region.
         own = vtk_to_numpy(ghosts) & vtkDataSetAttributes.DUPLICATECELL == 0 if ghosts else slice(None)
         parts.append(rows[own])
     return np.concatenate(parts)
