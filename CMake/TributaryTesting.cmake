@@ -52,22 +52,29 @@ function (_tributary_register name ranks)
       "${TRIBUTARY_MPI_ENVIRONMENT};${TRIBUTARY_SANITIZER_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction ()
 
-# tributary_add_core_test(<Name> SOURCES <file>... [RANKS <n>...] [WIDE <n>...] [MPI_ONLY]
+# tributary_add_core_test(<Name> SOURCES <file>... [DISTRIBUTED] [RANKS <n>...] [WIDE <n>...] [MPI_ONLY]
 #                         [LIBRARIES <target>...] [LABEL <label>] [THREADED <filter>])
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
 # Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. The numbers
-# of WIDE get the label Wide: they run with Utilities/test --all only. Without MPI
-# it runs on one rank, or not at all with MPI_ONLY. In a build with sanitizers the larger numbers of
-# ranks are left to the ordinary build: above 2 with address sanitizer, above 1 with thread sanitizer
-# (MPI itself is not instrumented). With address sanitizer one rank is Loopback's, as
-# <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs, whose one rank is MPI's).
-# With thread sanitizer only programs that start threads are built, those with Support/Threads.h, and only
-# their tests of the GoogleTest filter THREADED run (all without it): it has nothing to see in the others.
+# of WIDE get the label Wide: they run with Utilities/test --all only. DISTRIBUTED stands for RANKS 1 3 8
+# WIDE 2 4, or RANKS 1 2 in a build with sanitizers. Without MPI the program runs on one rank, or not at all
+# with MPI_ONLY. In a build with sanitizers the larger numbers of ranks are left to the ordinary build: above 2
+# with address sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented). With address
+# sanitizer one rank is Loopback's, as <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs,
+# whose one rank is MPI's). With thread sanitizer only programs that start threads are built, those with
+# Support/Threads.h, and only their tests of the GoogleTest filter THREADED run (all without it): it has
+# nothing to see in the others.
 function (tributary_add_core_test name)
-  cmake_parse_arguments(arg "MPI_ONLY" "LABEL;THREADED" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "DISTRIBUTED;MPI_ONLY" "LABEL;THREADED" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
+  if (arg_DISTRIBUTED AND TRIBUTARY_SANITIZE)
+    list(APPEND arg_RANKS 1 2)
+  elseif (arg_DISTRIBUTED)
+    list(APPEND arg_RANKS 1 3 8)
+    list(APPEND arg_WIDE 2 4)
+  endif ()
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT (arg_RANKS OR arg_WIDE))
-    message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and RANKS")
+    message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and DISTRIBUTED or RANKS")
   endif ()
   if (arg_MPI_ONLY AND NOT TRIBUTARY_WITH_MPI)
     return ()
