@@ -57,8 +57,8 @@ endfunction ()
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
 # Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. The numbers
-# of WIDE get the label Wide: they run with Utilities/test --all only. DISTRIBUTED stands for RANKS 1 3 8
-# WIDE 2 4, or RANKS 1 2 in a build with sanitizers. Without MPI the program runs on one rank, or not at all
+# of WIDE get the label Wide: they run with Utilities/test --all only. DISTRIBUTED adds RANKS 1 3 8 and WIDE
+# 2 4; in a build with sanitizers RANKS 1 and WIDE 2. Without MPI the program runs on one rank, or not at all
 # with MPI_ONLY. In a build with sanitizers the larger numbers of ranks are left to the ordinary build: above 2
 # with address sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented). With address
 # sanitizer one rank is Loopback's, as <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs,
@@ -68,10 +68,14 @@ endfunction ()
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "DISTRIBUTED;MPI_ONLY" "LABEL;THREADED" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
   if (arg_DISTRIBUTED AND TRIBUTARY_SANITIZE)
-    list(APPEND arg_RANKS 1 2)
+    list(APPEND arg_RANKS 1)
+    list(APPEND arg_WIDE 2)
   elseif (arg_DISTRIBUTED)
     list(APPEND arg_RANKS 1 3 8)
     list(APPEND arg_WIDE 2 4)
+  endif ()
+  if (arg_RANKS AND arg_WIDE)
+    list(REMOVE_ITEM arg_WIDE ${arg_RANKS})
   endif ()
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES OR NOT (arg_RANKS OR arg_WIDE))
     message(FATAL_ERROR "tributary_add_core_test(${name}): give SOURCES and DISTRIBUTED or RANKS")

@@ -85,13 +85,6 @@ void visitRuns(const vtkIdType* values, vtkIdType count, Visit&& visit) {
   }
 }
 
-/// Whether two boxes have a point in common. False for boxes with coordinates that are no numbers.
-bool meet(const Box& a, const Box& b) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (!(std::max(a.lo[i], b.lo[i]) <= std::min(a.hi[i], b.hi[i]))) return false;
-  return true;
-}
-
 class RegionTracking final : public FeatureTracking {
  public:
   bool addStep(const RunContext& context, const FeatureTrackerSettings& settings,
@@ -208,10 +201,10 @@ std::vector<Box> RegionTracking::boxesOfOthers(const LatticeCells& lattice,
   const Box bounds = lattice.bounds();
   std::vector<Box> boxes;
   const auto add = [&](const Box& box) {
-    if (meet(box, bounds)) boxes.push_back(box);
+    if (intersects(box, bounds)) boxes.push_back(box);
   };
   for (std::size_t r = 0; r < reaches.size(); ++r)
-    if (static_cast<int>(r) != rank && meet(reaches[r].all, bounds))
+    if (static_cast<int>(r) != rank && intersects(reaches[r].all, bounds))
       std::for_each(reaches[r].boxes.begin(), reaches[r].boxes.end(), add);
   for (std::size_t n = 0; n < searches_.size(); ++n)
     if (n != lattice.leaf()) add(searches_[n]->box());

@@ -20,13 +20,6 @@ NeighborPiece neighborOf(const ComponentPiece& piece, double margin) {
   return outline;
 }
 
-bool touch(const Box& a, const Box& b) {
-  if (a.empty() || b.empty()) return false;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    if (a.lo[axis] > b.hi[axis] || b.lo[axis] > a.hi[axis]) return false;
-  return true;
-}
-
 /// Collective. Finds what the data sets share.
 void share(Transport& transport, ComponentDomain& domain, double margin) {
   std::vector<NeighborPiece> mine;
@@ -40,7 +33,7 @@ void share(Transport& transport, ComponentDomain& domain, double margin) {
     for (std::size_t n = 0; n < domain.pieces.size(); ++n) {
       std::vector<NeighborPiece> others;
       for (std::size_t b = 0; b < all.size(); ++b)
-        if (b != first + n && touch(all[b].box, mine[n].box)) others.push_back(all[b]);
+        if (b != first + n && intersects(all[b].box, mine[n].box)) others.push_back(all[b]);
       domain.shared.push_back(domain.pieces[n]->share(others, !domain.throughPoints));
       pointKeys.push_back(domain.shared[n]->points().keys());
       if (!domain.throughPoints) connectionKeys.push_back(domain.shared[n]->connectionKeys());

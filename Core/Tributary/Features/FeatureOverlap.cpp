@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -15,6 +16,12 @@ namespace {
 using Place = std::array<double, 3>;
 
 constexpr std::int64_t Nothing = std::numeric_limits<std::int64_t>::max();
+
+/// Volumes may come from a message.
+void add(FixedSum& sum, FixedSum volume) {
+  if (__builtin_add_overflow(sum, volume, &sum))
+    throw Error("the volumes of overlaps are larger than a sum can hold");
+}
 
 }  // namespace
 
@@ -51,7 +58,7 @@ void addUp(std::vector<FeatureOverlap>& overlaps) {
   std::size_t count = 0;
   for (const FeatureOverlap& overlap : overlaps) {
     if (count > 0 && key(overlaps[count - 1]) == key(overlap))
-      overlaps[count - 1].volume += overlap.volume;
+      add(overlaps[count - 1].volume, overlap.volume);
     else
       overlaps[count++] = overlap;
   }
@@ -101,7 +108,7 @@ std::vector<FeatureOverlap> findOverlaps(
         // Neighboring samples are often of the same features.
         if (!overlaps.empty() && overlaps.back().before == sample.feature &&
             overlaps.back().motion == sample.motion && overlaps.back().after == found[i])
-          overlaps.back().volume += sample.volume;
+          add(overlaps.back().volume, sample.volume);
         else
           overlaps.push_back({sample.feature, sample.motion, found[i], sample.volume});
       }

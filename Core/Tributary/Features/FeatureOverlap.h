@@ -60,7 +60,7 @@ struct FeatureReach {
     const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt);
 
 /// Adds up overlaps of the same features and motion, and sorts them by (before, after, motion).
-/// Local.
+/// Local. Throws Error if a volume is larger than a sum can hold, as in a damaged message.
 void addUp(std::vector<FeatureOverlap>& overlaps);
 
 }  // namespace tributary

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace tributary {
 namespace {
@@ -27,6 +30,29 @@ TEST(Box, IntersectionsHaveTheIndicesOfBoth) {
                     isIn(x, lows[n], highs[n], a) && isIn(x, lows[m], highs[m], a))
               << n << " and " << m << ", axis " << a << ", " << x;
     }
+}
+
+TEST(Box, BoxesMeetInAFaceButNotInNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Box unit{{0, 0, 0}, {1, 1, 1}};
+  EXPECT_TRUE(intersects(unit, unit));
+  EXPECT_TRUE(intersects(unit, {{-1, -1, -1}, {2, 2, 2}}));
+  EXPECT_TRUE(intersects({{0.2, 0.2, 0.2}, {0.3, 0.3, 0.3}}, unit));
+  for (std::size_t a = 0; a < 3; ++a) {
+    Box beside = unit;
+    beside.lo[a] = 1;
+    beside.hi[a] = 2;
+    EXPECT_TRUE(intersects(unit, beside)) << a;
+    beside.lo[a] = std::nextafter(1.0, 2.0);
+    EXPECT_FALSE(intersects(unit, beside)) << a;
+    EXPECT_FALSE(intersects(beside, unit)) << a;
+    Box unknown = unit;
+    unknown.hi[a] = nan;
+    EXPECT_FALSE(intersects(unit, unknown)) << a;
+    EXPECT_FALSE(intersects(unknown, unit)) << a;
+  }
+  EXPECT_FALSE(intersects(unit, {}));
+  EXPECT_FALSE(intersects({}, {{-2, -2, -2}, {2, 2, 2}}));
 }
 
 }  // namespace

@@ -834,6 +834,17 @@ TEST(FeatureOverlap, IsThatOfAllPlaces) {
             [&](Transport& transport) { comparePlaces(transport, seed); });
 }
 
+TEST(FeatureOverlap, VolumesThatASumCannotHoldAreRefused) {
+  const FixedSum half = FixedSum{1} << 126;
+  std::vector<FeatureOverlap> overlaps = {{0, 0, 1, half}, {0, 0, 1, half - 1}, {0, 0, 2, half}};
+  addUp(overlaps);
+  ASSERT_EQ(overlaps.size(), 2U);
+  EXPECT_TRUE(overlaps[0].volume == 2 * (half - 1) + 1);
+  overlaps.push_back({0, 0, 2, half});
+  EXPECT_NE(errorOf([&] { addUp(overlaps); }).find("larger than a sum can hold"),
+            std::string::npos);
+}
+
 TEST(FeatureOverlap, AnErrorOfOneRankEndsItOnAll) {
   onRanks(3, [](Transport& transport) {
     const std::vector<FeatureSample> samples = {{{0.5, 0.5, 0}, 0, 0, 1}};
