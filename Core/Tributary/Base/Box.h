@@ -22,8 +22,10 @@ struct Box {
 /// Whether two boxes have a point in common, on their boundaries included. False for boxes with
 /// coordinates that are no numbers.
 [[nodiscard]] inline bool intersects(const Box& one, const Box& other) {
-  for (std::size_t a = 0; a < 3; ++a)
-    if (!(std::max(one.lo[a], other.lo[a]) <= std::min(one.hi[a], other.hi[a]))) return false;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!(one.lo[a] <= one.hi[a] && other.lo[a] <= other.hi[a])) return false;
+    if (!(one.lo[a] <= other.hi[a] && other.lo[a] <= one.hi[a])) return false;
+  }
   return true;
 }
 
