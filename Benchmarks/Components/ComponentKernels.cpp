@@ -234,15 +234,15 @@ void measureComponentKernels(const ComponentKernelsOptions& options) {
       const std::string suffix = ", " + std::to_string(neighbors) + " neighbors";
       measure(field.name, "label" + suffix, "voxels", voxels, nothing, [&](Team& team) {
         return std::int64_t(
-            tributary::labelLattice(size, mask, through, nullptr, team.parallelFor()).sets);
+            tributary::labelLattice(size, mask, through, nullptr, team.parallelFor()).sets());
       });
       std::vector<std::uint32_t> out(values.size());
       const auto write = [&](const tributary::LatticeLabels& labels, Team& team) {
-        std::vector<std::uint32_t> numbers(labels.sets);
-        for (std::uint32_t i = 0; i < labels.sets; ++i) numbers[i] = i;
-        tributary::writeLabels<std::uint32_t>(labels, size, numbers, 0xffffffff, out.data(),
+        std::vector<std::uint32_t> numbers(labels.sets());
+        for (std::uint32_t i = 0; i < labels.sets(); ++i) numbers[i] = i;
+        tributary::writeLabels<std::uint32_t>(labels, numbers, 0xffffffff, out.data(),
                                               team.parallelFor());
-        return std::int64_t(labels.sets);
+        return std::int64_t(labels.sets());
       };
       measure(field.name, "label and write" + suffix, "voxels", voxels, nothing, [&](Team& team) {
         return write(tributary::labelLattice(size, mask, through, nullptr, team.parallelFor()),

@@ -135,56 +135,53 @@ void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool
 
 namespace {
 
-/// The columns of the table of regions.
+/// The columns of the table of regions, of a known number of rows.
 class RegionColumns {
  public:
   /// @param names  of the values that regions were measured by
-  explicit RegionColumns(const std::vector<std::string>& names) : values_(names.size()) {
-    id_->SetName("RegionId");
-    range_->SetName("Range");
-    cells_->SetName("Cells");
-    points_->SetName("Points");
-    measure_->SetName("Measure");
-    centroid_->SetName("Centroid");
-    centroid_->SetNumberOfComponents(3);
-    bounds_->SetName("Bounds");
-    bounds_->SetNumberOfComponents(6);
+  RegionColumns(vtkIdType rows, bool withRange, const std::vector<std::string>& names)
+      : values_(names.size()),
+        id_(freshArray<vtkIdTypeArray>("RegionId", 1, rows)),
+        range_(withRange ? freshArray<vtkIntArray>("Range", 1, rows) : nullptr),
+        cells_(freshArray<vtkIdTypeArray>("Cells", 1, rows)),
+        points_(freshArray<vtkIdTypeArray>("Points", 1, rows)),
+        measure_(freshArray<vtkDoubleArray>("Measure", 1, rows)),
+        centroid_(freshArray<vtkDoubleArray>("Centroid", 3, rows)),
+        bounds_(freshArray<vtkDoubleArray>("Bounds", 6, rows)) {
     for (const std::string& column : names)
-      for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"}) {
-        columns_.push_back(vtkSmartPointer<vtkDoubleArray>::New());
-        columns_.back()->SetName((column + what).c_str());
-      }
+      for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"})
+        columns_.push_back(freshArray<vtkDoubleArray>((column + what).c_str(), 1, rows));
   }
 
-  void add(std::int64_t number, std::size_t range, const RegionFacts& facts,
+  void set(vtkIdType row, std::int64_t number, std::size_t range, const RegionFacts& facts,
            const ValueFacts* values, const FactScales& scales) {
-    id_->InsertNextValue(number);
-    range_->InsertNextValue(static_cast<int>(range));
-    cells_->InsertNextValue(facts.cells);
-    points_->InsertNextValue(facts.points);
+    id_->SetValue(row, number);
+    if (range_) range_->SetValue(row, static_cast<int>(range));
+    cells_->SetValue(row, facts.cells);
+    points_->SetValue(row, facts.points);
     const double weight = weightOf(facts, scales);
-    measure_->InsertNextValue(measureOf(facts, scales));
+    measure_->SetValue(row, measureOf(facts, scales));
     double box[6];
     for (std::size_t a = 0; a < 3; ++a) {
       box[2 * a] = facts.lo[a] + 0.0;  // -0 is 0
       box[2 * a + 1] = facts.hi[a] + 0.0;
     }
-    centroid_->InsertNextTuple(centroidOf(facts, scales).data());
-    bounds_->InsertNextTuple(box);
+    centroid_->SetTypedTuple(row, centroidOf(facts, scales).data());
+    bounds_->SetTypedTuple(row, box);
     constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t v = 0; v < values_; ++v) {
       const bool good = values[v].notFinite == 0;
       const double integral = scales.integrals[v].value(values[v].integral);
-      columns_[4 * v]->InsertNextValue(good ? values[v].least : NaN);
-      columns_[4 * v + 1]->InsertNextValue(good ? values[v].most : NaN);
-      columns_[4 * v + 2]->InsertNextValue(good && weight > 0 ? integral / weight : NaN);
-      columns_[4 * v + 3]->InsertNextValue(good ? integral : NaN);
+      columns_[4 * v]->SetValue(row, good ? values[v].least : NaN);
+      columns_[4 * v + 1]->SetValue(row, good ? values[v].most : NaN);
+      columns_[4 * v + 2]->SetValue(row, good && weight > 0 ? integral / weight : NaN);
+      columns_[4 * v + 3]->SetValue(row, good ? integral : NaN);
     }
   }
 
-  void addTo(vtkTable* table, bool withRange) const {
+  void addTo(vtkTable* table) const {
     table->AddColumn(id_);
-    if (withRange) table->AddColumn(range_);
+    if (range_) table->AddColumn(range_);
     table->AddColumn(cells_);
     table->AddColumn(points_);
     table->AddColumn(measure_);
@@ -195,28 +192,40 @@ class RegionColumns {
 
  private:
   std::size_t values_;
-  vtkNew<vtkIdTypeArray> id_, cells_, points_;
-  vtkNew<vtkIntArray> range_;
-  vtkNew<vtkDoubleArray> measure_, centroid_, bounds_;
+  vtkSmartPointer<vtkIdTypeArray> id_;
+  vtkSmartPointer<vtkIntArray> range_;  // or null
+  vtkSmartPointer<vtkIdTypeArray> cells_, points_;
+  vtkSmartPointer<vtkDoubleArray> measure_, centroid_, bounds_;
   std::vector<vtkSmartPointer<vtkDoubleArray>> columns_;  // four for each value
 };
+
+/// Calls `visit(range, i)` for each row i of this rank's tables that is shown.
+template <class Visit>
+void visitShown(const std::vector<ShownRange>& ranges, Visit&& visit) {
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const RegionTable& table = ranges[r].regions.numbered.table;
+    for (std::size_t i = 0; i < table.regions.size(); ++i)
+      if (ranges[r].selection.has(table.first + static_cast<std::int64_t>(i),
+                                  table.regions[i].cells))
+        visit(r, i);
+  }
+}
 
 }  // namespace
 
 void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
                 vtkTable* table) {
-  RegionColumns columns(names);
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
-    const RegionTable& regions = ranges[r].regions.numbered.table;
-    for (std::size_t i = 0; i < regions.regions.size(); ++i) {
-      const RegionFacts& facts = regions.regions[i];
-      const std::int64_t number = regions.first + static_cast<std::int64_t>(i);
-      if (!ranges[r].selection.has(number, facts.cells)) continue;
-      columns.add(number, r, facts, regions.values.data() + i * names.size(),
-                  ranges[r].regions.scales);
-    }
-  }
-  columns.addTo(table, ranges.size() > 1);
+  vtkIdType rows = 0;
+  visitShown(ranges, [&](std::size_t, std::size_t) { ++rows; });
+  RegionColumns columns(rows, ranges.size() > 1, names);
+  vtkIdType row = 0;
+  visitShown(ranges, [&](std::size_t r, std::size_t i) {
+    const RangeRegions& regions = ranges[r].regions;
+    const RegionTable& found = regions.numbered.table;
+    columns.set(row++, found.first + static_cast<std::int64_t>(i), r, found.regions[i],
+                found.values.data() + i * names.size(), regions.scales);
+  });
+  columns.addTo(table);
 }
 
 }  // namespace tributary

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
 namespace tributary {
+
+/// The number of the set of an element that is in none.
+constexpr std::uint32_t NoSet = 0xffffffff;
 
 /// The entities that two elements must share to be connected. On a lattice, one, two or three of
 /// the coordinates may differ by one: an element has 6, 18 or 26 neighbors, or 4, 8 or 8 if one

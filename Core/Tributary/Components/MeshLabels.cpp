@@ -14,7 +14,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t None = MeshLabels::NoSet;
+constexpr std::uint32_t None = NoSet;
 
 using Unions = UnionFind<std::uint32_t>;
 

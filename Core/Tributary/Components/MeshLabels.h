@@ -6,6 +6,7 @@
 
 #include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Base/Span.h"
+#include "Tributary/Components/Connection.h"
 
 namespace tributary {
 
@@ -19,7 +20,6 @@ struct CellEntities {
 
 /// The connected sets of the cells of a mesh, numbered in the order of their first cells.
 struct MeshLabels {
-  static constexpr std::uint32_t NoSet = 0xffffffff;
   std::vector<std::uint32_t> setOfCell;  ///< NoSet out of range.
   std::uint32_t sets = 0;
 };

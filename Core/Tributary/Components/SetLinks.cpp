@@ -8,11 +8,10 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
+#include "Tributary/Components/Connection.h"
 
 namespace tributary {
 namespace {
-
-constexpr std::uint32_t NoSet = 0xffffffffu;
 
 /// Notifies the owner of an entity: the entity is in a set of the sender.
 struct Held {

@@ -36,7 +36,7 @@ struct SetLink {
 /// are invalid or a message is malformed.
 /// @param matches  the result of matchEntities(); may be used again for other sets
 /// @param setOfEntity  for each block of this rank, the set of each of the entities whose keys were
-///                     matched; 0xffffffff for none
+///                     matched; NoSet for none
 /// @return for each block of this rank its links, sorted, each once; given on both sides
 [[nodiscard]] std::vector<std::vector<SetLink>> linkSets(
     Transport& transport, const Assignment& assignment,

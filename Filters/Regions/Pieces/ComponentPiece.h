@@ -37,8 +37,6 @@
 
 namespace tributary {
 
-constexpr std::uint32_t NoSet = 0xffffffffu;
-
 /// Where a data set lies.
 struct NeighborPiece {
   Box box;  ///< Bounds of its points, or of their indices or ids where these identify points.

@@ -172,8 +172,8 @@ void LabeledLattice::addCells(const Stretch& stretch, const FactScales& scales,
 BlockFacts LabeledLattice::facts(const FactScales& scales,
                                  const std::vector<MeasuredValues>& arrays) const {
   BlockFacts facts;
-  facts.sets.resize(labels_.sets);
-  facts.values.resize(labels_.sets * arrays.size());
+  facts.sets.resize(labels_.sets());
+  facts.values.resize(labels_.sets() * arrays.size());
   Moments moments;
   if (lattice_.isUniform()) moments = momentsOf(scales);
   const DomainRules::Cells order = lattice_.rules_.cells;

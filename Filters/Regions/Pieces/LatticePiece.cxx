@@ -160,18 +160,8 @@ std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test) const 
   const Through through =
       isPlane && p.rules_.through == Through::Edges ? Through::Faces : p.rules_.through;
   const std::int64_t* values = p.values_.empty() ? nullptr : p.values_.data();
-  return std::make_unique<LabeledLattice>(p, *this,
-                                          labelLattice(p.cells_, mask, through, values, smpFor));
-}
-
-std::uint32_t LabeledLattice::setAt(std::int64_t i, std::int64_t row) const {
-  const auto first = labels_.runs.begin() + labels_.rowBegin[index(row)];
-  const auto end = labels_.runs.begin() + labels_.rowBegin[index(row + 1)];
-  const auto after =
-      std::upper_bound(first, end, i, [](std::int64_t a, const Run& run) { return a < run.begin; });
-  if (after == first) return NoSet;
-  const Run& run = *(after - 1);
-  return i < run.end ? run.set : NoSet;
+  return std::make_unique<LabeledLattice>(
+      p, *this, labelLattice(p.cells_, std::move(mask), through, values, smpFor));
 }
 
 void LabeledLattice::visitCells(std::int64_t begin, std::int64_t end,
@@ -179,12 +169,8 @@ void LabeledLattice::visitCells(std::int64_t begin, std::int64_t end,
   const std::int64_t width = lattice_.cells_[0];
   for (std::int64_t row = begin / width; row * width < end; ++row) {
     const std::int64_t first = row * width;
-    const auto last = labels_.runs.begin() + labels_.rowBegin[index(row + 1)];
-    auto run =
-        std::upper_bound(labels_.runs.begin() + labels_.rowBegin[index(row)], last, begin - first,
-                         [](std::int64_t i, const Run& other) { return i < other.end; });
-    for (; run != last && first + run->begin < end; ++run)
-      visit(std::max(begin, first + run->begin), std::min(end, first + run->end), run->set);
+    labels_.visitRuns(row, std::max<std::int64_t>(begin - first, 0), std::min(end - first, width),
+                      [&](const Run& run) { visit(first + run.begin, first + run.end, run.set); });
   }
 }
 

@@ -152,9 +152,9 @@ class LabeledLattice : public LabeledPiece {
         connections_(shared.connections()),
         labels_(std::move(labels)) {}
 
-  std::uint32_t sets() const override { return labels_.sets; }
+  std::uint32_t sets() const override { return labels_.sets(); }
   std::uint32_t setOfCell(std::int64_t cell) const override {
-    return setAt(cell % lattice_.cells_[0], cell / lattice_.cells_[0]);
+    return labels_.setAt(cell / lattice_.cells_[0], cell % lattice_.cells_[0]);
   }
   void visitOwnCells(const VisitCells& visit) const override;
   void visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const override;
@@ -172,15 +172,12 @@ class LabeledLattice : public LabeledPiece {
   struct Moments;
   struct Stretch;
 
-  /// The set of a cell in a row of cells.
-  std::uint32_t setAt(std::int64_t i, std::int64_t row) const;
   /// Calls `visit(run, row)` for each run.
   template <class Visit>
   void visitRuns(Visit&& visit) const {
     const std::int64_t rows = lattice_.cells_[1] * lattice_.cells_[2];
     for (std::int64_t row = 0; row < rows; ++row)
-      for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r)
-        visit(labels_.runs[index(r)], row);
+      labels_.visitRuns(row, [&](const Run& run) { visit(run, row); });
   }
   /// Calls `visit(begin, end)` for the cells of a run that are no ghosts, in one piece or more.
   template <class Visit>

@@ -28,13 +28,12 @@ std::size_t LabeledLattice::setsOfRow(std::int64_t j, std::int64_t k, const Regi
   const std::int64_t reach = lattice_.isFlat(0) ? 0 : 1;
   const bool single = lattice_.rules_.through == Through::Points && !lattice_.rules_.withLabels;
   cellRowsAt(j, k, [&](std::int64_t row) {
-    for (std::int64_t r = labels_.rowBegin[index(row)]; r < labels_.rowBegin[index(row + 1)]; ++r) {
-      const Run& run = labels_.runs[index(r)];
+    labels_.visitRuns(row, [&](const Run& run) {
       const std::size_t end = index(run.end + reach);
       if (depth == 0) sets[depth++].assign(length, NoSet);
       if (single) {  // whatever set is here is the only one
         std::fill(sets[0].begin() + run.begin, sets[0].begin() + run.end + reach, run.set);
-        continue;
+        return;
       }
       for (std::size_t i = index(run.begin); i < end; ++i) {
         std::size_t n = 0;
@@ -45,7 +44,7 @@ std::size_t LabeledLattice::setsOfRow(std::int64_t j, std::int64_t k, const Regi
         }
         if (sets[n][i] == NoSet) sets[n][i] = run.set;
       }
-    }
+    });
   });
   return depth;
 }
@@ -79,9 +78,9 @@ void LabeledLattice::writeRow(std::int64_t j, std::int64_t k, RegionOutput& outp
 
 void LabeledLattice::write(RegionOutput& output) const {
   if (output.cells)
-    writeLabels<std::int64_t>(labels_, lattice_.cells_, output.shownOf, -1,
+    writeLabels<std::int64_t>(labels_, output.shownOf, -1,
                               reinterpret_cast<std::int64_t*>(output.cells), smpFor);
-  output.pointsOfSet.assign(labels_.sets, 0);
+  output.pointsOfSet.assign(labels_.sets(), 0);
   const std::int64_t rows = lattice_.points_[1] * lattice_.points_[2];
   smpFor(rows, [&](std::int64_t begin, std::int64_t end) {
     SetsOfRow sets(1);

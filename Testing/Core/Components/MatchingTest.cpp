@@ -18,14 +18,13 @@
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Rendezvous.h"
+#include "Tributary/Components/Connection.h"
 #include "Tributary/Components/SetLinks.h"
 
 namespace tributary {
 namespace {
 
 using namespace testing;
-
-constexpr std::uint32_t NoSet = 0xffffffffu;
 
 using Keys = std::vector<std::vector<EntityKey>>;
 using Matches = std::vector<std::vector<Match>>;

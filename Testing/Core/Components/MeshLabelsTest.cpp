@@ -20,7 +20,7 @@
 namespace tributary::testing {
 namespace {
 
-constexpr std::int64_t None = MeshLabels::NoSet;
+constexpr std::int64_t None = NoSet;
 
 /// Cells and what they share, as lists.
 using Lists = std::vector<std::vector<std::int64_t>>;

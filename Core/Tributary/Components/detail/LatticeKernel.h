@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "Tributary/Components/LatticeLabels.h"
+#include "Tributary/Components/Connection.h"
 
 namespace tributary::detail {
 
@@ -18,11 +18,11 @@ struct LatticeRows {
   const std::int64_t* values = nullptr;
   std::uint64_t* starts = nullptr;
   std::int64_t* rowBegin = nullptr;
-  Run* runs = nullptr;
+  std::uint32_t* setOfRun = nullptr;
 };
 
-/// Sets of ranges of rows that were labeled apart: element `base[row / rowsPerChunk] + run.set` of
-/// a union-find.
+/// Sets of ranges of rows that were labeled apart: element `base[row / rowsPerChunk]` plus the set
+/// of a run of a union-find.
 struct LatticeSeams {
   const std::int64_t* base = nullptr;
   std::int64_t rowsPerChunk = 1;
@@ -33,11 +33,9 @@ struct LatticeSeams {
 struct LatticeKernel {
   /// Writes the number of runs of each row to rowBegin[row + 1]; sets `starts`.
   void (*countRuns)(const LatticeRows&, std::int64_t first, std::int64_t end);
-  /// Fills in the runs and labels the rows as if there were no others.
-  /// @param parent  room for one number per run
+  /// Labels the rows as if there were no others: writes the sets of their runs.
   /// @return the number of sets
-  std::uint32_t (*labelRows)(const LatticeRows&, std::int64_t first, std::int64_t end,
-                             std::uint32_t* parent);
+  std::uint32_t (*labelRows)(const LatticeRows&, std::int64_t first, std::int64_t end);
   /// Unites the sets of rows [first, end) with those of their neighbors before `first`. By several
   /// threads at once.
   void (*linkSeam)(const LatticeRows&, const LatticeSeams&, std::int64_t first, std::int64_t end);

@@ -13,6 +13,7 @@
 
 #include "Tributary/Components/UnionFind.h"
 #include "Tributary/Components/detail/LatticeKernel.h"
+#include "Tributary/Components/detail/RowRuns.h"
 
 namespace tributary::detail {
 namespace {
@@ -144,26 +145,11 @@ void countRuns(const LatticeRows& rows, std::int64_t first, std::int64_t end) {
 }
 
 template <bool Valued>
-void fillRuns(const LatticeRows& rows, std::int64_t row) {
-  Run* begins = rows.runs + rows.rowBegin[row];
-  Run* ends = begins;
-  RowWords<Valued> words(rows, row);
-  std::int32_t at = 0;
-  for (std::int64_t w = 0; w < rows.words; ++w, at += 64) {
-    words.load(w);
-    for (Word bits = words.starts; bits; bits &= bits - 1) begins++->begin = at + lowest(bits);
-    for (Word bits = words.shifted & (~words.in | words.starts); bits; bits &= bits - 1)
-      ends++->end = at + lowest(bits);
-  }
-  if (ends != begins) ends->end = static_cast<std::int32_t>(rows.length);
-}
-
-template <bool Valued>
-std::uint32_t labelRowsOf(const LatticeRows& rows, std::int64_t first, std::int64_t end,
-                          std::uint32_t* parent) {
+std::uint32_t labelRowsOf(const LatticeRows& rows, std::int64_t first, std::int64_t end) {
   const std::int64_t base = rows.rowBegin[first];
+  // First a forest of the runs, then their sets, in the same place.
+  std::uint32_t* const parent = rows.setOfRun + base;
   for (std::int64_t row = first; row < end; ++row) {
-    fillRuns<Valued>(rows, row);
     for (std::int64_t i = rows.rowBegin[row] - base; i < rows.rowBegin[row + 1] - base; ++i)
       parent[i] = static_cast<std::uint32_t>(i);
     linkNeighbors<Valued>(rows, row, first, row, [&](std::int64_t a, std::int64_t b, std::int64_t) {
@@ -172,18 +158,13 @@ std::uint32_t labelRowsOf(const LatticeRows& rows, std::int64_t first, std::int6
     });
   }
   std::uint32_t sets = 0;
-  Run* const runs = rows.runs + base;
-  for (std::int64_t i = 0; i < rows.rowBegin[end] - base; ++i) {
-    const std::uint32_t p = parent[i];
-    runs[i].set = parent[i] = p == i ? sets++ : parent[p];
-  }
+  for (std::int64_t i = 0; i < rows.rowBegin[end] - base; ++i)
+    parent[i] = parent[i] == i ? sets++ : parent[parent[i]];
   return sets;
 }
 
-std::uint32_t labelRows(const LatticeRows& rows, std::int64_t first, std::int64_t end,
-                        std::uint32_t* parent) {
-  return rows.values ? labelRowsOf<true>(rows, first, end, parent)
-                     : labelRowsOf<false>(rows, first, end, parent);
+std::uint32_t labelRows(const LatticeRows& rows, std::int64_t first, std::int64_t end) {
+  return rows.values ? labelRowsOf<true>(rows, first, end) : labelRowsOf<false>(rows, first, end);
 }
 
 template <bool Valued>
@@ -195,8 +176,8 @@ void linkSeamOf(const LatticeRows& rows, const LatticeSeams& seams, std::int64_t
                           [&](std::int64_t a, std::int64_t b, std::int64_t other) {
                             const std::int64_t otherBase = seams.base[other / seams.rowsPerChunk];
                             UnionFind<std::uint32_t>::uniteConcurrently(
-                                seams.parent, static_cast<std::uint32_t>(base + rows.runs[a].set),
-                                static_cast<std::uint32_t>(otherBase + rows.runs[b].set));
+                                seams.parent, static_cast<std::uint32_t>(base + rows.setOfRun[a]),
+                                static_cast<std::uint32_t>(otherBase + rows.setOfRun[b]));
                           });
   }
 }
@@ -228,12 +209,15 @@ void writeRowsOf(const LatticeRows& rows, const T* valueOfSet, T background, T* 
   for (std::int64_t row = first; row < end; ++row) {
     T* const line = out + row * rows.length;
     T* at = line;
-    const Run* const last = rows.runs + rows.rowBegin[row + 1];
-    for (const Run* run = rows.runs + rows.rowBegin[row]; run != last; ++run) {
-      fill(at, line + run->begin, background);
-      at = line + run->end;
-      fill(line + run->begin, at, valueOfSet[run->set]);
-    }
+    const std::uint32_t* set = rows.setOfRun + rows.rowBegin[row];
+    if (rows.rowBegin[row] != rows.rowBegin[row + 1])
+      visitRowRuns(rows.mask + row * rows.words,
+                   rows.starts ? rows.starts + row * rows.words : nullptr, 0, rows.length,
+                   [&](std::int64_t begin, std::int64_t runEnd) {
+                     fill(at, line + begin, background);
+                     at = line + runEnd;
+                     fill(line + begin, at, valueOfSet[*set++]);
+                   });
     fill(at, line + rows.length, background);
   }
 }
