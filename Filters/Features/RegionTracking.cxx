@@ -357,10 +357,11 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
 bool RegionTracking::write(const RunContext& context, const FeatureTrackerSettings& settings,
                            vtkDataObject* input, const FeatureOutputs& outputs) {
   ShownRange& range = step_.ranges.front();
-  showRegions(context.transport, *step_.domain, step_.leaves, nameOfRange(0), true, true, range);
+  showRegions(context.transport, *step_.domain, step_.leaves, nameOfRange(0), {}, true, true,
+              range);
   collectively(context.transport, [&] {
     writeData(input, step_.ranges, true, false, outputs.mesh);
-    writeTable(step_.ranges, {}, outputs.features);
+    writeTable(step_.ranges, outputs.features);
     addTrackColumns(step_.tracked, now_.time, outputs.features);
     history_.writeTrajectories(outputs.trajectories);
     history_.writeEvents(outputs.events);

@@ -57,7 +57,7 @@ bool ConnectivityRun::labelRange(std::size_t number) {
       settings_.order, makeTunedUnionOptions(settings_.regions, context_, done + 0.5 * step));
   if (context_.agreeOnAbort(range.regions.aborted)) return false;
   range.selection = select(range.regions);
-  showRegions(context_.transport, *domain_, leaves_, nameOfRange(number),
+  showRegions(context_.transport, *domain_, leaves_, nameOfRange(number), measured_.names,
               settings_.colorRegions || settings_.extractRegions, settings_.colorRegions, range);
   range.regions.labeled.clear();  // their memory is for the next range
   context_.monitor(done + step);
@@ -67,7 +67,7 @@ bool ConnectivityRun::labelRange(std::size_t number) {
 void ConnectivityRun::write(vtkDataObject* input, vtkDataObject* output, vtkTable* table) {
   collectively(context_.transport, [&] {
     writeData(input, ranges_, settings_.colorRegions, settings_.extractRegions, output);
-    writeTable(ranges_, measured_.names, table);
+    writeTable(ranges_, table);
   });
   vtkNew<vtkIdTypeArray> total;
   total->SetName("NumberOfRegions");

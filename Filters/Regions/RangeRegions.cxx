@@ -97,11 +97,11 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
   return regions;
 }
 
-std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDomain& domain,
-                                       RangeRegions& regions,
-                                       const std::vector<std::vector<char>>& isSelected,
-                                       const std::vector<vtkIdType*>& cells,
-                                       const std::vector<vtkIdType*>& points) {
+WrittenRegions writeRegions(Transport& transport, const ComponentDomain& domain,
+                            const RangeRegions& regions,
+                            const std::vector<std::vector<char>>& isSelected,
+                            const std::vector<vtkIdType*>& cells,
+                            const std::vector<vtkIdType*>& points) {
   const std::size_t count = regions.labeled.size();
   std::vector<std::vector<RegionAtPoint>> shared;
   std::vector<RegionCount> counts;
@@ -110,6 +110,8 @@ std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDoma
     for (std::size_t n = 0; n < count; ++n) {
       const std::vector<RegionOfSet>& ofSet = regions.numbered.ofSet[n];
       std::vector<std::int64_t> numberOf, shownOf;
+      numberOf.reserve(ofSet.size());
+      shownOf.reserve(ofSet.size());
       for (std::size_t s = 0; s < ofSet.size(); ++s) {
         numberOf.push_back(ofSet[s].number);
         shownOf.push_back(isSelected[n][s] != 0 ? ofSet[s].number : -1);
@@ -120,6 +122,9 @@ std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDoma
       output.cells = cells[n];
       output.points = points[n];
       regions.labeled[n]->write(output);
+      numberOf = {};
+      shownOf = {};
+      counts.reserve(counts.size() + ofSet.size());
       for (std::size_t s = 0; s < ofSet.size(); ++s)
         if (output.pointsOfSet[s] > 0 && ofSet[s].number >= 0)
           counts.push_back({ofSet[s].number, output.pointsOfSet[s]});
@@ -129,7 +134,8 @@ std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDoma
     }
   });
   const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, shared);
-  std::vector<std::int64_t> shown;
+  WrittenRegions written;
+  std::vector<std::int64_t>& shown = written.atSharedPoints;
   collectively(transport, [&] {
     counts.insert(counts.end(), settled.counts.begin(), settled.counts.end());
     for (std::size_t n = 0; n < count; ++n) {
@@ -140,8 +146,8 @@ std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDoma
       }
     }
   });
-  addPoints(transport, regions.numbered.table, std::move(counts));
-  return shown;
+  written.points = addPoints(transport, regions.numbered.table.total, std::move(counts));
+  return written;
 }
 
 }  // namespace tributary

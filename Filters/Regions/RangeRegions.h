@@ -44,17 +44,23 @@ std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& sca
                                        std::size_t values, RegionOrder order,
                                        const UnionOptions& options);
 
-/// Collective. Writes the selected regions to the arrays of each piece, and completes the numbers
-/// of points in the table.
+/// The result of writeRegions().
+struct WrittenRegions {
+  /// The regions at points that other pieces have too, which may be those of other pieces only; in
+  /// any order, more than once.
+  std::vector<std::int64_t> atSharedPoints;
+  /// For each region in this rank's share of the table, its number of points.
+  std::vector<std::int64_t> points;
+};
+
+/// Collective. Writes the selected regions to the arrays of each piece.
 /// @param isSelected     for each piece, for each set
 /// @param cells, points  for each piece, an array with one value per cell and one per point, or
 ///                       null
-/// @return the regions at points that other pieces have too, which may be those of other pieces
-///         only; in any order, more than once
-std::vector<std::int64_t> writeRegions(Transport& transport, const ComponentDomain& domain,
-                                       RangeRegions& regions,
-                                       const std::vector<std::vector<char>>& isSelected,
-                                       const std::vector<vtkIdType*>& cells,
-                                       const std::vector<vtkIdType*>& points);
+[[nodiscard]] WrittenRegions writeRegions(Transport& transport, const ComponentDomain& domain,
+                                          const RangeRegions& regions,
+                                          const std::vector<std::vector<char>>& isSelected,
+                                          const std::vector<vtkIdType*>& cells,
+                                          const std::vector<vtkIdType*>& points);
 
 }  // namespace tributary

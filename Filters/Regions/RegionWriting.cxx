@@ -7,7 +7,6 @@
 #include <vtkDataObjectTreeIterator.h>
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkDoubleArray.h>
 #include <vtkFieldData.h>
 #include <vtkHyperTreeGrid.h>
 #include <vtkIntArray.h>
@@ -19,9 +18,8 @@
 #include <vtkUniformGridAMR.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <map>
+#include <utility>
 
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
@@ -79,11 +77,17 @@ void writeExtracted(vtkDataObject* input, const std::vector<ShownRange>& ranges,
 }  // namespace
 
 void showRegions(Transport& transport, const ComponentDomain& domain,
-                 const std::vector<Leaf>& leaves, const std::string& name, bool atCells,
-                 bool atPoints, ShownRange& range) {
+                 const std::vector<Leaf>& leaves, const std::string& name,
+                 const std::vector<std::string>& measured, bool atCells, bool atPoints,
+                 ShownRange& range) {
   std::vector<std::vector<char>> isSelected;
   std::vector<vtkIdType*> cells, points;
+  RegionTable& table = range.regions.numbered.table;
   collectively(transport, [&] {
+    range.columns = RegionColumns(table, range.regions.scales, range.selection, measured);
+    // Its memory is for the arrays.
+    table.regions = {};
+    table.values = {};
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       auto& selected = isSelected.emplace_back();
       for (const auto& region : range.regions.numbered.ofSet[n])
@@ -97,7 +101,10 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
       points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
     }
   });
-  range.atSharedPoints = writeRegions(transport, domain, range.regions, isSelected, cells, points);
+  WrittenRegions written =
+      writeRegions(transport, domain, range.regions, isSelected, cells, points);
+  range.columns.setPoints(table.first, written.points);
+  range.atSharedPoints = std::move(written.atSharedPoints);
 }
 
 std::string nameOfRange(std::size_t range) {
@@ -133,99 +140,33 @@ void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool
     output->ShallowCopy(whole);
 }
 
-namespace {
-
-/// The columns of the table of regions, of a known number of rows.
-class RegionColumns {
- public:
-  /// @param names  of the values that regions were measured by
-  RegionColumns(vtkIdType rows, bool withRange, const std::vector<std::string>& names)
-      : values_(names.size()),
-        id_(freshArray<vtkIdTypeArray>("RegionId", 1, rows)),
-        range_(withRange ? freshArray<vtkIntArray>("Range", 1, rows) : nullptr),
-        cells_(freshArray<vtkIdTypeArray>("Cells", 1, rows)),
-        points_(freshArray<vtkIdTypeArray>("Points", 1, rows)),
-        measure_(freshArray<vtkDoubleArray>("Measure", 1, rows)),
-        centroid_(freshArray<vtkDoubleArray>("Centroid", 3, rows)),
-        bounds_(freshArray<vtkDoubleArray>("Bounds", 6, rows)) {
-    for (const std::string& column : names)
-      for (const char* what : {" Minimum", " Maximum", " Mean", " Integral"})
-        columns_.push_back(freshArray<vtkDoubleArray>((column + what).c_str(), 1, rows));
+void writeTable(const std::vector<ShownRange>& ranges, vtkTable* table) {
+  if (ranges.size() == 1) {
+    for (const auto& column : ranges.front().columns.arrays()) table->AddColumn(column);
+    return;
   }
-
-  void set(vtkIdType row, std::int64_t number, std::size_t range, const RegionFacts& facts,
-           const ValueFacts* values, const FactScales& scales) {
-    id_->SetValue(row, number);
-    if (range_) range_->SetValue(row, static_cast<int>(range));
-    cells_->SetValue(row, facts.cells);
-    points_->SetValue(row, facts.points);
-    const double weight = weightOf(facts, scales);
-    measure_->SetValue(row, measureOf(facts, scales));
-    double box[6];
-    for (std::size_t a = 0; a < 3; ++a) {
-      box[2 * a] = facts.lo[a] + 0.0;  // -0 is 0
-      box[2 * a + 1] = facts.hi[a] + 0.0;
-    }
-    centroid_->SetTypedTuple(row, centroidOf(facts, scales).data());
-    bounds_->SetTypedTuple(row, box);
-    constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
-    for (std::size_t v = 0; v < values_; ++v) {
-      const bool good = values[v].notFinite == 0;
-      const double integral = scales.integrals[v].value(values[v].integral);
-      columns_[4 * v]->SetValue(row, good ? values[v].least : NaN);
-      columns_[4 * v + 1]->SetValue(row, good ? values[v].most : NaN);
-      columns_[4 * v + 2]->SetValue(row, good && weight > 0 ? integral / weight : NaN);
-      columns_[4 * v + 3]->SetValue(row, good ? integral : NaN);
-    }
-  }
-
-  void addTo(vtkTable* table) const {
-    table->AddColumn(id_);
-    if (range_) table->AddColumn(range_);
-    table->AddColumn(cells_);
-    table->AddColumn(points_);
-    table->AddColumn(measure_);
-    table->AddColumn(centroid_);
-    table->AddColumn(bounds_);
-    for (const auto& column : columns_) table->AddColumn(column);
-  }
-
- private:
-  std::size_t values_;
-  vtkSmartPointer<vtkIdTypeArray> id_;
-  vtkSmartPointer<vtkIntArray> range_;  // or null
-  vtkSmartPointer<vtkIdTypeArray> cells_, points_;
-  vtkSmartPointer<vtkDoubleArray> measure_, centroid_, bounds_;
-  std::vector<vtkSmartPointer<vtkDoubleArray>> columns_;  // four for each value
-};
-
-/// Calls `visit(range, i)` for each row i of this rank's tables that is shown.
-template <class Visit>
-void visitShown(const std::vector<ShownRange>& ranges, Visit&& visit) {
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
-    const RegionTable& table = ranges[r].regions.numbered.table;
-    for (std::size_t i = 0; i < table.regions.size(); ++i)
-      if (ranges[r].selection.has(table.first + static_cast<std::int64_t>(i),
-                                  table.regions[i].cells))
-        visit(r, i);
-  }
-}
-
-}  // namespace
-
-void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
-                vtkTable* table) {
   vtkIdType rows = 0;
-  visitShown(ranges, [&](std::size_t, std::size_t) { ++rows; });
-  RegionColumns columns(rows, ranges.size() > 1, names);
-  vtkIdType row = 0;
-  visitShown(ranges, [&](std::size_t r, std::size_t i) {
-    const RangeRegions& regions = ranges[r].regions;
-    const RegionTable& found = regions.numbered.table;
-    columns.set(row++, found.first + static_cast<std::int64_t>(i), r, found.regions[i],
-                found.values.data() + i * names.size(), regions.scales);
-  });
-  columns.addTo(table);
+  for (const ShownRange& range : ranges) rows += range.columns.rows();
+  for (std::size_t c = 0; c < ranges.front().columns.arrays().size(); ++c) {
+    vtkDataArray* const like = ranges.front().columns.arrays()[c];
+    auto joined = vtkSmartPointer<vtkDataArray>::Take(like->NewInstance());
+    joined->SetName(like->GetName());
+    joined->SetNumberOfComponents(like->GetNumberOfComponents());
+    setFreshTuples(joined, rows);
+    vtkIdType at = 0;
+    for (const ShownRange& range : ranges) {
+      joined->InsertTuples(at, range.columns.rows(), 0, range.columns.arrays()[c]);
+      at += range.columns.rows();
+    }
+    table->AddColumn(joined);
+    if (c > 0) continue;
+    // Behind the ids.
+    const auto numbers = freshArray<vtkIntArray>("Range", 1, rows);
+    int* number = numbers->GetPointer(0);
+    for (std::size_t r = 0; r < ranges.size(); ++r)
+      number = std::fill_n(number, ranges[r].columns.rows(), static_cast<int>(r));
+    table->AddColumn(numbers);
+  }
 }
 
 }  // namespace tributary

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "Regions/RangeRegions.h"
+#include "Regions/RegionColumns.h"
 #include "Regions/RegionSelection.h"
 
 class vtkDataObject;
@@ -23,18 +24,21 @@ namespace tributary {
 struct ShownRange {
   RangeRegions regions;
   RegionSelection selection;
+  RegionColumns columns;  ///< The rows of the selected regions in the share of this rank.
   /// For each leaf, the values at its cells and points, or null.
   std::vector<vtkSmartPointer<vtkIdTypeArray>> cells, points;
-  /// The result of writeRegions().
+  /// See WrittenRegions.
   std::vector<std::int64_t> atSharedPoints;
 };
 
-/// Collective. Makes the requested arrays of a range, and completes the numbers of points in its
-/// table.
-/// @param name  of the arrays
+/// Collective. Makes the columns and the requested arrays of a range. The columns take the place of
+/// the facts of its regions.
+/// @param name      of the arrays
+/// @param measured  names of the arrays for statistics
 void showRegions(Transport& transport, const ComponentDomain& domain,
-                 const std::vector<Leaf>& leaves, const std::string& name, bool atCells,
-                 bool atPoints, ShownRange& range);
+                 const std::vector<Leaf>& leaves, const std::string& name,
+                 const std::vector<std::string>& measured, bool atCells, bool atPoints,
+                 ShownRange& range);
 
 /// Returns the name of the array of a range: RegionId, RegionId_1, RegionId_2, and so on.
 std::string nameOfRange(std::size_t range);
@@ -46,8 +50,6 @@ void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool
                bool extract, vtkDataObject* output);
 
 /// Writes a row for each selected region in the share of this rank.
-/// @param names  of the arrays for statistics
-void writeTable(const std::vector<ShownRange>& ranges, const std::vector<std::string>& names,
-                vtkTable* table);
+void writeTable(const std::vector<ShownRange>& ranges, vtkTable* table);
 
 }  // namespace tributary

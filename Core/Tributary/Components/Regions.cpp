@@ -302,7 +302,6 @@ std::uint64_t orderedBits(double value) {
 void RegionFacts::add(const RegionFacts& part) {
   key = std::min(key, part.key);
   cells += part.cells;
-  points += part.points;
   measure += part.measure;
   for (std::size_t a = 0; a < 3; ++a) {
     moment[a] += part.moment[a];
@@ -334,26 +333,34 @@ NumberedRegions numberRegions(Transport& transport, const Assignment& assignment
   return regions;
 }
 
-void addPoints(Transport& transport, RegionTable& table, std::vector<RegionCount> counts) {
-  const Shares shares{table.total, transport.size()};
+std::vector<std::int64_t> addPoints(Transport& transport, std::int64_t total,
+                                    std::vector<RegionCount> counts) {
+  const Shares shares{total, transport.size()};
+  const std::int64_t first = shares.first(transport.rank());
+  std::vector<std::int64_t> points;
   sendRecords<RegionCount, allToAll>(
       transport,
       [&](RecordOutbox<RegionCount>& outbox) {
+        points.resize(index(shares.count(transport.rank())));
         for (const RegionCount& count : counts) {
-          if (count.region < 0 || count.region >= table.total)
+          if (count.region < 0 || count.region >= total)
             throw Error("points of region " + std::to_string(count.region) +
                         ", which does not exist");
-          outbox.add(shares.ownerOf(count.region), count);
+          // Most are of this rank, on one rank all.
+          if (const int owner = shares.ownerOf(count.region); owner != transport.rank())
+            outbox.add(owner, count);
+          else
+            points[index(count.region - first)] += count.count;
         }
       },
       [&](const Records<RegionCount>& received) {
-        for (const RegionCount& count : received)
-          if (count.region < table.first ||
-              index(count.region - table.first) >= table.regions.size())
+        for (const RegionCount& count : received) {
+          if (count.region < first || index(count.region - first) >= points.size())
             refuseMessage("points of a region of another rank");
-        for (const RegionCount& count : received)
-          table.regions[index(count.region - table.first)].points += count.count;
+          points[index(count.region - first)] += count.count;
+        }
       });
+  return points;
 }
 
 }  // namespace tributary

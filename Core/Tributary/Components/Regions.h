@@ -26,7 +26,6 @@ struct RegionFacts {
   /// The least key of its cells.
   RegionKey key = {~std::uint64_t(0), ~std::uint64_t(0), ~std::uint64_t(0), ~std::uint64_t(0)};
   std::int64_t cells = 0;
-  std::int64_t points = 0;
   FixedSum measure = 0;
   std::array<FixedSum, 3> moment = {0, 0, 0};  ///< Of the centroids of cells, weighted.
   std::array<double, 3> lo = {Infinity, Infinity, Infinity};
@@ -95,9 +94,12 @@ struct RegionCount {
   std::int64_t count;
 };
 
-/// Adds numbers of points to the rows of the table, on any rank. Collective. Throws Error on all
-/// ranks if a region does not exist.
+/// Adds up numbers of points of regions on any rank. Collective. Throws Error on all ranks if a
+/// region does not exist.
+/// @param total   number of regions, the same on all ranks
 /// @param counts  may contain a region more than once
-void addPoints(Transport& transport, RegionTable& table, std::vector<RegionCount> counts);
+/// @return for each region in this rank's share, see RegionTable
+[[nodiscard]] std::vector<std::int64_t> addPoints(Transport& transport, std::int64_t total,
+                                                  std::vector<RegionCount> counts);
 
 }  // namespace tributary
