@@ -107,6 +107,9 @@ WrittenRegions writeRegions(Transport& transport, const ComponentDomain& domain,
   std::vector<RegionCount> counts;
   collectively(transport, [&] {
     shared.resize(count);
+    std::size_t sets = 0;
+    for (const auto& ofSet : regions.numbered.ofSet) sets += ofSet.size();
+    counts.reserve(sets);
     for (std::size_t n = 0; n < count; ++n) {
       const std::vector<RegionOfSet>& ofSet = regions.numbered.ofSet[n];
       std::vector<std::int64_t> numberOf, shownOf;
@@ -122,9 +125,6 @@ WrittenRegions writeRegions(Transport& transport, const ComponentDomain& domain,
       output.cells = cells[n];
       output.points = points[n];
       regions.labeled[n]->write(output);
-      numberOf = {};
-      shownOf = {};
-      counts.reserve(counts.size() + ofSet.size());
       for (std::size_t s = 0; s < ofSet.size(); ++s)
         if (output.pointsOfSet[s] > 0 && ofSet[s].number >= 0)
           counts.push_back({ofSet[s].number, output.pointsOfSet[s]});

@@ -85,9 +85,9 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
   RegionTable& table = range.regions.numbered.table;
   collectively(transport, [&] {
     range.columns = RegionColumns(table, range.regions.scales, range.selection, measured);
-    // Its memory is for the arrays.
-    table.regions = {};
-    table.values = {};
+    // Their memory is for the arrays.
+    table.regions = std::vector<RegionFacts>();
+    table.values = std::vector<ValueFacts>();
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       auto& selected = isSelected.emplace_back();
       for (const auto& region : range.regions.numbered.ofSet[n])

@@ -110,7 +110,7 @@ void UnstructuredPiece::mergePoints() {
   const CellLists& lists = mesh_.lists;
   cellPoints_ = {lists.offsets, lists.connectivity, points()};
   if (copies_.empty()) {
-    first_ = {};
+    first_ = std::vector<std::int64_t>();  // {} would keep the memory
   } else {
     mergedPoints_.reserve(lists.connectivity.size());
     for (const std::int64_t p : lists.connectivity) mergedPoints_.push_back(first_[index(p)]);

@@ -241,8 +241,9 @@ void MultigridLevel::findRows() {
 }
 
 void MultigridLevel::freeSetup() {
-  toKnown = {};
-  unknown = {};
+  // Assigning {} would keep the memory.
+  toKnown = std::vector<float>();
+  unknown = std::vector<std::uint8_t>();
 }
 
 MultigridLevel makeFinestLevel(const std::array<Index, 3>& sites, const LatticeStencil& stencil,
