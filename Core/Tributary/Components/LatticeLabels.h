@@ -35,18 +35,14 @@ class LatticeLabels {
   /// Calls `visit(Run)` for each run of a row, in ascending order.
   template <class Visit>
   void visitRuns(std::int64_t row, Visit&& visit) const {
-    std::size_t run = static_cast<std::size_t>(rowBegin_[static_cast<std::size_t>(row)]);
-    if (rowBegin_[static_cast<std::size_t>(row) + 1] == rowBegin_[static_cast<std::size_t>(row)])
-      return;
-    detail::visitRowRuns(maskOf(row), startsOf(row), 0, size_[0],
-                         [&](std::int64_t begin, std::int64_t end) {
-                           visit(Run{begin, end, setOfRun_[run++]});
-                         });
+    visitRuns(row, 0, size_[0], visit);
   }
   /// The same for the parts of the runs in the elements [from, to) of the row.
   template <class Visit>
   void visitRuns(std::int64_t row, std::int64_t from, std::int64_t to, Visit&& visit) const {
-    std::size_t run = firstRunAt(row, from);
+    const auto* const begins = rowBegin_.data() + row;
+    if (begins[0] == begins[1]) return;
+    std::size_t run = from == 0 ? static_cast<std::size_t>(begins[0]) : firstRunAt(row, from);
     detail::visitRowRuns(maskOf(row), startsOf(row), from, to,
                          [&](std::int64_t begin, std::int64_t end) {
                            visit(Run{begin, end, setOfRun_[run++]});
