@@ -5,10 +5,20 @@
 #include <cmath>
 #include <cstdint>
 
+#include "Tributary/Base/Error.h"
+
 namespace tributary {
 
 /// A sum of fixed-point numbers. Integer addition gives the same bits in any order.
 __extension__ typedef __int128 FixedSum;
+
+/// Adds to a sum of any integers of which some come from messages. Throws Error, with the sum
+/// undefined, if the sum cannot hold them.
+template <class Integer>
+void addChecked(Integer& sum, Integer part) {
+  if (__builtin_add_overflow(sum, part, &sum))
+    refuseMessage("numbers that are larger than a sum can hold");
+}
 
 /// Converts doubles to fixed-point numbers, and their sums back to doubles. A sum can hold 2^38
 /// values of the largest magnitude. Each value is truncated at 2^-87 of that magnitude, which is

@@ -164,6 +164,7 @@ class Gathering {
   void addParts(int rank, Reader& reader) {
     RowsByRank<Part>::read(reader, values_, [&](const Part& part, const ValueFacts* values) {
       if (!exists(part.root)) refuseMessage("a set that does not exist");
+      if (part.facts.cells < 0) refuseMessage("a negative number of cells");
       add(part.root, part.facts, values);
       from_[index(rank)].push_back(part.root);
     });
@@ -301,10 +302,10 @@ std::uint64_t orderedBits(double value) {
 
 void RegionFacts::add(const RegionFacts& part) {
   key = std::min(key, part.key);
-  cells += part.cells;
-  measure += part.measure;
+  addChecked(cells, part.cells);
+  addChecked(measure, part.measure);
   for (std::size_t a = 0; a < 3; ++a) {
-    moment[a] += part.moment[a];
+    addChecked(moment[a], part.moment[a]);
     lo[a] = std::min(lo[a], part.lo[a]);
     hi[a] = std::max(hi[a], part.hi[a]);
   }
@@ -313,8 +314,8 @@ void RegionFacts::add(const RegionFacts& part) {
 void ValueFacts::add(const ValueFacts& part) {
   least = std::min(least, part.least);
   most = std::max(most, part.most);
-  integral += part.integral;
-  notFinite += part.notFinite;
+  addChecked(integral, part.integral);
+  addChecked(notFinite, part.notFinite);
 }
 
 NumberedRegions numberRegions(Transport& transport, const Assignment& assignment,
@@ -357,7 +358,7 @@ std::vector<std::int64_t> addPoints(Transport& transport, std::int64_t total,
         for (const RegionCount& count : received) {
           if (count.region < first || index(count.region - first) >= points.size())
             refuseMessage("points of a region of another rank");
-          points[index(count.region - first)] += count.count;
+          addChecked(points[index(count.region - first)], count.count);
         }
       });
   return points;

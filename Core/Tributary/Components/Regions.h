@@ -32,6 +32,7 @@ struct RegionFacts {
   std::array<double, 3> hi = {-Infinity, -Infinity, -Infinity};
 
   static constexpr double Infinity = std::numeric_limits<double>::infinity();
+  /// Throws Error if a sum cannot hold the parts.
   void add(const RegionFacts& part);
 };
 
@@ -43,6 +44,7 @@ struct ValueFacts {
   std::int64_t notFinite =
       0;  ///< Number of values that are not finite; the other members exclude them.
 
+  /// Throws Error if a sum cannot hold the parts.
   void add(const ValueFacts& part);
 };
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "Tributary/Base/Error.h"
+#include "Tributary/Base/FixedSum.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -16,12 +16,6 @@ namespace {
 using Place = std::array<double, 3>;
 
 constexpr std::int64_t Nothing = std::numeric_limits<std::int64_t>::max();
-
-/// Volumes may come from a message.
-void add(FixedSum& sum, FixedSum volume) {
-  if (__builtin_add_overflow(sum, volume, &sum))
-    throw Error("the volumes of overlaps are larger than a sum can hold");
-}
 
 }  // namespace
 
@@ -58,7 +52,7 @@ void addUp(std::vector<FeatureOverlap>& overlaps) {
   std::size_t count = 0;
   for (const FeatureOverlap& overlap : overlaps) {
     if (count > 0 && key(overlaps[count - 1]) == key(overlap))
-      add(overlaps[count - 1].volume, overlap.volume);
+      addChecked(overlaps[count - 1].volume, overlap.volume);
     else
       overlaps[count++] = overlap;
   }
@@ -108,7 +102,7 @@ std::vector<FeatureOverlap> findOverlaps(
         // Neighboring samples are often of the same features.
         if (!overlaps.empty() && overlaps.back().before == sample.feature &&
             overlaps.back().motion == sample.motion && overlaps.back().after == found[i])
-          add(overlaps.back().volume, sample.volume);
+          addChecked(overlaps.back().volume, sample.volume);
         else
           overlaps.push_back({sample.feature, sample.motion, found[i], sample.volume});
       }

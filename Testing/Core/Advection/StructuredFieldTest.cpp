@@ -128,6 +128,13 @@ TEST(StructuredField, BadPiecesAreRefusedOnAllRanks) {
   EXPECT_NE(refused([&](auto& p) { axes(p, {0, 1}); }), "");
   EXPECT_NE(refused([&](auto& p) { axes(p, {0, 1, 1}); }), "");
   EXPECT_NE(refused([&](auto& p) { axes(p, {0, std::nan(""), 1}); }), "");
+  EXPECT_EQ(refused([&](auto& p) { axes(p, {-1e307, 0, 1e307}); }), "");
+  constexpr double Infinity = std::numeric_limits<double>::infinity();
+  EXPECT_NE(refused([&](auto& p) { axes(p, {-Infinity, 0, 1}); }), "");
+  EXPECT_NE(refused([&](auto& p) { axes(p, {0, 1, Infinity}); }), "");
+  for (const std::vector<double>& x : {std::vector<double>{-1e308, 0, 1e308}, {0, 1e-310, 1}})
+    EXPECT_NE(refused([&](auto& p) { axes(p, x); }).find("too far apart or too close"),
+              std::string::npos);
   EXPECT_NE(
       refused([](auto& p) { p.extent[1] = std::numeric_limits<int>::max() - 1; }).find("too many"),
       std::string::npos);

@@ -192,6 +192,39 @@ TEST(Regions, HaveNoPointsOfARegionThatDoesNotExist) {
   });
 }
 
+TEST(Regions, WhoseSumsCannotBeHeldAreRefused) {
+  const auto isRefused = [](const auto& facts) {
+    auto sum = facts;
+    return testing::errorOf([&] { sum.add(facts); }).find("larger than a sum can hold") !=
+           std::string::npos;
+  };
+  const FixedSum half = FixedSum{1} << 126;
+  RegionFacts facts;
+  facts.measure = half - 1;
+  facts.moment[2] = -half;
+  facts.cells = std::numeric_limits<std::int64_t>::max() / 2;
+  EXPECT_FALSE(isRefused(facts));
+  RegionFacts large = facts;
+  large.measure = half;
+  EXPECT_TRUE(isRefused(large));
+  large = facts;
+  large.moment[2] = -half - 1;
+  EXPECT_TRUE(isRefused(large));
+  large = facts;
+  large.cells += 1;
+  EXPECT_TRUE(isRefused(large));
+  ValueFacts values;
+  EXPECT_FALSE(isRefused(values));
+  values.integral = half;
+  EXPECT_TRUE(isRefused(values));
+
+  onRanks(3, [](Transport& transport) {
+    constexpr std::int64_t Most = std::numeric_limits<std::int64_t>::max();
+    const std::string error = testing::errorOf([&] { (void)addPoints(transport, 3, {{0, Most}}); });
+    EXPECT_NE(error.find("larger than a sum can hold"), std::string::npos);
+  });
+}
+
 TEST(FixedSum, HasTheSameBitsInAnyOrder) {
   std::vector<double> values;
   for (std::uint64_t i = 0; i < 10000; ++i)

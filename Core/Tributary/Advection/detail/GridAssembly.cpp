@@ -37,6 +37,11 @@ struct PieceDescription {
               "; give them different grid numbers");
 }
 
+[[noreturn]] void refuseWidths(int grid) {
+  throw Error("the coordinates of grid " + std::to_string(grid) +
+              " are too far apart or too close together; scale them");
+}
+
 std::vector<PieceDescription> readDescriptions(const std::vector<Bytes>& descriptions) {
   std::vector<PieceDescription> pieces;
   for (const Bytes& bytes : descriptions) {
@@ -148,8 +153,15 @@ void finishAxis(int number, GridAxis& axis) {
     axis.slack = 1e-6 * std::max(1.0, std::fabs(c[0]));
     return;
   }
-  axis.spacing = (c.back() - c[0]) / static_cast<double>(axis.cells);
-  for (std::size_t i = 0; i + 1 < c.size(); ++i) axis.inverseWidth.push_back(1 / (c[i + 1] - c[i]));
+  constexpr double Largest = std::numeric_limits<double>::max();
+  const double extent = c.back() - c[0];
+  if (!(extent <= Largest)) refuseWidths(number);
+  axis.spacing = extent / static_cast<double>(axis.cells);
+  for (std::size_t i = 0; i + 1 < c.size(); ++i) {
+    const double inverse = 1 / (c[i + 1] - c[i]);
+    if (!(2 * inverse <= Largest)) refuseWidths(number);  // bucketInverse is not larger
+    axis.inverseWidth.push_back(inverse);
+  }
   fillBuckets(axis);
 }
 
