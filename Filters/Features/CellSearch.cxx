@@ -211,8 +211,9 @@ void CellSearch::findInLattice(const Place& place) {
 
 void CellSearch::findInMesh(const Place& place) {
   const auto box = [this](std::int32_t cell) { return boxOf(cell); };
-  for (const std::int32_t cell : bins_->near(place.data(), box))
+  bins_->near(place.data(), box, [&](std::int32_t cell) {
     if (boxOf(cell).contains(place.data()) && isIn(cell, place)) found_.push_back(cell);
+  });
 }
 
 bool CellSearch::isIn(vtkIdType cell, const Place& place) {

@@ -9,10 +9,13 @@
 namespace tributary {
 namespace {
 
-/// A list of this length is searched faster than it is divided.
+/// A list of up to this length, or with the boxes of its cells, is divided only if it is long.
+constexpr std::size_t ShortList = 12;
+/// A list of this length is divided when it is first asked for, a shorter one the second time:
+/// dividing it takes as long as a few searches.
 constexpr std::size_t LongList = 64;
 /// Average number of cells in a bin of a divided bin.
-constexpr double CellsPerPart = 2;
+constexpr double CellsPerPart = 4;
 /// Per cell, on average.
 constexpr double MostEntries = 16;
 /// Per axis.
@@ -21,18 +24,21 @@ constexpr double MostBins = 1024;
 }  // namespace
 
 CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-                   double cellsPerBin)
-    : bounds_(bounds) {
+                   double cellsPerBin, bool boxed)
+    : bounds_(bounds), boxed_(boxed) {
   struct Range {  // of the bins that a cell's box touches
     std::uint16_t lo[3], hi[3];
   };
   std::vector<Range, UninitializedAllocator<Range>> ranges(cells.size());
+  std::vector<Box> boxes;
+  if (boxed)
+    for (const std::int32_t cell : cells) boxes.push_back(boxOf(cell));
   // Coarser bins where boxes overlap much, so that memory is proportional to the cells.
   for (bool fits = false; !fits; cellsPerBin *= 8) {
     chooseBins(cells.size(), cellsPerBin);
     double entries = 0;
     for (std::size_t n = 0; n < cells.size(); ++n) {
-      const Box box = boxOf(cells[n]);
+      const Box box = boxed ? boxes[n] : boxOf(cells[n]);
       double bins = 1;
       for (std::size_t a = 0; a < 3; ++a) {
         ranges[n].lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
@@ -41,19 +47,31 @@ CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxO
       }
       entries += bins;
     }
-    fits = entries <= MostEntries * double(cells.size()) || bins_[0] * bins_[1] * bins_[2] == 1;
+    fits = entries <= MostEntries * double(cells.size()) || number() == 1;
   }
-  const auto bins = std::size_t(bins_[0] * bins_[1] * bins_[2]);
-  lists_ = {bins, [&](auto&& visit) {
-              for (std::size_t n = 0; n < cells.size(); ++n) {
-                const Range& range = ranges[n];
-                for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
-                  for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
-                    for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i)
-                      visit(std::size_t((k * bins_[1] + j) * bins_[0] + i), cells[n]);
-              }
-            }};
-  partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(bins);
+  // Calls visit(n, bin) for each cell and each bin that its box touches.
+  const auto forEachEntry = [&](auto&& visit) {
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      const Range& range = ranges[n];
+      for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
+        for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
+          for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i) visit(n, Bin{{i, j, k}});
+    }
+  };
+  if (boxed) {
+    boxedCells_ = {number(), [&](auto&& visit) {
+                     forEachEntry([&](std::size_t n, const Bin& bin) {
+                       visit(indexOf(bin), {cells[n], placeIn(bin, boxes[n].lo.data()),
+                                            placeIn(bin, boxes[n].hi.data())});
+                     });
+                   }};
+  } else {
+    cells_ = {number(), [&](auto&& visit) {
+                forEachEntry([&](std::size_t n, const Bin& bin) { visit(indexOf(bin), cells[n]); });
+              }};
+  }
+  partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(number());
+  if (!boxed) asked_ = std::make_unique<std::atomic<bool>[]>(number());
 }
 
 /// Chooses bins as near to cubes as the box allows.
@@ -70,29 +88,52 @@ void CellBins::chooseBins(std::size_t cells, double cellsPerBin) {
     // Not a number if both are infinite, as points may be: one bin.
     const double wanted = edge > 0 ? (bounds_.hi[a] - bounds_.lo[a]) / edge : 1;
     bins_[a] = wanted > 1 ? std::int64_t(std::min(wanted, MostBins)) : 1;
+    perLength_[a] = double(bins_[a]) / (bounds_.hi[a] - bounds_.lo[a]);
   }
 }
 
 std::int64_t CellBins::binAlong(std::size_t axis, double x) const {
-  const double width = bounds_.hi[axis] - bounds_.lo[axis];
-  const double u = width > 0 ? (x - bounds_.lo[axis]) / width * double(bins_[axis]) : 0;
+  const double u = alongAxis(axis, x);
   // Limited as a double: points may be of any size.
   return u > 0 ? std::int64_t(std::min(u, double(bins_[axis] - 1))) : 0;
 }
 
-Span<const std::int32_t> CellBins::near(const double point[3], const BoxOf& boxOf) const {
-  std::array<std::int64_t, 3> bin;
-  for (std::size_t a = 0; a < 3; ++a) bin[a] = binAlong(a, point[a]);
-  const auto at = std::size_t((bin[2] * bins_[1] + bin[1]) * bins_[0] + bin[0]);
-  const Span<const std::int32_t> cells = lists_[at];
-  if (cells.size() < LongList) return cells;
-  const CellBins* part = divided(bin, at, boxOf);
-  // A point beyond the box of the part by a rounding error is in one of its outer bins, as are the
-  // cells there.
-  return part == this ? cells : part->near(point, boxOf);
+/// Rounded and limited to the bin. It does not decrease if x increases, so that the place of a
+/// point in a box is between the places of the box's corners.
+CellBins::Place CellBins::placeIn(const Bin& bin, const double x[3]) const {
+  Place place;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double u = 256 * (alongAxis(a, x[a]) - double(bin[a]));
+    place[a] = u > 0 ? std::uint8_t(std::min(u, 255.0)) : std::uint8_t(0);
+  }
+  return place;
 }
 
-Box CellBins::boxOfBin(const std::array<std::int64_t, 3>& bin) const {
+CellBins::List CellBins::find(const double point[3], const BoxOf& boxOf) const {
+  Bin bin;
+  for (std::size_t a = 0; a < 3; ++a) bin[a] = binAlong(a, point[a]);
+  const std::size_t at = indexOf(bin);
+  List list;
+  if (boxed_) {
+    list.boxed = boxedCells_[at];
+    list.place = placeIn(bin, point);
+  } else {
+    list.cells = cells_[at];
+  }
+  if (list.size() < LongList) {
+    if (boxed_ || list.size() <= ShortList) return list;
+    if (!asked_[at].load(std::memory_order_relaxed)) {
+      asked_[at].store(true, std::memory_order_relaxed);
+      return list;
+    }
+  }
+  const CellBins* part = divided(bin, list, boxOf);
+  // A point beyond the box of the part by a rounding error is in one of its outer bins, as are the
+  // cells there.
+  return part == this ? list : part->find(point, boxOf);
+}
+
+Box CellBins::boxOfBin(const Bin& bin) const {
   Box box;
   for (std::size_t a = 0; a < 3; ++a) {
     const double width = (bounds_.hi[a] - bounds_.lo[a]) / double(bins_[a]);
@@ -103,16 +144,18 @@ Box CellBins::boxOfBin(const std::array<std::int64_t, 3>& bin) const {
 }
 
 /// The bins of one bin, made at the first call; this object if its cells cannot be separated.
-const CellBins* CellBins::divided(const std::array<std::int64_t, 3>& bin, std::size_t at,
-                                  const BoxOf& boxOf) const {
+const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf& boxOf) const {
+  const std::size_t at = indexOf(bin);
   if (const CellBins* made = partOf_[at].load(std::memory_order_acquire)) return made;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const CellBins* made = partOf_[at].load(std::memory_order_relaxed)) return made;
-  const Span<const std::int32_t> cells = lists_[at];
-  auto part = std::make_unique<const CellBins>(boxOfBin(bin), cells, boxOf, CellsPerPart);
+  std::vector<std::int32_t> cells(list.cells.begin(), list.cells.end());
+  for (const BoxedCell& boxed : list.boxed) cells.push_back(boxed.cell);
+  std::unique_ptr<const CellBins> part(
+      new CellBins(boxOfBin(bin), cells, boxOf, CellsPerPart, true));
   std::size_t longest = 0;
-  for (std::size_t b = 0; b < part->lists_.size(); ++b)
-    longest = std::max(longest, part->lists_[b].size());
+  for (std::size_t b = 0; b < part->number(); ++b)
+    longest = std::max(longest, part->boxedCells_[b].size());
   const CellBins* result = this;
   if (longest <= cells.size() / 4 * 3) {
     parts_.push_back(std::move(part));
@@ -124,7 +167,8 @@ const CellBins* CellBins::divided(const std::array<std::int64_t, 3>& bin, std::s
 
 std::size_t CellBins::memory() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t bytes = lists_.memory() + lists_.size() * sizeof partOf_[0];
+  std::size_t bytes = cells_.memory() + boxedCells_.memory() + number() * sizeof partOf_[0];
+  if (asked_) bytes += number() * sizeof asked_[0];
   for (const auto& part : parts_) bytes += sizeof *part + part->memory();
   return bytes;
 }

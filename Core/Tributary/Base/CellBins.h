@@ -17,9 +17,9 @@
 namespace tributary {
 
 /// Finds the cells whose boxes may contain a point: uniform bins over the box of all cells, each
-/// with a list of the cells whose boxes touch it. A bin with many cells is divided into bins of its
-/// own on first use, so a few searches are cheap, and lists are short in locally refined meshes.
-/// Thread-safe.
+/// with a list of the cells whose boxes touch it. A bin that is asked for often, or that has many
+/// cells, is divided into bins of its own, so a few searches need little preparation, many are
+/// fast, and lists are short in locally refined meshes. Thread-safe.
 class CellBins {
  public:
   using BoxOf = std::function<Box(std::int32_t cell)>;
@@ -27,29 +27,73 @@ class CellBins {
   /// @param bounds  holds the boxes of all cells
   /// @param cellsPerBin  on average, if the boxes of cells do not overlap
   CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-           double cellsPerBin);
+           double cellsPerBin)
+      : CellBins(bounds, cells, boxOf, cellsPerBin, false) {}
 
-  /// The cells whose boxes may contain the point, a superset.
-  [[nodiscard]] Span<const std::int32_t> near(const double point[3], const BoxOf& boxOf) const;
+  /// Calls visit(cell) for the cells whose boxes may contain the point, a superset.
+  template <class Visit>
+  void near(const double point[3], const BoxOf& boxOf, Visit&& visit) const {
+    const List list = find(point, boxOf);
+    for (const std::int32_t cell : list.cells) visit(cell);
+    for (const BoxedCell& boxed : list.boxed)
+      if (boxed.mayContain(list.place)) visit(boxed.cell);
+  }
 
   /// In bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:
+  /// A place in a bin, along each axis in units of its width / 256.
+  using Place = std::array<std::uint8_t, 3>;
+  /// A cell and the part of its box in a bin. Divided bins have these, so that a search need not
+  /// read the points of all cells of a list.
+  struct BoxedCell {
+    std::int32_t cell;
+    Place lo, hi;
+
+    bool mayContain(const Place& p) const {
+      return (lo[0] <= p[0]) & (p[0] <= hi[0]) & (lo[1] <= p[1]) & (p[1] <= hi[1]) &
+             (lo[2] <= p[2]) & (p[2] <= hi[2]);
+    }
+  };
+  using Bin = std::array<std::int64_t, 3>;  // along each axis
+  /// The cells of a bin, of one kind or the other.
+  struct List {
+    Span<const std::int32_t> cells;
+    Span<const BoxedCell> boxed;
+    Place place{};  ///< Of the point sought.
+
+    [[nodiscard]] std::size_t size() const { return cells.size() + boxed.size(); }
+  };
+
+  CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
+           double cellsPerBin, bool boxed);
   void chooseBins(std::size_t cells, double cellsPerBin);
+  double alongAxis(std::size_t axis, double x) const {
+    return (x - bounds_.lo[axis]) * perLength_[axis];
+  }
   std::int64_t binAlong(std::size_t axis, double x) const;
-  Box boxOfBin(const std::array<std::int64_t, 3>& bin) const;
-  const CellBins* divided(const std::array<std::int64_t, 3>& bin, std::size_t at,
-                          const BoxOf& boxOf) const;
+  Place placeIn(const Bin& bin, const double x[3]) const;
+  std::size_t indexOf(const Bin& bin) const {
+    return std::size_t((bin[2] * bins_[1] + bin[1]) * bins_[0] + bin[0]);
+  }
+  std::size_t number() const { return std::size_t(bins_[0] * bins_[1] * bins_[2]); }
+  List find(const double point[3], const BoxOf& boxOf) const;
+  Box boxOfBin(const Bin& bin) const;
+  const CellBins* divided(const Bin& bin, const List& list, const BoxOf& boxOf) const;
 
   Box bounds_;
-  std::array<std::int64_t, 3> bins_{{1, 1, 1}};  // per axis
-  PackedLists<std::int32_t> lists_;              // of cells, per bin
+  Bin bins_{{1, 1, 1}};                // the number of bins
+  std::array<double, 3> perLength_{};  // bins per unit of length, along each axis
+  bool boxed_;
+  PackedLists<std::int32_t> cells_;  // per bin, unless boxed
+  PackedLists<BoxedCell> boxedCells_;
 
   // Divided bins.
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<const CellBins>> parts_;
   std::unique_ptr<std::atomic<const CellBins*>[]> partOf_;  // per bin, null if it has none yet
+  std::unique_ptr<std::atomic<bool>[]> asked_;              // per bin, before it was divided
 };
 
 }  // namespace tributary

@@ -41,9 +41,14 @@ struct Search {
     for (const Box& box : boxes) include(bounds, box);
     bins = std::make_unique<CellBins>(bounds, cells, boxOf, 16);
   }
+  std::vector<std::int32_t> near(const double point[3]) const {
+    std::vector<std::int32_t> result;
+    bins->near(point, boxOf, [&](std::int32_t cell) { result.push_back(cell); });
+    return result;
+  }
   std::vector<std::int32_t> found(const double point[3]) const {
     std::vector<std::int32_t> result;
-    for (const std::int32_t cell : bins->near(point, boxOf))
+    for (const std::int32_t cell : near(point))
       if (boxes[std::size_t(cell)].contains(point)) result.push_back(cell);
     std::sort(result.begin(), result.end());
     return result;
@@ -87,9 +92,29 @@ TEST(CellBins, ListsAreShortAlsoWhereAMeshIsRefined) {
     const Box& box = search.boxes[n];
     const double point[3] = {0.5 * (box.lo[0] + box.hi[0]), 0.5 * (box.lo[1] + box.hi[1]),
                              0.5 * (box.lo[2] + box.hi[2])};
-    longest = std::max(longest, search.bins->near(point, search.boxOf).size());
+    longest = std::max(longest, search.near(point).size());
   }
   EXPECT_LT(longest, 200u);
+}
+
+TEST(CellBins, AreDividedWhereOneAsksTwice) {
+  std::vector<Box> boxes(8000);  // inside the cells of a mesh of cubes, 20 along each axis
+  for (std::size_t n = 0; n < boxes.size(); ++n) {
+    const std::size_t place[3] = {n % 20, n / 20 % 20, n / 400};
+    for (std::size_t a = 0; a < 3; ++a) {
+      boxes[n].lo[a] = double(place[a]) + 0.1;
+      boxes[n].hi[a] = double(place[a]) + 0.9;
+    }
+  }
+  std::size_t first = 0, second = 0;
+  for (std::uint64_t n = 0; n < 50; ++n) {
+    const Search search(boxes);
+    const double point[3] = {20 * random(3 * n), 20 * random(3 * n + 1), 20 * random(3 * n + 2)};
+    first += search.near(point).size();
+    second += search.near(point).size();
+    EXPECT_EQ(search.found(point), search.expected(point));
+  }
+  EXPECT_LT(2 * second, first);
 }
 
 TEST(CellBins, AcceptBoxesThatCannotBeSeparated) {

@@ -2,6 +2,7 @@
 #include "Tributary/Advection/detail/MeshBlock.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -258,11 +259,13 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
   return hash;
 }
 
-/// How well one cell holds a point; no block is named if it does not.
-CellMatch MeshBlock::match(std::int32_t cell, const double point[3]) const {
-  CellMatch found;
+/// Makes one cell the best match if it holds a point better.
+void MeshBlock::match(std::int32_t cell, const double point[3], CellMatch& best) const {
   // Not all bins and blocks search for points beyond the box, so these must match nowhere.
-  if (!CellExtent(piece_, cell).box().contains(point) || !topology_->isUsed(cell)) return found;
+  const auto isInBox = [&] { return CellExtent(piece_, cell).box().contains(point); };
+  // Of the conditions, the one that costs least comes first.
+  const bool visited = topology_->recordOf(cell).load(std::memory_order_acquire) >= 0;
+  if (!visited && !(isInBox() && topology_->isUsed(cell))) return;
   RecordBuffer buffer;
   const CellRecord& record = view(cell, buffer);
   double violation = 0;
@@ -271,17 +274,19 @@ CellMatch MeshBlock::match(std::int32_t cell, const double point[3]) const {
     std::vector<double> weights(ids.size());
     if (!piece_.foreign ||
         piece_.foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation) == 0)
-      return found;
+      return;
   } else {
     const InCell at =
         locateInCell(record, view_.isDouble ? 8 : 4, V4{point[0], point[1], point[2], 0}, true);
-    if (at.face == Unknown) return found;
+    if (at.face == Unknown) return;
     if ((record.shape == CellShape::Triangle || record.shape == CellShape::Quad) &&
         !(std::fabs(at.r[2]) <= Sheet))
-      return found;
+      return;
     violation = at.violation;
   }
-  if (!(violation <= Gap)) return found;
+  if (!(violation <= Gap) || violation > best.violation) return;
+  if (visited && !isInBox()) return;
+  CellMatch found;
   found.violation = violation;
   found.size = record.length;
   const CellPoints points = pointsOf(piece_, cell);
@@ -292,15 +297,27 @@ CellMatch MeshBlock::match(std::int32_t cell, const double point[3]) const {
   found.content = contentOf(cell);
   found.block = id();
   found.cell = cell;
-  return found;
+  if (found.betterThan(best)) best = found;
 }
 
 void MeshBlock::find(const double point[3], CellMatch& best) const {
   if (!bounds().contains(point)) return;  // an empty box contains none
-  for (const std::int32_t cell : topology_->bins(number_).near(point, topology_->boxesOfCells())) {
-    const CellMatch found = match(cell, point);
-    if (found.found() && found.betterThan(best)) best = found;
-  }
+  std::array<std::int32_t, 16> cells;
+  std::size_t count = 0;
+  const auto matchAll = [&] {
+    for (std::size_t c = 0; c < count; ++c) match(cells[c], point, best);
+    count = 0;
+  };
+  topology_->bins(number_).near(point, topology_->boxesOfCells(), [&](std::int32_t cell) {
+    const auto number = topology_->recordOf(cell).load(std::memory_order_relaxed);
+    if (number >= 0) {  // records of several cells are under way from memory at once
+      const auto* record = reinterpret_cast<const std::byte*>(&recordAt(number));
+      for (std::size_t b = 0; b < sizeof(CellRecord); b += 64) __builtin_prefetch(record + b);
+    }
+    cells[count++] = cell;
+    if (count == cells.size()) matchAll();
+  });
+  matchAll();
 }
 
 bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const double point[3],

@@ -60,7 +60,7 @@ class MeshBlock : public FieldBlock {
                  Weights& out) const;
   void foreignWeights(std::int32_t cell, const double x[3], std::size_t p, Weights& out) const;
   std::uint64_t contentOf(std::int32_t cell) const;
-  CellMatch match(std::int32_t cell, const double point[3]) const;
+  void match(std::int32_t cell, const double point[3], CellMatch& best) const;
   int maximumPoints() const {
     return std::max(8, piece_.foreign ? piece_.foreign->maximumPoints() : 0);
   }
