@@ -85,7 +85,9 @@ TRIBUTARY_INLINE void boxWeights(const CellRecord* const* cells, std::size_t rea
                                  const double (*x)[Lanes], int part, const GroupWeights& out) {
   Wide point[3];
   for (int a = 0; a < 3; ++a) point[a] = loadWide(x[a] + part * Width);
-  const BoxPack pack(cells + part * Width, realSize, point, AllLanes, AllLanes);
+  BoxPack pack;
+  pack.begin(cells + part * Width, realSize, point, AllLanes, AllLanes);
+  BoxPack::solve(&pack, 1);
   pack.shapeFunctions(
       realSize, out.gradient != nullptr,
       [&](int corner, Wide value, const Wide* gradient) __attribute__((always_inline)) {

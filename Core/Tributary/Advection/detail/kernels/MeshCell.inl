@@ -69,9 +69,15 @@ inline __attribute__((always_inline)) void judge(CellShape shape, InCell& at) {
   at.face = Inside;
   at.violation = 0;
   switch (shape) {
-    case CellShape::Tetra:
-      for (int i = 0; i < 4; ++i) worse(at, i, -at.r[i]);
+    case CellShape::Tetra: {  // as worse(), without branches, which would be hard to predict
+      double most = 0;
+      for (int i = 0; i < 4; ++i) most = -at.r[i] > most ? -at.r[i] : most;
+      unsigned faces = 0;
+      for (int i = 0; i < 4; ++i) faces |= unsigned(-at.r[i] == most) << i;
+      at.violation = most;
+      at.face = most > 0 ? __builtin_ctz(faces) : Inside;
       break;
+    }
     case CellShape::Box:
     case CellShape::Parallelepiped:
       worse(at, 0, -r);
@@ -262,12 +268,13 @@ class BoxPack {
            shape == CellShape::Wedge;
   }
 
+  /// Begins to locate points; solve() must follow.
   /// @param cells  of all lanes; lanes without a point repeat another lane's
   /// @param lanes  that have a point
   /// @param thorough  lanes in which the exact coordinates are sought also plainly outside
-  BoxPack(const CellRecord* const* cells, std::size_t realSize, const Wide point[3], LaneSet lanes,
-          LaneSet thorough)
-      : cells_(cells) {
+  TRIBUTARY_INLINE void begin(const CellRecord* const* cells, std::size_t realSize,
+                              const Wide point[3], LaneSet lanes, LaneSet thorough) {
+    cells_ = cells;
     Wide anchor[4];
     gather<4>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
     length_ = anchor[3];
@@ -275,15 +282,28 @@ class BoxPack {
     for (int l = 0; l < Width; ++l) shape[l] = static_cast<std::int64_t>(cells[l]->shape);
     const auto is = [&](CellShape s) { return shape == static_cast<std::int64_t>(s); };
     wedge_ = is(CellShape::Wedge);
-    Wide map[12];  // of each lane, as in its record; what follows there is ignored
-    gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map);
-    Wide d[3];
-    for (int a = 0; a < 3; ++a) d[a] = point[a] - anchor[a];
-    for (int i = 0; i < 3; ++i) r_[i] = map[4 * i + 3] + dot(map + 4 * i, d);
+    gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map_);
+    for (int a = 0; a < 3; ++a) d_[a] = point[a] - anchor[a];
+    for (int i = 0; i < 3; ++i) r_[i] = map_[4 * i + 3] + dot(map_ + 4 * i, d_);
     judge();
     const WideInt plainly = (violation_ > Plainly) & ~toCondition(thorough);
-    const WideInt sought = toCondition(lanes) & ~plainly & ~is(CellShape::Parallelepiped);
-    if (toLanes(sought) != 0) solve(realSize, map, d, sought);
+    sought_ = toCondition(lanes) & ~plainly & ~is(CellShape::Parallelepiped);
+    open_ = toLanes(sought_);
+    if (open_ != 0) beginSolve(realSize);
+  }
+
+  /// Newton's method, from the affine guess, in all lanes of the packs. An iteration is a long
+  /// chain of operations that wait for each other; those of several packs overlap.
+  static TRIBUTARY_INLINE void solve(BoxPack* packs, int count) {
+    LaneSet open = 0;
+    for (int p = 0; p < count; ++p) open |= packs[p].open_;
+    for (int iteration = 0; iteration < MostIterations && open != 0; ++iteration) {
+      open = 0;
+      for (int p = 0; p < count; ++p)
+        if (packs[p].open_ != 0) open |= packs[p].iterate(iteration);
+    }
+    for (int p = 0; p < count; ++p)
+      if (toLanes(packs[p].sought_) != 0) packs[p].endSolve();
   }
 
   /// The result in one lane.
@@ -390,49 +410,54 @@ class BoxPack {
     }
   }
 
-  /// Newton's method, from the affine guess.
-  void solve(std::size_t realSize, const Wide map[12], const Wide d[3], WideInt sought) {
-    Wide c[32];
-    gatherGeometry(realSize, c);
-    const Wide guess[3] = {r_[0], r_[1], r_[2]};
+  TRIBUTARY_INLINE void beginSolve(std::size_t realSize) {
+    gatherGeometry(realSize, c_);
+    for (int a = 0; a < 3; ++a) guess_[a] = r_[a];
+    found_ = WideInt{};
+  }
+
+  /// @return the lanes that need another iteration
+  TRIBUTARY_INLINE LaneSet iterate(int iteration) {
+    WideInt open = toCondition(open_);
+    Wide miss[3];
+    for (int a = 0; a < 3; ++a) miss[a] = polynomial(c_ + a) - d_[a];
+    const WideInt exact = dot(miss, miss) <= Exact * length_ * length_;
+    found_ |= open & exact;
+    open &= ~exact;
+    open_ = toLanes(open);
+    if (open_ == 0) return 0;
+    if (iteration == 0) {
+      for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map_ + 4 * a, miss), r_[a]);
+      return open_;
+    }
+    Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
+    jacobian(c_, dr, ds, dt);
+    cross(ds, dt, normal);
+    const Wide determinant = dot(dr, normal);
+    open &= (determinant > 0) | (determinant < 0);
+    const Wide inverse = 1 / determinant;
+    change[0] = dot(miss, normal) * inverse;
+    cross(miss, dt, across);
+    change[1] = dot(dr, across) * inverse;
+    cross(ds, miss, across);
+    change[2] = dot(dr, across) * inverse;
+    for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
+    const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
+    open &= size < Diverged;
+    const WideInt converged = size < Converged;
+    found_ |= open & converged;
+    open &= ~converged;
+    return open_ = toLanes(open);
+  }
+
+  TRIBUTARY_INLINE void endSolve() {
     const WideInt guessFace = face_;
     const Wide guessViolation = violation_;
-    WideInt open = sought, found{};
-    for (int iteration = 0; iteration < MostIterations; ++iteration) {
-      Wide miss[3];
-      for (int a = 0; a < 3; ++a) miss[a] = polynomial(c + a) - d[a];
-      const WideInt exact = dot(miss, miss) <= Exact * length_ * length_;
-      found |= open & exact;
-      open &= ~exact;
-      if (toLanes(open) == 0) break;
-      if (iteration == 0) {
-        for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map + 4 * a, miss), r_[a]);
-        continue;
-      }
-      Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
-      jacobian(c, dr, ds, dt);
-      cross(ds, dt, normal);
-      const Wide determinant = dot(dr, normal);
-      open &= (determinant > 0) | (determinant < 0);
-      const Wide inverse = 1 / determinant;
-      change[0] = dot(miss, normal) * inverse;
-      cross(miss, dt, across);
-      change[1] = dot(dr, across) * inverse;
-      cross(ds, miss, across);
-      change[2] = dot(dr, across) * inverse;
-      for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
-      const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
-      open &= size < Diverged;
-      const WideInt converged = size < Converged;
-      found |= open & converged;
-      open &= ~converged;
-      if (toLanes(open) == 0) break;
-    }
     judge();
-    for (int a = 0; a < 3; ++a) r_[a] = select(found, r_[a], guess[a]);
-    const WideInt lost = sought & ~found & (guessFace == Inside);
-    face_ = found ? face_ : (lost ? WideInt{} + Unknown : guessFace);
-    violation_ = select(found, violation_, guessViolation);
+    for (int a = 0; a < 3; ++a) r_[a] = select(found_, r_[a], guess_[a]);
+    const WideInt lost = sought_ & ~found_ & (guessFace == Inside);
+    face_ = found_ ? face_ : (lost ? WideInt{} + Unknown : guessFace);
+    violation_ = select(found_, violation_, guessViolation);
   }
 
   const CellRecord* const* cells_;
@@ -441,6 +466,10 @@ class BoxPack {
   Wide r_[3];
   WideInt face_;
   Wide violation_;
+  // While the exact coordinates are sought:
+  Wide d_[3], map_[12], c_[32], guess_[3];
+  WideInt sought_, found_;
+  LaneSet open_;
 };
 
 template <class Real>
@@ -453,6 +482,54 @@ inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r
   const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
   return polynomial(v, r[0], r[1], sheet ? 0.0 : r[2]);
 }
+
+/// Tetrahedra, one in each lane, and points in them: locateInCell() and velocityAt() for all lanes
+/// together, by the same operations in the same order.
+template <class Real>
+class TetraPack {
+ public:
+  /// @param cells  of all lanes; lanes without a point repeat another lane's
+  TRIBUTARY_INLINE void locate(const CellRecord* const* cells, const Wide point[3]) {
+    Wide anchor[3], map[12], d[3];
+    gather<3>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
+    gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map);
+    for (int a = 0; a < 3; ++a) d[a] = point[a] - anchor[a];
+    for (int i = 0; i < 4; ++i)
+      r_[i] = all<Wide>(i == 0 ? 1 : 0) + d[0] * map[i] + d[1] * map[4 + i] + d[2] * map[8 + i];
+    face_ = WideInt{} + Inside;
+    violation_ = Wide{};
+    for (int i = 0; i < 4; ++i) {
+      const WideInt is = -r_[i] > violation_;
+      face_ = is ? WideInt{} + i : face_;
+      violation_ = select(is, -r_[i], violation_);
+    }
+    if (cells[0]->terms == 1) {  // as all cells of a block
+      for (int l = 0; l < Width; ++l) {
+        const Real* v = velocityTerms<Real>(*cells[l]);
+        for (int a = 0; a < 3; ++a) velocity_[a][l] = double(v[a]);
+      }
+      return;
+    }
+    Wide v[15];
+    gather<15>(
+        [&](int l, int part) { return loadWide(velocityTerms<Real>(*cells[l]) + Width * part); },
+        v);
+    for (int a = 0; a < 3; ++a)
+      velocity_[a] = r_[0] * v[a] + r_[1] * v[4 + a] + (r_[2] * v[8 + a] + r_[3] * v[12 + a]);
+  }
+
+  /// The result in one lane; its `r` is not set.
+  TRIBUTARY_INLINE InCell operator[](int l) const {
+    return {V4{}, static_cast<int>(face_[l]), violation_[l]};
+  }
+  TRIBUTARY_INLINE V4 velocity(int l) const {
+    return V4{velocity_[0][l], velocity_[1][l], velocity_[2][l], 0};
+  }
+
+ private:
+  Wide r_[4], violation_, velocity_[3];
+  WideInt face_;
+};
 
 }  // namespace TRIBUTARY_KERNEL_NAMESPACE
 }  // namespace tributary::detail

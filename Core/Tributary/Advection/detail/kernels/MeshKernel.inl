@@ -22,10 +22,13 @@ enum class Found { Here, Beyond, Elsewhere, Nowhere };
 /// memory.
 constexpr int Groups = 32 / Width;
 
+/// Packs of cells that are tested together, and the number of their cells.
+constexpr int PacksAtOnce = 2, Together = PacksAtOnce * Width;
+
 /// Takes particles through their steps: walks from cell to cell for each lane on its own, all else
 /// for the lanes of a group together.
 ///
-/// Walking lanes wait in a queue, in which those of all groups are mixed: a cell that BoxPack takes
+/// Walking lanes wait in a queue, in which those of all groups are mixed: a cell that a pack takes
 /// is tested together with those of the next lanes in the queue, so that packs are full although
 /// the lanes of a group arrive after different numbers of tests.
 /// @tparam Packs  whether there may be cells that BoxPack takes
@@ -66,8 +69,11 @@ class Walk {
   };
 
   void prefetch(std::int32_t cell) const {
+    // The largest record of a cell that BoxPack takes, or of a tetrahedron.
+    constexpr std::size_t bytes =
+        sizeof(CellRecord) + 4 * (Packs ? 8 * (sizeof(Real) + sizeof(double)) : 4 * sizeof(Real));
     const auto* record = reinterpret_cast<const char*>(&view_.record(cell));
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(record + 64 * line);
+    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(record + b);
   }
 
   TRIBUTARY_INLINE void enqueue(Walker walker) { queue_[tail_++ % Lanes] = walker; }
@@ -79,30 +85,35 @@ class Walk {
         });
   }
 
-  /// One cell test of the next lane in the queue, or of as many lanes as fit into a pack.
+  /// One cell test each of the next lanes in the queue, until there are enough of a kind.
   TRIBUTARY_INLINE void turn() {
-    if constexpr (Packs) {
-      Walker pack[Width];
-      int packed = 0;
-      for (std::uint32_t left = tail_ - head_; left > 0 && packed < Width; --left) {
-        const Walker walker = queue_[head_++ % Lanes];
-        if (isPackable(walker))
-          pack[packed++] = walker;
-        else
-          testOne(walker);
-      }
-      if (packed == 1)
-        testOne(pack[0]);
-      else if (packed > 1)
-        testPack(pack, packed);
-    } else {
-      testOne(queue_[head_++ % Lanes]);
+    Walker boxes[Together], tetrahedra[Together];
+    int inBoxes = 0, inTetrahedra = 0;
+    for (std::uint32_t left = tail_ - head_;
+         left > 0 && inBoxes < Together && inTetrahedra < Together; --left) {
+      const Walker walker = queue_[head_++ % Lanes];
+      const CellShape shape = view_.record(particleOf(walker).cell).shape;
+      if (__builtin_expect(periodic_, 0))
+        testOne(walker);
+      else if (shape == CellShape::Tetra)
+        tetrahedra[inTetrahedra++] = walker;
+      else if (Packs && BoxPack::takes(shape))
+        boxes[inBoxes++] = walker;
+      else
+        testOne(walker);
     }
+    if (inBoxes == 1)
+      testOne(boxes[0]);
+    else if (inBoxes > 1)
+      testBoxes(boxes, inBoxes);
+    if (inTetrahedra == 1)
+      testOne(tetrahedra[0]);
+    else if (inTetrahedra > 1)
+      testTetrahedra(tetrahedra, inTetrahedra);
   }
 
-  TRIBUTARY_INLINE bool isPackable(Walker walker) const {
-    const Particle& p = *groups_[walker.group].lanes.particle[walker.lane];
-    return !periodic_ && BoxPack::takes(view_.record(p.cell).shape);
+  TRIBUTARY_INLINE Particle& particleOf(Walker walker) const {
+    return *groups_[walker.group].lanes.particle[walker.lane];
   }
 
   TRIBUTARY_INLINE void testOne(Walker walker) {
@@ -121,38 +132,76 @@ class Walk {
     arrive(group, l, cell, velocity);
   }
 
-  /// One cell test in each lane of a pack, of boxes and wedges.
-  __attribute__((noinline)) void testPack(const Walker* walkers, int count) {
-    const CellRecord* cells[Width];
+  /// One cell test for each walker, of boxes and wedges.
+  __attribute__((noinline)) void testBoxes(const Walker* walkers, int count) {
+    const CellRecord* cells[Together];
+    const int packs = (count + Width - 1) / Width;
+    BoxPack pack[PacksAtOnce];
+    for (int p = 0; p < packs; ++p) {
+      Wide point[3];
+      LaneSet thorough = 0;
+      const LaneSet lanes =
+          fill(walkers + p * Width, count - p * Width, cells + p * Width, point, thorough);
+      pack[p].begin(cells + p * Width, sizeof(Real), point, lanes, thorough);
+    }
+    BoxPack::solve(pack, packs);
+    for (int w = 0; w < count; ++w) {
+      const InCell at = pack[w / Width][w % Width];
+      decide(walkers[w], *cells[w], at, [&] { return velocityAt<Real>(*cells[w], at.r); });
+    }
+  }
+
+  /// One cell test for each walker, of tetrahedra.
+  __attribute__((noinline)) void testTetrahedra(const Walker* walkers, int count) {
+    const CellRecord* cells[Together];
+    TetraPack<Real> pack[PacksAtOnce];
+    for (int p = 0; p * Width < count; ++p) {
+      Wide point[3];
+      LaneSet thorough = 0;
+      fill(walkers + p * Width, count - p * Width, cells + p * Width, point, thorough);
+      pack[p].locate(cells + p * Width, point);
+    }
+    for (int w = 0; w < count; ++w)
+      decide(walkers[w], *cells[w], pack[w / Width][w % Width],
+             [&] { return pack[w / Width].velocity(w % Width); });
+  }
+
+  /// Cells and points of a pack; lanes beyond the walkers repeat the first.
+  /// @param thorough  the lanes in which exact coordinates are sought
+  /// @return the lanes that have a walker
+  TRIBUTARY_INLINE LaneSet fill(const Walker* walkers, int count, const CellRecord** cells,
+                                Wide point[3], LaneSet& thorough) {
     double target[3][Width];
-    LaneSet thorough = 0;
-    for (int l = 0; l < Width; ++l) {  // lanes beyond the pack repeat its first
+    LaneSet lanes = 0;
+    for (int l = 0; l < Width; ++l) {
       const Walker walker = walkers[l < count ? l : 0];
-      const ParticlePack<I>& lanes = groups_[walker.group].lanes;
-      const Particle& p = *lanes.particle[walker.lane];
+      const ParticlePack<I>& group = groups_[walker.group].lanes;
+      const Particle& p = *group.particle[walker.lane];
       cells[l] = &view_.record(p.cell);
-      for (int a = 0; a < 3; ++a) target[a][l] = lanes.target[a][walker.lane];
+      for (int a = 0; a < 3; ++a) target[a][l] = group.target[a][walker.lane];
+      if (l < count) lanes |= 1u << l;
       if (p.face == Particle::Accept) thorough |= 1u << l;
     }
-    const Wide point[3] = {loadWide(target[0]), loadWide(target[1]), loadWide(target[2])};
-    const BoxPack pack(cells, sizeof(Real), point, (1u << count) - 1, thorough);
-    for (int l = 0; l < count; ++l) {
-      const Walker walker = walkers[l];
-      Group& group = groups_[walker.group];
-      Particle& p = *group.lanes.particle[walker.lane];
-      const InCell at = pack[l];
-      if (holds(p, at)) {
-        p.face = Particle::AnyFace;
-        p.crossings = 0;
-        arrive(group, walker.lane, p.cell, velocityAt<Real>(*cells[l], at.r));
-        continue;
-      }
-      const Found found = cross(p, *cells[l], at);
-      if (found == Found::Beyond)
-        enqueue(walker);
-      else
-        depart(group, walker.lane, found);
+    for (int a = 0; a < 3; ++a) point[a] = loadWide(target[a]);
+    return lanes;
+  }
+
+  /// What follows from a cell test.
+  template <class Velocity>
+  TRIBUTARY_INLINE void decide(Walker walker, const CellRecord& cell, const InCell& at,
+                               Velocity&& velocity) {
+    Group& group = groups_[walker.group];
+    Particle& p = particleOf(walker);
+    if (holds(p, at)) {
+      p.face = Particle::AnyFace;
+      p.crossings = 0;
+      return arrive(group, walker.lane, p.cell, velocity());
     }
+    const Found found = cross(p, cell, at);
+    if (found == Found::Beyond)
+      enqueue(walker);
+    else
+      depart(group, walker.lane, found);
   }
 
   /// A lane's target lies in a cell.
