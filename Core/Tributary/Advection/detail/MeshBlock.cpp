@@ -263,9 +263,11 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
 void MeshBlock::match(std::int32_t cell, const double point[3], CellMatch& best) const {
   // Not all bins and blocks search for points beyond the box, so these must match nowhere.
   const auto isInBox = [&] { return CellExtent(piece_, cell).box().contains(point); };
-  // Of the conditions, the one that costs least comes first.
-  const bool visited = topology_->recordOf(cell).load(std::memory_order_acquire) >= 0;
-  if (!visited && !(isInBox() && topology_->isUsed(cell))) return;
+  // Reading the points of a cell that has a record costs more than locating the point.
+  const auto number = topology_->recordOf(cell).load(std::memory_order_acquire);
+  const bool boxLast = number >= 0 && recordAt(number).shape != CellShape::Foreign;
+  if (!boxLast && !isInBox()) return;
+  if (number < 0 && !topology_->isUsed(cell)) return;
   RecordBuffer buffer;
   const CellRecord& record = view(cell, buffer);
   double violation = 0;
@@ -285,7 +287,7 @@ void MeshBlock::match(std::int32_t cell, const double point[3], CellMatch& best)
     violation = at.violation;
   }
   if (!(violation <= Gap) || violation > best.violation) return;
-  if (visited && !isInBox()) return;
+  if (boxLast && !isInBox()) return;
   CellMatch found;
   found.violation = violation;
   found.size = record.length;

@@ -510,7 +510,7 @@ class TetraPack {
       }
       return;
     }
-    Wide v[15];
+    Wide v[15];  // the last of 16 is not used
     gather<15>(
         [&](int l, int part) { return loadWide(velocityTerms<Real>(*cells[l]) + Width * part); },
         v);
