@@ -52,8 +52,9 @@ class CellBins {
     Place lo, hi;
 
     bool mayContain(const Place& p) const {
-      return (lo[0] <= p[0]) & (p[0] <= hi[0]) & (lo[1] <= p[1]) & (p[1] <= hi[1]) &
-             (lo[2] <= p[2]) & (p[2] <= hi[2]);
+      int outside = 0;  // without branches, which would be hard to predict
+      for (std::size_t a = 0; a < 3; ++a) outside |= int(p[a] < lo[a]) | int(hi[a] < p[a]);
+      return outside == 0;
     }
   };
   using Bin = std::array<std::int64_t, 3>;  // along each axis
