@@ -116,7 +116,7 @@ class Linking {
   std::vector<std::vector<SetLink>> collect(const Records<Linked>& received) const {
     std::vector<std::vector<SetLink>> links(matches_.size());
     for (const Linked& linked : received) {
-      const auto b = static_cast<std::uint64_t>(linked.block - first_);
+      const auto b = static_cast<std::uint64_t>(linked.block) - static_cast<std::uint64_t>(first_);
       if (b >= links.size() || !assignment_.exists(linked.link.block))
         refuseMessage("a link of block " + std::to_string(linked.block) + " with block " +
                       std::to_string(linked.link.block));

@@ -55,6 +55,11 @@ inline __attribute__((always_inline)) const double* geometryTerms(const CellReco
                                          sizeof(CellRecord) + 4 * cell.terms * realSize);
 }
 
+/// The rows of the map, one after the other.
+inline __attribute__((always_inline)) const double* mapOf(const CellRecord& cell) {
+  return reinterpret_cast<const double*>(cell.map);
+}
+
 inline __attribute__((always_inline)) void worse(InCell& at, int face, double violation) {
   if (violation > at.violation) {
     at.violation = violation;
@@ -282,7 +287,7 @@ class BoxPack {
     for (int l = 0; l < Width; ++l) shape[l] = static_cast<std::int64_t>(cells[l]->shape);
     const auto is = [&](CellShape s) { return shape == static_cast<std::int64_t>(s); };
     wedge_ = is(CellShape::Wedge);
-    gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map_);
+    gather<12>([&](int l, int part) { return loadWide(mapOf(*cells[l]) + Width * part); }, map_);
     for (int a = 0; a < 3; ++a) d_[a] = point[a] - anchor[a];
     for (int i = 0; i < 3; ++i) r_[i] = map_[4 * i + 3] + dot(map_ + 4 * i, d_);
     judge();
@@ -492,7 +497,7 @@ class TetraPack {
   TRIBUTARY_INLINE void locate(const CellRecord* const* cells, const Wide point[3]) {
     Wide anchor[3], map[12], d[3];
     gather<3>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
-    gather<12>([&](int l, int part) { return loadWide(cells[l]->map[0] + Width * part); }, map);
+    gather<12>([&](int l, int part) { return loadWide(mapOf(*cells[l]) + Width * part); }, map);
     for (int a = 0; a < 3; ++a) d[a] = point[a] - anchor[a];
     for (int i = 0; i < 4; ++i)
       r_[i] = all<Wide>(i == 0 ? 1 : 0) + d[0] * map[i] + d[1] * map[4 + i] + d[2] * map[8 + i];
