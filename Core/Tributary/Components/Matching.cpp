@@ -120,7 +120,7 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
   collectively(transport, [&] {
     matches.resize(keys.size());
     for (const Found& answer : answers) {
-      const auto b = static_cast<std::size_t>(answer.block - first);
+      const auto b = static_cast<std::uint64_t>(answer.block) - static_cast<std::uint64_t>(first);
       if (b >= keys.size() || answer.match.local < 0 ||
           static_cast<std::size_t>(answer.match.local) >= keys[b].size() ||
           !assignment.exists(answer.match.block) || answer.match.remote < 0) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -112,7 +114,11 @@ UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
   std::vector<std::vector<SetLink>> links;
   collectively(transport, [&] {
     links.resize(points.size());
-    for (const Pair& pair : pairs) links.at(index(pair.to - first)).push_back(pair.link);
+    for (const Pair& pair : pairs) {
+      const auto b = static_cast<std::uint64_t>(pair.to) - static_cast<std::uint64_t>(first);
+      if (b >= links.size()) refuseMessage("a link of block " + std::to_string(pair.to));
+      links[b].push_back(pair.link);
+    }
   });
   return uniteSets(transport, assignment, counts, links, options);
 }

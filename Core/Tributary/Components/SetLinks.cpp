@@ -136,7 +136,7 @@ class Linking {
   }
 
   void check(const Held& held, int rank) const {
-    const auto b = static_cast<std::uint64_t>(held.owner - first_);
+    const auto b = static_cast<std::uint64_t>(held.owner) - static_cast<std::uint64_t>(first_);
     if (b < sets_.size() && held.entity >= 0 &&
         static_cast<std::uint64_t>(held.entity) < sets_[b].size() &&
         assignment_.exists(held.set.block) && assignment_.rankOf(held.set.block) == rank) {

@@ -42,7 +42,7 @@ class SetForest {
   }
 
   bool owns(BlockId block) const {
-    return static_cast<std::uint64_t>(block - first_) < nodeOfSet_.size();
+    return block >= first_ && static_cast<std::uint64_t>(block - first_) < nodeOfSet_.size();
   }
   bool owns(Node node) const { return owns(names_[node].block); }
   const SetName& name(Node node) const { return names_[node]; }
