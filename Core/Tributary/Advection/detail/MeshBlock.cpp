@@ -104,12 +104,6 @@ std::int32_t MeshBlock::recordOf(std::int32_t cell) const {
   return number;
 }
 
-/// The record of a cell, or one in the buffer if it has none.
-const CellRecord& MeshBlock::view(std::int32_t cell, RecordBuffer& buffer) const {
-  const auto number = topology_->recordOf(cell).load(std::memory_order_acquire);
-  return number >= 0 ? recordAt(number) : fill(cell, buffer);
-}
-
 template <class Real>
 void MeshBlock::fillVelocity(CellRecord& record, std::int32_t cell) const {
   auto* out = reinterpret_cast<Real*>(reinterpret_cast<std::byte*>(&record) + sizeof(CellRecord));
@@ -269,7 +263,7 @@ void MeshBlock::match(std::int32_t cell, const double point[3], CellMatch& best)
   if (!boxLast && !isInBox()) return;
   if (number < 0 && !topology_->isUsed(cell)) return;
   RecordBuffer buffer;
-  const CellRecord& record = view(cell, buffer);
+  const CellRecord& record = number >= 0 ? recordAt(number) : fill(cell, buffer);
   double violation = 0;
   if (record.shape == CellShape::Foreign) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(maximumPoints()));

@@ -45,7 +45,6 @@ class MeshBlock : public FieldBlock {
   }
   std::int32_t& cellAt(std::int32_t number) const;
   std::int32_t recordOf(std::int32_t cell) const;
-  const CellRecord& view(std::int32_t cell, RecordBuffer& buffer) const;
   CellRecord& fill(std::int32_t cell, RecordBuffer& buffer) const;
   static void fillTetrahedron(CellRecord& record, const V4* x);
   void fillGeometry(CellRecord& record, const V4* x) const;

@@ -11,6 +11,7 @@
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Components/SetLinks.h"
+#include "Tributary/Components/detail/BlockOffset.h"
 
 namespace tributary::detail {
 
@@ -41,9 +42,7 @@ class SetForest {
     parent_.reserve(count);
   }
 
-  bool owns(BlockId block) const {
-    return block >= first_ && static_cast<std::uint64_t>(block - first_) < nodeOfSet_.size();
-  }
+  bool owns(BlockId block) const { return offsetOf(block, first_) < nodeOfSet_.size(); }
   bool owns(Node node) const { return owns(names_[node].block); }
   const SetName& name(Node node) const { return names_[node]; }
   std::size_t size() const { return names_.size(); }
