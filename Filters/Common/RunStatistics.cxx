@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -61,26 +62,33 @@ void RunStatistics::add(const TimeForecast& expected, double actualSeconds) {
 void RunStatistics::write(const std::string& prefix, vtkFieldData* fieldData) const {
   std::vector<std::int64_t> counts;
   std::vector<double> amounts;
-  for (const Statistic& one : all_) {
-    const auto* count = std::get_if<std::int64_t>(&one.value);
-    counts.push_back(count ? *count : 0);
-    amounts.push_back(count ? 0 : std::get<double>(one.value));
-  }
-  const auto allCounts = allgatherv(transport_, counts);
-  const auto allAmounts = allgatherv(transport_, amounts);
-  collectively(transport_, [&] {
-    for (std::size_t n = 0; n < all_.size(); ++n) {
-      const auto add = [&](auto* array, const auto& all) {
-        array->SetName((prefix + all_[n].name).c_str());
-        for (std::size_t i = n; i < all.size(); i += all_.size()) array->InsertNextValue(all[i]);
-        fieldData->AddArray(array);
-      };
-      if (std::holds_alternative<std::int64_t>(all_[n].value))
-        add(vtkNew<vtkIdTypeArray>().Get(), allCounts);
-      else
-        add(vtkNew<vtkDoubleArray>().Get(), allAmounts);
+  ErrorCollector errors;
+  errors.attempt([&] {
+    for (const Statistic& one : all_) {
+      const auto* count = std::get_if<std::int64_t>(&one.value);
+      counts.push_back(count ? *count : 0);
+      amounts.push_back(count ? 0 : std::get<double>(one.value));
     }
   });
+  const auto allCounts =
+      allgatherv(transport_, Span<const std::int64_t>(counts.data(), counts.size()), errors);
+  const auto allAmounts =
+      allgatherv(transport_, Span<const double>(amounts.data(), amounts.size()), errors);
+  if (!errors.any())
+    errors.attempt([&] {
+      for (std::size_t n = 0; n < all_.size(); ++n) {
+        const auto add = [&](auto* array, const auto& all) {
+          array->SetName((prefix + all_[n].name).c_str());
+          for (std::size_t i = n; i < all.size(); i += all_.size()) array->InsertNextValue(all[i]);
+          fieldData->AddArray(array);
+        };
+        if (std::holds_alternative<std::int64_t>(all_[n].value))
+          add(vtkNew<vtkIdTypeArray>().Get(), allCounts);
+        else
+          add(vtkNew<vtkDoubleArray>().Get(), allAmounts);
+      }
+    });
+  errors.agree(transport_);
 }
 
 }  // namespace tributary

@@ -38,6 +38,12 @@ std::vector<std::size_t> roundsOf(const std::vector<PointGroup>& groups) {
   return rounds;
 }
 
+/// Large messages are sent directly, each once.
+std::vector<Bytes> exchangeAtOnce(Transport& transport, std::vector<Bytes> toEachRank,
+                                  ErrorCollector& errors) {
+  return allToAll(transport, std::move(toEachRank), KValues{transport.size()}, errors);
+}
+
 /// Collective. Evaluates all points recorded on all ranks and writes them to their places.
 /// @return the number of points written on this rank
 std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
@@ -50,27 +56,20 @@ std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluato
       allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(rounds.size()) - 1);
   std::int64_t placed = 0;
   ErrorCollector errors;
-  // Not sendRecords(): threads write to computed places in the messages.
   for (std::size_t round = 0; round < index(most); ++round) {
     const std::size_t begin = rounds[std::min(round, rounds.size() - 1)];
     const std::size_t end = rounds[std::min(round + 1, rounds.size() - 1)];
-    std::vector<Bytes> messages;
-    errors.attempt([&] {
-      placed += placeRecorded(transport, evaluator, all.subspan(begin, end - begin), table, shares,
-                              output, messages);
-    });
-    if (transport.size() == 1) {
-      if (errors.any()) break;
-      continue;
-    }
     // Throws on all ranks after an error, also of the round before.
-    messages = allToAll(transport, std::move(messages), KValues{transport.size()}, errors);
-    errors.attempt([&] {
-      for (Bytes& bytes : messages) {
-        placed += placeReceived(transport, bytes, evaluator.fields(), table, output);
-        bytes = Bytes();
-      }
-    });
+    sendMessages<exchangeAtOnce>(
+        transport, errors,
+        [&](MessageOutbox& outbox) {
+          placed += placeRecorded(transport, evaluator, all.subspan(begin, end - begin), table,
+                                  shares, output, outbox);
+        },
+        [&](std::vector<Reader>& messages) {
+          for (Reader& message : messages)
+            placed += placeReceived(transport, message, evaluator.fields(), table, output);
+        });
   }
   errors.agree(transport);
   return placed;

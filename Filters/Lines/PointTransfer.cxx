@@ -166,8 +166,10 @@ std::int64_t sortGroups(const Transport& transport, Span<const PointGroup> group
 }
 
 /// Reserves room in the messages for the runs of other ranks' lines, and writes their headers.
-std::vector<Bytes> layOutMessages(const Transport& transport, const Shares& shares,
-                                  std::size_t bytes, std::vector<SortedGroup>& sorted) {
+/// @return the first byte of each message, null if it is empty
+std::vector<std::byte*> layOutMessages(const Transport& transport, const Shares& shares,
+                                       std::size_t bytes, std::vector<SortedGroup>& sorted,
+                                       MessageOutbox& outbox) {
   std::vector<std::size_t> size(index(shares.ranks), 0);
   for (SortedGroup& group : sorted)
     for (SortedGroup::Run& run : group.runs) {
@@ -176,17 +178,18 @@ std::vector<Bytes> layOutMessages(const Transport& transport, const Shares& shar
       run.offset = end;
       end += RunHeader + index(run.count) * bytes;
     }
-  std::vector<Bytes> messages(size.size());
+  std::vector<std::byte*> messages(size.size(), nullptr);
   for (std::size_t r = 0; r < size.size(); ++r) {
     if (size[r] == 0) continue;
-    messages[r].reserve(size[r] + AllToAll::Tail);
-    messages[r].resize(size[r]);
+    Writer& message = outbox.to(static_cast<int>(r));
+    message.reserve(size[r] + AllToAll::Tail);
+    messages[r] = message.extend(size[r]);
   }
   for (const SortedGroup& group : sorted)
     for (const SortedGroup::Run& run : group.runs)
       if (run.rank != transport.rank())
-        std::memcpy(messages[index(run.rank)].data() + run.offset,
-                    static_cast<const PointRun*>(&run), RunHeader);
+        std::memcpy(messages[index(run.rank)] + run.offset, static_cast<const PointRun*>(&run),
+                    RunHeader);
   return messages;
 }
 
@@ -195,7 +198,7 @@ std::vector<Bytes> layOutMessages(const Transport& transport, const Shares& shar
 class GroupWriter {
  public:
   GroupWriter(int rank, const PointEvaluator& evaluator, LineArrays& output,
-              std::vector<Bytes>& messages)
+              const std::vector<std::byte*>& messages)
       : rank_(rank), evaluator_(evaluator), output_(output), messages_(messages) {}
 
   /// @param sorted  must outlive the next call of finish()
@@ -259,8 +262,7 @@ class GroupWriter {
       const bool isHere = run.rank == rank_;
       const std::int64_t place =
           run.placement.place + run.placement.sign * std::int64_t(segment.begin);
-      std::byte* column =
-          isHere ? nullptr : messages_[index(run.rank)].data() + run.offset + RunHeader;
+      std::byte* column = isHere ? nullptr : messages_[index(run.rank)] + run.offset + RunHeader;
       for (std::size_t f = 0; f < fields.size(); ++f) {
         const std::size_t bytes = fields[f].bytes;
         const std::byte* from = batch.scratch.buffers[f].data() + segment.at * bytes;
@@ -280,23 +282,26 @@ class GroupWriter {
   int rank_;
   const PointEvaluator& evaluator_;
   LineArrays& output_;
-  std::vector<Bytes>& messages_;
+  const std::vector<std::byte*>& messages_;
   Batch batches_[2];
   int current_ = 0;
 };
 
-/// The places in a message where runs begin. @throws Error if it is malformed
-std::vector<std::size_t> runsOf(const Bytes& message, std::size_t bytes) {
-  std::vector<std::size_t> offsets;
-  Reader reader(message);
-  while (!reader.atEnd()) {
-    offsets.push_back(message.size() - reader.remaining());
-    const auto run = reader.value<PointRun>();
-    if (run.count < 1 || index(run.count) > reader.remaining() / bytes)
+struct ReceivedRun {
+  PointRun run;
+  const std::byte* values;
+};
+
+/// The runs in a message. @throws Error if it is malformed
+std::vector<ReceivedRun> runsOf(Reader& message, std::size_t bytes) {
+  std::vector<ReceivedRun> runs;
+  while (!message.atEnd()) {
+    const auto run = message.value<PointRun>();
+    if (run.count < 1 || index(run.count) > message.remaining() / bytes)
       refuseMessage("points of another size");
-    (void)reader.raw(index(run.count) * bytes);
+    runs.push_back({run, message.raw(index(run.count) * bytes).data()});
   }
-  return offsets;
+  return runs;
 }
 
 }  // namespace
@@ -316,10 +321,11 @@ std::vector<PointGroup> makeGroups(const FlowDomain& flow, const TraceResult& tr
 
 std::int64_t placeRecorded(const Transport& transport, const PointEvaluator& evaluator,
                            Span<const PointGroup> groups, const LineTable& table,
-                           const Shares& shares, LineArrays& output, std::vector<Bytes>& messages) {
+                           const Shares& shares, LineArrays& output, MessageOutbox& outbox) {
   std::vector<SortedGroup> sorted(groups.size());
   const std::int64_t placed = sortGroups(transport, groups, table, shares, sorted);
-  messages = layOutMessages(transport, shares, bytesPerPoint(evaluator.fields()), sorted);
+  const std::vector<std::byte*> messages =
+      layOutMessages(transport, shares, bytesPerPoint(evaluator.fields()), sorted, outbox);
   smpForPieces(transport, std::int64_t(groups.size()), GroupsPerPiece * smpThreads(),
                [&](std::int64_t begin, std::int64_t end) {
                  GroupWriter writer(transport.rank(), evaluator, output, messages);
@@ -330,18 +336,16 @@ std::int64_t placeRecorded(const Transport& transport, const PointEvaluator& eva
   return placed;
 }
 
-std::int64_t placeReceived(const Transport& transport, const Bytes& message,
+std::int64_t placeReceived(const Transport& transport, Reader& message,
                            const std::vector<PointField>& fields, const LineTable& table,
                            LineArrays& output) {
-  const std::vector<std::size_t> runs = runsOf(message, bytesPerPoint(fields));
+  const std::vector<ReceivedRun> runs = runsOf(message, bytesPerPoint(fields));
   std::atomic<std::int64_t> placed{0};
   smpForPieces(transport, std::int64_t(runs.size()), RunsPerPiece * smpThreads(),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::size_t r = index(begin); r < index(end); ++r) {
-                   const std::byte* from = message.data() + runs[r];
-                   PointRun run;
-                   std::memcpy(&run, from, RunHeader);
-                   from += RunHeader;
+                   const PointRun& run = runs[r].run;
+                   const std::byte* from = runs[r].values;
                    const Placement placement = placementOf(table, run);
                    if (placement.count == 0) continue;
                    for (std::size_t f = 0; f < fields.size(); ++f) {

@@ -12,6 +12,7 @@
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Shares.h"
 
 namespace tributary {
@@ -32,18 +33,18 @@ struct PointGroup {
 /// positions in the output; the other points are added to the messages to the ranks of their lines.
 /// Consecutive points of a line are evaluated, sent and written together.
 /// @param shares  of the seeds; they define the rank of each line
-/// @param messages  output: one for each rank, empty for this rank
+/// @param outbox  empty at first; receives no message for this rank
 /// @return the number of points written to the output
 [[nodiscard]] std::int64_t placeRecorded(const Transport& transport,
                                          const PointEvaluator& evaluator,
                                          Span<const PointGroup> groups, const LineTable& table,
                                          const Shares& shares, LineArrays& output,
-                                         std::vector<Bytes>& messages);
+                                         MessageOutbox& outbox);
 
-/// Local. Writes the points of a message to their positions in the output.
+/// Local. Reads a message to its end, and writes its points to their positions in the output.
 /// @return the number of points written
 /// @throws Error if the message is malformed
-[[nodiscard]] std::int64_t placeReceived(const Transport& transport, const Bytes& message,
+[[nodiscard]] std::int64_t placeReceived(const Transport& transport, Reader& message,
                                          const std::vector<PointField>& fields,
                                          const LineTable& table, LineArrays& output);
 

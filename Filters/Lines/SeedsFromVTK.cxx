@@ -119,7 +119,7 @@ std::vector<std::int64_t> numberIds(const Records<std::int64_t>& ids, std::int64
 
 /// Local. Replaces the ids of seeds by their places, and drops seeds that have none.
 /// @param ranges  the ranges of ids, which ranks number
-/// @param places  of this rank's seeds, by the rank that numbers their ids
+/// @param places  of all of this rank's seeds, by the rank that numbers their ids
 /// @return the ids of the seeds that remain
 std::vector<ShownId> replaceIds(SeedList& list, const Shares& ranges,
                                 const Records<std::int64_t>& places) {
@@ -128,10 +128,7 @@ std::vector<ShownId> replaceIds(SeedList& list, const Shares& ranges,
   std::vector<ShownId> shown;
   for (Seed seed : list.seeds) {
     const int keeper = ranges.ownerOf(seed.id);
-    const Span<const std::int64_t> answers = places.from(keeper);
-    std::size_t& at = next[index(keeper)];
-    if (at >= answers.size()) refuseMessage("too few places of seeds");
-    const std::int64_t place = answers[at++];
+    const std::int64_t place = places.from(keeper)[next[index(keeper)]++];
     if (place == TakenByAnother) continue;
     if (place < 0 || place >= list.shares.total)
       refuseMessage("place " + std::to_string(place) + " of " + std::to_string(list.shares.total) +
@@ -153,10 +150,13 @@ void orderById(Transport& transport, SeedList& list) {
   largest = allreduce(transport, ReduceOp::Max, largest);
   const Shares ranges{largest + 1, transport.size()};
 
+  // Not askRanks(): the answers need the numbers of ids on the ranks before.
   ErrorCollector errors;
+  std::vector<std::size_t> asked;
   const auto ids = sendRecords<std::int64_t, allToAll>(
       transport, errors, [&](RecordOutbox<std::int64_t>& outbox) {
         for (const Seed& seed : list.seeds) outbox.add(ranges.ownerOf(seed.id), seed.id);
+        for (int rank = 0; rank < outbox.ranks(); ++rank) asked.push_back(outbox.count(rank));
       });
   std::vector<std::int64_t> places;
   std::int64_t distinct = 0;
@@ -164,13 +164,15 @@ void orderById(Transport& transport, SeedList& list) {
   const std::int64_t first = exclusivePrefix(transport, distinct);
   list.shares = {allreduce(transport, ReduceOp::Sum, distinct), transport.size()};
   list.largestShown = largest;
-  const auto answers = sendRecords<std::int64_t, allToAll>(
-      transport, errors, [&](RecordOutbox<std::int64_t>& outbox) {
+  const auto answers = answerRanks<std::int64_t, allToAll>(
+      transport, errors,
+      [&](RecordOutbox<std::int64_t>& outbox) {
         std::size_t at = 0;
         for (int rank = 0; rank < transport.size(); ++rank)
           for (std::size_t i = 0; i < ids.from(rank).size(); ++i, ++at)
             outbox.add(rank, places[at] == TakenByAnother ? TakenByAnother : first + places[at]);
-      });
+      },
+      [&](int rank) { return asked[index(rank)]; });
 
   std::vector<ShownId> shown;
   if (!errors.anyKnown()) errors.attempt([&] { shown = replaceIds(list, ranges, answers); });
@@ -196,11 +198,13 @@ void orderById(Transport& transport, SeedList& list) {
 
 SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
   std::vector<Leaf> leaves;
-  collectively(transport, [&] { leaves = leavesOf(source); });
+  std::vector<std::int64_t> hull;  // the whole extent and the numbers of grids, as -lo, hi
+  collectively(transport, [&] {
+    leaves = leavesOf(source);
+    hull.assign(8, -std::numeric_limits<std::int64_t>::max());
+  });
   const std::vector<int> grids = numberGrids(transport, leaves);
   const IdKind mine = idKind(leaves, leaves.empty() ? -1 : grids[0]);
-  // The whole extent and the numbers of grids, as -lo, hi.
-  std::vector<std::int64_t> hull(8, -std::numeric_limits<std::int64_t>::max());
   int extent[6];
   if (mine == Extent && extentOf(leaves[0].dataSet, extent)) {
     for (std::size_t a = 0; a < 3; ++a) {

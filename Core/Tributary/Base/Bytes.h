@@ -98,6 +98,13 @@ class Writer {
     return range(Span<const char>(text.data(), text.size()));
   }
 
+  /// Appends `size` uninitialized bytes, which the caller writes in any order.
+  /// @return the first of them, valid until the next call of a member function that writes
+  [[nodiscard]] std::byte* extend(std::size_t size) {
+    bytes_.resize(bytes_.size() + size);
+    return bytes_.data() + bytes_.size() - size;
+  }
+
   /// Reserves memory for a total number of bytes.
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   /// The number of bytes written.
