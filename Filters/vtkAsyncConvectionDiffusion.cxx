@@ -5,6 +5,7 @@
 #include "Common/Require.h"
 #include "Common/RunContext.h"
 #include "Grids/ConvectionDiffusionRun.h"
+#include "Grids/TimeSteps.h"
 
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
@@ -28,6 +29,8 @@ vtkStandardNewMacro(vtkAsyncConvectionDiffusion);
 
 namespace {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
+using tributary::LeastStep;
+using tributary::MostSteps;
 using tributary::require;
 using tributary::Sides;
 
@@ -36,15 +39,8 @@ enum Arrays { VELOCITY, SOURCE, INITIAL };
 
 const char* const SideNames[Sides] = {"X Min", "X Max", "Y Min", "Y Max", "Z Min", "Z Max"};
 
-/// Limit of the number of steps, whose times are all announced to the pipeline.
-constexpr double MostSteps = 1e6;
-/// So that the inverse of a part of a step is finite.
-constexpr double LeastStep = 1e-300;
-/// Times that differ by less than this share of a step are the same.
-constexpr double SameTime = 1e-6;
-
 /// The time steps of an input; none if it is not connected.
-std::vector<double> timesOf(vtkInformationVector* input) {
+std::vector<double> timeStepsOf(vtkInformationVector* input) {
   vtkInformation* info = input->GetInformationObject(0);
   if (!info || !info->Has(Pipeline::TIME_STEPS())) {
     return {};
@@ -53,29 +49,6 @@ std::vector<double> timesOf(vtkInformationVector* input) {
   return {times, times + info->Length(Pipeline::TIME_STEPS())};
 }
 
-/// The initial time and the ends of all steps; none if a property is invalid, or if a step is lost
-/// in the rounding of times.
-std::vector<double> timesOfSteps(double begin, double step, int count, bool untilEnd, double end) {
-  std::vector<double> times;
-  if (!(step > 0) || !std::isfinite(step) || !std::isfinite(begin) ||
-      (untilEnd && !(end > begin && (end - begin) / step <= MostSteps)) || count < 1 ||
-      count > MostSteps) {
-    return times;
-  }
-  times.push_back(begin);
-  for (int n = 1; untilEnd || n <= count; ++n) {
-    const bool isLast = untilEnd && begin + n * step >= end - SameTime * step;
-    const double next = isLast ? end : begin + n * step;
-    if (!(next > times.back())) {
-      return {};
-    }
-    times.push_back(next);
-    if (isLast) {
-      break;
-    }
-  }
-  return times;
-}
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -242,7 +215,7 @@ int vtkAsyncConvectionDiffusion::RequestInformation(vtkInformation*,
   state.inputVaries = false;
   double begin = 0;
   for (int port = this->GetNumberOfInputPorts() - 1; port >= 0; --port) {
-    const std::vector<double> times = timesOf(inputVector[port]);
+    const std::vector<double> times = timeStepsOf(inputVector[port]);
     state.inputVaries = state.inputVaries || times.size() > 1;
     begin = port == 0 && !times.empty() ? times.front() : 0;
   }
@@ -250,8 +223,11 @@ int vtkAsyncConvectionDiffusion::RequestInformation(vtkInformation*,
   if (this->SteadyState) {
     return 1;
   }
-  state.times = timesOfSteps(begin, this->TimeStep, this->NumberOfSteps, this->StopAt == END_TIME,
-                             this->EndTime);
+  tributary::TimeStepping stepping{begin, this->TimeStep, this->NumberOfSteps, {}};
+  if (this->StopAt == END_TIME) {
+    stepping.end = this->EndTime;
+  }
+  state.times = tributary::timesOf(stepping);
   for (int port = 0; port < outputVector->GetNumberOfInformationObjects(); ++port) {
     vtkInformation* output = outputVector->GetInformationObject(port);
     if (state.times.empty()) {
@@ -276,36 +252,26 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
   vtkInformation* output = outputVector->GetInformationObject(port);
   std::int64_t goal = this->SteadyState ? -1 : 0;
   if (!this->SteadyState && output->Has(Pipeline::UPDATE_TIME_STEP())) {
-    const double time = output->Get(Pipeline::UPDATE_TIME_STEP()) + SameTime * this->TimeStep;
-    const auto after = std::upper_bound(state.times.begin(), state.times.end(), time);
-    goal = std::max<std::int64_t>(after - state.times.begin() - 1, 0);
+    goal =
+        tributary::stepAt(state.times, this->TimeStep, output->Get(Pipeline::UPDATE_TIME_STEP()));
+  }
+  tributary::ConvectionDiffusionState::Basis basis;
+  this->DescribeEquation(basis.properties);
+  for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
+    if (this->GetNumberOfInputConnections(i) > 0) {
+      auto* executive = vtkDemandDrivenPipeline::SafeDownCast(this->GetInputExecutive(i, 0));
+      basis.inputTime = std::max(basis.inputTime, executive ? executive->GetPipelineMTime() : 0);
+    }
   }
   // If an input failed, the filter may still be under way to a step of an earlier request.
-  const bool continues = this->IsUnderWay && goal == state.goal &&
-                         state.next < static_cast<std::int64_t>(state.times.size());
-  if (!continues) {
-    state.goal = goal;
-    state.requested = {};
-    this->DescribeEquation(state.requested.properties);
-    for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
-      if (this->GetNumberOfInputConnections(i) > 0) {
-        auto* executive = vtkDemandDrivenPipeline::SafeDownCast(this->GetInputExecutive(i, 0));
-        state.requested.inputTime =
-            std::max(state.requested.inputTime, executive ? executive->GetPipelineMTime() : 0);
-      }
-    }
-    // If only the flow has changed, the last steady state is a good initial guess.
-    const bool isPrefix = state.past.size() <= state.times.size() &&
-                          std::equal(state.past.begin(), state.past.end(), state.times.begin());
-    state.restart = !this->IsWhole || !(state.requested == state.started) || !isPrefix ||
-                    state.goal < state.done;
-    state.next = state.restart ? 0 : std::min(state.done + 1, state.goal);
+  if (!this->IsUnderWay || !state.continuesTo(goal)) {
+    state.plan(goal, std::move(basis), this->IsWhole);
   }
   if (this->SteadyState || state.times.empty()) {
     return 1;
   }
   for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
-    const std::vector<double> times = timesOf(inputVector[i]);
+    const std::vector<double> times = timeStepsOf(inputVector[i]);
     vtkInformation* input = inputVector[i]->GetInformationObject(0);
     if (times.size() > 1) {
       input->Set(Pipeline::UPDATE_TIME_STEP(), state.times[static_cast<std::size_t>(state.next)]);

@@ -16,7 +16,7 @@
 #include "Common/CellSize.h"
 #include "Features/PointNumbers.h"
 #include "Features/SimplexCells.h"
-#include "Regions/DomainRules.h"
+#include "Regions/Pieces/DomainRules.h"
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"

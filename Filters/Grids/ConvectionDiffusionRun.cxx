@@ -17,6 +17,7 @@
 #include <cmath>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
@@ -358,6 +359,16 @@ void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
           "input with the same grid at all times");
     sites_ = gridSitesOf(cells_, true);
   });
+}
+
+void ConvectionDiffusionState::plan(std::int64_t requestedGoal, Basis basis, bool isWhole) {
+  goal = requestedGoal;
+  requested = std::move(basis);
+  // If only the flow has changed, the last steady state is a good initial guess.
+  const bool isPrefix =
+      past.size() <= times.size() && std::equal(past.begin(), past.end(), times.begin());
+  restart = !isWhole || !(requested == started) || !isPrefix || goal < done;
+  next = restart ? 0 : std::min(done + 1, goal);
 }
 
 bool ConvectionDiffusionRun::execute(vtkDataObject* input, vtkDataObject* source,

@@ -68,6 +68,15 @@ struct ConvectionDiffusionState {
     }
   };
 
+  /// Local. Plans the executions up to a step: those that follow the steps done, or all.
+  /// @param requestedGoal  index of the step in `times`; -1 if steady
+  /// @param isWhole        whether the last execution neither failed nor was aborted
+  void plan(std::int64_t requestedGoal, Basis basis, bool isWhole);
+  /// Local. Whether the plan of an earlier request leads to a step and is not at its end.
+  [[nodiscard]] bool continuesTo(std::int64_t requestedGoal) const {
+    return requestedGoal == goal && next < static_cast<std::int64_t>(times.size());
+  }
+
   // The request, which the filter sets before an execution.
   std::vector<double> times;  ///< the initial time and the ends of all steps; empty if steady
   bool inputVaries = false;   ///< whether an input has more than one time step

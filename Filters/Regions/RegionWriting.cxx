@@ -24,7 +24,7 @@
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 #include "Regions/ExtractedCells.h"
-#include "Regions/HyperTrees.h"
+#include "Regions/Pieces/HyperTrees.h"
 
 #include "Tributary/Collective/Agree.h"
 

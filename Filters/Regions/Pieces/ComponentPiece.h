@@ -13,8 +13,8 @@
 
 #include "Common/CellSize.h"
 #include "Common/Leaves.h"
-#include "Regions/DomainRules.h"
 #include "Regions/Pieces/CellValues.h"
+#include "Regions/Pieces/DomainRules.h"
 #include "Regions/Pieces/StraightLattice.h"
 
 #include "Tributary/Base/Box.h"

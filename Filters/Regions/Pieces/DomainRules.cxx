@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Regions/DomainRules.h"
+#include "Regions/Pieces/DomainRules.h"
 
 #include <vtkCellData.h>
 #include <vtkImageData.h>
@@ -14,7 +14,7 @@
 #include <string>
 
 #include "Common/GridParts.h"
-#include "Regions/HyperTrees.h"
+#include "Regions/Pieces/HyperTrees.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Regions/HyperTrees.h"
+#include "Regions/Pieces/HyperTrees.h"
 
 #include <vtkBitArray.h>
 #include <vtkCellData.h>

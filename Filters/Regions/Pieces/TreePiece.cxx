@@ -8,7 +8,7 @@
 
 #include "Common/CellLists.h"
 #include "Common/SmpFor.h"
-#include "Regions/HyperTrees.h"
+#include "Regions/Pieces/HyperTrees.h"
 #include "Regions/Pieces/PieceFactory.h"
 #include "Regions/Pieces/PointVisits.h"
 
