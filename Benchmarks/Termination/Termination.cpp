@@ -57,8 +57,8 @@ Outcome total(const std::vector<Share>& shares) {
   return outcome;
 }
 
-/// Knows at once: what no detector can do, but a simulation. For the time that the work takes
-/// when nobody watches.
+/// Fires as soon as all ranks are passive and no message is in flight, which only a simulation can
+/// know. Measures the time that the work takes without a detector.
 class Oracle : public tributary::Detector {
  public:
   static constexpr const char* Name = "none";
@@ -98,24 +98,24 @@ class Oracle : public tributary::Detector {
   bool passive_ = false;
 };
 
-/// Writes down for each rank of this process when it turned passive and when another detector
+/// Records for each rank of this process when it turned passive and when the wrapped detector
 /// fired.
-class Watched : public tributary::Detector {
+class RecordingDetector : public tributary::Detector {
  public:
-  static constexpr const char* Prefix = "watched ";
+  static constexpr const char* Prefix = "recorded ";
 
   static void registerFor(const std::string& name, const tributary::DetectorOptions& options) {
     tributary::DetectorTraits traits = tributary::checkDetector(name, options);
     traits.name = Prefix + name;
     tributary::registerDetector({traits, [name](Transport& transport, tributary::Session session,
                                                 const tributary::DetectorOptions& o) {
-                                   return std::make_unique<Watched>(
+                                   return std::make_unique<RecordingDetector>(
                                        transport,
                                        tributary::makeDetector(name, transport, session, o));
                                  }});
   }
 
-  Watched(Transport& transport, std::unique_ptr<tributary::Detector> inner)
+  RecordingDetector(Transport& transport, std::unique_ptr<tributary::Detector> inner)
       : transport_(transport), inner_(std::move(inner)) {}
 
   static const DetectorRun& run(int rank) { return runs_.at(rank); }
@@ -162,7 +162,7 @@ Share traceParticles(Transport& transport, const std::string& detector,
   FlowBlock block = flow.makeBlock(transport.rank());
   flow.seed(block);
   tributary::ExchangeOptions exchangeOptions;
-  exchangeOptions.detector = Watched::Prefix + detector;
+  exchangeOptions.detector = RecordingDetector::Prefix + detector;
   exchangeOptions.detection = detection;
   const auto step = [&](BlockId, tributary::Mailbox& mailbox) {
     const std::int64_t before = block.steps;
@@ -183,7 +183,7 @@ Share traceParticles(Transport& transport, const std::string& detector,
                                {flow.links(transport.rank())}, exchangeOptions, step);
   const double began = transport.now();
   exchange.run();
-  Share share(Watched::run(transport.rank()), began);
+  Share share(RecordingDetector::run(transport.rank()), began);
   share.run.answer = block.hash;
   return share;
 }
@@ -206,7 +206,7 @@ class Bench {
     }
     if (tracer()) {
       for (const std::string& name : detectors_) {
-        Watched::registerFor(name, options_.detection);
+        RecordingDetector::registerFor(name, options_.detection);
       }
     }
   }
