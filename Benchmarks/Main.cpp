@@ -66,8 +66,9 @@ void addExchange(CLI::App& command, bench::ExchangeComparisonOptions& options) {
                   "DIY: minimum size in bytes of a queue that is sent")
       ->capture_default_str();
   command
-      .add_option("--diy-hold", options.diy.holdMilliseconds,
-                  "DIY: maximum hold time in milliseconds")
+      .add_option("--diy-hold-time", options.diy.holdTime,
+                  "DIY: maximum hold time in microseconds, rounded up to milliseconds")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
   addJson(command, options.json);
@@ -385,7 +386,9 @@ void addReduction(CLI::App& app, bench::ReductionOptions& options) {
   command->add_option("--threads", options.threads, "Threads per rank that combine pixels")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--segment", options.segmentBytes, "Size in bytes of the segments of a merge")
+  command
+      ->add_option("--segment-bytes", options.segmentBytes,
+                   "Size in bytes of the segments of a merge")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   command
@@ -562,7 +565,9 @@ void addModel(CLI::App& app, bench::ModelOptions& options) {
       ->add_option("--residual-period", options.residualPeriod, "Iterations between two residuals")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--seconds", options.seconds, "Seconds for which operations are measured")
+  command
+      ->add_option("--measured-seconds", options.measuredSeconds,
+                   "Seconds for which operations are measured")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--timing-period", options.timingPeriod, "Period of timed iterations")
@@ -660,7 +665,7 @@ void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("--seconds", options.seconds,
+      ->add_option("--time-limit", options.timeLimit,
                    "Time limit of a run in seconds; threads: duration of each run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

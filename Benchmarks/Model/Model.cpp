@@ -106,7 +106,7 @@ HybridResult runFor(Transport& transport, const HybridSetting& setting, double s
                     int timingPeriod) {
   HybridOptions hybrid = optionsOf(setting);
   hybrid.tolerance = std::numeric_limits<double>::min();
-  hybrid.maximumSeconds = seconds;
+  hybrid.timeLimit = seconds;
   hybrid.timingPeriod = timingPeriod;
   return HybridJacobi(transport, problemOf(setting), hybrid).run();
 }
@@ -289,14 +289,15 @@ MeasuredTimes measure(Transport& transport, const ModelOptions& options,
                       const HybridSetting& setting) {
   MeasuredTimes measured;
   measured.setting = setting;
-  const HybridResult result = runFor(transport, setting, options.seconds, options.timingPeriod);
+  const HybridResult result =
+      runFor(transport, setting, options.measuredSeconds, options.timingPeriod);
   measured.times = atMeanPace(transport, result.times, measured);
   std::int64_t most = 1;
   for (const std::int64_t iterations : result.iterations) most = std::max(most, iterations);
-  const double iterationSeconds =
-      tributary::allreduce(transport, tributary::ReduceOp::Min,
-                           result.iterations.empty() ? std::numeric_limits<double>::infinity()
-                                                     : options.seconds / static_cast<double>(most));
+  const double iterationSeconds = tributary::allreduce(
+      transport, tributary::ReduceOp::Min,
+      result.iterations.empty() ? std::numeric_limits<double>::infinity()
+                                : options.measuredSeconds / static_cast<double>(most));
   measureTransfers(transport, setting, iterationSeconds, measured);
   return gathered(transport, options, std::move(measured));
 }
@@ -526,7 +527,7 @@ void tabulateStencils(Transport& transport, const ModelOptions& options) {
       const bool isFlat = setting.neighbors == 6;
       setting.points = {options.points, isFlat ? 1 : options.points, isFlat ? options.points : 1};
       const OperationTimes times =
-          runFor(transport, setting, options.seconds / options.repeat, options.timingPeriod)
+          runFor(transport, setting, options.measuredSeconds / options.repeat, options.timingPeriod)
               .times.front();
       const auto& samples = times.operations[static_cast<std::size_t>(Operation::ComputeInterior)];
       rows[i].insert(rows[i].end(), samples.begin(), samples.end());
@@ -635,7 +636,8 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
           options.rateSeconds;
       (timed ? with : without).push_back(rate);
     }
-  const HybridResult result = runFor(transport, setting, options.seconds, options.timingPeriod);
+  const HybridResult result =
+      runFor(transport, setting, options.measuredSeconds, options.timingPeriod);
   OperationTimes times;
   for (const OperationTimes& one : result.times) times.add(one);
   std::size_t operations = 0;

@@ -15,7 +15,7 @@ struct ModelOptions {
   int neighbors = 4;             ///< of a point: 4 or 8
   int swapPeriod = 5;
   int residualPeriod = 10;
-  double seconds = 3;            ///< that are measured
+  double measuredSeconds = 3;    ///< wall time of a measurement
   int timingPeriod = 100;        ///< see HybridOptions
   std::int64_t samples = 20000;  ///< most of each operation that a rank keeps
   double simulatedSeconds = 0.2;

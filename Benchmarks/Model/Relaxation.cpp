@@ -166,7 +166,7 @@ HybridOptions hybridOptions(const RelaxationOptions& options, const std::string&
   hybrid.threads = options.threads;
   hybrid.residualPeriod = options.residualPeriod;
   hybrid.tolerance = options.tolerance;
-  hybrid.maximumSeconds = options.seconds;
+  hybrid.timeLimit = options.timeLimit;
   return hybrid;
 }
 
@@ -286,7 +286,7 @@ void measureSlow(Transport& transport, const RelaxationOptions& options, Report&
     if (sleep == 0) {
       // What an iteration takes where nobody sleeps, by all ranks.
       HybridOptions hybrid = hybridOptions(options, "SNCDIR");
-      hybrid.maximumIterations = 500;
+      hybrid.iterationLimit = 500;
       const Outcome outcome = runOn(transport, problem, hybrid);
       sleep = 9 * outcome.seconds / outcome.iterations;
     }
@@ -422,7 +422,7 @@ std::optional<double> timeIteration(Transport& transport, const RelaxationOption
   hybrid.swapPeriod = std::numeric_limits<int>::max();
   // Each thread's iterations, from the end of one to the end of the next.
   std::vector<std::vector<double>> moments(static_cast<std::size_t>(options.threads));
-  hybrid.maximumIterations = iterations - 1;
+  hybrid.iterationLimit = iterations - 1;
   hybrid.residualPeriod = iterations;  // and then it is told to stop
   hybrid.tolerance = 1e-30;
   hybrid.afterIteration = [&](int thread) {

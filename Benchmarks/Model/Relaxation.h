@@ -17,7 +17,7 @@ struct RelaxationOptions {
   int threads = 2;
   int residualPeriod = 10;
   double tolerance = 1e-4;
-  double seconds = 60;          ///< limit of a run; threads: its length
+  double timeLimit = 60;        ///< of a run, in seconds; threads: its duration
   double slowMicroseconds = 0;  ///< slow: sleep after an iteration; 0: nine times what it takes
   std::int64_t edge = 12288;    ///< bandwidth: points along an edge of the square
   int repeat = 3;

@@ -13,6 +13,8 @@
 #include VTK_DIY2(diy/partners/swap.hpp)
 // clang-format on
 
+#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <numeric>
 
@@ -61,7 +63,8 @@ class DiyRun {
           step(*block, proxy);
           return true;
         },
-        options.minimumQueueBytes, options.holdMilliseconds, options.fine);
+        options.minimumQueueBytes, static_cast<std::size_t>(std::ceil(options.holdTime / 1e3)),
+        options.fine);
     return MPI_Wtime() - begin;
   }
 

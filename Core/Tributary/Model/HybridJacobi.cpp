@@ -232,7 +232,7 @@ class HybridJacobi::Team {
     }
     if (synchronous) barrier_.wait();
     attempt([&] {
-      if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridJudge::Limit);
+      if (n >= options_.iterationLimit || steadySeconds() > end_) note(HybridJudge::Limit);
       if (sample == Sample::Whole)
         draft.iterations.emplace_back(
             IterationKind{communicating, done.swap, measures, done.report},
@@ -533,7 +533,7 @@ HybridJacobi::RoundEnd HybridJacobi::runRound(const HybridJudge& judge, double b
     links = hasMaster(options_) ? makeMasterLinks(transport_, session, *subregion_)
                                 : makeNeighborLinks(transport_, session, *subregion_, judge,
                                                     waitsForNeighbors(options_));
-    team = std::make_unique<Team>(*this, *links, begin + options_.maximumSeconds);
+    team = std::make_unique<Team>(*this, *links, begin + options_.timeLimit);
   });
   RoundEnd end;
   ErrorCollector errors;
