@@ -19,6 +19,7 @@
 #include "Model/Model.h"
 #include "Model/Relaxation.h"
 #include "Reduction/Reduction.h"
+#include "Support/Mpi.h"
 #include "Termination/Termination.h"
 #include "Tributary/Base/Error.h"
 
@@ -756,17 +757,15 @@ int run(int argc, char** argv, int rank, int size) {
 
 int main(int argc, char** argv) {
   int provided = 0;  // benchmarks query the transport for the support they need
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) return 1;
+  int rank = 0;
   int result = 1;
   try {
-    result = run(argc, argv, rank, size);
+    rank = bench::worldRank();
+    result = run(argc, argv, rank, bench::worldSize());
   } catch (const std::exception& error) {
     std::cerr << "tributary-bench, rank " << rank << ": " << error.what() << std::endl;
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    if (MPI_Abort(MPI_COMM_WORLD, 1) != MPI_SUCCESS) return 1;
   }
-  MPI_Finalize();
-  return result;
+  return MPI_Finalize() == MPI_SUCCESS ? result : 1;
 }

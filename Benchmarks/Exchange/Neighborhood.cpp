@@ -13,6 +13,7 @@
 
 #include "Exchange/SlowBlockFlow.h"
 #include "Support/InterleavedComparison.h"
+#include "Support/Mpi.h"
 #include "Support/RandomWalks.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -478,9 +479,7 @@ std::string measure(const NeighborhoodOptions& options, const AbcField& field, i
 }  // namespace
 
 void measureNeighborhood(const NeighborhoodOptions& options) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = worldRank(), size = worldSize();
   const bool simulated = !options.simulate.empty();
   if (simulated && size > 1) {
     throw tributary::Error("--simulate runs in one process: run it on one rank");

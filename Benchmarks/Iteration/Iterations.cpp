@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 
+#include "Support/Mpi.h"
 #include "Support/Report.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -276,9 +277,7 @@ void addRows(Report& report, const IterationsOptions& options, Transport* transp
 }  // namespace
 
 void measureIterations(const IterationsOptions& options) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = worldRank(), size = worldSize();
   if (!options.simulate.empty() && size > 1) {
     throw tributary::Error("--simulate runs in one process: run it on one rank");
   }

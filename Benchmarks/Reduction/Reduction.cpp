@@ -17,6 +17,7 @@
 #include "Support/DiyRuns.h"
 #include "Support/Images.h"
 #include "Support/InterleavedComparison.h"
+#include "Support/Mpi.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Reduction/ArrayMerge.h"
@@ -146,10 +147,10 @@ Row bestOf(Row row, const std::vector<int>& wanted, const std::vector<int>& ks, 
 }
 
 /// Images of one size on this rank, and the ways to reduce them.
-class ImageContest {
+class ImageComparison {
  public:
-  ImageContest(Transport& transport, Pattern pattern, std::int64_t pixels,
-               const ReductionOptions& options)
+  ImageComparison(Transport& transport, Pattern pattern, std::int64_t pixels,
+                  const ReductionOptions& options)
       : transport_(transport),
         pattern_(pattern),
         pixels_(pixels),
@@ -173,9 +174,9 @@ class ImageContest {
     }
     work_ = given_;
     for (auto& image : work_) images_.push_back(image.data());
-    MPI_Type_contiguous(4, MPI_FLOAT, &pixelType_);
-    MPI_Type_commit(&pixelType_);
-    MPI_Op_create(combineForMpi, 0, &mpiOp_);
+    checkMpi(MPI_Type_contiguous(4, MPI_FLOAT, &pixelType_), "MPI_Type_contiguous");
+    checkMpi(MPI_Type_commit(&pixelType_), "MPI_Type_commit");
+    checkMpi(MPI_Op_create(combineForMpi, 0, &mpiOp_), "MPI_Op_create");
     combineOfMpi = &combine_;
     if (pattern == Pattern::Merge) {
       addMerges(parallelFor);
@@ -183,12 +184,14 @@ class ImageContest {
       addSwaps(parallelFor);
     }
   }
-  ImageContest(const ImageContest&) = delete;
-  ImageContest& operator=(const ImageContest&) = delete;
-  ~ImageContest() {
+  ImageComparison(const ImageComparison&) = delete;
+  ImageComparison& operator=(const ImageComparison&) = delete;
+  ~ImageComparison() {
     combineOfMpi = nullptr;
-    MPI_Op_free(&mpiOp_);
-    MPI_Type_free(&pixelType_);
+    constexpr const char* When = "freeing the operator and the type of pixels";
+    tributary::detail::reportErrors(When, [&] { checkMpi(MPI_Op_free(&mpiOp_), "MPI_Op_free"); });
+    tributary::detail::reportErrors(When,
+                                    [&] { checkMpi(MPI_Type_free(&pixelType_), "MPI_Type_free"); });
   }
 
   void addRows(Report& report, Report& best) {
@@ -246,7 +249,7 @@ class ImageContest {
         work_ = given_;
         prepare();
         combined_ = 0;
-        MPI_Barrier(MPI_COMM_WORLD);
+        checkMpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
         const double begin = MPI_Wtime();
         run();
         seconds = MPI_Wtime() - begin;
@@ -280,8 +283,9 @@ class ImageContest {
         "MPI", [] {},
         [this] {
           combineLocal();
-          MPI_Reduce(images_[0], mpiResult_.data(), static_cast<int>(pixels_), pixelType_, mpiOp_,
-                     0, MPI_COMM_WORLD);
+          checkMpi(MPI_Reduce(images_[0], mpiResult_.data(), static_cast<int>(pixels_), pixelType_,
+                              mpiOp_, 0, MPI_COMM_WORLD),
+                   "MPI_Reduce");
         },
         [this, whole] { return whole(mpiResult_.data()); });
     addDiy();
@@ -346,8 +350,9 @@ class ImageContest {
         "MPI", [] {},
         [this, counts] {
           combineLocal();
-          MPI_Reduce_scatter(images_[0], mpiResult_.data(), counts.data(), pixelType_, mpiOp_,
-                             MPI_COMM_WORLD);
+          checkMpi(MPI_Reduce_scatter(images_[0], mpiResult_.data(), counts.data(), pixelType_,
+                                      mpiOp_, MPI_COMM_WORLD),
+                   "MPI_Reduce_scatter");
         },
         [this, mine] {
           return std::vector<Part>{{mine, mpiResult_.data()}};
@@ -586,8 +591,7 @@ void addSimulatedRows(Report& report, Report& best, int ranks, Pattern pattern, 
 void measureReduction(const ReductionOptions& options) {
   std::unique_ptr<Transport> world;
   if (options.simulate.empty()) world = tributary::makeMpiTransport(MPI_COMM_WORLD);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int rank = worldRank();
   if (!world && rank > 0) return;
   Row settings{{"operator", options.combine}};
   if (world) {
@@ -610,7 +614,7 @@ void measureReduction(const ReductionOptions& options) {
                     << " pixels ..." << std::endl;
         const Pattern pattern = name == "merge" ? Pattern::Merge : Pattern::Swap;
         if (world) {
-          ImageContest(*world, pattern, pixels, options).addRows(report, best);
+          ImageComparison(*world, pattern, pixels, options).addRows(report, best);
         } else {
           addSimulatedRows(report, best, ranks, pattern, pixels, options);
         }

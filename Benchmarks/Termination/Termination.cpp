@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "Exchange/SlowBlockFlow.h"
+#include "Support/Mpi.h"
 #include "Support/Report.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -432,9 +433,7 @@ void countMessages(const TerminationOptions& options, Report& report) {
 }  // namespace
 
 void measureTermination(const TerminationOptions& options) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = worldRank(), size = worldSize();
   if (!options.simulate.empty() && size > 1) {
     throw tributary::Error("--simulate runs in one process: run it on one rank");
   }
