@@ -157,11 +157,11 @@ Tetrahedra tetrahedra(int cubes) {
   Tetrahedra mesh;
   const std::int64_t n = cubes + 1, step[3] = {1, n, n * n};
   mesh.points = n * n * n;
-  constexpr int paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+  constexpr int Paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
   for (std::int64_t z = 0; z < cubes; ++z)
     for (std::int64_t y = 0; y < cubes; ++y)
       for (std::int64_t x = 0; x < cubes; ++x)
-        for (const auto& path : paths) {
+        for (const auto& path : Paths) {
           std::int64_t p = x + n * (y + n * z);
           mesh.connectivity.push_back(p);
           for (const int axis : path) mesh.connectivity.push_back(p += step[axis]);

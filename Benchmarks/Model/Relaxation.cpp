@@ -470,10 +470,10 @@ void measureBandwidth(Transport& transport, const RelaxationOptions& options, Re
     row["GB/s"] = 1e-9 * bytes * static_cast<double>(points) / median(times);
     return row;
   };
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  constexpr double None = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t s = 0; s < all.size(); ++s) {
     Row row = add(all[s].name, all[s].bytes, seconds[s]);
-    for (const char* name : {"share of the limit", "least", "most"}) row[name] = none;
+    for (const char* name : {"share of the limit", "least", "most"}) row[name] = None;
     report.add(row);
   }
   Row row = add("Jacobi iteration", IterationBytes, ofIteration);
