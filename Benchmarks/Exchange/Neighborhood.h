@@ -26,11 +26,11 @@ struct NeighborhoodOptions {
   std::string json;
 };
 
-/// Particle tracing with the neighborhood exchange, its arrivals swept, beside the other two
-/// schedules: the experiment of Peterka and Ross, "Versatile Communication Algorithms for Data
-/// Analysis", EuroMPI 2012, Figure 5, on MPI's ranks or on a simulated network. Collective over
-/// MPI_COMM_WORLD (one rank when simulated); rank 0 prints and writes. Throws tributary::Error if
-/// the end points under two schedules differ.
+/// Measures particle tracing with the neighborhood exchange for several values of `arrivals`, and
+/// with the other two schedules: the experiment of T. Peterka, R. Ross, "Versatile Communication
+/// Algorithms for Data Analysis", EuroMPI 2012, Figure 5. Runs on the ranks of MPI or on a
+/// simulated network. Collective over MPI_COMM_WORLD (one rank if simulated); rank 0 prints and
+/// saves. Throws tributary::Error if end points differ between schedules.
 void measureNeighborhood(const NeighborhoodOptions& options);
 
 }  // namespace bench

@@ -332,7 +332,7 @@ Row settingsOf(const HybridSetting& setting) {
   return row;
 }
 
-// ---- Tables 1 and 3: modeled iterations beside measured ones ----
+// ---- Tables 1 and 3: modeled and measured iterations ----
 
 void tabulateErrors(Transport& transport, const ModelOptions& options) {
   const MeasuredTimes measured = timesFor(transport, options);

@@ -277,7 +277,7 @@ void measureThreads(Transport& transport, const RelaxationOptions& options, Repo
       }
 }
 
-/// Asynchronous iterations beside synchronous ones, one thread of all being slow.
+/// Compares asynchronous with synchronous iterations if one of all threads is slow.
 void measureSlow(Transport& transport, const RelaxationOptions& options, Report& report) {
   const int ranks = transport.size() - (options.traffic == "master" ? 1 : 0);
   for (const std::int64_t size : options.sizes) {

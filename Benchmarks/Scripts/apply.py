@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user waits for after Apply: our filters beside ParaView's, on the same data, in alternating processes.
+"""What a user waits for after Apply: our filters and ParaView's, on the same data, in alternating processes.
 
     TRIBUTARY_PLUGIN=<build>/.../Tributary.so python3 Benchmarks/Scripts/apply.py
     ... apply.py --data tjunction,dambreak --seeds 10,1000 --ranks 1 --filters streamlines --plot apply.svg

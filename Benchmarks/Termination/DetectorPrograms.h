@@ -68,7 +68,8 @@ class DetectorProgram {
   bool realTime_ = false;
 };
 
-/// The paper's experiment (Kocalar, Khokhar and Hambrusch 1999, section 4).
+/// The experiment of E. Kocalar, A. Khokhar, S. E. Hambrusch, "Termination Detection: Models and
+/// Algorithms for SPMD Computing Paradigms", IPPS/SPDP 1999, section 4.
 struct LoadOptions {
   double mean = 20;           ///< Poisson mean of a rank's load
   int itemsPerUnit = 100;     ///< items of work that a load of 1 stands for

@@ -151,8 +151,8 @@ class RecordingDetector : public tributary::Detector {
   bool wasPassive_ = false;
 };
 
-/// The iexchange paper's particle tracing, by the exchange: a block a rank, ten times slower on the
-/// diagonal.
+/// Particle tracing as in the iexchange paper (doi:10.1109/LDAV53230.2021.00009, section 4.1), by
+/// the exchange: one block per rank, with a ten times lower velocity on the diagonal.
 Share traceParticles(Transport& transport, const std::string& detector,
                      const tributary::DetectorOptions& detection, const TracerOptions& options) {
   FlowSettings settings;
