@@ -441,8 +441,8 @@ std::optional<double> timeIteration(Transport& transport, const RelaxationOption
   return 1 / rate;
 }
 
-/// What an iteration moves, beside what the machine's memory can do in the same run: in turns, as
-/// others may have a part of that at one time and not at another.
+/// Compares the memory throughput of an iteration with the bandwidth of the machine. Both are
+/// measured in turns, because the load of other programs changes during a run.
 void measureBandwidth(Transport& transport, const RelaxationOptions& options, Report& report) {
   if (transport.size() > 1) throw tributary::Error("--part bandwidth must run on one rank");
   const auto points = static_cast<std::size_t>(options.edge * options.edge);
