@@ -19,8 +19,8 @@ struct TuneOptions {
 std::vector<std::string> tuneWorkloads();
 
 /// Compares the choice of tributary::tuneTrace() with the best of a full sweep over the same
-/// settings. Collective over MPI_COMM_WORLD; rank 0 prints and writes. Throws tributary::Error if
-/// lines are not the same with all settings.
+/// settings. Collective over MPI_COMM_WORLD; rank 0 prints and saves. Throws tributary::Error if
+/// lines differ between settings.
 void measureTune(const TuneOptions& options);
 
 }  // namespace bench
