@@ -491,7 +491,7 @@ void measureNeighborhood(const NeighborhoodOptions& options) {
                   {"seed box", options.seedBox},
                   {"blocks per rank", options.blocksPerRank},
                   {"seed", options.seed},
-                  {"repeat", options.repeat},
+                  {"repetitions", options.repeat},
                   {"detector", options.detector}};
   if (simulated) {
     settings["slow share"] = options.slowShare;

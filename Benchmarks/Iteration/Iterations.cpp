@@ -285,7 +285,7 @@ void measureIterations(const IterationsOptions& options) {
   settings["cells"] = options.cells;
   settings["threshold"] = options.threshold;
   settings["inverse step"] = options.inverseStep;
-  settings["repeat"] = options.repeat;
+  settings["repetitions"] = options.repeat;
   if (!options.simulate.empty()) {
     settings["simulated"] = true;
     settings["paper cells"] = options.paperCells;

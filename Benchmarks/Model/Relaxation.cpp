@@ -498,7 +498,7 @@ void measureRelaxation(const RelaxationOptions& options) {
     settings["residual period"] = options.residualPeriod;
     settings["tolerance"] = options.tolerance;
   }
-  settings["repeat"] = options.repeat;
+  settings["repetitions"] = options.repeat;
   Report report("Hybrid Jacobi iterations (medians)", settings);
   if (options.part == "threads") {
     measureThreads(*transport, options, report);

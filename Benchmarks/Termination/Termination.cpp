@@ -439,7 +439,7 @@ void measureTermination(const TerminationOptions& options) {
   }
   Row settings = {{"program", options.program},
                   {"network", options.simulate.empty() ? "MPI" : "simulated"},
-                  {"repeat", options.repeat},
+                  {"repetitions", options.repeat},
                   {"arity", options.detection.arity},
                   {"control level", options.detection.controlLevel},
                   {"initiators", options.detection.initiators}};
