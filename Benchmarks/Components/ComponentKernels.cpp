@@ -44,7 +44,7 @@ class Team {
     std::vector<double> seconds(static_cast<std::size_t>(threads_));
     const auto work = [&](int t) {
       const double begin = threadSeconds();
-      // A share of its own: whoever has no core for a while must not lose its work to others.
+      // Fixed shares: a thread that has no core for a while must not lose its work to others.
       for (std::int64_t r = t * ranges / threads_; r < (t + 1) * ranges / threads_; ++r)
         body(n * r / ranges, n * (r + 1) / ranges);
       seconds[static_cast<std::size_t>(t)] = threadSeconds() - begin;

@@ -133,7 +133,7 @@ class Lattice {
   std::int64_t perRank_;
 };
 
-/// What all ranks know of a run.
+/// The data of a run that all ranks have.
 struct Problem {
   Problem(const NeighborhoodOptions& given, const AbcField& velocity, int ranks)
       : options(given),
@@ -196,8 +196,8 @@ struct Problem {
   }
 };
 
-/// Where particles leave blocks. What is computed is the same in all runs, and what a simulated
-/// clock says of it too; so only the first run has to do it.
+/// The points where particles leave blocks. Paths are the same in all runs, and so is their time on
+/// a simulated clock, so only the first run computes them.
 class Legs {
  public:
   explicit Legs(std::int64_t particles) : ends_(static_cast<std::size_t>(particles)) {}
@@ -237,7 +237,7 @@ class Slowness {
     for (const int rank : order) always_[static_cast<std::size_t>(rank)] = true;
   }
 
-  /// The time for what takes others so long, from now on.
+  /// The time on `rank`, from now on, for work that takes other ranks `work` seconds.
   double seconds(int rank, double now, double work) const {
     if (options_.slowSeconds <= 0) {
       return work * (always_[static_cast<std::size_t>(rank)] ? options_.slowness : 1);
@@ -269,13 +269,13 @@ class Slowness {
   std::vector<bool> always_;  // slow, by rank; none if they change
 };
 
-/// What all ranks of a simulation share.
+/// Data that all ranks of a simulation share.
 struct Simulation {
   Legs legs;
   Slowness slowness;
 };
 
-/// What a rank brings back.
+/// The result of a rank.
 struct Traced {
   double seconds = 0;
   std::uint64_t hash = 0;

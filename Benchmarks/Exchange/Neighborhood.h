@@ -13,10 +13,10 @@ struct NeighborhoodOptions {
   std::int64_t particles = 262144;  ///< of all ranks together
   int steps = 1000;                 ///< of each particle, unless it leaves the domain
   double stepCells = 0.5;           ///< mean length of a step, in cells of a grid of 2048^3
-  double seedBox = 1;               ///< seeds begin in a cube of so many times the domain's edge
+  double seedBox = 1;               ///< edge of the cube of seeds, relative to the domain
   int blocksPerRank = 8;
   double slowShare = 0.01;    ///< simulated: of the ranks
-  double slowness = 10;       ///< simulated: their computing lasts so many times as long
+  double slowness = 10;       ///< simulated: factor of their computing times
   double slowSeconds = 0;     ///< simulated: then others are slow; 0: always the same
   double stepSeconds = 1e-6;  ///< simulated: a step
   int ranksPerNode = 32;      ///< simulated

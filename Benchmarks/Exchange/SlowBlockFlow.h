@@ -18,7 +18,7 @@ struct Tracer {
   std::int64_t id;
 };
 
-/// Of all that a tracer carries.
+/// A hash of all members of a tracer.
 std::uint64_t hashOf(const Tracer& tracer);
 
 /// The synthetic flow of the iexchange paper (doi:10.1109/LDAV53230.2021.00009, section 4.1.1): the
@@ -36,7 +36,7 @@ struct FlowSettings {
   bool dealt = false;     ///< Neighbors along x live on different ranks, as far as possible.
 };
 
-/// One block: its velocities at grid points, its seeds, and what it has retired.
+/// One block: its velocities at grid points, its seeds, and its retired tracers.
 struct FlowBlock {
   BlockId id = 0;
   std::array<int, 3> lo{}, hi{};
@@ -64,7 +64,7 @@ class SlowBlockFlow {
 
   /// A block with its field, without seeds.
   FlowBlock makeBlock(BlockId block) const;
-  /// Puts the block's seeds back and forgets what it retired.
+  /// Restores the seeds of the block and clears its retired tracers.
   void seed(FlowBlock& block) const;
 
   /// Traces until the tracer leaves the block.

@@ -140,7 +140,7 @@ Outcome runOn(Transport& transport, const IterationsOptions& options, const Way&
   solver.iteration.threshold = options.threshold;
   solver.iteration.iterationLimit = 100000000;
   solver.sweepsPerExchange = 1;
-  // Simulated: of what the rank would have of the paper's problem.
+  // Simulated times are those of the rank's cells in the paper's problem.
   const auto paper = columnsOf(options.paperCells, transport.rank(), transport.size()).cells();
   solver.sweepSeconds = options.cellSeconds * static_cast<double>(paper);
   solver.residualSeconds = options.residualSeconds * static_cast<double>(paper);
@@ -194,7 +194,7 @@ Outcome simulate(const IterationsOptions& options, const Way& way, int ranks, st
   network.speeds.assign(static_cast<std::size_t>(ranks), 1.0);
   const auto cut = nearSquare(ranks);
   network.speeds[static_cast<std::size_t>(cut[0] * (cut[1] / 2) + cut[0] / 2)] = options.slowSpeed;
-  // A message's bytes stand for those of the paper's problem: so many times as many.
+  // Messages cost as much as those of the paper's problem, which are larger by this factor.
   const double scale = static_cast<double>(options.paperCells) / static_cast<double>(options.cells);
   network.within.gapPerByte *= scale * scale;
   network.between.gapPerByte *= scale * scale;

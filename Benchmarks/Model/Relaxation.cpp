@@ -82,7 +82,7 @@ double residualOf(const LaplaceProblem& problem, const std::vector<double>& valu
   return std::sqrt(squares);
 }
 
-/// Throws if a result is not what it tells of itself. Collective.
+/// Throws if the residual of a result differs from the reported one. Collective.
 void check(Transport& transport, const LaplaceProblem& problem, const HybridJacobi& solver,
            const HybridResult& result) {
   const CellRange& box = solver.box();
@@ -105,7 +105,7 @@ void check(Transport& transport, const LaplaceProblem& problem, const HybridJaco
                            ", but the values have one of " + std::to_string(found));
 }
 
-/// What a run came to, the same on all ranks.
+/// The outcome of a run, the same on all ranks.
 struct Outcome {
   bool converged = false;
   double seconds = 0;
@@ -238,7 +238,7 @@ void measureConvergence(Transport& transport, const RelaxationOptions& options, 
       report.add(row);
       continue;
     }
-    // As many as can be told apart in a picture.
+    // No more samples than a plot can show.
     const auto& samples = outcomes[c].front().history;
     const std::size_t stride = samples.size() / 50 + 1;
     for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -284,7 +284,7 @@ void measureSlow(Transport& transport, const RelaxationOptions& options, Report&
     const LaplaceProblem problem = problemOf(size, ranks);
     double sleep = options.slowMicroseconds * 1e-6;
     if (sleep == 0) {
-      // What an iteration takes where nobody sleeps, by all ranks.
+      // The duration of an iteration without sleep, the same on all ranks.
       HybridOptions hybrid = hybridOptions(options, "SNCDIR");
       hybrid.iterationLimit = 500;
       const Outcome outcome = runOn(transport, problem, hybrid);
@@ -373,7 +373,7 @@ std::vector<Stream> streams() {
            }}};
 }
 
-/// Runs on so many threads at once. @return seconds of the slowest
+/// Runs work on several threads at once. @return seconds of the slowest
 double onThreads(int threads, const std::function<void(int)>& work) {
   std::vector<std::thread> team;
   const double begin = tributary::steadySeconds();
@@ -382,10 +382,10 @@ double onThreads(int threads, const std::function<void(int)>& work) {
   return tributary::steadySeconds() - begin;
 }
 
-/// What an iteration moves for a point: it writes past the caches.
+/// Memory traffic of an iteration per point, which is written past the caches.
 constexpr double IterationBytes = 16;
 
-/// Seconds for each of streams(), over so many points.
+/// Seconds of each of streams() for this number of points.
 std::vector<double> timeStreams(int threads, std::size_t points) {
   const std::size_t size = points / 4 / static_cast<std::size_t>(threads) * 4;  // a thread's
   std::vector<tributary::HugePages> memory;
@@ -411,8 +411,8 @@ std::vector<double> timeStreams(int threads, std::size_t points) {
   return seconds;
 }
 
-/// Seconds of an iteration over a square, by so many of them, or none if a thread did not have its
-/// turn before another one had made all of its own.
+/// Seconds of an iteration over a square, measured in several iterations. None if a thread did not
+/// run until another one had finished all iterations.
 std::optional<double> timeIteration(Transport& transport, const RelaxationOptions& options,
                                     int iterations) {
   LaplaceProblem problem;

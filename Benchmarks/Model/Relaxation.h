@@ -18,7 +18,7 @@ struct RelaxationOptions {
   int residualPeriod = 10;
   double tolerance = 1e-4;
   double timeLimit = 60;        ///< of a run, in seconds; threads: its duration
-  double slowMicroseconds = 0;  ///< slow: sleep after an iteration; 0: nine times what it takes
+  double slowMicroseconds = 0;  ///< slow: sleep after an iteration; 0: nine times its duration
   std::int64_t edge = 12288;    ///< bandwidth: points along an edge of the square
   int repeat = 3;
   std::string json, csv;

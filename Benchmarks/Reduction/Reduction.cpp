@@ -117,7 +117,7 @@ void combineForMpi(void* lower, void* upper, int* count, MPI_Datatype*) {
   (*combineOfMpi)(static_cast<Pixel*>(lower), result, result, static_cast<std::size_t>(*count));
 }
 
-/// k without those that are the same for so many blocks.
+/// The values of k that differ for this number of blocks.
 std::vector<int> distinct(const std::vector<int>& wanted, std::int64_t blocks) {
   std::vector<int> result;
   for (const int k : wanted) {
@@ -432,8 +432,8 @@ class ImageComparison {
   std::vector<Part> result_;
 };
 
-/// A simulated network for blocks of so many bytes. The large ones are carried on a smaller scale,
-/// each byte standing for several and costing as much.
+/// A simulated network for blocks of a given size. Large blocks are scaled down: a byte stands for
+/// several bytes and costs as much.
 class ScaledNetwork {
  public:
   ScaledNetwork(int ranks, std::int64_t pixels, const ReductionOptions& options) {
@@ -452,16 +452,16 @@ class ScaledNetwork {
 
   std::int64_t pixels() const { return carriedPixels_; }
   std::size_t bytes() const { return static_cast<std::size_t>(carriedPixels_) * sizeof(Pixel); }
-  /// What stands for so many bytes.
+  /// The number of bytes that stand for `bytes`.
   std::size_t carried(std::size_t bytes) const {
     return static_cast<std::size_t>(std::ceil(static_cast<double>(bytes) / scale_));
   }
-  /// Computes the combining of so many carried pixels.
+  /// Spends the time to combine `pixels`, which are scaled down.
   void combine(Transport& transport, std::size_t pixels) const {
     transport.spend(static_cast<double>(pixels) * pixelSeconds_);
   }
 
-  /// Seconds from the first rank's beginning to the last one's end.
+  /// Seconds from the start of the first rank to the end of the last one.
   /// @param body  called on each rank; returns what is timed
   double time(const std::function<std::function<void()>(Transport&)>& body) {
     double first = std::numeric_limits<double>::infinity(), last = 0;
@@ -489,7 +489,7 @@ double simulateOurs(int ranks, Pattern pattern, std::int64_t pixels, int k, bool
   const Assignment assignment(
       std::vector<std::int64_t>(static_cast<std::size_t>(ranks), options.blocksPerRank));
   const auto kValues = tributary::Rounds::full(assignment.total(), k);
-  // Nobody looks at the pixels: all blocks share them.
+  // All blocks share the pixels, which are not read.
   std::vector<Pixel> image(static_cast<std::size_t>(network.pixels()));
   return network.time([&](Transport& transport) -> std::function<void()> {
     const auto perRank = static_cast<std::size_t>(options.blocksPerRank);

@@ -15,7 +15,7 @@ struct TracerOptions {
 
 struct TerminationOptions {
   std::string program = "load";        ///< or "walks", "tracer", "diffusion"
-  std::vector<std::string> detectors;  ///< empty: all that are right for the program
+  std::vector<std::string> detectors;  ///< empty: all valid ones for the program
   std::vector<int> simulate;           ///< numbers of virtual ranks; none: the ranks of MPI
   std::vector<double> means{1, 2, 5, 20, 40};
   std::vector<double> remotePercent{1, 2, 5};
