@@ -19,6 +19,7 @@
 #include "Model/Model.h"
 #include "Model/Relaxation.h"
 #include "Reduction/Reduction.h"
+#include "Support/Mpi.h"
 #include "Termination/Termination.h"
 #include "Tributary/Base/Error.h"
 
@@ -66,8 +67,9 @@ void addExchange(CLI::App& command, bench::ExchangeComparisonOptions& options) {
                   "DIY: minimum size in bytes of a queue that is sent")
       ->capture_default_str();
   command
-      .add_option("--diy-hold", options.diy.holdMilliseconds,
-                  "DIY: maximum hold time in milliseconds")
+      .add_option("--diy-hold-time", options.diy.holdTime,
+                  "DIY: maximum hold time in microseconds, rounded up to milliseconds")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
   addJson(command, options.json);
@@ -385,7 +387,9 @@ void addReduction(CLI::App& app, bench::ReductionOptions& options) {
   command->add_option("--threads", options.threads, "Threads per rank that combine pixels")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--segment", options.segmentBytes, "Size in bytes of the segments of a merge")
+  command
+      ->add_option("--segment-bytes", options.segmentBytes,
+                   "Size in bytes of the segments of a merge")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   command
@@ -562,7 +566,9 @@ void addModel(CLI::App& app, bench::ModelOptions& options) {
       ->add_option("--residual-period", options.residualPeriod, "Iterations between two residuals")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--seconds", options.seconds, "Seconds for which operations are measured")
+  command
+      ->add_option("--measured-seconds", options.measuredSeconds,
+                   "Seconds for which operations are measured")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--timing-period", options.timingPeriod, "Period of timed iterations")
@@ -660,7 +666,7 @@ void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("--seconds", options.seconds,
+      ->add_option("--time-limit", options.timeLimit,
                    "Time limit of a run in seconds; threads: duration of each run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -751,17 +757,15 @@ int run(int argc, char** argv, int rank, int size) {
 
 int main(int argc, char** argv) {
   int provided = 0;  // benchmarks query the transport for the support they need
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) return 1;
+  int rank = 0;
   int result = 1;
   try {
-    result = run(argc, argv, rank, size);
+    rank = bench::worldRank();
+    result = run(argc, argv, rank, bench::worldSize());
   } catch (const std::exception& error) {
     std::cerr << "tributary-bench, rank " << rank << ": " << error.what() << std::endl;
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    if (MPI_Abort(MPI_COMM_WORLD, 1) != MPI_SUCCESS) return 1;
   }
-  MPI_Finalize();
-  return result;
+  return MPI_Finalize() == MPI_SUCCESS ? result : 1;
 }

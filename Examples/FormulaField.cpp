@@ -151,10 +151,9 @@ int run(Transport& transport) {
 
 int main(int argc, char** argv) {
 #ifdef TRIBUTARY_WITH_MPI
-  MPI_Init(&argc, &argv);
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
   const int result = run(*makeMpiTransport(MPI_COMM_WORLD));
-  MPI_Finalize();
-  return result;
+  return MPI_Finalize() == MPI_SUCCESS ? result : 1;
 #else
   static_cast<void>(argc), static_cast<void>(argv);
   return run(*makeLoopbackTransport());

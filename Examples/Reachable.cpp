@@ -16,20 +16,20 @@
 
 using namespace tributary;
 
-constexpr std::int64_t vertices = 200'000;
+constexpr std::int64_t Vertices = 200'000;
 
 /// The k-th successor of a vertex: any hash will do.
 std::int64_t successor(std::int64_t vertex, std::int64_t k) {
   std::uint64_t h = static_cast<std::uint64_t>(2 * vertex + k + 1) * 0x9e3779b97f4a7c15u;
   h = (h ^ (h >> 31)) * 0xbf58476d1ce4e5b9u;
-  return static_cast<std::int64_t>((h ^ (h >> 29)) % vertices);
+  return static_cast<std::int64_t>((h ^ (h >> 29)) % Vertices);
 }
 
 std::int64_t countReachable(Transport& transport, Schedule schedule) {
   const auto assignment = Assignment::gather(transport, 4);  // four blocks on every rank
   const auto blocks = assignment.total();
-  const auto blockOf = [&](std::int64_t vertex) { return vertex * blocks / vertices; };
-  std::vector<bool> reached(vertices);
+  const auto blockOf = [&](std::int64_t vertex) { return vertex * blocks / Vertices; };
+  std::vector<bool> reached(Vertices);
   std::int64_t count = 0;
   bool started = false;
 
@@ -64,7 +64,7 @@ int run(Transport& transport) {
   const auto synchronous = countReachable(transport, Schedule::Synchronous);
   if (transport.rank() == 0) {
     std::printf("%lld of %lld vertices can be reached, on %d ranks\n",
-                static_cast<long long>(asynchronous), static_cast<long long>(vertices),
+                static_cast<long long>(asynchronous), static_cast<long long>(Vertices),
                 transport.size());
   }
   return asynchronous == synchronous ? 0 : 1;
@@ -72,10 +72,9 @@ int run(Transport& transport) {
 
 int main(int argc, char** argv) {
 #ifdef TRIBUTARY_WITH_MPI
-  MPI_Init(&argc, &argv);
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
   const int result = run(*makeMpiTransport(MPI_COMM_WORLD));
-  MPI_Finalize();
-  return result;
+  return MPI_Finalize() == MPI_SUCCESS ? result : 1;
 #else
   static_cast<void>(argc), static_cast<void>(argv);
   return run(*makeLoopbackTransport());

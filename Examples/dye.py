@@ -20,7 +20,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
 parser.add_argument("--plugin", default=os.environ.get("TRIBUTARY_PLUGIN"), help="Tributary.so")
 parser.add_argument("--output", default=".", help="folder for dye.png")
-parser.add_argument("--size", type=int, default=128, help="points of the image along each axis")
+parser.add_argument("--points", type=int, default=128, help="points of the image along each axis")
 arguments = parser.parse_args()
 if not arguments.plugin:
     parser.error("set --plugin to the path of Tributary.so")
@@ -35,7 +35,7 @@ reader = XMLPartitionedUnstructuredGridReader(
 # One array only: ParaView 5.11's Resample To Image, executed again on several ranks, gives arrays
 # each other's values.
 velocity = PassArrays(Input=reader, PointDataArrays=["U"], CellDataArrays=[])
-image = ResampleToImage(Input=velocity, SamplingDimensions=[arguments.size] * 3)
+image = ResampleToImage(Input=velocity, SamplingDimensions=[arguments.points] * 3)
 image.UpdatePipeline()
 
 view = CreateRenderView(ViewSize=[420, 700])
@@ -54,7 +54,7 @@ dye = AsyncConvectionDiffusion(
 dye.UpdatePipelineInformation()
 times = list(dye.TimestepValues)
 # One layer of cells; those outside of the channel are hidden.
-plane = [0, arguments.size - 1] * 2 + [arguments.size // 2] * 2
+plane = [0, arguments.points - 1] * 2 + [arguments.points // 2] * 2
 layer = ExtractSubset(Input=dye, VOI=plane)
 drawn = Show(layer, view)
 drawn.SetRepresentationType("Surface")
@@ -65,7 +65,7 @@ colors.RescaleTransferFunction(0, 1)
 view.ViewTime = times[1]
 SaveScreenshot(os.path.join(arguments.output, "dye.png"), view)
 print("%d^3 points on %d ranks: the first step and its picture after %.2f s" % (
-    arguments.size, servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(),
+    arguments.points, servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(),
     time.perf_counter() - begin), flush=True)
 
 append = vtkImageAppend()

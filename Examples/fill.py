@@ -17,14 +17,14 @@ from vtkmodules.vtkIOImage import vtkPNGReader, vtkPNGWriter
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
 parser.add_argument("--plugin", default=os.environ.get("TRIBUTARY_PLUGIN"), help="Tributary.so")
 parser.add_argument("--output", default=".", help="folder for fill.png")
-parser.add_argument("--size", type=int, default=200, help="cells of the image along each axis")
+parser.add_argument("--cells", type=int, default=200, help="cells of the image along each axis")
 arguments = parser.parse_args()
 if not arguments.plugin:
     parser.error("set --plugin to the path of Tributary.so")
 os.makedirs(arguments.output, exist_ok=True)
 LoadPlugin(arguments.plugin, remote=False, ns=globals())
 
-half = arguments.size // 2
+half = arguments.cells // 2
 X, Y = "(coordsX/%d)" % half, "(coordsY/%d)" % half  # from -1 to 1
 grid = Wavelet(WholeExtent=[-half, half, -half, half, 0, 0])
 hills = Calculator(

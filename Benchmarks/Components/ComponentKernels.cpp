@@ -44,7 +44,7 @@ class Team {
     std::vector<double> seconds(static_cast<std::size_t>(threads_));
     const auto work = [&](int t) {
       const double begin = threadSeconds();
-      // A share of its own: whoever has no core for a while must not lose its work to others.
+      // Fixed shares: a thread that has no core for a while must not lose its work to others.
       for (std::int64_t r = t * ranges / threads_; r < (t + 1) * ranges / threads_; ++r)
         body(n * r / ranges, n * (r + 1) / ranges);
       seconds[static_cast<std::size_t>(t)] = threadSeconds() - begin;
@@ -157,11 +157,11 @@ Tetrahedra tetrahedra(int cubes) {
   Tetrahedra mesh;
   const std::int64_t n = cubes + 1, step[3] = {1, n, n * n};
   mesh.points = n * n * n;
-  constexpr int paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+  constexpr int Paths[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
   for (std::int64_t z = 0; z < cubes; ++z)
     for (std::int64_t y = 0; y < cubes; ++y)
       for (std::int64_t x = 0; x < cubes; ++x)
-        for (const auto& path : paths) {
+        for (const auto& path : Paths) {
           std::int64_t p = x + n * (y + n * z);
           mesh.connectivity.push_back(p);
           for (const int axis : path) mesh.connectivity.push_back(p += step[axis]);

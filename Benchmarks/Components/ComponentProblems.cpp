@@ -135,8 +135,8 @@ Elements voxelsOf(const Volume& volume) {
 }
 
 /// Critical points of cos(u) sin(v) in a frame that turns by a radian, x and y from -16 to 16, on n
-/// time steps of n^2 points, without two points at the boundary: the iexchange paper's synthetic
-/// data (section 4.2.1) if n is 128.
+/// time steps of n^2 points, without two points at the boundary. With n = 128, the synthetic data
+/// of the iexchange paper (doi:10.1109/LDAV53230.2021.00009, section 4.2.1).
 Elements critical(int n) {
   constexpr int Left = 2;
   constexpr double Width = 32;
@@ -183,12 +183,12 @@ Elements critical(int n) {
   return elements;
 }
 
-/// Tracks through images, with the numbers that the iexchange paper tells of its exploding wire
-/// (section 4.2.2): n^2 pixels (384), 4,745 steps, 52,978 tracks of 1 to 11,086 elements, 60 in the
-/// mean. How sizes are distributed between these it does not tell; here they are 11,086 to the
-/// power v^p, v evenly from 0 to 1. A track begins anywhere, has 2.4 elements a step, so that the
-/// longest one lasts for most of the steps, and goes straight on by up to half a pixel a step, back
-/// again from the border.
+/// Tracks through images, with the statistics of the exploding wire in the iexchange paper
+/// (doi:10.1109/LDAV53230.2021.00009, section 4.2.2): n^2 pixels (n = 384), 4,745 steps, 52,978
+/// tracks of 1 to 11,086 elements, 60 on average. The paper does not give the distribution of
+/// sizes; here they are 11,086 to the power v^p with v uniform in [0, 1]. A track begins anywhere
+/// and has 2.4 elements per step, so the longest one lasts for most of the steps. It moves in a
+/// straight line by up to half a pixel per step and is reflected at the border.
 Elements streaks(int n) {
   constexpr int Steps = 4745, Tracks = 52978;
   constexpr double Largest = 11086, Mean = 60, PerStep = 2.4;

@@ -36,7 +36,7 @@ const std::vector<std::string>& componentProblems();
 ComponentProblem makeComponentProblem(const std::string& name, int size,
                                       const tributary::Assignment& assignment);
 
-/// Algorithm 8 for whoever exchanges the messages.
+/// Algorithm 8 of the iexchange paper (doi:10.1109/LDAV53230.2021.00009), for any exchange.
 struct LabelBlock {
   BlockId id;
   tributary::detail::LabelPropagation labels;

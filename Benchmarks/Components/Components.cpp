@@ -45,7 +45,7 @@ const std::vector<Way>& ways() {
   return all;
 }
 
-/// What a rank's blocks ended with: comparable over all ranks by its sum.
+/// The result of the blocks of a rank; runs are compared by the sum over all ranks.
 struct Outcome {
   std::uint64_t hash = 0;
   std::int64_t regions = 0;

@@ -24,9 +24,11 @@ struct ComponentsOptions {
   std::string json;
 };
 
-/// Distributed union-find: both methods under all schedules, and Algorithm 8 on DIY's two
-/// exchanges, repetitions interleaved; or ours simulated. Collective over MPI_COMM_WORLD; rank 0
-/// prints and writes. Throws tributary::Error if a result is wrong.
+/// Measures the distributed union-find in interleaved repetitions: Algorithm 8 of D. Morozov et
+/// al., "IExchange: Asynchronous Communication and Termination Detection for Iterative Algorithms",
+/// LDAV 2021, doi:10.1109/LDAV53230.2021.00009, and the tree union, under all schedules, and
+/// Algorithm 8 on DIY's two exchanges; or ours on a simulated network. Collective over
+/// MPI_COMM_WORLD; rank 0 prints and saves. Throws tributary::Error if a result is wrong.
 void measureComponents(const ComponentsOptions& options);
 
 }  // namespace bench

@@ -13,6 +13,7 @@
 
 #include "Exchange/SlowBlockFlow.h"
 #include "Support/InterleavedComparison.h"
+#include "Support/Mpi.h"
 #include "Support/RandomWalks.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -132,7 +133,7 @@ class Lattice {
   std::int64_t perRank_;
 };
 
-/// What all ranks know of a run.
+/// The data of a run that all ranks have.
 struct Problem {
   Problem(const NeighborhoodOptions& given, const AbcField& velocity, int ranks)
       : options(given),
@@ -195,8 +196,8 @@ struct Problem {
   }
 };
 
-/// Where particles leave blocks. What is computed is the same in all runs, and what a simulated
-/// clock says of it too; so only the first run has to do it.
+/// The points where particles leave blocks. Paths are the same in all runs, and so is their time on
+/// a simulated clock, so only the first run computes them.
 class Legs {
  public:
   explicit Legs(std::int64_t particles) : ends_(static_cast<std::size_t>(particles)) {}
@@ -236,7 +237,7 @@ class Slowness {
     for (const int rank : order) always_[static_cast<std::size_t>(rank)] = true;
   }
 
-  /// The time for what takes others so long, from now on.
+  /// The time on `rank`, from now on, for work that takes other ranks `work` seconds.
   double seconds(int rank, double now, double work) const {
     if (options_.slowSeconds <= 0) {
       return work * (always_[static_cast<std::size_t>(rank)] ? options_.slowness : 1);
@@ -268,13 +269,13 @@ class Slowness {
   std::vector<bool> always_;  // slow, by rank; none if they change
 };
 
-/// What all ranks of a simulation share.
+/// Data that all ranks of a simulation share.
 struct Simulation {
   Legs legs;
   Slowness slowness;
 };
 
-/// What a rank brings back.
+/// The result of a rank.
 struct Traced {
   double seconds = 0;
   std::uint64_t hash = 0;
@@ -478,9 +479,7 @@ std::string measure(const NeighborhoodOptions& options, const AbcField& field, i
 }  // namespace
 
 void measureNeighborhood(const NeighborhoodOptions& options) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = worldRank(), size = worldSize();
   const bool simulated = !options.simulate.empty();
   if (simulated && size > 1) {
     throw tributary::Error("--simulate runs in one process: run it on one rank");
@@ -492,7 +491,7 @@ void measureNeighborhood(const NeighborhoodOptions& options) {
                   {"seed box", options.seedBox},
                   {"blocks per rank", options.blocksPerRank},
                   {"seed", options.seed},
-                  {"repeat", options.repeat},
+                  {"repetitions", options.repeat},
                   {"detector", options.detector}};
   if (simulated) {
     settings["slow share"] = options.slowShare;

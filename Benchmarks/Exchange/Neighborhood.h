@@ -13,10 +13,10 @@ struct NeighborhoodOptions {
   std::int64_t particles = 262144;  ///< of all ranks together
   int steps = 1000;                 ///< of each particle, unless it leaves the domain
   double stepCells = 0.5;           ///< mean length of a step, in cells of a grid of 2048^3
-  double seedBox = 1;               ///< seeds begin in a cube of so many times the domain's edge
+  double seedBox = 1;               ///< edge of the cube of seeds, relative to the domain
   int blocksPerRank = 8;
   double slowShare = 0.01;    ///< simulated: of the ranks
-  double slowness = 10;       ///< simulated: their computing lasts so many times as long
+  double slowness = 10;       ///< simulated: factor of their computing times
   double slowSeconds = 0;     ///< simulated: then others are slow; 0: always the same
   double stepSeconds = 1e-6;  ///< simulated: a step
   int ranksPerNode = 32;      ///< simulated
@@ -26,11 +26,11 @@ struct NeighborhoodOptions {
   std::string json;
 };
 
-/// Particle tracing with the neighborhood exchange, its arrivals swept, beside the other two
-/// schedules: the experiment of Peterka and Ross, "Versatile Communication Algorithms for Data
-/// Analysis", EuroMPI 2012, Figure 5, on MPI's ranks or on a simulated network. Collective over
-/// MPI_COMM_WORLD (one rank when simulated); rank 0 prints and writes. Throws tributary::Error if
-/// the end points under two schedules differ.
+/// Measures particle tracing with the neighborhood exchange for several values of `arrivals`, and
+/// with the other two schedules: the experiment of T. Peterka, R. Ross, "Versatile Communication
+/// Algorithms for Data Analysis", EuroMPI 2012, Figure 5. Runs on the ranks of MPI or on a
+/// simulated network. Collective over MPI_COMM_WORLD (one rank if simulated); rank 0 prints and
+/// saves. Throws tributary::Error if end points differ between schedules.
 void measureNeighborhood(const NeighborhoodOptions& options);
 
 }  // namespace bench

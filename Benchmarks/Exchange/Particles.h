@@ -21,9 +21,11 @@ struct ParticlesOptions : ExchangeComparisonOptions {
   int hops = 400000;                             ///< In the ring: approximate total number of hops.
 };
 
-/// Measures all schedules and DIY's two exchanges on the same blocks, kernel and tracers, with
-/// interleaved repetitions. Collective over MPI_COMM_WORLD; rank 0 prints and saves. Throws
-/// tributary::Error if the answers differ or a tracer is lost.
+/// Measures all schedules and DIY's two exchanges on the same blocks, kernel and tracers, in
+/// interleaved repetitions: section 4.1 of D. Morozov et al., "IExchange: Asynchronous
+/// Communication and Termination Detection for Iterative Algorithms", LDAV 2021,
+/// doi:10.1109/LDAV53230.2021.00009. Collective over MPI_COMM_WORLD; rank 0 prints and saves.
+/// Throws tributary::Error if results differ or a tracer is lost.
 void measureParticles(const ParticlesOptions& options);
 
 }  // namespace bench

@@ -18,12 +18,13 @@ struct Tracer {
   std::int64_t id;
 };
 
-/// Of all that a tracer carries.
+/// A hash of all members of a tracer.
 std::uint64_t hashOf(const Tracer& tracer);
 
-/// The synthetic flow of the iexchange paper (section 4.1.1): velocity along +x, fast in all blocks
-/// but those on the three-dimensional diagonal of the lattice of blocks. Or, with `laps`, the same
-/// box closed to a ring along x, with no slow block. Space is counted in voxels.
+/// The synthetic flow of the iexchange paper (doi:10.1109/LDAV53230.2021.00009, section 4.1.1): the
+/// velocity is along +x, slow in the blocks on the three-dimensional diagonal of the lattice and
+/// fast in all others. With `laps`, the same box is closed to a ring along x, without slow blocks.
+/// Lengths are in voxels.
 struct FlowSettings {
   std::array<int, 3> voxels{{64, 64, 64}};
   std::array<int, 3> blocks{{1, 1, 1}};
@@ -35,7 +36,7 @@ struct FlowSettings {
   bool dealt = false;     ///< Neighbors along x live on different ranks, as far as possible.
 };
 
-/// One block: its velocities at grid points, its seeds, and what it has retired.
+/// One block: its velocities at grid points, its seeds, and its retired tracers.
 struct FlowBlock {
   BlockId id = 0;
   std::array<int, 3> lo{}, hi{};
@@ -63,11 +64,11 @@ class SlowBlockFlow {
 
   /// A block with its field, without seeds.
   FlowBlock makeBlock(BlockId block) const;
-  /// Puts the block's seeds back and forgets what it retired.
+  /// Restores the seeds of the block and clears its retired tracers.
   void seed(FlowBlock& block) const;
 
   /// Traces until the tracer leaves the block.
-  /// @return where it goes, or -1 when it is retired.
+  /// @return the block that it enters, or -1 if it is retired
   BlockId advance(FlowBlock& block, Tracer& tracer) const;
 
   /// The callback of D. Morozov et al., "IExchange: Asynchronous Communication and Termination

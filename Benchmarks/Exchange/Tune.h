@@ -18,9 +18,9 @@ struct TuneOptions {
 
 std::vector<std::string> tuneWorkloads();
 
-/// What tributary::tuneTrace() chooses, beside the best of a full sweep over the same settings.
-/// Collective over MPI_COMM_WORLD; rank 0 prints and writes. Throws tributary::Error if lines are
-/// not the same with all settings.
+/// Compares the choice of tributary::tuneTrace() with the best of a full sweep over the same
+/// settings. Collective over MPI_COMM_WORLD; rank 0 prints and saves. Throws tributary::Error if
+/// lines differ between settings.
 void measureTune(const TuneOptions& options);
 
 }  // namespace bench

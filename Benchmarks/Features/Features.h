@@ -16,12 +16,13 @@ struct FeaturesOptions {
   ComponentsOptions unions;  ///< Problems, blocks, simulation; the file for JSON.
 };
 
-/// What a step costs, on MPI's ranks: critical points found and followed, and regions linked with
-/// those of the step before. Then the distributed union-find on the statistics of the two
-/// experiments of D. Morozov et al., "IExchange: Asynchronous Communication and Termination
-/// Detection for Iterative Algorithms", LDAV 2021, section 4.2 (Figures 7 and 9): see
-/// measureComponents(). Of simulated ranks the union-find only. Collective over MPI_COMM_WORLD;
-/// rank 0 prints and writes. Throws tributary::Error if a result is wrong.
+/// Measures a time step on the ranks of MPI: finding and tracking critical points, and linking
+/// regions with those of the previous step. Then measures the distributed union-find on problems
+/// with the statistics of the two experiments of D. Morozov et al., "IExchange: Asynchronous
+/// Communication and Termination Detection for Iterative Algorithms", LDAV 2021,
+/// doi:10.1109/LDAV53230.2021.00009, section 4.2 (Figures 7 and 9); see measureComponents().
+/// Simulated ranks run the union-find only. Collective over MPI_COMM_WORLD; rank 0 prints and
+/// saves. Throws tributary::Error if a result is wrong.
 void measureFeatures(const FeaturesOptions& options);
 
 }  // namespace bench

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 
+#include "Support/Mpi.h"
 #include "Support/Report.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -139,7 +140,7 @@ Outcome runOn(Transport& transport, const IterationsOptions& options, const Way&
   solver.iteration.threshold = options.threshold;
   solver.iteration.iterationLimit = 100000000;
   solver.sweepsPerExchange = 1;
-  // Simulated: of what the rank would have of the paper's problem.
+  // Simulated times are those of the rank's cells in the paper's problem.
   const auto paper = columnsOf(options.paperCells, transport.rank(), transport.size()).cells();
   solver.sweepSeconds = options.cellSeconds * static_cast<double>(paper);
   solver.residualSeconds = options.residualSeconds * static_cast<double>(paper);
@@ -193,7 +194,7 @@ Outcome simulate(const IterationsOptions& options, const Way& way, int ranks, st
   network.speeds.assign(static_cast<std::size_t>(ranks), 1.0);
   const auto cut = nearSquare(ranks);
   network.speeds[static_cast<std::size_t>(cut[0] * (cut[1] / 2) + cut[0] / 2)] = options.slowSpeed;
-  // A message's bytes stand for those of the paper's problem: so many times as many.
+  // Messages cost as much as those of the paper's problem, which are larger by this factor.
   const double scale = static_cast<double>(options.paperCells) / static_cast<double>(options.cells);
   network.within.gapPerByte *= scale * scale;
   network.between.gapPerByte *= scale * scale;
@@ -276,9 +277,7 @@ void addRows(Report& report, const IterationsOptions& options, Transport* transp
 }  // namespace
 
 void measureIterations(const IterationsOptions& options) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = worldRank(), size = worldSize();
   if (!options.simulate.empty() && size > 1) {
     throw tributary::Error("--simulate runs in one process: run it on one rank");
   }
@@ -286,7 +285,7 @@ void measureIterations(const IterationsOptions& options) {
   settings["cells"] = options.cells;
   settings["threshold"] = options.threshold;
   settings["inverse step"] = options.inverseStep;
-  settings["repeat"] = options.repeat;
+  settings["repetitions"] = options.repeat;
   if (!options.simulate.empty()) {
     settings["simulated"] = true;
     settings["paper cells"] = options.paperCells;

@@ -25,11 +25,12 @@ struct IterationsOptions {
   std::string json;
 };
 
-/// A step of convection and diffusion by asynchronous iterations: Tables 1 to 3 of Magoules and
-/// Gbikpi-Benissan, "JACK2", Advances in Engineering Software 119, 2018, on MPI's ranks or on a
-/// simulated network. Collective over MPI_COMM_WORLD (one rank when simulated); rank 0 prints and
-/// writes. Throws tributary::Error if the residual of a result, recomputed on its own from the
-/// whole grid, is above the threshold.
+/// Measures a convection-diffusion step by asynchronous iterations, on the ranks of MPI or on a
+/// simulated network: Tables 1 to 3 of F. Magoulès, G. Gbikpi-Benissan, "JACK2: An MPI-based
+/// communication library with non-blocking synchronization for asynchronous iterations", Advances
+/// in Engineering Software 119, 2018, doi:10.1016/j.advengsoft.2018.01.009. Collective over
+/// MPI_COMM_WORLD (one rank if simulated); rank 0 prints and saves. Throws tributary::Error if the
+/// residual of a result, recomputed from the whole grid, exceeds the threshold.
 void measureIterations(const IterationsOptions& options);
 
 }  // namespace bench

@@ -55,7 +55,7 @@ constexpr Family Gev = Family::GeneralizedExtremeValue;
 // largest can show: an operation with a tick of the system's clock in it takes a hundred times as
 // long as others.
 constexpr double FittedPart = 0.99;
-// About so long transfers are measured.
+// Approximate duration of the measurement of transfers.
 constexpr double TransferSeconds = 1;
 
 LaplaceStencil stencilOf(int neighbors) {
@@ -69,7 +69,7 @@ HybridSetting settingOf(const ModelOptions& options, int ranks) {
   setting.neighbors = options.neighbors;
   setting.master = options.master;
   const int computing = ranks - (options.master ? 1 : 0);
-  // So many subregions that lie one after the other along the layers.
+  // This number of subregions, in a row along the layers.
   setting.subregions = {1, std::max(1, computing)};
   setting.points = {options.points, options.points * setting.subregions[1], 1};
   setting.threads = options.threads;
@@ -106,7 +106,7 @@ HybridResult runFor(Transport& transport, const HybridSetting& setting, double s
                     int timingPeriod) {
   HybridOptions hybrid = optionsOf(setting);
   hybrid.tolerance = std::numeric_limits<double>::min();
-  hybrid.maximumSeconds = seconds;
+  hybrid.timeLimit = seconds;
   hybrid.timingPeriod = timingPeriod;
   return HybridJacobi(transport, problemOf(setting), hybrid).run();
 }
@@ -201,7 +201,7 @@ void measureTransfers(Transport& transport, const HybridSetting& setting, double
     links->close();
   }
   if (!setting.master) return;
-  // What the master itself takes is no part of the transfer.
+  // The master's own time is no part of the transfer.
   const auto& operations = served.operations;
   double halos = 0, residuals = 0;
   if (transport.rank() == 0) {
@@ -227,7 +227,7 @@ void addTo(MeasuredTimes& all, const MeasuredTimes& more) {
   append(all.reportTransfers, more.reportTransfers);
 }
 
-/// The samples of all ranks on rank 0; those of the rank itself elsewhere. Collective.
+/// The samples of all ranks on rank 0, and of the calling rank elsewhere. Collective.
 MeasuredTimes gathered(Transport& transport, const ModelOptions& options, MeasuredTimes mine) {
   for (auto& samples : mine.times.operations) samples = thinned(samples, options.samples);
   mine.swapTransfers = thinned(mine.swapTransfers, options.samples);
@@ -289,19 +289,20 @@ MeasuredTimes measure(Transport& transport, const ModelOptions& options,
                       const HybridSetting& setting) {
   MeasuredTimes measured;
   measured.setting = setting;
-  const HybridResult result = runFor(transport, setting, options.seconds, options.timingPeriod);
+  const HybridResult result =
+      runFor(transport, setting, options.measuredSeconds, options.timingPeriod);
   measured.times = atMeanPace(transport, result.times, measured);
   std::int64_t most = 1;
   for (const std::int64_t iterations : result.iterations) most = std::max(most, iterations);
-  const double iterationSeconds =
-      tributary::allreduce(transport, tributary::ReduceOp::Min,
-                           result.iterations.empty() ? std::numeric_limits<double>::infinity()
-                                                     : options.seconds / static_cast<double>(most));
+  const double iterationSeconds = tributary::allreduce(
+      transport, tributary::ReduceOp::Min,
+      result.iterations.empty() ? std::numeric_limits<double>::infinity()
+                                : options.measuredSeconds / static_cast<double>(most));
   measureTransfers(transport, setting, iterationSeconds, measured);
   return gathered(transport, options, std::move(measured));
 }
 
-/// What is written to a file, or read from one, or measured. Collective.
+/// The times: read from a file, or measured and saved if requested. Collective.
 MeasuredTimes timesFor(Transport& transport, const ModelOptions& options) {
   const HybridSetting setting = settingOf(options, transport.size());
   tributary::ErrorCollector errors;
@@ -331,7 +332,7 @@ Row settingsOf(const HybridSetting& setting) {
   return row;
 }
 
-// ---- Tables 1 and 3: modeled iterations beside measured ones ----
+// ---- Tables 1 and 3: modeled and measured iterations ----
 
 void tabulateErrors(Transport& transport, const ModelOptions& options) {
   const MeasuredTimes measured = timesFor(transport, options);
@@ -434,7 +435,7 @@ void tabulateFits(Transport& transport, const ModelOptions& options) {
 
 // ---- Figures 7 to 9: rates by swap period and work share ----
 
-/// Iterations per second that they had a core, of the first thread, and of the others in the mean.
+/// Iterations per second with a core, of the first thread, and of the others on average.
 /// Collective.
 std::pair<double, double> measuredRates(Transport& transport, const HybridSetting& setting,
                                         double seconds) {
@@ -526,7 +527,7 @@ void tabulateStencils(Transport& transport, const ModelOptions& options) {
       const bool isFlat = setting.neighbors == 6;
       setting.points = {options.points, isFlat ? 1 : options.points, isFlat ? options.points : 1};
       const OperationTimes times =
-          runFor(transport, setting, options.seconds / options.repeat, options.timingPeriod)
+          runFor(transport, setting, options.measuredSeconds / options.repeat, options.timingPeriod)
               .times.front();
       const auto& samples = times.operations[static_cast<std::size_t>(Operation::ComputeInterior)];
       rows[i].insert(rows[i].end(), samples.begin(), samples.end());
@@ -635,7 +636,8 @@ void tabulateCost(Transport& transport, const ModelOptions& options) {
           options.rateSeconds;
       (timed ? with : without).push_back(rate);
     }
-  const HybridResult result = runFor(transport, setting, options.seconds, options.timingPeriod);
+  const HybridResult result =
+      runFor(transport, setting, options.measuredSeconds, options.timingPeriod);
   OperationTimes times;
   for (const OperationTimes& one : result.times) times.add(one);
   std::size_t operations = 0;

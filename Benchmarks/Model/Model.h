@@ -15,7 +15,7 @@ struct ModelOptions {
   int neighbors = 4;             ///< of a point: 4 or 8
   int swapPeriod = 5;
   int residualPeriod = 10;
-  double seconds = 3;            ///< that are measured
+  double measuredSeconds = 3;    ///< wall time of a measurement
   int timingPeriod = 100;        ///< see HybridOptions
   std::int64_t samples = 20000;  ///< most of each operation that a rank keeps
   double simulatedSeconds = 0.2;
@@ -32,10 +32,11 @@ struct ModelOptions {
   std::string json;
 };
 
-/// The performance model of hybrid Jacobi iterations beside measurement: tables and figures of E.
-/// Jensen, E. Coleman, M. Sosonkina, *Predictive modeling of the performance of asynchronous
-/// iterative methods*. Collective over MPI_COMM_WORLD; rank 0 simulates, prints and writes. Throws
-/// tributary::Error for options that do not go together.
+/// Compares the performance model of hybrid Jacobi iterations with measurements: tables and figures
+/// of E. J. Jensen, E. Coleman, M. Sosonkina, "Predictive modeling of the performance of
+/// asynchronous iterative methods", The Journal of Supercomputing 75, 2019. Collective over
+/// MPI_COMM_WORLD; rank 0 simulates, prints and saves. Throws tributary::Error for options that
+/// cannot be combined.
 void measureModel(const ModelOptions& options);
 
 }  // namespace bench

@@ -82,7 +82,7 @@ double residualOf(const LaplaceProblem& problem, const std::vector<double>& valu
   return std::sqrt(squares);
 }
 
-/// Throws if a result is not what it tells of itself. Collective.
+/// Throws if the residual of a result differs from the reported one. Collective.
 void check(Transport& transport, const LaplaceProblem& problem, const HybridJacobi& solver,
            const HybridResult& result) {
   const CellRange& box = solver.box();
@@ -105,7 +105,7 @@ void check(Transport& transport, const LaplaceProblem& problem, const HybridJaco
                            ", but the values have one of " + std::to_string(found));
 }
 
-/// What a run came to, the same on all ranks.
+/// The outcome of a run, the same on all ranks.
 struct Outcome {
   bool converged = false;
   double seconds = 0;
@@ -166,7 +166,7 @@ HybridOptions hybridOptions(const RelaxationOptions& options, const std::string&
   hybrid.threads = options.threads;
   hybrid.residualPeriod = options.residualPeriod;
   hybrid.tolerance = options.tolerance;
-  hybrid.maximumSeconds = options.seconds;
+  hybrid.timeLimit = options.timeLimit;
   return hybrid;
 }
 
@@ -238,7 +238,7 @@ void measureConvergence(Transport& transport, const RelaxationOptions& options, 
       report.add(row);
       continue;
     }
-    // As many as can be told apart in a picture.
+    // No more samples than a plot can show.
     const auto& samples = outcomes[c].front().history;
     const std::size_t stride = samples.size() / 50 + 1;
     for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -277,16 +277,16 @@ void measureThreads(Transport& transport, const RelaxationOptions& options, Repo
       }
 }
 
-/// Asynchronous iterations beside synchronous ones, one thread of all being slow.
+/// Compares asynchronous with synchronous iterations if one of all threads is slow.
 void measureSlow(Transport& transport, const RelaxationOptions& options, Report& report) {
   const int ranks = transport.size() - (options.traffic == "master" ? 1 : 0);
   for (const std::int64_t size : options.sizes) {
     const LaplaceProblem problem = problemOf(size, ranks);
     double sleep = options.slowMicroseconds * 1e-6;
     if (sleep == 0) {
-      // What an iteration takes where nobody sleeps, by all ranks.
+      // The duration of an iteration without sleep, the same on all ranks.
       HybridOptions hybrid = hybridOptions(options, "SNCDIR");
-      hybrid.maximumIterations = 500;
+      hybrid.iterationLimit = 500;
       const Outcome outcome = runOn(transport, problem, hybrid);
       sleep = 9 * outcome.seconds / outcome.iterations;
     }
@@ -373,7 +373,7 @@ std::vector<Stream> streams() {
            }}};
 }
 
-/// Runs on so many threads at once. @return seconds of the slowest
+/// Runs work on several threads at once. @return seconds of the slowest
 double onThreads(int threads, const std::function<void(int)>& work) {
   std::vector<std::thread> team;
   const double begin = tributary::steadySeconds();
@@ -382,10 +382,10 @@ double onThreads(int threads, const std::function<void(int)>& work) {
   return tributary::steadySeconds() - begin;
 }
 
-/// What an iteration moves for a point: it writes past the caches.
+/// Memory traffic of an iteration per point, which is written past the caches.
 constexpr double IterationBytes = 16;
 
-/// Seconds for each of streams(), over so many points.
+/// Seconds of each of streams() for this number of points.
 std::vector<double> timeStreams(int threads, std::size_t points) {
   const std::size_t size = points / 4 / static_cast<std::size_t>(threads) * 4;  // a thread's
   std::vector<tributary::HugePages> memory;
@@ -411,8 +411,8 @@ std::vector<double> timeStreams(int threads, std::size_t points) {
   return seconds;
 }
 
-/// Seconds of an iteration over a square, by so many of them, or none if a thread did not have its
-/// turn before another one had made all of its own.
+/// Seconds of an iteration over a square, measured in several iterations. None if a thread did not
+/// run until another one had finished all iterations.
 std::optional<double> timeIteration(Transport& transport, const RelaxationOptions& options,
                                     int iterations) {
   LaplaceProblem problem;
@@ -422,7 +422,7 @@ std::optional<double> timeIteration(Transport& transport, const RelaxationOption
   hybrid.swapPeriod = std::numeric_limits<int>::max();
   // Each thread's iterations, from the end of one to the end of the next.
   std::vector<std::vector<double>> moments(static_cast<std::size_t>(options.threads));
-  hybrid.maximumIterations = iterations - 1;
+  hybrid.iterationLimit = iterations - 1;
   hybrid.residualPeriod = iterations;  // and then it is told to stop
   hybrid.tolerance = 1e-30;
   hybrid.afterIteration = [&](int thread) {
@@ -441,8 +441,8 @@ std::optional<double> timeIteration(Transport& transport, const RelaxationOption
   return 1 / rate;
 }
 
-/// What an iteration moves, beside what the machine's memory can do in the same run: in turns, as
-/// others may have a part of that at one time and not at another.
+/// Compares the memory throughput of an iteration with the bandwidth of the machine. Both are
+/// measured in turns, because the load of other programs changes during a run.
 void measureBandwidth(Transport& transport, const RelaxationOptions& options, Report& report) {
   if (transport.size() > 1) throw tributary::Error("--part bandwidth must run on one rank");
   const auto points = static_cast<std::size_t>(options.edge * options.edge);
@@ -470,10 +470,10 @@ void measureBandwidth(Transport& transport, const RelaxationOptions& options, Re
     row["GB/s"] = 1e-9 * bytes * static_cast<double>(points) / median(times);
     return row;
   };
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  constexpr double None = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t s = 0; s < all.size(); ++s) {
     Row row = add(all[s].name, all[s].bytes, seconds[s]);
-    for (const char* name : {"share of the limit", "least", "most"}) row[name] = none;
+    for (const char* name : {"share of the limit", "least", "most"}) row[name] = None;
     report.add(row);
   }
   Row row = add("Jacobi iteration", IterationBytes, ofIteration);
@@ -498,7 +498,7 @@ void measureRelaxation(const RelaxationOptions& options) {
     settings["residual period"] = options.residualPeriod;
     settings["tolerance"] = options.tolerance;
   }
-  settings["repeat"] = options.repeat;
+  settings["repetitions"] = options.repeat;
   Report report("Hybrid Jacobi iterations (medians)", settings);
   if (options.part == "threads") {
     measureThreads(*transport, options, report);

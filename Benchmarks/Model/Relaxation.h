@@ -17,19 +17,19 @@ struct RelaxationOptions {
   int threads = 2;
   int residualPeriod = 10;
   double tolerance = 1e-4;
-  double seconds = 60;          ///< limit of a run; threads: its length
-  double slowMicroseconds = 0;  ///< slow: sleep after an iteration; 0: nine times what it takes
+  double timeLimit = 60;        ///< of a run, in seconds; threads: its duration
+  double slowMicroseconds = 0;  ///< slow: sleep after an iteration; 0: nine times its duration
   std::int64_t edge = 12288;    ///< bandwidth: points along an edge of the square
   int repeat = 3;
   std::string json, csv;
 };
 
-/// Hybrid Jacobi iterations: Figures 1 to 4 of E. Jensen, E. Coleman, M. Sosonkina, "Predictive
-/// modeling of the performance of asynchronous iterative methods", asynchronous ones beside
-/// synchronous ones where a thread or a rank is slow, and what an iteration moves through memory
-/// beside what the machine can move. Collective over MPI_COMM_WORLD; rank 0 prints and writes.
-/// Throws tributary::Error if the residual of a result, recomputed on its own from the whole grid,
-/// is not the one that it tells.
+/// Measures hybrid Jacobi iterations: Figures 1 to 4 of E. J. Jensen, E. Coleman, M. Sosonkina,
+/// "Predictive modeling of the performance of asynchronous iterative methods", The Journal of
+/// Supercomputing 75, 2019. Also compares asynchronous with synchronous iterations if a thread or a
+/// rank is slow, and the memory traffic of an iteration with the memory bandwidth. Collective over
+/// MPI_COMM_WORLD; rank 0 prints and saves. Throws tributary::Error if the residual of a result
+/// differs from the one recomputed from the whole grid.
 void measureRelaxation(const RelaxationOptions& options);
 
 }  // namespace bench

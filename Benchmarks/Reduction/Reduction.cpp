@@ -17,6 +17,7 @@
 #include "Support/DiyRuns.h"
 #include "Support/Images.h"
 #include "Support/InterleavedComparison.h"
+#include "Support/Mpi.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Reduction/ArrayMerge.h"
@@ -116,7 +117,7 @@ void combineForMpi(void* lower, void* upper, int* count, MPI_Datatype*) {
   (*combineOfMpi)(static_cast<Pixel*>(lower), result, result, static_cast<std::size_t>(*count));
 }
 
-/// k without those that are the same for so many blocks.
+/// The values of k that differ for this number of blocks.
 std::vector<int> distinct(const std::vector<int>& wanted, std::int64_t blocks) {
   std::vector<int> result;
   for (const int k : wanted) {
@@ -146,10 +147,10 @@ Row bestOf(Row row, const std::vector<int>& wanted, const std::vector<int>& ks, 
 }
 
 /// Images of one size on this rank, and the ways to reduce them.
-class ImageContest {
+class ImageComparison {
  public:
-  ImageContest(Transport& transport, Pattern pattern, std::int64_t pixels,
-               const ReductionOptions& options)
+  ImageComparison(Transport& transport, Pattern pattern, std::int64_t pixels,
+                  const ReductionOptions& options)
       : transport_(transport),
         pattern_(pattern),
         pixels_(pixels),
@@ -173,9 +174,9 @@ class ImageContest {
     }
     work_ = given_;
     for (auto& image : work_) images_.push_back(image.data());
-    MPI_Type_contiguous(4, MPI_FLOAT, &pixelType_);
-    MPI_Type_commit(&pixelType_);
-    MPI_Op_create(combineForMpi, 0, &mpiOp_);
+    checkMpi(MPI_Type_contiguous(4, MPI_FLOAT, &pixelType_), "MPI_Type_contiguous");
+    checkMpi(MPI_Type_commit(&pixelType_), "MPI_Type_commit");
+    checkMpi(MPI_Op_create(combineForMpi, 0, &mpiOp_), "MPI_Op_create");
     combineOfMpi = &combine_;
     if (pattern == Pattern::Merge) {
       addMerges(parallelFor);
@@ -183,12 +184,14 @@ class ImageContest {
       addSwaps(parallelFor);
     }
   }
-  ImageContest(const ImageContest&) = delete;
-  ImageContest& operator=(const ImageContest&) = delete;
-  ~ImageContest() {
+  ImageComparison(const ImageComparison&) = delete;
+  ImageComparison& operator=(const ImageComparison&) = delete;
+  ~ImageComparison() {
     combineOfMpi = nullptr;
-    MPI_Op_free(&mpiOp_);
-    MPI_Type_free(&pixelType_);
+    constexpr const char* When = "freeing the operator and the type of pixels";
+    tributary::detail::reportErrors(When, [&] { checkMpi(MPI_Op_free(&mpiOp_), "MPI_Op_free"); });
+    tributary::detail::reportErrors(When,
+                                    [&] { checkMpi(MPI_Type_free(&pixelType_), "MPI_Type_free"); });
   }
 
   void addRows(Report& report, Report& best) {
@@ -246,7 +249,7 @@ class ImageContest {
         work_ = given_;
         prepare();
         combined_ = 0;
-        MPI_Barrier(MPI_COMM_WORLD);
+        checkMpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
         const double begin = MPI_Wtime();
         run();
         seconds = MPI_Wtime() - begin;
@@ -280,8 +283,9 @@ class ImageContest {
         "MPI", [] {},
         [this] {
           combineLocal();
-          MPI_Reduce(images_[0], mpiResult_.data(), static_cast<int>(pixels_), pixelType_, mpiOp_,
-                     0, MPI_COMM_WORLD);
+          checkMpi(MPI_Reduce(images_[0], mpiResult_.data(), static_cast<int>(pixels_), pixelType_,
+                              mpiOp_, 0, MPI_COMM_WORLD),
+                   "MPI_Reduce");
         },
         [this, whole] { return whole(mpiResult_.data()); });
     addDiy();
@@ -346,8 +350,9 @@ class ImageContest {
         "MPI", [] {},
         [this, counts] {
           combineLocal();
-          MPI_Reduce_scatter(images_[0], mpiResult_.data(), counts.data(), pixelType_, mpiOp_,
-                             MPI_COMM_WORLD);
+          checkMpi(MPI_Reduce_scatter(images_[0], mpiResult_.data(), counts.data(), pixelType_,
+                                      mpiOp_, MPI_COMM_WORLD),
+                   "MPI_Reduce_scatter");
         },
         [this, mine] {
           return std::vector<Part>{{mine, mpiResult_.data()}};
@@ -427,8 +432,8 @@ class ImageContest {
   std::vector<Part> result_;
 };
 
-/// A simulated network for blocks of so many bytes. The large ones are carried on a smaller scale,
-/// each byte standing for several and costing as much.
+/// A simulated network for blocks of a given size. Large blocks are scaled down: a byte stands for
+/// several bytes and costs as much.
 class ScaledNetwork {
  public:
   ScaledNetwork(int ranks, std::int64_t pixels, const ReductionOptions& options) {
@@ -447,16 +452,16 @@ class ScaledNetwork {
 
   std::int64_t pixels() const { return carriedPixels_; }
   std::size_t bytes() const { return static_cast<std::size_t>(carriedPixels_) * sizeof(Pixel); }
-  /// What stands for so many bytes.
+  /// The number of bytes that stand for `bytes`.
   std::size_t carried(std::size_t bytes) const {
     return static_cast<std::size_t>(std::ceil(static_cast<double>(bytes) / scale_));
   }
-  /// Computes the combining of so many carried pixels.
+  /// Spends the time to combine `pixels`, which are scaled down.
   void combine(Transport& transport, std::size_t pixels) const {
     transport.spend(static_cast<double>(pixels) * pixelSeconds_);
   }
 
-  /// Seconds from the first rank's beginning to the last one's end.
+  /// Seconds from the start of the first rank to the end of the last one.
   /// @param body  called on each rank; returns what is timed
   double time(const std::function<std::function<void()>(Transport&)>& body) {
     double first = std::numeric_limits<double>::infinity(), last = 0;
@@ -484,7 +489,7 @@ double simulateOurs(int ranks, Pattern pattern, std::int64_t pixels, int k, bool
   const Assignment assignment(
       std::vector<std::int64_t>(static_cast<std::size_t>(ranks), options.blocksPerRank));
   const auto kValues = tributary::Rounds::full(assignment.total(), k);
-  // Nobody looks at the pixels: all blocks share them.
+  // All blocks share the pixels, which are not read.
   std::vector<Pixel> image(static_cast<std::size_t>(network.pixels()));
   return network.time([&](Transport& transport) -> std::function<void()> {
     const auto perRank = static_cast<std::size_t>(options.blocksPerRank);
@@ -586,8 +591,7 @@ void addSimulatedRows(Report& report, Report& best, int ranks, Pattern pattern, 
 void measureReduction(const ReductionOptions& options) {
   std::unique_ptr<Transport> world;
   if (options.simulate.empty()) world = tributary::makeMpiTransport(MPI_COMM_WORLD);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int rank = worldRank();
   if (!world && rank > 0) return;
   Row settings{{"operator", options.combine}};
   if (world) {
@@ -610,7 +614,7 @@ void measureReduction(const ReductionOptions& options) {
                     << " pixels ..." << std::endl;
         const Pattern pattern = name == "merge" ? Pattern::Merge : Pattern::Swap;
         if (world) {
-          ImageContest(*world, pattern, pixels, options).addRows(report, best);
+          ImageComparison(*world, pattern, pixels, options).addRows(report, best);
         } else {
           addSimulatedRows(report, best, ranks, pattern, pixels, options);
         }

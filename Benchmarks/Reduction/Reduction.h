@@ -25,10 +25,11 @@ struct ReductionOptions {
   std::string json;
 };
 
-/// Merge and swap reductions of images (T. Peterka, R. Ross, "Versatile Communication Algorithms
-/// for Data Analysis", section 4.1) beside MPI's and DIY's, or simulated beside plain algorithms,
-/// and the best k for each size. Collective over MPI_COMM_WORLD; rank 0 prints and writes. Throws
-/// tributary::Error if a variant's image is wrong or it did not combine every pixel once.
+/// Measures merge and swap reductions of images and finds the best k for each size: the experiment
+/// of T. Peterka, R. Ross, "Versatile Communication Algorithms for Data Analysis", EuroMPI 2012,
+/// section 4.1. Compares them with those of MPI and DIY or, simulated, with plain algorithms.
+/// Collective over MPI_COMM_WORLD; rank 0 prints and saves. Throws tributary::Error if the image of
+/// a variant is wrong or a variant does not combine every pixel once.
 void measureReduction(const ReductionOptions& options);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user waits for after Apply: our filters beside ParaView's, on the same data, in alternating processes.
+"""What a user waits for after Apply: our filters and ParaView's, on the same data, in alternating processes.
 
     TRIBUTARY_PLUGIN=<build>/.../Tributary.so python3 Benchmarks/Scripts/apply.py
     ... apply.py --data tjunction,dambreak --seeds 10,1000 --ranks 1 --filters streamlines --plot apply.svg
@@ -58,7 +58,7 @@ def parse(arguments):
     names = [*MESHES, *FILES]
     parser.add_argument("--data", default=",".join(names), help="of " + ",".join(names) + "; default all")
     parser.add_argument("--filters", default=",".join(FILTERS), help="of " + ",".join(FILTERS) + "; default both")
-    parser.add_argument("--size", type=int, help="points along an axis of generated meshes")
+    parser.add_argument("--points", type=int, help="points along an axis of generated meshes")
     parser.add_argument("--plot", metavar="FILE", help="write a plot of times against seeds, one rank or more")
     parser.add_argument("--case", help="filter,data,seeds,product of a worker")
     options = parser.parse_args(arguments)
@@ -92,7 +92,7 @@ def run_worker(options, case, ranks):
         output = os.path.join(scratch, "row.json")
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
         command += ["pvbatch", "--sym", os.path.abspath(__file__), "--case", ",".join(map(str, case))]
-        command += ["--worker", output] + (["--size", str(options.size)] if options.size else [])
+        command += ["--worker", output] + (["--points", str(options.points)] if options.points else [])
         subprocess.run(command, check=True, env={**runs.MPI_ENVIRONMENT, **os.environ})
         with open(output) as file:
             return json.load(file)[0]
@@ -182,7 +182,7 @@ def work(options):
     def load():
         """The executed data object of this rank, and its vectors."""
         if data_name in MESHES:
-            size = options.size or MESHES[data_name]
+            size = options.points or MESHES[data_name]
             proxy, vectors = flows.source(flow="abc", mesh=data_name, size=size), "velocity"
         else:
             path = os.path.join(DATA, data_name + ".pvtu")

@@ -50,7 +50,7 @@ def parse(arguments):
     parser = runs.make_parser(__doc__)
     parser.add_argument("--only", choices=CASES, help="run one case only")
     parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--size", type=int, default=128, help="cells along each axis of the balls' grid; meshes: half")
+    parser.add_argument("--cells", type=int, default=128, help="cells along each axis of the balls' grid; meshes: half")
     options = parser.parse_args(arguments)
     if options.steps < 3:
         parser.error("--steps must be at least 3, as two are not timed")
@@ -105,7 +105,7 @@ def work(options):
         size = (explosion.size, explosion.size, 1)
         return image(size, lambda x, y, z: np.repeat(frame[np.ix_(y, x)][None], len(z), 0)), size
 
-    def balls_step(step, n=options.size, number=10):
+    def balls_step(step, n=options.cells, number=10):
         size = (n, n, n)
 
         def values(x, y, z):
@@ -122,7 +122,7 @@ def work(options):
         return image(size, values), size
 
     def mesh_step(step, sway=0.0):
-        brick, size = balls_step(step, options.size // 2, 5)
+        brick, size = balls_step(step, options.cells // 2, 5)
         extent = brick.GetExtent()
         z, y, x = np.meshgrid(*(np.arange(extent[2 * a], extent[2 * a + 1] + 1.0) for a in (2, 1, 0)), indexing="ij")
         points = vtkPoints()

@@ -47,11 +47,11 @@ def main():
     periods = "1,4,16" if options.quick else "1,2,4,8,16,32,64"
     largest = int(sizes.split(",")[-1])
 
-    def part(name, periods, seconds, *arguments):
-        """Arguments of a part. `seconds` limits each run: with more ranks than cores it may take minutes."""
+    def part(name, periods, time_limit, *arguments):
+        """Arguments of a part. `time_limit` is in seconds: with more ranks than cores a run may take minutes."""
         quick = ["--tolerance", "0.01", "--repeat", "1"] if options.quick else []
-        seconds = "1" if options.quick else seconds
-        return ["relaxation", "--part", name, "--swap-periods", periods, "--seconds", seconds, *quick, *arguments]
+        time_limit = "1" if options.quick else time_limit
+        return ["relaxation", "--part", name, "--swap-periods", periods, "--time-limit", time_limit, *quick, *arguments]
 
     def save(name, *arguments):
         plots.plot(os.path.join(options.output, name + ".svg"), *arguments)
@@ -96,7 +96,7 @@ def main():
     arguments = ["model", "--table", "rates", "--threads", "2", "--points", points]
     arguments += ["--swap-periods", periods]
     if options.quick:
-        arguments += ["--seconds", "0.5", "--simulated-seconds", "0.05", "--rate-seconds", "0.2"]
+        arguments += ["--measured-seconds", "0.5", "--simulated-seconds", "0.05", "--rate-seconds", "0.2"]
     rows = runs.run("model", arguments)
     for column, what in (("I_c", "the communicating thread"), ("I_nc", "the other threads")):
         lines = {}

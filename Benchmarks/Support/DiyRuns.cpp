@@ -13,8 +13,12 @@
 #include VTK_DIY2(diy/partners/swap.hpp)
 // clang-format on
 
+#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <numeric>
+
+#include "Support/Mpi.h"
 
 namespace bench {
 
@@ -51,7 +55,7 @@ class DiyRun {
       for (const BlockId id : linksOf(work, assignment, block.id)) link->add_neighbor(place(id));
       master_.add(static_cast<int>(block.id), &block, link);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    checkMpi(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
   }
 
   double iexchange(const DiyOptions& options) {
@@ -61,7 +65,8 @@ class DiyRun {
           step(*block, proxy);
           return true;
         },
-        options.minimumQueueBytes, options.holdMilliseconds, options.fine);
+        options.minimumQueueBytes, static_cast<std::size_t>(std::ceil(options.holdTime / 1e3)),
+        options.fine);
     return MPI_Wtime() - begin;
   }
 
@@ -201,8 +206,7 @@ DiyReduction::DiyReduction(const Assignment& assignment, Pattern pattern, int k,
                            const CombinePixels& combine, const std::vector<Pixel*>& images,
                            std::int64_t pixels)
     : state_(std::make_unique<State>(assignment, pattern, k, threads, combine, pixels)) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int rank = worldRank();
   state_->images.resize(images.size());
   for (std::size_t i = 0; i < images.size(); ++i) {
     DiyImage& image = state_->images[i];

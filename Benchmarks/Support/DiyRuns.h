@@ -16,8 +16,8 @@ namespace bench {
 /// The parameters of DIY's asynchronous exchange, with its defaults.
 struct DiyOptions {
   std::size_t minimumQueueBytes = 0;
-  std::size_t holdMilliseconds = 0;
-  bool fine = false;  ///< Send after every enqueue.
+  double holdTime = 0;  ///< In microseconds; rounded up to milliseconds, the unit of DIY.
+  bool fine = false;    ///< Send after every enqueue.
 };
 
 /// Runs the callback of some work under DIY's iexchange on MPI_COMM_WORLD. Collective. `Work` is

@@ -10,7 +10,7 @@ void addSettings(Row& settings, const ExchangeComparisonOptions& options) {
   settings["batch bytes"] = options.exchange.batchBytes;
   settings["hold time us"] = options.exchange.holdTime;
   settings["DIY queue bytes"] = options.diy.minimumQueueBytes;
-  settings["DIY hold ms"] = options.diy.holdMilliseconds;
+  settings["DIY hold time us"] = options.diy.holdTime;
   settings["DIY fine"] = options.diy.fine;
 }
 

@@ -40,17 +40,17 @@ class DetectorProgram {
   DetectorProgram(tributary::Transport& transport, const std::string& detector,
                   const tributary::DetectorOptions& options);
 
-  /// Deals with a message; told to the detector by the caller if it is work.
+  /// Handles a message. The caller reports it to the detector if it is work.
   virtual void receive(int source, tributary::Bytes&& bytes) = 0;
   /// Works for a while. @return false if there is nothing to do now
   virtual bool work() = 0;
-  /// No work, and none expected as an answer.
+  /// Whether there is no work and no answer is expected.
   virtual bool done() const = 0;
 
   void sendWork(int destination, tributary::Bytes&& bytes);
-  /// An answer, which the detector does not hear of: whoever waits for it is active.
+  /// Sends an answer. It is not reported to the detector, because the receiver is active.
   void sendAnswer(int destination, tributary::Bytes&& bytes);
-  /// Computes for so long: a simulated clock is moved, a real one watched.
+  /// Computes for this time: advances a simulated clock, or polls a real one.
   void compute(double seconds);
 
   tributary::Transport& transport_;
@@ -68,7 +68,8 @@ class DetectorProgram {
   bool realTime_ = false;
 };
 
-/// The paper's experiment (Kocalar, Khokhar and Hambrusch 1999, section 4).
+/// The experiment of E. Kocalar, A. Khokhar, S. E. Hambrusch, "Termination Detection: Models and
+/// Algorithms for SPMD Computing Paradigms", IPPS/SPDP 1999, section 4.
 struct LoadOptions {
   double mean = 20;           ///< Poisson mean of a rank's load
   int itemsPerUnit = 100;     ///< items of work that a load of 1 stands for
@@ -104,8 +105,8 @@ std::unique_ptr<DetectorProgram> makeWalks(tributary::Transport& transport,
 /// and sends requests to the others, which are passive otherwise.
 struct DiffusionOptions {
   int rounds = 1;  ///< requests to each of the others
-  /// Time between two requests: so long that each makes its receiver report on its own. 0: all are
-  /// sent at once, and ranks with more nodes of the tree serve longer, so that reports meet.
+  /// Time between two requests, such that each receiver reports separately. 0: all are sent at
+  /// once, and ranks with more nodes of the tree serve longer, so that reports are combined.
   double gapSeconds = 0;
   int arity = 2;  ///< of the tree
 };

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "Exchange/SlowBlockFlow.h"
+#include "Support/Mpi.h"
 #include "Support/Report.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -57,8 +58,8 @@ Outcome total(const std::vector<Share>& shares) {
   return outcome;
 }
 
-/// Knows at once: what no detector can do, but a simulation. For the time that the work takes
-/// when nobody watches.
+/// Fires as soon as all ranks are passive and no message is in flight, which only a simulation can
+/// know. Measures the time that the work takes without a detector.
 class Oracle : public tributary::Detector {
  public:
   static constexpr const char* Name = "none";
@@ -98,24 +99,24 @@ class Oracle : public tributary::Detector {
   bool passive_ = false;
 };
 
-/// Writes down for each rank of this process when it turned passive and when another detector
+/// Records for each rank of this process when it turned passive and when the wrapped detector
 /// fired.
-class Watched : public tributary::Detector {
+class RecordingDetector : public tributary::Detector {
  public:
-  static constexpr const char* Prefix = "watched ";
+  static constexpr const char* Prefix = "recorded ";
 
   static void registerFor(const std::string& name, const tributary::DetectorOptions& options) {
     tributary::DetectorTraits traits = tributary::checkDetector(name, options);
     traits.name = Prefix + name;
     tributary::registerDetector({traits, [name](Transport& transport, tributary::Session session,
                                                 const tributary::DetectorOptions& o) {
-                                   return std::make_unique<Watched>(
+                                   return std::make_unique<RecordingDetector>(
                                        transport,
                                        tributary::makeDetector(name, transport, session, o));
                                  }});
   }
 
-  Watched(Transport& transport, std::unique_ptr<tributary::Detector> inner)
+  RecordingDetector(Transport& transport, std::unique_ptr<tributary::Detector> inner)
       : transport_(transport), inner_(std::move(inner)) {}
 
   static const DetectorRun& run(int rank) { return runs_.at(rank); }
@@ -150,8 +151,8 @@ class Watched : public tributary::Detector {
   bool wasPassive_ = false;
 };
 
-/// The iexchange paper's particle tracing, by the exchange: a block a rank, ten times slower on the
-/// diagonal.
+/// Particle tracing as in the iexchange paper (doi:10.1109/LDAV53230.2021.00009, section 4.1), by
+/// the exchange: one block per rank, with a ten times lower velocity on the diagonal.
 Share traceParticles(Transport& transport, const std::string& detector,
                      const tributary::DetectorOptions& detection, const TracerOptions& options) {
   FlowSettings settings;
@@ -162,7 +163,7 @@ Share traceParticles(Transport& transport, const std::string& detector,
   FlowBlock block = flow.makeBlock(transport.rank());
   flow.seed(block);
   tributary::ExchangeOptions exchangeOptions;
-  exchangeOptions.detector = Watched::Prefix + detector;
+  exchangeOptions.detector = RecordingDetector::Prefix + detector;
   exchangeOptions.detection = detection;
   const auto step = [&](BlockId, tributary::Mailbox& mailbox) {
     const std::int64_t before = block.steps;
@@ -183,7 +184,7 @@ Share traceParticles(Transport& transport, const std::string& detector,
                                {flow.links(transport.rank())}, exchangeOptions, step);
   const double began = transport.now();
   exchange.run();
-  Share share(Watched::run(transport.rank()), began);
+  Share share(RecordingDetector::run(transport.rank()), began);
   share.run.answer = block.hash;
   return share;
 }
@@ -206,7 +207,7 @@ class Bench {
     }
     if (tracer()) {
       for (const std::string& name : detectors_) {
-        Watched::registerFor(name, options_.detection);
+        RecordingDetector::registerFor(name, options_.detection);
       }
     }
   }
@@ -432,15 +433,13 @@ void countMessages(const TerminationOptions& options, Report& report) {
 }  // namespace
 
 void measureTermination(const TerminationOptions& options) {
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = worldRank(), size = worldSize();
   if (!options.simulate.empty() && size > 1) {
     throw tributary::Error("--simulate runs in one process: run it on one rank");
   }
   Row settings = {{"program", options.program},
                   {"network", options.simulate.empty() ? "MPI" : "simulated"},
-                  {"repeat", options.repeat},
+                  {"repetitions", options.repeat},
                   {"arity", options.detection.arity},
                   {"control level", options.detection.controlLevel},
                   {"initiators", options.detection.initiators}};

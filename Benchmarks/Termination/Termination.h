@@ -15,7 +15,7 @@ struct TracerOptions {
 
 struct TerminationOptions {
   std::string program = "load";        ///< or "walks", "tracer", "diffusion"
-  std::vector<std::string> detectors;  ///< empty: all that are right for the program
+  std::vector<std::string> detectors;  ///< empty: all valid ones for the program
   std::vector<int> simulate;           ///< numbers of virtual ranks; none: the ranks of MPI
   std::vector<double> means{1, 2, 5, 20, 40};
   std::vector<double> remotePercent{1, 2, 5};
@@ -28,10 +28,14 @@ struct TerminationOptions {
   std::string json;
 };
 
-/// Termination delay, the detector's messages, and what it costs the work itself: experiments of
-/// Kocalar, Khokhar and Hambrusch 1999 on a simulated network or on MPI. Collective over
-/// MPI_COMM_WORLD (one rank when simulated); rank 0 prints and writes. Throws tributary::Error if
-/// the work under two detectors differs, or where one fires too early.
+/// Measures the termination delay, the messages of a detector and its cost to the work, on the
+/// ranks of MPI or on a simulated network: the experiments of E. Kocalar, A. Khokhar, S. E.
+/// Hambrusch, "Termination Detection: Models and Algorithms for SPMD Computing Paradigms",
+/// IPPS/SPDP 1999. The program `tracer` is the particle tracing of D. Morozov et al., "IExchange:
+/// Asynchronous Communication and Termination Detection for Iterative Algorithms", LDAV 2021,
+/// doi:10.1109/LDAV53230.2021.00009, section 4.1. Collective over MPI_COMM_WORLD (one rank if
+/// simulated); rank 0 prints and saves. Throws tributary::Error if the results of the work differ
+/// between detectors, or if a detector fires too early.
 void measureTermination(const TerminationOptions& options);
 
 }  // namespace bench

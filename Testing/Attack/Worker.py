@@ -25,10 +25,10 @@ from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline 
 import cases
 import check
 import datasets
+import defects
 import filters
 import outputs
 import properties
-import troubles
 
 COMM = MPI.COMM_WORLD
 MEMORY = 6 << 30  # bytes of address space of a rank, beyond which an allocation fails
@@ -87,9 +87,9 @@ REQUESTS = {
 
 def spoil(data, case, piece, step):
     for part in datasets.leaves(data):
-        for name, where in case.troubles:
+        for name, where in case.defects:
             if where in (cases.ALL, piece) and not (case.late and step == 0):
-                troubles.find(name)(part, random.Random(f"{case.key} {name} {piece}"))
+                defects.find(name)(part, random.Random(f"{case.key} {name} {piece}"))
     return data
 
 
@@ -213,8 +213,8 @@ class Attack:
     @staticmethod
     def _kinds(case):
         """Under which kinds a case is counted."""
-        names = {name for name, _ in case.troubles}
-        kinds = [kind for kind, table in troubles.KINDS.items() if names & table.keys()]
+        names = {name for name, _ in case.defects}
+        kinds = [kind for kind, table in defects.KINDS.items() if names & table.keys()]
         kinds += ["properties"] if case.properties else []
         kinds += ["seeds"] if case.seeds != "some" else []
         return ["all", *kinds]

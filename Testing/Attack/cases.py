@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cases: which data, with which troubles, on which ranks, and which properties. A case depends on its filter,
-its key and the seed only. Keys are numbers for random cases and names for known troubles.
+"""Cases: which data, with which defects, on which ranks, and which properties. A case depends on its filter,
+its key and the seed only. Keys are numbers for random cases and names for known cases.
 """
 
 import random
@@ -15,9 +15,9 @@ ALL = None
 class Case:
     """kind        of the data sets; kinds of pieces if these differ
     container   of the data sets; empty for one data set per rank
-    troubles    names, each with the number of the piece that has it, or ALL
+    defects     names, each with the number of the piece that has it, or ALL
     spread      even, last: all data on the last rank
-    late        troubles begin with the second time step
+    late        defects begin with the second time step
     seeds       of the tracer"""
 
     filter: str
@@ -25,7 +25,7 @@ class Case:
     kinds: list
     shape: tuple = (6, 4, 3)
     container: str = ""
-    troubles: list = field(default_factory=list)
+    defects: list = field(default_factory=list)
     spread: str = "even"
     late: bool = False
     seeds: str = "some"
@@ -34,7 +34,7 @@ class Case:
     @property
     def is_good(self):
         """Whether only properties are attacked."""
-        return not self.troubles and self.kinds == ["image"] and self.shape == (6, 4, 3) and self.seeds == "some"
+        return not self.defects and self.kinds == ["image"] and self.shape == (6, 4, 3) and self.seeds == "some"
 
     @property
     def comparable(self):
@@ -43,7 +43,7 @@ class Case:
 
     def describe(self):
         parts = [f"{'/'.join(self.kinds)} {self.shape}", self.container or "one data set per rank"]
-        parts += [name if piece is ALL else f"{name} in piece {piece}" for name, piece in self.troubles]
+        parts += [name if piece is ALL else f"{name} in piece {piece}" for name, piece in self.defects]
         parts += [f"data on the {self.spread} rank"] if self.spread != "even" else []
         parts += ["from the second step on"] if self.late else []
         parts += [f"seeds: {self.seeds}"] if self.seeds != "some" else []
@@ -51,7 +51,7 @@ class Case:
         return ", ".join(parts)
 
 
-# Name of a case: kind of the data sets of a composite, and their troubles. Every filter has them all.
+# Name of a case: kind of the data sets of a composite, and their defects. Every filter has them all.
 KNOWN = {
     "flat-cells": ("hexahedra", "flat"),
     "flat-tetrahedra": ("tetrahedra", "flat"),
@@ -105,7 +105,7 @@ KNOWN = {
     "flags-too-short": ("hexahedra", "flags too short"),
     "global-ids-too-short": ("hexahedra", "global ids too short"),
     "global-ids-odd": ("hexahedra", "odd global ids"),
-    # Without troubles: types that a filter does not take.
+    # Without defects: types that a filter does not take.
     "only-tetrahedra": ("tetrahedra",),
     "only-polyhedra": ("polyhedra",),
     "only-polydata": ("polydata",),
@@ -119,8 +119,8 @@ def known_keys():
 
 
 def _known(filter_name, key):
-    kind, *troubles = KNOWN[key]
-    return Case(filter_name, key, [kind], container="multiblock", troubles=[(name, ALL) for name in troubles])
+    kind, *defects = KNOWN[key]
+    return Case(filter_name, key, [kind], container="multiblock", defects=[(name, ALL) for name in defects])
 
 
 def make(target, key, seed):
@@ -129,8 +129,8 @@ def make(target, key, seed):
         return _known(target.name, key)
     # The driver, which needs the keys only, has no VTK.
     import datasets
+    import defects
     import properties
-    import troubles
 
     rng = random.Random(f"{seed} {target.name} {key}")
     kinds = list(datasets.MAKERS)
@@ -146,16 +146,16 @@ def make(target, key, seed):
     if "amr" in case.kinds:
         case.container = ""  # composites do not take it
     for _ in range(rng.choice((0, 0, 1, 1, 1, 2, 3))):
-        table = troubles.KINDS[rng.choice(list(troubles.KINDS))]
-        case.troubles.append((rng.choice(list(table)), rng.choice((ALL, *range(PIECES)))))
+        table = defects.KINDS[rng.choice(list(defects.KINDS))]
+        case.defects.append((rng.choice(list(table)), rng.choice((ALL, *range(PIECES)))))
     case.spread = rng.choice(("even",) * 7 + ("last",))
     late = rng.random() < 0.3
     case.late = late and len(target.times) > 1
     if target.seeds:
         case.seeds = rng.choice(SEEDS + ("some",) * 6)
-    if not case.troubles and rng.random() < 0.7:
+    if not case.defects and rng.random() < 0.7:
         case.kinds, case.shape, case.seeds = ["image"], datasets.SHAPES[0], "some"
         case.container = rng.choice(("", "multiblock"))
-    if not case.troubles or rng.random() < 0.3:
+    if not case.defects or rng.random() < 0.3:
         case.properties = properties.random_properties(target.proxy, target.spared, rng)
     return case

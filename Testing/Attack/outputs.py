@@ -11,7 +11,7 @@ from vtkmodules.vtkCommonCore import VTK_BIT, vtkDataArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject
 
 from datasets import leaves
-from troubles import attributes_of
+from defects import attributes_of
 
 # A message that says what to do has one of these words.
 CURE = re.compile(

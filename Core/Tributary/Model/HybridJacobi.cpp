@@ -37,11 +37,11 @@ namespace {
 
 // The iteration ends after this many consecutive rounds without a lower residual: rounds that ended
 // below the threshold, and rounds that ended because the residual stagnated.
-constexpr int MostVainRounds = 100;
+constexpr int MostRoundsWithoutDecrease = 100;
 constexpr int MostStagnantRounds = 3;
 
 // A round ends after this many judgments without a new minimum of the residual.
-constexpr int MostVainJudgments = 100;
+constexpr int MostJudgmentsWithoutMinimum = 100;
 
 // After this many iterations without new values of other threads or ranks, a thread yields its
 // core, which may be needed to produce those values.
@@ -232,7 +232,7 @@ class HybridJacobi::Team {
     }
     if (synchronous) barrier_.wait();
     attempt([&] {
-      if (n >= options_.maximumIterations || steadySeconds() > end_) note(HybridJudge::Limit);
+      if (n >= options_.iterationLimit || steadySeconds() > end_) note(HybridJudge::Limit);
       if (sample == Sample::Whole)
         draft.iterations.emplace_back(
             IterationKind{communicating, done.swap, measures, done.report},
@@ -533,7 +533,7 @@ HybridJacobi::RoundEnd HybridJacobi::runRound(const HybridJudge& judge, double b
     links = hasMaster(options_) ? makeMasterLinks(transport_, session, *subregion_)
                                 : makeNeighborLinks(transport_, session, *subregion_, judge,
                                                     waitsForNeighbors(options_));
-    team = std::make_unique<Team>(*this, *links, begin + options_.maximumSeconds);
+    team = std::make_unique<Team>(*this, *links, begin + options_.timeLimit);
   });
   RoundEnd end;
   ErrorCollector errors;
@@ -562,27 +562,28 @@ HybridResult HybridJacobi::run() {
   const double begin = steadySeconds();
   // Between two swaps the residual may rise and fall. Periods may differ among ranks, but all ranks
   // must judge alike.
-  const std::int64_t patience = allreduce(
-      transport_, ReduceOp::Max,
-      MostVainJudgments + std::int64_t(10) * options_.swapPeriod / options_.residualPeriod);
+  const std::int64_t stagnationLimit =
+      allreduce(transport_, ReduceOp::Max,
+                MostJudgmentsWithoutMinimum +
+                    std::int64_t(10) * options_.swapPeriod / options_.residualPeriod);
   const double wanted = options_.tolerance * result.guessResidual;
   double threshold = wanted;
   double residual = result.guessResidual;
   double least = residual;
-  int vain = 0;
+  int roundsWithoutDecrease = 0;
   RoundEnd end;
   // No round if the guess is a solution.
   while (residual > wanted && !end.limited && std::isfinite(residual) &&
-         vain < (end.stagnant ? MostStagnantRounds : MostVainRounds)) {
+         roundsWithoutDecrease < (end.stagnant ? MostStagnantRounds : MostRoundsWithoutDecrease)) {
     ++result.rounds;
-    end = runRound(HybridJudge(threshold, patience), begin, result);
+    end = runRound(HybridJudge(threshold, stagnationLimit), begin, result);
     residual = verify();
     if (options_.history)
       result.history.push_back(
           {steadySeconds() - begin, fewestIterations(), residual / result.guessResidual, true});
     // Bounded below, because rounding errors may prevent much lower residuals.
     threshold = std::max(0.5 * threshold, 0.25 * wanted);
-    vain = residual < least ? 0 : vain + 1;
+    roundsWithoutDecrease = residual < least ? 0 : roundsWithoutDecrease + 1;
     least = std::min(least, residual);
   }
   result.seconds = steadySeconds() - begin;

@@ -58,9 +58,9 @@ struct HybridOptions {
   /// ranks. Default: 1e-4.
   double tolerance = 1e-4;
   /// Limit of the iterations of each thread. Default: 10 million.
-  std::int64_t maximumIterations = 10'000'000;
+  std::int64_t iterationLimit = 10'000'000;
   /// Limit of the wall time of run() in seconds. Default: none.
-  double maximumSeconds = std::numeric_limits<double>::infinity();
+  double timeLimit = std::numeric_limits<double>::infinity();
   /// In a period of this many iterations, a thread times the operations of one iteration, the whole
   /// of another, and all layers together of a third (if the period is at least 3). 0 for no timing.
   /// Default: 0.

@@ -308,7 +308,7 @@ TEST(HybridJacobi, SynchronousIsJacobiBitForBit) {
       options.threads = threads;
       options.tolerance = 1e-30;
       options.residualPeriod = 5;
-      options.maximumIterations = 11;  // seen when the residual is computed the next time
+      options.iterationLimit = 11;  // seen when the residual is computed the next time
       HybridJacobi solver(transport, problem, options);
       const HybridResult result = solver.run();
       EXPECT_FALSE(result.converged);
@@ -458,7 +458,7 @@ TEST(HybridJacobi, EndsWhereRoundingLeavesNoHope) {
       options.tolerance = 1e-30;
       options.swapPeriod = swapPeriod;
       // Nothing else may end it. (A thread makes millions while another one has no core.)
-      options.maximumIterations = std::numeric_limits<std::int64_t>::max();
+      options.iterationLimit = std::numeric_limits<std::int64_t>::max();
       // A sixth is no number of the machine's: of five points even 0 is reached.
       const LaplaceProblem problem = problemOf(LaplaceStencil::SevenPoint);
       HybridJacobi solver(world(), problem, options);
@@ -546,14 +546,14 @@ TEST(HybridJacobi, LimitsEndIt) {
     options.traffic = traffic;
     options.threads = 2;
     options.tolerance = 1e-30;
-    options.maximumIterations = 100;
+    options.iterationLimit = 100;
     HybridJacobi solver(world(), problemOf(LaplaceStencil::FivePoint), options);
     const HybridResult result = solver.run();
     EXPECT_FALSE(result.converged);
     EXPECT_EQ(result.rounds, 1);
     HybridOptions timed = options;
-    timed.maximumIterations = 1'000'000'000;
-    timed.maximumSeconds = 0.05;
+    timed.iterationLimit = 1'000'000'000;
+    timed.timeLimit = 0.05;
     LaplaceProblem large = problemOf(LaplaceStencil::FivePoint);
     large.points = {300, 200, 1};
     EXPECT_FALSE(HybridJacobi(world(), large, timed).run().converged);
@@ -632,7 +632,7 @@ TEST(HybridJacobi, KeepsInterruptedIterationsApart) {
   options.timingPeriod = 2;
   options.residualPeriod = 2;
   options.tolerance = 1e-300;
-  options.maximumIterations = 60;
+  options.iterationLimit = 60;
   for (const bool waits : {false, true}) {
     if (waits) options.variant = HybridVariant::SynchronousDirect;
     NappingTransport transport(world());

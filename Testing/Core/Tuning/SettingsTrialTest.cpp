@@ -53,8 +53,8 @@ std::size_t run(SettingsTrial& trials, Machine& machine) {
   return trials.best();
 }
 
-/// In how many of 300 races the choice is within a tenth of the best, found by brute force.
-int racesWon(double noise) {
+/// In how many of 300 trials the choice is within a tenth of the best, found by brute force.
+int trialsWon(double noise) {
   int won = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const std::size_t candidates = 2 + seed % 30;
@@ -69,10 +69,10 @@ int racesWon(double noise) {
 }
 
 TEST(SettingsTrial, FindsTheBestWithinTheNoise) {
-  EXPECT_GE(racesWon(0), 297);
-  EXPECT_GE(racesWon(0.01), 293);
-  EXPECT_GE(racesWon(0.03), 285);
-  EXPECT_GE(racesWon(0.1), 235);
+  EXPECT_GE(trialsWon(0), 297);
+  EXPECT_GE(trialsWon(0.01), 293);
+  EXPECT_GE(trialsWon(0.03), 285);
+  EXPECT_GE(trialsWon(0.1), 235);
 }
 
 TEST(SettingsTrial, KeepsItsBudget) {

@@ -206,7 +206,7 @@ bool HybridJudge::judge(double residual, bool fresh, std::uint32_t reasons) {
   residual_ = residual;
   if (residual <= threshold_) return true;
   ++epoch_;
-  vain_ = residual < least_ ? 0 : vain_ + 1;
+  judgmentsSinceMinimum_ = residual < least_ ? 0 : judgmentsSinceMinimum_ + 1;
   least_ = std::min(least_, residual);
   return stagnates();
 }

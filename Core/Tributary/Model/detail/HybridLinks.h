@@ -29,11 +29,11 @@ class HybridJudge {
   /// Reasons to stop, besides a low residual.
   enum Reason : std::uint32_t { Limit = 1, Failed = 2 };
 
-  /// @param threshold  limit of the 2-norm of the residual
-  /// @param patience   number of judgments without a new minimum of the residual after which it
-  ///                   stagnates
-  HybridJudge(double threshold, std::int64_t patience)
-      : threshold_(threshold), patience_(patience) {}
+  /// @param threshold        limit of the 2-norm of the residual
+  /// @param stagnationLimit  number of judgments without a new minimum of the residual after which
+  ///                         it stagnates
+  HybridJudge(double threshold, std::int64_t stagnationLimit)
+      : threshold_(threshold), stagnationLimit_(stagnationLimit) {}
 
   /// Judges a sum of residuals.
   /// @param fresh  whether all parts are of the present epoch
@@ -45,15 +45,15 @@ class HybridJudge {
   /// The present epoch. The first one is 1; values from before the threads began are of epoch 0.
   std::int64_t epoch() const { return epoch_; }
   /// Whether the residual stagnates.
-  bool stagnates() const { return vain_ >= patience_; }
+  bool stagnates() const { return judgmentsSinceMinimum_ >= stagnationLimit_; }
 
  private:
   double threshold_;
-  std::int64_t patience_;
+  std::int64_t stagnationLimit_;
   std::int64_t epoch_ = 1;
   double residual_ = std::numeric_limits<double>::infinity();
   double least_ = std::numeric_limits<double>::infinity();
-  std::int64_t vain_ = 0;
+  std::int64_t judgmentsSinceMinimum_ = 0;
 };
 
 /// The part of a rank in a residual.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be wrong with a data set. A trouble is a function of a data set, which it changes, and of a random
-generator; it does nothing to data sets of other types.
+"""Defects of data sets. A defect is a function that changes a data set in place, given a random generator. It does
+nothing to data sets of other types.
 """
 
 import math
@@ -17,7 +17,7 @@ GHOSTS = "vtkGhostType"
 KINDS = {"geometry": {}, "topology": {}, "ghosts": {}, "arrays": {}}
 
 
-def trouble(kind):
+def defect(kind):
     """Register a function by its name, with spaces."""
 
     def register(function):
@@ -28,7 +28,7 @@ def trouble(kind):
 
 
 def find(name):
-    """The trouble of a name."""
+    """The defect with this name."""
     return next(table[name] for table in KINDS.values() if name in table)
 
 
@@ -86,7 +86,7 @@ KINDS["geometry"].update({
 })
 
 
-@trouble("geometry")
+@defect("geometry")
 def far_away(data, rng):
     if data.IsA("vtkImageData"):
         data.SetOrigin(1e20, 1e20, 1e20)
@@ -94,7 +94,7 @@ def far_away(data, rng):
         values += 1e20
 
 
-@trouble("geometry")
+@defect("geometry")
 def flat(data, rng):
     """All points have the same coordinate along an axis."""
     axis = rng.randrange(3)
@@ -138,7 +138,7 @@ KINDS["geometry"].update({
 })
 
 
-@trouble("geometry")
+@defect("geometry")
 def blanked(data, rng):
     """Structured grids without visible cells or points."""
     if data.IsA("vtkUniformGrid") or data.IsA("vtkStructuredGrid"):
@@ -182,7 +182,7 @@ KINDS["topology"].update({
 })
 
 
-@trouble("topology")
+@defect("topology")
 def too_few_points(data, rng):
     """Also for the extent of a structured grid."""
     if data.IsA("vtkPointSet") and data.GetNumberOfPoints():
@@ -192,13 +192,13 @@ def too_few_points(data, rng):
         data.SetPoints(points)
 
 
-@trouble("topology")
+@defect("topology")
 def no_points(data, rng):
     if data.IsA("vtkPointSet"):
         data.SetPoints(None)
 
 
-@trouble("topology")
+@defect("topology")
 def too_few_coordinates(data, rng):
     if data.IsA("vtkRectilinearGrid"):
         name = rng.choice("XYZ")
@@ -206,7 +206,7 @@ def too_few_coordinates(data, rng):
         getattr(data, f"Set{name}Coordinates")(rng.choice((few, None)))
 
 
-@trouble("topology")
+@defect("topology")
 def shared_point(data, rng):
     """All cells have the same point everywhere."""
     for cells in cell_arrays(data):
@@ -232,7 +232,7 @@ KINDS["topology"].update({
 })
 
 
-@trouble("topology")
+@defect("topology")
 def empty_cells(data, rng):
     """Of types 0 and others, without points."""
     if data.IsA("vtkUnstructuredGrid") and data.GetPoints() is not None:
@@ -243,7 +243,7 @@ def empty_cells(data, rng):
             cells.InsertNextCell(0)
 
 
-@trouble("topology")
+@defect("topology")
 def short_cells(data, rng):
     """Cells with fewer points than their type needs."""
     if data.IsA("vtkUnstructuredGrid") and data.GetPoints() is not None:
@@ -253,7 +253,7 @@ def short_cells(data, rng):
             cells.InsertNextCell(1, [0])
 
 
-@trouble("topology")
+@defect("topology")
 def broken_faces(data, rng):
     """The stream of faces of polyhedra has wrong numbers."""
     if data.IsA("vtkUnstructuredGrid") and data.GetFaces() is not None and data.GetFaces().GetNumberOfTuples():
@@ -262,7 +262,7 @@ def broken_faces(data, rng):
             faces[rng.randrange(len(faces))] = rng.choice((-1, 0, 1, 3, 7, 10**6, 2**62))
 
 
-@trouble("topology")
+@defect("topology")
 def wrong_offsets(data, rng):
     """Cells that begin in the middle of others, or beyond the end."""
     for cells in cell_arrays(data):
@@ -270,14 +270,14 @@ def wrong_offsets(data, rng):
         offsets[rng.randrange(len(offsets))] = rng.choice((-1, 0, 1, 10**6))
 
 
-@trouble("topology")
+@defect("topology")
 def cells_removed(data, rng):
     """Fewer cells than values."""
     if data.IsA("vtkPolyData"):
         data.SetPolys(vtkCellArray())
 
 
-@trouble("topology")
+@defect("topology")
 def doubled(data, rng):
     """Each cell twice."""
     for cells in cell_arrays(data) if data.IsA("vtkPolyData") else ():
@@ -308,7 +308,7 @@ KINDS["ghosts"].update({
 })
 
 
-@trouble("ghosts")
+@defect("ghosts")
 def flags_of_another_type(data, rng):
     for attributes, count in attributes_of(data):
         datasets.add(attributes, GHOSTS, np.ones(count))
@@ -350,7 +350,7 @@ def filled(value):
 KINDS["arrays"].update({f"all values {value}": filled(value) for value in (NAN, INFINITE, 0.0, 1e300, 1e-320, -9999.0)})
 
 
-@trouble("arrays")
+@defect("arrays")
 def some_values_odd(data, rng):
     for _, array in arrays_of(data):
         if array.GetDataTypeAsString() in ("float", "double") and array.GetNumberOfTuples():
@@ -359,25 +359,25 @@ def some_values_odd(data, rng):
                 values[rng.randrange(len(values))] = rng.choice((NAN, INFINITE, -INFINITE, 1e308, -1e308, 5e-324))
 
 
-@trouble("arrays")
+@defect("arrays")
 def a_nameless_array(data, rng):
     for attributes, count in attributes_of(data):
         attributes.AddArray(numpy_to_vtk(np.arange(float(count)), deep=1))
 
 
-@trouble("arrays")
+@defect("arrays")
 def all_arrays_nameless(data, rng):
     for _, array in list(arrays_of(data)):
         array.SetName(None)
 
 
-@trouble("arrays")
+@defect("arrays")
 def an_empty_name(data, rng):
     for attributes, count in attributes_of(data):
         datasets.add(attributes, "", np.arange(float(count)))
 
 
-@trouble("arrays")
+@defect("arrays")
 def a_name_twice(data, rng):
     """VTK replaces an array of the same name when it is added, but not when it is renamed."""
     for _, array in list(arrays_of(data)):
@@ -385,7 +385,7 @@ def a_name_twice(data, rng):
             array.SetName("velocity")
 
 
-@trouble("arrays")
+@defect("arrays")
 def odd_names(data, rng):
     for attributes, count in attributes_of(data):
         for name in ("RegionId", "SeedIds", "Concentration", "IntegrationTime", "Filled", "x" * 5000, "a\nb", "\u00e9"):
@@ -408,7 +408,7 @@ KINDS["arrays"].update({
 })
 
 
-@trouble("arrays")
+@defect("arrays")
 def arrays_too_long(data, rng):
     for attributes, array in list(arrays_of(data)):
         name, values = array.GetName(), vtk_to_numpy(array)
@@ -416,7 +416,7 @@ def arrays_too_long(data, rng):
         datasets.add(attributes, name, np.concatenate([values, values]))
 
 
-@trouble("arrays")
+@defect("arrays")
 def other_value_types(data, rng):
     kind = rng.choice(TYPES)
     for attributes, array in list(arrays_of(data)):
@@ -425,7 +425,7 @@ def other_value_types(data, rng):
         datasets.add(attributes, name, values.astype(kind))
 
 
-@trouble("arrays")
+@defect("arrays")
 def arrays_without_numbers(data, rng):
     """Bits, text or variants instead of numbers."""
     kind = rng.choice((vtkBitArray, vtkStringArray, vtkVariantArray))
@@ -440,7 +440,7 @@ def arrays_without_numbers(data, rng):
         attributes.AddArray(other)
 
 
-@trouble("arrays")
+@defect("arrays")
 def other_components(data, rng):
     components = rng.choice((1, 2, 3, 4, 9))
     for attributes, array in list(arrays_of(data)):
@@ -449,19 +449,19 @@ def other_components(data, rng):
         datasets.add(attributes, name, np.ones((count, components)))
 
 
-@trouble("arrays")
+@defect("arrays")
 def no_arrays(data, rng):
     for attributes, _ in attributes_of(data):
         attributes.Initialize()
 
 
-@trouble("arrays")
+@defect("arrays")
 def arrays_of_cells_only(data, rng):
     if hasattr(data, "GetPointData"):
         data.GetPointData().Initialize()
 
 
-@trouble("arrays")
+@defect("arrays")
 def odd_global_ids(data, rng):
     """Equal, negative or huge ones."""
     for attributes, count in attributes_of(data):
@@ -474,7 +474,7 @@ def odd_global_ids(data, rng):
         attributes.SetGlobalIds(ids)
 
 
-@trouble("arrays")
+@defect("arrays")
 def global_ids_too_short(data, rng):
     for attributes, _ in attributes_of(data):
         ids = numpy_to_vtkIdTypeArray(np.zeros(1, np.int64), deep=1)
