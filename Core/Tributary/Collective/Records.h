@@ -61,7 +61,7 @@ class MessageOutbox {
   Writer& to(int rank) { return writers_[checkedRank(rank, ranks())]; }
 
   /// Hands over the messages, by rank.
-  std::vector<Bytes> take() {
+  [[nodiscard]] std::vector<Bytes> take() {
     std::vector<Bytes> messages;
     messages.reserve(writers_.size());
     for (Writer& writer : writers_) messages.push_back(writer.take());
@@ -96,7 +96,7 @@ class RecordOutbox {
   }
 
   /// Hands over the messages, by rank.
-  std::vector<Bytes> take() { return std::move(messages_); }
+  [[nodiscard]] std::vector<Bytes> take() { return std::move(messages_); }
 
  private:
   Bytes& to(int rank) { return messages_[checkedRank(rank, ranks())]; }
