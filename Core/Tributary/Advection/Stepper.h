@@ -192,7 +192,7 @@ TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
 /// Starts the chosen step, or ends the line. @pre the velocity at p.x is known (speed, k[0])
 /// @return whether the line continues
 template <Integrator I>
-inline bool startStep(const StepRules& rules, Particle& p) {
+[[nodiscard]] inline bool startStep(const StepRules& rules, Particle& p) {
   if (p.length >= rules.maximumLength * Reached) return finish(p, Reason::OutOfLength), false;
   if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
   const double age = magnitude(p.time);
@@ -225,8 +225,8 @@ inline bool startStep(const StepRules& rules, Particle& p) {
 /// Processes the velocity at p.target. @pre Stage == p.stage
 /// @return true if p needs another evaluation, at its new target; false if the line ended
 template <Integrator I, int Stage>
-bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
-               std::int32_t cell, TrajectoryLog& log) {
+[[nodiscard]] bool feedStage(const StepRules& rules, Particle& p, const double velocity[3],
+                             double cellLength, std::int32_t cell, TrajectoryLog& log) {
   constexpr int S = Stages<I>;
   const double speed = norm(velocity), scale = speed > 0 ? 1 / speed : 1.0;
   if constexpr (Stage > 0 && Stage < S) {
@@ -291,8 +291,8 @@ bool feedStage(const StepRules& rules, Particle& p, const double velocity[3], do
 /// @param log  receives accepted positions, if StepRules::record is set
 /// @return true if p needs another evaluation, at its new target; false if the line ended
 template <Integrator I>
-inline bool feed(const StepRules& rules, Particle& p, const double velocity[3], double cellLength,
-                 std::int32_t cell, TrajectoryLog& log) {
+[[nodiscard]] inline bool feed(const StepRules& rules, Particle& p, const double velocity[3],
+                               double cellLength, std::int32_t cell, TrajectoryLog& log) {
   switch (p.stage) {
     case 0:
       return feedStage<I, 0>(rules, p, velocity, cellLength, cell, log);

@@ -234,9 +234,11 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
   std::vector<PlacedPiece> placed;
   std::vector<PartOfGrid> mine;
   ErrorCollector errors;
-  const auto descriptions = allgatherBytes(transport, std::move(description), errors);
+  std::vector<PieceDescription> described;
+  allgatherRead(transport, std::move(description), errors,
+                [&](Reader& reader, int) { described.push_back(readPiece(reader)); });
   errors.attempt([&] {
-    grids = assembleGrids(descriptions);
+    grids = assembleGrids(described);
     for (const auto& piece : pieces) {
       const auto grid = grids.find(piece.grid);
       if (grid == grids.end()) refuseMessage("unknown grid " + std::to_string(piece.grid));

@@ -9,7 +9,8 @@ namespace tributary {
 /// Place of a point along a Morton curve through the box [lo, hi]: 20 bits of each coordinate,
 /// interleaved. Points that are close on the curve are close in space, and so in memory if stored
 /// in this order.
-inline std::uint64_t mortonCode(const double lo[3], const double hi[3], const double x[3]) {
+[[nodiscard]] inline std::uint64_t mortonCode(const double lo[3], const double hi[3],
+                                              const double x[3]) {
   constexpr double Top = (1 << 20) - 1;
   std::uint64_t code = 0;
   for (std::size_t a = 0; a < 3; ++a) {

@@ -47,6 +47,17 @@ void agreeOnError(Transport& transport, const std::string& localError) {
   errors.agree(transport);
 }
 
+void ErrorCollector::noteCurrentException() noexcept {
+  if (any()) return;
+  try {
+    note(currentExceptionReport());
+  } catch (...) {
+    report_ = ErrorReport();
+    report_.text = "out of memory";  // short enough for a string that allocates nothing
+    report_.kind = ErrorKind::Memory;
+  }
+}
+
 void ErrorCollector::agree(Transport& transport) const {
   if (!anyKnown() && transport.isInterrupted()) {
     ErrorCollector interrupted;
@@ -57,14 +68,15 @@ void ErrorCollector::agree(Transport& transport) const {
   // kind come last.
   const int size = transport.size();
   const std::int64_t none = 2 * std::int64_t{size};
-  const std::int64_t mine =
+  const std::int64_t own =
       any() ? transport.rank() + (report_.kind == ErrorKind::Message ? size : 0) : none;
-  const std::int64_t lowest = known_ ? *known_ : allreduce(transport, ReduceOp::Min, mine);
+  const std::int64_t lowest = known_ ? *known_ : allreduce(transport, ReduceOp::Min, own);
   if (lowest == none) return;
   ErrorCollector onTheWay;
   const auto root = static_cast<int>(lowest % size);
-  const Bytes reason = broadcastBytes(
-      transport, root == transport.rank() ? packed(report_) : Bytes(), root, onTheWay);
+  Bytes mine;
+  if (root == transport.rank()) onTheWay.attempt([&] { mine = packed(report_); });
+  const Bytes reason = broadcastBytes(transport, std::move(mine), root, onTheWay);
   ErrorReport report = report_;
   if (root != transport.rank()) onTheWay.attempt([&] { report = unpacked(reason); });
   // An interruption is reported as one on all ranks or on none.

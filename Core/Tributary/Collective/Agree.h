@@ -57,10 +57,13 @@ class ErrorCollector {
       std::forward<Work>(localWork)();
       return true;
     } catch (...) {
-      note(currentExceptionReport());
+      noteCurrentException();
       return false;
     }
   }
+  /// Notes the exception that is being handled, with a short text if there is no memory for its
+  /// own. @pre called in a catch clause
+  void noteCurrentException() noexcept;
   /// Notes an error. Has no effect after the first error.
   /// @param text  not ""
   /// @param kind  Default: ErrorKind::Input.

@@ -34,7 +34,7 @@ class Assignment {
   /// Whether a block number is valid.
   [[nodiscard]] bool exists(BlockId block) const { return block >= 0 && block < total(); }
   /// The rank that owns a block. Throws Error if the block does not exist.
-  int rankOf(BlockId block) const;
+  [[nodiscard]] int rankOf(BlockId block) const;
 
  private:
   std::vector<BlockId> first_;  // by rank; the additional last entry is the total

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -32,6 +33,8 @@ class Post {
   void send(int destination, SendMode mode, Bytes&& bytes) {
     sends_.push_back(transport_.send(destination, Topic::Setup, session_, mode, std::move(bytes)));
   }
+  /// Reserves memory for a number of sends, so that send() does not fail once one has started.
+  void reserve(std::size_t sends) { sends_.reserve(sends); }
   /// Waits for the next message of one source.
   Bytes receive(int source) {
     Backoff backoff;
@@ -47,16 +50,18 @@ class Post {
     arrived_[source].erase(arrived_[source].begin());
     return bytes;
   }
-  /// Receives one message, if one has arrived.
-  bool take() {
+  /// Receives one message, if one has arrived, and calls deliver(int source, Bytes&&).
+  template <class Deliver>
+  bool take(Deliver&& deliver) {
+    std::optional<Envelope> envelope;
     try {
-      auto envelope = transport_.tryReceive(Topic::Setup, session_);
+      envelope = transport_.tryReceive(Topic::Setup, session_);
       if (!envelope) return false;
-      arrived_[envelope->source].push_back(std::move(envelope->bytes));
     } catch (const LostMessage& lost) {
-      arrived_[lost.source()].emplace_back();
-      errors_.note(currentExceptionReport());
+      errors_.noteCurrentException();
+      envelope = Envelope{lost.source(), {}};
     }
+    deliver(envelope->source, std::move(envelope->bytes));
     return true;
   }
   bool receiving() const { return transport_.receiving(Topic::Setup, session_); }
@@ -74,9 +79,12 @@ class Post {
       }
     }
   }
-  std::map<int, std::vector<Bytes>>& arrived() { return arrived_; }
 
  private:
+  bool take() {
+    return take([&](int source, Bytes&& bytes) { arrived_[source].push_back(std::move(bytes)); });
+  }
+
   Transport& transport_;
   ErrorCollector& errors_;
   Session session_;
@@ -143,8 +151,9 @@ std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     if (rank + step < size) {
-      post.send(rank + step, SendMode::Eager,
-                errors.any() ? Bytes() : Writer().value(before + value).take());
+      Bytes message;
+      if (!errors.any()) errors.attempt([&] { message = Writer().value(before + value).take(); });
+      post.send(rank + step, SendMode::Eager, std::move(message));
     }
     if (rank - step < 0) continue;
     const Bytes received = post.receive(rank - step);
@@ -162,7 +171,10 @@ std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollect
   const int rank = transport.rank();
   const int size = transport.size();
   std::vector<Bytes> held;
-  held.push_back(std::move(mine));
+  errors.attempt([&] {
+    held.reserve(static_cast<std::size_t>(size));
+    held.push_back(std::move(mine));
+  });
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     const auto count = static_cast<std::size_t>(std::min(step, size - step));
@@ -185,8 +197,11 @@ std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollect
     });
   }
   post.waitSent();
-  held.resize(static_cast<std::size_t>(size));
-  std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
+  const bool isWhole = errors.attempt([&] {
+    held.resize(static_cast<std::size_t>(size));
+    std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
+  });
+  if (!isWhole) held.clear();
   return held;
 }
 
@@ -227,17 +242,27 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
                                  ErrorCollector& errors) {
   const auto size = static_cast<std::size_t>(transport.size());
   Post post(transport, errors);
-  if (toEachRank.size() != size) {
-    errors.note("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
-                std::to_string(size) + " ranks; pass one for each rank");
-    toEachRank.assign(size, {});
-  }
+  // All memory that grows with the number of ranks is allocated here: a rank that has none sends
+  // nothing, discards what it receives, and reports its error.
+  std::vector<Bytes> result;
+  const auto self = static_cast<std::size_t>(transport.rank());
+  const bool isReady = errors.attempt([&] {
+    if (toEachRank.size() != size && !toEachRank.empty())
+      throw Error("exchangeBytes: " + std::to_string(toEachRank.size()) + " buffers for " +
+                  std::to_string(size) + " ranks; pass one for each rank");
+    const auto isSent = [](const Bytes& bytes) { return !bytes.empty(); };
+    post.reserve(
+        static_cast<std::size_t>(std::count_if(toEachRank.begin(), toEachRank.end(), isSent)));
+    result.resize(size);
+  });
+  if (!isReady) toEachRank.clear();
+  const auto deliver = [&](int source, Bytes&& bytes) {
+    if (isReady) result[static_cast<std::size_t>(source)] = std::move(bytes);
+  };
   // NBX: a rank enters a barrier once its synchronous sends are finished. When the barrier is
   // complete, all messages have begun to arrive.
-  std::vector<Bytes> result(size);
-  const auto self = static_cast<std::size_t>(transport.rank());
-  result[self] = std::move(toEachRank[self]);
-  for (std::size_t step = 1; step < size; ++step) {
+  if (!toEachRank.empty()) result[self] = std::move(toEachRank[self]);
+  for (std::size_t step = 1; step < toEachRank.size(); ++step) {
     const std::size_t destination = (self + step) % size;
     Bytes& bytes = toEachRank[destination];
     if (!bytes.empty()) {
@@ -250,7 +275,7 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
   Backoff backoff;
   while (true) {
     const bool ended = entered && all.done();
-    if (post.take()) {
+    if (post.take(deliver)) {
       backoff.reset();
       continue;
     }
@@ -262,9 +287,6 @@ std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEach
       entered = true;
     }
     backoff.pause(transport);
-  }
-  for (auto& [source, messages] : post.arrived()) {
-    result[static_cast<std::size_t>(source)] = std::move(messages.front());
   }
   if (all.result()[0] < transport.size()) errors.noteKnown(static_cast<int>(all.result()[0]));
   return result;

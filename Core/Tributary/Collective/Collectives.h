@@ -17,10 +17,16 @@
 
 /// Blocking collective operations for set-up and results, on top of the non-blocking operations of
 /// the transport. All ranks must call them in the same order. If a rank has no memory for a
-/// message, or a message is malformed, all ranks throw Error.
+/// message or the result, or a message is malformed, all ranks throw Error.
 ///
-/// The overloads with an ErrorCollector do not throw. They note errors in it and return empty
-/// buffers on ranks with an error. The caller must call ErrorCollector::agree() later.
+/// The overloads with an ErrorCollector do not throw these errors. They note them in it, and return
+/// empty buffers, or no buffers at all, on ranks with an error. The caller must call
+/// ErrorCollector::agree() later.
+///
+/// Ranks cannot agree on errors of the communication itself: an MpiError, and std::bad_alloc if
+/// there is no memory for the state of a send or for the values of a reduction, which are small.
+/// These are thrown on one rank, and others may wait for it: the caller must end the work with
+/// Transport::abandon().
 namespace tributary {
 
 /// Blocks until all ranks have called it.
@@ -89,7 +95,7 @@ void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
 /// Algorithm: T. Hoefler, C. Siebert, A. Lumsdaine, "Scalable Communication Protocols for Dynamic
 /// Sparse Data Exchange", PPoPP 2010, doi:10.1145/1693453.1693476 (NBX), with a reduction in place
 /// of the barrier.
-/// @param toEachRank  one buffer for each rank, of any size
+/// @param toEachRank  one buffer for each rank, of any size, or none: then this rank sends nothing
 /// @return the bytes from each rank, by rank
 [[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
                                                ErrorCollector& errors);
@@ -176,11 +182,14 @@ template <class T>
 }
 
 /// Sends bytes of the root to all ranks and reads them.
+/// @param write  `write()` returns the bytes; called on the root only; may throw
 /// @param read  `read(Reader&)`; may throw
 /// @return the result of `read`
-template <class Read>
-[[nodiscard]] auto broadcastAs(Transport& transport, Bytes bytes, int root, Read&& read) {
+template <class Write, class Read, class = std::enable_if_t<std::is_invocable_r_v<Bytes, Write>>>
+[[nodiscard]] auto broadcastAs(Transport& transport, Write&& write, int root, Read&& read) {
   ErrorCollector errors;
+  Bytes bytes;
+  if (transport.rank() == root) errors.attempt([&] { bytes = write(); });
   const Bytes arrived = broadcastBytes(transport, std::move(bytes), root, errors);
   std::optional<std::decay_t<decltype(read(std::declval<Reader&>()))>> result;
   errors.attempt([&] {
@@ -190,24 +199,32 @@ template <class Read>
   errors.agree(transport);
   return *std::move(result);
 }
+template <class Read>
+[[nodiscard]] auto broadcastAs(Transport& transport, Bytes bytes, int root, Read&& read) {
+  return broadcastAs(
+      transport, [&] { return std::move(bytes); }, root, std::forward<Read>(read));
+}
 
 /// Sends a value of the root to all ranks. @return the value of the root
 template <class T>
 [[nodiscard]] T broadcast(Transport& transport, const T& value, int root) {
-  return broadcastAs(transport, Writer().value(value).take(), root,
-                     [](Reader& reader) { return reader.value<T>(); });
+  return broadcastAs(
+      transport, [&] { return Writer().value(value).take(); }, root,
+      [](Reader& reader) { return reader.value<T>(); });
 }
 /// Sends values of the root to all ranks. Other ranks may pass any values.
 template <class T>
 [[nodiscard]] std::vector<T> broadcast(Transport& transport, const std::vector<T>& values,
                                        int root) {
-  return broadcastAs(transport, Writer().range(values).take(), root,
-                     [](Reader& reader) { return reader.range<T>(); });
+  return broadcastAs(
+      transport, [&] { return Writer().range(values).take(); }, root,
+      [](Reader& reader) { return reader.range<T>(); });
 }
 [[nodiscard]] inline std::string broadcast(Transport& transport, const std::string& text,
                                            int root) {
-  return broadcastAs(transport, Writer().text(text).take(), root,
-                     [](Reader& reader) { return reader.text(); });
+  return broadcastAs(
+      transport, [&] { return Writer().text(text).take(); }, root,
+      [](Reader& reader) { return reader.text(); });
 }
 
 }  // namespace tributary

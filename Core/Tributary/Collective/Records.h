@@ -37,7 +37,8 @@
 namespace tributary {
 
 /// The function that exchanges bytes: exchangeBytes() if each rank sends to few others, allToAll()
-/// if it sends to most. It notes errors in the ErrorCollector, or throws on all ranks.
+/// if it sends to most. It notes errors in the ErrorCollector, or throws on all ranks. A rank that
+/// passes no buffers sends nothing.
 using ByteExchange = std::vector<Bytes> (*)(Transport&, std::vector<Bytes> toEachRank,
                                             ErrorCollector&);
 
@@ -60,7 +61,7 @@ class MessageOutbox {
   Writer& to(int rank) { return writers_[checkedRank(rank, ranks())]; }
 
   /// Hands over the messages, by rank.
-  std::vector<Bytes> take() {
+  [[nodiscard]] std::vector<Bytes> take() {
     std::vector<Bytes> messages;
     messages.reserve(writers_.size());
     for (Writer& writer : writers_) messages.push_back(writer.take());
@@ -95,7 +96,7 @@ class RecordOutbox {
   }
 
   /// Hands over the messages, by rank.
-  std::vector<Bytes> take() { return std::move(messages_); }
+  [[nodiscard]] std::vector<Bytes> take() { return std::move(messages_); }
 
  private:
   Bytes& to(int rank) { return messages_[checkedRank(rank, ranks())]; }
@@ -156,7 +157,7 @@ class Records {
 template <class Record, ByteExchange Exchange = exchangeBytes, class Fill>
 [[nodiscard]] Records<Record> sendRecords(Transport& transport, ErrorCollector& errors,
                                           Fill&& fill) {
-  std::vector<Bytes> messages(static_cast<std::size_t>(transport.size()));
+  std::vector<Bytes> messages;
   if (!errors.anyKnown()) {
     errors.attempt([&] {
       RecordOutbox<Record> outbox(transport.size());
@@ -199,7 +200,7 @@ void sendRecords(Transport& transport, Fill&& fill, Use&& use) {
 ///              must read all messages to their ends
 template <ByteExchange Exchange = exchangeBytes, class Fill, class Read>
 void sendMessages(Transport& transport, ErrorCollector& errors, Fill&& fill, Read&& read) {
-  std::vector<Bytes> messages(static_cast<std::size_t>(transport.size()));
+  std::vector<Bytes> messages;
   if (!errors.anyKnown()) {
     errors.attempt([&] {
       MessageOutbox outbox(transport.size());

@@ -18,7 +18,7 @@ struct Shares {
   /// The number of indices of a rank.
   std::int64_t count(int rank) const { return first(rank + 1) - first(rank); }
   /// The rank that owns an index. @pre 0 <= index < total
-  int ownerOf(std::int64_t index) const {
+  [[nodiscard]] int ownerOf(std::int64_t index) const {
     return static_cast<int>((static_cast<__int128>(index + 1) * ranks - 1) / total);
   }
 };

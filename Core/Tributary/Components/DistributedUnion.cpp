@@ -54,7 +54,7 @@ Message readMessage(const MessageView& view) {
   return message;
 }
 
-/// The blocks of a rank under Algorithm 8.
+/// The blocks of a rank under Algorithm 8 (LDAV 2021, doi:10.1109/LDAV53230.2021.00009).
 class LabeledBlocks : public Method {
  public:
   explicit LabeledBlocks(const Inputs& inputs)

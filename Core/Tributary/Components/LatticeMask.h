@@ -17,12 +17,12 @@ using LatticeSize = std::array<std::int64_t, 3>;
 // Masks have one bit per element: bit i % 64 of word i / 64 of its row. Rows do not share words.
 
 /// Words of a row of the mask.
-inline std::int64_t maskWords(std::int64_t rowLength) {
+[[nodiscard]] inline std::int64_t maskWords(std::int64_t rowLength) {
   return (rowLength + 63) / 64;
 }
 /// Words of a mask. Throws Error if a size is negative, if rows are longer than 2^31 - 1, or if the
 /// number of elements does not fit into 64 bits.
-std::int64_t maskWords(const LatticeSize& size);
+[[nodiscard]] std::int64_t maskWords(const LatticeSize& size);
 
 /// Mask of the elements whose value lies in [lo, hi]. Values are compared without rounding; NaN
 /// lies in no range.
@@ -34,12 +34,12 @@ void rangeMask(const T* values, std::int64_t rowLength, std::int64_t rows, doubl
 
 /// The size of the lattice of cells between the points of a lattice: one less along each axis, but
 /// 1 along flat axes.
-LatticeSize cellsOf(const LatticeSize& pointSize);
+[[nodiscard]] LatticeSize cellsOf(const LatticeSize& pointSize);
 
 /// Mask of the cells all of whose corner points are in the mask, or any of them.
-std::vector<std::uint64_t> cellMask(Span<const std::uint64_t> pointMask,
-                                    const LatticeSize& pointSize, bool all,
-                                    const ParallelFor& parallelFor);
+[[nodiscard]] std::vector<std::uint64_t> cellMask(Span<const std::uint64_t> pointMask,
+                                                  const LatticeSize& pointSize, bool all,
+                                                  const ParallelFor& parallelFor);
 
 /// Removes the elements from the mask whose flag has any of the bits.
 /// @param flags  one per element

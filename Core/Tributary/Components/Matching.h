@@ -24,15 +24,15 @@ struct EntityKey {
 };
 
 /// The key of a point by its global id.
-EntityKey keyOfPoint(std::int64_t globalId);
+[[nodiscard]] EntityKey keyOfPoint(std::int64_t globalId);
 /// The key of a point by its coordinates, bit by bit; -0 equals 0.
-EntityKey keyOfPoint(const double coordinates[3]);
+[[nodiscard]] EntityKey keyOfPoint(const double coordinates[3]);
 /// The key of an entity of a structured grid. @param kind  which of the entities at i, j, k
-EntityKey keyOfStructured(std::uint64_t grid, std::int64_t i, std::int64_t j, std::int64_t k,
-                          std::int64_t kind);
+[[nodiscard]] EntityKey keyOfStructured(std::uint64_t grid, std::int64_t i, std::int64_t j,
+                                        std::int64_t k, std::int64_t kind);
 /// The key of an edge or a face by the keys of its points, in any order.
 /// @param points  In and out: sorted by the function
-EntityKey keyOfEntity(Span<EntityKey> points);
+[[nodiscard]] EntityKey keyOfEntity(Span<EntityKey> points);
 
 /// An entity of a block and the same entity in another block.
 struct Match {

@@ -19,7 +19,7 @@ namespace tributary {
 using RegionKey = std::array<std::uint64_t, 4>;
 
 /// A number whose order is that of the doubles; -0 equals 0.
-std::uint64_t orderedBits(double value);
+[[nodiscard]] std::uint64_t orderedBits(double value);
 
 /// The facts of a region, or of a part of one. Parts add up to the same bits in any order.
 struct RegionFacts {

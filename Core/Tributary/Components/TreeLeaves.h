@@ -31,7 +31,7 @@ struct TreeLattice {
   /// invalid.
   void check() const;
   /// Width of a cell of a level, in cells of the finest level.
-  std::int64_t width(int level) const;
+  [[nodiscard]] std::int64_t width(int level) const;
   int dimension() const { return 3 - isFlat[0] - isFlat[1] - isFlat[2]; }
 };
 
@@ -60,19 +60,19 @@ class TreeLeaves {
 
   /// The leaf, other than a ghost, that contains the cell of the finest level at a place; -1 if
   /// there is none.
-  std::int64_t find(const Place& at) const;
+  [[nodiscard]] std::int64_t find(const Place& at) const;
   /// All pairs of leaves, other than ghosts, that share a face, edge or point, or a part of one. In
   /// two dimensions edges are faces. Each pair occurs once.
-  std::vector<Pair> contacts(Through through, const ParallelFor& parallelFor) const;
+  [[nodiscard]] std::vector<Pair> contacts(Through through, const ParallelFor& parallelFor) const;
   /// Whether trees of other blocks may have leaves at a corner.
-  bool isOnBorder(const Place& corner) const;
+  [[nodiscard]] bool isOnBorder(const Place& corner) const;
 
   /// The numbers of the trees of ghosts, or of all other leaves, each once.
-  std::vector<std::int64_t> trees(bool ofGhosts) const;
+  [[nodiscard]] std::vector<std::int64_t> trees(bool ofGhosts) const;
   /// The number of the tree that contains a place.
-  std::int64_t treeAt(const Place& at) const;
+  [[nodiscard]] std::int64_t treeAt(const Place& at) const;
 
-  bool hasTree(std::int64_t tree) const { return roots_.count(tree) != 0; }
+  [[nodiscard]] bool hasTree(std::int64_t tree) const { return roots_.count(tree) != 0; }
   static Place beside(const Place& at, const Direction& direction, std::int64_t width) {
     Place place = at;
     for (std::size_t a = 0; a < 3; ++a) place[a] += direction[a] * width;

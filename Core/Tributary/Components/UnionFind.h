@@ -143,7 +143,7 @@ class UnionFind {
   /// Numbers the sets from 0 in the order of their first elements. Consumes the union-find.
   /// @param sets  receives the number of sets
   /// @return the number of the set of each element
-  std::vector<Index> number(std::size_t& sets) && {
+  [[nodiscard]] std::vector<Index> number(std::size_t& sets) && {
     Index next = 0;
     for (std::size_t i = 0; i < parent_.size(); ++i) {
       const auto p = static_cast<std::size_t>(parent_[i]);

@@ -39,9 +39,10 @@ class SimplicialSpace {
   std::int64_t points(std::size_t block) const { return pointCount_[block]; }
 
   /// The global id of a point, not negative.
-  virtual std::int64_t idOf(std::size_t block, SpacePoint point) const = 0;
+  [[nodiscard]] virtual std::int64_t idOf(std::size_t block, SpacePoint point) const = 0;
   /// The coordinates of a point.
-  virtual std::array<double, 3> placeOf(std::size_t block, SpacePoint point) const = 0;
+  [[nodiscard]] virtual std::array<double, 3> placeOf(std::size_t block,
+                                                      SpacePoint point) const = 0;
 
   /// Makes the vectors at shared points equal: those of the lowest block. Collective.
   /// @param vectors  for each local block three components for each point, interleaved
@@ -57,7 +58,7 @@ class SimplicialSpace {
       Transport& transport, const std::vector<Span<const double>>& scalars) const;
 
   /// The number of groups of simplices of a block; groups are numbered from 0.
-  virtual std::int64_t groups(std::size_t block) const = 0;
+  [[nodiscard]] virtual std::int64_t groups(std::size_t block) const = 0;
   /// Called with the points of a simplex in the order of their ids.
   using Visit = std::function<void(const std::array<SpacePoint, 4>&)>;
   /// Calls `visit` for the simplices of groups [begin, end) of a block. Local.
@@ -75,7 +76,7 @@ class SimplicialSpace {
   virtual void fetch(Transport& transport, std::vector<std::vector<double>>& values,
                      int components) const = 0;
   /// Collective. See gradient().
-  virtual std::vector<std::vector<double>> slopes(
+  [[nodiscard]] virtual std::vector<std::vector<double>> slopes(
       Transport& transport, const std::vector<Span<const double>>& scalars) const = 0;
 
  private:

@@ -41,7 +41,7 @@ struct CriticalPoint {
 };
 
 /// Whether a trajectory, or a piece of one, ends at its first point.
-inline bool isClosed(Span<const CriticalPoint> points) {
+[[nodiscard]] inline bool isClosed(Span<const CriticalPoint> points) {
   return points.size() > 1 && points[0].face == points[points.size() - 1].face;
 }
 

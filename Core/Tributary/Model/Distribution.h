@@ -47,9 +47,9 @@ constexpr std::array<Family, 6> AllFamilies = {
     Family::Gamma,  Family::Loglogistic, Family::GeneralizedExtremeValue};
 
 /// The name of a family, for instance "generalized extreme value".
-std::string nameOf(Family family);
+[[nodiscard]] std::string nameOf(Family family);
 /// The number of parameters of a family.
-std::size_t parametersOf(Family family);
+[[nodiscard]] std::size_t parametersOf(Family family);
 
 /// A distribution of a parametric family.
 class ParametricDistribution : public Distribution {

@@ -57,7 +57,8 @@ struct KindSummary {
 };
 
 /// Groups iterations by kind, in the order of the names of the kinds.
-std::vector<KindSummary> summarize(const std::vector<std::pair<IterationKind, double>>& iterations);
+[[nodiscard]] std::vector<KindSummary> summarize(
+    const std::vector<std::pair<IterationKind, double>>& iterations);
 
 /// The relative errors of modeled durations.
 struct ModelError {

@@ -476,7 +476,7 @@ double HybridJacobi::residualWith(const Records<double>& halos) {
   double squares = 0;
   for (const auto& block : blocks_) {
     if (!halo_.values.empty()) block->giveHalo(halo_);
-    block->take(0, nullptr);
+    static_cast<void>(block->take(0, nullptr));
     squares += block->computeResidual(nullptr);
     block->publish(nullptr);
   }

@@ -15,9 +15,9 @@ enum class LaplaceStencil {
 };
 
 /// The dimension of a stencil, 2 or 3.
-std::size_t dimensionOf(LaplaceStencil stencil);
+[[nodiscard]] std::size_t dimensionOf(LaplaceStencil stencil);
 /// The number of neighbors of a point: 4, 8, 6 or 26.
-int neighborsOf(LaplaceStencil stencil);
+[[nodiscard]] int neighborsOf(LaplaceStencil stencil);
 
 /// Distances in memory between neighbors along y and z; the distance along x is 1.
 struct RowStrides {
@@ -42,10 +42,10 @@ void drainStreams();
 /// The distance of rows of `values` values, at most 79 more: rows at this distance have the same
 /// alignment for vector instructions, and the next two rows use other sets of the first-level
 /// cache.
-std::size_t streamStride(std::size_t values);
+[[nodiscard]] std::size_t streamStride(std::size_t values);
 
 /// The sum of the squared residuals (sums of differences to neighbors) over a row of points.
-double squaredResidualOfRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,
-                            std::int64_t count);
+[[nodiscard]] double squaredResidualOfRow(LaplaceStencil stencil, const double* row,
+                                          const RowStrides& strides, std::int64_t count);
 
 }  // namespace tributary

@@ -27,8 +27,8 @@ struct LaplaceProblem {
 /// Divides the points of a grid into boxes of nearly equal size that are nearly cubes.
 /// @param dimension  the number of axes that are divided
 /// @return `parts` boxes; some are empty if there are too few points
-std::vector<CellRange> cutIntoBoxes(const std::array<std::int64_t, 3>& points,
-                                    std::size_t dimension, std::int64_t parts);
+[[nodiscard]] std::vector<CellRange> cutIntoBoxes(const std::array<std::int64_t, 3>& points,
+                                                  std::size_t dimension, std::int64_t parts);
 
 /// The box of a rank, the boundary points whose values other ranks need, and the halo points whose
 /// values this rank needs. Points are identified by their place in the whole grid. Local.

@@ -32,7 +32,7 @@ struct Expectation {
 
 /// The relative error of an expectation: (expected - measured) / measured seconds. Throws Error if
 /// the measured seconds are not positive.
-double howFarOff(const Expectation& expected, double measuredSeconds);
+[[nodiscard]] double howFarOff(const Expectation& expected, double measuredSeconds);
 
 /// Recommends a swap period and a work share, which are chosen by eye in E. J. Jensen, E. Coleman,
 /// M. Sosonkina, "Predictive modeling of the performance of asynchronous iterative methods", The
@@ -72,12 +72,12 @@ class Tuner {
 
   /// Computes the expectation for a setting. Local. Throws the errors of simulateIterations(), and
   /// Error if the tolerance is not in (0, 1).
-  Expectation expect(const HybridSetting& setting, double tolerance) const;
+  [[nodiscard]] Expectation expect(const HybridSetting& setting, double tolerance) const;
   /// Computes the expectations for all pairs of a swap period and a work share, the fastest first.
   /// Throws Error if there are no pairs.
-  std::vector<Expectation> recommend(const HybridSetting& setting, double tolerance,
-                                     const std::vector<int>& swapPeriods,
-                                     const std::vector<double>& workShares) const;
+  [[nodiscard]] std::vector<Expectation> recommend(const HybridSetting& setting, double tolerance,
+                                                   const std::vector<int>& swapPeriods,
+                                                   const std::vector<double>& workShares) const;
 
  private:
   struct Pace {

@@ -259,7 +259,10 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank)
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                             ErrorCollector& errors) {
-  if (transport.size() == 1 && toEachRank.size() == 1) return toEachRank;
+  if (transport.size() == 1 && toEachRank.size() <= 1) {
+    errors.attempt([&] { toEachRank.resize(1); });
+    return toEachRank;
+  }
   return allToAll(transport, std::move(toEachRank), AllToAll::defaultKValues(transport.size()),
                   errors);
 }
@@ -272,18 +275,24 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
                             ErrorCollector& errors) {
   const auto ranks = static_cast<std::size_t>(transport.size());
-  if (toEachRank.size() != ranks)
-    errors.note("all-to-all: " + std::to_string(toEachRank.size()) + " buffers for " +
-                std::to_string(ranks) + " ranks; pass one for each rank");
+  std::vector<std::vector<Parcel>> parcels;
+  std::vector<Bytes> fromEachRank;
+  std::vector<std::int64_t> blocksOfRanks;
+  errors.attempt([&] {
+    if (toEachRank.size() != ranks && !toEachRank.empty())
+      throw Error("all-to-all: " + std::to_string(toEachRank.size()) + " buffers for " +
+                  std::to_string(ranks) + " ranks; pass one for each rank");
+    parcels.resize(1);
+    for (std::size_t rank = 0; rank < toEachRank.size(); ++rank) {
+      if (toEachRank[rank].empty()) continue;
+      parcels[0].push_back({static_cast<BlockId>(rank), std::move(toEachRank[rank])});
+    }
+    fromEachRank.resize(ranks);
+    blocksOfRanks.assign(ranks, 1);
+  });
   errors.agree(transport);
-  std::vector<std::vector<Parcel>> parcels(1);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (toEachRank[rank].empty()) continue;
-    parcels[0].push_back({static_cast<BlockId>(rank), std::move(toEachRank[rank])});
-  }
-  AllToAll exchange(transport, Assignment(std::vector<std::int64_t>(ranks, 1)), std::move(kValues));
+  AllToAll exchange(transport, Assignment(std::move(blocksOfRanks)), std::move(kValues));
   parcels = exchange.run(std::move(parcels));
-  std::vector<Bytes> fromEachRank(ranks);
   for (Parcel& parcel : parcels.front()) {
     fromEachRank[static_cast<std::size_t>(parcel.block)] = std::move(parcel.bytes);
   }

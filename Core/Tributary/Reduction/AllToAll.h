@@ -82,7 +82,7 @@ class AllToAll : public detail::ReductionMachine {
 
 /// Sends `toEachRank[r]` to rank r: an all-to-all with one block for each rank. Collective. For
 /// dense exchanges, in which most ranks send to most others; for sparse ones see exchangeBytes().
-/// @param toEachRank  one buffer for each rank, of any size
+/// @param toEachRank  one buffer for each rank, of any size, or none: then this rank sends nothing
 /// @return the bytes from each rank, by rank
 [[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank);
 /// The same with k-values other than AllToAll::defaultKValues(), which are for small parcels.

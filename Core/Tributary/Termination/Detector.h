@@ -24,7 +24,8 @@ enum class WorkModel {
   /// if the rank that waits for an answer stays active until it has received it.
   APS,
   /// A rank that was passive once neither works nor sends again. It processes messages immediately
-  /// when they are received (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010).
+  /// when they are received (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010,
+  /// doi:10.1145/1693453.1693476).
   Monotone
 };
 

@@ -236,12 +236,14 @@ class MpiTransport : public RealTimeTransport {
   void poll() override {
     if (requests_.empty()) return;
     finished_.resize(requests_.size());
+    statuses_.resize(requests_.size());
     int count = 0;
     const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                                  finished_.data(), MPI_STATUSES_IGNORE);
+                                  finished_.data(), statuses_.data());
     // After an error, too, `finished_` lists finished requests.
     if (count > 0) removeFinished(count);
-    check(code, "MPI_Testsome");
+    const auto known = static_cast<std::size_t>(std::max(count, 0));
+    check(codeOfRequest(code, {statuses_.data(), known}), "MPI_Testsome");
   }
 
   std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
@@ -529,6 +531,7 @@ class MpiTransport : public RealTimeTransport {
   std::vector<MPI_Request> requests_;
   std::vector<Owner> owners_;  // of requests_, one each
   std::vector<int> finished_;
+  std::vector<MPI_Status> statuses_;  // of finished_
   MpiLedger ledger_;
   std::optional<MpiArrivals> arrivals_;
 };

@@ -192,8 +192,9 @@ class Transport {
   /// @param data  owned by the caller; must neither change nor be freed before the send is done(),
   ///              even if the handle is discarded
   /// @param tail  copied
-  virtual PendingSend sendFrom(int destination, Topic topic, Session session, SendMode mode,
-                               Span<const std::byte> data, Span<const std::byte> tail) {
+  [[nodiscard]] virtual PendingSend sendFrom(int destination, Topic topic, Session session,
+                                             SendMode mode, Span<const std::byte> data,
+                                             Span<const std::byte> tail) {
     Bytes bytes;
     bytes.reserve(data.size() + tail.size() + 1);
     append(bytes, data.data(), data.size());

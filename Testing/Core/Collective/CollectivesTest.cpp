@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Support/Everywhere.h"
+#include "Tributary/Collective/Records.h"
+#include "Tributary/Reduction/AllToAll.h"
 
 namespace tributary {
 namespace {
@@ -59,6 +63,47 @@ TEST(Collectives, AnotherNumberOfValuesIsAnErrorOnAllRanks) {
     EXPECT_THROW(errors.agree(t), Error);
     // The transport can be used again.
     EXPECT_EQ(allgather(t, t.rank()).back(), t.size() - 1);
+  });
+}
+
+TEST(Collectives, ARankThatPassesNoBuffersSendsNothing) {
+  everywhere([](Transport& t) {
+    for (const ByteExchange exchange : {ByteExchange(exchangeBytes), ByteExchange(allToAll)}) {
+      std::vector<Bytes> toEachRank;
+      if (t.rank() % 2 == 1)
+        for (int to = 0; to < t.size(); ++to)
+          toEachRank.push_back(Writer().value(100 * t.rank() + to).take());
+      ErrorCollector errors;
+      const std::vector<Bytes> got = exchange(t, std::move(toEachRank), errors);
+      errors.agree(t);
+      ASSERT_EQ(got.size(), static_cast<std::size_t>(t.size()));
+      for (int from = 0; from < t.size(); ++from) {
+        const Bytes& bytes = got[static_cast<std::size_t>(from)];
+        ASSERT_EQ(bytes.empty(), from % 2 == 0);
+        if (from % 2 == 1) {
+          EXPECT_EQ(Reader(bytes).value<int>(), 100 * from + t.rank());
+        }
+      }
+    }
+  });
+}
+
+TEST(Collectives, AnErrorOfTheRootOfABroadcastIsAgreedOn) {
+  everywhere([](Transport& t) {
+    for (int root = 0; root < t.size(); ++root) {
+      const auto write = [&]() -> Bytes {
+        EXPECT_EQ(t.rank(), root);
+        throw std::bad_alloc();
+      };
+      try {
+        (void)broadcastAs(t, write, root, [](Reader& reader) { return reader.value<int>(); });
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Memory);
+        EXPECT_EQ(error.rank(), root);
+      }
+      EXPECT_EQ(broadcast(t, t.rank(), root), root);
+    }
   });
 }
 

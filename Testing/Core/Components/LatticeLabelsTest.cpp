@@ -305,7 +305,7 @@ TEST(LatticeLabels, RefuseWrongSizes) {
               static_cast<void>(labelLattice({0, 5, 5}, {}, Through::Faces, nullptr, serialFor));
             }),
             "");
-  EXPECT_NE(errorOf([&] { cellMask(mask, {65, 10, 1}, true, serialFor); }), "");
+  EXPECT_NE(errorOf([&] { static_cast<void>(cellMask(mask, {65, 10, 1}, true, serialFor)); }), "");
   const LatticeSize size{64, 10, 1};
   const std::vector<std::uint64_t> all(10, ~std::uint64_t(0));
   const LatticeLabels labels = labelLattice(size, all, Through::Faces, nullptr, serialFor);

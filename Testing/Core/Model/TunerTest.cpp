@@ -193,14 +193,19 @@ TEST(Tuner, RefusesWhatTellsItNothing) {
   EXPECT_NE(refusal({good, pilot(8, 0.1, {9, 0})}).find("at least one iteration"),
             std::string::npos);
   const Tuner tuner(model, {good, pilot(8, 0.1, {120, 120})}, 0.1);
-  EXPECT_NE(errorOf([&] { tuner.expect(machine.setting, 2); }).find("tolerance"),
+  EXPECT_NE(errorOf([&] { static_cast<void>(tuner.expect(machine.setting, 2)); }).find("tolerance"),
             std::string::npos);
-  EXPECT_NE(errorOf([&] { tuner.recommend(machine.setting, 0.1, {}, {1}); }).find("no candidates"),
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(tuner.recommend(machine.setting, 0.1, {}, {1}));
+            }).find("no candidates"),
             std::string::npos);
   // No swap can be seen in so short a time.
-  EXPECT_NE(errorOf([&] { tuner.expect(machine.setting, 0.1); }).find("simulate a longer time"),
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(tuner.expect(machine.setting, 0.1));
+            }).find("simulate a longer time"),
             std::string::npos);
-  EXPECT_NE(errorOf([] { howFarOff({}, 0); }).find("must be greater than 0"), std::string::npos);
+  EXPECT_NE(errorOf([] { static_cast<void>(howFarOff({}, 0)); }).find("must be greater than 0"),
+            std::string::npos);
   // Halos that seem to help by being old do no harm.
   const Tuner odd(model, {good, pilot(8, 0.1, {90, 90})}, 0.1);
   EXPECT_EQ(odd.harmOfStaleness(), 0);

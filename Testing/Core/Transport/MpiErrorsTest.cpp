@@ -29,6 +29,12 @@ bool fails(const char* function) {
   return true;
 }
 
+int failFirst(int count, MPI_Status* statuses) {
+  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i)
+    statuses[i].MPI_ERROR = i == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+  return MPI_ERR_IN_STATUS;
+}
+
 }  // namespace
 
 extern "C" {
@@ -68,6 +74,20 @@ int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI
                    MPI_Comm comm, MPI_Request* request) {
   if (fails("MPI_Iallreduce")) return MPI_ERR_TRUNCATE;
   return PMPI_Iallreduce(from, to, count, type, op, comm, request);
+}
+
+/// The first of the requests that complete fails.
+int MPI_Testsome(int requests, MPI_Request all[], int* count, int finished[],
+                 MPI_Status statuses[]) {
+  const int code = PMPI_Testsome(requests, all, count, finished, statuses);
+  if (code != MPI_SUCCESS || *count <= 0 || !fails("MPI_Testsome")) return code;
+  return failFirst(*count, statuses);
+}
+
+int MPI_Testall(int requests, MPI_Request all[], int* flag, MPI_Status statuses[]) {
+  const int code = PMPI_Testall(requests, all, flag, statuses);
+  if (code != MPI_SUCCESS || *flag == 0 || !fails("MPI_Testall")) return code;
+  return failFirst(requests, statuses);
 }
 
 int MPI_Fetch_and_op(const void* value, void* before, MPI_Datatype type, int rank,
@@ -178,6 +198,28 @@ TEST(MpiErrors, NameTheCallTheRankAndTheReason) {
             std::string::npos);
   const auto integer = transport->shareInteger(0);
   failed("MPI_Fetch_and_op", MPI_ERR_OTHER, [&] { integer->fetchAdd(1); });
+}
+
+TEST(MpiErrors, OfOneOfSeveralRequestsHaveItsCode) {
+  if (world().size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto transport = makeWorld(1000);
+  const Session session = transport->openSession();
+  for (const char* function : {"MPI_Testsome", "MPI_Testall"}) {
+    failing = function;
+    transport->send(rightNeighbor(), Topic::Work, session, SendMode::Eager, Bytes(5000));
+    try {
+      const double end = transport->now() + 60;
+      while (transport->now() < end) {
+        transport->poll();
+        static_cast<void>(transport->tryReceive(Topic::Work, session));
+      }
+      ADD_FAILURE() << "no error of " << function;
+    } catch (const MpiError& error) {
+      EXPECT_EQ(error.function(), function);
+      EXPECT_EQ(error.code(), MPI_ERR_OTHER);
+    }
+    failing.clear();
+  }
 }
 
 TEST(MpiErrors, WhileClosingAreSaidAndNotThrown) {

@@ -13,20 +13,6 @@
 namespace tributary::detail {
 namespace {
 
-/// The part of a description that has a fixed size.
-struct PieceSummary {
-  int grid;
-  std::array<int, 6> extent;
-  std::int32_t uniform;
-  std::array<double, 3> origin, spacing;
-};
-
-/// A piece of any rank.
-struct PieceDescription {
-  PieceSummary summary;
-  std::array<std::vector<double>, 3> coordinates;  // empty if the piece is uniform
-};
-
 [[noreturn]] void refuseGap(int grid) {
   throw Error("the pieces of grid " + std::to_string(grid) +
               " leave a gap along an axis, or their coordinates do not increase");
@@ -40,18 +26,6 @@ struct PieceDescription {
 [[noreturn]] void refuseWidths(int grid) {
   throw Error("the coordinates of grid " + std::to_string(grid) +
               " are too far apart or too close together; scale them");
-}
-
-std::vector<PieceDescription> readDescriptions(const std::vector<Bytes>& descriptions) {
-  std::vector<PieceDescription> pieces;
-  for (const Bytes& bytes : descriptions) {
-    for (Reader reader(bytes); !reader.atEnd();) {
-      PieceDescription& piece = pieces.emplace_back();
-      piece.summary = reader.value<PieceSummary>();
-      for (std::vector<double>& coordinates : piece.coordinates) reader.rangeInto(coordinates);
-    }
-  }
-  return pieces;
 }
 
 /// The number of points along an axis cannot be larger: a limit on memory if a message is
@@ -178,8 +152,14 @@ Bytes describePieces(const std::vector<StructuredPiece>& pieces) {
   return writer.take();
 }
 
-std::map<int, WholeGrid> assembleGrids(const std::vector<Bytes>& descriptions) {
-  const std::vector<PieceDescription> pieces = readDescriptions(descriptions);
+PieceDescription readPiece(Reader& reader) {
+  PieceDescription piece;
+  piece.summary = reader.value<PieceSummary>();
+  for (std::vector<double>& coordinates : piece.coordinates) reader.rangeInto(coordinates);
+  return piece;
+}
+
+std::map<int, WholeGrid> assembleGrids(const std::vector<PieceDescription>& pieces) {
   const std::int64_t coordinates = countCoordinates(pieces);
   std::map<int, WholeGrid> grids;
   for (const auto& [number, model] : modelGrids(pieces))

@@ -15,10 +15,10 @@ constexpr int MostFaces = 6;       ///< And of CellRecord::link.
 constexpr int MostFacePoints = 4;  ///< And of a face.
 
 /// Foreign for types that the walk does not know by themselves, prisms and polyhedra among them.
-CellShape shapeOf(std::uint8_t type);
+[[nodiscard]] CellShape shapeOf(std::uint8_t type);
 
 /// Points and faces of a shape; a 2-D cell has its edges as faces, and a foreign cell nothing.
-const CellTopology& topologyOf(CellShape shape);
+[[nodiscard]] const CellTopology& topologyOf(CellShape shape);
 
 /// The eight terms of the polynomial (see CellRecord) that takes the given values at a cell's
 /// points.
@@ -28,7 +28,7 @@ void termsOf(CellShape shape, const V4* at, V4* terms);
 void geometryOf(CellShape shape, const V4* x, double length, V4* terms);
 
 /// The parametric coordinates of a point well inside.
-V4 middleOf(CellShape shape);
+[[nodiscard]] V4 middleOf(CellShape shape);
 
 /// Rows of the adjoint Jacobian at a point of a cell. @return the determinant
 double affineMap(const double* geometry, V4 at, V4 rows[3]);

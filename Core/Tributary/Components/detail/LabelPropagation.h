@@ -22,9 +22,11 @@ struct SetLabel {
 /// Throws Error unless `lower` can be a set that `name` was told to be united with.
 void checkLower(const Assignment& assignment, const SetName& name, const SetName& lower);
 
-/// Algorithm 8 for one block, without the exchange of messages. Its forest holds its own sets,
-/// those of others that they are linked with, and the labels that it was told of, so that two sets
-/// that get the same label are united here; the label of a set is its root.
+/// Algorithm 8 (D. Morozov et al., "IExchange: Asynchronous Communication and Termination Detection
+/// for Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Section 4.2) for one
+/// block, without the exchange of messages. Its forest holds its own sets, those of others that
+/// they are linked with, and the labels that it was told of, so that two sets that get the same
+/// label are united here; the label of a set is its root.
 class LabelPropagation {
  public:
   LabelPropagation(BlockId block, std::int64_t sets, const std::vector<SetLink>& links);

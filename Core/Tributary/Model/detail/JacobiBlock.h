@@ -43,7 +43,7 @@ class JacobiBlock {
   /// Takes the latest values of other threads for the next step.
   /// @param epoch  the present epoch, assigned to values published from now on
   /// @return whether there were new values
-  bool take(std::int64_t epoch, OperationTimes* times);
+  [[nodiscard]] bool take(std::int64_t epoch, OperationTimes* times);
   /// Performs one Jacobi step with these values, and publishes the outermost layers to the next
   /// blocks.
   /// @param together  receives the duration of all layers together, or null
@@ -56,7 +56,7 @@ class JacobiBlock {
 
   /// The latest report of the block. Called by the communicating thread.
   const Report& newestReport() {
-    report_.take();
+    static_cast<void>(report_.take());
     return report_.reading();
   }
   /// The indices of the boundary values of the block in the boundary of the subregion. Called by

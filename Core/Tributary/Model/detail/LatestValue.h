@@ -46,7 +46,7 @@ class LatestValue {
   }
 
   /// Makes the latest value the reader's copy. @return false if it already was
-  bool take() {
+  [[nodiscard]] bool take() {
     if ((middle_.load(std::memory_order_relaxed) & Fresh) == 0) return false;
     if (captures_ == Captures::Locked) {
       const std::lock_guard<std::mutex> guard(lock_);

@@ -24,7 +24,7 @@ class GroupTree {
 
   /// Call it if the item of a place has arrived, or has been combined with the other one of pair().
   /// @return true if there is a pair to combine now
-  bool arrived(int place) {
+  [[nodiscard]] bool arrived(int place) {
     int& level = levels_[static_cast<std::size_t>(place)];
     for (++level; 1 << level < size(); ++level) {
       const int step = 1 << level;

@@ -21,7 +21,8 @@ struct SiteRun {
 
 /// The runs of a room's box, in the order of places.
 /// @param flags  by place; not 0 for marked sites
-std::vector<SiteRun> runsOf(const SiteRoom& room, const std::vector<std::uint8_t>& flags);
+[[nodiscard]] std::vector<SiteRun> runsOf(const SiteRoom& room,
+                                          const std::vector<std::uint8_t>& flags);
 
 /// The finite-volume Laplace operator of a lattice. The flux between neighboring sites is the
 /// difference of their values times their conductance: the area of the face between their control

@@ -68,10 +68,11 @@ struct MultigridLevel {
 /// The finest level. Local, except for `toKnown` beside the box, which the caller must exchange.
 /// @param boxes  of all ranks
 /// @param unknown  by place in the halo's room, also beside the box
-MultigridLevel makeFinestLevel(const std::array<std::int64_t, 3>& sites,
-                               const LatticeStencil& stencil, const std::vector<CellRange>& boxes,
-                               const SiteHalo& halo, const std::vector<SiteRun>& runs,
-                               const std::vector<std::uint8_t>& unknown);
+[[nodiscard]] MultigridLevel makeFinestLevel(const std::array<std::int64_t, 3>& sites,
+                                             const LatticeStencil& stencil,
+                                             const std::vector<CellRange>& boxes,
+                                             const SiteHalo& halo, const std::vector<SiteRun>& runs,
+                                             const std::vector<std::uint8_t>& unknown);
 
 /// Collective. Sets the coarsening factors of a level and its interpolation, and constructs the
 /// next level. A coarse site is a block of up to 2 x 2 x 2 sites and is unknown if one of them is.

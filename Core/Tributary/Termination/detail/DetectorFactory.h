@@ -12,7 +12,7 @@ namespace tributary::detail {
 /// The type of the detectors of class D, which is constructible from a transport, or from a
 /// transport, a session and options.
 template <class D>
-DetectorType detectorType(DetectorTraits traits) {
+[[nodiscard]] DetectorType detectorType(DetectorTraits traits) {
   return {std::move(traits),
           [](Transport& transport, Session session,
              const DetectorOptions& options) -> std::unique_ptr<Detector> {

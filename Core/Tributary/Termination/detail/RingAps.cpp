@@ -30,9 +30,6 @@ class RingAps : public SummingRing<Token> {
   RingAps(Transport& transport, Session session, const DetectorOptions& options)
       : SummingRing(ringApsTraits(), transport, session, options, transport.rank() == 0) {}
 
-  void sent(int) override { ++sends_; }
-  void received(int) override { ++receipts_; }
-
  protected:
   bool isValid(const Token& token) const override { return token.dirty == 0 || token.dirty == 1; }
 
@@ -42,24 +39,14 @@ class RingAps : public SummingRing<Token> {
       token = {1, 0, 0};
       return;
     }
-    addTo(token.sends, sends_);
-    addTo(token.receipts, receipts_);
+    addCounts(token);
   }
 
   Token nextPass(Token&&) const override { return Token(); }
 
-  void restart() override {
-    sends_ = receipts_ = 0;
-    beginRing(Token());
-  }
+  void restart() override { beginSums(); }
 
-  std::string describe() const override {
-    return describeCounts(sends_, receipts_) + describeRole();
-  }
-
- private:
-  std::int64_t sends_ = 0;
-  std::int64_t receipts_ = 0;
+  std::string describe() const override { return describeCounts() + describeRole(); }
 };
 
 }  // namespace

@@ -126,11 +126,27 @@ class RingDetector : public MessagingDetector {
 };
 
 /// Common part of the rings whose tokens are trivially copyable and sum the numbers of sends and
-/// receipts: members `dirty` (0 or 1), `sends` and `receipts`. A dirty token proves nothing.
+/// receipts: members `dirty` (0 or 1), `sends` and `receipts`. A dirty token proves nothing. Counts
+/// the sends and receipts of this rank.
 template <class Token>
 class SummingRing : public RingDetector<Token> {
+ public:
+  void sent(int) override { ++sends_; }
+  void received(int) override { ++receipts_; }
+
  protected:
   using RingDetector<Token>::RingDetector;
+
+  /// To be called by restart() in place of beginRing().
+  void beginSums() {
+    sends_ = receipts_ = 0;
+    this->beginRing(Token());
+  }
+  /// Adds the counts of this rank.
+  void addCounts(Token& token) const {
+    addTo(token.sends, sends_);
+    addTo(token.receipts, receipts_);
+  }
 
   bool provesEnd(const Token& token) const final {
     return token.dirty == 0 && token.sends == token.receipts;
@@ -138,11 +154,18 @@ class SummingRing : public RingDetector<Token> {
   Token read(Reader& body) const final { return body.value<Token>(); }
   void write(Writer& message, const Token& token) const final { message.value(token); }
   std::string describeToken(const Token& token) const final {
-    return token.dirty != 0 ? "dirt" : describeCounts(token.sends, token.receipts);
+    return token.dirty != 0 ? "dirt" : textOf(token.sends, token.receipts);
   }
-  static std::string describeCounts(std::int64_t sends, std::int64_t receipts) {
+  /// The counts of this rank, for describe().
+  std::string describeCounts() const { return textOf(sends_, receipts_); }
+
+ private:
+  static std::string textOf(std::int64_t sends, std::int64_t receipts) {
     return std::to_string(sends) + " sends, " + std::to_string(receipts) + " receipts";
   }
+
+  std::int64_t sends_ = 0;
+  std::int64_t receipts_ = 0;
 };
 
 }  // namespace tributary::detail

@@ -36,12 +36,12 @@ class RingFlag : public SummingRing<Token> {
                     transport.rank() < options.initiators),
         initiators_(std::min(options.initiators, transport.size())) {}
 
-  void sent(int) override {
-    ++sends_;
+  void sent(int destination) override {
+    SummingRing::sent(destination);
     raiseFlag();
   }
-  void received(int) override {
-    ++receipts_;
+  void received(int source) override {
+    SummingRing::received(source);
     raiseFlag();
   }
 
@@ -69,21 +69,19 @@ class RingFlag : public SummingRing<Token> {
       token = {token.origin, 1, 0, 0};
       return;
     }
-    addTo(token.sends, sends_);
-    addTo(token.receipts, receipts_);
+    addCounts(token);
   }
 
   Token nextPass(Token&&) const override { return {rank(), 0, 0, 0}; }
 
   void restart() override {
-    sends_ = receipts_ = 0;
     flag_ = false;
     resetBy_ = None;
-    beginRing(Token());
+    beginSums();
   }
 
   std::string describe() const override {
-    std::string text = describeCounts(sends_, receipts_) + ", flag ";
+    std::string text = describeCounts() + ", flag ";
     if (flag_) {
       text += "set";
     } else {
@@ -101,8 +99,6 @@ class RingFlag : public SummingRing<Token> {
   }
 
   int initiators_;
-  std::int64_t sends_ = 0;
-  std::int64_t receipts_ = 0;
   bool flag_ = false;            // sent or received since the last visit
   std::int64_t resetBy_ = None;  // the origin of the token that reset the flag
 };

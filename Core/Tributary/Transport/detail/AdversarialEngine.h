@@ -51,14 +51,16 @@ class AdversarialRank : public SimulatedRank {
   void relax(double seconds) override;
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override;
-  std::optional<Envelope> tryReceive(Topic topic, Session session) override;
+  [[nodiscard]] std::optional<Envelope> tryReceive(Topic topic, Session session) override;
   void poll() override;
-  bool receiving(Topic topic, Session session) const override;
-  std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
-                                                    SendMode mode, std::size_t size) override;
-  std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic, Session session,
-                                                       std::size_t size) override;
-  PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
+  [[nodiscard]] bool receiving(Topic topic, Session session) const override;
+  [[nodiscard]] std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic,
+                                                                  Session session, SendMode mode,
+                                                                  std::size_t size) override;
+  [[nodiscard]] std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic,
+                                                                     Session session,
+                                                                     std::size_t size) override;
+  [[nodiscard]] PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
   std::string left() const override;
 
   struct Letter {
@@ -82,7 +84,7 @@ class AdversarialRank : public SimulatedRank {
   // For the network.
   Flow& flow(Topic topic, Session session, int source);
   /// Whether the adversary could let this rank observe an event.
-  bool hasNews() const;
+  [[nodiscard]] bool hasNews() const;
   /// The number of sends that can finish and whose handles still exist.
   std::size_t askedSends() const {
     return static_cast<std::size_t>(
@@ -105,7 +107,8 @@ class AdversarialRank : public SimulatedRank {
   std::vector<AdversarialSend*> sends;  // persistent ones in progress
 
  protected:
-  std::unique_ptr<SharedInteger> makeInteger(std::size_t number, std::int64_t initial) override;
+  [[nodiscard]] std::unique_ptr<SharedInteger> makeInteger(std::size_t number,
+                                                           std::int64_t initial) override;
 
  private:
   AdversarialEngine& network_;
@@ -131,10 +134,10 @@ class AdversarialSend : public PersistentRequest {
         mode_(mode) {}
   ~AdversarialSend() override { leave(); }
   void start() override;
-  bool done() override;
-  bool cancel() override { throw Error("a persistent send cannot be canceled"); }
+  [[nodiscard]] bool done() override;
+  [[nodiscard]] bool cancel() override { throw Error("a persistent send cannot be canceled"); }
   /// Whether the adversary may let the rank see it finished.
-  bool finishable() const { return mode_ == SendMode::Eager || *met_; }
+  [[nodiscard]] bool finishable() const { return mode_ == SendMode::Eager || *met_; }
 
  private:
   void leave() {
@@ -159,8 +162,8 @@ class AdversarialReceive : public PersistentRequest {
       : PersistentRequest(size), network_(network), rank_(rank), link_(link), source_(source) {}
   ~AdversarialReceive() override { leave(); }
   void start() override;
-  bool done() override;
-  bool cancel() override;
+  [[nodiscard]] bool done() override;
+  [[nodiscard]] bool cancel() override;
 
  private:
   std::size_t place() const {

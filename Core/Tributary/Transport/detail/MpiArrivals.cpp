@@ -174,13 +174,14 @@ Envelope MpiArrivals::take(std::list<Arrival>::iterator place) {
   return Envelope{arrival.source, std::move(arrival.bytes)};
 }
 
-bool MpiArrivals::complete(Arrival& arrival) const {
+bool MpiArrivals::complete(Arrival& arrival) {
   if (arrival.requests.empty()) return true;
   int flag = 0;
   if (arrival.lost.empty()) {
-    check(MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(), &flag,
-                      MPI_STATUSES_IGNORE),
-          "MPI_Testall");
+    statuses_.resize(arrival.requests.size());
+    const int code = MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(),
+                                 &flag, statuses_.data());
+    check(codeOfRequest(code, {statuses_.data(), statuses_.size()}), "MPI_Testall");
   } else {
     flag = 1;
     for (MPI_Request& request : arrival.requests) {

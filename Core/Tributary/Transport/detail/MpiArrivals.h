@@ -64,7 +64,7 @@ class MpiArrivals {
                                                     std::size_t& arriving);
   /// @pre complete
   [[nodiscard]] Envelope take(std::list<Arrival>::iterator place);
-  [[nodiscard]] bool complete(Arrival& arrival) const;
+  [[nodiscard]] bool complete(Arrival& arrival);
 
   MPI_Comm comm_;
   int rank_;
@@ -74,6 +74,7 @@ class MpiArrivals {
   std::vector<std::int64_t> arrivingFrom_;  // how many of arrivals_, by source
   std::vector<std::int64_t> blockedBy_;     // the last scan that met an incomplete one, by source
   std::int64_t scans_ = 0;
+  std::vector<MPI_Status> statuses_;  // of the requests that are tested
   // For a message that there is no memory for.
   std::array<std::byte, LargestBlockingReceive> spare_;
 };

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Span.h"
 
 namespace tributary::detail {
 
@@ -30,6 +31,20 @@ inline void checkMpi(int code, const char* function, std::optional<int> rank) {
                  function, code, errorClass, rank);
 }
 
+/// The error of the first failed request if `code` is MPI_ERR_IN_STATUS, otherwise `code`.
+/// @param code  what a function that completes several requests returned
+/// @param statuses  that it set
+[[nodiscard]] inline int codeOfRequest(int code, Span<const MPI_Status> statuses) {
+  int errorClass = MPI_SUCCESS;
+  if (code == MPI_SUCCESS || MPI_Error_class(code, &errorClass) != MPI_SUCCESS ||
+      errorClass != MPI_ERR_IN_STATUS)
+    return code;
+  for (const MPI_Status& status : statuses)
+    if (status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING)
+      return status.MPI_ERROR;
+  return code;
+}
+
 /// Runs `work` and writes an error that it throws to stderr. For destructors, which must not throw.
 /// @param when  what the destructor does, for instance "closing the MPI transport"
 template <class Work>
@@ -42,7 +57,7 @@ void reportErrors(const char* when, Work&& work) noexcept {
 }
 
 /// Whether an error code says that a message was longer than the buffer of its receive.
-inline bool isTruncated(int code) {
+[[nodiscard]] inline bool isTruncated(int code) {
   int kind = MPI_SUCCESS;
   return code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS &&
          kind == MPI_ERR_TRUNCATE;

@@ -46,8 +46,8 @@ class MpiPersistent : public PersistentRequest {
   MPI_Request& request() { return request_; }
 
   void start() override;
-  bool done() override;
-  bool cancel() override;
+  [[nodiscard]] bool done() override;
+  [[nodiscard]] bool cancel() override;
 
  private:
   void check(int code, const char* function) const { checkMpi(code, function, rank_); }

@@ -43,7 +43,7 @@ class SimulatedRank : public Transport {
 
   int rank() const final { return rank_; }
   int size() const final { return network_.size(); }
-  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) final {
+  [[nodiscard]] std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) final {
     return makeInteger(integers_++, initial);
   }
 
@@ -52,7 +52,8 @@ class SimulatedRank : public Transport {
 
  protected:
   /// @param number  of the integer, in the order in which every rank makes them
-  virtual std::unique_ptr<SharedInteger> makeInteger(std::size_t number, std::int64_t initial) = 0;
+  [[nodiscard]] virtual std::unique_ptr<SharedInteger> makeInteger(std::size_t number,
+                                                                   std::int64_t initial) = 0;
 
  private:
   SimulatedNetwork& network_;

@@ -83,14 +83,16 @@ class VirtualTimeRank : public SimulatedRank {
 
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override;
-  std::optional<Envelope> tryReceive(Topic topic, Session session) override;
-  bool receiving(Topic, Session) const override { return false; }
-  std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
-                                                    SendMode mode, std::size_t size) override;
-  std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic, Session session,
-                                                       std::size_t size) override;
+  [[nodiscard]] std::optional<Envelope> tryReceive(Topic topic, Session session) override;
+  [[nodiscard]] bool receiving(Topic, Session) const override { return false; }
+  [[nodiscard]] std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic,
+                                                                  Session session, SendMode mode,
+                                                                  std::size_t size) override;
+  [[nodiscard]] std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic,
+                                                                     Session session,
+                                                                     std::size_t size) override;
   void poll() override;
-  PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
+  [[nodiscard]] PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
 
   /// Adds to a shared integer, at the costs of the way to rank 0 and back.
   std::int64_t fetchAdd(SharedPlace& place, std::int64_t value);
@@ -118,7 +120,8 @@ class VirtualTimeRank : public SimulatedRank {
   bool sleeping = false;
 
  protected:
-  std::unique_ptr<SharedInteger> makeInteger(std::size_t number, std::int64_t initial) override;
+  [[nodiscard]] std::unique_ptr<SharedInteger> makeInteger(std::size_t number,
+                                                           std::int64_t initial) override;
 
  private:
   struct Coming {

@@ -13,6 +13,6 @@ void computeFramesBaseline(const Polyline*, std::int64_t, const FrameArrays&);
 void computeFramesAvx2(const Polyline*, std::int64_t, const FrameArrays&);
 void computeFramesAvx512(const Polyline*, std::int64_t, const FrameArrays&);
 /// The fastest variant that this processor runs.
-FrameKernel frameKernel();
+[[nodiscard]] FrameKernel frameKernel();
 
 }  // namespace tributary::detail

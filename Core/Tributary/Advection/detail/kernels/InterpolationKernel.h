@@ -81,6 +81,6 @@ InterpolationKernels interpolationKernelsBaseline();
 InterpolationKernels interpolationKernelsAvx2();
 InterpolationKernels interpolationKernelsAvx512();
 /// The fastest variant that this processor runs.
-const InterpolationKernels& interpolationKernels();
+[[nodiscard]] const InterpolationKernels& interpolationKernels();
 
 }  // namespace tributary::detail

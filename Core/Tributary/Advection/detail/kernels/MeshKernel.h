@@ -98,6 +98,6 @@ void advanceMeshAvx2(const MeshView&, const StepRules&, Particle*, std::int64_t,
 void advanceMeshAvx512(const MeshView&, const StepRules&, Particle*, std::int64_t, std::int64_t,
                        TrajectoryLog&);
 /// The fastest variant that this processor runs; all give the same bits.
-MeshKernel meshKernel();
+[[nodiscard]] MeshKernel meshKernel();
 
 }  // namespace tributary::detail

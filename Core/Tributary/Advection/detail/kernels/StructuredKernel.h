@@ -41,6 +41,6 @@ void advanceStructuredAvx2(const StructuredView&, const StepRules&, Particle*, s
 void advanceStructuredAvx512(const StructuredView&, const StepRules&, Particle*, std::int64_t,
                              std::int64_t, TrajectoryLog&);
 /// The fastest variant that this processor runs.
-StructuredKernel structuredKernel();
+[[nodiscard]] StructuredKernel structuredKernel();
 
 }  // namespace tributary::detail
