@@ -25,8 +25,8 @@ struct Run {
 };
 
 /// The connected sets of the elements of a lattice. Sets are numbered in the order of their first
-/// elements, so the numbers do not depend on threads. Of a run only the set is kept: its ends are
-/// in the mask.
+/// elements, so the numbers do not depend on threads. Only the set of each run is stored; the mask
+/// gives the ends of the run.
 class LatticeLabels {
  public:
   std::uint32_t sets() const { return sets_; }
