@@ -57,6 +57,7 @@ class MeshCache {
   [[nodiscard]] bool reused() const;
 
   struct Contents;  // private to makeMeshBlocks()
+  /// For makeMeshBlocks() alone.
   Contents& contents() { return *contents_; }
 
  private:

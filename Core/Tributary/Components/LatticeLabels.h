@@ -29,7 +29,9 @@ struct Run {
 /// gives the ends of the run.
 class LatticeLabels {
  public:
+  /// The number of sets.
   std::uint32_t sets() const { return sets_; }
+  /// The number of elements along each axis.
   const LatticeSize& size() const { return size_; }
 
   /// Calls `visit(Run)` for each run of a row, in ascending order.

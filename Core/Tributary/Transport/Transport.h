@@ -68,6 +68,7 @@ class PendingSend {
 
   /// A handle without a send. It is done().
   PendingSend() = default;
+  /// For transports.
   explicit PendingSend(std::shared_ptr<State> state) : state_(std::move(state)) {}
   PendingSend(PendingSend&&) = default;
   PendingSend& operator=(PendingSend&&) = default;
@@ -96,6 +97,7 @@ class PendingReduce {
 
   /// A handle without an operation. It is done().
   PendingReduce() = default;
+  /// For transports.
   explicit PendingReduce(std::shared_ptr<State> state) : state_(std::move(state)) {}
   PendingReduce(PendingReduce&&) = default;
   PendingReduce& operator=(PendingReduce&&) = default;
