@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The include graph of Core and Filters is that of the table "The house" in Docs/DeveloperGuide.md. It is read from the
 # sources alone:
-#  - The rows of the table go from the lowest floor upwards, and a room includes only rooms of rows before its own, of
-#    those only the ones that its row lists. So no include goes upwards, and there is no circle.
+#  - The rows of the table go from the lowest floor upwards. A room includes the rooms that its row lists, all of them
+#    from rows before its own, and no others. So no include goes upwards, and there is no circle.
 #  - No room includes a header in another room's detail/.
 #  - Every room has a row, and Core has no sources outside of rooms. `Filters` is the room of the files directly in it.
 #  - No folder of the repository has more than 30 files directly in it.
@@ -145,6 +145,11 @@ while (folders)
 endwhile ()
 foreach (room IN LISTS rooms)
   list(REMOVE_DUPLICATES "includes_${room}")
+  foreach (other IN LISTS "may_${room}")
+    if (NOT other IN_LIST "includes_${room}")
+      list(APPEND errors "${guide} lets ${room} include ${other}, which no file of ${room} does")
+    endif ()
+  endforeach ()
   list(JOIN "includes_${room}" " " others)
   message("${room} -> ${others}")
 endforeach ()

@@ -15,6 +15,7 @@ namespace tributary {
 class BoxIndex {
  public:
   BoxIndex() = default;
+  /// @param boxes  of all blocks, by id
   explicit BoxIndex(const std::vector<Box>& boxes);
 
   /// The lowest block above `after` whose box contains the point, or -1.

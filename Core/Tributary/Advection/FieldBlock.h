@@ -53,6 +53,7 @@ class FieldBlock {
   /// For advance(): particles stay active in the block only if the call would last too long.
   static constexpr std::int64_t ToTheEnd = std::numeric_limits<std::int64_t>::max();
 
+  /// The global id of the block.
   BlockId id() const { return id_; }
   /// Index of the piece (leaf data set of this rank) that the block was cut from.
   int piece() const { return piece_; }
@@ -93,6 +94,7 @@ class FieldBlock {
   [[nodiscard]] virtual std::size_t memory() const { return 0; }
 
  protected:
+  /// A block with these id() and piece().
   FieldBlock(BlockId id, int piece) : id_(id), piece_(piece) {}
 
  private:

@@ -23,10 +23,12 @@ void prefetch(const Weights& weights, const void* data, std::size_t tupleBytes);
 /// @param curl  output: the curl of the interpolated field, 3 numbers per point of the batch; null
 ///              if it is not wanted. Needs weights with gradients.
 void interpolateVectors(const Weights& weights, const float* data, double* value, double* curl);
+/// @overload
 void interpolateVectors(const Weights& weights, const double* data, double* value, double* curl);
 
 /// Interpolates scalars.
 void interpolateScalars(const Weights& weights, const float* data, float* value);
+/// @overload
 void interpolateScalars(const Weights& weights, const double* data, double* value);
 
 }  // namespace tributary

@@ -57,6 +57,7 @@ class MeshCache {
   [[nodiscard]] bool reused() const;
 
   struct Contents;  // private to makeMeshBlocks()
+  /// For makeMeshBlocks() alone.
   Contents& contents() { return *contents_; }
 
  private:
@@ -77,9 +78,9 @@ class MeshCache {
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param dimension  highest cell dimension of the whole domain, 2 or 3; the same on all ranks
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
-/// @param cache  of the last call, or null. If the cells and points of all ranks are the same as
-///               then, only velocities are read anew, and the cached structures are reused,
-///               unless blocks of the last call still exist. Receives the structures.
+/// @param cache  of the previous call, or null. If the cells and points of all ranks have not
+///               changed since that call, and its blocks are destroyed, the cached structures are
+///               reused and only velocities are read. Receives the structures of this call.
 [[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
     Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
     const std::vector<BlockId>& firstBlock, MeshCache* cache = nullptr);

@@ -63,6 +63,7 @@ struct alignas(32) Particle {
   /// no better cell.
   static constexpr std::int8_t Accept = -2;
 
+  /// Whether the line is integrated against the flow.
   bool backward() const { return line & 1; }
 };
 

@@ -52,6 +52,7 @@ TRIBUTARY_INLINE Number norm(const Number v[3]) {
 TRIBUTARY_INLINE double directionOf(const Particle& p) {
   return p.backward() ? -1.0 : 1.0;
 }
+/// @overload
 template <class P>
 TRIBUTARY_INLINE auto directionOf(const P& p) {
   return p.direction;

@@ -46,8 +46,11 @@ class TrajectoryLog {
     return *next_++;
   }
 
+  /// The number of points.
   std::size_t size() const;
+  /// The number of chunks.
   std::size_t chunkCount() const { return chunks_.size(); }
+  /// The points of a chunk.
   Span<const TrajectoryPoint> chunk(std::size_t i) const {
     const Chunk& c = chunks_[i];
     return {c.points.get(),

@@ -44,12 +44,15 @@ constexpr int Width = 4;
 constexpr int Width = 2;
 #endif
 
+/// One double per lane.
 typedef double Wide __attribute__((vector_size(8 * Width)));
 /// Also the type of comparisons: all bits of a lane are set, or none.
 typedef std::int64_t WideInt __attribute__((vector_size(8 * Width)));
+/// The bit patterns of the lanes of a Wide.
 typedef std::uint64_t WideBits __attribute__((vector_size(8 * Width)));
 /// One bit per lane.
 using LaneSet = unsigned;
+/// The set of all lanes.
 constexpr LaneSet AllLanes = (1u << Width) - 1;
 
 /// x, y, z and an unused lane in one vector.
@@ -61,27 +64,34 @@ typedef double V4 __attribute__((vector_size(32)));
 #define TRIBUTARY_INLINE inline __attribute__((always_inline))
 #endif
 
+/// Reads 4 values. No alignment is required.
 TRIBUTARY_INLINE V4 load(const double* p) {
   V4 v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
+/// Writes 4 values. No alignment is required.
 TRIBUTARY_INLINE void store(double* p, V4 v) {
   std::memcpy(p, &v, sizeof v);
 }
+/// The same value in all 4 elements.
 TRIBUTARY_INLINE V4 splat(double s) {
   return V4{s, s, s, s};
 }
 
+/// The square root.
 TRIBUTARY_INLINE double root(double v) {
   return __builtin_sqrt(v);
 }
+/// The absolute value.
 TRIBUTARY_INLINE double magnitude(double v) {
   return __builtin_fabs(v);
 }
+/// The largest integer that is not greater.
 TRIBUTARY_INLINE double floored(double v) {
   return __builtin_floor(v);
 }
+/// `yes` where the condition is true, else `no`.
 TRIBUTARY_INLINE double select(bool condition, double yes, double no) {
   return condition ? yes : no;
 }
@@ -91,30 +101,37 @@ TRIBUTARY_INLINE double truncated(double v) {
                                                : -2147483648.0;
 }
 
+/// The bit pattern of a double.
 TRIBUTARY_INLINE std::uint64_t bitsOf(double v) {
   std::uint64_t bits;
   std::memcpy(&bits, &v, sizeof v);
   return bits;
 }
+/// The double with a bit pattern.
 TRIBUTARY_INLINE double fromBits(std::uint64_t bits) {
   double v;
   std::memcpy(&v, &bits, sizeof v);
   return v;
 }
 
+/// The bit pattern of each lane.
 TRIBUTARY_INLINE WideBits bitsOf(Wide v) {
   return (WideBits)v;
 }
+/// The lanes with these bit patterns.
 TRIBUTARY_INLINE Wide fromBits(WideBits bits) {
   return (Wide)bits;
 }
+/// The same value in all lanes.
 template <class Number>
 TRIBUTARY_INLINE Number all(double s) {
   return Number{} + s;
 }
+/// In each lane, `yes` where the condition is true, else `no`.
 TRIBUTARY_INLINE Wide select(WideInt condition, Wide yes, Wide no) {
   return condition ? yes : no;
 }
+/// The absolute value of each lane.
 TRIBUTARY_INLINE Wide magnitude(Wide v) {
   return (Wide)((WideInt)v & INT64_MAX);
 }
@@ -122,6 +139,7 @@ TRIBUTARY_INLINE Wide magnitude(Wide v) {
 TRIBUTARY_INLINE WideInt toInteger(Wide v) {
   return (WideInt)(v + 0x1p52) - (WideInt)all<Wide>(0x1p52);
 }
+/// The condition that is true in the lanes of a set.
 TRIBUTARY_INLINE WideInt toCondition(LaneSet lanes) {
   WideInt bit;
   for (int l = 0; l < Width; ++l) bit[l] = std::int64_t(1) << l;
@@ -129,16 +147,20 @@ TRIBUTARY_INLINE WideInt toCondition(LaneSet lanes) {
 }
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
+/// The square root of each lane.
 TRIBUTARY_INLINE Wide root(Wide v) {
   return (Wide)_mm512_maskz_sqrt_pd(0xff, (__m512d)v);
 }
+/// Each lane rounded towards 0.
 TRIBUTARY_INLINE Wide truncated(Wide v) {
   return (Wide)_mm512_maskz_roundscale_pd(0xff, (__m512d)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
+/// The largest integer that is not greater, of each lane.
 TRIBUTARY_INLINE Wide floored(Wide v) {
   return (Wide)_mm512_maskz_roundscale_pd(0xff, (__m512d)v,
                                           _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
+/// The set of lanes in which a condition is true.
 TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
   return _mm512_movepi64_mask((__m512i)condition);
 }
@@ -167,15 +189,19 @@ TRIBUTARY_INLINE void transpose(Wide m[8]) {
   }
 }
 #elif defined(__AVX2__)
+/// The square root of each lane.
 TRIBUTARY_INLINE Wide root(Wide v) {
   return (Wide)_mm256_sqrt_pd((__m256d)v);
 }
+/// Each lane rounded towards 0.
 TRIBUTARY_INLINE Wide truncated(Wide v) {
   return (Wide)_mm256_round_pd((__m256d)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
+/// The largest integer that is not greater, of each lane.
 TRIBUTARY_INLINE Wide floored(Wide v) {
   return (Wide)_mm256_floor_pd((__m256d)v);
 }
+/// The set of lanes in which a condition is true.
 TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
   return static_cast<LaneSet>(_mm256_movemask_pd((__m256d)condition));
 }
@@ -195,6 +221,7 @@ TRIBUTARY_INLINE void transpose(Wide m[4]) {
   m[3] = __builtin_shufflevector(odd0, odd1, 2, 3, 6, 7);
 }
 #else
+/// The largest integer that is not greater, of each lane.
 TRIBUTARY_INLINE Wide floored(Wide v) {
   for (int l = 0; l < Width; ++l) v[l] = floored(v[l]);
   return v;
@@ -210,24 +237,30 @@ TRIBUTARY_INLINE void transpose(Wide m[2]) {
   m[0] = first;
 }
 #ifdef __x86_64__
+/// The square root of each lane.
 TRIBUTARY_INLINE Wide root(Wide v) {
   return (Wide)_mm_sqrt_pd((__m128d)v);
 }
+/// Each lane rounded towards 0.
 TRIBUTARY_INLINE Wide truncated(Wide v) {
   return (Wide)_mm_cvtepi32_pd(_mm_cvttpd_epi32((__m128d)v));
 }
+/// The set of lanes in which a condition is true.
 TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
   return static_cast<LaneSet>(_mm_movemask_pd((__m128d)condition));
 }
 #else
+/// The square root of each lane.
 TRIBUTARY_INLINE Wide root(Wide v) {
   for (int l = 0; l < Width; ++l) v[l] = root(v[l]);
   return v;
 }
+/// Each lane rounded towards 0.
 TRIBUTARY_INLINE Wide truncated(Wide v) {
   for (int l = 0; l < Width; ++l) v[l] = truncated(v[l]);
   return v;
 }
+/// The set of lanes in which a condition is true.
 TRIBUTARY_INLINE LaneSet toLanes(WideInt condition) {
   LaneSet lanes = 0;
   for (int l = 0; l < Width; ++l) lanes |= LaneSet(condition[l] & 1) << l;
@@ -252,6 +285,7 @@ TRIBUTARY_INLINE Number inverseFifthRoot(Number v) {
   return y;
 }
 
+/// Reads one value per lane. No alignment is required.
 TRIBUTARY_INLINE Wide loadWide(const double* p) {
   Wide v;
   std::memcpy(&v, p, sizeof v);

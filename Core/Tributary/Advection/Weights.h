@@ -32,29 +32,40 @@ struct Weights {
     if (wantGradients) gradients_.resize(3 * values);
   }
 
+  /// The number of groups of Lanes points; the last one may be incomplete.
   std::size_t groups() const { return (points + Lanes - 1) / Lanes; }
 
   /// Point numbers in the piece that the block came from, of corner j of all points of a group.
   std::int64_t* ids(std::size_t group, int j) { return ids_[place(group, j)].of; }
+  /// @overload
   const std::int64_t* ids(std::size_t group, int j) const { return ids_[place(group, j)].of; }
+  /// The weights of corner j of all points of a group.
   double* weights(std::size_t group, int j) { return values_[place(group, j)].of; }
+  /// @overload
   const double* weights(std::size_t group, int j) const { return values_[place(group, j)].of; }
   /// d weight / d x, y or z.
   double* gradients(std::size_t group, int j, int axis) {
     return gradients_[3 * place(group, j) + std::size_t(axis)].of;
   }
+  /// @overload
   const double* gradients(std::size_t group, int j, int axis) const {
     return gradients_[3 * place(group, j) + std::size_t(axis)].of;
   }
 
   // The same of one point.
+  /// The point number of corner j of a point.
   std::int64_t& id(std::size_t point, int j) { return ids(point / Lanes, j)[point % Lanes]; }
+  /// @overload
   std::int64_t id(std::size_t point, int j) const { return ids(point / Lanes, j)[point % Lanes]; }
+  /// The weight of corner j of a point.
   double& weight(std::size_t point, int j) { return weights(point / Lanes, j)[point % Lanes]; }
+  /// @overload
   double weight(std::size_t point, int j) const { return weights(point / Lanes, j)[point % Lanes]; }
+  /// The derivative of the weight of corner j of a point along an axis.
   double& gradient(std::size_t point, int j, int axis) {
     return gradients(point / Lanes, j, axis)[point % Lanes];
   }
+  /// @overload
   double gradient(std::size_t point, int j, int axis) const {
     return gradients(point / Lanes, j, axis)[point % Lanes];
   }

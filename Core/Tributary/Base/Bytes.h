@@ -25,16 +25,20 @@ class UninitializedAllocator : public std::allocator<T> {
   /// The same allocator for another type.
   template <class U>
   struct rebind {
+    /// The allocator of U.
     using other = UninitializedAllocator<U>;
   };
   UninitializedAllocator() = default;
+  /// Allocators of all types are equal.
   template <class U>
   UninitializedAllocator(const UninitializedAllocator<U>&) {}
+  /// Memory for `count` values, from largeBuffer() if it is large.
   T* allocate(std::size_t count) {
     if (count < LargeBufferBytes / sizeof(T)) return std::allocator<T>::allocate(count);
     if (count > std::size_t(-1) / sizeof(T)) throw std::bad_alloc();
     return static_cast<T*>(largeBuffer(count * sizeof(T)));
   }
+  /// Frees memory of allocate(), or keeps it for reuse if it is large.
   void deallocate(T* memory, std::size_t count) {
     if (count < LargeBufferBytes / sizeof(T)) {
       std::allocator<T>::deallocate(memory, count);
@@ -42,10 +46,12 @@ class UninitializedAllocator : public std::allocator<T> {
       giveBackLargeBuffer(memory, count * sizeof(T));
     }
   }
+  /// Leaves the value uninitialized.
   template <class U>
   void construct(U* p) {
     ::new (static_cast<void*>(p)) U;
   }
+  /// Constructs the value from arguments.
   template <class U, class... Args>
   void construct(U* p, Args&&... args) {
     ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
@@ -89,6 +95,7 @@ class Writer {
     append(bytes_, values.data(), values.size() * sizeof(T));
     return *this;
   }
+  /// @overload
   template <class T, class A>
   Writer& range(const std::vector<T, A>& values) {
     return range(Span<const T>(values.data(), values.size()));
@@ -121,8 +128,11 @@ class Writer {
 /// outlive the reader.
 class Reader {
  public:
+  /// Reads from a view of bytes.
   explicit Reader(Span<const std::byte> bytes) : bytes_(bytes) {}
+  /// Reads from `size` bytes.
   Reader(const std::byte* data, std::size_t size) : bytes_(data, size) {}
+  /// Reads from a buffer.
   explicit Reader(const Bytes& bytes) : bytes_(bytes.data(), bytes.size()) {}
 
   /// Reads a value.

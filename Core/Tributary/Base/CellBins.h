@@ -22,6 +22,7 @@ namespace tributary {
 /// fast, and lists are short in locally refined meshes. Thread-safe.
 class CellBins {
  public:
+  /// The box of a cell.
   using BoxOf = std::function<Box(std::int32_t cell)>;
 
   /// @param bounds  holds the boxes of all cells

@@ -28,6 +28,7 @@ enum CellType : std::uint8_t {
 
 /// Bits of vtkGhostType: a copy of a cell of another piece, and a blanked cell.
 constexpr std::uint8_t DuplicateCell = 1;
+/// Bit of vtkGhostType: a blanked cell.
 constexpr std::uint8_t HiddenCell = 32;
 
 /// The dimension of a cell type; 3 for types unknown to VTK.

@@ -26,6 +26,7 @@ class Error : public std::runtime_error {
  public:
   /// An error of kind Input.
   explicit Error(const std::string& text) : std::runtime_error(text) {}
+  /// @overload
   explicit Error(const char* text) : std::runtime_error(text) {}
   /// @param text  names the problem and its cure
   /// @param rank  the rank that detects the problem, if known

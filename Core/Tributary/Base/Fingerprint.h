@@ -14,10 +14,12 @@ class Fingerprint {
  public:
   /// Adds bytes; the order of calls matters.
   void add(const void* data, std::size_t bytes);
+  /// Adds the bytes of values.
   template <class T>
   void add(Span<const T> values) {
     add(values.data(), values.size() * sizeof(T));
   }
+  /// Adds the bytes of a value, which must have no padding.
   template <class T>
   void addValue(const T& value) {
     add(&value, sizeof value);

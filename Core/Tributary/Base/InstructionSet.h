@@ -18,10 +18,13 @@ inline constexpr bool HasVectorKernels = true;
          __builtin_cpu_supports("avx512vl");
 }
 #else
+/// Whether there are kernels for further instruction sets.
 inline constexpr bool HasVectorKernels = false;
+/// Whether this processor has AVX2 and there are kernels for it.
 [[nodiscard]] inline bool hasAvx2() {
   return false;
 }
+/// Whether this processor has AVX-512 and there are kernels for it.
 [[nodiscard]] inline bool hasAvx512() {
   return false;
 }

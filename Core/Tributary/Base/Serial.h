@@ -47,6 +47,7 @@ template <class T, class = void>
 struct IsAsInMemory : std::false_type {};
 template <class T>
 struct IsAsInMemory<T, std::enable_if_t<Serial<T>::AsInMemory>> : std::true_type {};
+/// Whether a vector of T is serialized as the bytes of its elements.
 template <class T>
 constexpr bool isAsInMemory() {
   return IsAsInMemory<T>::value && !std::is_same_v<T, bool>;  // std::vector<bool> has bits
@@ -117,9 +118,11 @@ template <class T>
 std::size_t knownSize(const T&) {
   return std::is_trivially_copyable_v<T> ? sizeof(T) : 0;
 }
+/// @overload
 inline std::size_t knownSize(const std::string& text) {
   return sizeof(std::uint64_t) + text.size();
 }
+/// @overload
 template <class T, class A>
 std::size_t knownSize(const std::vector<T, A>& values) {
   return isAsInMemory<T>() ? sizeof(std::uint64_t) + values.size() * sizeof(T) : 0;

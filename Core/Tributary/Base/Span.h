@@ -12,11 +12,15 @@ template <class T>
 class Span {
  public:
   constexpr Span() = default;
+  /// A view of `size` values from `data` on.
   constexpr Span(T* data, std::size_t size) : data_(data), size_(size) {}
+  /// A view of all values of a vector.
   template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>
   Span(std::vector<U>& v) : data_(v.data()), size_(v.size()) {}
+  /// A view of all values of a vector.
   template <class U, class = std::enable_if_t<std::is_convertible_v<const U (*)[], T (*)[]>>>
   Span(const std::vector<U>& v) : data_(v.data()), size_(v.size()) {}
+  /// A view of const values from one of values that are not const.
   template <class U, class = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>
   constexpr Span(Span<U> other) : data_(other.data()), size_(other.size()) {}
 

@@ -37,6 +37,7 @@ void barrier(Transport& transport);
                                                   std::vector<std::int64_t> values);
 /// All-reduce of one value.
 [[nodiscard]] std::int64_t allreduce(Transport& transport, ReduceOp op, std::int64_t value);
+/// @overload
 [[nodiscard]] inline std::int64_t allreduce(Transport& transport, ReduceOp op, int value) {
   return allreduce(transport, op, std::int64_t(value));
 }
@@ -63,6 +64,7 @@ void barrier(Transport& transport);
 /// Gathers the bytes of all ranks on all ranks. @return by rank
 [[nodiscard]] std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine,
                                                 ErrorCollector& errors);
+/// Throws Error on all ranks instead of collecting errors.
 [[nodiscard]] std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine);
 
 /// Gathers the bytes of all ranks on all ranks and reads them.
@@ -76,6 +78,7 @@ void allgatherRead(Transport& transport, Bytes mine, ErrorCollector& errors, Rea
       for (Reader reader(all[rank]); !reader.atEnd();) read(reader, static_cast<int>(rank));
   });
 }
+/// Throws Error on all ranks instead of collecting errors.
 template <class Read>
 void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
   ErrorCollector errors;
@@ -86,6 +89,7 @@ void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
 /// Sends bytes of the root to all ranks. @return the bytes of the root
 [[nodiscard]] Bytes broadcastBytes(Transport& transport, Bytes bytes, int root,
                                    ErrorCollector& errors);
+/// Throws Error on all ranks instead of collecting errors.
 [[nodiscard]] Bytes broadcastBytes(Transport& transport, Bytes bytes, int root);
 
 /// Sends `toEachRank[r]` to rank r: a sparse, dynamic data exchange. Empty buffers are not sent.
@@ -99,6 +103,7 @@ void allgatherRead(Transport& transport, Bytes mine, Read&& read) {
 /// @return the bytes from each rank, by rank
 [[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank,
                                                ErrorCollector& errors);
+/// Throws Error on all ranks instead of collecting errors.
 [[nodiscard]] std::vector<Bytes> exchangeBytes(Transport& transport, std::vector<Bytes> toEachRank);
 
 /// Concatenates the values of all ranks, in the order of ranks. After an error returns none.
@@ -160,6 +165,7 @@ template <class T>
   errors.agree(transport);
   return all;
 }
+/// @overload
 template <class T>
 [[nodiscard]] std::vector<T> allgatherv(Transport& transport, const std::vector<T>& mine,
                                         std::vector<std::int64_t>* counts = nullptr) {
@@ -220,6 +226,7 @@ template <class T>
       transport, [&] { return Writer().range(values).take(); }, root,
       [](Reader& reader) { return reader.range<T>(); });
 }
+/// @overload
 [[nodiscard]] inline std::string broadcast(Transport& transport, const std::string& text,
                                            int root) {
   return broadcastAs(

@@ -54,8 +54,10 @@ using ByteExchange = std::vector<Bytes> (*)(Transport&, std::vector<Bytes> toEac
 /// Collects the messages that this rank sends, one for each rank. Local.
 class MessageOutbox {
  public:
+  /// @param ranks  number of ranks of the transport
   explicit MessageOutbox(int ranks) : writers_(static_cast<std::size_t>(ranks)) {}
 
+  /// The number of ranks.
   int ranks() const { return static_cast<int>(writers_.size()); }
   /// The message to a rank, which the caller appends to. Empty messages are not sent.
   Writer& to(int rank) { return writers_[checkedRank(rank, ranks())]; }
@@ -79,8 +81,10 @@ class RecordOutbox {
   static_assert(!std::is_pointer_v<Record>, "a pointer is not valid on another rank");
 
  public:
+  /// @param ranks  number of ranks of the transport
   explicit RecordOutbox(int ranks) : messages_(static_cast<std::size_t>(ranks)) {}
 
+  /// The number of ranks.
   int ranks() const { return static_cast<int>(messages_.size()); }
   /// Adds a record for a rank. Throws Error if the rank does not exist.
   void add(int rank, const Record& record) { append(to(rank), &record, sizeof record); }
@@ -135,6 +139,7 @@ class Records {
 
   /// All records, those of rank 0 first.
   std::vector<Record>& all() { return all_; }
+  /// @overload
   const std::vector<Record>& all() const { return all_; }
   std::size_t size() const { return all_.size(); }
   auto begin() const { return all_.begin(); }

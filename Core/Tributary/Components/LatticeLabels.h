@@ -25,11 +25,13 @@ struct Run {
 };
 
 /// The connected sets of the elements of a lattice. Sets are numbered in the order of their first
-/// elements, so the numbers do not depend on threads. Of a run only the set is kept: its ends are
-/// in the mask.
+/// elements, so the numbers do not depend on threads. Only the set of each run is stored; the mask
+/// gives the ends of the run.
 class LatticeLabels {
  public:
+  /// The number of sets.
   std::uint32_t sets() const { return sets_; }
+  /// The number of elements along each axis.
   const LatticeSize& size() const { return size_; }
 
   /// Calls `visit(Run)` for each run of a row, in ascending order.

@@ -37,6 +37,7 @@ class MeshEntities {
  public:
   /// The entities of each cell.
   CellEntities cells() const { return {offsets_, entities_, count()}; }
+  /// The number of entities.
   std::int64_t count() const { return static_cast<std::int64_t>(uses_.size()); }
   /// Whether only one cell has the entity.
   bool single(std::int64_t entity) const { return uses_[std::size_t(entity)] == 1; }

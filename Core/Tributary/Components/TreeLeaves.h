@@ -32,6 +32,7 @@ struct TreeLattice {
   void check() const;
   /// Width of a cell of a level, in cells of the finest level.
   [[nodiscard]] std::int64_t width(int level) const;
+  /// The number of axes along which the lattice is not flat.
   int dimension() const { return 3 - isFlat[0] - isFlat[1] - isFlat[2]; }
 };
 
@@ -46,8 +47,11 @@ struct TreeLeaf {
 /// blocks contain its leaves only as ghosts.
 class TreeLeaves {
  public:
+  /// A cell of the finest level, as an index along each axis.
   using Place = std::array<std::int64_t, 3>;
-  using Direction = std::array<std::int32_t, 3>;  // -1, 0 or 1 along each axis
+  /// -1, 0 or 1 along each axis.
+  using Direction = std::array<std::int32_t, 3>;
+  /// The numbers of two leaves.
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
   TreeLeaves() = default;
@@ -55,7 +59,9 @@ class TreeLeaves {
   /// there are 2^31 leaves or more.
   TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves);
 
+  /// The lattice of the trees.
   const TreeLattice& lattice() const { return lattice_; }
+  /// The leaves, ghosts included, by number.
   const std::vector<TreeLeaf>& leaves() const { return leaves_; }
 
   /// The leaf, other than a ghost, that contains the cell of the finest level at a place; -1 if
@@ -72,7 +78,9 @@ class TreeLeaves {
   /// The number of the tree that contains a place.
   [[nodiscard]] std::int64_t treeAt(const Place& at) const;
 
+  /// Whether a tree has leaves in this block that are not ghosts.
   [[nodiscard]] bool hasTree(std::int64_t tree) const { return roots_.count(tree) != 0; }
+  /// The place `width` cells away in a direction.
   static Place beside(const Place& at, const Direction& direction, std::int64_t width) {
     Place place = at;
     for (std::size_t a = 0; a < 3; ++a) place[a] += direction[a] * width;

@@ -43,6 +43,7 @@ class UnionFind {
   };
 
  public:
+  /// Each of `size` elements is a set of its own.
   explicit UnionFind(std::size_t size) : parent_(size) {
     for (std::size_t i = 0; i < size; ++i) parent_[i] = static_cast<Index>(i);
   }
@@ -64,6 +65,7 @@ class UnionFind {
 
   /// Unites the sets of two elements. @return whether they were in different sets
   bool unite(Index a, Index b) { return unite(parent_.data(), a, b); }
+  /// @overload
   __attribute__((always_inline)) static bool unite(Index* parent, Index a, Index b) {
     return uniteFrom(0, parent, a, b) == Outcome::Joined;
   }
@@ -105,6 +107,7 @@ class UnionFind {
     return false;
   }
 
+  /// Two elements to unite.
   using Edge = std::pair<Index, Index>;
   /// Unites the ends of all edges. If `parallelFor` uses several threads, each first processes the
   /// edges within its own range of elements, without atomic operations; most edges in the order of

@@ -63,9 +63,10 @@ struct ExchangeOptions {
   DetectorOptions detection;
   /// The size in bytes at which the batch for a destination rank is sent. Default: 65536.
   std::size_t batchBytes = 64 << 10;
-  /// The age in microseconds, times the number of ranks with an open batch, at which a batch is
-  /// sent although it is smaller than `batchBytes`. So a busy rank sends at most one batch per hold
-  /// time. Asynchronous holds the first batches after an idle turn for a shorter time. Default: 5.
+  /// The time in microseconds after which a batch is sent although it is smaller than `batchBytes`,
+  /// multiplied by the number of ranks with an open batch. So a busy rank sends at most one batch
+  /// per hold time. The schedule Asynchronous holds the first batches after an idle turn for a
+  /// shorter time. Default: 5.
   double holdTime = 5;
   /// The limit in bytes of unfinished sends. Above it, a rank receives but makes no calls. A single
   /// call may exceed the limit. Default: 256 MiB.

@@ -21,6 +21,7 @@ namespace tributary {
 /// call. Local; not thread-safe.
 class Mailbox {
  public:
+  /// The mailbox of a block of this rank, for schedules.
   Mailbox(detail::Queues& queues, BlockId block)
       : queues_(queues), inbox_(queues.inbox(block)), block_(block) {}
 

@@ -37,6 +37,7 @@ struct FeatureReach {
 
   /// Adds a box, unless it is empty or has coordinates that are no numbers.
   void add(const Box& box);
+  /// Whether a place is in one of the boxes.
   [[nodiscard]] bool contains(const std::array<double, 3>& place) const;
 };
 

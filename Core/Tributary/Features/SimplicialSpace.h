@@ -67,8 +67,10 @@ class SimplicialSpace {
                               const std::uint8_t* flags, const Visit& visit) const = 0;
 
  protected:
+  /// @param axes  see axes()
   SimplicialSpace(Assignment assignment, int dimension, const std::array<int, 3>& axes)
       : assignment_(std::move(assignment)), dimension_(dimension), axes_(axes) {}
+  /// Sets the number of points of each block.
   void setPoints(std::vector<std::int64_t> count) { pointCount_ = std::move(count); }
 
   /// Collective. Overwrites the values of points that a lower block shares by those of the lowest

@@ -90,6 +90,7 @@ class Channels {
   Channels(Transport& transport, Session session, std::vector<Neighbor> neighbors,
            const ChannelOptions& options, bool ahead = true);
 
+  /// The neighbors of the constructor, in the same order.
   [[nodiscard]] const std::vector<Neighbor>& neighbors() const { return neighbors_; }
 
   /// Enters synchronous mode: put() and get() alternate, and get() waits for the values of the same
@@ -100,6 +101,7 @@ class Channels {
   /// leave synchronous mode after the same number of turns. Throws Error if constructed without
   /// `ahead`.
   void switchAsync();
+  /// Whether the channels are in synchronous mode.
   [[nodiscard]] bool synchronous() const { return synchronous_; }
 
   /// The buffer to which the caller writes all values for a neighbor before put(). Its previous

@@ -26,6 +26,7 @@ class ExactSum {
     for (std::size_t i = 0; i < Size; ++i) parts_[i] = values[i];
   }
 
+  /// Adds a value without rounding.
   void add(double value) {
     if (!std::isfinite(value)) {
       ++parts_[Digits + (std::isnan(value) ? 0 : value > 0 ? 1 : 2)];
@@ -48,8 +49,10 @@ class ExactSum {
     }
   }
 
+  /// The integers that represent the sum; they can be summed over ranks.
   const std::array<std::int64_t, Size>& parts() const { return parts_; }
 
+  /// The sum, rounded once.
   double value() const {
     const std::int64_t* special = parts_.data() + Digits;
     if (special[0] > 0 || (special[1] > 0 && special[2] > 0)) {

@@ -37,6 +37,7 @@ class ResidualReduction {
   /// @pre the reduction has ended; the same on all ranks
   [[nodiscard]] Part result() const;
 
+  /// See Detector::state().
   std::string state() const { return reduce_.state(); }
 
  private:

@@ -57,7 +57,9 @@ class ParametricDistribution : public Distribution {
   /// Throws Error if the number of parameters or a parameter is invalid for the family.
   ParametricDistribution(Family family, std::vector<double> parameters);
 
+  /// The family of distributions.
   Family family() const { return family_; }
+  /// The parameters, in the order of the family.
   const std::vector<double>& parameters() const { return parameters_; }
 
   double density(double x) const override;

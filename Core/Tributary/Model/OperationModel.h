@@ -43,6 +43,7 @@ class OperationModel {
   double draw(Operation operation, std::int64_t layers, std::uint64_t& random) const;
   /// Draws a random duration of a transfer: see MeasuredTimes.
   double drawSwapTransfer(std::uint64_t& random) const;
+  /// @copydoc drawSwapTransfer
   double drawReportTransfer(std::uint64_t& random) const;
   /// The factor for the durations of the operations of a thread: the measured pace if `setting` has
   /// the measured numbers of subregions and threads and the same communicating thread; else 1.

@@ -34,6 +34,7 @@ enum class Operation {
   MasterResidual,   ///< (m) compute the global residual, by the master rank
   MasterHalo        ///< (n) receive values of a subregion and send its halo values, likewise
 };
+/// The number of operations.
 constexpr std::size_t Operations = 14;
 
 /// The name of an operation, for instance "CopySideHalo".

@@ -64,6 +64,7 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured);
 /// Write and read the same text as a file. Local. Throw Error if the file cannot be written or
 /// read.
 void saveTimings(const std::string& path, const MeasuredTimes& measured);
+/// Reads a file that saveTimings() has written. Throws Error if it is malformed or cannot be read.
 [[nodiscard]] MeasuredTimes loadTimings(const std::string& path);
 
 }  // namespace tributary

@@ -30,8 +30,9 @@ struct Expectation {
   double otherRate = 0;          ///< Of the other threads; NaN without other threads.
 };
 
-/// The relative error of an expectation: (expected - measured) / measured seconds. Throws Error if
-/// the measured seconds are not positive.
+/// The relative error of the expected time: (expected.seconds - measuredSeconds) / measuredSeconds.
+/// It is negative if the run took longer than expected. Throws Error if measuredSeconds is not
+/// positive.
 [[nodiscard]] double howFarOff(const Expectation& expected, double measuredSeconds);
 
 /// Recommends a swap period and a work share, which are chosen by eye in E. J. Jensen, E. Coleman,

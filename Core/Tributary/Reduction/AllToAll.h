@@ -92,6 +92,7 @@ class AllToAll : public detail::ReductionMachine {
 /// at no additional cost.
 [[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                                           ErrorCollector& errors);
+/// @overload
 [[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                                           KValues kValues, ErrorCollector& errors);
 

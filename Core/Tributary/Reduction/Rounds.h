@@ -22,6 +22,7 @@ constexpr int DefaultK = 4;
 struct Interval {
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  /// The number of values; 0 if `end` is not above `begin`.
   [[nodiscard]] std::int64_t size() const { return end > begin ? end - begin : 0; }
   [[nodiscard]] bool empty() const { return end <= begin; }
 };
@@ -55,6 +56,7 @@ class Rounds {
   std::int64_t blocks() const { return blocks_; }
   /// The number of rounds.
   int count() const { return static_cast<int>(kValues_.size()); }
+  /// The k-value of each round.
   const KValues& kValues() const { return kValues_; }
   /// Whether all blocks are in one group at the end.
   [[nodiscard]] bool isFull() const { return span(count()) >= blocks_; }

@@ -21,6 +21,7 @@ struct CellRange {
   }
   /// Number of cells.
   std::int64_t cells() const { return along(0) * along(1) * along(2); }
+  /// Whether there are no cells.
   bool empty() const { return cells() == 0; }
 };
 

@@ -19,6 +19,7 @@ struct ConvectionDiffusionRow;
 
 /// The boundary condition at a side of the whole grid.
 struct SideCondition {
+  /// What is prescribed at the side.
   enum class Kind {
     /// No diffusion through the side. Outflow carries the concentration of the cell. Inflow carries
     /// the concentration of the cell in the form a . grad u, and none in the form div (a u).

@@ -42,6 +42,7 @@ struct SiteLattice {
 /// The box may be empty along an axis; the layers are stored nevertheless.
 struct SiteRoom {
   SiteRoom() = default;
+  /// The array of the sites of a box and their halo.
   explicit SiteRoom(const CellRange& box);
 
   /// The place of a site in the array.
@@ -63,6 +64,7 @@ class HaloMessenger {
   /// Local, in the same order on all ranks. @param transport  outlives the object
   explicit HaloMessenger(Transport& transport);
 
+  /// Sends a message without waiting for its receipt.
   void send(int destination, Bytes&& bytes);
   /// Waits for the next message from a rank. Messages of a rank keep their order.
   [[nodiscard]] Bytes receive(int source);
@@ -92,7 +94,9 @@ class SiteHalo {
   /// Local. @param boxes  of all ranks, disjoint  @param all  the whole lattice
   SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all);
 
+  /// The array with the sites of this rank and their halo.
   const SiteRoom& room() const { return room_; }
+  /// The ranks with which sites are exchanged.
   const std::vector<Link>& links() const { return links_; }
 
   /// Fills the halo with the values of the ranks that own its sites.

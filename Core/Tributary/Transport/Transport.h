@@ -68,6 +68,7 @@ class PendingSend {
 
   /// A handle without a send. It is done().
   PendingSend() = default;
+  /// For transports.
   explicit PendingSend(std::shared_ptr<State> state) : state_(std::move(state)) {}
   PendingSend(PendingSend&&) = default;
   PendingSend& operator=(PendingSend&&) = default;
@@ -96,6 +97,7 @@ class PendingReduce {
 
   /// A handle without an operation. It is done().
   PendingReduce() = default;
+  /// For transports.
   explicit PendingReduce(std::shared_ptr<State> state) : state_(std::move(state)) {}
   PendingReduce(PendingReduce&&) = default;
   PendingReduce& operator=(PendingReduce&&) = default;
@@ -237,17 +239,18 @@ class Transport {
   void setInterruption(std::function<bool()> isRequested) {
     interruption_ = std::move(isRequested);
   }
-  /// Whether the work of this rank should end early. Local. Local work of more than some
-  /// milliseconds calls throwIfInterrupted() between pieces; ErrorCollector::agree() looks in any
-  /// case, so that all ranks leave together.
+  /// Whether the work of this rank should end early. Local. Local work that takes more than a few
+  /// milliseconds calls throwIfInterrupted() between pieces. ErrorCollector::agree() always checks
+  /// this function, so all ranks leave together.
   [[nodiscard]] bool isInterrupted() const { return interruption_ && interruption_(); }
 
-  /// Ends the work of all ranks after an error of this rank that the others cannot agree on,
-  /// because they are elsewhere. Local. If supported, functions of other ranks that wait for a
-  /// message or a reduction throw Error. Communication of the transport is undefined afterwards,
-  /// and it must not be destroyed: messages may still arrive in its buffers.
+  /// Ends the work of all ranks after an error of this rank, if the other ranks are in different
+  /// calls and cannot take part in an agreement. Local. If the transport supports it, calls on
+  /// other ranks that wait for a message or a reduction throw Error. Afterwards, communication by
+  /// this transport is undefined. It must not be destroyed, because messages may still arrive in
+  /// its buffers.
   /// @param kind  of the error
-  /// @param why   its text, of which the beginning is sent
+  /// @param why   text of the error; it may be truncated
   virtual void abandon(ErrorKind kind, const char* why) noexcept {
     static_cast<void>(kind);
     static_cast<void>(why);
