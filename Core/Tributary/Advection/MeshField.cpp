@@ -228,15 +228,15 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
             fingerprintOf(transport, pieces[n], blocksPerPiece, dimension, firstBlock[n]));
     }
   });
-  const bool fits = !errors.any() && cache && cache->contents().fits(prints);
+  const bool fits = !errors.any() && cache && cache->contents_->fits(prints);
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(fits)) != 0;
   if (cache && reuse) {
     errors.attempt([&] {
-      topologies = cache->contents().topologies;
+      topologies = cache->contents_->topologies;
       for (std::size_t n = 0; n < pieces.size(); ++n) topologies[n]->renew(pieces[n]);
     });
   } else {
-    if (cache) cache->contents() = {};  // before new memory is allocated
+    if (cache) *cache->contents_ = {};  // before new memory is allocated
     if (!errors.any())
       errors.attempt([&] {
         for (std::size_t n = 0; n < pieces.size(); ++n)
@@ -257,7 +257,7 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
           blocks.push_back(std::make_unique<MeshBlock>(topology, block));
     });
   errors.agree(transport);
-  if (cache) cache->contents() = {std::move(prints), std::move(topologies), reuse};
+  if (cache) *cache->contents_ = {std::move(prints), std::move(topologies), reuse};
   return blocks;
 }
 

@@ -56,11 +56,12 @@ class MeshCache {
   /// Whether the last call of makeMeshBlocks() used what was kept.
   [[nodiscard]] bool reused() const;
 
-  struct Contents;  // private to makeMeshBlocks()
-  /// For makeMeshBlocks() alone.
-  Contents& contents() { return *contents_; }
-
  private:
+  friend std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
+      Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
+      const std::vector<BlockId>& firstBlock, MeshCache* cache);
+
+  struct Contents;
   std::unique_ptr<Contents> contents_;
 };
 

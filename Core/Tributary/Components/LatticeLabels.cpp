@@ -48,7 +48,7 @@ std::size_t LatticeLabels::firstRunAt(std::int64_t row, std::int64_t i) const {
   std::uint64_t left = 0, in = 0, begins = 0;
   for (std::int64_t w = 0; w <= i / 64; ++w) {
     in = mask[w];
-    begins = in & ~(in << 1 | left);
+    begins = detail::runBegins(in, left);
     if (starts) begins |= in & starts[w];
     left = in >> 63;
     const std::uint64_t before = w < i / 64 ? ~std::uint64_t(0) : bit - 1;

@@ -337,11 +337,12 @@ int checkAxes(const GridAxes& axes, std::array<int, 3>& used) {
   return dimension;
 }
 
+/// @param blocks  the number of blocks that must have an extent
 void checkExtents(const GridAxes& axes, const std::vector<GridExtent>& extents,
                   std::int64_t blocks) {
   if (extents.size() != index(blocks)) {
-    throw Error("grid: extents of " + std::to_string(extents.size()) + " blocks given for " +
-                std::to_string(blocks) + " local blocks");
+    throw Error("grid: " + std::to_string(extents.size()) + " extents given for " +
+                std::to_string(blocks) + " blocks; pass the extent of each block of this rank");
   }
   for (const GridExtent& e : extents) {
     for (std::size_t a = 0; a < 3; ++a) {

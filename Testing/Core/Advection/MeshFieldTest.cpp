@@ -276,13 +276,13 @@ TEST(MeshPromise, HoldsForCopiesOfPointsInAPiece) {
 TEST(MeshPromise, HoldsForSheetsThatBranch) {
   // A plane and, standing on each of its grid lines x = const, another: up to four quads at an
   // edge.
-  constexpr int n = 12;
+  constexpr int N = 12;
   WholeMesh sheets;
   const auto add = [&](const std::function<Vector(double, double)>& at, int rows) {
     WholeMesh sheet;
-    for (int j = 0; j <= n; ++j)
-      for (int i = 0; i <= rows; ++i) sheet.points.push_back(at(2.0 * i / n, -1 + 2.0 * j / n));
-    for (int j = 0; j < n; ++j)
+    for (int j = 0; j <= N; ++j)
+      for (int i = 0; i <= rows; ++i) sheet.points.push_back(at(2.0 * i / N, -1 + 2.0 * j / N));
+    for (int j = 0; j < N; ++j)
       for (int i = 0; i < rows; ++i) {
         const std::int64_t a = j * (rows + 1) + i, b = a + rows + 1;
         sheet.cells.push_back({a, a + 1, b + 1, b});
@@ -290,9 +290,9 @@ TEST(MeshPromise, HoldsForSheetsThatBranch) {
       }
     append(sheets, sheet);
   };
-  add([](double u, double v) { return Vector{u - 1, v, 0}; }, n);
-  for (int line = 0; line <= n; ++line)
-    add([&](double u, double v) { return Vector{-1 + 2.0 * line / n, v, line % 2 ? u : -u}; }, 3);
+  add([](double u, double v) { return Vector{u - 1, v, 0}; }, N);
+  for (int line = 0; line <= N; ++line)
+    add([&](double u, double v) { return Vector{-1 + 2.0 * line / N, v, line % 2 ? u : -u}; }, 3);
   MeshSetup setup;
   setup.mesh = sheets;
   setup.dimension = 2;
@@ -330,12 +330,12 @@ TEST(MeshPromise, HoldsForSheetsThatBranch) {
 
 TEST(MeshLinks, FacesAreCountedOverAllRanks) {
   // Face f has 1 + f % 4 sides, dealt to the ranks at random; only those with two are linked.
-  constexpr std::uint64_t faces = 400;
+  constexpr std::uint64_t Faces = 400;
   for (std::uint64_t deal = 0; deal < 5; ++deal) {
     std::vector<std::uint64_t> points;
     std::vector<FaceSide> sides;
     std::size_t here = 0;
-    for (std::uint64_t f = 0; f < faces; ++f) {
+    for (std::uint64_t f = 0; f < Faces; ++f) {
       bool any = false;
       for (std::uint64_t side = 0; side < 1 + f % 4; ++side) {
         const auto random = mix(deal * 100000 + f * 10 + side);
@@ -357,7 +357,7 @@ TEST(MeshLinks, FacesAreCountedOverAllRanks) {
     // A point is shared if its face has sides on two ranks.
     for (const std::uint64_t point : points) {
       std::set<std::uint64_t> owners;
-      for (std::uint64_t f = 0; f < faces; ++f)
+      for (std::uint64_t f = 0; f < Faces; ++f)
         for (std::uint64_t i = 0; i < 3; ++i)
           if (pointHash(std::int64_t(3 * f + i)) == point)
             for (std::uint64_t side = 0; side < 1 + f % 4; ++side)
@@ -513,12 +513,12 @@ TEST(MeshField, EverySeedHasOneBestCell) {
 
 TEST(MeshField, SurfacesAreWalkedThroughTheirEdges) {
   WholeMesh sheet;
-  constexpr int n = 12;
-  for (int j = 0; j <= n; ++j)
-    for (int i = 0; i <= n; ++i) sheet.points.push_back({-1 + 2.0 * i / n, -1 + 2.0 * j / n, 0.25});
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i) {
-      const std::int64_t a = j * (n + 1) + i, b = a + 1, c = a + n + 2, d = a + n + 1;
+  constexpr int N = 12;
+  for (int j = 0; j <= N; ++j)
+    for (int i = 0; i <= N; ++i) sheet.points.push_back({-1 + 2.0 * i / N, -1 + 2.0 * j / N, 0.25});
+  for (int j = 0; j < N; ++j)
+    for (int i = 0; i < N; ++i) {
+      const std::int64_t a = j * (N + 1) + i, b = a + 1, c = a + N + 2, d = a + N + 1;
       if (i % 3 == 0) {
         sheet.cells.insert(sheet.cells.end(), {{a, b, c}, {a, c, d}});
         sheet.types.insert(sheet.types.end(), {5, 5});
@@ -553,16 +553,16 @@ TEST(MeshField, SurfacesAreWalkedThroughTheirEdges) {
 
 TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
   WholeMesh cylinder;  // about the z axis, radius 1, open at the ends
-  constexpr int around = 40, along = 10;
-  for (int k = 0; k <= along; ++k)
-    for (int i = 0; i < around; ++i) {
-      const double angle = 2 * 3.14159265358979 * i / around;
+  constexpr int Around = 40, Along = 10;
+  for (int k = 0; k <= Along; ++k)
+    for (int i = 0; i < Around; ++i) {
+      const double angle = 2 * 3.14159265358979 * i / Around;
       cylinder.points.push_back({std::cos(angle), std::sin(angle), 0.2 * k});
     }
-  for (int k = 0; k < along; ++k)
-    for (int i = 0; i < around; ++i) {
-      const std::int64_t a = k * around + i, b = k * around + (i + 1) % around;
-      cylinder.cells.push_back({a, b, b + around, a + around});
+  for (int k = 0; k < Along; ++k)
+    for (int i = 0; i < Around; ++i) {
+      const std::int64_t a = k * Around + i, b = k * Around + (i + 1) % Around;
+      cylinder.cells.push_back({a, b, b + Around, a + Around});
       cylinder.types.push_back(9);
     }
   MeshSetup setup;
@@ -590,7 +590,7 @@ TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
       EXPECT_EQ(line.reason, Reason::OutOfLength) << outward;  // more than once around
       for (const auto& p : line.points) {
         EXPECT_LE(std::hypot(p[0], p[1]), 1 + 1e-6) << outward;
-        EXPECT_GE(std::hypot(p[0], p[1]), std::cos(3.14159265358979 / around) - 1e-6) << outward;
+        EXPECT_GE(std::hypot(p[0], p[1]), std::cos(3.14159265358979 / Around) - 1e-6) << outward;
       }
     }
     setup.pieces = world().size() + 1;

@@ -43,21 +43,21 @@ MigratingParticle sample(int stage, Status status) {
 }
 
 TEST(ParticleMessage, CarriesWhatTheNextEvaluationsRead) {
-  constexpr int stages = 6;
-  for (int stage = 0; stage <= stages; ++stage)
+  constexpr int Stages = 6;
+  for (int stage = 0; stage <= Stages; ++stage)
     for (const Status status : {Status::Active, Status::Seeking}) {
       const MigratingParticle sent = sample(stage, status);
       Bytes bytes;
-      writeMigratingParticle(bytes, sent, stages);
-      writeMigratingParticle(bytes, sent, stages);
+      writeMigratingParticle(bytes, sent, Stages);
+      writeMigratingParticle(bytes, sent, Stages);
       Reader reader(bytes);
-      static_cast<void>(readMigratingParticle(reader, stages));  // the second one begins at its end
-      const MigratingParticle got = readMigratingParticle(reader, stages);
+      static_cast<void>(readMigratingParticle(reader, Stages));  // the second one begins at its end
+      const MigratingParticle got = readMigratingParticle(reader, Stages);
       EXPECT_TRUE(reader.atEnd());
       const Particle &a = sent.particle, &b = got.particle;
       EXPECT_EQ(std::memcmp(a.x, b.x, 24), 0);
       EXPECT_EQ(std::memcmp(a.target, b.target, 24), 0);
-      for (int s = 0; s < stage && stage < stages; ++s)
+      for (int s = 0; s < stage && stage < Stages; ++s)
         EXPECT_EQ(std::memcmp(a.k[s], b.k[s], 24), 0);
       EXPECT_EQ(std::make_tuple(a.h, a.next, a.minimum, a.maximum, a.cellLength, a.speed, a.time,
                                 a.length, a.line, a.cell, a.steps, a.crossings, a.face, a.stage,

@@ -232,30 +232,30 @@ TEST(StructuredField, AHiddenCellIsAHole) {
 /// @param extraSteps  of a call; calls follow each other until no particle is left
 std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Integrator integrator,
                                     std::int64_t extraSteps) {
-  constexpr int n = 12;
+  constexpr int N = 12;
   const StructuredGrid* keep;
   StructuredGrid grid;
   for (GridAxis& axis : grid.axes) {
-    axis.cells = n - 1;
-    axis.spacing = 2.0 / (n - 1);
+    axis.cells = N - 1;
+    axis.spacing = 2.0 / (N - 1);
     axis.inverse = 1 / axis.spacing;
     axis.origin = -1;
   }
-  grid.setParts({{{0, 0, 0}, {n - 1, n - 1, n - 1}, 0}});
+  grid.setParts({{{0, 0, 0}, {N - 1, N - 1, N - 1}, 0}});
   keep = &grid;
   std::vector<double> doubles;
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i)
+  for (int k = 0; k < N; ++k)
+    for (int j = 0; j < N; ++j)
+      for (int i = 0; i < N; ++i)
         for (const double v : abc({0.5 * i, 0.5 * j, 0.5 * k})) doubles.push_back(v);
   const std::vector<float> floats(doubles.begin(), doubles.end());
   StructuredView view;
   view.grid = keep;
-  view.count = {n - 1, n - 1, n - 1};
-  view.stride = view.cellStride = {1, n, n * n};
+  view.count = {N - 1, N - 1, N - 1};
+  view.stride = view.cellStride = {1, N, N * N};
   view.velocity = isDouble ? static_cast<const void*>(doubles.data()) : floats.data();
   view.isDouble = isDouble;
-  view.plainTuples = n * n * n - 2 - n - n * n;
+  view.plainTuples = N * N * N - 2 - N - N * N;
   view.cellLength = 0.3;
   std::vector<Particle> particles(101);
   for (std::size_t i = 0; i < particles.size(); ++i) {

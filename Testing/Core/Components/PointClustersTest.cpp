@@ -10,6 +10,7 @@
 #include "Support/Assignments.h"
 #include "Support/Effort.h"
 #include "Support/World.h"
+#include "Tributary/Base/Index.h"
 
 namespace tributary {
 namespace {
@@ -18,10 +19,6 @@ using testing::mix;
 using testing::onRanks;
 using testing::Sanitized;
 using testing::spread;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 using Points = std::vector<std::vector<LoosePoint>>;
 

@@ -12,6 +12,7 @@
 #include "Support/Assignments.h"
 #include "Support/Effort.h"
 #include "Support/World.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Components/SharedPoints.h"
@@ -26,10 +27,6 @@ using testing::spread;
 using testing::underAdversaries;
 
 constexpr std::size_t Values = 2;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 auto asTuple(const RegionFacts& f) {
   return std::make_tuple(f.key, f.cells, f.measure, f.moment, f.lo, f.hi);

@@ -19,6 +19,7 @@
 #include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Features/FeatureOverlap.h"
@@ -35,10 +36,6 @@ using testing::Sanitized;
 using testing::underAdversaries;
 
 using Place = std::array<double, 3>;
-
-std::size_t index(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Of all ranks, in the order of ranks.
 template <class T>

@@ -306,10 +306,8 @@ void MeshBlock::find(const double point[3], CellMatch& best) const {
   };
   topology_->bins(number_).near(point, topology_->boxesOfCells(), [&](std::int32_t cell) {
     const auto number = topology_->recordOf(cell).load(std::memory_order_relaxed);
-    if (number >= 0) {  // records of several cells are under way from memory at once
-      const auto* record = reinterpret_cast<const std::byte*>(&recordAt(number));
-      for (std::size_t b = 0; b < sizeof(CellRecord); b += 64) __builtin_prefetch(record + b);
-    }
+    // Records of several cells are under way from memory at once.
+    if (number >= 0) prefetchRecord(recordAt(number), sizeof(CellRecord));
     cells[count++] = cell;
     if (count == cells.size()) matchAll();
   });

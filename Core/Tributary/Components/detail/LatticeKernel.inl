@@ -38,7 +38,7 @@ class RowWords {
     if constexpr (Valued)
       starts = starts_[w];
     else
-      starts = in & ~shifted;
+      starts = runBegins(in, carry);
   }
 
   Word in = 0;       ///< Elements in the mask.

@@ -5,9 +5,18 @@
 
 namespace tributary::detail {
 
+/// The elements of a word of a mask at which runs begin, if all elements that follow one another
+/// are of one run. Inlined into each kernel, so that the linker cannot use code for a newer
+/// processor.
+/// @param left  1 if the last element of the word before is in the mask, otherwise 0
+__attribute__((always_inline)) inline std::uint64_t runBegins(std::uint64_t in,
+                                                              std::uint64_t left) {
+  return in & ~(in << 1 | left);
+}
+
 /// Calls `visit(begin, end)` for the runs of a row of a mask, or for their parts in the elements
 /// [from, to), in ascending order. The kernels of all instruction sets include it: it calls no
-/// function but `visit`.
+/// function but `visit` that is not inlined.
 /// @param starts  first elements of runs; null if all elements that follow one another in the mask
 ///                are of one run
 template <class Visit>
@@ -21,7 +30,7 @@ void visitRowRuns(const std::uint64_t* mask, const std::uint64_t* starts, std::i
     if (at < from) in &= All << (from - at);
     if (to - at < 64) in &= ~(All << (to - at));
     const std::uint64_t shifted = in << 1 | left;
-    std::uint64_t begins = in & ~shifted;
+    std::uint64_t begins = runBegins(in, left);
     if (starts) begins |= in & starts[w];
     std::uint64_t ends = shifted & (~in | begins);
     // The run that goes on and those that begin here end in the same order.

@@ -48,6 +48,14 @@ struct alignas(32) CellRecord {
 };
 static_assert(sizeof(CellRecord) == 160, "records are laid out in units of 32 bytes");
 
+/// Begins to load the first `bytes` bytes of a record. Inlined into each kernel, so that the linker
+/// cannot use code for a newer processor.
+__attribute__((always_inline)) inline void prefetchRecord(const CellRecord& record,
+                                                          std::size_t bytes) {
+  const auto* const first = reinterpret_cast<const std::byte*>(&record);
+  for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(first + b);
+}
+
 /// The cell beyond a face.
 struct Neighbor {
   BlockId block = -1;      ///< Below 0: there is no cell.

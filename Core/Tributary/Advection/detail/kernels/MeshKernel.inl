@@ -70,10 +70,9 @@ class Walk {
 
   void prefetch(std::int32_t cell) const {
     // The largest record of a cell that BoxPack takes, or of a tetrahedron.
-    constexpr std::size_t bytes =
+    constexpr std::size_t LargestRecord =
         sizeof(CellRecord) + 4 * (Packs ? 8 * (sizeof(Real) + sizeof(double)) : 4 * sizeof(Real));
-    const auto* record = reinterpret_cast<const char*>(&view_.record(cell));
-    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(record + b);
+    prefetchRecord(view_.record(cell), LargestRecord);
   }
 
   TRIBUTARY_INLINE void enqueue(Walker walker) { queue_[tail_++ % Lanes] = walker; }
