@@ -69,7 +69,7 @@ void addExchange(CLI::App& command, bench::ExchangeComparisonOptions& options) {
   command
       .add_option("--diy-hold-time", options.diy.holdTime,
                   "DIY: maximum hold time in microseconds, rounded up to milliseconds")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0., 1e12))
       ->capture_default_str();
   command.add_flag("--diy-fine", options.diy.fine, "DIY: send after every enqueue");
   addJson(command, options.json);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Doxygen documents the public API of Core without a complaint: classes, functions, types and constants have a comment,
+# Doxygen documents the public API of Core without a complaint: classes, functions, types and constants of namespaces have a comment,
 # every parameter that a comment names exists, and references resolve. Without a comment of their own may be:
 #  - data members, which the comment of their class may describe;
 #  - overrides, operators, and constructors and assignments that move;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the shell commands in the pages name exists: presets, folders of builds, targets, tests, scripts and their
-options, options of CMake, subcommands and options of tributary-bench. Nothing is run.
+options, options of CMake, subcommands of tributary-bench, and options that one of its subcommands has. Nothing is run.
 
     python3 Testing/Docs/Commands.py    # fails with a list of what does not exist
 
@@ -72,6 +72,15 @@ class Names:
         self.bench_options = set(re.findall(r'"(--[a-z-]+)', bench))
 
 
+def has_option(script, option):
+    """Whether a script, or a Python module beside it, reads an option."""
+    if not script.endswith(".py"):
+        return re.search(option + r"(?![\w-])", read(script))
+    folder = os.path.dirname(script)
+    beside = files(lambda name: name.endswith(".py"))
+    return any(f'"{option}"' in read(path) for path in beside if os.path.dirname(path) == folder)
+
+
 def missing(command, names):
     """What a command names that does not exist, and the number of names that were compared."""
     wrong, count = [], 0
@@ -99,7 +108,7 @@ def missing(command, names):
         exists = os.path.isfile(os.path.join(ROOT, script))
         expect(exists, f"no {script}")
         for option in re.findall(r"(?<=\s)--[a-z-]+", rest) if exists else ():
-            expect(re.search(option + r"(?![\w-])", read(script)), f"{script} has no option {option}")
+            expect(has_option(script, option), f"{script} has no option {option}")
     bench = re.search(r"\btributary-bench ([a-z]\w*)(.*)", command)
     if bench:
         expect(bench.group(1) in names.subcommands, f"tributary-bench has no {bench.group(1)}")

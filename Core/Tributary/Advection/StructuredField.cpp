@@ -237,15 +237,16 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
   std::vector<PieceDescription> described;
   allgatherRead(transport, std::move(description), errors,
                 [&](Reader& reader, int) { described.push_back(readPiece(reader)); });
-  errors.attempt([&] {
-    grids = assembleGrids(described);
-    for (const auto& piece : pieces) {
-      const auto grid = grids.find(piece.grid);
-      if (grid == grids.end()) refuseMessage("unknown grid " + std::to_string(piece.grid));
-      placed.push_back(place(piece, grid->second));
-    }
-    mine = cutPieces(placed, blocksPerPiece, firstBlock);
-  });
+  if (!errors.any())
+    errors.attempt([&] {
+      grids = assembleGrids(described);
+      for (const auto& piece : pieces) {
+        const auto grid = grids.find(piece.grid);
+        if (grid == grids.end()) refuseMessage("unknown grid " + std::to_string(piece.grid));
+        placed.push_back(place(piece, grid->second));
+      }
+      mine = cutPieces(placed, blocksPerPiece, firstBlock);
+    });
   errors.agree(transport);
 
   const std::vector<PartOfGrid> all = allgatherv(transport, mine);

@@ -75,7 +75,14 @@ void ErrorCollector::agree(Transport& transport) const {
   ErrorCollector onTheWay;
   const auto root = static_cast<int>(lowest % size);
   Bytes mine;
-  if (root == transport.rank()) onTheWay.attempt([&] { mine = packed(report_); });
+  if (root == transport.rank() && !onTheWay.attempt([&] { mine = packed(report_); })) {
+    ErrorReport brief;
+    brief.kind = report_.kind;
+    onTheWay.attempt([&] {
+      brief.text = "an error whose text does not fit into memory";
+      mine = packed(brief);
+    });
+  }
   const Bytes reason = broadcastBytes(transport, std::move(mine), root, onTheWay);
   ErrorReport report = report_;
   if (root != transport.rank()) onTheWay.attempt([&] { report = unpacked(reason); });

@@ -197,11 +197,8 @@ std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine, ErrorCollect
     });
   }
   post.waitSent();
-  const bool isWhole = errors.attempt([&] {
-    held.resize(static_cast<std::size_t>(size));
-    std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
-  });
-  if (!isWhole) held.clear();
+  if (errors.any()) return {};
+  std::rotate(held.begin(), held.begin() + (size - rank) % size, held.end());
   return held;
 }
 

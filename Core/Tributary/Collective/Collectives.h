@@ -19,14 +19,14 @@
 /// the transport. All ranks must call them in the same order. If a rank has no memory for a
 /// message or the result, or a message is malformed, all ranks throw Error.
 ///
-/// The overloads with an ErrorCollector do not throw these errors. They note them in it, and return
-/// empty buffers, or no buffers at all, on ranks with an error. The caller must call
-/// ErrorCollector::agree() later.
+/// The overloads with an ErrorCollector do not throw these errors. They note them in it, and on
+/// ranks with an error what they return must not be used; functions that gather return nothing
+/// there. The caller must call ErrorCollector::agree() later.
 ///
 /// Ranks cannot agree on errors of the communication itself: an MpiError, and std::bad_alloc if
-/// there is no memory for the state of a send or for the values of a reduction, which are small.
-/// These are thrown on one rank, and others may wait for it: the caller must end the work with
-/// Transport::abandon().
+/// there is no memory for the state of a send or a receipt or for the values of a reduction, which
+/// are small. These are thrown on one rank, and others may wait for it: the caller must end the
+/// work with Transport::abandon().
 namespace tributary {
 
 /// Blocks until all ranks have called it.
@@ -73,6 +73,7 @@ void barrier(Transport& transport);
 template <class Read>
 void allgatherRead(Transport& transport, Bytes mine, ErrorCollector& errors, Read&& read) {
   const std::vector<Bytes> all = allgatherBytes(transport, std::move(mine), errors);
+  if (errors.any()) return;
   errors.attempt([&] {
     for (std::size_t rank = 0; rank < all.size(); ++rank)
       for (Reader reader(all[rank]); !reader.atEnd();) read(reader, static_cast<int>(rank));

@@ -259,10 +259,6 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank)
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                             ErrorCollector& errors) {
-  if (transport.size() == 1 && toEachRank.size() <= 1) {
-    errors.attempt([&] { toEachRank.resize(1); });
-    return toEachRank;
-  }
   return allToAll(transport, std::move(toEachRank), AllToAll::defaultKValues(transport.size()),
                   errors);
 }
@@ -274,6 +270,10 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
                             ErrorCollector& errors) {
+  if (transport.size() == 1 && toEachRank.size() <= 1) {  // no k-value is needed
+    errors.attempt([&] { toEachRank.resize(1); });
+    return toEachRank;
+  }
   const auto ranks = static_cast<std::size_t>(transport.size());
   std::vector<std::vector<Parcel>> parcels;
   std::vector<Bytes> fromEachRank;

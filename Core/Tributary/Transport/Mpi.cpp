@@ -235,8 +235,6 @@ class MpiTransport : public RealTimeTransport {
 
   void poll() override {
     if (requests_.empty()) return;
-    finished_.resize(requests_.size());
-    statuses_.resize(requests_.size());
     int count = 0;
     const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
                                   finished_.data(), statuses_.data());
@@ -350,10 +348,13 @@ class MpiTransport : public RealTimeTransport {
 
   void check(int code, const char* function) const { checkMpi(code, function, rank_); }
 
-  /// Reserves memory for one more request before MPI starts it: afterwards record() cannot fail.
+  /// Reserves memory for one more request before MPI starts it: afterwards neither record() nor
+  /// poll() needs memory.
   void makeRoom() {
     if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 16);
     if (owners_.size() == owners_.capacity()) owners_.reserve(2 * owners_.size() + 16);
+    if (finished_.size() <= requests_.size()) finished_.resize(requests_.capacity());
+    if (statuses_.size() <= requests_.size()) statuses_.resize(requests_.capacity());
   }
   /// @pre makeRoom()
   void record(MPI_Request request, Owner&& owner) noexcept {
@@ -529,9 +530,9 @@ class MpiTransport : public RealTimeTransport {
   std::size_t largestPart_;
   MpiTags tags_;
   std::vector<MPI_Request> requests_;
-  std::vector<Owner> owners_;  // of requests_, one each
-  std::vector<int> finished_;
-  std::vector<MPI_Status> statuses_;  // of finished_
+  std::vector<Owner> owners_;         // of requests_, one each
+  std::vector<int> finished_;         // room for requests_
+  std::vector<MPI_Status> statuses_;  // likewise
   MpiLedger ledger_;
   std::optional<MpiArrivals> arrivals_;
 };

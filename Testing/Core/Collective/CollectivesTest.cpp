@@ -66,9 +66,15 @@ TEST(Collectives, AnotherNumberOfValuesIsAnErrorOnAllRanks) {
   });
 }
 
+std::vector<Bytes> allToAllInOneRound(Transport& transport, std::vector<Bytes> toEachRank,
+                                      ErrorCollector& errors) {
+  return allToAll(transport, std::move(toEachRank), KValues{transport.size()}, errors);
+}
+
 TEST(Collectives, ARankThatPassesNoBuffersSendsNothing) {
   everywhere([](Transport& t) {
-    for (const ByteExchange exchange : {ByteExchange(exchangeBytes), ByteExchange(allToAll)}) {
+    for (const ByteExchange exchange :
+         {ByteExchange(exchangeBytes), ByteExchange(allToAll), ByteExchange(allToAllInOneRound)}) {
       std::vector<Bytes> toEachRank;
       if (t.rank() % 2 == 1)
         for (int to = 0; to < t.size(); ++to)
@@ -83,6 +89,26 @@ TEST(Collectives, ARankThatPassesNoBuffersSendsNothing) {
         if (from % 2 == 1) {
           EXPECT_EQ(Reader(bytes).value<int>(), 100 * from + t.rank());
         }
+      }
+    }
+  });
+}
+
+TEST(Collectives, ARankThatPassesAWrongNumberOfBuffersIsAnErrorOnAllRanks) {
+  everywhere([](Transport& t) {
+    for (int wrong = 0; wrong < t.size(); ++wrong) {
+      const bool isWrong = t.rank() == wrong;
+      std::vector<Bytes> toEachRank(static_cast<std::size_t>(t.size() + (isWrong ? 1 : 0)));
+      for (Bytes& bytes : toEachRank) bytes = Writer().value(t.rank()).take();
+      ErrorCollector errors;
+      const std::vector<Bytes> got = exchangeBytes(t, std::move(toEachRank), errors);
+      EXPECT_TRUE(errors.anyKnown());
+      EXPECT_EQ(errors.any(), isWrong);
+      try {
+        errors.agree(t);
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.rank(), wrong);
       }
     }
   });

@@ -78,6 +78,7 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
   const int source = status.MPI_SOURCE;
   if (count > LargestBlockingReceive) {
     Arrival& arrival = addArrival(source, topic, session);
+    reserveRequests(arrival, 1);
     arrival.requests.push_back(MPI_REQUEST_NULL);
     arrival.trailer = true;
     allocate(arrival, static_cast<std::uint64_t>(count));
@@ -121,6 +122,11 @@ MpiArrivals::Arrival& MpiArrivals::addArrival(int source, Topic topic, Session s
   return arrival;
 }
 
+void MpiArrivals::reserveRequests(Arrival& arrival, std::size_t count) {
+  arrival.requests.reserve(count);
+  if (statuses_.size() < count) statuses_.resize(count);
+}
+
 void MpiArrivals::receiveParts(Span<const std::byte> announcement, int source, Topic topic,
                                Session session) {
   const auto lengths = Reader(announcement).value<MessageLengths>();
@@ -130,7 +136,7 @@ void MpiArrivals::receiveParts(Span<const std::byte> announcement, int source, T
                   std::to_string(lengths.tail));
   }
   Arrival& arrival = addArrival(source, topic, session);
-  arrival.requests.reserve(static_cast<std::size_t>(lengths.data / lengths.part) + std::size_t(2));
+  reserveRequests(arrival, static_cast<std::size_t>(lengths.data / lengths.part) + std::size_t(2));
   allocate(arrival, lengths.data + lengths.tail);
   const int tag = tags_.of(topic, session, true);
   const auto receivePart = [&](std::uint64_t offset, std::uint64_t size) {
@@ -178,10 +184,9 @@ bool MpiArrivals::complete(Arrival& arrival) {
   if (arrival.requests.empty()) return true;
   int flag = 0;
   if (arrival.lost.empty()) {
-    statuses_.resize(arrival.requests.size());
     const int code = MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(),
                                  &flag, statuses_.data());
-    check(codeOfRequest(code, {statuses_.data(), statuses_.size()}), "MPI_Testall");
+    check(codeOfRequest(code, {statuses_.data(), arrival.requests.size()}), "MPI_Testall");
   } else {
     flag = 1;
     for (MPI_Request& request : arrival.requests) {

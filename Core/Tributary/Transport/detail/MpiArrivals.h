@@ -57,6 +57,8 @@ class MpiArrivals {
                                                 Topic topic, Session session);
   Arrival& addArrival(int source, Topic topic, Session session);
   void receiveParts(Span<const std::byte> announcement, int source, Topic topic, Session session);
+  /// Also reserves the memory with which complete() tests the requests.
+  void reserveRequests(Arrival& arrival, std::size_t count);
   std::string noMemoryFor(std::uint64_t size, int source) const;
   /// The oldest complete message that no incomplete one of the same source precedes.
   /// @param arriving  set to the bytes of incomplete messages, if nothing is returned
@@ -74,7 +76,7 @@ class MpiArrivals {
   std::vector<std::int64_t> arrivingFrom_;  // how many of arrivals_, by source
   std::vector<std::int64_t> blockedBy_;     // the last scan that met an incomplete one, by source
   std::int64_t scans_ = 0;
-  std::vector<MPI_Status> statuses_;  // of the requests that are tested
+  std::vector<MPI_Status> statuses_;  // of the requests of an arrival
   // For a message that there is no memory for.
   std::array<std::byte, LargestBlockingReceive> spare_;
 };
