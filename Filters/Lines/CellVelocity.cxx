@@ -211,13 +211,15 @@ std::vector<std::vector<double>> averageToPoints(Transport& transport, const Flo
 
   // Points that may coincide with others: all points of meshes if they can meet within this rank,
   // and whatever lies in the box of another rank's piece.
-  const BoxIndex others(boxesOfOthers(transport, flow));
+  const std::vector<Box> boxes = boxesOfOthers(transport, flow);
   const bool onePieceOfGrid = flow.pieces.size() == 1 && flow.meshes.empty();
   std::unordered_map<Position, std::size_t, PositionHash> slots;
   std::vector<SharedPoint> merged;
-  std::vector<std::vector<std::int64_t>> slotOf(flow.pieces.size());
+  std::vector<std::vector<std::int64_t>> slotOf;
   std::vector<SharedPoint*> shared;
   collectively(transport, [&] {
+    const BoxIndex others(boxes);
+    slotOf.resize(flow.pieces.size());
     for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
       slotOf[n].assign(sums[n].size(), -1);
       for (std::size_t i = 0; i < sums[n].size(); ++i) {
@@ -234,8 +236,9 @@ std::vector<std::vector<double>> averageToPoints(Transport& transport, const Flo
   });
   sumAcrossRanks(transport, shared);
 
-  std::vector<std::vector<double>> velocities(flow.pieces.size());
+  std::vector<std::vector<double>> velocities;
   collectively(transport, [&] {
+    velocities.resize(flow.pieces.size());
     for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
       velocities[n].assign(3 * sums[n].size(), 0.0);
       for (std::size_t i = 0; i < sums[n].size(); ++i) {

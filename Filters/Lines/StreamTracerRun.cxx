@@ -187,7 +187,8 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
   std::array<std::unique_ptr<Domain>, 2> domains{std::move(flow.domain),
                                                  cutIntoBlocks(transport, flow, blocksPerRank[1])};
   const std::array<const Domain*, 2> cuts{domains[0].get(), domains[1].get()};
-  const auto settings = traceSettings({cuts.data(), cuts.size()});
+  std::vector<TraceSetting> settings;
+  collectively(transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
   const TraceTuning tuning = tuneTrace(transport, settings, seeds.seeds, options);
   if (context_.agreeOnAbort(tuning.aborted)) return false;
   trials = tuning.trials;
@@ -205,10 +206,13 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
 /// domain if the choice has another number of blocks.
 /// @return false after an abort
 bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options) {
-  PropertyList properties = settings_.properties;
-  properties.add("Seeds", seeds.shares.total);
-  properties.add("Blocks Per Rank", settings_.blocksPerRank);
-  properties.add("Ranks", context_.transport.size());
+  PropertyList properties;
+  collectively(context_.transport, [&] {
+    properties = settings_.properties;
+    properties.add("Seeds", seeds.shares.total);
+    properties.add("Blocks Per Rank", settings_.blocksPerRank);
+    properties.add("Ranks", context_.transport.size());
+  });
   const bool known = state_.choice && state_.choice->properties == properties;
   std::size_t trials = 0;
   // Ranks may differ in Arrivals, and in their last controller.

@@ -415,9 +415,12 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
   const Inputs inputs{transport, assignment, setsOfBlock, links};
   std::unique_ptr<Method> method;
   ErrorCollector errors;
-  if (const std::string error = argumentError(inputs); !error.empty()) errors.note(error);
-  std::vector<std::vector<BlockId>> neighbors(index(assignment.count(transport.rank())));
-  if (!errors.any()) errors.attempt([&] { findNeighbors(inputs, neighbors); });
+  std::vector<std::vector<BlockId>> neighbors;
+  errors.attempt([&] {
+    if (const std::string error = argumentError(inputs); !error.empty()) throw Error(error);
+    neighbors.resize(index(assignment.count(transport.rank())));
+    findNeighbors(inputs, neighbors);
+  });
   Exchange exchange(transport, assignment, std::move(neighbors), options.exchange,
                     [&](BlockId block, Mailbox& mailbox) {
                       method->step(block, mailbox);
@@ -427,7 +430,7 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
   if (errors.any()) exchange.fail(errors.text());
   exchange.run(options.monitor);
   UnionResult result;
-  result.root = method->roots();
+  if (!exchange.aborted()) collectively(transport, [&] { result.root = method->roots(); });
   result.aborted = exchange.aborted();
   result.statistics = exchange.statistics();
   return result;

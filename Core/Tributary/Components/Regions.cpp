@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Assignment.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Shares.h"
@@ -219,10 +222,15 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
   if (transport.size() == 1) {
     std::sort(candidates.begin(), candidates.end());
   } else {
-    const Assignment oneEach(std::vector<std::int64_t>(index(transport.size()), 1));
-    SampleSort<Candidate> sort(transport, oneEach, AllToAll::defaultKValues(transport.size()));
-    std::vector<std::vector<Candidate>> mine(1);
-    mine.front() = std::move(candidates);
+    std::optional<Assignment> oneEach;
+    KValues kValues;
+    std::vector<std::vector<Candidate>> mine;
+    collectively(transport, [&] {
+      oneEach.emplace(std::vector<std::int64_t>(index(transport.size()), 1));
+      kValues = AllToAll::defaultKValues(transport.size());
+      mine.push_back(std::move(candidates));
+    });
+    SampleSort<Candidate> sort(transport, *oneEach, std::move(kValues));
     candidates = std::move(sort.run(std::move(mine)).front());
   }
   std::int64_t next = exclusivePrefix(transport, static_cast<std::int64_t>(candidates.size()));

@@ -147,7 +147,10 @@ bool FeatureGraph::hasMotions(const Row& row) {
 std::vector<FeatureSample> FeatureGraph::moved(const std::vector<FeatureSample>& samples,
                                                double time) const {
   std::vector<FeatureSample> moved;
-  if (options_.motion == FeatureMotion::None) return samples;
+  if (options_.motion == FeatureMotion::None) {
+    collectively(transport_, [&] { moved = samples; });
+    return moved;
+  }
   struct Known {
     std::int64_t count;
     std::array<Motion, Motions> motions;

@@ -362,12 +362,14 @@ HybridJacobi::HybridJacobi(Transport& transport, const LaplaceProblem& problem,
     : transport_(transport), problem_(problem), options_(options) {
   collectively(transport, [&] { checkOptions(); });
   agreeOnOptions();
-  const int masters = hasMaster(options) ? 1 : 0;
-  boxes_.assign(index(masters), CellRange());
-  for (const CellRange& box :
-       cutIntoBoxes(problem.points, dimensionOf(problem.stencil), transport.size() - masters))
-    boxes_.push_back(box);
-  collectively(transport, [&] { makeBlocks(); });
+  collectively(transport, [&] {
+    const int masters = hasMaster(options) ? 1 : 0;
+    boxes_.assign(index(masters), CellRange());
+    for (const CellRange& box :
+         cutIntoBoxes(problem.points, dimensionOf(problem.stencil), transport.size() - masters))
+      boxes_.push_back(box);
+    makeBlocks();
+  });
 }
 
 void HybridJacobi::checkOptions() const {
@@ -557,8 +559,10 @@ HybridJacobi::RoundEnd HybridJacobi::runRound(const HybridJudge& judge, double b
 HybridResult HybridJacobi::run() {
   HybridResult result;
   result.guessResidual = verify();
-  result.times.resize(blocks_.size() + 1);
-  result.coreSeconds.resize(blocks_.size());
+  collectively(transport_, [&] {
+    result.times.resize(blocks_.size() + 1);
+    result.coreSeconds.resize(blocks_.size());
+  });
   const double begin = steadySeconds();
   // Between two swaps the residual may rise and fall. Periods may differ among ranks, but all ranks
   // must judge alike.

@@ -33,9 +33,10 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
                                                      const ConvectionDiffusionTerms& terms,
                                                      FaceFlow faces,
                                                      const ConvectionDiffusionOptions& options)
-    : transport_(transport), options_(options), concentration_(index(box.cells()), 0.0) {
+    : transport_(transport), options_(options) {
   const auto boxes = allgather(transport, box);
   collectively(transport, [&] {
+    concentration_.assign(index(box.cells()), 0.0);
     equation_.emplace(grid, box, terms, std::move(faces));
     checkPartition(boxes, {grid.along(0), grid.along(1), grid.along(2)}, transport.rank(), "cells",
                    "grid");
@@ -78,8 +79,8 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   collectively(transport_, [&] {
     for (const Link& link : links_)
       problem.neighbors.push_back({link.rank, valuesOf(link.gives), valuesOf(link.needs)});
+    problem.iterate = concentration_;
   });
-  problem.iterate = concentration_;
   problem.sweep = [&](const Incoming& incoming, bool measure) {
     receive(concentration_, incoming);
     // An abort does not wait for many sweeps.

@@ -103,6 +103,7 @@ class HarmonicFill::Solver {
   LatticeStencil stencil_;
   SiteHalo halo_;
   std::vector<SiteRun> runs_;
+  std::vector<double> ofRun_;  // a value of each run, for maximumOverRuns()
   std::unique_ptr<MultigridPreconditioner> preconditioner_;
   std::vector<double> values_;    ///< by place, mapped to [0, 1]
   std::vector<double> residual_;  ///< packed: right-hand side minus matrix times values
@@ -150,6 +151,7 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
   halo_.exchange(messenger_, flags.data());
   collectively(transport, [&] {
     runs_ = runsOf(halo_.room(), flags);
+    ofRun_.assign(runs_.size(), 0.0);
     const std::size_t mine = runs_.empty() ? 0 : index(runs_.back().packed + runs_.back().length);
     values_.assign(halo_.room().size, 0.0);
     residual_.assign(mine, 0.0);
@@ -187,12 +189,11 @@ bool HarmonicFill::Solver::sumOverRanks(Span<double> numbers, bool continues) {
 template <class Visit>
 double HarmonicFill::Solver::maximumOverRuns(Visit&& visit) {
   // One value per run: threads write to different places.
-  std::vector<double> each(runs_.size(), 0.0);
   options_.parallelFor(static_cast<Index>(runs_.size()), [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) each[index(r)] = visit(runs_[index(r)]);
+    for (Index r = begin; r < end; ++r) ofRun_[index(r)] = visit(runs_[index(r)]);
   });
   double all = 0;
-  for (const double one : each) all = one > all || std::isnan(one) ? one : all;
+  for (const double one : ofRun_) all = one > all || std::isnan(one) ? one : all;
   return all;
 }
 
@@ -484,9 +485,9 @@ void HarmonicFill::Solver::iterate(const std::function<bool(double)>& monitor,
     for (const SiteHalo::Link& link : halo_.links())
       problem.neighbors.push_back(
           {link.rank, index(link.gives.cells()), index(link.needs.cells())});
+    // A rank without unknown sites has nothing to sweep; the values that it sends do not change.
+    if (!runs_.empty()) problem.iterate = values_;
   });
-  // A rank without unknown sites has nothing to sweep; the values that it sends do not change.
-  if (!runs_.empty()) problem.iterate = values_;
   const auto goesOn = [&] {
     bool continues = true;
     messenger_.errors.attempt([&] { continues = !monitor || monitor(0.95); });
