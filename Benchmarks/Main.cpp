@@ -492,7 +492,9 @@ void addIterations(CLI::App& app, bench::IterationsOptions& options) {
   command->add_option("--cells", options.cells, "Cells per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--threshold", options.threshold, "Threshold of the maximum norm of b - A u")
+  command
+      ->add_option("--residual-threshold", options.residualThreshold,
+                   "Threshold of the maximum norm of b - A u")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
