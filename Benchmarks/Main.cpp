@@ -93,7 +93,7 @@ void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
   command->add_option("--step", options.stepVoxels, "Step length in fast blocks, in voxels")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank (list)")
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -119,7 +119,7 @@ void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
 void addWalks(CLI::App& app, bench::WalksOptions& options) {
   auto* command = app.add_subcommand(
       "walks", "Random walks of small messages between blocks, compared with DIY's two exchanges");
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank (list)")
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -173,7 +173,8 @@ void addTune(CLI::App& app, bench::TuneOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("--blocks", options.blocksPerRank, "Candidate numbers of blocks per rank (list)")
+      ->add_option("--blocks-per-rank", options.blocksPerRank,
+                   "Candidate numbers of blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -201,7 +202,7 @@ void addUnions(CLI::App* command, bench::ComponentsOptions& options) {
                    "union: voxels per axis; 0 for the default of each problem")
       ->check(CLI::Range(0, 512))
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "union: blocks per rank (list)")
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "union: blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -381,7 +382,7 @@ void addReduction(CLI::App& app, bench::ReductionOptions& options) {
       ->delimiter(',')
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank")
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_option("--threads", options.threads, "Threads per rank that combine pixels")
@@ -441,7 +442,7 @@ void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
                    "Edge length of the cube of seeds, relative to the domain")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command->add_option("--blocks", options.blocksPerRank, "Blocks per rank")
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_option("--slow-share", options.slowShare, "Simulated: share of slow ranks")
@@ -492,7 +493,9 @@ void addIterations(CLI::App& app, bench::IterationsOptions& options) {
   command->add_option("--cells", options.cells, "Cells per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--threshold", options.threshold, "Threshold of the maximum norm of b - A u")
+  command
+      ->add_option("--residual-threshold", options.residualThreshold,
+                   "Threshold of the maximum norm of b - A u")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command

@@ -30,11 +30,11 @@ void vtkAsyncSolverAlgorithm::DescribeExecutionProperties(tributary::PropertyLis
 //------------------------------------------------------------------------------
 tributary::SolverSettings vtkAsyncSolverAlgorithm::MakeSolverSettings() const {
   tributary::SolverSettings settings;
-  settings.mode = this->Schedule == ASYNCHRONOUS ? tributary::IterationMode::Asynchronous
-                                                 : tributary::IterationMode::Synchronous;
-  settings.detection = this->ConvergenceDetection == SUPERVISED
-                           ? tributary::ConvergenceDetection::SupervisedTermination
-                           : tributary::ConvergenceDetection::SnapshotReduction;
+  settings.schedule = this->Schedule == ASYNCHRONOUS ? tributary::IterationSchedule::Asynchronous
+                                                     : tributary::IterationSchedule::Synchronous;
+  settings.convergenceDetection = this->ConvergenceDetection == SUPERVISED
+                                      ? tributary::ConvergenceDetection::SupervisedTermination
+                                      : tributary::ConvergenceDetection::SnapshotReduction;
   settings.iterationLimit = this->IterationLimit;
   settings.sweepsPerExchange = this->SweepsPerExchange;
   return settings;

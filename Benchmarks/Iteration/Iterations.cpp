@@ -23,7 +23,7 @@ namespace {
 using tributary::CellGrid;
 using tributary::CellRange;
 using tributary::ConvergenceDetection;
-using tributary::IterationMode;
+using tributary::IterationSchedule;
 using tributary::SendMode;
 using tributary::Transport;
 
@@ -101,8 +101,8 @@ CellRange columnsOf(std::int64_t cells, int rank, int ranks) {
 
 struct Way {
   std::string name;
-  IterationMode mode = IterationMode::Asynchronous;
-  ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
+  IterationSchedule schedule = IterationSchedule::Asynchronous;
+  ConvergenceDetection convergenceDetection = ConvergenceDetection::SnapshotReduction;
   tributary::ChannelOptions channels;
 };
 
@@ -134,10 +134,10 @@ Outcome runOn(Transport& transport, const IterationsOptions& options, const Way&
     }
   }
   tributary::ConvectionDiffusionOptions solver;
-  solver.iteration.mode = way.mode;
-  solver.iteration.detection = way.detection;
+  solver.iteration.schedule = way.schedule;
+  solver.iteration.convergenceDetection = way.convergenceDetection;
   solver.iteration.channels = way.channels;
-  solver.iteration.threshold = options.threshold;
+  solver.iteration.residualThreshold = options.residualThreshold;
   solver.iteration.iterationLimit = 100000000;
   solver.sweepsPerExchange = 1;
   // Simulated times are those of the rank's cells in the paper's problem.
@@ -174,11 +174,11 @@ Outcome runOn(Transport& transport, const IterationsOptions& options, const Way&
   }
   outcome.residual = problem.residual(all);
   // What rounding makes of sums in another order.
-  const double rounding = 1e-10 * options.threshold + 1e-12;
+  const double rounding = 1e-10 * options.residualThreshold + 1e-12;
   if (result.verdict != tributary::Verdict::Converged ||
-      !(outcome.residual <= options.threshold + rounding)) {
+      !(outcome.residual <= options.residualThreshold + rounding)) {
     throw tributary::Error(way.name + " ended with a residual of " +
-                           std::to_string(outcome.residual / options.threshold) +
+                           std::to_string(outcome.residual / options.residualThreshold) +
                            " times the threshold");
   }
   return outcome;
@@ -212,10 +212,11 @@ Outcome simulate(const IterationsOptions& options, const Way& way, int ranks, st
 
 std::vector<Way> waysOf(const IterationsOptions& options) {
   if (options.table == "detection") {
-    return {{"trivial", IterationMode::Trivial, {}, {}},
-            {"synchronous", IterationMode::Synchronous, {}, {}},
-            {"SB96", IterationMode::Asynchronous, ConvergenceDetection::SupervisedTermination, {}},
-            {"SSAR", IterationMode::Asynchronous, ConvergenceDetection::SnapshotReduction, {}}};
+    return {
+        {"trivial", IterationSchedule::Trivial, {}, {}},
+        {"synchronous", IterationSchedule::Synchronous, {}, {}},
+        {"SB96", IterationSchedule::Asynchronous, ConvergenceDetection::SupervisedTermination, {}},
+        {"SSAR", IterationSchedule::Asynchronous, ConvergenceDetection::SnapshotReduction, {}}};
   }
   std::vector<Way> ways;
   for (const SendMode mode : {SendMode::Synchronous, SendMode::Eager}) {
@@ -261,7 +262,7 @@ void addRows(Report& report, const IterationsOptions& options, Transport* transp
     if (options.table == "sends") row["receives"] = ways[w].channels.receives;
     double worst = 0;
     for (const Outcome& outcome : outcomes[w]) worst = std::max(worst, outcome.residual);
-    row["residual / threshold"] = worst / options.threshold;
+    row["residual / threshold"] = worst / options.residualThreshold;
     row["seconds"] = seconds(w);
     row["iterations"] = count(&tributary::IterationStatistics::iterations);
     row["snapshots"] = count(&tributary::IterationStatistics::snapshots);
@@ -283,7 +284,7 @@ void measureIterations(const IterationsOptions& options) {
   }
   Row settings;
   settings["cells"] = options.cells;
-  settings["threshold"] = options.threshold;
+  settings["threshold"] = options.residualThreshold;
   settings["inverse step"] = options.inverseStep;
   settings["repetitions"] = options.repeat;
   if (!options.simulate.empty()) {

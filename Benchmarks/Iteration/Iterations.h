@@ -11,7 +11,7 @@ struct IterationsOptions {
   std::string table = "detection";  ///< or "sends"
   std::vector<int> simulate;        ///< numbers of virtual ranks; none: the ranks of MPI
   std::int64_t cells = 32;          ///< per axis
-  double threshold = 1e-6;          ///< of the largest magnitude of b - A u
+  double residualThreshold = 1e-6;  ///< of the largest magnitude of b - A u
   double inverseStep = 1;           ///< 1 / time step
   std::vector<int> receives{1, 2, 3, 4, 5, 20, 50};  ///< sends: receives started for a neighbor
   std::int64_t paperCells = 185;     ///< simulated: per axis of the problem that times are those of

@@ -177,7 +177,7 @@ ConvectionDiffusionTerms ConvectionDiffusionRun::makeTerms(double inverseStep) c
 ConvectionDiffusionOptions ConvectionDiffusionRun::makeOptions() const {
   ConvectionDiffusionOptions options;
   settings_.solver.apply(options.iteration);
-  options.iteration.threshold = settings_.residualThreshold;
+  options.iteration.residualThreshold = settings_.residualThreshold;
   options.sweepsPerExchange = settings_.solver.sweepsPerExchange;
   options.slabs = settings_.slabs > 0 ? settings_.slabs : static_cast<int>(smpThreads());
   options.parallelFor = smpFor;

@@ -83,7 +83,7 @@ class StreamTracerRun {
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
 
  private:
-  std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
+  [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
   std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered,
                                     std::int64_t& skippedTrees);
   TraceOptions makeOptions(const FlowDomain& flow);

@@ -76,7 +76,8 @@ void channels(Transport& transport) {
 }
 
 /// x := 1 + mean of the neighbors' values / 2.
-void iterate(Transport& transport, IterationMode mode, ConvergenceDetection detection) {
+void iterate(Transport& transport, IterationSchedule schedule,
+             ConvergenceDetection convergenceDetection) {
   std::vector<double> x(1, 0.0);
   IterationProblem problem;
   for (const int rank : star(transport)) problem.neighbors.push_back({rank, 1, 1});
@@ -96,9 +97,9 @@ void iterate(Transport& transport, IterationMode mode, ConvergenceDetection dete
     return std::abs(next(incoming) - recorded[0]);
   };
   IterationOptions options;
-  options.mode = mode;
-  options.detection = detection;
-  options.threshold = 0.5;
+  options.schedule = schedule;
+  options.convergenceDetection = convergenceDetection;
+  options.residualThreshold = 0.5;
   options.iterationLimit = 20;
   Iteration(transport, problem, options).run();
 }
@@ -114,15 +115,17 @@ const std::vector<Scene>& scenes() {
       {"channels", Ranks, 1, channels},
       {"synchronous", Ranks, 1,
        [](Transport& transport) {
-         iterate(transport, IterationMode::Synchronous, ConvergenceDetection::SnapshotReduction);
+         iterate(transport, IterationSchedule::Synchronous,
+                 ConvergenceDetection::SnapshotReduction);
        }},
       {"snapshots", Ranks, 0,
        [](Transport& transport) {
-         iterate(transport, IterationMode::Asynchronous, ConvergenceDetection::SnapshotReduction);
+         iterate(transport, IterationSchedule::Asynchronous,
+                 ConvergenceDetection::SnapshotReduction);
        }},
       {"supervised", Ranks, 1,
        [](Transport& transport) {
-         iterate(transport, IterationMode::Asynchronous,
+         iterate(transport, IterationSchedule::Asynchronous,
                  ConvergenceDetection::SupervisedTermination);
        }},
   };

@@ -19,11 +19,11 @@ namespace tributary {
 /// in ascending order numbers the sets by their first elements.
 ///
 /// Rem's algorithm with splicing (E. W. Dijkstra, 1976; M. Patwary, J. Blair, F. Manne,
-/// "Experiments on Union-Find Algorithms for the Disjoint-Set Data Structure", SEA 2010): a union
-/// follows the parents of both elements. Each step splices the path of the element with the larger
-/// parent: the smaller parent becomes its parent, and the step moves on to its previous parent.
-/// (The static functions are always inlined, so that kernels for several instruction sets can use
-/// them.)
+/// "Experiments on Union-Find Algorithms for the Disjoint-Set Data Structure", SEA 2010,
+/// doi:10.1007/978-3-642-13193-6_35): a union follows the parents of both elements. Each step
+/// splices the path of the element with the larger parent: the smaller parent becomes its parent,
+/// and the step moves on to its previous parent. (The static functions are always inlined, so that
+/// kernels for several instruction sets can use them.)
 template <class Index>
 class UnionFind {
   static_assert(std::is_integral_v<Index>);
@@ -73,8 +73,9 @@ class UnionFind {
   /// unite() for concurrent calls by several threads, without locks. It follows the parents of both
   /// elements as Rem's algorithm does, but splits paths (the grandparent of each element on them
   /// becomes its parent) instead of splicing them, and links only roots, by compare-and-swap
-  /// (compare L. Dhulipala, C. Hong, J. Shun, "ConnectIt", VLDB 2020). No function other than
-  /// uniteConcurrently() may run at the same time.
+  /// (compare L. Dhulipala, C. Hong, J. Shun, "ConnectIt", VLDB 2020,
+  /// doi:10.14778/3436905.3436923). No function other than uniteConcurrently() may run at the same
+  /// time.
   ///
   /// Proof that no union is lost, although a store may overwrite the store of another thread: all
   /// values that parent[x] ever has are in the final set of x, by induction over the elements in

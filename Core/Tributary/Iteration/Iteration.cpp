@@ -25,7 +25,8 @@ std::string argumentError(const IterationProblem& problem, const IterationOption
   if (!problem.sweep || !problem.fill || !problem.residual) {
     return "iteration: a callback is missing; set all of sweep, fill and residual";
   }
-  if (!(options.threshold >= 0)) return "iteration: the threshold must not be negative";
+  if (!(options.residualThreshold >= 0))
+    return "iteration: the residual threshold must not be negative";
   if (options.iterationLimit < 1) return "iteration: iterationLimit must be at least 1";
   if (options.checkInterval < 1) return "iteration: checkInterval must be at least 1";
   if (options.channels.receives < 1) return "iteration: channels.receives must be at least 1";
@@ -35,12 +36,13 @@ std::string argumentError(const IterationProblem& problem, const IterationOption
 std::string disagreement(Transport& transport, const IterationOptions& options) {
   const bool same = sameOnAllRanks(
       transport,
-      {static_cast<std::int64_t>(options.mode), static_cast<std::int64_t>(options.detection),
+      {static_cast<std::int64_t>(options.schedule),
+       static_cast<std::int64_t>(options.convergenceDetection),
        static_cast<std::int64_t>(options.reduction), static_cast<std::int64_t>(options.norm),
-       orderedInteger(options.threshold), options.iterationLimit, options.checkInterval});
+       orderedInteger(options.residualThreshold), options.iterationLimit, options.checkInterval});
   if (same) return {};
-  return "iteration: the mode, detection, reduction, norm, threshold, iterationLimit or "
-         "checkInterval differs among ranks; give the same on all ranks";
+  return "iteration: the schedule, convergenceDetection, reduction, norm, residualThreshold, "
+         "iterationLimit or checkInterval differs among ranks; give the same on all ranks";
 }
 
 std::vector<int> ranksOf(const std::vector<Neighbor>& neighbors) {
@@ -96,7 +98,7 @@ class Iteration::Engine {
     }
     collectively(transport, [&] {
       channels_.emplace(transport, channelsSession, problem_.neighbors, options_.channels,
-                        options_.mode != IterationMode::Trivial);
+                        options_.schedule != IterationSchedule::Trivial);
       tree_.emplace(transport, treeSession, ranksOf(problem_.neighbors));
     });
   }
@@ -205,7 +207,7 @@ class Iteration::Engine {
     }
     // Channels begin in synchronous mode, so all ranks begin with values of the initial iterate.
     if (!complete || !channels_->get()) return;
-    if (options_.mode != IterationMode::Asynchronous) {
+    if (options_.schedule != IterationSchedule::Asynchronous) {
       reduction_.emplace(*reduce_, options_.norm);
       phase_ = Phase::Sweeping;
       return;
@@ -215,7 +217,7 @@ class Iteration::Engine {
                             guarded([&] { problem_.fill(neighbor, values); });
                           }};
     const std::vector<Neighbor> neighbors = withTree(problem_.neighbors, *tree_);
-    auto snapshot = options_.detection == ConvergenceDetection::SnapshotReduction
+    auto snapshot = options_.convergenceDetection == ConvergenceDetection::SnapshotReduction
                         ? makeGeneralSnapshot(transport_, snapshotSession_, neighbors, source)
                         : makeSupervisedTermination(transport_, snapshotSession_, neighbors, source,
                                                     tree_->parent(), tree_->children());
@@ -289,7 +291,8 @@ class Iteration::Engine {
 
   void turn() {
     turned_ = turned_ || channels_->get();
-    if (checking_ && !reducing_ && (turned_ || options_.mode == IterationMode::Synchronous)) {
+    if (checking_ && !reducing_ &&
+        (turned_ || options_.schedule == IterationSchedule::Synchronous)) {
       reduction_->start({measure_, notices_->reasons(), true});
       reducing_ = true;
       reduced_ = false;
@@ -300,7 +303,8 @@ class Iteration::Engine {
     if (!checking_) return;
     const ResidualReduction::Part all = reduction_->result();
     note(all.residual, false);
-    if (all.residual > options_.threshold && std::isfinite(all.residual) && all.reasons == 0) {
+    if (all.residual > options_.residualThreshold && std::isfinite(all.residual) &&
+        all.reasons == 0) {
       return;
     }
     // All ranks are between two sweeps, and have the present values of their neighbors.
@@ -313,7 +317,8 @@ class Iteration::Engine {
 
   void fly() {
     channels_->get();
-    const bool supervised = options_.detection == ConvergenceDetection::SupervisedTermination;
+    const bool supervised =
+        options_.convergenceDetection == ConvergenceDetection::SupervisedTermination;
     const bool limited = statistics_.iterations >= options_.iterationLimit;
     // A rank with an empty part does not sweep: it would reach the limit long before the others.
     const bool empty = problem_.iterate.empty();
@@ -338,8 +343,8 @@ class Iteration::Engine {
 
   /// Whether a measure is small enough that, if all ranks' are, their norm is at the threshold.
   bool locallySmall(double measure) const {
-    if (options_.norm == Norm::Max) return measure <= options_.threshold;
-    return measure * transport_.size() <= options_.threshold * options_.threshold;
+    if (options_.norm == Norm::Max) return measure <= options_.residualThreshold;
+    return measure * transport_.size() <= options_.residualThreshold * options_.residualThreshold;
   }
 
   // ---- The end ----
@@ -357,7 +362,7 @@ class Iteration::Engine {
     result_.residual = all.residual;
     if (said(StopReason::Error) || said(StopReason::Abort)) {
       result_.verdict = Verdict::Aborted;
-    } else if (all.residual <= options_.threshold && all.met) {
+    } else if (all.residual <= options_.residualThreshold && all.met) {
       result_.verdict = Verdict::Converged;
     } else if (!std::isfinite(all.residual) || said(StopReason::NotFinite)) {
       result_.verdict = Verdict::NotFinite;

@@ -17,7 +17,7 @@
 namespace tributary {
 
 /// The order of computation and communication.
-enum class IterationMode {
+enum class IterationSchedule {
   /// Each rank waits for the values of its neighbors of the previous iteration. Receives are active
   /// while a rank computes, and the measure is reduced while values are in flight (Algorithm 2).
   Synchronous,
@@ -63,12 +63,12 @@ struct IterationProblem {
 
 /// The parameters of an iteration. The same on all ranks, except `channels`.
 struct IterationOptions {
-  IterationMode mode = IterationMode::Asynchronous;
-  ConvergenceDetection detection = ConvergenceDetection::SnapshotReduction;
+  IterationSchedule schedule = IterationSchedule::Asynchronous;
+  ConvergenceDetection convergenceDetection = ConvergenceDetection::SnapshotReduction;
   ReductionKind reduction = ReductionKind::LeaderElection;
   Norm norm = Norm::Max;
   /// Limit of the norm of the residual, at least 0. Default: 1e-6.
-  double threshold = 1e-6;
+  double residualThreshold = 1e-6;
   /// Maximum number of sweeps of a rank. When a rank reaches it, the iteration ends with the next
   /// snapshot. Default: 1,000,000.
   std::int64_t iterationLimit = 1000000;

@@ -509,7 +509,7 @@ void HarmonicFill::Solver::iterate(const std::function<bool(double)>& monitor,
   };
   IterationOptions options = options_.iteration;
   options.norm = Norm::Max;
-  options.threshold = options_.tolerance;
+  options.residualThreshold = options_.tolerance;
   Iteration iteration(transport_, std::move(problem), options);
   const IterationResult reached = iteration.run(goesOn);
   messenger_.errors.agree(transport_);

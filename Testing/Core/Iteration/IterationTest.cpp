@@ -338,20 +338,20 @@ TEST(StopNotices, ReachAllRanks) {
 
 struct Setting {
   const char* name;
-  IterationMode mode;
-  ConvergenceDetection detection;
+  IterationSchedule schedule;
+  ConvergenceDetection convergenceDetection;
 };
 
 constexpr Setting Settings[] = {
-    {"synchronous", IterationMode::Synchronous, ConvergenceDetection::SnapshotReduction},
-    {"SSAR", IterationMode::Asynchronous, ConvergenceDetection::SnapshotReduction},
-    {"SB96", IterationMode::Asynchronous, ConvergenceDetection::SupervisedTermination},
-    {"trivial", IterationMode::Trivial, ConvergenceDetection::SnapshotReduction}};
+    {"synchronous", IterationSchedule::Synchronous, ConvergenceDetection::SnapshotReduction},
+    {"SSAR", IterationSchedule::Asynchronous, ConvergenceDetection::SnapshotReduction},
+    {"SB96", IterationSchedule::Asynchronous, ConvergenceDetection::SupervisedTermination},
+    {"trivial", IterationSchedule::Trivial, ConvergenceDetection::SnapshotReduction}};
 
 IterationOptions optionsOf(const Setting& setting) {
   IterationOptions options;
-  options.mode = setting.mode;
-  options.detection = setting.detection;
+  options.schedule = setting.schedule;
+  options.convergenceDetection = setting.convergenceDetection;
   return options;
 }
 
@@ -382,12 +382,12 @@ IterationResult solve(Transport& transport, const LinearSystem& system,
     EXPECT_NEAR(result.residual, norm, 1e-12 * norm);
   }
   if (result.verdict == Verdict::Converged) {
-    EXPECT_LE(norm, options.threshold * (options.norm == Norm::Max ? 1 : 1 + 1e-12));
+    EXPECT_LE(norm, options.residualThreshold * (options.norm == Norm::Max ? 1 : 1 + 1e-12));
   } else {
-    EXPECT_FALSE(norm <= options.threshold);
+    EXPECT_FALSE(norm <= options.residualThreshold);
   }
   const IterationStatistics mine = iteration.statistics();
-  if (options.mode == IterationMode::Asynchronous && part.x.empty()) {
+  if (options.schedule == IterationSchedule::Asynchronous && part.x.empty()) {
     EXPECT_EQ(mine.iterations, 0);
   }
   const IterationStatistics all = reduceStatistics(transport, mine);
@@ -409,7 +409,7 @@ TEST(Iteration, SolvesSystemsInEveryWay) {
           IterationOptions options = optionsOf(setting);
           options.reduction = reduction;
           options.norm = norm;
-          options.threshold = 1e-8;
+          options.residualThreshold = 1e-8;
           options.channels = {mode, norm == Norm::Max ? 2 : 1};
           options.checkInterval = norm == Norm::Max ? 1 : 3;
           const IterationResult result =
@@ -428,12 +428,13 @@ TEST(Iteration, SynchronousIsTheSerialMethod) {
     SystemPart whole(system, 0, 1);
     const IterationProblem serial = whole.problem();
     for (int i = 0; i < 25; ++i) serial.sweep({}, false);
-    for (const IterationMode mode : {IterationMode::Synchronous, IterationMode::Trivial}) {
+    for (const IterationSchedule schedule :
+         {IterationSchedule::Synchronous, IterationSchedule::Trivial}) {
       SystemPart part(system, transport.rank(), transport.size());
       IterationOptions options;
-      options.mode = mode;
+      options.schedule = schedule;
       options.iterationLimit = 25;
-      options.threshold = 0;
+      options.residualThreshold = 0;
       Iteration iteration(transport, part.problem(), options);
       const IterationResult result = iteration.run();
       EXPECT_EQ(result.verdict, Verdict::IterationLimit);
@@ -478,7 +479,7 @@ TEST(Iteration, KeepsTheInitialIterate) {
           std::copy_n(whole.x.begin() + static_cast<std::ptrdiff_t>(first), part.x.size(),
                       part.x.begin());
           IterationOptions options = optionsOf(setting);
-          options.threshold = 1e-12;
+          options.residualThreshold = 1e-12;
           Iteration iteration(transport, part.problem(), options);
           EXPECT_EQ(iteration.run().verdict, Verdict::Converged);
           EXPECT_LE(iteration.result().snapshots, 2);
@@ -493,7 +494,7 @@ TEST(Iteration, EndsAtTheLimit) {
       [&](Transport& transport) {
         for (const Setting& setting : Settings) {
           IterationOptions options = optionsOf(setting);
-          options.threshold = 1e-14;
+          options.residualThreshold = 1e-14;
           options.iterationLimit = 10;
           const IterationResult result = solve(transport, system, options);
           EXPECT_EQ(result.verdict, Verdict::IterationLimit) << setting.name;
@@ -564,7 +565,7 @@ TEST(Iteration, ErrorsOfOneRankEndAll) {
               return good.residual(recorded, incoming);
             };
             IterationOptions options = optionsOf(setting);
-            options.threshold = 1e-3;
+            options.residualThreshold = 1e-3;
             Iteration iteration(transport, problem, options);
             iteration.require([=] {
               fail("condition", 0);
@@ -610,7 +611,7 @@ TEST(Iteration, CanBeAborted) {
         for (const Setting& setting : Settings) {
           SystemPart part(system, transport.rank(), transport.size());
           IterationOptions options = optionsOf(setting);
-          options.threshold = 0;
+          options.residualThreshold = 0;
           Iteration iteration(transport, part.problem(), options);
           const IterationResult result = iteration.run(
               [&] { return transport.rank() > 0 || iteration.statistics().iterations < 20; });
@@ -638,8 +639,8 @@ TEST(Iteration, WrongArgumentsAreErrorsOnAllRanks) {
         EXPECT_NE(error.find(text), std::string::npos) << error;
       };
   expectError("callback", [](auto& problem, auto&) { problem.fill = nullptr; });
-  expectError("threshold", [](auto&, auto& options) { options.threshold = std::nan(""); });
-  expectError("threshold", [](auto&, auto& options) { options.threshold = -1; });
+  expectError("threshold", [](auto&, auto& options) { options.residualThreshold = std::nan(""); });
+  expectError("threshold", [](auto&, auto& options) { options.residualThreshold = -1; });
   expectError("iterationLimit", [](auto&, auto& options) { options.iterationLimit = 0; });
   expectError("checkInterval", [](auto&, auto& options) { options.checkInterval = 0; });
   expectError("receive", [](auto&, auto& options) { options.channels.receives = 0; });
@@ -647,7 +648,7 @@ TEST(Iteration, WrongArgumentsAreErrorsOnAllRanks) {
   expectError("values", [](auto& problem, auto&) { ++problem.neighbors[0].receiveCount; });
   expectError("neighbor", [](auto& problem, auto&) { problem.neighbors.pop_back(); });
   expectError("differs among ranks",
-              [](auto&, auto& options) { options.mode = IterationMode::Synchronous; });
+              [](auto&, auto& options) { options.schedule = IterationSchedule::Synchronous; });
 }
 
 // A rank that computes ten times longer, one that stands still for a while, and noise.
@@ -734,14 +735,14 @@ TEST(Iteration, IsRightUnderRandomSchedules) {
     options.channels = {seed / 4 % 2 == 0 ? SendMode::Synchronous : SendMode::Eager,
                         1 + static_cast<int>(seed / 8 % 3)};
     options.checkInterval = seed % 5 == 0 ? 3 : 1;
-    options.threshold = 1e-6;
+    options.residualThreshold = 1e-6;
     const auto adversary = makeRandomAdversary(seed);
     const auto network = makeAdversarialNetwork(ranks, *adversary);
     network->run([&](Transport& transport) {
       const IterationResult result = solve(transport, system, options, seed % 7 == 0);
       if (transport.rank() != 0) return;
       EXPECT_EQ(result.verdict, Verdict::Converged) << "seed " << seed;
-      EXPECT_LE(result.residual, options.threshold) << "seed " << seed;
+      EXPECT_LE(result.residual, options.residualThreshold) << "seed " << seed;
       if (result.verdict == Verdict::Converged) ++converged;
       sweeps += result.iterations;
       snapshots += result.snapshots;

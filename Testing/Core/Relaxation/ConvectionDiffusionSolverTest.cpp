@@ -125,21 +125,21 @@ double serialResidual(const Problem& problem, const Reference& reference,
 
 struct Setting {
   const char* name;
-  IterationMode mode;
-  ConvergenceDetection detection;
+  IterationSchedule schedule;
+  ConvergenceDetection convergenceDetection;
 };
 
 constexpr Setting Settings[] = {
-    {"SSAR", IterationMode::Asynchronous, ConvergenceDetection::SnapshotReduction},
-    {"SB96", IterationMode::Asynchronous, ConvergenceDetection::SupervisedTermination},
-    {"synchronous", IterationMode::Synchronous, ConvergenceDetection::SnapshotReduction},
-    {"trivial", IterationMode::Trivial, ConvergenceDetection::SnapshotReduction}};
+    {"SSAR", IterationSchedule::Asynchronous, ConvergenceDetection::SnapshotReduction},
+    {"SB96", IterationSchedule::Asynchronous, ConvergenceDetection::SupervisedTermination},
+    {"synchronous", IterationSchedule::Synchronous, ConvergenceDetection::SnapshotReduction},
+    {"trivial", IterationSchedule::Trivial, ConvergenceDetection::SnapshotReduction}};
 
 ConvectionDiffusionOptions optionsOf(const Setting& setting, double threshold) {
   ConvectionDiffusionOptions options;
-  options.iteration.mode = setting.mode;
-  options.iteration.detection = setting.detection;
-  options.iteration.threshold = threshold;
+  options.iteration.schedule = setting.schedule;
+  options.iteration.convergenceDetection = setting.convergenceDetection;
+  options.iteration.residualThreshold = threshold;
   return options;
 }
 
@@ -168,8 +168,8 @@ std::vector<double> solve(Transport& transport, const Problem& problem,
       scale = std::max(scale, reference.matrix.coeff(int(i), int(i)) * std::fabs(u[i]));
     const double rounding = 1e-14 * scale;
     EXPECT_EQ(result.verdict, Verdict::Converged) << name;
-    EXPECT_LE(result.residual, options.iteration.threshold) << name;
-    EXPECT_LE(residual, options.iteration.threshold + rounding) << name;
+    EXPECT_LE(result.residual, options.iteration.residualThreshold) << name;
+    EXPECT_LE(residual, options.iteration.residualThreshold + rounding) << name;
     EXPECT_NEAR(residual, result.residual, rounding) << name;
     const auto& history = solver.history();
     EXPECT_FALSE(history.empty());
@@ -583,8 +583,9 @@ TEST(ConvectionDiffusionSolver, RefusesWhatCannotBeOnAllRanks) {
     });
     expectError("sweep", [](auto&, auto&, auto& options, auto&) { options.sweepsPerExchange = 0; });
     expectError("slab", [](auto&, auto&, auto& options, auto&) { options.slabs = 0; });
-    expectError("threshold",
-                [](auto&, auto&, auto& options, auto&) { options.iteration.threshold = -1; });
+    expectError("threshold", [](auto&, auto&, auto& options, auto&) {
+      options.iteration.residualThreshold = -1;
+    });
     expectError("velocity", [](auto&, auto&, auto&, auto& velocity) {
       velocity = [](std::size_t, const Cell&) { return std::nan(""); };
     });

@@ -344,16 +344,16 @@ std::vector<Case> cases() {
 
 struct Setting {
   const char* name;
-  IterationMode mode;
-  ConvergenceDetection detection;
+  IterationSchedule schedule;
+  ConvergenceDetection convergenceDetection;
 };
 
 constexpr FillSmoothness Smoothnesses[] = {FillSmoothness::Harmonic, FillSmoothness::Biharmonic};
 
 constexpr Setting Settings[] = {
-    {"SSAR", IterationMode::Asynchronous, ConvergenceDetection::SnapshotReduction},
-    {"SB96", IterationMode::Asynchronous, ConvergenceDetection::SupervisedTermination},
-    {"synchronous", IterationMode::Synchronous, ConvergenceDetection::SnapshotReduction}};
+    {"SSAR", IterationSchedule::Asynchronous, ConvergenceDetection::SnapshotReduction},
+    {"SB96", IterationSchedule::Asynchronous, ConvergenceDetection::SupervisedTermination},
+    {"synchronous", IterationSchedule::Synchronous, ConvergenceDetection::SnapshotReduction}};
 
 void expectTheDirectSolution(const Case& one, FillSmoothness smoothness) {
   const Problem& problem = one.problem;
@@ -374,15 +374,17 @@ void expectTheDirectSolution(const Case& one, FillSmoothness smoothness) {
   everywhere([&](Transport& transport) {
     for (const Setting& setting : Settings)
       for (const Cut cut : Cuts) {
-        if (few() && (setting.mode == IterationMode::Synchronous) != (cut == Cut::Columns))
+        if (few() && (setting.schedule == IterationSchedule::Synchronous) != (cut == Cut::Columns))
           continue;
-        if (cut != Cut::Bisected && setting.detection != Settings[0].detection) continue;
+        if (cut != Cut::Bisected &&
+            setting.convergenceDetection != Settings[0].convergenceDetection)
+          continue;
         // Biharmonic filling has no iterations.
         if (!isHarmonic && !few() && &setting != &Settings[0]) continue;
         HarmonicFillOptions options;
         options.smoothness = smoothness;
-        options.iteration.mode = setting.mode;
-        options.iteration.detection = setting.detection;
+        options.iteration.schedule = setting.schedule;
+        options.iteration.convergenceDetection = setting.convergenceDetection;
         options.tolerance = 1e-9;
         const Filled filled = fill(transport, problem, cut, options);
         const std::string name =
@@ -450,8 +452,8 @@ TEST(HarmonicFill, HasTheResidualInEverySimulatedRun) {
     const bool mayHaveFew = options.smoothness == FillSmoothness::Harmonic;
     options.cycleLimit = mayHaveFew && mix(seed + 6) % 3 == 0 ? 1 : 1000;
     options.sweepsPerExchange = 1 + int(mix(seed + 7) % 3);
-    options.iteration.mode = setting.mode;
-    options.iteration.detection = setting.detection;
+    options.iteration.schedule = setting.schedule;
+    options.iteration.convergenceDetection = setting.convergenceDetection;
     options.iteration.reduction =
         mix(seed + 8) % 2 == 0 ? ReductionKind::LeaderElection : ReductionKind::Transport;
     const auto body = [&](Transport& transport) {
@@ -722,7 +724,7 @@ TEST(HarmonicFill, LeavesWhatHasNoHoles) {
 TEST(HarmonicFill, SolvesAgain) {
   const Site n{12, 11, 10};
   HarmonicFillOptions options;
-  options.iteration.mode = IterationMode::Synchronous;
+  options.iteration.schedule = IterationSchedule::Synchronous;
   expectSolvesAgain(problemOf(randomPoints(n, 1), ball(n, 4), noise(1)), options);
 }
 
@@ -730,7 +732,7 @@ TEST(HarmonicFill, IsTheSameWithThreads) {
   const Site n{21, 22, 23};
   const Problem problem = problemOf(randomPoints(n, 1), ball(n, 9), noise(1));
   HarmonicFillOptions options;
-  options.iteration.mode = IterationMode::Synchronous;
+  options.iteration.schedule = IterationSchedule::Synchronous;
   const Filled one = fill(world(), problem, Cut::Bisected, options);
   options.parallelFor = onThreads(2, 3);
   EXPECT_EQ(fill(world(), problem, Cut::Bisected, options).values, one.values);

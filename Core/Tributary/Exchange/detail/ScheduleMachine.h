@@ -118,11 +118,11 @@ class ScheduleMachine {
 };
 
 /// Makes the detector chosen in the options. Collective.
-std::unique_ptr<Detector> makeDetector(const ScheduleInputs& inputs);
+[[nodiscard]] std::unique_ptr<Detector> makeDetector(const ScheduleInputs& inputs);
 
-std::unique_ptr<ScheduleMachine> makeSynchronous(const ScheduleInputs& inputs);
+[[nodiscard]] std::unique_ptr<ScheduleMachine> makeSynchronous(const ScheduleInputs& inputs);
 /// Collective: each rank subscribes to the announcements of the ranks that it waits for.
-std::unique_ptr<ScheduleMachine> makeNeighborhood(const ScheduleInputs& inputs);
-std::unique_ptr<ScheduleMachine> makeAsynchronous(const ScheduleInputs& inputs);
+[[nodiscard]] std::unique_ptr<ScheduleMachine> makeNeighborhood(const ScheduleInputs& inputs);
+[[nodiscard]] std::unique_ptr<ScheduleMachine> makeAsynchronous(const ScheduleInputs& inputs);
 
 }  // namespace tributary::detail

@@ -22,8 +22,9 @@ struct RoundedVector {
 /// triangle for vectors of 2 components, a tetrahedron for vectors of 3. The test is exact for the
 /// rounded vectors, and symbolically perturbs each of them by amounts that differ by orders of
 /// magnitude and depend on the order of the corners only (H. Edelsbrunner, E. Muecke, "Simulation
-/// of Simplicity", ACM TOG 9, 1990). No zero thus lies on the boundary of a simplex: for any
-/// vectors, none or two of the facets of a simplex with one more dimension are punctured.
+/// of Simplicity", ACM TOG 9, 1990, doi:10.1145/77635.77639). No zero thus lies on the boundary of
+/// a simplex: for any vectors, none or two of the facets of a simplex with one more dimension are
+/// punctured.
 /// @param corners  dimension + 1 vectors, in a global order of the corners
 [[nodiscard]] bool isPunctured(const RoundedVector* corners, int dimension);
 

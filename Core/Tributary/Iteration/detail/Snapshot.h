@@ -100,9 +100,9 @@ class Snapshot {
 /// Algorithm 6).
 /// @param session    used by these snapshots only
 /// @param neighbors  symmetric; includes neighbors without values
-std::unique_ptr<Snapshot> makeGeneralSnapshot(Transport& transport, Session session,
-                                              std::vector<Neighbor> neighbors,
-                                              SnapshotSource source);
+[[nodiscard]] std::unique_ptr<Snapshot> makeGeneralSnapshot(Transport& transport, Session session,
+                                                            std::vector<Neighbor> neighbors,
+                                                            SnapshotSource source);
 
 /// Makes the supervised termination of S. A. Savari, D. P. Bertsekas, "Finite termination of
 /// asynchronous iterative algorithms", Parallel Computing 22, 1996 (JACK2, Algorithms 4 and 5,
@@ -119,9 +119,10 @@ std::unique_ptr<Snapshot> makeGeneralSnapshot(Transport& transport, Session sess
 /// connected.
 ///
 /// @param parent, children  in the spanning tree; the parent of the root is -1
-std::unique_ptr<Snapshot> makeSupervisedTermination(Transport& transport, Session session,
-                                                    std::vector<Neighbor> neighbors,
-                                                    SnapshotSource source, int parent,
-                                                    std::vector<int> children);
+[[nodiscard]] std::unique_ptr<Snapshot> makeSupervisedTermination(Transport& transport,
+                                                                  Session session,
+                                                                  std::vector<Neighbor> neighbors,
+                                                                  SnapshotSource source, int parent,
+                                                                  std::vector<int> children);
 
 }  // namespace tributary::detail

@@ -90,12 +90,12 @@ class HybridLinks {
 /// @param session  used by these links only
 /// @param waits    whether ranks wait for the values of neighbors and for the residual. If not, the
 ///                 newest values win, and reductions are non-blocking.
-std::unique_ptr<HybridLinks> makeNeighborLinks(Transport& transport, Session session,
-                                               const Subregion& subregion, const HybridJudge& judge,
-                                               bool waits);
+[[nodiscard]] std::unique_ptr<HybridLinks> makeNeighborLinks(Transport& transport, Session session,
+                                                             const Subregion& subregion,
+                                                             const HybridJudge& judge, bool waits);
 /// Makes links by which this rank asks the master, rank 0, and waits for its answers. Local.
-std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session session,
-                                             const Subregion& subregion);
+[[nodiscard]] std::unique_ptr<HybridLinks> makeMasterLinks(Transport& transport, Session session,
+                                                           const Subregion& subregion);
 
 /// The master: answers the MasterLinks of all other ranks.
 class HybridMaster {

@@ -8,7 +8,8 @@ namespace tributary::detail {
 /// Tree with acknowledgements for the AP model: E. Kocalar, A. Khokhar, S. E. Hambrusch,
 /// "Termination Detection: Models and Algorithms for SPMD Computing Paradigms", IPPS/SPDP 1999,
 /// section 3, Algorithm Tree_ACK, after D. P. Bertsekas, J. N. Tsitsiklis, "Parallel and
-/// Distributed Computation", 1989, section 8.1 (E. W. Dijkstra, C. S. Scholten 1980).
+/// Distributed Computation", 1989, section 8.1 (E. W. Dijkstra, C. S. Scholten 1980,
+/// doi:10.1016/0020-0190(80)90021-6).
 ///
 /// A rank is engaged, with a parent, or free. All ranks start engaged, with the parents of a tree
 /// (DetectorOptions::arity). Every work message is acknowledged once: immediately if the receiver
