@@ -103,7 +103,7 @@ void vtkAsyncStreamTracer::CheckProperties() {
   }
   require(this->MaximumNumberOfSteps >= 0 &&
               this->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-          "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number from 0 to 2147483645");
+          "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number in [0, 2147483645]");
   require(this->MaximumPropagation > 0, "Maximum Streamline Length", this->MaximumPropagation,
           "set the maximum streamline length to a positive length");
   require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
@@ -113,7 +113,7 @@ void vtkAsyncStreamTracer::CheckProperties() {
   require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
           "set it to a finite number");
   require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
-          this->BlocksPerRank, "set it to a number from 1 to 1000000");
+          this->BlocksPerRank, "set it to a number in [1, 1000000]");
 }
 
 //------------------------------------------------------------------------------

@@ -27,12 +27,15 @@ namespace {
 
 void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
   const std::string name = "mesh piece " + std::to_string(piece.piece);
-  if (blocksPerPiece < 1) throw Error("there must be at least one block per piece");
-  if (dimension != 2 && dimension != 3) throw Error(name + " must be of dimension 2 or 3");
+  if (blocksPerPiece < 1)
+    throw Error("there are " + std::to_string(blocksPerPiece) +
+                " blocks per piece; give at least 1");
+  if (dimension != 2 && dimension != 3)
+    throw Error(name + " is of dimension " + std::to_string(dimension) + "; give 2 or 3");
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (static_cast<std::int64_t>(piece.offsets.size()) != cells + 1)
     throw Error(name + " has " + std::to_string(piece.offsets.size()) + " offsets for " +
-                std::to_string(cells) + " cells");
+                std::to_string(cells) + " cells; give one for each cell and one more");
   if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
     throw Error(name + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
                 std::to_string(cells) + " cells; remove them, or compute them again");
@@ -45,11 +48,13 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
     throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +
                 std::to_string(piece.points.tuples) +
                 " points; remove them, or number the points again");
-  if (piece.offsets[0] < 0) throw Error(name + " has a negative offset");
+  if (piece.offsets[0] < 0)
+    throw Error(name + " has a negative offset; give offsets of at least 0");
   for (std::size_t c = 0; c < std::size_t(cells); ++c) {
     const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
     if (end < begin || end > static_cast<std::int64_t>(piece.connectivity.size()))
-      throw Error(name + " has malformed offsets at cell " + std::to_string(c));
+      throw Error(name + " has malformed offsets at cell " + std::to_string(c) +
+                  "; give ascending offsets within the connectivity");
     const CellShape shape = shapeOf(piece.types[c]);
     if (shape != CellShape::Foreign && end - begin != topologyOf(shape).points)
       throw Error(name + ": cell " + std::to_string(c) + " of type " +
@@ -60,7 +65,8 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
   for (const auto id : piece.connectivity)
     if (id < 0 || id >= piece.points.tuples)
       throw Error(name + " refers to point " + std::to_string(id) + " of " +
-                  std::to_string(piece.points.tuples));
+                  std::to_string(piece.points.tuples) +
+                  "; give the numbers of points of the piece");
 }
 
 /// What all ranks know of each piece.
@@ -220,7 +226,8 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
   std::vector<Fingerprint> prints;
   ErrorCollector errors;  // agreed on once, at the end: each exchange tells all ranks of errors
   errors.attempt([&] {
-    if (firstBlock.size() != pieces.size()) throw Error("every mesh piece needs a block id");
+    if (firstBlock.size() != pieces.size())
+      throw Error("every mesh piece needs a block id; give one for each piece");
     for (std::size_t n = 0; n < pieces.size(); ++n) {
       check(pieces[n], blocksPerPiece, dimension);
       if (cache)

@@ -35,7 +35,7 @@ void check(const StructuredPiece& piece) {
     if (n < 1) throw Error(named(piece) + " has an empty extent; leave it out");
     if (n > std::numeric_limits<std::int32_t>::max() / 2)
       throw Error(named(piece) + " has " + std::to_string(n) +
-                  " points along an axis, which is too many");
+                  " points along an axis, too many; cut it into smaller pieces");
     points *= n;
     cells *= std::max<std::int64_t>(n - 1, 1);
     if (piece.uniform) {
@@ -46,7 +46,7 @@ void check(const StructuredPiece& piece) {
       const auto& c = piece.coordinates[a];
       if (static_cast<std::int64_t>(c.size()) != n)
         throw Error(named(piece) + " has " + std::to_string(c.size()) + " coordinates for " +
-                    std::to_string(n) + " points along an axis");
+                    std::to_string(n) + " points along an axis; give one for each point");
       for (std::size_t i = 0; i < c.size(); ++i)
         if (!std::isfinite(c[i]) || (i > 0 && !(c[i] > c[i - 1])))
           throw Error(named(piece) + " needs finite, strictly increasing coordinates");
@@ -224,8 +224,11 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     const std::vector<BlockId>& firstBlock) {
   Bytes description;
   collectively(transport, [&] {
-    if (blocksPerPiece < 1) throw Error("there must be at least one block per piece");
-    if (firstBlock.size() != pieces.size()) throw Error("every structured piece needs a block id");
+    if (blocksPerPiece < 1)
+      throw Error("there are " + std::to_string(blocksPerPiece) +
+                  " blocks per piece; give at least 1");
+    if (firstBlock.size() != pieces.size())
+      throw Error("every structured piece needs a block id; give one for each piece");
     for (const auto& piece : pieces) check(piece);
     description = describePieces(pieces);
   });

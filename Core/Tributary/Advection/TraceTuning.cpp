@@ -133,10 +133,13 @@ void check(Transport& transport, const std::vector<TraceSetting>& settings) {
     if (settings.empty())
       throw Error("tuning of the tracer: there are no settings; give at least one");
     for (const TraceSetting& setting : settings)
-      if (!setting.domain) throw Error("tuning of the tracer: a setting has no domain");
+      if (!setting.domain)
+        throw Error("tuning of the tracer: a setting has no domain; set TraceSetting::domain");
   });
   if (!sameOnAllRanks(transport, {static_cast<std::int64_t>(settings.size())}))
-    throw Error("tuning of the tracer: ranks were given different numbers of settings");
+    throw Error(
+        "tuning of the tracer: ranks were given different numbers of settings; give the same "
+        "number on all ranks");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "Tributary/Advection/Tracer.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -419,30 +421,49 @@ TraceResult Tracer::finish() {
   return std::move(result_);
 }
 
+/// As few digits as give the same number again, in any locale.
+std::string text(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return std::string(digits.data(), end);
+}
+
 /// Throws Error if a rule is out of its range.
 void check(const StepRules& rules) {
-  const auto positive = [](double v, const char* name) {
-    if (!(v > 0) || !std::isfinite(v))
-      throw Error(std::string("the ") + name + " must be a positive number");
-  };
-  positive(rules.initialStep, "initial step");
+  if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
+    throw Error("the initial step is " + text(rules.initialStep) +
+                "; set StepRules::initialStep to a positive number");
   if (rules.integrator == Integrator::RungeKutta45) {
     if (!std::isfinite(rules.minimumStep) || !std::isfinite(rules.maximumStep) ||
         !std::isfinite(rules.maximumError))
-      throw Error("the minimum step, the maximum step and the maximum error must be finite");
+      throw Error("the minimum step is " + text(rules.minimumStep) + ", the maximum step " +
+                  text(rules.maximumStep) + " and the maximum error " + text(rules.maximumError) +
+                  "; set StepRules::minimumStep, maximumStep and maximumError to finite numbers");
     const double minimum = rules.minimumStep > 0 ? rules.minimumStep : rules.initialStep;
     const double maximum = rules.maximumStep > 0 ? rules.maximumStep : rules.initialStep;
-    if (minimum > maximum) throw Error("the minimum step must not exceed the maximum step");
+    if (minimum > maximum)
+      throw Error("the minimum step " + text(minimum) + " exceeds the maximum step " +
+                  text(maximum) + "; set StepRules::minimumStep to at most StepRules::maximumStep");
   }
-  if (!(rules.maximumLength > 0)) throw Error("the maximum length must be positive");
-  if (!(rules.maximumTime > 0)) throw Error("the maximum integration time must be positive");
+  if (!(rules.maximumLength > 0))
+    throw Error("the maximum length is " + text(rules.maximumLength) +
+                "; set StepRules::maximumLength to a positive number");
+  if (!(rules.maximumTime > 0))
+    throw Error("the maximum integration time is " + text(rules.maximumTime) +
+                "; set StepRules::maximumTime to a positive number");
   if (rules.maximumSteps < 0 || rules.maximumSteps > std::numeric_limits<std::int32_t>::max() - 2)
-    throw Error("the maximum number of steps must lie between 0 and 2,147,483,645");
-  if (!(rules.terminalSpeed >= 0)) throw Error("the terminal speed must not be negative");
+    throw Error("the maximum number of steps is " + std::to_string(rules.maximumSteps) +
+                "; set StepRules::maximumSteps to a number in [0, 2147483645]");
+  if (!(rules.terminalSpeed >= 0))
+    throw Error("the terminal speed is " + text(rules.terminalSpeed) +
+                "; set StepRules::terminalSpeed to 0 or a positive number");
   for (int a = 0; a < 3; ++a)
     if (!(rules.period[a] >= 0) || !std::isfinite(rules.period[a]) ||
         !std::isfinite(rules.periodicOrigin[a]))
-      throw Error("periods must be finite and not negative");
+      throw Error("the period along axis " + std::to_string(a) + " is " + text(rules.period[a]) +
+                  " from " + text(rules.periodicOrigin[a]) +
+                  "; set StepRules::period to 0 or a positive number, and "
+                  "StepRules::periodicOrigin to a finite one");
 }
 
 }  // namespace
@@ -455,10 +476,13 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
     if (!options.forward && !options.backward)
       throw Error("no direction to trace in; set TraceOptions::forward or backward");
     for (const Seed& seed : seeds)
-      if (!isSeedId(seed.id)) throw Error("seed ids must not be negative");
+      if (!isSeedId(seed.id))
+        throw Error("seed id " + std::to_string(seed.id) + " is negative; use ids of at least 0");
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
-      throw Error("the domain's blocks differ from those that its assignment gives this rank");
+      throw Error(
+          "the domain's blocks differ from those that its assignment gives this rank; give the "
+          "blocks of this rank");
     tracer.emplace(transport, domain, options);
   });
 

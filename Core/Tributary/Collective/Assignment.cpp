@@ -34,7 +34,8 @@ Assignment Assignment::gather(Transport& transport, std::int64_t localCount) {
 int Assignment::rankOf(BlockId block) const {
   if (!exists(block)) {
     throw Error("block " + std::to_string(block) +
-                " does not exist: blocks are numbered from 0 to " + std::to_string(total() - 1));
+                " does not exist: blocks are numbered from 0 to " + std::to_string(total() - 1) +
+                "; use one of these numbers");
   }
   return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), block) - first_.begin()) -
          1;

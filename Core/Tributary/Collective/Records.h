@@ -354,7 +354,7 @@ template <class Answer, ByteExchange Exchange = exchangeBytes, class AnswerOf>
       [&](std::int64_t key) {
         if (!exists(key))
           throw Error("key " + std::to_string(key) + " is out of the range [0, " +
-                      std::to_string(shares.total) + ")");
+                      std::to_string(shares.total) + "); use a key in this range");
         return shares.ownerOf(key);
       },
       [&](std::int64_t key, int) -> Answer {

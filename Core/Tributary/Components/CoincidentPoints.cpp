@@ -94,7 +94,8 @@ void enterPoints(const Real* points, std::int64_t begin, std::int64_t end, Slot*
 template <class Real>
 std::vector<std::int64_t> mergeCoincident(Span<const Real> points, const ParallelFor& parallelFor) {
   if (points.size() % 3)
-    throw Error(std::to_string(points.size()) + " coordinates are not a multiple of 3");
+    throw Error(std::to_string(points.size()) +
+                " coordinates are not a multiple of 3; give three for each point");
   const auto count = static_cast<std::int64_t>(points.size() / 3);
   if (count >= std::int64_t(1) << 31)
     throw Error("a block has " + std::to_string(count) +

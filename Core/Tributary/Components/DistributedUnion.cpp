@@ -108,7 +108,8 @@ class Subscribers {
     if (slots_.size() < 2 * (entries_.size() + 1)) grow();
     std::uint32_t& slot = slots_[slotOf(node, rank)];
     if (slot == None) {
-      if (entries_.size() >= Most) throw Error("distributed union: too many subscribed ranks");
+      if (entries_.size() >= Most)
+        throw Error("distributed union: too many subscribed ranks; use more ranks");
       if (last_.size() <= node) last_.resize(std::size_t(node) + 1, None);
       slot = static_cast<std::uint32_t>(entries_.size());
       entries_.push_back({node, rank, last_[node], false});
@@ -363,10 +364,11 @@ std::string argumentError(const Inputs& inputs) {
   if (inputs.setsOfBlock.size() != count || inputs.links.size() != count) {
     return "distributed union: numbers of sets of " + std::to_string(inputs.setsOfBlock.size()) +
            " and links of " + std::to_string(inputs.links.size()) + " blocks given for " +
-           std::to_string(count) + " local blocks";
+           std::to_string(count) + " local blocks; pass those of each block";
   }
   for (const std::int64_t sets : inputs.setsOfBlock) {
-    if (sets < 0) return "distributed union: a block has " + std::to_string(sets) + " sets";
+    if (sets < 0)
+      return "distributed union: a block has " + std::to_string(sets) + " sets; give at least 0";
   }
   for (std::size_t b = 0; b < count; ++b) {
     for (const SetLink& link : inputs.links[b]) {
@@ -377,7 +379,7 @@ std::string argumentError(const Inputs& inputs) {
       if (right) continue;
       return "distributed union: a link of " +
              textOf({first + static_cast<BlockId>(b), link.local}) + " with " +
-             textOf({link.block, link.remote}) + ", but there is no such set";
+             textOf({link.block, link.remote}) + ", but there is no such set; link sets that exist";
     }
   }
   return {};
@@ -390,7 +392,7 @@ std::unique_ptr<Method> makeMethod(UnionMethod method, const Inputs& inputs) {
     case UnionMethod::TreeUnion:
       return std::make_unique<TreeUnion>(inputs);
   }
-  throw Error("distributed union: unknown method");
+  throw Error("distributed union: unknown method; use a value of UnionMethod");
 }
 
 /// @param neighbors  output: of each local block

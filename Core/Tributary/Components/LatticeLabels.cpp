@@ -68,7 +68,7 @@ LatticeLabels labelLattice(const LatticeSize& size, std::vector<std::uint64_t> m
                            const ParallelFor& parallelFor) {
   if (std::int64_t(mask.size()) != maskWords(size))
     throw Error("a mask has " + std::to_string(mask.size()) + " words, but its lattice needs " +
-                std::to_string(maskWords(size)));
+                std::to_string(maskWords(size)) + "; give a mask of the lattice's size");
   const std::int64_t rowCount = size[0] > 0 ? size[1] * size[2] : 0;
   LatticeLabels labels;
   labels.size_ = size;
@@ -144,7 +144,7 @@ void writeLabels(const LatticeLabels& labels, Span<const T> valueOfSet, T backgr
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8);
   if (valueOfSet.size() < labels.sets())
     throw Error(std::to_string(valueOfSet.size()) + " values for " + std::to_string(labels.sets()) +
-                " sets");
+                " sets; give one for each set");
   constexpr int LogBytes = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   const LatticeRows rows = labels.rows();
   parallelFor(labels.size()[1] * labels.size()[2], [&](std::int64_t begin, std::int64_t end) {

@@ -67,7 +67,8 @@ bool narrow(double lo, double hi, T& least, T& largest) {
 
 std::int64_t maskWords(const LatticeSize& size) {
   for (const auto n : size)
-    if (n < 0) throw Error("a lattice has a negative size of " + std::to_string(n));
+    if (n < 0)
+      throw Error("a lattice has a negative size of " + std::to_string(n) + "; give at least 0");
   if (size[0] > std::numeric_limits<std::int32_t>::max())
     throw Error("a lattice has rows of " + std::to_string(size[0]) +
                 " elements; cut it into blocks with rows of at most 2^31 - 1");
@@ -128,7 +129,8 @@ std::vector<std::uint64_t> cellMask(Span<const std::uint64_t> pointMask,
                                     const ParallelFor& parallelFor) {
   if (std::int64_t(pointMask.size()) != maskWords(pointSize))
     throw Error("a mask has " + std::to_string(pointMask.size()) +
-                " words, but its lattice needs " + std::to_string(maskWords(pointSize)));
+                " words, but its lattice needs " + std::to_string(maskWords(pointSize)) +
+                "; give a mask of the lattice's size");
   const LatticeSize size = cellsOf(pointSize);
   const std::int64_t words = maskWords(size[0]), pointWords = maskWords(pointSize[0]);
   std::vector<std::uint64_t> mask(static_cast<std::size_t>(maskWords(size)));

@@ -87,7 +87,8 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
   collectively(transport, [&] {
     if (keys.size() != index(assignment.count(transport.rank())))
       throw Error("matching: keys of " + std::to_string(keys.size()) + " blocks given for " +
-                  std::to_string(assignment.count(transport.rank())) + " local blocks");
+                  std::to_string(assignment.count(transport.rank())) +
+                  " local blocks; pass the keys of each block");
     std::size_t entities = 0;
     for (const auto& block : keys) entities += block.size();
     mine.reserve(entities);

@@ -261,24 +261,26 @@ void check(const MeshCells& mesh, Span<const std::uint8_t> inRange) {
   const std::size_t count = mesh.types.size();
   if (mesh.offsets.size() != count + 1)
     throw Error("a mesh of " + std::to_string(count) + " cells has " +
-                std::to_string(mesh.offsets.size()) + " offsets");
+                std::to_string(mesh.offsets.size()) +
+                " offsets; give one for each cell and one more");
   if (!inRange.empty() && inRange.size() != count)
     throw Error("a mesh has " + std::to_string(count) + " cells and " +
                 std::to_string(inRange.size()) + " range flags given; give one for each cell");
   if (!mesh.faceLocations.empty() && mesh.faceLocations.size() != count)
     throw Error("a mesh of " + std::to_string(count) + " cells has " +
-                std::to_string(mesh.faceLocations.size()) + " positions of faces");
+                std::to_string(mesh.faceLocations.size()) +
+                " positions of faces; give one for each cell");
   if (!mesh.canonical.empty() && std::int64_t(mesh.canonical.size()) != mesh.pointCount)
     throw Error(std::to_string(mesh.canonical.size()) + " canonical points for " +
-                std::to_string(mesh.pointCount));
+                std::to_string(mesh.pointCount) + "; give one for each point");
   for (const auto point : mesh.canonical)
     if (point < 0 || point >= mesh.pointCount)
       throw Error("canonical point " + std::to_string(point) + " of " +
-                  std::to_string(mesh.pointCount));
+                  std::to_string(mesh.pointCount) + "; give the number of a point");
   std::int64_t last = 0;
   for (const auto offset : mesh.offsets) {
     if (offset < last || offset > std::int64_t(mesh.connectivity.size()))
-      throw Error("a mesh has malformed offsets");
+      throw Error("a mesh has malformed offsets; give ascending offsets within the connectivity");
     last = offset;
   }
 }
@@ -290,12 +292,12 @@ void check(const MeshCells& mesh, Span<const std::uint8_t> inRange) {
     case Fault::Type:
       throw Error(name + " has no known faces and edges; connect through points");
     case Fault::Size:
-      throw Error(name + " has too few points");
+      throw Error(name + " has too few points; repair or remove the cell");
     case Fault::Faces:
-      throw Error(name + " has a malformed list of faces");
+      throw Error(name + " has a malformed list of faces; repair or remove the cell");
     default:
       throw Error(name + " refers to a point outside of the " + std::to_string(mesh.pointCount) +
-                  " that the mesh has");
+                  " that the mesh has; give the numbers of points of the mesh");
   }
 }
 

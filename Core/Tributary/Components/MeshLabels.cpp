@@ -150,7 +150,7 @@ std::uint32_t numberInParallel(std::uint32_t* parent, std::int64_t count, std::u
 void check(const CellEntities& cells, Span<const std::uint8_t> inRange) {
   if (cells.offsets.empty()) {
     if (cells.entities.empty() && inRange.empty()) return;
-    throw Error("a mesh of cells without offsets");
+    throw Error("a mesh of cells without offsets; give one for each cell and one more");
   }
   const std::size_t count = cells.offsets.size() - 1;
   if (count >= None)
@@ -162,7 +162,7 @@ void check(const CellEntities& cells, Span<const std::uint8_t> inRange) {
   std::int64_t last = 0;
   for (const auto offset : cells.offsets) {
     if (offset < last || offset > std::int64_t(cells.entities.size()))
-      throw Error("a mesh has malformed offsets");
+      throw Error("a mesh has malformed offsets; give ascending offsets within the entities");
     last = offset;
   }
 }
@@ -200,7 +200,7 @@ MeshLabels labelMesh(const CellEntities& cells, Span<const std::uint8_t> inRange
   });
   if (bad)
     throw Error("a cell refers to an entity outside of the " + std::to_string(cells.entityCount) +
-                " that the mesh has");
+                " that the mesh has; give the numbers of entities of the mesh");
   if (values) uniteMixed(all, count);
 
   labels.setOfCell.resize(std::size_t(count));

@@ -354,7 +354,8 @@ std::vector<std::int64_t> addPoints(Transport& transport, std::int64_t total,
         for (const RegionCount& count : counts) {
           if (count.region < 0 || count.region >= total)
             throw Error("points of region " + std::to_string(count.region) +
-                        ", which does not exist");
+                        ", which does not exist; give one in [0, " + std::to_string(total - 1) +
+                        "]");
           // Most are of this rank, on one rank all.
           if (const int owner = shares.ownerOf(count.region); owner != transport.rank())
             outbox.add(owner, count);

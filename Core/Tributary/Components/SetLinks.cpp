@@ -52,18 +52,19 @@ class Linking {
     if (matches_.size() != count || sets_.size() != count) {
       throw Error("linking sets: matches of " + std::to_string(matches_.size()) + " and sets of " +
                   std::to_string(sets_.size()) + " blocks given for " + std::to_string(count) +
-                  " local blocks");
+                  " local blocks; pass those of each block");
     }
     for (std::size_t b = 0; b < count; ++b) {
       for (const Match& match : matches_[b]) {
         if (match.local < 0 || static_cast<std::size_t>(match.local) >= sets_[b].size()) {
           throw Error("linking sets: a match of entity " + std::to_string(match.local) +
-                      ", but sets of " + std::to_string(sets_[b].size()) + " entities");
+                      ", but sets of " + std::to_string(sets_[b].size()) +
+                      " entities; give an entity of the sets");
         }
         if (!assignment_.exists(match.block)) {
           throw Error("linking sets: a match with block " + std::to_string(match.block) +
                       ", but blocks are numbered from 0 to " +
-                      std::to_string(assignment_.total() - 1));
+                      std::to_string(assignment_.total() - 1) + "; give one of these blocks");
         }
       }
     }

@@ -67,11 +67,14 @@ EntityKey keyOfPair(const EntityKey& one, const EntityKey& other) {
 void TreeLattice::check() const {
   if (factor < 2 || depth < 0 || (depth > 0 && dimension() == 0))
     throw Error("trees: a branch factor of " + std::to_string(factor) + " and " +
-                std::to_string(depth + 1) + " levels are not valid");
+                std::to_string(depth + 1) +
+                " levels are not valid; give a factor of at least 2, a depth of at least 0, and an "
+                "axis that is not flat");
   for (std::size_t a = 0; a < 3; ++a) {
     double cells = static_cast<double>(roots[a]);
     if (roots[a] < 1 || (isFlat[a] != 0 && roots[a] != 1))
-      throw Error("trees: " + std::to_string(roots[a]) + " roots along an axis are not valid");
+      throw Error("trees: " + std::to_string(roots[a]) +
+                  " roots along an axis are not valid; give at least 1, and 1 along a flat axis");
     if (isFlat[a] == 0) cells *= std::pow(factor, depth);
     if (cells > 9007199254740992.0)
       throw Error("trees: " + std::to_string(roots[a]) + " roots along an axis with " +
@@ -97,7 +100,8 @@ TreeLeaves::TreeLeaves(const TreeLattice& lattice, std::vector<TreeLeaf> leaves)
   for (int d = 0; d < lattice_.dimension(); ++d) children *= index(lattice_.factor);
   for (std::size_t n = 0; n < leaves_.size(); ++n) {
     if (!isInLattice(leaves_[n]))
-      throw Error("trees: leaf " + std::to_string(n) + " is not in the lattice");
+      throw Error("trees: leaf " + std::to_string(n) +
+                  " is not in the lattice; give leaves of the lattice");
     if (leaves_[n].isGhost == 0) insert(n, children);
   }
 }
@@ -129,7 +133,8 @@ void TreeLeaves::insert(std::size_t n, std::size_t children) {
     const std::size_t l = index(level);
     slot += x.child[l] + y.child[l] + z.child[l];
   }
-  if (*slot != Nothing) throw Error("trees: leaf " + std::to_string(n) + " overlaps another");
+  if (*slot != Nothing)
+    throw Error("trees: leaf " + std::to_string(n) + " overlaps another; give each place one leaf");
   *slot = -2 - static_cast<std::int64_t>(n);
 }
 
@@ -358,7 +363,8 @@ std::vector<std::vector<LeafContact>> matchLeaves(Transport& transport,
   collectively(transport, [&] {
     if (blocks.size() != static_cast<std::size_t>(assignment.count(transport.rank())))
       throw Error("trees: " + std::to_string(blocks.size()) + " blocks given for " +
-                  std::to_string(assignment.count(transport.rank())) + " local blocks");
+                  std::to_string(assignment.count(transport.rank())) +
+                  " local blocks; pass one for each block");
   });
   const BlockId first = assignment.first(transport.rank());
   const auto copied = findCopiedTrees(transport, first, blocks);

@@ -315,7 +315,8 @@ void CriticalPointTracker::resume(Saved state, std::vector<std::vector<double>> 
           return;  // the field of the step before was not finite there
         if (group.size() != 2 || group[1].record.block < 0) {
           throw Error(
-              "critical points: the values of the last step are not those of the saved step");
+              "critical points: the values of the last step are not those of the saved step; give "
+              "the field of the saved step");
         }
         send(group[1].rank, Known{group[0].record.point, group[1].record.block});
       });

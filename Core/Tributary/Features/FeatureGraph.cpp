@@ -60,7 +60,7 @@ std::vector<Answer> ask(Transport& transport, const Owners& owners,
       [&](std::int64_t feature) {
         if (!owners.exists(feature))
           throw Error("feature " + std::to_string(feature) + " does not exist in a step with " +
-                      std::to_string(owners.shares.total) + " features");
+                      std::to_string(owners.shares.total) + " features; give one of these");
         return owners.of(feature);
       },
       [&](std::int64_t feature, int) -> Answer { return answerOf(owners.here(feature)); });
@@ -263,7 +263,8 @@ void FeatureGraph::Advance::checkStep() const {
                 std::to_string(graph_.time_) + "; add steps in the order of their times");
   if (step_.total < 0 || later_.shares.count(later_.rank) != std::int64_t(step_.features.size()))
     throw Error(std::to_string(step_.features.size()) +
-                " features are not the rank's share of a total of " + std::to_string(step_.total));
+                " features are not the rank's share of a total of " + std::to_string(step_.total) +
+                "; give each rank its share of the features");
   for (const FeatureFacts& facts : step_.features)
     if (!(facts.size >= 0) ||
         !std::isfinite(facts.size + facts.centroid[0] + facts.centroid[1] + facts.centroid[2]))
@@ -280,7 +281,7 @@ void FeatureGraph::Advance::checkAndAddUp(std::vector<FeatureOverlap>& overlaps)
         throw Error("an overlap between feature " + std::to_string(overlap.before) + " of " +
                     std::to_string(graph_.total_) + " and feature " +
                     std::to_string(overlap.after) + " of " + std::to_string(step_.total) +
-                    " names a feature that does not exist");
+                    " names a feature that does not exist; give features of these two steps");
     addUp(overlaps);
   });
   // Without the sign of 0.

@@ -324,16 +324,19 @@ int checkAxes(const GridAxes& axes, std::array<int, 3>& used) {
   std::int64_t points = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     const auto& x = axes.coordinates[a];
-    if (x.empty()) throw Error("grid: an axis has no coordinates");
+    if (x.empty()) throw Error("grid: an axis has no coordinates; give at least one");
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (!std::isfinite(x[i]) || (i > 0 && !(x[i - 1] < x[i])))
-        throw Error("grid: coordinates along an axis must be finite and ascending");
+        throw Error(
+            "grid: coordinates along an axis must be finite and ascending; repair the coordinates");
     }
     if (x.size() > 1) used[static_cast<std::size_t>(dimension++)] = static_cast<int>(a);
     if (__builtin_mul_overflow(points, static_cast<std::int64_t>(x.size()), &points))
-      throw Error("grid: the number of points exceeds 63 bits");
+      throw Error("grid: the number of points exceeds 63 bits; use a smaller grid");
   }
-  if (dimension < 2) throw Error("grid: fewer than two axes have more than one point");
+  if (dimension < 2)
+    throw Error(
+        "grid: fewer than two axes have more than one point; give a grid of dimension 2 or 3");
   return dimension;
 }
 
@@ -349,7 +352,9 @@ void checkExtents(const GridAxes& axes, const std::vector<GridExtent>& extents,
       const auto points = static_cast<std::int64_t>(axes.coordinates[a].size());
       if (e.first[a] < 0 || e.last[a] >= points || e.first[a] > e.last[a] ||
           (points > 1 && e.first[a] == e.last[a]))
-        throw Error("grid: the extent of a block has no cell or is outside of the grid");
+        throw Error(
+            "grid: the extent of a block has no cell or is outside of the grid; give blocks with "
+            "cells in the grid");
     }
   }
 }

@@ -244,23 +244,27 @@ class MeshSpace : public SimplicialSpace {
 
 void checkBlock(const SimplexBlock& block, std::size_t corners) {
   if (block.coordinates.size() != 3 * block.ids.size())
-    throw Error("simplicial mesh: a block lacks three coordinates and one id for each point");
+    throw Error(
+        "simplicial mesh: a block lacks three coordinates and one id for each point; give these "
+        "for each point");
   if (block.simplices.size() % corners != 0)
     throw Error("simplicial mesh: a block lacks " + std::to_string(corners) +
-                " points for each simplex");
+                " points for each simplex; give these for each simplex");
   for (const std::int64_t id : block.ids)
-    if (id < 0) throw Error("simplicial mesh: a point has a negative id");
+    if (id < 0) throw Error("simplicial mesh: a point has a negative id; give ids of at least 0");
   for (std::size_t at = 0; at < block.simplices.size(); at += corners) {
     for (std::size_t v = 0; v < corners; ++v) {
       const std::int64_t point = block.simplices[at + v];
       if (point < 0 || index(point) >= block.ids.size())
         throw Error("simplicial mesh: a simplex has point " + std::to_string(point) +
                     ", but points are numbered from 0 to " +
-                    std::to_string(static_cast<std::int64_t>(block.ids.size()) - 1));
+                    std::to_string(static_cast<std::int64_t>(block.ids.size()) - 1) +
+                    "; give one of these points");
       for (std::size_t u = 0; u < v; ++u)
         if (block.ids[index(block.simplices[at + u])] == block.ids[index(point)])
           throw Error("simplicial mesh: a simplex has point " +
-                      std::to_string(block.ids[index(point)]) + " twice");
+                      std::to_string(block.ids[index(point)]) +
+                      " twice; give different points, or remove it");
     }
   }
 }
@@ -275,7 +279,8 @@ std::unique_ptr<SimplicialSpace> makeMeshSpace(Transport& transport, const Assig
                   "; give 2 or 3");
     if (blocks.size() != index(assignment.count(transport.rank()))) {
       throw Error("simplicial mesh: " + std::to_string(blocks.size()) + " blocks given for " +
-                  std::to_string(assignment.count(transport.rank())) + " local blocks");
+                  std::to_string(assignment.count(transport.rank())) +
+                  " local blocks; pass one for each block");
     }
     for (const SimplexBlock& block : blocks) checkBlock(block, index(dimension + 1));
   });

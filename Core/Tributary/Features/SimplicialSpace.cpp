@@ -12,7 +12,7 @@ void SimplicialSpace::check(int rank, const std::vector<Span<const double>>& val
                             int components) const {
   if (values.size() != blocks()) {
     throw Error("values of " + std::to_string(values.size()) + " blocks given for " +
-                std::to_string(blocks()) + " local blocks");
+                std::to_string(blocks()) + " local blocks; pass those of each block");
   }
   for (std::size_t b = 0; b < blocks(); ++b) {
     if (values[b].size() == static_cast<std::size_t>(points(b) * components)) continue;

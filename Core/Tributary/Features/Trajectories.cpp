@@ -113,7 +113,7 @@ Trajectories joinPieces(Transport& transport, const Assignment& assignment,
     if (pieces.size() != index(assignment.count(transport.rank()))) {
       throw Error("trajectories: pieces of " + std::to_string(pieces.size()) +
                   " blocks given for " + std::to_string(assignment.count(transport.rank())) +
-                  " local blocks");
+                  " local blocks; pass those of each block");
     }
     sets = describePieces(assignment, transport.rank(), pieces,
                           [&](std::size_t b, Span<const CriticalPoint> points, const SetName& name,

@@ -59,18 +59,22 @@ void compareCounts(const Transport& transport, const std::vector<Neighbor>& neig
     isNeighbor[index(neighbor.rank)] = true;
     const std::string name = "channels: neighbor " + std::to_string(neighbor.rank);
     const Span<const Counts> theirs = counts.from(neighbor.rank);
-    if (theirs.empty()) throw Error(name + " does not have " + here + " as a neighbor");
+    if (theirs.empty())
+      throw Error(name + " does not have " + here +
+                  " as a neighbor; give both ranks each other as neighbors");
     if (theirs[0].sends != neighbor.receiveCount)
       throw Error(name + " sends " + std::to_string(theirs[0].sends) + " values, but " + here +
-                  " expects " + std::to_string(neighbor.receiveCount));
+                  " expects " + std::to_string(neighbor.receiveCount) +
+                  "; give both ranks the same count");
     if (theirs[0].receives != neighbor.sendCount)
       throw Error(name + " expects " + std::to_string(theirs[0].receives) + " values, but " + here +
-                  " sends " + std::to_string(neighbor.sendCount));
+                  " sends " + std::to_string(neighbor.sendCount) +
+                  "; give both ranks the same count");
   }
   for (int rank = 0; rank < transport.size(); ++rank)
     if (!counts.from(rank).empty() && !isNeighbor[index(rank)])
       throw Error("channels: rank " + std::to_string(rank) + " has " + here +
-                  " as a neighbor, but not vice versa");
+                  " as a neighbor, but not vice versa; give both ranks each other as neighbors");
 }
 
 }  // namespace

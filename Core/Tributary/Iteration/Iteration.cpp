@@ -26,10 +26,17 @@ std::string argumentError(const IterationProblem& problem, const IterationOption
     return "iteration: a callback is missing; set all of sweep, fill and residual";
   }
   if (!(options.residualThreshold >= 0))
-    return "iteration: the residual threshold must not be negative";
-  if (options.iterationLimit < 1) return "iteration: iterationLimit must be at least 1";
-  if (options.checkInterval < 1) return "iteration: checkInterval must be at least 1";
-  if (options.channels.receives < 1) return "iteration: channels.receives must be at least 1";
+    return "iteration: residualThreshold is " + std::to_string(options.residualThreshold) +
+           "; give at least 0";
+  if (options.iterationLimit < 1)
+    return "iteration: iterationLimit is " + std::to_string(options.iterationLimit) +
+           "; give at least 1";
+  if (options.checkInterval < 1)
+    return "iteration: checkInterval is " + std::to_string(options.checkInterval) +
+           "; give at least 1";
+  if (options.channels.receives < 1)
+    return "iteration: channels.receives is " + std::to_string(options.channels.receives) +
+           "; give at least 1";
   return {};
 }
 

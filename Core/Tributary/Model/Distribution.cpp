@@ -67,7 +67,7 @@ std::string nameOf(Family family) {
     case Family::GeneralizedExtremeValue:
       return "generalized extreme value";
   }
-  throw Error("unknown family of distributions");
+  throw Error("unknown family of distributions; use a value of Family");
 }
 
 std::size_t parametersOf(Family family) {
@@ -79,12 +79,13 @@ ParametricDistribution::ParametricDistribution(Family family, std::vector<double
   const std::string name = "a " + nameOf(family) + " distribution";
   if (parameters_.size() != parametersOf(family))
     throw Error(name + " has " + std::to_string(parametersOf(family)) + " parameters, not " +
-                std::to_string(parameters_.size()));
+                std::to_string(parameters_.size()) + "; give as many as the family has");
   for (const double parameter : parameters_)
-    if (!std::isfinite(parameter)) throw Error(name + " has a parameter that is not finite");
+    if (!std::isfinite(parameter))
+      throw Error(name + " has a parameter that is not finite; give finite parameters");
   const bool bothPositive = family == Family::Weibull || family == Family::Gamma;
   if (!(parameters_[1] > 0) || (bothPositive && !(parameters_[0] > 0)))
-    throw Error(name + " has a scale or shape that is not positive");
+    throw Error(name + " has a scale or shape that is not positive; give a positive one");
 }
 
 double ParametricDistribution::density(double x) const {
@@ -136,8 +137,7 @@ double ParametricDistribution::cumulative(double x) const {
 
 double ParametricDistribution::quantile(double p) const {
   if (!(p > 0 && p < 1))
-    throw Error("the probability of a quantile is " + std::to_string(p) +
-                "; it must be between 0 and 1");
+    throw Error("the probability of a quantile is " + std::to_string(p) + "; give one in (0, 1)");
   const double a = parameters_[0], b = parameters_[1];
   switch (family_) {
     case Family::Normal:

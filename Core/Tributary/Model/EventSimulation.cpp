@@ -268,7 +268,8 @@ class Simulation {
       }
       if (transport.now() <= begin + 10 * LookSeconds)
         throw Error(
-            "the timings lack samples of the operations of the dedicated communication thread");
+            "the timings lack samples of the operations of the dedicated communication thread; "
+            "measure with this thread");
       catchUp(transport);
     }
     tell(Word::End);
@@ -364,11 +365,12 @@ SimulatedIterations simulateIterations(const HybridSetting& setting, const Opera
   if (setting.neighbors != model.setting().neighbors)
     throw Error("the simulated stencil has " + std::to_string(setting.neighbors) +
                 " neighbors, but the times are those of a stencil with " +
-                std::to_string(model.setting().neighbors));
+                std::to_string(model.setting().neighbors) + "; simulate the measured stencil");
   const double wanted = layerSize(setting), measured = layerSize(model.setting());
   if (std::abs(wanted - measured) > 1)
     throw Error("the simulated layers have " + std::to_string(wanted) +
-                " points, but the times are those of layers of " + std::to_string(measured));
+                " points, but the times are those of layers of " + std::to_string(measured) +
+                "; measure layers of the simulated size");
   return Simulation(setting, model, seconds, seed).run();
 }
 
@@ -402,7 +404,8 @@ std::vector<KindSummary> summarize(
 
 ModelError errorOfModel(const KindSummary& modeled, const KindSummary& measured) {
   if (modeled.seconds.empty() || measured.seconds.empty())
-    throw Error("the error of a model needs modeled and measured samples");
+    throw Error(
+        "the error of a model needs modeled and measured samples; give at least one of each");
   const std::size_t pairs = std::max(modeled.seconds.size(), measured.seconds.size());
   const auto mean = [](const std::vector<double>& values, auto&& of) {
     double sum = 0;

@@ -75,7 +75,9 @@ std::vector<double> fitGamma(const std::vector<double>& samples) {
   const double mean = meanOf(samples);
   const double gap = std::log(mean) - meanOf(logarithms(samples));
   if (!(gap > 0))
-    throw Error("a gamma distribution cannot be fitted to samples that are nearly equal");
+    throw Error(
+        "a gamma distribution cannot be fitted to samples that are nearly equal; use another "
+        "family");
   const double shape =
       rootOf([&](double k) { return gap - std::log(k) + boost::math::digamma(k); }, 0.5 / gap);
   return {shape, mean / shape};
@@ -138,7 +140,9 @@ std::vector<double> fitGeneralizedExtremeValue(std::vector<double> samples) {
   };
   double low = -0.999, high = 50;
   if (skewness >= skewnessOf(low) || skewness <= skewnessOf(high))
-    throw Error("no generalized extreme value distribution is as skewed as the samples");
+    throw Error(
+        "no generalized extreme value distribution is as skewed as the samples; use another "
+        "family");
   for (int i = 0; i < 80; ++i) {
     const double middle = 0.5 * (low + high);
     (skewnessOf(middle) > skewness ? low : high) = middle;
@@ -164,7 +168,8 @@ ParametricDistribution fit(Family family, const std::vector<double>& samples) {
       throw Error(failure + "a sample of " + std::to_string(sample) +
                   (isSigned ? "; give finite samples" : "; give positive, finite samples"));
   const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
-  if (*least == *largest) throw Error(failure + "samples that are all equal");
+  if (*least == *largest)
+    throw Error(failure + "samples that are all equal; give samples that differ");
   switch (family) {
     case Family::Normal:
       return {family, fitNormal(samples)};
@@ -179,7 +184,7 @@ ParametricDistribution fit(Family family, const std::vector<double>& samples) {
     case Family::GeneralizedExtremeValue:
       return {family, fitGeneralizedExtremeValue(samples)};
   }
-  throw Error("unknown family of distributions");
+  throw Error("unknown family of distributions; use a value of Family");
 }
 
 ParametricDistribution interpolate(const ParametricDistribution& first, double atFirst,
@@ -188,7 +193,8 @@ ParametricDistribution interpolate(const ParametricDistribution& first, double a
   if (first.family() != second.family())
     throw Error("a " + nameOf(first.family()) + " and a " + nameOf(second.family()) +
                 " distribution cannot be interpolated; give two of the same family");
-  if (atFirst == atSecond) throw Error("distributions at the same position cannot be interpolated");
+  if (atFirst == atSecond)
+    throw Error("distributions at the same position cannot be interpolated; give two positions");
   const double part = (at - atFirst) / (atSecond - atFirst);
   std::vector<double> parameters;
   for (std::size_t i = 0; i < first.parameters().size(); ++i)
@@ -199,10 +205,11 @@ ParametricDistribution interpolate(const ParametricDistribution& first, double a
 ChiSquare chiSquare(const std::vector<double>& samples, const Distribution& distribution,
                     std::size_t parameters, std::size_t bins) {
   if (samples.empty() || bins < 2)
-    throw Error("a chi-square test needs samples and at least two bins");
+    throw Error("a chi-square test needs samples and at least two bins; give both");
   const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
   const double low = *least, high = *largest;
-  if (low == high) throw Error("a chi-square test needs samples that are not all equal");
+  if (low == high)
+    throw Error("a chi-square test needs samples that are not all equal; give samples that differ");
   const double width = (high - low) / static_cast<double>(bins);
   std::vector<double> found(bins, 0), expected(bins, 0);
   for (const double sample : samples) {

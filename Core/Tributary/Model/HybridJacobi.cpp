@@ -384,11 +384,15 @@ void HybridJacobi::checkOptions() const {
   if (!problem_.boundary)
     throw Error("HybridJacobi: the problem has no boundary values; set LaplaceProblem::boundary");
   if (options_.threads < 1 || options_.swapPeriod < 1 || options_.residualPeriod < 1)
-    throw Error("HybridJacobi: threads, swapPeriod and residualPeriod must be at least 1");
+    throw Error("HybridJacobi: threads is " + std::to_string(options_.threads) + ", swapPeriod " +
+                std::to_string(options_.swapPeriod) + " and residualPeriod " +
+                std::to_string(options_.residualPeriod) + "; give at least 1");
   if (!(options_.workShare > 0 && options_.workShare <= 1))
     throw Error("HybridJacobi: workShare is " + std::to_string(options_.workShare) +
                 ", but must be in (0, 1]");
-  if (!(options_.tolerance > 0)) throw Error("HybridJacobi: the tolerance must be positive");
+  if (!(options_.tolerance > 0))
+    throw Error("HybridJacobi: the tolerance is " + std::to_string(options_.tolerance) +
+                "; give a positive number");
   if (options_.variant == HybridVariant::AsynchronousDirect && options_.threads < 2)
     throw Error(
         "HybridJacobi: AsynchronousDirect has a dedicated thread for communication; give at "
@@ -451,7 +455,9 @@ double HybridJacobi::value(std::int64_t i, std::int64_t j, std::int64_t k) const
   for (const auto& block : blocks_)
     if (layer >= block->box().lo[axis] && layer < block->box().hi[axis])
       return block->value(i, j, k);
-  throw Error("HybridJacobi: the value of a point that is not in the box of this rank");
+  throw Error(
+      "HybridJacobi: the value of a point that is not in the box of this rank; give a point of "
+      "this box");
 }
 
 /// Collects the boundary of this rank from its blocks. While no threads run.

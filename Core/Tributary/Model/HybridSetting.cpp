@@ -29,18 +29,21 @@ void check(const HybridSetting& setting) {
     if (count < 1 || count > 1 << 20)
       throw Error(std::to_string(count) + " subregions along an axis; give at least 1");
   if (static_cast<std::int64_t>(setting.subregions[0]) * setting.subregions[1] > 1 << 20)
-    throw Error("more than 2^20 subregions");
+    throw Error("more than 2^20 subregions; use fewer");
   if (setting.threads < 1 || setting.threads > 1 << 12)
     throw Error(std::to_string(setting.threads) + " threads; give 1 to 4096");
   if (static_cast<std::int64_t>(subregionsOf(setting)) * setting.threads > 1 << 20)
-    throw Error("more than 2^20 threads in total");
+    throw Error("more than 2^20 threads in total; use fewer");
   const bool dedicated = setting.communicates == CommunicatingThread::Dedicated;
   if (dedicated && setting.threads < 2)
     throw Error(
         "AsynchronousDirect has a dedicated communication thread; give at least two threads");
-  if (dedicated && setting.master) throw Error("AsynchronousDirect does not support a master");
+  if (dedicated && setting.master)
+    throw Error("AsynchronousDirect does not support a master; set HybridSetting::master to false");
   if (setting.swapPeriod < 1 || setting.residualPeriod < 1)
-    throw Error("swap period and residual period must be at least 1");
+    throw Error("the swap period is " + std::to_string(setting.swapPeriod) +
+                " and the residual period " + std::to_string(setting.residualPeriod) +
+                "; give at least 1");
   if (!(setting.workShare > 0 && setting.workShare <= 1))
     throw Error("the work share is " + std::to_string(setting.workShare) +
                 ", but must be in (0, 1]");
@@ -96,7 +99,7 @@ std::string nameOf(CommunicatingThread communicates) {
     case CommunicatingThread::Dedicated:
       return "dedicated";
   }
-  throw Error("unknown choice of the communicating thread");
+  throw Error("unknown choice of the communicating thread; use a value of CommunicatingThread");
 }
 
 }  // namespace tributary

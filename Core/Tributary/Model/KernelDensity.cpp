@@ -40,12 +40,14 @@ double ruleOfThumb(const std::vector<double>& sorted) {
 
 KernelDensity::KernelDensity(std::vector<double> samples, double least, double bandwidth)
     : samples_(std::move(samples)), least_(least), bandwidth_(bandwidth) {
-  if (samples_.empty()) throw Error("a kernel density needs at least one sample");
+  if (samples_.empty()) throw Error("a kernel density has no samples; give at least one");
   for (const double sample : samples_)
     if (!std::isfinite(sample) || sample < least)
       throw Error("samples of a kernel density must be finite and at least " +
                   std::to_string(least) + ", not " + std::to_string(sample));
-  if (!(bandwidth >= 0)) throw Error("the bandwidth of a kernel density must not be negative");
+  if (!(bandwidth >= 0))
+    throw Error("the bandwidth of a kernel density is " + std::to_string(bandwidth) +
+                "; give a positive one, or 0 for a rule of thumb");
   std::sort(samples_.begin(), samples_.end());
   if (bandwidth_ == 0) bandwidth_ = ruleOfThumb(samples_);
 }
@@ -81,8 +83,7 @@ double KernelDensity::cumulative(double x) const {
 
 double KernelDensity::quantile(double p) const {
   if (!(p > 0 && p < 1))
-    throw Error("the probability of a quantile is " + std::to_string(p) +
-                "; it must be between 0 and 1");
+    throw Error("the probability of a quantile is " + std::to_string(p) + "; give one in (0, 1)");
   double low = std::max(least_, samples_.front() - 2 * Reach * bandwidth_);
   double high = samples_.back() + 2 * Reach * bandwidth_;
   // The cumulative distribution rises everywhere in between, so halving cannot miss.

@@ -34,7 +34,7 @@ int neighborsOf(LaplaceStencil stencil) {
     case LaplaceStencil::TwentySevenPoint:
       return 26;
   }
-  throw Error("unknown stencil");
+  throw Error("unknown stencil; use a value of LaplaceStencil");
 }
 
 void jacobiRow(LaplaceStencil stencil, const double* row, const RowStrides& strides,

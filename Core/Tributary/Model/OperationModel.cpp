@@ -47,7 +47,8 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
     : setting_(measured.setting), timingSeconds_(measured.timingSeconds), paces_(measured.paces) {
   check(setting_);
   if (!std::isfinite(timingSeconds_) || timingSeconds_ < 0)
-    throw Error("the timing overhead must be finite and not negative");
+    throw Error("the timing overhead is " + std::to_string(timingSeconds_) +
+                " seconds; give a finite number of at least 0");
   if (setting_.workShare != 1 && setting_.threads > 1)
     throw Error("the times were measured with a work share of " +
                 std::to_string(setting_.workShare) + "; measure with 1, so that blocks are equal");
@@ -58,7 +59,9 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
                 std::to_string(computingThreadsOf(setting_)) +
                 " computing threads; give one for each, or none");
   for (const double pace : paces_)
-    if (!std::isfinite(pace) || pace <= 0) throw Error("a thread's pace must be greater than 0");
+    if (!std::isfinite(pace) || pace <= 0)
+      throw Error("a thread's pace is " + std::to_string(pace) +
+                  "; give a finite number greater than 0");
   for (std::size_t i = 0; i < Operations; ++i)
     operations_[i] = makeSource(measured.times.operations[i], measured.timingSeconds, family,
                                 nameOf(static_cast<Operation>(i)));
@@ -79,7 +82,8 @@ OperationModel::Source OperationModel::makeSource(const std::vector<double>& sam
   std::vector<double> seconds;
   for (const double sample : samples) {
     if (!std::isfinite(sample) || sample < 0)
-      throw Error("measured seconds must be finite and not negative: " + name);
+      throw Error("measured seconds of " + name + " are " + std::to_string(sample) +
+                  "; give finite numbers of at least 0");
     seconds.push_back(std::max(0.0, sample - timingSeconds));
   }
   const auto [least, largest] = std::minmax_element(seconds.begin(), seconds.end());

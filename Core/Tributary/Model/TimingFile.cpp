@@ -240,7 +240,7 @@ MeasuredTimes readTimings(std::istream& in, const std::string& name) {
     if (pace == 0) lines.fail("a pace must be greater than 0");
   if (lines.next("\"end\"") != "end") lines.fail("expected \"end\"");
   std::string more;
-  if (std::getline(in, more)) throw Error(name + ": unexpected content after \"end\"");
+  if (std::getline(in, more)) throw Error(name + ": unexpected content after \"end\"; remove it");
   return measured;
 }
 
@@ -248,12 +248,13 @@ void saveTimings(const std::string& path, const MeasuredTimes& measured) {
   std::ofstream file(path);
   writeTimings(file, measured);
   file.close();
-  if (!file) throw Error("cannot write " + path);
+  if (!file)
+    throw Error("cannot write " + path + "; check the folder, its permissions and the free space");
 }
 
 MeasuredTimes loadTimings(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw Error("cannot read " + path);
+  if (!file) throw Error("cannot read " + path + "; check that the file exists and is readable");
   return readTimings(file, path);
 }
 

@@ -44,22 +44,25 @@ Tuner::Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, d
              std::uint64_t seed)
     : model_(model), seconds_(seconds), seed_(seed) {
   if (pilots.size() < 2)
-    throw Error("a tuner needs at least two pilot runs with different swap periods");
+    throw Error(
+        "a tuner needs at least two pilot runs with different swap periods; give at least two");
   // A straight line of iterations against staleness.
   std::vector<double> ages, needed;
   for (const PilotRun& pilot : pilots) {
     if (!isPart(pilot.residual))
       throw Error("a pilot run reduced its residual to " + std::to_string(pilot.residual) +
-                  " of the initial one; this ratio must be between 0 and 1");
+                  " of the initial one; give a ratio in (0, 1)");
     const Pace pace = paceOf(pilot.setting);
     std::size_t blocks = 0;
     for (int s = 0; s < subregionsOf(pilot.setting); ++s)
       blocks += blocksOf(pilot.setting, s).size();
     if (pilot.iterations.size() != blocks)
       throw Error("expected iterations of " + std::to_string(blocks) + " blocks, got " +
-                  std::to_string(pilot.iterations.size()));
+                  std::to_string(pilot.iterations.size()) + "; give those of each block");
     for (const std::int64_t count : pilot.iterations)
-      if (count < 1) throw Error("each block must make at least one iteration in a pilot run");
+      if (count < 1)
+        throw Error(
+            "each block must make at least one iteration in a pilot run; give longer pilot runs");
     // As blocks went on for the same time, the mean seconds per iteration are those of so many.
     const double inverse =
         meanOverBlocks(pilot.setting, [&](std::size_t, std::size_t, std::size_t index) {
@@ -79,7 +82,8 @@ Tuner::Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, d
     products += (ages[i] - age) * (needed[i] - mean);
   }
   if (!(squares > 1e-12 * age * age))
-    throw Error("a tuner needs pilot runs with different swap periods");
+    throw Error(
+        "a tuner needs pilot runs with different swap periods; give at least two swap periods");
   const double slope = std::max(0.0, products / squares);
   // Where noise would have fresh halos need no iterations, none harmful at all is less wrong.
   fresh_ = mean - slope * age;
@@ -110,7 +114,7 @@ Tuner::Pace Tuner::paceOf(const HybridSetting& setting) const {
 
 Expectation Tuner::expect(const HybridSetting& setting, double tolerance) const {
   if (!isPart(tolerance))
-    throw Error("the tolerance is " + std::to_string(tolerance) + "; it must be between 0 and 1");
+    throw Error("the tolerance is " + std::to_string(tolerance) + "; give one in (0, 1)");
   const Pace pace = paceOf(setting);
   Expectation expected;
   expected.setting = setting;

@@ -92,7 +92,8 @@ class Broadcast : public detail::ReductionMachine {
  private:
   std::string rootError(BlockId root) const {
     if (blocks_.exists(root)) return {};
-    return "broadcast: the root, block " + std::to_string(root) + ", does not exist";
+    return "broadcast: the root, block " + std::to_string(root) +
+           ", does not exist; give one in [0, " + std::to_string(blocks_.total() - 1) + "]";
   }
   /// An assignment of one block to each rank that has blocks.
   static Assignment owners(const Assignment& assignment) {

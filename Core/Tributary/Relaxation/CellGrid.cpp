@@ -30,17 +30,18 @@ void checkPartition(const std::vector<CellRange>& boxes, const std::array<std::i
   for (std::size_t r = 0; r < boxes.size(); ++r)
     for (std::size_t a = 0; a < 3; ++a)
       if (boxes[r].hi[a] > boxes[r].lo[a] && (boxes[r].lo[a] < 0 || boxes[r].hi[a] > size[a]))
-        throw Error(ofRank(r) + " are not in the " + grid);
+        throw Error(ofRank(r) + " are not in the " + grid + "; give boxes inside it");
   std::int64_t count = 0;
   for (std::size_t r = 0; r < boxes.size(); ++r) {
     count += boxes[r].cells();
     if (r != index(rank) && !overlapOf(boxes[index(rank)], boxes[r]).empty())
-      throw Error("the " + ofRank(index(rank)) + " and of rank " + std::to_string(r) + " overlap");
+      throw Error("the " + ofRank(index(rank)) + " and of rank " + std::to_string(r) +
+                  " overlap; give boxes that do not overlap");
   }
   const std::int64_t all = size[0] * size[1] * size[2];
   if (count != all)
     throw Error("the ranks have " + std::to_string(count) + " of the " + grid + "'s " +
-                std::to_string(all) + " " + cells);
+                std::to_string(all) + " " + cells + "; give boxes that fill it");
 }
 
 CellRange overlapOf(const CellRange& one, const CellRange& other) {

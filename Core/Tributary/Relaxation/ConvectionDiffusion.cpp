@@ -39,11 +39,13 @@ void check(const CellGrid& grid, const ConvectionDiffusionTerms& terms) {
   for (const auto& ends : grid.ends) {
     bool increasing = ends.size() > 1 && isNumber(ends.front()) && isNumber(ends.back());
     for (std::size_t i = 1; i < ends.size(); ++i) increasing = increasing && ends[i] > ends[i - 1];
-    if (!increasing) throw Error("the grid's coordinates must increase along each axis");
+    if (!increasing)
+      throw Error("the grid's coordinates do not increase along each axis; repair them");
   }
   const auto checkTerm = [](const char* name, double value) {
     if (!isNumber(value) || value < 0)
-      throw Error(std::string("the ") + name + " must be a finite number of at least 0");
+      throw Error(std::string("the ") + name + " is " + std::to_string(value) +
+                  "; give a finite number of at least 0");
   };
   checkTerm("diffusivity", terms.diffusivity);
   checkTerm("decay", terms.decay);
@@ -51,9 +53,11 @@ void check(const CellGrid& grid, const ConvectionDiffusionTerms& terms) {
   for (std::size_t a = 0; a < 3; ++a) {
     const SideCondition &low = terms.sides[2 * a], &high = terms.sides[2 * a + 1];
     if ((low.kind == Kind::Periodic) != (high.kind == Kind::Periodic))
-      throw Error("both sides of axis " + std::to_string(a) + " or none must be periodic");
+      throw Error("both sides of axis " + std::to_string(a) +
+                  " or none must be periodic; set both sides alike");
     if (!isNumber(low.value) || !isNumber(high.value))
-      throw Error("a value at a side of axis " + std::to_string(a) + " is not a finite number");
+      throw Error("a value at a side of axis " + std::to_string(a) +
+                  " is not a finite number; set it to a finite number");
   }
 }
 
@@ -83,15 +87,18 @@ void ConvectionDiffusion::checkFlow(std::size_t axis, const CellGrid& grid,
   if (box_.lo[axis] < 0 || box_.hi[axis] > whole)
     throw Error("cells " + std::to_string(box_.lo[axis]) + " to " +
                 std::to_string(box_.hi[axis] - 1) + " along axis " + std::to_string(axis) +
-                " are not in the grid, which has " + std::to_string(whole));
+                " are not in the grid, which has " + std::to_string(whole) +
+                "; give a box inside the grid");
   const auto count = n > 0 ? box_.cells() / n * (n + 1) : 0;
   if (static_cast<std::int64_t>(velocity.size()) != count ||
       (!closed.empty() && closed.size() != velocity.size()))
     throw Error(std::to_string(velocity.size()) + " velocities and " +
                 std::to_string(closed.size()) + " flags of closed faces given for " +
-                std::to_string(count) + " faces across axis " + std::to_string(axis));
+                std::to_string(count) + " faces across axis " + std::to_string(axis) +
+                "; give one for each face");
   if (!std::all_of(velocity.begin(), velocity.end(), isNumber))
-    throw Error("a velocity along axis " + std::to_string(axis) + " is not a finite number");
+    throw Error("a velocity along axis " + std::to_string(axis) +
+                " is not a finite number; set it to a finite number");
 }
 
 /// The coefficients of the faces across an axis.

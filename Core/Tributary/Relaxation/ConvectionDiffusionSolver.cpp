@@ -23,7 +23,9 @@ std::array<bool, 3> periodicAxes(const ConvectionDiffusionTerms& terms) {
 
 void check(const ConvectionDiffusionOptions& options) {
   if (options.sweepsPerExchange < 1 || options.slabs < 1)
-    throw Error("there must be at least one sweep per exchange, and one slab");
+    throw Error("there are " + std::to_string(options.sweepsPerExchange) +
+                " sweeps per exchange and " + std::to_string(options.slabs) +
+                " slabs; give at least 1 of each");
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   collectively(transport_, [&] {
     if (source.size() != concentration_.size())
       throw Error(std::to_string(source.size()) + " sources given for " +
-                  std::to_string(concentration_.size()) + " cells");
+                  std::to_string(concentration_.size()) + " cells; give one for each cell");
     b.resize(concentration_.size());
     equation_->rightHandSide(source, concentration_, b);
     beyond = makeSides(box);

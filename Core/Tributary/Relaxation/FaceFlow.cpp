@@ -29,7 +29,8 @@ void check(const CellRange& box, const CellFlow& cells) {
   for (std::size_t a = 0; a < 3; ++a) all = all && fits(cells.low[a]) && fits(cells.high[a]);
   if (!all)
     throw Error("the flow of " + std::to_string(count) + " cells needs " + std::to_string(count) +
-                " velocities along each axis, and as many flags of solid cells");
+                " velocities along each axis, and as many flags of solid cells; give one of each "
+                "for each cell");
 }
 
 /// Collective. Exchanges what ranks know of the faces between their boxes.
@@ -44,7 +45,7 @@ Beyond beyondSides(Transport& transport, const CellGrid& grid, const std::array<
         for (const CellRange& one : boxes)
           for (std::size_t a = 0; a < 3; ++a)
             if (one.hi[a] > one.lo[a] && (one.lo[a] < 0 || one.hi[a] > grid.along(a)))
-              throw Error("the cells of a rank are not in the grid");
+              throw Error("the cells of a rank are not in the grid; give a box inside the grid");
         check(box, cells);
         beyond = {makeSides(box), makeSides(box)};
         const std::vector<double> solid(cells.solid.begin(), cells.solid.end());

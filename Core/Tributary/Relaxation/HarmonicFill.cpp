@@ -43,16 +43,20 @@ void checkLattice(const SiteLattice& sites) {
       const double x = sites.places[a][i], width = sites.widths[a][i];
       if (!std::isfinite(x) || !std::isfinite(width) || !(width > 0) ||
           (i > 0 && !(x > sites.places[a][i - 1])))
-        throw Error("the coordinates of sites do not increase along each axis");
+        throw Error(
+            "the coordinates of sites do not increase along each axis; repair the coordinates");
     }
   }
 }
 
 void check(const HarmonicFillOptions& options) {
   if (!(options.tolerance > 0) || !std::isfinite(options.tolerance))
-    throw Error("the tolerance must be greater than 0");
+    throw Error("the tolerance is " + std::to_string(options.tolerance) +
+                "; give a positive number");
   if (options.cycleLimit < 1 || options.sweepsPerExchange < 1)
-    throw Error("there must be at least one cycle, and one sweep per exchange");
+    throw Error("there are " + std::to_string(options.cycleLimit) + " cycles and " +
+                std::to_string(options.sweepsPerExchange) +
+                " sweeps per exchange; give at least 1 of each");
 }
 
 }  // namespace
@@ -127,7 +131,7 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
                    "sites", "lattice");
     if (unknown.size() != index(box.cells()))
       throw Error(std::to_string(unknown.size()) + " flags given for " +
-                  std::to_string(box.cells()) + " sites");
+                  std::to_string(box.cells()) + " sites; give one for each site");
     check(options);
     for (CellRange& one : boxes)
       if (one.empty()) one = {{-10, -10, -10}, {-10, -10, -10}};  // see MultigridPreconditioner
@@ -147,7 +151,8 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
   unknowns = allreduce(transport, ReduceOp::Sum, unknowns);
   if (unknowns == 0) return;
   if (unknowns == sites.along(0) * sites.along(1) * sites.along(2))
-    throw Error("nothing is known: all " + std::to_string(unknowns) + " values are unknown");
+    throw Error("nothing is known: all " + std::to_string(unknowns) +
+                " values are unknown; mark fewer values as unknown");
   halo_.exchange(messenger_, flags.data());
   collectively(transport, [&] {
     runs_ = runsOf(halo_.room(), flags);
@@ -563,7 +568,7 @@ void HarmonicFill::Solver::findRange(HarmonicFillResult& result) {
   result.lowest = allreduce(transport_, ReduceOp::Min, lowest);
   result.highest = allreduce(transport_, ReduceOp::Max, highest);
   if (!std::isfinite(result.highest - result.lowest))
-    throw Error("the range of the known values exceeds that of double precision");
+    throw Error("the range of the known values exceeds that of double precision; scale the values");
 }
 
 /// Collective. Maps the known values from [lowest, lowest + range] to [0, 1]. Sets the first guess.
@@ -615,7 +620,7 @@ HarmonicFillResult HarmonicFill::Solver::fill(Span<double> values,
   collectively(transport_, [&] {
     if (values.size() != index(room.box.cells()))
       throw Error(std::to_string(values.size()) + " values given for " +
-                  std::to_string(room.box.cells()) + " sites");
+                  std::to_string(room.box.cells()) + " sites; give one for each site");
   });
   result.verdict = Verdict::Converged;
   if (unknowns == 0) return result;

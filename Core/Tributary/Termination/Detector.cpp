@@ -72,11 +72,16 @@ const DetectorType& checkedType(const std::string& asked, const DetectorOptions&
                 (type.traits.model == WorkModel::APS ? "send work again" : "receive work again") +
                 ": choose one of " + listOf(detectorNames(options.work)));
   }
-  if (options.arity < 2) throw Error("termination detector: arity must be at least 2");
+  if (options.arity < 2)
+    throw Error("termination detector: arity is " + std::to_string(options.arity) +
+                ", but must be at least 2");
   if (options.controlLevel < 0) {
-    throw Error("termination detector: controlLevel must be at least 0");
+    throw Error("termination detector: controlLevel is " + std::to_string(options.controlLevel) +
+                ", but must be at least 0");
   }
-  if (options.initiators < 1) throw Error("termination detector: initiators must be at least 1");
+  if (options.initiators < 1)
+    throw Error("termination detector: initiators is " + std::to_string(options.initiators) +
+                ", but must be at least 1");
   return type;
 }
 

@@ -118,7 +118,8 @@ class ScriptedAdversary : public Adversary {
         if (word(decision, options[i]) == wanted) return i;
       }
       throw Error("schedule: word " + std::to_string(position_) + ", '" + wanted +
-                  "', is not a valid choice for rank " + std::to_string(rank));
+                  "', is not a valid choice for rank " + std::to_string(rank) +
+                  "; replay a schedule with the program that recorded it");
     }
     if (decision == Decision::Rank) {
       // The next one after the last.

@@ -56,13 +56,14 @@ void reduceInto(ReduceOp op, std::vector<std::int64_t>& sum,
 void checkDestination(int destination, int ranks) {
   if (destination >= 0 && destination < ranks) return;
   throw Error("send to rank " + std::to_string(destination) + ": ranks are numbered from 0 to " +
-              std::to_string(ranks - 1));
+              std::to_string(ranks - 1) + "; give one of these ranks");
 }
 
 void checkPersistent(int rank, int ranks, std::size_t size) {
   if (rank < 0 || rank >= ranks) {
     throw Error("persistent request with rank " + std::to_string(rank) +
-                ": ranks are numbered from 0 to " + std::to_string(ranks - 1));
+                ": ranks are numbered from 0 to " + std::to_string(ranks - 1) +
+                "; give one of these ranks");
   }
   if (size > LargestPersistent) {
     throw Error("persistent request of " + std::to_string(size) + " bytes: the maximum is " +

@@ -118,7 +118,7 @@ std::optional<Trial> SettingsTrial::next() const {
 
 void SettingsTrial::report(double seconds) {
   if (at_ == plan_.size())
-    throw Error("settings trial: a time is reported, but next() has no trial");
+    throw Error("settings trial: a time is reported, but next() has no trial; call next() first");
   if (!(seconds > 0) || !std::isfinite(seconds))
     throw Error("settings trial: a trial took " + std::to_string(seconds) +
                 " seconds, but its time must be a positive, finite number");

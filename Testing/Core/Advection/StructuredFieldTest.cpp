@@ -166,7 +166,7 @@ TEST(StructuredField, PiecesThatDoNotFitTogetherAreRefused) {
   const auto nothing = [](StructuredPiece&) {};
   EXPECT_EQ(refused(true, nothing), "");
   EXPECT_EQ(refused(false, nothing), "");
-  EXPECT_NE(refused(true, nothing, 0).find("at least one block"), std::string::npos);
+  EXPECT_NE(refused(true, nothing, 0).find("blocks per piece; give at least 1"), std::string::npos);
   EXPECT_NE(refused(true, nothing, 1, 1).find("needs a block id"), std::string::npos);
   EXPECT_NE(refused(true, [](auto& p) { p.origin[1] = 0.5; }).find("disagree in origin"),
             std::string::npos);

@@ -188,7 +188,7 @@ TEST(Tuner, RefusesWhatTellsItNothing) {
   const PilotRun good = pilot(1, 0.1, {100, 100});
   EXPECT_NE(refusal({good}).find("at least two"), std::string::npos);
   EXPECT_NE(refusal({good, good}).find("different swap periods"), std::string::npos);
-  EXPECT_NE(refusal({good, pilot(8, 1, {9, 9})}).find("between 0 and 1"), std::string::npos);
+  EXPECT_NE(refusal({good, pilot(8, 1, {9, 9})}).find("give a ratio in (0, 1)"), std::string::npos);
   EXPECT_NE(refusal({good, pilot(8, 0.1, {9})}).find("of 2 blocks, got 1"), std::string::npos);
   EXPECT_NE(refusal({good, pilot(8, 0.1, {9, 0})}).find("at least one iteration"),
             std::string::npos);

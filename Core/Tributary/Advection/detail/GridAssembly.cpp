@@ -15,7 +15,8 @@ namespace {
 
 [[noreturn]] void refuseGap(int grid) {
   throw Error("the pieces of grid " + std::to_string(grid) +
-              " leave a gap along an axis, or their coordinates do not increase");
+              " leave a gap along an axis, or their coordinates do not increase; repair the "
+              "extents or coordinates where the pieces are made");
 }
 
 [[noreturn]] void refuseDifference(int grid, const std::string& what) {

@@ -111,7 +111,8 @@ class SetForest {
                : None;
   }
   Node append(const SetName& name) {
-    if (names_.size() >= None / 2) throw Error("distributed union: too many linked sets on a rank");
+    if (names_.size() >= None / 2)
+      throw Error("distributed union: too many linked sets on a rank; use more ranks");
     names_.push_back(name);
     parent_.push_back(static_cast<Node>(names_.size() - 1));
     return parent_.back();

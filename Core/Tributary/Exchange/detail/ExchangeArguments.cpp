@@ -20,7 +20,8 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
   if (!step) return "exchange: no callback is given; set the argument step";
   if (assignment.ranks() != transport.size()) {
     return "exchange: the assignment is for " + std::to_string(assignment.ranks()) +
-           " ranks, but the transport has " + std::to_string(transport.size());
+           " ranks, but the transport has " + std::to_string(transport.size()) +
+           "; use an assignment to the ranks of the transport";
   }
   const auto count = static_cast<std::size_t>(assignment.count(transport.rank()));
   if (links.size() != count) {
@@ -32,7 +33,8 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
     for (const BlockId block : blocks) {
       if (!assignment.exists(block)) {
         return "exchange: a link leads to block " + std::to_string(block) +
-               ", which is not in [0, " + std::to_string(assignment.total() - 1) + "]";
+               ", which is not in [0, " + std::to_string(assignment.total() - 1) +
+               "]; give one of these blocks";
       }
     }
   }
@@ -40,9 +42,12 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
     return "exchange: arrivals is " + std::to_string(options.arrivals) + ", but must be in [0, 1]";
   }
   if (options.batchBytes == 0) return "exchange: batchBytes must be at least 1";
-  if (!(options.holdTime >= 0)) return "exchange: holdTime must not be negative (in microseconds)";
+  if (!(options.holdTime >= 0))
+    return "exchange: holdTime is " + std::to_string(options.holdTime) +
+           " microseconds; give at least 0";
   if (!(options.stallTimeout >= 0))
-    return "exchange: stallTimeout must not be negative (in seconds; 0 for no limit)";
+    return "exchange: stallTimeout is " + std::to_string(options.stallTimeout) +
+           " seconds; give a positive time, or 0 for no limit";
   DetectorOptions detection = options.detection;
   // A passive rank may send messages that announce rounds.
   if (options.schedule == Schedule::Neighborhood) detection.work = WorkModel::AP;

@@ -39,7 +39,7 @@ ArrayReduction::ArrayReduction(Transport& transport, const Assignment& assignmen
     throw Error("reduction: arrays of " + std::to_string(length) + " elements of " +
                 std::to_string(elementBytes) +
                 " bytes: sizes must be positive and the product with the number of blocks at most "
-                "2^63 - 1");
+                "2^63 - 1; use smaller arrays");
   }
 }
 

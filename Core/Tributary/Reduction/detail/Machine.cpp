@@ -18,7 +18,8 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
   ErrorCollector errors;
   if (assignment.ranks() != transport.size()) {
     errors.note("reduction: the assignment has " + std::to_string(assignment.ranks()) +
-                " ranks, but the transport has " + std::to_string(transport.size()));
+                " ranks, but the transport has " + std::to_string(transport.size()) +
+                "; use an assignment to the ranks of the transport");
   }
   std::uint64_t hash = kValues.size();
   for (const int k : kValues) hash = scramble(hash ^ static_cast<std::uint64_t>(k));
@@ -29,7 +30,9 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
   std::optional<Rounds> rounds;
   errors.attempt([&] { rounds.emplace(assignment.total(), std::move(kValues)); });
   if (!sameOnAllRanks(transport, std::move(same), errors))
-    throw Error("reduction: ranks passed different k-values, assignments or sizes");
+    throw Error(
+        "reduction: ranks passed different k-values, assignments or sizes; pass the same on all "
+        "ranks");
   return std::move(*rounds);
 }
 
@@ -42,7 +45,8 @@ ReductionMachine::ReductionMachine(Transport& transport, const Assignment& assig
       rounds_(agreed(transport, assignment, std::move(kValues), same)) {}
 
 void ReductionMachine::open() {
-  if (!ended_) throw Error("reduction: opened again before it has ended");
+  if (!ended_)
+    throw Error("reduction: opened again before it has ended; call advance() until it has ended");
   post_.emplace(transport_, assignment_, rounds_.count());
   opened_ = true;
 }
@@ -55,7 +59,8 @@ std::string ReductionMachine::itemsError(std::size_t items) const {
 }
 
 void ReductionMachine::begin(std::size_t items, std::int64_t parts, const std::string& wrong) {
-  if (!ended_) throw Error("reduction: started again before it has ended");
+  if (!ended_)
+    throw Error("reduction: started again before it has ended; call advance() until it has ended");
   if (!opened_) open();
   opened_ = false;
   if (!wrong.empty()) throw Error(wrong);

@@ -135,7 +135,9 @@ class AdversarialSend : public PersistentRequest {
   ~AdversarialSend() override { leave(); }
   void start() override;
   [[nodiscard]] bool done() override;
-  [[nodiscard]] bool cancel() override { throw Error("a persistent send cannot be canceled"); }
+  [[nodiscard]] bool cancel() override {
+    throw Error("a persistent send cannot be canceled; wait until it is done");
+  }
   /// Whether the adversary may let the rank see it finished.
   [[nodiscard]] bool finishable() const { return mode_ == SendMode::Eager || *met_; }
 
@@ -202,7 +204,8 @@ class AdversarialEngine : public AdversarialNetwork {
   /// Asks the adversary. @return one of the options
   int choose(Decision decision, int rank, const std::vector<int>& options) {
     const std::size_t chosen = adversary_.choose(decision, rank, options);
-    if (chosen >= options.size()) throw Error("an adversary chose none of the options");
+    if (chosen >= options.size())
+      throw Error("an adversary chose none of the options; return the number of an option");
     return options[chosen];
   }
   /// Called if a message or collective operation makes progress.

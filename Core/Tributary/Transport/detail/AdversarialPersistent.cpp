@@ -25,7 +25,9 @@ std::unique_ptr<PersistentRequest> AdversarialRank::persistentReceive(int source
 }
 
 void AdversarialSend::start() {
-  if (started_) throw Error("a persistent send was started before it was done");
+  if (started_)
+    throw Error(
+        "a persistent send was started before it was done; call done() until it returns true");
   network_.moved();
   network_.counters().add(topic_, buffer_.size());
   if (mode_ == SendMode::Synchronous) ++network_.counters().acknowledgements;
@@ -44,12 +46,15 @@ bool AdversarialSend::done() {
   network_.moved();
   started_ = false;
   leave();
-  if (sent_ != buffer_) throw Error("the buffer of a persistent send was changed before done()");
+  if (sent_ != buffer_)
+    throw Error("the buffer of a persistent send was changed before done(); change it later");
   return true;
 }
 
 void AdversarialReceive::start() {
-  if (started_) throw Error("a persistent receive was started before it was done");
+  if (started_)
+    throw Error(
+        "a persistent receive was started before it was done; call done() until it returns true");
   network_.moved();
   started_ = true;
   // A program that reads the buffer now sees values that were not sent.

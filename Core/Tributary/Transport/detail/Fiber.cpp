@@ -150,14 +150,14 @@ Fiber::Fiber(std::function<void()> body, std::size_t stackBytes)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (context.memory == MAP_FAILED) {
     throw Error("no address space for a fiber's stack of " + std::to_string(stackBytes) +
-                " bytes: " + std::strerror(errno));
+                " bytes: " + std::strerror(errno) + "; use fewer ranks or smaller stacks");
   }
   // Without it an overflow would write into the next fiber's stack.
   if (mprotect(context.memory, page, PROT_NONE) != 0) {
     const int error = errno;
     munmap(context.memory, context.memoryBytes);
     throw Error(std::string("cannot guard a fiber's stack (see vm.max_map_count): ") +
-                std::strerror(error));
+                std::strerror(error) + "; use fewer ranks, or raise the limit");
   }
   context.stack = static_cast<char*>(context.memory) + page;
   getcontext(&context.own);

@@ -38,7 +38,7 @@ bool MpiPersistent::done() {
 }
 
 bool MpiPersistent::cancel() {
-  if (sends_) throw Error("a persistent send cannot be canceled");
+  if (sends_) throw Error("a persistent send cannot be canceled; wait until it is done");
   if (!started_) return false;
   started_ = false;
   check(MPI_Cancel(&request_), "MPI_Cancel");

@@ -19,7 +19,9 @@ class OwnSend : public PersistentRequest {
     link_.match();
   }
   bool done() override { return !sent_ || *sent_; }
-  bool cancel() override { throw Error("a persistent send cannot be canceled"); }
+  bool cancel() override {
+    throw Error("a persistent send cannot be canceled; wait until it is done");
+  }
 
  private:
   OwnLink& link_;

@@ -36,7 +36,9 @@ constexpr int MostReported = 16;
 
 void combineReduced(ReduceOp op, std::vector<std::int64_t>& sum, ReduceOp otherOp,
                     const std::vector<std::int64_t>& values) {
-  if (op != otherOp) throw Error("simulated all-reduce: ranks passed different operations");
+  if (op != otherOp)
+    throw Error(
+        "simulated all-reduce: ranks passed different operations; pass the same on all ranks");
   reduceInto(op, sum, values);
 }
 

@@ -50,7 +50,9 @@ class VirtualTimeSend : public PersistentRequest {
     return true;
   }
 
-  bool cancel() override { throw Error("a persistent send cannot be canceled"); }
+  bool cancel() override {
+    throw Error("a persistent send cannot be canceled; wait until it is done");
+  }
 
  private:
   double latency() const { return network_.link(rank_.rank(), destination_).latency; }
