@@ -477,7 +477,8 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
       throw Error("no direction to trace in; set TraceOptions::forward or backward");
     for (const Seed& seed : seeds)
       if (!isSeedId(seed.id))
-        throw Error("seed id " + std::to_string(seed.id) + " is negative; use ids of at least 0");
+        throw Error("seed id " + std::to_string(seed.id) +
+                    " is out of range; use ids in [0, 2^62 - 1]");
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
       throw Error(

@@ -487,7 +487,7 @@ TEST(BadInput, RulesThatNoLineCanFollowAreRefusedOnAllRanks) {
   const Seed seed{{1, 1, 1}, world().rank() == 0 ? -1 : 0};
   EXPECT_NE(errorOf([&] {
               static_cast<void>(trace(world(), grid->domain, {&seed, 1}, options));
-            }).find("seed id -1 is negative"),
+            }).find("seed id -1 is out of range"),
             std::string::npos);
   options.rules.integrator = static_cast<Integrator>(9);
   EXPECT_NE(errorOf([&] {
