@@ -2,8 +2,6 @@
 #include "Tributary/Advection/Tracer.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -19,6 +17,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Base/Morton.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
@@ -421,47 +420,42 @@ TraceResult Tracer::finish() {
   return std::move(result_);
 }
 
-/// As few digits as give the same number again, in any locale.
-std::string text(double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return std::string(digits.data(), end);
-}
-
 /// Throws Error if a rule is out of its range.
 void check(const StepRules& rules) {
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
-    throw Error("the initial step is " + text(rules.initialStep) +
+    throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");
   if (rules.integrator == Integrator::RungeKutta45) {
     if (!std::isfinite(rules.minimumStep) || !std::isfinite(rules.maximumStep) ||
         !std::isfinite(rules.maximumError))
-      throw Error("the minimum step is " + text(rules.minimumStep) + ", the maximum step " +
-                  text(rules.maximumStep) + " and the maximum error " + text(rules.maximumError) +
+      throw Error("the minimum step is " + numberText(rules.minimumStep) + ", the maximum step " +
+                  numberText(rules.maximumStep) + " and the maximum error " +
+                  numberText(rules.maximumError) +
                   "; set StepRules::minimumStep, maximumStep and maximumError to finite numbers");
     const double minimum = rules.minimumStep > 0 ? rules.minimumStep : rules.initialStep;
     const double maximum = rules.maximumStep > 0 ? rules.maximumStep : rules.initialStep;
     if (minimum > maximum)
-      throw Error("the minimum step " + text(minimum) + " exceeds the maximum step " +
-                  text(maximum) + "; set StepRules::minimumStep to at most StepRules::maximumStep");
+      throw Error("the minimum step " + numberText(minimum) + " exceeds the maximum step " +
+                  numberText(maximum) +
+                  "; set StepRules::minimumStep to at most StepRules::maximumStep");
   }
   if (!(rules.maximumLength > 0))
-    throw Error("the maximum length is " + text(rules.maximumLength) +
+    throw Error("the maximum length is " + numberText(rules.maximumLength) +
                 "; set StepRules::maximumLength to a positive number");
   if (!(rules.maximumTime > 0))
-    throw Error("the maximum integration time is " + text(rules.maximumTime) +
+    throw Error("the maximum integration time is " + numberText(rules.maximumTime) +
                 "; set StepRules::maximumTime to a positive number");
   if (rules.maximumSteps < 0 || rules.maximumSteps > std::numeric_limits<std::int32_t>::max() - 2)
     throw Error("the maximum number of steps is " + std::to_string(rules.maximumSteps) +
                 "; set StepRules::maximumSteps to a number in [0, 2147483645]");
   if (!(rules.terminalSpeed >= 0))
-    throw Error("the terminal speed is " + text(rules.terminalSpeed) +
+    throw Error("the terminal speed is " + numberText(rules.terminalSpeed) +
                 "; set StepRules::terminalSpeed to 0 or a positive number");
   for (int a = 0; a < 3; ++a)
     if (!(rules.period[a] >= 0) || !std::isfinite(rules.period[a]) ||
         !std::isfinite(rules.periodicOrigin[a]))
-      throw Error("the period along axis " + std::to_string(a) + " is " + text(rules.period[a]) +
-                  " from " + text(rules.periodicOrigin[a]) +
+      throw Error("the period along axis " + std::to_string(a) + " is " +
+                  numberText(rules.period[a]) + " from " + numberText(rules.periodicOrigin[a]) +
                   "; set StepRules::period to 0 or a positive number, and "
                   "StepRules::periodicOrigin to a finite one");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Base/OrderedDouble.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -26,7 +27,7 @@ std::string argumentError(const IterationProblem& problem, const IterationOption
     return "iteration: a callback is missing; set all of sweep, fill and residual";
   }
   if (!(options.residualThreshold >= 0))
-    return "iteration: residualThreshold is " + std::to_string(options.residualThreshold) +
+    return "iteration: residualThreshold is " + numberText(options.residualThreshold) +
            "; give at least 0";
   if (options.iterationLimit < 1)
     return "iteration: iterationLimit is " + std::to_string(options.iterationLimit) +

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 
@@ -24,13 +25,6 @@ constexpr const char* Title = "tributary-timings 3";
 /// Iterations of each kind, in sections of this name.
 constexpr std::array IterationSections = {std::pair("iterations", &OperationTimes::iterations),
                                           std::pair("interrupted", &OperationTimes::interrupted)};
-
-/// As few digits as give the same number again, in any locale.
-std::string text(double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return std::string(digits.data(), end);
-}
 
 std::vector<IterationKind> allKinds() {
   std::vector<IterationKind> kinds;
@@ -160,13 +154,13 @@ void writeTimings(std::ostream& out, const MeasuredTimes& measured) {
       << std::to_string(setting.subregions[0]) << ' ' << std::to_string(setting.subregions[1])
       << "\nthreads " << std::to_string(setting.threads) << "\ncommunicates "
       << nameOf(setting.communicates) << "\ntraffic " << (setting.master ? "master" : "direct")
-      << "\nwork-share " << text(setting.workShare) << "\nswap-period "
+      << "\nwork-share " << numberText(setting.workShare) << "\nswap-period "
       << std::to_string(setting.swapPeriod) << "\nresidual-period "
       << std::to_string(setting.residualPeriod) << "\ntiming-seconds "
-      << text(measured.timingSeconds) << '\n';
+      << numberText(measured.timingSeconds) << '\n';
   const auto samples = [&](const std::string& what, const std::vector<double>& values) {
     out << what << ' ' << std::to_string(values.size()) << '\n';
-    for (const double value : values) out << text(value) << '\n';
+    for (const double value : values) out << numberText(value) << '\n';
   };
   for (std::size_t i = 0; i < Operations; ++i)
     if (!measured.times.operations[i].empty())

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -43,10 +44,10 @@ std::string argumentError(const Transport& transport, const Assignment& assignme
   }
   if (options.batchBytes == 0) return "exchange: batchBytes must be at least 1";
   if (!(options.holdTime >= 0))
-    return "exchange: holdTime is " + std::to_string(options.holdTime) +
+    return "exchange: holdTime is " + numberText(options.holdTime) +
            " microseconds; give at least 0";
   if (!(options.stallTimeout >= 0))
-    return "exchange: stallTimeout is " + std::to_string(options.stallTimeout) +
+    return "exchange: stallTimeout is " + numberText(options.stallTimeout) +
            " seconds; give a positive time, or 0 for no limit";
   DetectorOptions detection = options.detection;
   // A passive rank may send messages that announce rounds.

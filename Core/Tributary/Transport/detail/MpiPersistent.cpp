@@ -14,7 +14,8 @@ MpiPersistent::~MpiPersistent() {
     ledger_.dropped.splice(ledger_.dropped.end(), dropped_);
     return;
   }
-  if (started_) reportErrors("canceling a receive", [&] { MpiPersistent::cancel(); });
+  if (started_)
+    reportErrors("canceling a receive", [&] { static_cast<void>(MpiPersistent::cancel()); });
   if (request_ == MPI_REQUEST_NULL) return;
   reportErrors("freeing a persistent request",
                [&] { check(MPI_Request_free(&request_), "MPI_Request_free"); });
