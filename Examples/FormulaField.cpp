@@ -54,7 +54,8 @@ class Slab : public FieldBlock {
         p.cell = 0;
         if (owner != id()) break;
         const auto velocity = velocityAt(p.target);
-        feed<Integrator::RungeKutta4>(rules, p, velocity.data(), /*cellLength*/ 1, 0, log);
+        if (!feed<Integrator::RungeKutta4>(rules, p, velocity.data(), /*cellLength*/ 1, 0, log))
+          break;
       }
     }
   }
