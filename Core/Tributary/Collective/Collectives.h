@@ -206,6 +206,7 @@ template <class Write, class Read, class = std::enable_if_t<std::is_invocable_r_
   errors.agree(transport);
   return *std::move(result);
 }
+/// @overload
 template <class Read>
 [[nodiscard]] auto broadcastAs(Transport& transport, Bytes bytes, int root, Read&& read) {
   return broadcastAs(

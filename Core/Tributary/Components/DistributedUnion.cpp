@@ -419,8 +419,8 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
   ErrorCollector errors;
   std::vector<std::vector<BlockId>> neighbors;
   errors.attempt([&] {
-    if (const std::string error = argumentError(inputs); !error.empty()) throw Error(error);
     neighbors.resize(index(assignment.count(transport.rank())));
+    if (const std::string error = argumentError(inputs); !error.empty()) throw Error(error);
     findNeighbors(inputs, neighbors);
   });
   Exchange exchange(transport, assignment, std::move(neighbors), options.exchange,

@@ -725,7 +725,7 @@ TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
   empty.offsets = none;
   EXPECT_NE(errorOf([&] {
               static_cast<void>(makeMeshBlocks(world(), {empty}, 0, 3, {0}));
-            }).find("at least one"),
+            }).find("give at least 1"),
             std::string::npos);
   EXPECT_NE(errorOf([&] {
               static_cast<void>(makeMeshBlocks(world(), {empty}, 1, 1, {0}));

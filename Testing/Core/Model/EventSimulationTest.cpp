@@ -389,7 +389,7 @@ TEST(EventSimulation, RefusesWhatMakesNoSense) {
             std::string::npos);
   EXPECT_NE(unmodeled([](MeasuredTimes& m) {
               m.paces = {1, 1, 0, 1};
-            }).find("must be greater than 0"),
+            }).find("a finite number greater than 0"),
             std::string::npos);
   // Two samples are too few for a family.
   MeasuredTimes few = constantTimes(setting);

@@ -583,7 +583,7 @@ TEST(ConvectionDiffusionSolver, RefusesWhatCannotBeOnAllRanks) {
     });
     expectError("sweep", [](auto&, auto&, auto& options, auto&) { options.sweepsPerExchange = 0; });
     expectError("slab", [](auto&, auto&, auto& options, auto&) { options.slabs = 0; });
-    expectError("threshold", [](auto&, auto&, auto& options, auto&) {
+    expectError("residualThreshold", [](auto&, auto&, auto& options, auto&) {
       options.iteration.residualThreshold = -1;
     });
     expectError("velocity", [](auto&, auto&, auto&, auto& velocity) {
