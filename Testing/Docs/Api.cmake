@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Doxygen documents the public API of Core without a complaint: classes, functions, types and constants of namespaces have a comment,
-# every parameter that a comment names exists, and references resolve. Without a comment of their own may be:
+# Doxygen documents the public API of Core without a complaint: classes, functions, types and constants of namespaces
+# have a comment, every parameter that a comment names exists, and references resolve. Without a comment of their own may be:
 #  - data members, which the comment of their class may describe;
 #  - overrides, operators, and constructors and assignments that move;
 #  - data(), size(), empty(), begin() and end(), as in the standard library;

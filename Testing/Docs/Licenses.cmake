@@ -5,15 +5,19 @@
 cmake_minimum_required(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/Report.cmake")
 set(errors)
+set(files)
 
 # The files of the repository; in a copy without one all files but build trees and hidden folders.
 find_package(Git QUIET)
 if (GIT_FOUND AND EXISTS "${ROOT}/.git")
   execute_process(COMMAND "${GIT_EXECUTABLE}" -c "safe.directory=${ROOT}" ls-files WORKING_DIRECTORY "${ROOT}"
-    OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "[^\n]+" files "${listed}")
-  list(TRANSFORM files PREPEND "${ROOT}/")
-else ()
+    RESULT_VARIABLE result OUTPUT_VARIABLE listed ERROR_QUIET)
+  if (result EQUAL 0)
+    string(REGEX MATCHALL "[^\n]+" files "${listed}")
+    list(TRANSFORM files PREPEND "${ROOT}/")
+  endif ()
+endif ()
+if (NOT files)
   file(GLOB files LIST_DIRECTORIES OFF "${ROOT}/[!.]*" "${ROOT}/.clang-*" "${ROOT}/.ci/*")
   file(GLOB entries "${ROOT}/[!.]*")
   foreach (entry IN LISTS entries)
@@ -27,6 +31,9 @@ list(FILTER files EXCLUDE REGEX "/([.]git[^/]*|LICENSE|[^/]+[.](md|json|png|npz|
 list(FILTER files EXCLUDE REGEX "/Testing/Fuzz/Corpus/")
 
 foreach (file IN LISTS files)
+  if (NOT EXISTS "${file}")
+    continue ()  # removed, but not yet from the repository
+  endif ()
   file(READ "${file}" beginning LIMIT 400)
   if (NOT beginning MATCHES "SPDX-License-Identifier: BSD-3-Clause")
     file(RELATIVE_PATH name "${ROOT}" "${file}")

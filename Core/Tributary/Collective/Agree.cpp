@@ -78,6 +78,9 @@ void ErrorCollector::agree(Transport& transport) const {
   if (root == transport.rank() && !onTheWay.attempt([&] { mine = packed(report_); })) {
     ErrorReport brief;
     brief.kind = report_.kind;
+    brief.rank = report_.rank;
+    brief.mpiCode = report_.mpiCode;
+    brief.mpiClass = report_.mpiClass;
     onTheWay.attempt([&] {
       brief.text = "an error whose text does not fit into memory";
       mine = packed(brief);

@@ -33,7 +33,8 @@ class Method {
  public:
   virtual ~Method() = default;
   virtual void step(BlockId block, Mailbox& mailbox) = 0;
-  virtual std::vector<std::vector<SetName>> roots() = 0;
+  /// Writes the root of each set of each local block. Needs no memory.
+  virtual void writeRoots(Span<std::vector<SetName>> result) = 0;
 };
 
 struct Inputs {
@@ -73,10 +74,8 @@ class LabeledBlocks : public Method {
     here.sendChanged([&](BlockId to, const SetLabel& label) { mailbox.enqueue(to, label); });
   }
 
-  std::vector<std::vector<SetName>> roots() override {
-    std::vector<std::vector<SetName>> all;
-    for (LabelPropagation& block : blocks_) all.push_back(block.roots());
-    return all;
+  void writeRoots(Span<std::vector<SetName>> result) override {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].writeRoots(result[b]);
   }
 
  private:
@@ -261,7 +260,7 @@ class TreeUnion : public Method {
     flush(mailbox);
   }
 
-  std::vector<std::vector<SetName>> roots() override { return forest_.roots(); }
+  void writeRoots(Span<std::vector<SetName>> result) override { forest_.writeRoots(result); }
 
  private:
   enum class Kind : std::int32_t {
@@ -428,11 +427,16 @@ UnionResult uniteSets(Transport& transport, const Assignment& assignment,
                       method->step(block, mailbox);
                       return false;
                     });
-  if (!errors.any()) errors.attempt([&] { method = makeMethod(options.method, inputs); });
+  UnionResult result;
+  if (!errors.any()) {
+    errors.attempt([&] {
+      method = makeMethod(options.method, inputs);
+      for (const std::int64_t sets : setsOfBlock) result.root.emplace_back(index(sets));
+    });
+  }
   if (errors.any()) exchange.fail(errors.text());
   exchange.run(options.monitor);
-  UnionResult result;
-  if (!exchange.aborted()) collectively(transport, [&] { result.root = method->roots(); });
+  method->writeRoots({result.root.data(), result.root.size()});
   result.aborted = exchange.aborted();
   result.statistics = exchange.statistics();
   return result;

@@ -9,6 +9,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Base/OrderedDouble.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -132,7 +133,7 @@ FeatureGraph::FeatureGraph(Transport& transport, const TrackingOptions& options)
   collectively(transport, [&] {
     for (const double fraction : {options.minimumOverlap, options.minimumSecondaryOverlap})
       if (!(fraction >= 0 && fraction <= 1))
-        throw Error("a minimum overlap of " + std::to_string(fraction) +
+        throw Error("a minimum overlap of " + numberText(fraction) +
                     " is out of the range [0, 1]; set it to a fraction in this range");
   });
 }

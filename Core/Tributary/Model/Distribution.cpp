@@ -10,6 +10,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 
@@ -137,7 +138,7 @@ double ParametricDistribution::cumulative(double x) const {
 
 double ParametricDistribution::quantile(double p) const {
   if (!(p > 0 && p < 1))
-    throw Error("the probability of a quantile is " + std::to_string(p) + "; give one in (0, 1)");
+    throw Error("the probability of a quantile is " + numberText(p) + "; give one in (0, 1)");
   const double a = parameters_[0], b = parameters_[1];
   switch (family_) {
     case Family::Normal:

@@ -15,6 +15,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Base/OrderedDouble.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -391,7 +392,7 @@ void HybridJacobi::checkOptions() const {
     throw Error("HybridJacobi: workShare is " + std::to_string(options_.workShare) +
                 ", but must be in (0, 1]");
   if (!(options_.tolerance > 0))
-    throw Error("HybridJacobi: the tolerance is " + std::to_string(options_.tolerance) +
+    throw Error("HybridJacobi: the tolerance is " + numberText(options_.tolerance) +
                 "; give a positive number");
   if (options_.variant == HybridVariant::AsynchronousDirect && options_.threads < 2)
     throw Error(

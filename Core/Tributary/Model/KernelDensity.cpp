@@ -11,6 +11,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Median.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 
@@ -46,7 +47,7 @@ KernelDensity::KernelDensity(std::vector<double> samples, double least, double b
       throw Error("samples of a kernel density must be finite and at least " +
                   std::to_string(least) + ", not " + std::to_string(sample));
   if (!(bandwidth >= 0))
-    throw Error("the bandwidth of a kernel density is " + std::to_string(bandwidth) +
+    throw Error("the bandwidth of a kernel density is " + numberText(bandwidth) +
                 "; give a positive one, or 0 for a rule of thumb");
   std::sort(samples_.begin(), samples_.end());
   if (bandwidth_ == 0) bandwidth_ = ruleOfThumb(samples_);
@@ -83,7 +84,7 @@ double KernelDensity::cumulative(double x) const {
 
 double KernelDensity::quantile(double p) const {
   if (!(p > 0 && p < 1))
-    throw Error("the probability of a quantile is " + std::to_string(p) + "; give one in (0, 1)");
+    throw Error("the probability of a quantile is " + numberText(p) + "; give one in (0, 1)");
   double low = std::max(least_, samples_.front() - 2 * Reach * bandwidth_);
   double high = samples_.back() + 2 * Reach * bandwidth_;
   // The cumulative distribution rises everywhere in between, so halving cannot miss.

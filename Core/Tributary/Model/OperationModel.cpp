@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Model/Fit.h"
 #include "Tributary/Model/KernelDensity.h"
 
@@ -47,7 +48,7 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
     : setting_(measured.setting), timingSeconds_(measured.timingSeconds), paces_(measured.paces) {
   check(setting_);
   if (!std::isfinite(timingSeconds_) || timingSeconds_ < 0)
-    throw Error("the timing overhead is " + std::to_string(timingSeconds_) +
+    throw Error("the timing overhead is " + numberText(timingSeconds_) +
                 " seconds; give a finite number of at least 0");
   if (setting_.workShare != 1 && setting_.threads > 1)
     throw Error("the times were measured with a work share of " +
@@ -60,7 +61,7 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
                 " computing threads; give one for each, or none");
   for (const double pace : paces_)
     if (!std::isfinite(pace) || pace <= 0)
-      throw Error("a thread's pace is " + std::to_string(pace) +
+      throw Error("a thread's pace is " + numberText(pace) +
                   "; give a finite number greater than 0");
   for (std::size_t i = 0; i < Operations; ++i)
     operations_[i] = makeSource(measured.times.operations[i], measured.timingSeconds, family,
@@ -82,7 +83,7 @@ OperationModel::Source OperationModel::makeSource(const std::vector<double>& sam
   std::vector<double> seconds;
   for (const double sample : samples) {
     if (!std::isfinite(sample) || sample < 0)
-      throw Error("measured seconds of " + name + " are " + std::to_string(sample) +
+      throw Error("measured seconds of " + name + " are " + numberText(sample) +
                   "; give finite numbers of at least 0");
     seconds.push_back(std::max(0.0, sample - timingSeconds));
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Model/EventSimulation.h"
 
 namespace tributary {
@@ -114,7 +115,7 @@ Tuner::Pace Tuner::paceOf(const HybridSetting& setting) const {
 
 Expectation Tuner::expect(const HybridSetting& setting, double tolerance) const {
   if (!isPart(tolerance))
-    throw Error("the tolerance is " + std::to_string(tolerance) + "; give one in (0, 1)");
+    throw Error("the tolerance is " + numberText(tolerance) + "; give one in (0, 1)");
   const Pace pace = paceOf(setting);
   Expectation expected;
   expected.setting = setting;

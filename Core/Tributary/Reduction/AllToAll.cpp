@@ -272,6 +272,7 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                             ErrorCollector& errors) {
   if (transport.size() == 1 && toEachRank.size() <= 1) {  // no k-value is needed
     errors.attempt([&] { toEachRank.resize(1); });
+    errors.agree(transport);
     return toEachRank;
   }
   const auto ranks = static_cast<std::size_t>(transport.size());

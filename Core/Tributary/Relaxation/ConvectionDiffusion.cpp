@@ -10,6 +10,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Base/InstructionSet.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Relaxation/detail/ConvectionDiffusionKernel.h"
 
 namespace tributary {
@@ -44,7 +45,7 @@ void check(const CellGrid& grid, const ConvectionDiffusionTerms& terms) {
   }
   const auto checkTerm = [](const char* name, double value) {
     if (!isNumber(value) || value < 0)
-      throw Error(std::string("the ") + name + " is " + std::to_string(value) +
+      throw Error(std::string("the ") + name + " is " + numberText(value) +
                   "; give a finite number of at least 0");
   };
   checkTerm("diffusivity", terms.diffusivity);

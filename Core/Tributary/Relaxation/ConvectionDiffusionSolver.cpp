@@ -38,11 +38,11 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
     : transport_(transport), options_(options) {
   const auto boxes = allgather(transport, box);
   collectively(transport, [&] {
-    concentration_.assign(index(box.cells()), 0.0);
     equation_.emplace(grid, box, terms, std::move(faces));
     checkPartition(boxes, {grid.along(0), grid.along(1), grid.along(2)}, transport.rank(), "cells",
                    "grid");
     check(options);
+    concentration_.assign(index(box.cells()), 0.0);
     const auto periodic = periodicAxes(terms);
     own_ = patchesBetween(grid, periodic, box, box);
     for (int rank = 0; rank < transport.size(); ++rank) {

@@ -11,6 +11,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Iteration/ExactSum.h"
@@ -51,8 +52,7 @@ void checkLattice(const SiteLattice& sites) {
 
 void check(const HarmonicFillOptions& options) {
   if (!(options.tolerance > 0) || !std::isfinite(options.tolerance))
-    throw Error("the tolerance is " + std::to_string(options.tolerance) +
-                "; give a positive number");
+    throw Error("the tolerance is " + numberText(options.tolerance) + "; give a positive number");
   if (options.cycleLimit < 1 || options.sweepsPerExchange < 1)
     throw Error("there are " + std::to_string(options.cycleLimit) + " cycles and " +
                 std::to_string(options.sweepsPerExchange) +

@@ -639,7 +639,8 @@ TEST(Iteration, WrongArgumentsAreErrorsOnAllRanks) {
         EXPECT_NE(error.find(text), std::string::npos) << error;
       };
   expectError("callback", [](auto& problem, auto&) { problem.fill = nullptr; });
-  expectError("residualThreshold", [](auto&, auto& options) { options.residualThreshold = std::nan(""); });
+  expectError("residualThreshold",
+              [](auto&, auto& options) { options.residualThreshold = std::nan(""); });
   expectError("residualThreshold", [](auto&, auto& options) { options.residualThreshold = -1; });
   expectError("iterationLimit", [](auto&, auto& options) { options.iterationLimit = 0; });
   expectError("checkInterval", [](auto&, auto& options) { options.checkInterval = 0; });

@@ -43,7 +43,8 @@ class LabelPropagation {
     }
     changed_.clear();
   }
-  std::vector<SetName> roots() { return std::move(forest_.roots().front()); }
+  /// Writes the root of each set. Needs no memory.
+  void writeRoots(std::vector<SetName>& result) { forest_.writeRoots({&result, 1}); }
 
  private:
   using Node = SetForest::Node;

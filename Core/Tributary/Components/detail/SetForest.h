@@ -85,22 +85,18 @@ class SetForest {
   /// @param root, parent  roots, the first with the larger name
   void link(Node root, Node parent) { parent_[root] = parent; }
 
-  /// The root of each set of each block.
-  std::vector<std::vector<SetName>> roots() {
-    std::vector<std::vector<SetName>> result(nodeOfSet_.size());
-    for (std::size_t b = 0; b < result.size(); ++b) {
-      result[b].reserve(nodeOfSet_[b].size());
-      for (std::size_t set = 0; set < nodeOfSet_[b].size(); ++set) {
-        result[b].push_back({first_ + static_cast<BlockId>(b), static_cast<std::int64_t>(set)});
-      }
-    }
+  /// Writes the root of each set of each block. Needs no memory.
+  /// @param result  an element for each block, with one for each of its sets
+  void writeRoots(Span<std::vector<SetName>> result) {
+    for (std::size_t b = 0; b < result.size(); ++b)
+      for (std::size_t set = 0; set < nodeOfSet_[b].size(); ++set)
+        result[b][set] = {first_ + static_cast<BlockId>(b), static_cast<std::int64_t>(set)};
     for (Node node = 0; node < names_.size(); ++node) {
       const SetName& name = names_[node];
       if (!owns(name.block)) continue;
       result[static_cast<std::size_t>(name.block - first_)][static_cast<std::size_t>(name.set)] =
           names_[find(node)];
     }
-    return result;
   }
 
  private:
