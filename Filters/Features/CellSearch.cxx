@@ -219,9 +219,10 @@ void CellSearch::findInMesh(const Place& place) {
 bool CellSearch::isIn(vtkIdType cell, const Place& place) {
   structure_->GetCell(cell, cell_);
   if (!isFinite(cell_)) return false;  // VTK may abort
-  int part;
-  double closest[3], parameters[3], distance2;
-  weights_.resize(index(cell_->GetNumberOfPoints()));
+  // Triangle strips set three weights from `part` on, and do not set `part` if they are degenerate.
+  int part = 0;
+  double closest[3]{}, parameters[3]{}, distance2 = 0;
+  weights_.resize(std::max<std::size_t>(index(cell_->GetNumberOfPoints()), 3));
   if (cell_->EvaluatePosition(place.data(), closest, part, parameters, distance2,
                               weights_.data()) != 1)
     return false;

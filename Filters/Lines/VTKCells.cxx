@@ -32,7 +32,8 @@ void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vect
 }  // namespace
 
 VTKCells::VTKCells(vtkDataSet* dataSet)
-    : dataSet_(dataSet), maximumPoints_(dataSet->GetMaxCellSize()) {
+    // Triangle strips set three weights, however few points they have.
+    : dataSet_(dataSet), maximumPoints_(std::max(dataSet->GetMaxCellSize(), 3)) {
   if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet))
     polyhedra_ = std::make_unique<Polyhedra>(grid);
   // The first call builds what later calls only read.
@@ -57,7 +58,7 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
   const int points = static_cast<int>(cell->GetNumberOfPoints());
   if (points < 1 || points > maximumPoints_) return 0;
   int subId = 0;
-  double pcoords[3], closest[3], distance2 = 0;
+  double pcoords[3]{}, closest[3]{}, distance2 = 0;
   const int status = cell->EvaluatePosition(point, closest, subId, pcoords, distance2, weights);
   if (status < 0) return 0;
   violation = 0;

@@ -99,6 +99,7 @@ KNOWN = {
     "too-few-points-for-type": ("hexahedra", "cells of type 29"),
     "empty-polydata-cells": ("polydata", "empty cells"),
     "short-cells": ("hexahedra", "short cells"),
+    "strips-of-two-points": ("polyhedra", "cells of type 6"),
     "polyhedron-without-faces": ("hexahedra", "cells of type 42"),
     "empty-cells": ("hexahedra", "empty cells"),
     "flags-255": ("image", "all flags 255"),
@@ -111,6 +112,8 @@ KNOWN = {
     "only-polydata": ("polydata",),
     "only-trees": ("trees",),
 }
+# The shapes of known cases, if not that of a case by default.
+KNOWN_SHAPES = {"strips-of-two-points": (6, 0, 0)}
 SEEDS = ("some", "one", "many", "empty", "missing", "nan", "outside", "input", "composite")
 
 
@@ -120,7 +123,9 @@ def known_keys():
 
 def _known(filter_name, key):
     kind, *defects = KNOWN[key]
-    return Case(filter_name, key, [kind], container="multiblock", defects=[(name, ALL) for name in defects])
+    case = Case(filter_name, key, [kind], container="multiblock", defects=[(name, ALL) for name in defects])
+    case.shape = KNOWN_SHAPES.get(key, case.shape)
+    return case
 
 
 def make(target, key, seed):
