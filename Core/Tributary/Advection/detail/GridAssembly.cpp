@@ -75,6 +75,9 @@ WholeGrid makeGrid(int number, const GridModel& model, std::int64_t coordinates)
     axis.origin = model.first.origin[a] + spacing * first;
     axis.slack = 1e-6 * spacing;
     if (axis.cells < 0) refuseMessage("a grid without points");
+    if (axis.cells > std::numeric_limits<std::int32_t>::max())
+      throw Error("grid " + std::to_string(number) + " has " + std::to_string(axis.cells) +
+                  " cells along an axis, too many; use extents of pieces that are less far apart");
     if (!axis.uniform && axis.cells >= coordinates) refuseGap(number);
     if (!axis.uniform)
       axis.coordinates.assign(index(axis.cells) + 1, std::numeric_limits<double>::quiet_NaN());
