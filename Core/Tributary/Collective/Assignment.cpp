@@ -20,7 +20,11 @@ Assignment::Assignment(const std::vector<std::int64_t>& counts) {
       throw Error("rank " + std::to_string(first_.size() - 1) + " has " + std::to_string(count) +
                   " blocks; the number of blocks must be at least 0");
     }
-    first_.push_back(first_.back() + count);
+    BlockId end = 0;
+    if (__builtin_add_overflow(first_.back(), count, &end))
+      throw Error("rank " + std::to_string(first_.size() - 1) + " has " + std::to_string(count) +
+                  " blocks, too many to number them; give fewer blocks");
+    first_.push_back(end);
   }
 }
 
