@@ -158,7 +158,9 @@ Row measureRow(Transport& transport, const std::string& name, int perRank,
                         seconds += exchange(blocks);
                         const double ended = transport.now();
                         std::vector<std::vector<SetName>> roots;
-                        for (LabelBlock& block : blocks) roots.push_back(block.labels.roots());
+                        for (LabelBlock& block : blocks)
+                          block.labels.writeRoots(
+                              roots.emplace_back(std::size_t(problem.sets[std::size_t(block.id)])));
                         seconds += transport.now() - ended;
                         unions.setRoots(roots);
                       }
