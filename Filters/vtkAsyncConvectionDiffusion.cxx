@@ -48,7 +48,6 @@ std::vector<double> timeStepsOf(vtkInformationVector* input) {
   const double* times = info->Get(Pipeline::TIME_STEPS());
   return {times, times + info->Length(Pipeline::TIME_STEPS())};
 }
-
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -255,16 +254,16 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
     goal =
         tributary::stepAt(state.times, this->TimeStep, output->Get(Pipeline::UPDATE_TIME_STEP()));
   }
-  tributary::ConvectionDiffusionState::Basis basis;
-  this->DescribeEquation(basis.properties);
-  for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
-    if (this->GetNumberOfInputConnections(i) > 0) {
-      auto* executive = vtkDemandDrivenPipeline::SafeDownCast(this->GetInputExecutive(i, 0));
-      basis.inputTime = std::max(basis.inputTime, executive ? executive->GetPipelineMTime() : 0);
-    }
-  }
   // If an input failed, the filter may still be under way to a step of an earlier request.
   if (!this->IsUnderWay || !state.continuesTo(goal)) {
+    tributary::ConvectionDiffusionState::Basis basis;
+    this->DescribeEquation(basis.properties);
+    for (int i = 0; i < this->GetNumberOfInputPorts(); ++i) {
+      if (this->GetNumberOfInputConnections(i) > 0) {
+        auto* executive = vtkDemandDrivenPipeline::SafeDownCast(this->GetInputExecutive(i, 0));
+        basis.inputTime = std::max(basis.inputTime, executive ? executive->GetPipelineMTime() : 0);
+      }
+    }
     state.plan(goal, std::move(basis), this->IsWhole);
   }
   if (this->SteadyState || state.times.empty()) {
