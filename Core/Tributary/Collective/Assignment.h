@@ -12,6 +12,12 @@ namespace tributary {
 /// Global number of a block, in [0, Assignment::total()).
 using BlockId = std::int64_t;
 
+/// How far a block is behind a rank's first one. Defined for any number, as a malformed message may
+/// have: the block is the rank's if the result is less than the number of its blocks.
+[[nodiscard]] inline std::uint64_t offsetOf(BlockId block, BlockId first) {
+  return static_cast<std::uint64_t>(block) - static_cast<std::uint64_t>(first);
+}
+
 /// The assignment of blocks to ranks. Each rank owns a contiguous range of block numbers, in the
 /// order of ranks. A rank may own no blocks.
 class Assignment {

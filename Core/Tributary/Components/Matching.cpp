@@ -12,7 +12,6 @@
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Collective/Rendezvous.h"
-#include "Tributary/Components/detail/BlockOffset.h"
 
 namespace tributary {
 namespace {
@@ -122,7 +121,7 @@ std::vector<std::vector<Match>> matchEntities(Transport& transport, const Assign
   collectively(transport, [&] {
     matches.resize(keys.size());
     for (const Found& answer : answers) {
-      const std::uint64_t b = detail::offsetOf(answer.block, first);
+      const std::uint64_t b = offsetOf(answer.block, first);
       if (b >= keys.size() || answer.match.local < 0 ||
           static_cast<std::size_t>(answer.match.local) >= keys[b].size() ||
           !assignment.exists(answer.match.block) || answer.match.remote < 0) {

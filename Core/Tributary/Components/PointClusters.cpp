@@ -13,7 +13,6 @@
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Rendezvous.h"
 #include "Tributary/Components/Matching.h"
-#include "Tributary/Components/detail/BlockOffset.h"
 
 namespace tributary {
 namespace {
@@ -116,7 +115,7 @@ UnionResult clusterPoints(Transport& transport, const Assignment& assignment,
   collectively(transport, [&] {
     links.resize(points.size());
     for (const Pair& pair : pairs) {
-      const std::uint64_t b = detail::offsetOf(pair.to, first);
+      const std::uint64_t b = offsetOf(pair.to, first);
       if (b >= links.size()) refuseMessage("a link of block " + std::to_string(pair.to));
       links[b].push_back(pair.link);
     }

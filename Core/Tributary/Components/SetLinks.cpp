@@ -9,7 +9,6 @@
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Components/Connection.h"
-#include "Tributary/Components/detail/BlockOffset.h"
 
 namespace tributary {
 namespace {
@@ -118,7 +117,7 @@ class Linking {
   std::vector<std::vector<SetLink>> collect(const Records<Linked>& received) const {
     std::vector<std::vector<SetLink>> links(matches_.size());
     for (const Linked& linked : received) {
-      const std::uint64_t b = detail::offsetOf(linked.block, first_);
+      const std::uint64_t b = offsetOf(linked.block, first_);
       if (b >= links.size() || !assignment_.exists(linked.link.block))
         refuseMessage("a link of block " + std::to_string(linked.block) + " with block " +
                       std::to_string(linked.link.block));
@@ -138,7 +137,7 @@ class Linking {
   }
 
   void check(const Held& held, int rank) const {
-    const std::uint64_t b = detail::offsetOf(held.owner, first_);
+    const std::uint64_t b = offsetOf(held.owner, first_);
     if (b < sets_.size() && held.entity >= 0 &&
         static_cast<std::uint64_t>(held.entity) < sets_[b].size() &&
         assignment_.exists(held.set.block) && assignment_.rankOf(held.set.block) == rank) {

@@ -10,6 +10,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -90,9 +91,8 @@ void CriticalPointTracker::checkTime(double time) {
         "critical points: the time of a step is not finite or differs between ranks; give the same "
         "finite time on all ranks");
   if (step_ >= 0 && !(time > last_->time)) {
-    throw Error("critical points: a step at time " + std::to_string(time) +
-                " follows a step at time " + std::to_string(last_->time) +
-                "; add steps in order, each once");
+    throw Error("critical points: a step at time " + numberText(time) + " follows a step at time " +
+                numberText(last_->time) + "; add steps in order, each once");
   }
 }
 

@@ -11,6 +11,7 @@
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Transport/Simulated.h"
 
 namespace tributary {
@@ -360,7 +361,7 @@ SimulatedIterations simulateIterations(const HybridSetting& setting, const Opera
                                        double seconds, std::uint64_t seed) {
   check(setting);
   if (!(seconds > 0 && std::isfinite(seconds)))
-    throw Error("the simulated time is " + std::to_string(seconds) +
+    throw Error("the simulated time is " + numberText(seconds) +
                 " seconds; it must be finite and greater than 0");
   if (setting.neighbors != model.setting().neighbors)
     throw Error("the simulated stencil has " + std::to_string(setting.neighbors) +

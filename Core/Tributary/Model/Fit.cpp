@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 
@@ -165,7 +166,7 @@ ParametricDistribution fit(Family family, const std::vector<double>& samples) {
   const bool isSigned = family == Family::Normal || family == Family::GeneralizedExtremeValue;
   for (const double sample : samples)
     if (!std::isfinite(sample) || !(isSigned || sample > 0))
-      throw Error(failure + "a sample of " + std::to_string(sample) +
+      throw Error(failure + "a sample of " + numberText(sample) +
                   (isSigned ? "; give finite samples" : "; give positive, finite samples"));
   const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
   if (*least == *largest)

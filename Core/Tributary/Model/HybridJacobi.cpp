@@ -389,7 +389,7 @@ void HybridJacobi::checkOptions() const {
                 std::to_string(options_.swapPeriod) + " and residualPeriod " +
                 std::to_string(options_.residualPeriod) + "; give at least 1");
   if (!(options_.workShare > 0 && options_.workShare <= 1))
-    throw Error("HybridJacobi: workShare is " + std::to_string(options_.workShare) +
+    throw Error("HybridJacobi: workShare is " + numberText(options_.workShare) +
                 ", but must be in (0, 1]");
   if (!(options_.tolerance > 0))
     throw Error("HybridJacobi: the tolerance is " + numberText(options_.tolerance) +

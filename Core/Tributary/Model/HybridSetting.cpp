@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 
@@ -45,8 +46,7 @@ void check(const HybridSetting& setting) {
                 " and the residual period " + std::to_string(setting.residualPeriod) +
                 "; give at least 1");
   if (!(setting.workShare > 0 && setting.workShare <= 1))
-    throw Error("the work share is " + std::to_string(setting.workShare) +
-                ", but must be in (0, 1]");
+    throw Error("the work share is " + numberText(setting.workShare) + ", but must be in (0, 1]");
   const std::int64_t least = setting.points[layerAxis(setting)] / setting.subregions[1];
   if (least < setting.threads - (dedicated ? 1 : 0))
     throw Error("subregions have " + std::to_string(least) + " layers for " +

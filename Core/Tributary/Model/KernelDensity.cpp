@@ -44,8 +44,8 @@ KernelDensity::KernelDensity(std::vector<double> samples, double least, double b
   if (samples_.empty()) throw Error("a kernel density has no samples; give at least one");
   for (const double sample : samples_)
     if (!std::isfinite(sample) || sample < least)
-      throw Error("samples of a kernel density must be finite and at least " +
-                  std::to_string(least) + ", not " + std::to_string(sample));
+      throw Error("samples of a kernel density must be finite and at least " + numberText(least) +
+                  ", not " + numberText(sample));
   if (!(bandwidth >= 0))
     throw Error("the bandwidth of a kernel density is " + numberText(bandwidth) +
                 "; give a positive one, or 0 for a rule of thumb");

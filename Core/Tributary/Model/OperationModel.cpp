@@ -51,8 +51,8 @@ OperationModel::OperationModel(const MeasuredTimes& measured, std::optional<Fami
     throw Error("the timing overhead is " + numberText(timingSeconds_) +
                 " seconds; give a finite number of at least 0");
   if (setting_.workShare != 1 && setting_.threads > 1)
-    throw Error("the times were measured with a work share of " +
-                std::to_string(setting_.workShare) + "; measure with 1, so that blocks are equal");
+    throw Error("the times were measured with a work share of " + numberText(setting_.workShare) +
+                "; measure with 1, so that blocks are equal");
   const std::size_t threads = blocksOf(setting_, 0).size();
   blockLayers_ = static_cast<double>(layersOf(setting_, 0)) / static_cast<double>(threads);
   if (!paces_.empty() && paces_.size() != computingThreadsOf(setting_))

@@ -51,7 +51,7 @@ Tuner::Tuner(const OperationModel& model, const std::vector<PilotRun>& pilots, d
   std::vector<double> ages, needed;
   for (const PilotRun& pilot : pilots) {
     if (!isPart(pilot.residual))
-      throw Error("a pilot run reduced its residual to " + std::to_string(pilot.residual) +
+      throw Error("a pilot run reduced its residual to " + numberText(pilot.residual) +
                   " of the initial one; give a ratio in (0, 1)");
     const Pace pace = paceOf(pilot.setting);
     std::size_t blocks = 0;
@@ -98,14 +98,14 @@ Tuner::Pace Tuner::paceOf(const HybridSetting& setting) const {
       meanOverBlocks(setting, [&](std::size_t region, std::size_t block, std::size_t) {
         const double rate = simulated.rates[region][block];
         if (!(rate > 0))
-          throw Error("a block makes no iteration in " + std::to_string(seconds_) +
+          throw Error("a block makes no iteration in " + numberText(seconds_) +
                       " seconds; simulate a longer time");
         return 1 / rate;
       });
   double staleness = 0;
   if (subregionsOf(setting) > 1) {
     if (!std::isfinite(simulated.secondsBetweenSwaps))
-      throw Error("fewer than two swaps in " + std::to_string(seconds_) +
+      throw Error("fewer than two swaps in " + numberText(seconds_) +
                   " seconds; simulate a longer time");
     // From a swap to the next one halos grow older by the time in between.
     staleness = 0.5 * simulated.secondsBetweenSwaps / pace;

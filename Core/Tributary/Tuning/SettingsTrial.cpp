@@ -8,6 +8,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Median.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 
@@ -89,14 +90,14 @@ SettingsTrial::SettingsTrial(std::size_t candidates, const TrialOptions& options
     : candidates_(candidates), options_(options), ofDefault_(options.defaultSeconds.value_or(0)) {
   if (candidates == 0) throw Error("settings trial: there are no candidates; give at least one");
   if (!(options.budget > 0 && std::isfinite(options.budget)))
-    throw Error("settings trial: the budget is " + std::to_string(options.budget) +
+    throw Error("settings trial: the budget is " + numberText(options.budget) +
                 " of a full sweep, but must be positive and finite");
   if (!(options.smallestShare > 0 && options.smallestShare <= 1))
-    throw Error("settings trial: the smallest share is " + std::to_string(options.smallestShare) +
+    throw Error("settings trial: the smallest share is " + numberText(options.smallestShare) +
                 ", but must be in (0, 1]");
   if (options.defaultSeconds &&
       !(*options.defaultSeconds > 0 && std::isfinite(*options.defaultSeconds)))
-    throw Error("settings trial: the default took " + std::to_string(*options.defaultSeconds) +
+    throw Error("settings trial: the default took " + numberText(*options.defaultSeconds) +
                 " seconds, but this time must be positive and finite");
   if (candidates == 1) return;
   for (std::size_t c = 0; c < candidates; ++c) running_.push_back(c);

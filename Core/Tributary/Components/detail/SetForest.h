@@ -11,7 +11,6 @@
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Components/SetLinks.h"
-#include "Tributary/Components/detail/BlockOffset.h"
 
 namespace tributary::detail {
 

@@ -145,9 +145,7 @@ class Queues {
                                     slotShift_);
   }
   /// The index of a local block; at least the number of inboxes for a block of another rank.
-  std::uint64_t localIndex(BlockId block) const {
-    return static_cast<std::uint64_t>(block) - static_cast<std::uint64_t>(first_);
-  }
+  std::uint64_t localIndex(BlockId block) const { return offsetOf(block, first_); }
 
   // The slow paths of enqueue().
   void deliver(BlockId from, BlockId to, const void* data, std::size_t size);

@@ -37,9 +37,7 @@ class BlockPost {
   bool isLocal(BlockId block) const { return localIndex(block) < localCount_; }
   /// The index of a block among those of this rank; localCount() or more if it is not one of them,
   /// whatever number a message has. @pre isLocal(block), to use it
-  std::size_t localIndex(BlockId block) const {
-    return static_cast<std::size_t>(block) - static_cast<std::size_t>(first_);
-  }
+  std::size_t localIndex(BlockId block) const { return offsetOf(block, first_); }
   /// The first block of this rank.
   BlockId first() const { return first_; }
   std::size_t localCount() const { return localCount_; }
