@@ -21,19 +21,31 @@ namespace {
 
 template <class Real>
 Box pointBox(const Real* coordinates, const CellPoints& points) {
-  typedef Real Real4 __attribute__((vector_size(4 * sizeof(Real))));
-  const auto at = [&](std::int64_t i) {
+  // Vectors of 16 bytes, which every processor has: larger ones would pass through memory.
+  constexpr std::size_t Width = 16 / sizeof(Real), Parts = (3 + Width - 1) / Width;
+  typedef Real Part __attribute__((vector_size(16)));
+  const auto at = [&](std::int64_t i, std::size_t part) {
     const Real* p = coordinates + 3 * points.ids[i];
-    return Real4{p[0], p[1], p[2], p[2]};
+    if constexpr (Width == 4)
+      return Part{p[0], p[1], p[2], p[2]};
+    else
+      return part == 0 ? Part{p[0], p[1]} : Part{p[2], p[2]};
   };
-  Real4 lo = at(0), hi = lo;
+  Part lo[Parts], hi[Parts];
+  for (std::size_t part = 0; part < Parts; ++part) lo[part] = hi[part] = at(0, part);
   for (std::int64_t i = 1; i < points.count; ++i) {
-    const Real4 x = at(i);
-    lo = x < lo ? x : lo;
-    hi = x > hi ? x : hi;
+    for (std::size_t part = 0; part < Parts; ++part) {
+      const Part x = at(i, part);
+      lo[part] = x < lo[part] ? x : lo[part];
+      hi[part] = x > hi[part] ? x : hi[part];
+    }
   }
-  return {{{double(lo[0]), double(lo[1]), double(lo[2])}},
-          {{double(hi[0]), double(hi[1]), double(hi[2])}}};
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] = double(lo[a / Width][a % Width]);
+    box.hi[a] = double(hi[a / Width][a % Width]);
+  }
+  return box;
 }
 
 template <class Real>
