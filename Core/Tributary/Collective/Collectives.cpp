@@ -140,7 +140,7 @@ bool sameOnAllRanks(Transport& transport, std::vector<std::int64_t> values,
                     [](std::int64_t low, std::int64_t high) { return low == ~high; });
 }
 
-std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
+std::int64_t exclusivePrefix(Transport& transport, std::int64_t count) {
   // Recursive doubling: after step d, `before` is the sum of the 2d - 1 ranks before this one. A
   // rank with an error sends empty messages.
   ErrorCollector errors;
@@ -148,16 +148,25 @@ std::int64_t exclusivePrefix(Transport& transport, std::int64_t value) {
   const int rank = transport.rank();
   const int size = transport.size();
   std::int64_t before = 0;
+  const auto addTo = [](std::int64_t sum, std::int64_t part) {
+    if (part < 0 || sum > MostCounted - part)
+      throw Error("counts of " + std::to_string(sum) + " and " + std::to_string(part) +
+                  " cannot be added; give counts of at least 0 whose sum is at most " +
+                  std::to_string(MostCounted));
+    return sum + part;
+  };
+  errors.attempt([&] { (void)addTo(0, count); });
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto step = static_cast<int>(distance);
     if (rank + step < size) {
       Bytes message;
-      if (!errors.any()) errors.attempt([&] { message = Writer().value(before + value).take(); });
+      if (!errors.any())
+        errors.attempt([&] { message = Writer().value(addTo(before, count)).take(); });
       post.send(rank + step, SendMode::Eager, std::move(message));
     }
     if (rank - step < 0) continue;
     const Bytes received = post.receive(rank - step);
-    errors.attempt([&] { before += Reader(received).value<std::int64_t>(); });
+    errors.attempt([&] { before = addTo(before, Reader(received).value<std::int64_t>()); });
   }
   post.waitSent();
   errors.agree(transport);

@@ -58,8 +58,12 @@ void barrier(Transport& transport);
 [[nodiscard]] bool sameOnAllRanks(Transport& transport, std::vector<std::int64_t> values,
                                   const ErrorCollector& errors);
 
-/// The sum of `value` over all lower ranks.
-[[nodiscard]] std::int64_t exclusivePrefix(Transport& transport, std::int64_t value);
+/// The sum of `count` over all lower ranks.
+/// @param count  at least 0; if one is not, or if a sum exceeds MostCounted, all ranks throw Error
+[[nodiscard]] std::int64_t exclusivePrefix(Transport& transport, std::int64_t count);
+/// The largest sum of exclusivePrefix(). No memory holds as many things, and the sum of a few such
+/// numbers does not overflow.
+constexpr std::int64_t MostCounted = std::int64_t(1) << 60;
 
 /// Gathers the bytes of all ranks on all ranks. @return by rank
 [[nodiscard]] std::vector<Bytes> allgatherBytes(Transport& transport, Bytes mine,

@@ -26,9 +26,6 @@ using namespace detail;
 
 namespace {
 
-/// Upper bound of the numbers of steps and tracks of a saved tracker.
-constexpr std::int64_t MostNumbers = std::int64_t(1) << 60;
-
 /// Keys that order tracks: those that continue by their numbers, then those that begin by their
 /// lowest face.
 RegionKey keyOfOld(std::int64_t track) {
@@ -250,7 +247,7 @@ CriticalPointTracker::Saved CriticalPointTracker::read(const std::vector<Bytes>&
       std::vector<Current> points;
       reader.rangeInto(points);
       // The numbers of later steps and tracks must not overflow.
-      const auto isNumber = [](std::int64_t n) { return n >= 0 && n <= MostNumbers; };
+      const auto isNumber = [](std::int64_t n) { return n >= 0 && n <= MostCounted; };
       const bool isValid = reader.atEnd() && isNumber(step) && isNumber(tracks) &&
                            std::isfinite(time) &&
                            std::all_of(points.begin(), points.end(), [&](const Current& one) {

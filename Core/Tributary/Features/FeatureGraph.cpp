@@ -27,8 +27,6 @@ constexpr std::int64_t OldestMotion = 8;
 
 constexpr std::uint64_t SavedGraph = 0x3168706172476174ull;  // the first word of save()
 constexpr const char* DamagedGraph = "the saved feature graph is damaged";
-/// Upper bound of the numbers of steps and tracks of a saved graph.
-constexpr std::int64_t MostNumbers = std::int64_t(1) << 60;
 
 /// The distribution of the features of a step over ranks.
 struct Owners {
@@ -340,8 +338,10 @@ void FeatureGraph::Advance::sendSums(std::vector<FeatureOverlap>& sums,
 /// Sets the fraction that a received overlap is of the sizes of its features.
 void FeatureGraph::Advance::rate(Candidate& candidate, const FixedScale& scale) const {
   const double size = step_.features[later_.here(candidate.after)].size;
+  const std::int64_t track = candidate.row.feature.track;
   if (!earlier_.exists(candidate.before) || !hasMotions(candidate.row) || candidate.motion < 0 ||
-      candidate.motion >= candidate.row.count || candidate.volume <= 0)
+      candidate.motion >= candidate.row.count || candidate.volume <= 0 || track < 0 ||
+      track >= graph_.tracks_)
     refuseMessage("an impossible overlap");
   const double other = candidate.row.feature.facts.size;
   candidate.volumeAsDouble = scale.value(candidate.volume);
@@ -613,8 +613,8 @@ FeatureGraph::SavedHead FeatureGraph::agreeOnHead(Transport& transport,
         throw Error(
             "the parts of the saved feature graph are of different steps; give those of one step");
     // The numbers of later steps and tracks must not overflow.
-    if (head.steps < 0 || head.steps > MostNumbers || head.tracks < 0 ||
-        head.tracks > MostNumbers || head.total < 0 || !std::isfinite(head.time))
+    if (head.steps < 0 || head.steps > MostCounted || head.tracks < 0 ||
+        head.tracks > MostCounted || head.total < 0 || !std::isfinite(head.time))
       throw Error(DamagedGraph);
   });
   return heads.front();

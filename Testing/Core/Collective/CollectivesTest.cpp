@@ -71,6 +71,17 @@ std::vector<Bytes> allToAllInOneRound(Transport& transport, std::vector<Bytes> t
   return allToAll(transport, std::move(toEachRank), KValues{transport.size()}, errors);
 }
 
+TEST(Collectives, CountsThatCannotBeAddedAreAnErrorOnAllRanks) {
+  everywhere([](Transport& t) {
+    EXPECT_EQ(exclusivePrefix(t, t.rank() == 0 ? MostCounted : 0), t.rank() == 0 ? 0 : MostCounted);
+    for (int wrong = 0; wrong < t.size(); ++wrong) {
+      EXPECT_THROW((void)exclusivePrefix(t, t.rank() == wrong ? -1 : 7), Error);
+      EXPECT_THROW((void)exclusivePrefix(t, t.rank() == wrong ? MostCounted + 1 : 0), Error);
+      EXPECT_EQ(exclusivePrefix(t, 7), 7 * t.rank());
+    }
+  });
+}
+
 TEST(Collectives, ARankThatPassesNoBuffersSendsNothing) {
   everywhere([](Transport& t) {
     for (const ByteExchange exchange :
