@@ -292,7 +292,7 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
     blocksOfRanks.assign(ranks, 1);
   });
   errors.agree(transport);
-  AllToAll exchange(transport, Assignment(std::move(blocksOfRanks)), std::move(kValues));
+  AllToAll exchange(transport, Assignment(blocksOfRanks), std::move(kValues));
   parcels = exchange.run(std::move(parcels));
   for (Parcel& parcel : parcels.front()) {
     fromEachRank[static_cast<std::size_t>(parcel.block)] = std::move(parcel.bytes);

@@ -92,11 +92,10 @@ class Walk {
          left > 0 && inBoxes < Together && inTetrahedra < Together; --left) {
       const Walker walker = queue_[head_++ % Lanes];
       const CellShape shape = view_.record(particleOf(walker).cell).shape;
-      if (__builtin_expect(periodic_, 0))
-        testOne(walker);
-      else if (shape == CellShape::Tetra)
+      const bool mayPack = __builtin_expect(!periodic_, 1);
+      if (mayPack && shape == CellShape::Tetra)
         tetrahedra[inTetrahedra++] = walker;
-      else if (Packs && BoxPack::takes(shape))
+      else if (Packs && mayPack && BoxPack::takes(shape))
         boxes[inBoxes++] = walker;
       else
         testOne(walker);
