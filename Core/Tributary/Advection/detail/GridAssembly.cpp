@@ -159,6 +159,8 @@ Bytes describePieces(const std::vector<StructuredPiece>& pieces) {
 PieceDescription readPiece(Reader& reader) {
   PieceDescription piece;
   piece.summary = reader.value<PieceSummary>();
+  for (std::size_t a = 0; a < 3; ++a)
+    if (pointsAlong(piece.summary.extent, a) < 1) refuseMessage("a piece without points");
   for (std::vector<double>& coordinates : piece.coordinates) reader.rangeInto(coordinates);
   return piece;
 }
