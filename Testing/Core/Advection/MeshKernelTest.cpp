@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -24,7 +25,7 @@ struct alignas(32) Unit {
 
 /// The map and the velocity of a tetrahedron.
 template <class Real>
-void fillTetrahedron(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
+void fillTetrahedron(const WholeMesh& mesh, std::size_t n, const Flow& flow, CellRecord& cell) {
   auto* velocity = reinterpret_cast<Real*>(&cell + 1);
   const auto point = [&](std::size_t i) { return mesh.points[std::size_t(mesh.cells[n][i % 4])]; };
   for (std::size_t i = 0; i < 4; ++i) {
@@ -40,7 +41,7 @@ void fillTetrahedron(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
       normal[a] = edge[0][b] * edge[1][c] - edge[0][c] * edge[1][b];
       height += normal[a] * edge[2][a];
     }
-    const Vector v = abc(point(i));
+    const Vector v = flow(point(i));
     for (std::size_t a = 0; a < 3; ++a) {
       cell.map[a][i] = normal[a] / height;
       velocity[4 * i + a] = Real(v[a]);
@@ -50,17 +51,17 @@ void fillTetrahedron(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
 
 /// The map, the velocity and the geometry of a hexahedron or a wedge.
 template <class Real>
-void fillPolynomials(const WholeMesh& mesh, std::size_t n, CellRecord& cell) {
+void fillPolynomials(const WholeMesh& mesh, std::size_t n, const Flow& flow, CellRecord& cell) {
   auto* velocity = reinterpret_cast<Real*>(&cell + 1);
   auto* geometry = reinterpret_cast<double*>(velocity + 32);
   const int points = topologyOf(cell.shape).points;
   V4 x[MostPoints], v[MostPoints], terms[8], rows[3];
   for (int i = 0; i < points; ++i) {
     const Vector& point = mesh.points[std::size_t(mesh.cells[n][std::size_t(i)])];
-    const Vector flow = abc(point);
+    const Vector there = flow(point);
     for (std::size_t a = 0; a < 3; ++a) {
       x[i][a] = point[a] - cell.anchor[a];
-      v[i][a] = flow[a];
+      v[i][a] = there[a];
     }
   }
   termsOf(cell.shape, v, terms);
@@ -105,11 +106,15 @@ WholeMesh makePartlyWarpedMesh(std::size_t n) {
   return mesh;
 }
 
+/// Of the largest record.
+template <class Real>
+constexpr std::size_t UnitsOfCell =
+    (sizeof(CellRecord) + 32 * sizeof(Real) + 32 * sizeof(double)) / MeshView::Unit;
+
 /// The records of all cells, linked through their faces, as a kernel wants them.
 template <class Real>
-std::vector<Unit> recordsOf(const WholeMesh& mesh) {
-  const std::size_t units =
-      (sizeof(CellRecord) + 32 * sizeof(Real) + 32 * sizeof(double)) / MeshView::Unit;
+std::vector<Unit> recordsOf(const WholeMesh& mesh, const Flow& flow = abc) {
+  constexpr std::size_t units = UnitsOfCell<Real>;
   std::vector<Unit> records(units * mesh.cells.size());
   const auto record = [&](std::size_t cell) -> CellRecord& {
     return *reinterpret_cast<CellRecord*>(&records[units * cell]);
@@ -125,9 +130,9 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh) {
     for (std::size_t a = 0; a < 3; ++a)
       cell.anchor[a] = mesh.points[std::size_t(mesh.cells[n][0])][a];
     if (cell.shape == CellShape::Tetra)
-      fillTetrahedron<Real>(mesh, n, cell);
+      fillTetrahedron<Real>(mesh, n, flow, cell);
     else
-      fillPolynomials<Real>(mesh, n, cell);
+      fillPolynomials<Real>(mesh, n, flow, cell);
     const CellTopology& topology = topologyOf(cell.shape);
     for (int f = 0; f < topology.faces; ++f) {
       std::vector<std::int64_t> face;
@@ -146,6 +151,14 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh) {
   return records;
 }
 
+template <class Real>
+MeshView viewOf(const std::vector<Unit>& records) {
+  MeshView view;
+  view.records = records.data()->bytes;
+  view.isDouble = sizeof(Real) == 8;
+  return view;
+}
+
 /// Advances the same particles with one kernel and returns everything they became and left behind,
 /// the recorded points line by line.
 /// @param extraSteps  of a call; calls follow each other until no particle is left
@@ -154,9 +167,6 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator
                                     std::int64_t extraSteps) {
   const WholeMesh mesh = kind == MeshKind::Mixed ? makePartlyWarpedMesh(8) : makeMesh(kind, 6);
   const std::vector<Unit> records = recordsOf<Real>(mesh);
-  MeshView view;
-  view.records = records.data()->bytes;
-  view.isDouble = sizeof(Real) == 8;
   std::vector<Particle> particles(101);
   for (std::size_t i = 0; i < particles.size(); ++i) {
     Particle& p = particles[i];
@@ -164,8 +174,7 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator
     p.line = std::int64_t(i);
     p.face = Particle::AnyFace;
     // Walks to its seed from a cell somewhere else.
-    p.cell = std::int32_t(records.size() / mesh.cells.size() *
-                          (mix(i) % std::uint64_t(mesh.cells.size())));
+    p.cell = std::int32_t(UnitsOfCell<Real> * (mix(i) % std::uint64_t(mesh.cells.size())));
     for (std::size_t a = 0; a < 3; ++a)
       p.x[a] = p.target[a] = 0.9 * (double(mix(3 * i + a) >> 11) / double(1ull << 52) - 1);
     if (i % 3 > 0) continue;
@@ -173,23 +182,28 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator
     const Vector& corner = mesh.points[std::size_t(mesh.cells[7 * i % mesh.cells.size()][0])];
     for (std::size_t a = 0; a < 3; ++a) p.x[a] = p.target[a] = corner[a];
   }
-  KernelBits result = advanceAll(kernel, view, integrator, particles, extraSteps);
+  KernelBits result = advanceAll(kernel, viewOf<Real>(records), integrator, particles, extraSteps);
   for (const Particle& p : particles) addBits(result.bits, p.cell);
   EXPECT_GT(result.points, 500u);
   return result.bits;
 }
 
+/// The kernels that this processor runs.
+std::vector<MeshKernel> meshKernels() {
+  std::vector<MeshKernel> kernels{meshKernel(), advanceMeshBaseline};
+#ifdef __x86_64__
+  if (hasAvx2()) kernels.push_back(advanceMeshAvx2);
+#endif
+  return kernels;
+}
+
 template <class Real>
 void compareKernels(MeshKind kind) {
-  std::vector<MeshKernel> others{meshKernel(), advanceMeshBaseline};
-#ifdef __x86_64__
-  if (hasAvx2()) others.push_back(advanceMeshAvx2);
-#endif
   for (const Integrator integrator :
        {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
     const auto baseline =
         bitsFrom<Real>(advanceMeshBaseline, kind, integrator, FieldBlock::ToTheEnd);
-    for (const MeshKernel kernel : others)
+    for (const MeshKernel kernel : meshKernels())
       for (const std::int64_t extraSteps : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
         EXPECT_TRUE(bitsFrom<Real>(kernel, kind, integrator, extraSteps) == baseline)
             << "kind " << int(kind);
@@ -202,6 +216,93 @@ TEST(MeshKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
     compareKernels<float>(kind);
     compareKernels<double>(kind);
   }
+}
+
+/// A particle whose seed is sought in a cell.
+template <class Real>
+Particle seededIn(std::size_t cell, const Vector& seed, std::size_t number) {
+  Particle p{};
+  p.line = 2 * std::int64_t(number);
+  p.face = Particle::AnyFace;
+  p.cell = std::int32_t(UnitsOfCell<Real> * cell);
+  std::copy(seed.begin(), seed.end(), p.x);
+  std::copy(seed.begin(), seed.end(), p.target);
+  return p;
+}
+
+void advanceToTheEnd(MeshKernel kernel, const MeshView& view, const StepRules& rules,
+                     std::vector<Particle>& particles, TrajectoryLog& log) {
+  const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
+  while (std::any_of(particles.begin(), particles.end(), isActive))
+    kernel(view, rules, particles.data(), std::int64_t(particles.size()), FieldBlock::ToTheEnd,
+           log);
+}
+
+template <class Real>
+void seedOnNodes(MeshKind kind) {
+  const WholeMesh mesh = makeMesh(kind, 4, 0);  // all coordinates are exact
+  const std::vector<Unit> records = recordsOf<Real>(mesh);
+  std::vector<Particle> seeds;
+  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
+    for (const std::int64_t node : mesh.cells[cell])
+      seeds.push_back(seededIn<Real>(cell, mesh.points[std::size_t(node)], seeds.size()));
+  StepRules rules;
+  rules.terminalSpeed = std::numeric_limits<double>::infinity();
+  for (const MeshKernel kernel : meshKernels()) {
+    std::vector<Particle> particles = seeds;
+    TrajectoryLog log;
+    advanceToTheEnd(kernel, viewOf<Real>(records), rules, particles, log);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      kept += particles[i].cell == seeds[i].cell && particles[i].reason == Reason::Stagnation;
+    EXPECT_EQ(kept, seeds.size()) << "kind " << int(kind);
+  }
+}
+
+TEST(MeshKernels, KeepSeedsOnNodesInTheCellsWhereTheyAreSought) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra}) {
+    seedOnNodes<float>(kind);
+    seedOnNodes<double>(kind);
+  }
+}
+
+/// Lines along the edges of cubes, in steps of half an edge: the cell of each point is known.
+template <class Real>
+void walkAlongEdges() {
+  constexpr std::size_t n = 4;
+  const WholeMesh mesh = makeMesh(MeshKind::Hexahedra, int(n), 0);
+  const std::vector<Unit> records = recordsOf<Real>(mesh, [](const Vector&) {
+    return Vector{{1, 0, 0}};
+  });
+  std::vector<Particle> seeds;
+  for (std::size_t cell = 0; cell < mesh.cells.size(); cell += n)
+    for (const std::size_t node : {0, 3, 4, 7})
+      seeds.push_back(
+          seededIn<Real>(cell, mesh.points[std::size_t(mesh.cells[cell][node])], seeds.size()));
+  StepRules rules;
+  rules.integrator = Integrator::RungeKutta2;
+  rules.unit = StepUnit::Length;
+  rules.initialStep = 1.0 / n;
+  for (const MeshKernel kernel : meshKernels()) {
+    std::vector<Particle> particles = seeds;
+    TrajectoryLog log;
+    advanceToTheEnd(kernel, viewOf<Real>(records), rules, particles, log);
+    std::size_t points = 0, right = 0;
+    for (std::size_t c = 0; c < log.chunkCount(); ++c)
+      for (const TrajectoryPoint& p : log.chunk(c)) {
+        const std::int32_t crossed = std::max(p.index - 1, 0) / 2;
+        const std::int32_t first = seeds[std::size_t(p.line / 2)].cell;
+        ++points;
+        right += p.cell == first + crossed * std::int32_t(UnitsOfCell<Real>);
+      }
+    EXPECT_EQ(points, seeds.size() * (2 * n + 1));
+    EXPECT_EQ(right, points);
+  }
+}
+
+TEST(MeshKernels, KeepPointsOnEdgesInTheCellsWhereTheyCome) {
+  walkAlongEdges<float>();
+  walkAlongEdges<double>();
 }
 
 }  // namespace

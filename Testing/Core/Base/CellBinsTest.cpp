@@ -131,17 +131,22 @@ TEST(CellBins, AcceptBoxesThatCannotBeSeparated) {
 TEST(CellBins, AreDividedByAnyThread) {
   const Search search(makeBoxes(20000, 0.02));
   std::vector<std::thread> threads;
-  std::vector<std::size_t> sums(4, 0);
+  std::vector<std::size_t> sums(4, 0), missed(4, 0);
   for (std::size_t t = 0; t < sums.size(); ++t)
     threads.emplace_back([&, t] {
-      for (std::uint64_t n = 0; n < 2000; ++n)  // in another order on each thread
-        sums[t] += search.found(search.boxes[(7 * n + 500 * t) % 2000].lo.data()).size();
+      for (std::uint64_t n = 0; n < 2000; ++n) {  // in another order on each thread
+        const auto cell = std::int32_t((7 * n + 500 * t) % 2000);
+        const auto found = search.found(search.boxes[std::size_t(cell)].lo.data());
+        sums[t] += found.size();
+        missed[t] += std::binary_search(found.begin(), found.end(), cell) ? 0 : 1;
+      }
     });
   for (std::thread& thread : threads) thread.join();
   for (const std::size_t sum : sums) {
     EXPECT_GT(sum, 1000u);
     EXPECT_EQ(sum, sums[0]);
   }
+  EXPECT_EQ(missed, std::vector<std::size_t>(4, 0));
 }
 
 }  // namespace
