@@ -14,6 +14,7 @@
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
+#include <vtkCommand.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataObject.h>
 #include <vtkDataObjectTypes.h>
@@ -49,6 +50,15 @@ void setSatisfyAnyExtent(vtkInformationVector* outputs, bool satisfy) {
     }
   }
 }
+
+/// Ends the loop of an executive that repeats the execution of a filter.
+struct ExecutiveLoop : vtkStreamingDemandDrivenPipeline {
+  static void end(vtkExecutive* executive) {
+    if (auto* pipeline = vtkStreamingDemandDrivenPipeline::SafeDownCast(executive)) {
+      pipeline->*(&ExecutiveLoop::ContinueExecuting) = 0;
+    }
+  }
+};
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -141,6 +151,37 @@ int vtkAsyncAlgorithm::RequestDataObject(vtkInformation*, vtkInformationVector**
 }
 
 //------------------------------------------------------------------------------
+vtkTypeBool vtkAsyncAlgorithm::ProcessRequest(vtkInformation* request,
+                                              vtkInformationVector** inputVector,
+                                              vtkInformationVector* outputVector) {
+  if (request->Has(vtkStreamingDemandDrivenPipeline::REQUEST_UPDATE_TIME())) {
+    const bool hasExecuted = std::exchange(this->HasExecuted, false);
+    if (this->IsUnderWay && !hasExecuted) {
+      this->EndLoop(request, inputVector, outputVector);
+    }
+  }
+  return this->Superclass::ProcessRequest(request, inputVector, outputVector);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::EndLoop(vtkInformation* request, vtkInformationVector** inputVector,
+                                vtkInformationVector* outputVector) {
+  // The inputs of other ranks may have succeeded: these ranks wait in RequestData().
+  this->HasFailedInput = true;
+  this->RequestData(request, inputVector, outputVector);
+  this->HasFailedInput = false;
+  ExecutiveLoop::end(this->GetExecutive());
+  this->InvokeEvent(vtkCommand::EndEvent);  // as the executive does after the last execution
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncAlgorithm::RequestInformation(vtkInformation*, vtkInformationVector**,
+                                          vtkInformationVector*) {
+  this->IsUnderWay = false;  // a property or an input was modified
+  return 1;
+}
+
+//------------------------------------------------------------------------------
 int vtkAsyncAlgorithm::RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
                                            vtkInformationVector*) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
@@ -173,6 +214,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
                                    vtkInformationVector* outputVector) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   this->SetErrorCode(vtkErrorCode::NoError);
+  this->HasExecuted = true;
   this->IsWhole = false;
   this->IsUnderWay = false;
   request->Remove(Pipeline::CONTINUE_EXECUTING());
@@ -181,6 +223,12 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   this->NextProgress = 0;
   std::string error;
   std::unique_ptr<tributary::Transport, tributary::DestroyTransport> owned;
+  const auto abandon = [&](tributary::ErrorKind kind, const std::string& text) {
+    error = text;
+    if (owned) {
+      owned->abandon(kind, text.c_str());
+    }
+  };
   try {
     owned = tributary::makeTransport(this->Controller);
     tributary::Transport& transport = *owned;
@@ -189,6 +237,11 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     tributary::RunStatistics statistics(transport);
     tributary::PropertyList properties;
     tributary::collectively(transport, [&] {
+      if (this->HasFailedInput) {
+        throw tributary::Error(
+            "an input has failed at one of the time steps that the filter needs; correct the "
+            "input: see its own message");
+      }
       this->CheckProperties();
       this->CheckExecutionProperties();
       this->DescribeExecutionProperties(properties);
@@ -211,10 +264,11 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     }
     return 1;
   } catch (const tributary::LostMessage& e) {
-    // All other errors of this type are those that all ranks have agreed on.
-    error = e.what();
-    owned->abandon(e.kind(), error.c_str());
+    abandon(e.kind(), e.what());
+  } catch (const tributary::MpiError& e) {
+    abandon(e.kind(), e.what());
   } catch (const tributary::Error& e) {
+    // All ranks have agreed on it: only the types above are thrown on one rank.
     if (e.kind() == tributary::ErrorKind::Aborted) {
       this->SetAbortOutput(true);  // also on ranks that were not asked to abort
       this->GiveUp(outputVector);
@@ -224,10 +278,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   } catch (...) {
     // Not an error that all ranks have agreed on, such as no memory somewhere between agreements.
     const tributary::ErrorReport report = tributary::currentExceptionReport();
-    error = report.text;
-    if (owned) {
-      owned->abandon(report.kind, error.c_str());
-    }
+    abandon(report.kind, report.text);
   }
   this->GiveUp(outputVector);
   this->SetAbortOutput(false);  // all ranks report the error

@@ -56,6 +56,13 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   vtkGetObjectMacro(Controller, vtkMultiProcessController);
   ///@}
 
+  /**
+   * Handles requests of the pipeline. If an input fails on the way to a time step, the filter fails
+   * too: VTK would request that input without end.
+   */
+  vtkTypeBool ProcessRequest(vtkInformation* request, vtkInformationVector** inputVector,
+                             vtkInformationVector* outputVector) override;
+
  protected:
   vtkAsyncAlgorithm();
   ~vtkAsyncAlgorithm() override;
@@ -63,6 +70,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   int FillInputPortInformation(int port, vtkInformation* info) override;
   int RequestDataObject(vtkInformation*, vtkInformationVector** inputVector,
                         vtkInformationVector* outputVector) override;
+  int RequestInformation(vtkInformation*, vtkInformationVector** inputVector,
+                         vtkInformationVector* outputVector) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
                           vtkInformationVector* outputVector) override;
 
@@ -135,6 +144,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   bool IsUnderWay = false;
 
  private:
+  void EndLoop(vtkInformation* request, vtkInformationVector** inputVector,
+               vtkInformationVector* outputVector);
   void CheckInput(vtkDataObject* input);
   void CheckInputs(vtkInformationVector** inputVector);
   void GiveUp(vtkInformationVector* outputVector);
@@ -146,6 +157,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
 
   /// The inputs of the last execution, which need not be checked again as long as they stay.
   std::unique_ptr<std::vector<tributary::DataVersion>> CheckedInputs;
+  bool HasExecuted = false;     // since the executive last requested a time
+  bool HasFailedInput = false;  // instead of data
   double LastEvents = -1;
   double NextProgress = 0;  // to report when events are processed
 };

@@ -207,9 +207,10 @@ int vtkAsyncConvectionDiffusion::FillOutputPortInformation(int port, vtkInformat
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncConvectionDiffusion::RequestInformation(vtkInformation*,
+int vtkAsyncConvectionDiffusion::RequestInformation(vtkInformation* request,
                                                     vtkInformationVector** inputVector,
                                                     vtkInformationVector* outputVector) {
+  this->Superclass::RequestInformation(request, inputVector, outputVector);
   tributary::ConvectionDiffusionState& state = *this->State;
   state.inputVaries = false;
   double begin = 0;

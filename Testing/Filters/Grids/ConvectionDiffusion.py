@@ -18,7 +18,9 @@ from grids import Grid
 from mpi4py import MPI
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
+from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm
 
 COMM = MPI.COMM_WORLD
 FEW = COMM.size > 2  # ranks share cores: a part of the cases
@@ -417,6 +419,59 @@ def test_varying_flow():
     flow = grids.face_flow(grid, (False,) * 3, swirl(x, y, z, 2.0))
     hold_residual(grid, flow, u, old, 0.1, numbers, 1e-8, diffusivity=0.03)
     check.delete(proxy, source)
+
+
+class Flow(VTKPythonAlgorithmBase):
+    """A flow that changes; it cannot be given at `missing`."""
+
+    def __init__(self, grid, times):
+        super().__init__(nInputPorts=0, nOutputPorts=1, outputType="vtkImageData")
+        self.grid, self.times, self.missing, self.asked = grid, times, None, []
+
+    def RequestInformation(self, request, inputs, outputs):
+        information, executive = outputs.GetInformationObject(0), self.GetExecutive()
+        information.Set(executive.TIME_STEPS(), self.times, len(self.times))
+        information.Set(executive.TIME_RANGE(), [self.times[0], self.times[-1]], 2)
+        information.Set(executive.WHOLE_EXTENT(), self.grid.extent(), 6)
+        information.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
+        return 1
+
+    def RequestData(self, request, inputs, outputs):
+        time = outputs.GetInformationObject(0).Get(self.GetExecutive().UPDATE_TIME_STEP())
+        self.asked.append(round(time, 6))
+        if self.missing is not None and abs(time - self.missing) < 1e-6:
+            return 0
+        output = vtkImageData.GetData(outputs)
+        flow = swirl(*self.grid.centers(), time)
+        output.ShallowCopy(data_of(self.grid, "cut", cell_arrays=[("flow", flow)]))
+        output.GetInformation().Set(output.DATA_TIME_STEP(), time)
+        return 1
+
+
+def test_input_that_fails():
+    """If the input of one rank or of all fails on the way to a step, all ranks fail and may begin again."""
+    grid = grids.uneven("image", cells=(10, 8, 8))
+    times = [0.0, 0.1, 0.2, 0.3]
+    data = source_of(grid, cell_arrays=[("flow", swirl(*grid.centers()))])
+    for ranks in (range(COMM.size), [COMM.size - 1]):
+        proxy = check.carried(data, Velocity=["CELLS", "flow"], Diffusivity=0.02, TimeStep=0.1, NumberOfSteps=3)
+        proxy.UpdatePipelineInformation()
+        filter_ = proxy.GetClientSideObject()
+        flow = Flow(grid, times)
+        flow.missing = 0.2 if COMM.rank in ranks else None
+        filter_.SetInputConnection(0, flow.GetOutputPort())
+        filter_.UpdateTimeStep(0.3, COMM.rank, COMM.size, 0)
+        assert flow.asked == times[:3], flow.asked
+        assert filter_.GetErrorCode() != 0
+        assert not filter_.GetOutputDataObject(0).GetNumberOfCells(), "an output after an error"
+        flow.missing = None
+        flow.asked.clear()
+        proxy.Diffusivity = 0.05
+        filter_.UpdateTimeStep(0.3, COMM.rank, COMM.size, 0)
+        assert flow.asked == times, flow.asked
+        assert filter_.GetErrorCode() == 0
+        check.delete(proxy)
+    check.delete(data)
 
 
 _MOVES = """
