@@ -4,7 +4,7 @@ its key and the seed only. Keys are numbers for random cases and names for known
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # Pieces of a composite; they do not depend on the number of ranks.
 PIECES = 3
@@ -112,8 +112,8 @@ KNOWN = {
     "only-polydata": ("polydata",),
     "only-trees": ("trees",),
 }
-# The shapes of known cases, if not that of a case by default.
-KNOWN_SHAPES = {"strips-of-two-points": (6, 0, 0)}
+# What known cases do not have by default.
+KNOWN_SETTINGS = {"strips-of-two-points": {"shape": (6, 0, 0), "seeds": "input"}}
 SEEDS = ("some", "one", "many", "empty", "missing", "nan", "outside", "input", "composite")
 
 
@@ -124,8 +124,7 @@ def known_keys():
 def _known(filter_name, key):
     kind, *defects = KNOWN[key]
     case = Case(filter_name, key, [kind], container="multiblock", defects=[(name, ALL) for name in defects])
-    case.shape = KNOWN_SHAPES.get(key, case.shape)
-    return case
+    return replace(case, **KNOWN_SETTINGS.get(key, {}))
 
 
 def make(target, key, seed):

@@ -73,9 +73,13 @@ class Names:
 
 
 def has_option(script, option):
-    """Whether a script, or a Python module beside it, reads an option."""
+    """Whether a script, or a Python module beside it, reads an option: mentioning it in a comment is not enough."""
     if not script.endswith(".py"):
-        return re.search(option + r"(?![\w-])", read(script))
+        text = read(script)
+        if "python" in text.partition("\n")[0]:
+            return f'"{option}"' in text
+        # Of the shell: a case, or a comparison.
+        return re.search(rf"{option}(?:=\S*)?\)|= \"?{option}\"?(?![\w-])", text)
     folder = os.path.dirname(script)
     beside = files(lambda name: name.endswith(".py"))
     return any(f'"{option}"' in read(path) for path in beside if os.path.dirname(path) == folder)

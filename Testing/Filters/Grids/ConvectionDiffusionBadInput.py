@@ -64,6 +64,7 @@ def main():
         ("TimeStep", NAN, ("Time Step",), {}),
         ("TimeStep", 5e-324, ("Time Step is", "1e-300 or more"), {}),
         ("NumberOfSteps", 0, ("Number Of Steps is 0",), {}),
+        ("NumberOfSteps", 1000001, ("Number Of Steps is 1000001",), {}),
         ("EndTime", -1.0, ("End Time is -1",), {"StopAt": "End Time"}),
         ("EndTime", INFINITE, ("End Time",), {"StopAt": "End Time"}),
         ("MaximumCourantNumber", -1.0, ("Maximum Courant Number",), {}),

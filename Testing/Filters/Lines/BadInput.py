@@ -297,6 +297,7 @@ def main():
         ("TerminalSpeed", -1.0, 1e-12),
         ("MaximumIntegrationTime", -1.0, 0.0),
         ("BlocksPerRank", 0, 1),
+        ("BlocksPerRank", 1000001, 1),
         ("Arrivals", 2.0, 1.0),
         ("Detector", "nonsense", "default"),
     ):
