@@ -20,12 +20,15 @@ constexpr double CellsPerPart = 4;
 constexpr double MostEntries = 16;
 /// Per axis.
 constexpr double MostBins = 1024;
+/// Of parts of parts: cells at one place are not divided without end.
+constexpr int MostLevels = 20;
 
 }  // namespace
 
 CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-                   double cellsPerBin, bool boxed)
-    : bounds_(bounds), boxed_(boxed) {
+                   double cellsPerBin, int level)
+    : bounds_(bounds), level_(level) {
+  const bool boxed = level > 0;
   struct Range {  // of the bins that a cell's box touches
     std::uint16_t lo[3], hi[3];
   };
@@ -114,14 +117,14 @@ CellBins::List CellBins::find(const double point[3], const BoxOf& boxOf) const {
   for (std::size_t a = 0; a < 3; ++a) bin[a] = binAlong(a, point[a]);
   const std::size_t at = indexOf(bin);
   List list;
-  if (boxed_) {
+  if (level_ > 0) {
     list.boxed = boxedCells_[at];
     list.place = placeIn(bin, point);
   } else {
     list.cells = cells_[at];
   }
   if (list.size() < LongList) {
-    if (boxed_ || list.size() <= ShortList) return list;
+    if (level_ > 0 || list.size() <= ShortList) return list;
     if (!asked_[at].load(std::memory_order_relaxed)) {
       asked_[at].store(true, std::memory_order_relaxed);
       return list;
@@ -143,6 +146,24 @@ Box CellBins::boxOfBin(const Bin& bin) const {
   return box;
 }
 
+/// Whether lists are much shorter than one of all cells, or become so if bins are divided again,
+/// since most cells of the longest list are smaller than a bin.
+bool CellBins::separates(std::size_t cells) const {
+  Span<const BoxedCell> longest;
+  for (std::size_t b = 0; b < number(); ++b)
+    if (boxedCells_[b].size() > longest.size()) longest = boxedCells_[b];
+  if (longest.size() <= cells / 4 * 3) return true;
+  if (level_ >= MostLevels) return false;
+  const auto isSmaller = [&](const BoxedCell& cell) {
+    bool spans = true;
+    for (std::size_t a = 0; a < 3; ++a)
+      spans = spans && (bins_[a] == 1 || (cell.lo[a] == 0 && cell.hi[a] == 255));
+    return !spans;
+  };
+  const auto smaller = std::count_if(longest.begin(), longest.end(), isSmaller);
+  return std::size_t(smaller) > longest.size() / 2;
+}
+
 /// The bins of one bin, made at the first call; this object if its cells cannot be separated.
 const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf& boxOf) const {
   const std::size_t at = indexOf(bin);
@@ -152,12 +173,9 @@ const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf&
   std::vector<std::int32_t> cells(list.cells.begin(), list.cells.end());
   for (const BoxedCell& boxed : list.boxed) cells.push_back(boxed.cell);
   std::unique_ptr<const CellBins> part(
-      new CellBins(boxOfBin(bin), cells, boxOf, CellsPerPart, true));
-  std::size_t longest = 0;
-  for (std::size_t b = 0; b < part->number(); ++b)
-    longest = std::max(longest, part->boxedCells_[b].size());
+      new CellBins(boxOfBin(bin), cells, boxOf, CellsPerPart, level_ + 1));
   const CellBins* result = this;
-  if (longest <= cells.size() / 4 * 3) {
+  if (part->separates(cells.size())) {
     parts_.push_back(std::move(part));
     result = parts_.back().get();
   }

@@ -29,7 +29,7 @@ class CellBins {
   /// @param cellsPerBin  on average, if the boxes of cells do not overlap
   CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
            double cellsPerBin)
-      : CellBins(bounds, cells, boxOf, cellsPerBin, false) {}
+      : CellBins(bounds, cells, boxOf, cellsPerBin, 0) {}
 
   /// Calls visit(cell) for the cells whose boxes may contain the point, a superset.
   template <class Visit>
@@ -69,7 +69,7 @@ class CellBins {
   };
 
   CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-           double cellsPerBin, bool boxed);
+           double cellsPerBin, int level);
   void chooseBins(std::size_t cells, double cellsPerBin);
   double alongAxis(std::size_t axis, double x) const {
     return (x - bounds_.lo[axis]) * perLength_[axis];
@@ -82,14 +82,15 @@ class CellBins {
   std::size_t number() const { return std::size_t(bins_[0] * bins_[1] * bins_[2]); }
   List find(const double point[3], const BoxOf& boxOf) const;
   Box boxOfBin(const Bin& bin) const;
+  bool separates(std::size_t cells) const;
   const CellBins* divided(const Bin& bin, const List& list, const BoxOf& boxOf) const;
 
   Box bounds_;
   Bin bins_{{1, 1, 1}};                // the number of bins
   std::array<double, 3> perLength_{};  // bins per unit of length, along each axis
-  bool boxed_;
-  PackedLists<std::int32_t> cells_;  // per bin, unless boxed
-  PackedLists<BoxedCell> boxedCells_;
+  int level_;                          // 0 for the outermost bins, 1 for the parts of one, ...
+  PackedLists<std::int32_t> cells_;    // per bin, on level 0
+  PackedLists<BoxedCell> boxedCells_;  // per bin, on other levels
 
   // Divided bins.
   mutable std::mutex mutex_;

@@ -86,15 +86,30 @@ TEST(CellBins, FindAllCellsThatMayHoldAPoint) {
 }
 
 TEST(CellBins, ListsAreShortAlsoWhereAMeshIsRefined) {
-  const Search search(makeBoxes(30000, 0.03));
-  std::size_t longest = 0;
-  for (std::uint64_t n = 0; n < 3000; ++n) {
-    const Box& box = search.boxes[n];
-    const double point[3] = {0.5 * (box.lo[0] + box.hi[0]), 0.5 * (box.lo[1] + box.hi[1]),
-                             0.5 * (box.lo[2] + box.hi[2])};
-    longest = std::max(longest, search.near(point).size());
+  for (const std::size_t count : {3000, 20000, 30000}) {  // with and without parts of parts
+    const Search search(makeBoxes(count, 0.03));
+    std::size_t longest = 0;
+    for (std::uint64_t n = 0; n < 3000; ++n) {
+      const Box& box = search.boxes[n];
+      const double point[3] = {0.5 * (box.lo[0] + box.hi[0]), 0.5 * (box.lo[1] + box.hi[1]),
+                               0.5 * (box.lo[2] + box.hi[2])};
+      longest = std::max(longest, search.near(point).size());
+    }
+    EXPECT_LT(longest, 200u);
   }
-  EXPECT_LT(longest, 200u);
+}
+
+TEST(CellBins, AreNotDividedWithoutEndWhereCellsCoincide) {
+  std::vector<Box> boxes(1000);
+  for (std::size_t n = 0; n < boxes.size(); ++n)
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double x = n < 900 ? 0.3 : random(3 * n + a);
+      boxes[n].lo[a] = boxes[n].hi[a] = x;
+    }
+  const Search search(boxes);
+  const double point[3] = {0.3, 0.3, 0.3};
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(search.found(point), search.expected(point));
+  EXPECT_LT(search.bins->memory(), 1000u * 1000u);
 }
 
 TEST(CellBins, AreDividedWhereOneAsksTwice) {
