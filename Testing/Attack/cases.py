@@ -61,6 +61,7 @@ KNOWN = {
     "too-many-points-for-type": ("polyhedra", "cells of type 14"),
     "scale-1e150": ("tetrahedra", "scale 1e150"),
     "scale-1e-160": ("hexahedra", "scale 1e-160"),
+    "scale-1e-320": ("rectilinear", "scale 1e-320"),
     "offset-1e20": ("hexahedra", "far away"),
     "image-far-away": ("image", "far away"),
     "spacing-zero": ("image", "spacing 0.0"),
@@ -121,16 +122,17 @@ def known_keys():
     return list(KNOWN)
 
 
-def _known(filter_name, key):
+def _known(target, key):
     kind, *defects = KNOWN[key]
-    case = Case(filter_name, key, [kind], container="multiblock", defects=[(name, ALL) for name in defects])
-    return replace(case, **KNOWN_SETTINGS.get(key, {}))
+    case = Case(target.name, key, [kind], container="multiblock", defects=[(name, ALL) for name in defects])
+    case = replace(case, **KNOWN_SETTINGS.get(key, {}))
+    return case if target.seeds else replace(case, seeds="some")
 
 
 def make(target, key, seed):
     """The case of a filter (filters.Filter) and a key."""
     if key in KNOWN:
-        return _known(target.name, key)
+        return _known(target, key)
     # The driver, which needs the keys only, has no VTK.
     import datasets
     import defects
