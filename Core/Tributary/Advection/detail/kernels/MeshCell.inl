@@ -495,8 +495,9 @@ class TetraPack {
  public:
   /// @param cells  of all lanes; lanes without a point repeat another lane's
   TRIBUTARY_INLINE void locate(const CellRecord* const* cells, const Wide point[3]) {
-    Wide anchor[3], map[12], d[3];
-    gather<3>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
+    Wide anchor[4], map[12], d[3];
+    gather<4>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
+    length_ = anchor[3];
     gather<12>([&](int l, int part) { return loadWide(mapOf(*cells[l]) + Width * part); }, map);
     for (int a = 0; a < 3; ++a) d[a] = point[a] - anchor[a];
     for (int i = 0; i < 4; ++i)
@@ -530,9 +531,15 @@ class TetraPack {
   TRIBUTARY_INLINE V4 velocity(int l) const {
     return V4{velocity_[0][l], velocity_[1][l], velocity_[2][l], 0};
   }
+  /// The lanes whose points lie inside their cells.
+  TRIBUTARY_INLINE LaneSet inside() const { return toLanes(face_ == Inside); }
+  /// In all lanes, also outside.
+  TRIBUTARY_INLINE const Wide* velocity() const { return velocity_; }
+  /// Of the cells.
+  TRIBUTARY_INLINE Wide length() const { return length_; }
 
  private:
-  Wide r_[4], violation_, velocity_[3];
+  Wide r_[4], violation_, velocity_[3], length_;
   WideInt face_;
 };
 

@@ -58,7 +58,7 @@ class Walk {
     std::int64_t steps = StepsPerCall;  ///< Steps to go in any case.
     int stage = 1;                      ///< Of the lanes' targets.
     LaneSet walking = 0;                ///< Lanes whose targets' cells are sought.
-    alignas(32) double velocity[Width][4]{};
+    Wide velocity[3]{};
     Wide cellLength{};
     std::int32_t cell[Width]{};
   };
@@ -202,29 +202,78 @@ class Walk {
       depart(group, walker.lane, found);
   }
 
-  /// A lane's target lies in a cell.
+  /// A lane's target lies in a cell. When all lanes have arrived, their velocities are used.
   TRIBUTARY_INLINE void arrive(Group& group, int l, std::int32_t cell, V4 velocity) {
-    store(group.velocity[l], velocity);
-    group.cellLength[l] = view_.record(cell).length;
-    group.cell[l] = cell;
-    stop(group, l);
-  }
-
-  void depart(Group& group, int l, Found found) {
-    Particle& p = group.lanes.leave(l, group.stage);
-    if (found == Found::Nowhere) lose(p);
-    stop(group, l);
-  }
-
-  /// A lane walks no more; when all have arrived, their velocities are used.
-  TRIBUTARY_INLINE void stop(Group& group, int l) {
-    group.walking &= ~(1u << l);
+    settle(group, l, cell, velocity);
     if (group.walking == 0) feed(group);
   }
 
+  void depart(Group& group, int l, Found found) {
+    remove(group, l, found);
+    if (group.walking == 0) feed(group);
+  }
+
+  TRIBUTARY_INLINE void settle(Group& group, int l, std::int32_t cell, V4 velocity) {
+    for (int a = 0; a < 3; ++a) group.velocity[a][l] = velocity[a];
+    group.cellLength[l] = view_.record(cell).length;
+    group.cell[l] = cell;
+    group.walking &= ~(1u << l);
+  }
+
+  void remove(Group& group, int l, Found found) {
+    Particle& p = group.lanes.leave(l, group.stage);
+    if (found == Found::Nowhere) lose(p);
+    group.walking &= ~(1u << l);
+  }
+
   __attribute__((noinline)) void feed(Group& group) {
-    feedAll(group, std::make_integer_sequence<int, Stages<I>>());
+    do feedAll(group, std::make_integer_sequence<int, Stages<I>>());
+    while (group.walking != 0 && testGroup(group) && group.walking == 0);
     enqueue(group);
+  }
+
+  /// One cell test for each walking lane of a group, in the cells where the lanes are: most of
+  /// their next targets lie there, too.
+  /// @return whether the cells are those of a pack; there was no test otherwise
+  TRIBUTARY_INLINE bool testGroup(Group& group) {
+    const LaneSet walking = group.walking;
+    const bool isOne = (walking & (walking - 1)) == 0;
+    if (isOne || __builtin_expect(periodic_, 0)) return false;
+    const ParticlePack<I>& lanes = group.lanes;
+    const CellRecord* cells[Width];
+    for (int l = 0; l < Width; ++l) {
+      const Particle& p = *lanes.particle[walking >> l & 1 ? l : __builtin_ctz(walking)];
+      cells[l] = &view_.record(p.cell);
+      if (cells[l]->shape != CellShape::Tetra) return false;
+    }
+    TetraPack<Real> pack;
+    pack.locate(cells, lanes.target);
+    const LaneSet inside = walking & pack.inside();
+    const WideInt isInside = toCondition(inside);
+    for (int a = 0; a < 3; ++a)
+      group.velocity[a] = select(isInside, pack.velocity()[a], group.velocity[a]);
+    group.cellLength = select(isInside, pack.length(), group.cellLength);
+    group.walking = walking & ~inside;
+    forEach(
+        inside, [&](int l) __attribute__((always_inline)) {
+          Particle& p = *lanes.particle[l];
+          p.face = Particle::AnyFace;
+          p.crossings = 0;
+          group.cell[l] = p.cell;
+        });
+    forEach(
+        group.walking, [&](int l) __attribute__((always_inline)) {
+          Particle& p = *lanes.particle[l];
+          const InCell at = pack[l];
+          if (holds(p, at)) {
+            p.face = Particle::AnyFace;
+            p.crossings = 0;
+            return settle(group, l, p.cell, pack.velocity(l));
+          }
+          const Found found = cross(p, *cells[l], at);
+          if (found != Found::Beyond) remove(group, l, found);
+        });
+    return true;
   }
 
   template <int... S>
@@ -235,12 +284,7 @@ class Walk {
 
   template <int Stage>
   TRIBUTARY_INLINE void feedStageOf(Group& group) {
-    Wide velocity[3];
-    gather<3>(
-        [&](int l, int part)
-            __attribute__((always_inline)) { return loadRun(group.velocity[l], part); },
-        velocity);
-    group.lanes.template feed<Stage>(rules_, velocity, group.cellLength, group.cell, log_);
+    group.lanes.template feed<Stage>(rules_, group.velocity, group.cellLength, group.cell, log_);
     if constexpr (Stage == Stages<I>) {
       beginSteps(group);
     } else {
