@@ -284,7 +284,7 @@ void measureIterations(const IterationsOptions& options) {
   }
   Row settings;
   settings["cells"] = options.cells;
-  settings["threshold"] = options.residualThreshold;
+  settings["residual threshold"] = options.residualThreshold;
   settings["inverse step"] = options.inverseStep;
   settings["repetitions"] = options.repeat;
   if (!options.simulate.empty()) {
