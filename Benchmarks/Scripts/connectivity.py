@@ -43,8 +43,10 @@ import runs  # noqa: E402  (found on the path set above)
 CASES = {
     "noise 192, 0.0976": ("noise", 192, 0.0976),
     "noise 192, 0.25": ("noise", 192, 0.25),
+    "noise 256, 0.01": ("noise", 256, 0.01),
     "noise 256, 0.0976": ("noise", 256, 0.0976),
     "noise 256, 0.25": ("noise", 256, 0.25),
+    "noise 256, 0.5": ("noise", 256, 0.5),
     "blobs 256, 5^3": ("blobs", 256, 5),
     "blobs 256, 10^3": ("blobs", 256, 10),
     "blobs 256, 22^3": ("blobs", 256, 22),
