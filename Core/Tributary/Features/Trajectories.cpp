@@ -22,12 +22,11 @@ namespace {
 
 /// Concatenates the pieces of one trajectory.
 std::vector<CriticalPoint> splice(std::vector<std::vector<CriticalPoint>> pieces) {
-  // A point of the first step is also the end of another piece, unless it is the only piece.
-  if (pieces.size() > 1) {
-    pieces.erase(std::remove_if(pieces.begin(), pieces.end(),
-                                [](const auto& piece) { return piece.size() == 1; }),
-                 pieces.end());
-  }
+  // A point of the first step is also the end of another piece, unless there are only such points:
+  // cells that lie on each other have equal ones, of which one is kept.
+  const auto points = std::stable_partition(pieces.begin(), pieces.end(),
+                                            [](const auto& piece) { return piece.size() > 1; });
+  pieces.erase(points == pieces.begin() ? points + 1 : points, pieces.end());
   struct End {
     SpaceTimeFace face;
     std::size_t piece;

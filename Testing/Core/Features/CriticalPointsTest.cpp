@@ -770,6 +770,49 @@ TEST(CriticalPoints, RefuseWhatCannotBeOnAllRanks) {
   });
 }
 
+/// A point of the first step, at a simplex that is named by a number.
+CriticalPoint firstPoint(std::int64_t name, double time = 0) {
+  CriticalPoint point;
+  point.face.ids = {name, name + 1, name + 2, -1};
+  point.time = time;
+  point.place = {double(name), 0, 0};
+  return point;
+}
+
+TEST(CriticalPoints, OfCellsThatLieOnEachOtherAreOne) {
+  onRanks(3, [](Transport& transport) {
+    // A point without a line in two blocks, and one where a line begins.
+    const Assignment assignment(std::vector<std::int64_t>(std::size_t(transport.size()), 1));
+    TrajectoryPieces mine;
+    const auto add = [&](const std::vector<CriticalPoint>& line) {
+      mine.points.insert(mine.points.end(), line.begin(), line.end());
+      mine.offsets.push_back(mine.points.size());
+      mine.tracks.push_back(0);
+    };
+    if (transport.rank() == 0) {
+      add({firstPoint(10)});
+      add({firstPoint(20), firstPoint(30, 0.5)});
+    }
+    if (transport.rank() == transport.size() - 1) {
+      add({firstPoint(10)});
+      add({firstPoint(20)});
+    }
+    const Trajectories all = joinPieces(transport, assignment, {mine}, {});
+    EXPECT_EQ(all.total, 2);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto line = all.trajectory(i);
+      if (line[0].face == firstPoint(10).face) {
+        EXPECT_EQ(line.size(), 1u);
+        EXPECT_EQ(line[0].place[0], 10);
+      } else {
+        ASSERT_EQ(line.size(), 2u);
+        EXPECT_EQ(line[0].face, firstPoint(20).face);
+        EXPECT_EQ(line[1].face, firstPoint(30).face);
+      }
+    }
+  });
+}
+
 TEST(CriticalPoints, RefuseValuesThatWereNotSaved) {
   onRanks(2, [](Transport& transport) {
     SpaceTimeProblem problem = randomProblem(2);
