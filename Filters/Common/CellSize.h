@@ -34,6 +34,11 @@ struct CellSize {
   std::array<double, 3> centroid{};
 };
 
+/// VTK multiplies several lengths where it evaluates a cell. With cells whose diagonal is longer,
+/// such products overflow, and VTK may fail an assertion or address memory by numbers that are not
+/// finite.
+constexpr double LongestDiagonal = 1e60;
+
 /// Whether the size of a cell type depends only on the points of the cell.
 [[nodiscard]] bool isMeasuredByPoints(int type);
 

@@ -15,6 +15,7 @@
 #include <map>
 #include <numeric>
 
+#include "Common/CellSize.h"
 #include "Common/Leaves.h"
 #include "Regions/Pieces/ComponentPiece.h"
 
@@ -39,14 +40,16 @@ double diagonalOf(const double bounds[6]) {
   return std::sqrt(squares);
 }
 
-bool isFinite(vtkCell* cell) {
-  double point[3];
+/// Whether VTK can evaluate a cell.
+bool isEvaluable(vtkCell* cell) {
+  double point[3], bounds[6];
   for (vtkIdType i = 0; i < cell->GetNumberOfPoints(); ++i) {
     cell->GetPoints()->GetPoint(i, point);
     if (!std::isfinite(point[0]) || !std::isfinite(point[1]) || !std::isfinite(point[2]))
       return false;
   }
-  return true;
+  cell->GetBounds(bounds);
+  return diagonalOf(bounds) <= LongestDiagonal;
 }
 
 /// The points and cells of a data set, with the arrays that the shapes of its cells depend on.
@@ -218,7 +221,7 @@ void CellSearch::findInMesh(const Place& place) {
 
 bool CellSearch::isIn(vtkIdType cell, const Place& place) {
   structure_->GetCell(cell, cell_);
-  if (!isFinite(cell_)) return false;  // VTK may abort
+  if (!isEvaluable(cell_)) return false;
   // Triangle strips set three weights from `part` on, and do not set `part` if they are degenerate.
   int part = 0;
   double closest[3]{}, parameters[3]{}, distance2 = 0;

@@ -25,7 +25,8 @@ class ComponentPiece;
 
 /// Finds the cells of a data set by place. A cell of three dimensions contains the places inside
 /// and on its border. A cell of lower dimension contains the places above and below it, up to a
-/// distance of half its diagonal. A cell with a point that is not finite contains none. Local.
+/// distance of half its diagonal. A cell contains none if a point of it is not finite or it is
+/// longer than LongestDiagonal. Local.
 ///
 /// A search depends on the points and cells alone, and shares them with the data set of the piece
 /// that it was made from, which it may outlive: it can be used for the next step of a mesh that
