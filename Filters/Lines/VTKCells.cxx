@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Lines/VTKCells.h"
 
+#include <vtkCellType.h>
+#include <vtkMath.h>
 #include <vtkNew.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "Common/CellSize.h"
 
 namespace tributary {
 namespace {
@@ -27,6 +31,48 @@ void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vect
       values[static_cast<std::size_t>(3 * (first + j) + j)] = 0;
     }
   }
+}
+
+/// Whether VTK reads beyond its arrays for the derivatives of a cell: the shape functions of Bezier
+/// triangles are addressed by the order of the cell where there are those of one order less.
+bool hasBrokenDerivatives(int type) {
+  return type == VTK_BEZIER_TRIANGLE || type == VTK_BEZIER_TETRAHEDRON || type == VTK_BEZIER_WEDGE;
+}
+
+/// As shapeGradients(), by differences along the parametric axes; 0 where these do not span the
+/// cell's space.
+void differenceGradients(vtkCell* cell, const double pcoords[3], std::vector<double>& values,
+                         double* gradients) {
+  constexpr double Step = 1e-4;  // shape functions are smooth and of the order of 1
+  const auto points = static_cast<std::size_t>(cell->GetNumberOfPoints());
+  const int dimension = cell->GetCellDimension();
+  values.assign(6 * points, 0.0);
+  double axes[3][3] = {};  // of the place by the parametric coordinates
+  double* const before = values.data() + 3 * points;
+  for (int r = 0; r < dimension; ++r) {
+    double* const derivatives = values.data() + static_cast<std::size_t>(r) * points;
+    double at[3] = {pcoords[0], pcoords[1], pcoords[2]};
+    at[r] = pcoords[r] - Step;
+    cell->InterpolateFunctions(at, before);
+    at[r] = pcoords[r] + Step;
+    cell->InterpolateFunctions(at, derivatives);
+    double place[3];
+    for (std::size_t j = 0; j < points; ++j) {
+      derivatives[j] = (derivatives[j] - before[j]) / (2 * Step);
+      cell->GetPoints()->GetPoint(static_cast<vtkIdType>(j), place);
+      for (int a = 0; a < 3; ++a) axes[r][a] += derivatives[j] * place[a];
+    }
+  }
+  if (dimension == 2) vtkMath::Cross(axes[0], axes[1], axes[2]);
+  double inverse[3][3] = {};
+  if (std::fabs(vtkMath::Determinant3x3(axes)) > 0) vtkMath::Invert3x3(axes, inverse);
+  for (std::size_t j = 0; j < points; ++j)
+    for (int a = 0; a < 3; ++a) {
+      double sum = 0;
+      for (int r = 0; r < dimension; ++r)
+        sum += inverse[a][r] * values[static_cast<std::size_t>(r) * points + j];
+      gradients[3 * j + static_cast<std::size_t>(a)] = sum;
+    }
 }
 
 }  // namespace
@@ -56,7 +102,7 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
   }
   vtkGenericCell* cell = scratch.cell;
   const int points = static_cast<int>(cell->GetNumberOfPoints());
-  if (points < 1 || points > maximumPoints_) return 0;
+  if (points < 1 || points > maximumPoints_ || !(scratch.length <= LongestDiagonal)) return 0;
   int subId = 0;
   double pcoords[3]{}, closest[3]{}, distance2 = 0;
   const int status = cell->EvaluatePosition(point, closest, subId, pcoords, distance2, weights);
@@ -67,7 +113,10 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
     violation = scratch.length > 0 ? distance / scratch.length : distance;
   }
   for (int j = 0; j < points; ++j) ids[j] = cell->GetPointId(j);
-  if (gradients) shapeGradients(cell, subId, pcoords, scratch.values, gradients);
+  if (gradients && hasBrokenDerivatives(cell->GetCellType()))
+    differenceGradients(cell, pcoords, scratch.values, gradients);
+  else if (gradients)
+    shapeGradients(cell, subId, pcoords, scratch.values, gradients);
   return points;
 }
 

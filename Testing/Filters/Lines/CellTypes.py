@@ -13,12 +13,14 @@ PLANE = (
     5, 8, 9,  # triangle, pixel, quad
     22, 23,  # quadratic triangle and quad
     69, 70,  # Lagrange quad and triangle, of order 2
+    76, 77,  # Bezier triangle and quad, of order 2
 )
 SOLID = (
     10, 11, 12, 13, 14,  # tetra, voxel, hexahedron, wedge, pyramid
     15, 16,  # pentagonal and hexagonal prism
     24, 25, 26, 27,  # quadratic tetra, hexahedron, wedge, pyramid
     71, 72, 73,  # Lagrange tetra, hexahedron, wedge, of order 2
+    78, 79, 80,  # Bezier tetra, hexahedron, wedge, of order 2
 )
 # VTK finds parametric coordinates in cells of second order by iterations that end at 1e-3.
 DRIFT = 1e-3
