@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Regions/ExtractedCells.h"
 
+#include <vtkAbstractArray.h>
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
+#include <vtkDataObject.h>
+#include <vtkDataSetAttributes.h>
 #include <vtkExtractCells.h>
 #include <vtkFieldData.h>
 #include <vtkIdList.h>
@@ -65,6 +68,24 @@ void extractPoly(vtkPolyData* from, const std::vector<vtkIdType>& ids, vtkPolyDa
   to->GetFieldData()->ShallowCopy(from->GetFieldData());
 }
 
+/// The data set without arrays that VTK cannot copy tuple by tuple: those with another number of
+/// tuples than there are points or cells, and those whose name an earlier one has.
+vtkSmartPointer<vtkDataSet> withWholeArrays(vtkDataSet* dataSet) {
+  auto whole = vtkSmartPointer<vtkDataSet>::Take(dataSet->NewInstance());
+  whole->ShallowCopy(dataSet);
+  for (const int association : {vtkDataObject::POINT, vtkDataObject::CELL}) {
+    vtkDataSetAttributes* arrays = whole->GetAttributes(association);
+    const vtkIdType count = dataSet->GetNumberOfElements(association);
+    for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
+      vtkAbstractArray* array = arrays->GetAbstractArray(i);
+      int first = i;
+      if (array->GetName()) arrays->GetAbstractArray(array->GetName(), first);
+      if (array->GetNumberOfTuples() != count || first != i) arrays->RemoveArray(i);
+    }
+  }
+  return whole;
+}
+
 /// Whether no point is left over when all cells are taken.
 bool usesAllPoints(vtkDataSet* dataSet) {
   if (!vtkUnstructuredGrid::SafeDownCast(dataSet) && !vtkPolyData::SafeDownCast(dataSet))
@@ -77,7 +98,8 @@ bool usesAllPoints(vtkDataSet* dataSet) {
 
 }  // namespace
 
-vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* dataSet, const std::vector<vtkIdType>& ids) {
+vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* input, const std::vector<vtkIdType>& ids) {
+  const vtkSmartPointer<vtkDataSet> dataSet = withWholeArrays(input);
   const bool all =
       static_cast<vtkIdType>(ids.size()) == dataSet->GetNumberOfCells() && usesAllPoints(dataSet);
   if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
