@@ -145,8 +145,15 @@ void checkPolyhedron(vtkUnstructuredGrid* grid, vtkIdType cell) {
     if (at < 0 || at >= size) refuseCell(cell, "is a polyhedron with an incomplete list of faces");
     return faces->GetValue(at++);
   };
-  for (vtkIdType left = next(); left > 0; --left)
-    for (vtkIdType corners = next(); corners > 0; --corners)
+  const auto nextCount = [&] {
+    const vtkIdType count = next();
+    if (count < 0)
+      refuseCell(cell, "is a polyhedron with " + std::to_string(count) +
+                           " faces, or points of a face, in its list of faces");
+    return count;
+  };
+  for (vtkIdType left = nextCount(); left > 0; --left)
+    for (vtkIdType corners = nextCount(); corners > 0; --corners)
       checkPoint(cell, next(), grid->GetNumberOfPoints());
 }
 

@@ -112,9 +112,9 @@ bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
   const Traits* first = nullptr;
   bool hasOthers = false;
   for (const Traits& one : all) {
-    if (!one.hasCells) continue;
+    // Also data sets without cells: the pieces of trees cannot be written beside them.
     hasOthers = hasOthers || !one.isTrees;
-    if (!one.isTrees) continue;
+    if (!one.hasCells || !one.isTrees) continue;
     if (!first) first = &one;
     if (one.roots != first->roots)
       throw Error(

@@ -25,6 +25,17 @@ wide.SetNumberOfTuples(data.GetNumberOfCells())
 wide.Fill(1)
 cells.AddArray(wide)
 """
+# Which VTK keeps if an array is renamed.
+TWICE = """
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+for name in ("twice", "other"):
+    array = vtkDoubleArray()
+    array.SetName(name)
+    array.SetNumberOfTuples({place}.GetNumberOfTuples())
+    array.Fill(0)
+    {place}.AddArray(array)
+{place}.GetArray("other").SetName("twice")
+"""
 
 
 class Cases:
@@ -116,7 +127,8 @@ def hyper_trees(cases, data):
         cases.refused(name, words, proxy, take_good)
     several = {"container": "multiblock", "pieces": 2 * check.ranks()}
     for fault, words in (("twice", ("tree 0", "ghost")), ("roots", ("same root cells",)),
-                         ("ghosts", ("ghost flags",)), ("other", ("other data sets",))):
+                         ("ghosts", ("ghost flags",)), ("other", ("other data sets",)),
+                         ("no cells", ("other data sets",))):
         bad = trees.source(whole, fault=fault, **several)
         bad.UpdatePipeline()
         proxy.Input = bad
@@ -185,6 +197,7 @@ def main():
         ("hexahedra", "8 points", "data.GetCellTypesArray().SetValue(0, 29)"),
         ("hexahedra", "no class", "data.GetCellTypesArray().SetValue(0, 81)"),
         ("polyhedra", "faces", "data.GetFaces().SetValue(0, 1000000)"),
+        ("polyhedra", "-3 faces", "data.GetFaces().SetValue(1, -3)"),
     ):
         whole = regions.source({**WHOLE, "size": (4, 4, 4), "mesh": mesh})
         whole.UpdatePipeline()
@@ -232,6 +245,14 @@ if last:
     cases.works("a point that is not a number", spoiled(mesh, torn))
     short = SHORT.format(name="short", components=1, place="points")
     cases.works("an array too short", spoiled(mesh, short), cases.usual)
+    # Extraction copies arrays tuple by tuple.
+    for shape in ("hexahedra", "surface"):
+        whole = regions.source({**WHOLE, "mesh": shape})
+        whole.UpdatePipeline()
+        for place in ("points", "cells"):
+            short = SHORT.format(name="short", components=1, place=place)
+            cases.works(f"{shape}, an array too short, extracted", spoiled(whole, short), ExtractionMode=4)
+            cases.works(f"{shape}, a name twice, extracted", spoiled(whole, TWICE.format(place=place)), ExtractionMode=4)
 
     for some in (data, mesh):
         cases.works("arrays without a name", spoiled(some, NAMELESS), cases.usual)

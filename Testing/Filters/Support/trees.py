@@ -11,10 +11,11 @@ import itertools
 import math
 
 import numpy as np
-from vtkmodules.vtkCommonCore import vtkBitArray, vtkDoubleArray
+from vtkmodules.vtkCommonCore import vtkBitArray, vtkDoubleArray, vtkPoints
 from vtkmodules.vtkCommonDataModel import (
     vtkHyperTreeGrid,
     vtkHyperTreeGridNonOrientedGeometryCursor,
+    vtkPolyData,
 )
 
 import flows
@@ -248,7 +249,8 @@ def build(rank, ranks, whole, pieces=0, cut="slices", placing="contiguous", cont
     ghosts  1: adjacent trees of other pieces are ghosts; every other ghost tree is incomplete
     ids     global ids of cells
     fault   fault of the last piece: twice (it also has the first tree of the first piece), roots (they are
-            displaced), ghosts (flags of one cell), other (an additional image; requires a container)
+            displaced), ghosts (flags of one cell), other (an image in its place; requires a container),
+            no cells (a point without a cell in its place)
     """
     if pieces == 0:
         pieces = ranks - min(empty, ranks - 1)
@@ -273,6 +275,10 @@ def build(rank, ranks, whole, pieces=0, cut="slices", placing="contiguous", cont
             regions._add(leaf.GetCellData(), "vtkGhostType", np.zeros(1, np.uint8))
         elif piece == pieces - 1 and fault == "other":
             leaves[piece] = regions.make(size=(4, 4, 4))
+        elif piece == pieces - 1 and fault == "no cells":
+            leaves[piece] = vtkPolyData()
+            leaves[piece].SetPoints(vtkPoints())
+            leaves[piece].GetPoints().InsertNextPoint(0, 0, 0)
     if container != "none":
         return flows.contain(leaves, container, pieces)
     assert len(leaves) <= 1, "several pieces on a rank need a container"
