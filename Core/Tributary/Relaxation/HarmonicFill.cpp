@@ -540,7 +540,8 @@ void HarmonicFill::Solver::includeKnownNeighbors(const SiteRun& run, double& low
         throw Error(
             std::string("a known value ") +
             (options_.smoothness == FillSmoothness::Harmonic ? "beside" : "within two sites of") +
-            " an unknown one is not finite; mark it as unknown, or set it to a finite number");
+            " an unknown one is not finite; mark it as unknown (Mask), or set it to a finite "
+            "number");
       lowest = std::min(lowest, value);
       highest = std::max(highest, value);
     };
