@@ -8,13 +8,22 @@ import functools
 import itertools
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkIdList, vtkPoints
 from vtkmodules.vtkCommonDataModel import (
+    VTK_BEZIER_CURVE,
+    VTK_BEZIER_TETRAHEDRON,
+    VTK_BEZIER_TRIANGLE,
     VTK_HEXAHEDRON,
+    VTK_LAGRANGE_CURVE,
+    VTK_LAGRANGE_HEXAHEDRON,
+    VTK_LAGRANGE_QUADRILATERAL,
     VTK_LINE,
     VTK_POLYHEDRON,
     VTK_QUAD,
+    VTK_QUADRATIC_EDGE,
+    VTK_QUADRATIC_TETRA,
+    VTK_QUADRATIC_TRIANGLE,
     VTK_TETRA,
     VTK_VERTEX,
     vtkAMRBox,
@@ -33,6 +42,7 @@ from vtkmodules.vtkCommonDataModel import (
     vtkUniformGrid,
     vtkUnstructuredGrid,
 )
+from vtkmodules.vtkFiltersSources import vtkCellTypeSource
 
 SHAPES = ((6, 4, 3), (6, 4, 0), (6, 0, 0), (0, 4, 3))
 # The axes of a grid that are not flat, as VTK_XYZ_GRID and so on of vtkStructuredData.h.
@@ -200,6 +210,37 @@ def polyhedra(box, time):
     return unstructured(mesh, cells, mesh.centers, time)
 
 
+def curved(*types):
+    """A maker of cells of second order, each two units wide if the box allows it.
+
+    types  in 1, 2 and 3 dimensions
+    """
+
+    def make_cells(box, time):
+        along = [axis for axis in range(3) if box[1][axis] > box[0][axis]]
+        if not along:
+            return hexahedra(box, time)
+        source = vtkCellTypeSource()
+        source.SetCellType(types[len(along) - 1])
+        source.SetCellOrder(2)
+        source.SetOutputPrecision(1)
+        counts = [max((box[1][axis] - box[0][axis]) // 2, 1) for axis in along]
+        source.SetBlocksDimensions(*counts, *[1] * (3 - len(counts)))
+        source.Update()
+        data = vtkUnstructuredGrid()
+        data.CopyStructure(source.GetOutput())
+        cells = vtk_to_numpy(data.GetPoints().GetData())
+        places = np.tile(np.array(box[0], float), (len(cells), 1))
+        for n, axis in enumerate(along):
+            places[:, axis] += cells[:, n] * (box[1][axis] - box[0][axis]) / counts[n]
+        data.SetPoints(points_of(places))
+        of_cells = np.split(vtk_to_numpy(data.GetCells().GetConnectivityArray()),
+                            vtk_to_numpy(data.GetCells().GetOffsetsArray())[1:-1])
+        return add_fields(data, places, np.array([places[ids].mean(axis=0) for ids in of_cells]), time)
+
+    return make_cells
+
+
 def polydata(box, time):
     """Quads of the lowest layer, or lines, or vertices."""
     mesh = Mesh((box[0], (*box[1][:2], box[0][2])))
@@ -275,6 +316,9 @@ MAKERS = {
     "hexahedra": hexahedra,
     "tetrahedra": tetrahedra,
     "polyhedra": polyhedra,
+    "quadratic": curved(VTK_QUADRATIC_EDGE, VTK_QUADRATIC_TRIANGLE, VTK_QUADRATIC_TETRA),
+    "lagrange": curved(VTK_LAGRANGE_CURVE, VTK_LAGRANGE_QUADRILATERAL, VTK_LAGRANGE_HEXAHEDRON),
+    "bezier": curved(VTK_BEZIER_CURVE, VTK_BEZIER_TRIANGLE, VTK_BEZIER_TETRAHEDRON),
     "polydata": polydata,
     "amr": amr,
     "trees": trees,
@@ -282,7 +326,8 @@ MAKERS = {
 EMPTY = {
     "image": vtkImageData, "uniform": vtkUniformGrid, "rectilinear": vtkRectilinearGrid,
     "structured": vtkStructuredGrid, "hexahedra": vtkUnstructuredGrid, "tetrahedra": vtkUnstructuredGrid,
-    "polyhedra": vtkUnstructuredGrid, "polydata": vtkPolyData, "amr": vtkOverlappingAMR, "trees": vtkHyperTreeGrid,
+    "polyhedra": vtkUnstructuredGrid, "quadratic": vtkUnstructuredGrid, "lagrange": vtkUnstructuredGrid,
+    "bezier": vtkUnstructuredGrid, "polydata": vtkPolyData, "amr": vtkOverlappingAMR, "trees": vtkHyperTreeGrid,
 }
 
 
