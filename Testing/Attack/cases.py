@@ -88,6 +88,7 @@ KNOWN = {
     "text-arrays": ("image", "arrays without numbers"),
     "short-arrays": ("image", "arrays too short"),
     "values-nan": ("image", "all values nan"),
+    "values-nan-ahead": ("bezier",),
     "point-id-too-large": ("hexahedra", "a point id too large"),
     "point-id-negative": ("tetrahedra", "a point id negative"),
     "point-id-of-a-polygon": ("polydata", "a point id too large"),
@@ -124,7 +125,10 @@ KNOWN = {
     "only-trees": ("trees",),
 }
 # What known cases do not have by default.
-KNOWN_SETTINGS = {"strips-of-two-points": {"shape": (6, 0, 0), "seeds": "input"}}
+KNOWN_SETTINGS = {
+    "strips-of-two-points": {"shape": (6, 0, 0), "seeds": "input"},
+    "values-nan-ahead": {"defects": [("all values nan", 2)]},
+}
 SEEDS = ("some", "one", "many", "empty", "missing", "nan", "outside", "input", "composite")
 
 

@@ -16,7 +16,7 @@ namespace tributary {
 class ForeignCells {
  public:
   virtual ~ForeignCells() = default;
-  /// Evaluates a cell at a point. Local.
+  /// Evaluates a cell at a point, which is finite. Local.
   /// @param ids  Out: the points of the cell; room for maximumPoints() values
   /// @param weights  Out: their interpolation weights at `point`; room for maximumPoints() values
   /// @param gradients  Out: of the weights, 3 for each point; may be null

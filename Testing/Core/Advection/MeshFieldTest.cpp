@@ -796,6 +796,7 @@ class Boxes : public ForeignCells {
     double f[3];
     violation = 0;
     for (int a = 0; a < 3; ++a) {
+      EXPECT_TRUE(std::isfinite(point[a]));
       const double lo = x[3 * first[0] + a], hi = x[3 * first[7] + a];
       f[a] = (point[a] - lo) / (hi - lo);
       violation = std::max({violation, -f[a], f[a] - 1});
@@ -814,10 +815,11 @@ class Boxes : public ForeignCells {
   const MeshPiece& piece_;
 };
 
-TEST(MeshField, ForeignCellsAreFoundAndEvaluatedByTheCaller) {
+/// @return how many lines end because a velocity is not finite
+int compareForeignCells(const Flow& flow) {
   MeshSetup setup;
   setup.mesh = makeMesh(MeshKind::Voxels, 4);
-  setup.flow = fastAbc;
+  setup.flow = flow;
   setup.isDouble = true;
   const TraceOptions options = optionsFor(Integrator::RungeKutta4);
   const auto expected = reference(setup, options);
@@ -838,13 +840,29 @@ TEST(MeshField, ForeignCellsAreFoundAndEvaluatedByTheCaller) {
   const Domain domain = makeDomain(world(), mesh->domain.assignment, std::move(blocks));
   const auto lines =
       gatherLines(world(), trace(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options));
-  ASSERT_EQ(lines.size(), expected.size());
+  EXPECT_EQ(lines.size(), expected.size());
+  int unexpected = 0;
   for (const auto& [number, line] : expected) {
     const Line& found = lines.at(number);
-    ASSERT_EQ(found.points.size(), line.points.size());
-    for (std::size_t i = 0; i < line.points.size(); ++i)
+    EXPECT_EQ(found.points.size(), line.points.size());
+    for (std::size_t i = 0; i < std::min(found.points.size(), line.points.size()); ++i)
       for (std::size_t a = 0; a < 4; ++a) EXPECT_NEAR(found.points[i][a], line.points[i][a], 1e-6);
+    EXPECT_EQ(found.reason, line.reason);
+    unexpected += line.reason == Reason::UnexpectedValue;
   }
+  return unexpected;
+}
+
+TEST(MeshField, ForeignCellsAreFoundAndEvaluatedByTheCaller) {
+  EXPECT_EQ(compareForeignCells(fastAbc), 0);
+}
+
+TEST(MeshField, ForeignCellsAreNotAskedBesideVelocitiesThatAreNotNumbers) {
+  const int unexpected = compareForeignCells([](const Vector& x) {
+    const double bad = std::numeric_limits<double>::quiet_NaN();
+    return x[0] > 0.3 ? Vector{bad, bad, bad} : fastAbc(x);
+  });
+  EXPECT_GT(unexpected, 0);
 }
 
 }  // namespace

@@ -320,6 +320,11 @@ bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const dou
   const std::int32_t cell = block.cellAt(number);
   const ForeignCells* foreign = block.piece_.foreign;
   if (!foreign) return false;
+  // As in other cells, where it follows from the arithmetic.
+  if (!std::isfinite(point[0]) || !std::isfinite(point[1]) || !std::isfinite(point[2])) {
+    std::fill_n(velocity, 3, std::numeric_limits<double>::quiet_NaN());
+    return true;
+  }
   std::vector<std::int64_t> ids(static_cast<std::size_t>(block.maximumPoints()));
   std::vector<double> weights(ids.size());
   double violation = 0;
