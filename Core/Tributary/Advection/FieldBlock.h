@@ -43,6 +43,12 @@ struct CellMatch {
   }
 };
 
+/// A search for the cell of a point: see FieldBlock::find().
+struct CellQuery {
+  std::array<double, 3> point;
+  CellMatch best;
+};
+
 /// A block of a steady velocity field: its cells, their velocities, and links to the neighboring
 /// blocks. The field does not change while particles are advanced; const members are thread-safe,
 /// including those that cache results. All members are local.
@@ -77,8 +83,9 @@ class FieldBlock {
   /// @return false if there is no such cell, as in a malformed message
   [[nodiscard]] virtual bool enter(Particle& particle) const = 0;
 
-  /// Replaces `best` if a cell of this block is a better match for `point`.
-  virtual void find(const double point[3], CellMatch& best) const = 0;
+  /// Replaces the best match of each query if a cell of this block is a better one. Queries of one
+  /// call wait for memory together, so many take less time each than one does.
+  virtual void find(Span<CellQuery> queries) const = 0;
 
   /// Computes interpolation weights at points that this block recorded.
   /// @param rules  those of the trace; only the period is used

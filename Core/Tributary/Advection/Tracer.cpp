@@ -249,15 +249,31 @@ void Tracer::search(Waiting& here, BlockId block) {
   std::vector<MigratingParticle> seeking;
   seeking.swap(here.seeking);
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
-    for (std::int64_t i = begin; i < stop; ++i) {
-      MigratingParticle& migrating = seeking[index(i)];
-      Particle& p = migrating.particle;
-      double image[3] = {p.target[0], p.target[1], p.target[2]};
-      wrapIntoPeriod(options_.rules, image);
-      // All blocks of this rank that come next are searched at once.
-      while (p.block >= 0 && isLocal(p.block)) {
-        local(p.block).find(image, migrating.best);
-        p.block = domain_.boxes.next(image, p.block);
+    // All blocks of this rank that come next are searched at once, each for all its particles.
+    std::vector<CellQuery> queries;
+    std::vector<MigratingParticle*> askers;
+    constexpr BlockId None = std::numeric_limits<BlockId>::max();
+    for (;;) {
+      BlockId next = None;
+      for (std::int64_t i = begin; i < stop; ++i) {
+        const BlockId block = seeking[index(i)].particle.block;
+        if (block >= 0 && isLocal(block)) next = std::min(next, block);
+      }
+      if (next == None) break;
+      queries.clear();
+      askers.clear();
+      for (std::int64_t i = begin; i < stop; ++i) {
+        MigratingParticle& migrating = seeking[index(i)];
+        if (migrating.particle.block != next) continue;
+        const double* const x = migrating.particle.target;
+        queries.push_back({{x[0], x[1], x[2]}, migrating.best});
+        wrapIntoPeriod(options_.rules, queries.back().point.data());
+        askers.push_back(&migrating);
+      }
+      local(next).find(queries);
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        askers[q]->best = queries[q].best;
+        askers[q]->particle.block = domain_.boxes.next(queries[q].point.data(), next);
       }
     }
   };

@@ -23,6 +23,19 @@ constexpr double MostBins = 1024;
 /// Of parts of parts: cells at one place are not divided without end.
 constexpr int MostLevels = 20;
 
+/// Begins to load objects.
+template <class T>
+void prefetch(const T* first, const T* last) {
+  const auto* const end = reinterpret_cast<const std::byte*>(last);
+  for (auto* byte = reinterpret_cast<const std::byte*>(first); byte < end; byte += 64)
+    __builtin_prefetch(byte);
+}
+/// @overload
+template <class T>
+void prefetch(const T* object) {
+  prefetch(object, object + 1);
+}
+
 }  // namespace
 
 CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
@@ -112,28 +125,61 @@ CellBins::Place CellBins::placeIn(const Bin& bin, const double x[3]) const {
   return place;
 }
 
-CellBins::List CellBins::find(const double point[3], const BoxOf& boxOf) const {
-  Bin bin;
-  for (std::size_t a = 0; a < 3; ++a) bin[a] = binAlong(a, point[a]);
-  const std::size_t at = indexOf(bin);
+void CellBins::Search::begin(const CellBins& bins, const double point[3]) {
+  bins_ = &bins;
+  for (std::size_t a = 0; a < 3; ++a) bin_[a] = bins.binAlong(a, point[a]);
+  const std::size_t at = bins.indexOf(bin_);
+  if (bins.level_ > 0) {
+    bins.boxedCells_.prefetch(at);
+  } else {
+    bins.cells_.prefetch(at);
+    prefetch(&bins.asked_[at]);
+  }
+  prefetch(&bins.partOf_[at]);
+  isEntered_ = true;
+}
+
+bool CellBins::Search::proceed(const double point[3], const BoxOf& boxOf) {
+  if (!isEntered_) {
+    begin(*bins_, point);
+    return false;
+  }
+  list_ = bins_->listOf(bin_, point);
+  // A point beyond the box of a part by a rounding error is in one of its outer bins, as are the
+  // cells there.
+  const CellBins* const next =
+      bins_->isDivided(bin_, list_) ? bins_->divided(bin_, list_, boxOf) : bins_;
+  if (next != bins_) {
+    bins_ = next;
+    isEntered_ = false;
+    prefetch(next);
+    return false;
+  }
+  bins_ = nullptr;
+  prefetch(list_.cells.begin(), list_.cells.end());
+  prefetch(list_.boxed.begin(), list_.boxed.end());
+  return true;
+}
+
+CellBins::List CellBins::listOf(const Bin& bin, const double point[3]) const {
   List list;
   if (level_ > 0) {
-    list.boxed = boxedCells_[at];
+    list.boxed = boxedCells_[indexOf(bin)];
     list.place = placeIn(bin, point);
   } else {
-    list.cells = cells_[at];
+    list.cells = cells_[indexOf(bin)];
   }
-  if (list.size() < LongList) {
-    if (level_ > 0 || list.size() <= ShortList) return list;
-    if (!asked_[at].load(std::memory_order_relaxed)) {
-      asked_[at].store(true, std::memory_order_relaxed);
-      return list;
-    }
-  }
-  const CellBins* part = divided(bin, list, boxOf);
-  // A point beyond the box of the part by a rounding error is in one of its outer bins, as are the
-  // cells there.
-  return part == this ? list : part->find(point, boxOf);
+  return list;
+}
+
+/// Whether a search goes on in the parts of a bin. Remembers that the bin was asked for.
+bool CellBins::isDivided(const Bin& bin, const List& list) const {
+  if (list.size() >= LongList) return true;
+  if (level_ > 0 || list.size() <= ShortList) return false;
+  auto& asked = asked_[indexOf(bin)];
+  if (asked.load(std::memory_order_relaxed)) return true;
+  asked.store(true, std::memory_order_relaxed);
+  return false;
 }
 
 Box CellBins::boxOfBin(const Bin& bin) const {

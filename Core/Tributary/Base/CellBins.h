@@ -31,13 +31,30 @@ class CellBins {
            double cellsPerBin)
       : CellBins(bounds, cells, boxOf, cellsPerBin, 0) {}
 
-  /// Calls visit(cell) for the cells whose boxes may contain the point, a superset.
+  /// The maximum number of points of one call of near().
+  static constexpr std::size_t MostPoints = 16;
+
+  /// Calls visit(n, cell) for each of the points and the cells whose boxes may contain it, a
+  /// superset. The points wait for memory together.
+  /// @param points  pointOf(n) gives point n, three coordinates
+  template <class PointOf, class Visit>
+  void near(std::size_t points, PointOf&& pointOf, const BoxOf& boxOf, Visit&& visit) const {
+    std::array<Search, MostPoints> searches;
+    for (std::size_t n = 0; n < points; ++n) searches[n].begin(*this, pointOf(n));
+    for (std::size_t left = points; left > 0;)
+      for (std::size_t n = 0; n < points; ++n)
+        if (!searches[n].isOver()) left -= searches[n].proceed(pointOf(n), boxOf);
+    for (std::size_t n = 0; n < points; ++n)
+      searches[n].list().visit([&](std::int32_t cell) { visit(n, cell); });
+  }
+  /// As above, for one point: calls visit(cell).
   template <class Visit>
   void near(const double point[3], const BoxOf& boxOf, Visit&& visit) const {
-    const List list = find(point, boxOf);
-    for (const std::int32_t cell : list.cells) visit(cell);
-    for (const BoxedCell& boxed : list.boxed)
-      if (boxed.mayContain(list.place)) visit(boxed.cell);
+    Search search;
+    search.begin(*this, point);
+    while (!search.proceed(point, boxOf)) {
+    }
+    search.list().visit(visit);
   }
 
   /// In bytes.
@@ -66,6 +83,28 @@ class CellBins {
     Place place{};  ///< Of the point sought.
 
     [[nodiscard]] std::size_t size() const { return cells.size() + boxed.size(); }
+    template <class Visit>
+    void visit(Visit&& visitCell) const {
+      for (const std::int32_t cell : cells) visitCell(cell);
+      for (const BoxedCell& one : boxed)
+        if (one.mayContain(place)) visitCell(one.cell);
+    }
+  };
+  /// A search for the list of one point. Each part of it ends by beginning to load what the next
+  /// part reads.
+  class Search {
+   public:
+    void begin(const CellBins& bins, const double point[3]);
+    /// @return whether the list is found
+    bool proceed(const double point[3], const BoxOf& boxOf);
+    bool isOver() const { return !bins_; }
+    const List& list() const { return list_; }
+
+   private:
+    const CellBins* bins_ = nullptr;  ///< That are searched next.
+    bool isEntered_ = false;          ///< Whether the bin in them is known.
+    Bin bin_;
+    List list_;
   };
 
   CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
@@ -80,7 +119,8 @@ class CellBins {
     return std::size_t((bin[2] * bins_[1] + bin[1]) * bins_[0] + bin[0]);
   }
   std::size_t number() const { return std::size_t(bins_[0] * bins_[1] * bins_[2]); }
-  List find(const double point[3], const BoxOf& boxOf) const;
+  List listOf(const Bin& bin, const double point[3]) const;
+  bool isDivided(const Bin& bin, const List& list) const;
   Box boxOfBin(const Bin& bin) const;
   bool separates(std::size_t cells) const;
   const CellBins* divided(const Bin& bin, const List& list, const BoxOf& boxOf) const;

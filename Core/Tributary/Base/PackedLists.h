@@ -32,6 +32,8 @@ class PackedLists {
 
   /// The number of lists.
   [[nodiscard]] std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
+  /// Begins to load where a list is.
+  void prefetch(std::size_t list) const { __builtin_prefetch(first_.data() + list); }
   Span<const Value> operator[](std::size_t list) const {
     return {values_.data() + first_[list],
             static_cast<std::size_t>(first_[list + 1] - first_[list])};

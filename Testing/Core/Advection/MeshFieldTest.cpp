@@ -397,8 +397,7 @@ TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
       const auto* x = static_cast<const double*>(piece.points.data);
       int met = 0;
       for (const Seed& seed : seedsIn(-0.999, 0.999, 200, *makeLoopbackTransport())) {
-        CellMatch match;
-        block->find(seed.x, match);
+        const CellMatch match = findIn(*block, seed.x);
         if (!match.found() || match.violation > 0) continue;
         ++met;
         TrajectoryPoint p = recordedAt(*block, match, seed.x);
@@ -455,8 +454,7 @@ TEST(MeshField, ItsOwnPointsAreFoundAndInterpolated) {
       for (std::int64_t n = 0; n < piece.points.tuples; ++n) {
         for (const double shift : {0.0, 1e-16, 1e-12, 1e-9}) {
           const Vector at{x[3 * n], x[3 * n + 1] + shift, x[3 * n + 2] - shift};
-          CellMatch match;
-          block->find(at.data(), match);
+          const CellMatch match = findIn(*block, at.data());
           ASSERT_TRUE(match.found()) << int(kind) << " point " << n << " shifted by " << shift;
           EXPECT_LE(match.violation, 1e-7);
           const TrajectoryPoint p = recordedAt(*block, match, at.data());
@@ -490,7 +488,7 @@ TEST(MeshField, EverySeedHasOneBestCell) {
     int inside = 0;
     for (const Seed& seed : seedsIn(-1, 1, 200, *makeLoopbackTransport())) {
       CellMatch best;
-      for (const auto& block : mesh->domain.blocks) block->find(seed.x, best);
+      for (const auto& block : mesh->domain.blocks) best = findIn(*block, seed.x, best);
       struct Found {
         double violation, size, key[3];
         bool found;
@@ -508,6 +506,27 @@ TEST(MeshField, EverySeedHasOneBestCell) {
       inside += winner.violation == 0;
     }
     EXPECT_GT(inside, 190);
+  }
+}
+
+TEST(MeshField, QueriesOfOneCallAreAnsweredAsAlone) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.pieces = world().size() + 1;
+    const auto mesh = makeMeshDomain(world(), setup);
+    const auto seeds = seedsIn(-1.1, 1.1, 201, *makeLoopbackTransport());
+    for (const auto& block : mesh->domain.blocks) {
+      std::vector<CellQuery> queries;
+      for (const Seed& seed : seeds) queries.push_back({{seed.x[0], seed.x[1], seed.x[2]}, {}});
+      block->find(queries);
+      for (std::size_t i = 0; i < seeds.size(); ++i) {
+        const CellMatch alone = findIn(*block, seeds[i].x), &together = queries[i].best;
+        EXPECT_EQ(together.cell, alone.cell);
+        EXPECT_EQ(together.violation, alone.violation);
+        EXPECT_EQ(together.content, alone.content);
+      }
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/KernelBits.h"
+#include "Advection/TracedLines.h"
 #include "Support/World.h"
 #include "Tributary/Advection/detail/kernels/StructuredKernel.h"
 #include "Tributary/Base/InstructionSet.h"
@@ -38,8 +39,7 @@ TEST(StructuredField, EveryCellHasOneOwner) {
               0.5 * (gridCoordinate(setup, 2, k) + gridCoordinate(setup, 2, k + 1))};
           std::int64_t owners = 0;
           for (const auto& block : grid->domain.blocks) {
-            CellMatch match;
-            block->find(point, match);
+            const CellMatch match = findIn(*block, point);
             owners += match.found();
             if (match.found()) {
               EXPECT_TRUE(block->bounds().contains(point));
@@ -209,11 +209,9 @@ TEST(StructuredField, AHiddenCellIsAHole) {
   const auto first = std::vector<BlockId>(pieces.size(), 0);
   auto blocks = makeStructuredBlocks(world(), pieces, 1, first);
   for (const auto& block : blocks) {
-    CellMatch match;
     const double inside[3] = {6.5, 0.5, 0.5}, before[3] = {5.5, 0.5, 0.5};
-    block->find(inside, match);
-    EXPECT_FALSE(match.found());
-    block->find(before, match);
+    EXPECT_FALSE(findIn(*block, inside).found());
+    const CellMatch match = findIn(*block, before);
     EXPECT_TRUE(match.found());
     Particle p{};
     p.x[0] = p.target[0] = p.x[1] = p.target[1] = p.x[2] = p.target[2] = 0.5;

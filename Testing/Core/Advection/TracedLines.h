@@ -24,6 +24,13 @@ struct Line {
   bool operator!=(const Line& other) const { return !(*this == other); }
 };
 
+/// The better of a match and what a block finds.
+inline CellMatch findIn(const FieldBlock& block, const double x[3], const CellMatch& best = {}) {
+  CellQuery query{{x[0], x[1], x[2]}, best};
+  block.find({&query, 1});
+  return query.best;
+}
+
 /// Collective: all lines on every rank. Throws Error if a point or an end is missing or doubled.
 inline std::map<std::int64_t, Line> gatherLines(Transport& transport, const TraceResult& result) {
   std::vector<TrajectoryPoint> mine;

@@ -503,10 +503,12 @@ class IdleBlock : public FieldBlock {
   Box bounds() const override { return {{{0, 0, 0}}, {{1, 1, 1}}}; }
   void advance(const StepRules&, Span<Particle>, std::int64_t, TrajectoryLog&) const override {}
   bool enter(Particle& particle) const override { return particle.cell == 0; }
-  void find(const double*, CellMatch& best) const override {
-    best.violation = 0;
-    best.block = id();
-    best.cell = cell;
+  void find(Span<CellQuery> queries) const override {
+    for (CellQuery& query : queries) {
+      query.best.violation = 0;
+      query.best.block = id();
+      query.best.cell = cell;
+    }
   }
   void weights(const StepRules&, Span<const TrajectoryPoint>, Weights&) const override {}
   std::vector<BlockId> neighbors() const override { return {}; }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -253,15 +254,15 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
   return hash;
 }
 
-/// Makes one cell the best match if it holds a point better.
-void MeshBlock::match(std::int32_t cell, const double point[3], CellMatch& best) const {
-  // Not all bins and blocks search for points beyond the box, so these must match nowhere.
-  const auto isInBox = [&] { return CellExtent(piece_, cell).box().contains(point); };
-  // Reading the points of a cell that has a record costs more than locating the point.
+/// Whether a cell holds a point at least as well as the best one does.
+std::optional<MeshBlock::Holder> MeshBlock::holderOf(std::int32_t cell,
+                                                     const CellQuery& query) const {
+  const double* const point = query.point.data();
   const auto number = topology_->recordOf(cell).load(std::memory_order_acquire);
+  // Reading the points of a cell that has a record costs more than locating the point.
   const bool boxLast = number >= 0 && recordAt(number).shape != CellShape::Foreign;
-  if (!boxLast && !isInBox()) return;
-  if (number < 0 && !topology_->isUsed(cell)) return;
+  if (!boxLast && !CellExtent(piece_, cell).box().contains(point)) return {};
+  if (number < 0 && !topology_->isUsed(cell)) return {};
   RecordBuffer buffer;
   const CellRecord& record = number >= 0 ? recordAt(number) : fill(cell, buffer);
   double violation = 0;
@@ -270,48 +271,97 @@ void MeshBlock::match(std::int32_t cell, const double point[3], CellMatch& best)
     std::vector<double> weights(ids.size());
     if (!piece_.foreign ||
         piece_.foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation) == 0)
-      return;
+      return {};
   } else {
     const InCell at =
         locateInCell(record, view_.isDouble ? 8 : 4, V4{point[0], point[1], point[2], 0}, true);
-    if (at.face == Unknown) return;
+    if (at.face == Unknown) return {};
     if ((record.shape == CellShape::Triangle || record.shape == CellShape::Quad) &&
         !(std::fabs(at.r[2]) <= Sheet))
-      return;
+      return {};
     violation = at.violation;
   }
-  if (!(violation <= Gap) || violation > best.violation) return;
-  if (boxLast && !isInBox()) return;
+  if (!(violation <= Gap) || violation > query.best.violation) return {};
+  return Holder{cell, violation, record.length, !boxLast};
+}
+
+/// Makes a cell the best match if it holds the point better.
+void MeshBlock::improve(const Holder& holder, CellQuery& query) const {
+  if (holder.violation > query.best.violation) return;
+  // Not all bins and blocks search for points beyond the box, so these must match nowhere.
+  if (!holder.boxIsKnown && !CellExtent(piece_, holder.cell).box().contains(query.point.data()))
+    return;
   CellMatch found;
-  found.violation = violation;
-  found.size = record.length;
-  const CellPoints points = pointsOf(piece_, cell);
+  found.violation = holder.violation;
+  found.size = holder.length;
+  const CellPoints points = pointsOf(piece_, holder.cell);
   for (std::size_t a = 0; a < 3; ++a) {
     for (int i = 0; i < points.count; ++i) found.key[a] += tuple(piece_.points, points.ids[i])[a];
     found.key[a] /= static_cast<double>(points.count);
   }
-  found.content = contentOf(cell);
+  found.content = contentOf(holder.cell);
   found.block = id();
-  found.cell = cell;
-  if (found.betterThan(best)) best = found;
+  found.cell = holder.cell;
+  if (found.betterThan(query.best)) query.best = found;
 }
 
-void MeshBlock::find(const double point[3], CellMatch& best) const {
-  if (!bounds().contains(point)) return;  // an empty box contains none
-  std::array<std::int32_t, 16> cells;
+void MeshBlock::find(Span<CellQuery> queries) const {
+  for (std::size_t first = 0; first < queries.size(); first += CellBins::MostPoints)
+    findTogether(queries.subspan(first, std::min(CellBins::MostPoints, queries.size() - first)));
+}
+
+/// Each pass begins to load what the next one reads.
+void MeshBlock::findTogether(Span<CellQuery> queries) const {
+  std::array<CellQuery*, CellBins::MostPoints> inside;
   std::size_t count = 0;
-  const auto matchAll = [&] {
-    for (std::size_t c = 0; c < count; ++c) match(cells[c], point, best);
-    count = 0;
-  };
-  topology_->bins(number_).near(point, topology_->boxesOfCells(), [&](std::int32_t cell) {
+  for (CellQuery& query : queries)
+    if (bounds().contains(query.point.data())) inside[count++] = &query;  // an empty box has none
+  if (count == 0) return;
+
+  std::vector<std::pair<CellQuery*, std::int32_t>> candidates;
+  candidates.reserve(16 * count);
+  topology_->bins(number_).near(
+      count, [&](std::size_t n) { return inside[n]->point.data(); }, topology_->boxesOfCells(),
+      [&](std::size_t n, std::int32_t cell) {
+        __builtin_prefetch(&topology_->recordOf(cell));
+        candidates.push_back({inside[n], cell});
+      });
+  for (const auto& [query, cell] : candidates) {
     const auto number = topology_->recordOf(cell).load(std::memory_order_relaxed);
-    // Records of several cells are under way from memory at once.
-    if (number >= 0) prefetchRecord(recordAt(number), sizeof(CellRecord));
-    cells[count++] = cell;
-    if (count == cells.size()) matchAll();
-  });
-  matchAll();
+    if (number >= 0)
+      prefetchRecord(recordAt(number), sizeof(CellRecord));
+    else
+      prefetchCell(cell);
+  }
+  std::vector<std::pair<CellQuery*, Holder>> holders;
+  holders.reserve(2 * count);
+  for (const auto& [query, cell] : candidates)
+    if (const auto holder = holderOf(cell, *query)) {
+      prefetchCell(cell);
+      holders.push_back({query, *holder});
+    }
+  for (const auto& [query, holder] : holders) __builtin_prefetch(pointsOf(piece_, holder.cell).ids);
+  for (const auto& [query, holder] : holders) prefetchPoints(holder.cell);
+  for (const auto& [query, holder] : holders) improve(holder, *query);
+}
+
+/// Begins to load where the points of a cell are listed.
+void MeshBlock::prefetchCell(std::int32_t cell) const {
+  __builtin_prefetch(piece_.offsets.data() + cell);
+  __builtin_prefetch(piece_.types.data() + cell);
+}
+
+/// Begins to load the points of a cell and their velocities.
+void MeshBlock::prefetchPoints(std::int32_t cell) const {
+  const auto prefetchTuple = [](const ArrayView& array, std::int64_t i) {
+    __builtin_prefetch(static_cast<const std::byte*>(array.data) +
+                       3 * i * (array.isDouble ? sizeof(double) : sizeof(float)));
+  };
+  const CellPoints points = pointsOf(piece_, cell);
+  for (int i = 0; i < points.count; ++i) {
+    prefetchTuple(piece_.points, points.ids[i]);
+    if (!piece_.cellCentered) prefetchTuple(piece_.velocity, points.ids[i]);
+  }
 }
 
 bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const double point[3],

@@ -28,7 +28,7 @@ class MeshBlock : public FieldBlock {
   void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
   bool enter(Particle& particle) const override;
-  void find(const double point[3], CellMatch& best) const override;
+  void find(Span<CellQuery> queries) const override;
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                Weights& out) const override;
   std::vector<BlockId> neighbors() const override { return topology_->neighborsOf(number_); }
@@ -38,6 +38,13 @@ class MeshBlock : public FieldBlock {
   /// Room for the largest record.
   struct alignas(64) RecordBuffer {
     std::byte bytes[sizeof(CellRecord) + 2 * 8 * 4 * sizeof(double)];
+  };
+
+  /// A cell that holds the point of a query.
+  struct Holder {
+    std::int32_t cell;
+    double violation, length;
+    bool boxIsKnown;  ///< To contain the point.
   };
 
   CellRecord& recordAt(std::int32_t number) const {
@@ -59,7 +66,11 @@ class MeshBlock : public FieldBlock {
                  Weights& out) const;
   void foreignWeights(std::int32_t cell, const double x[3], std::size_t p, Weights& out) const;
   std::uint64_t contentOf(std::int32_t cell) const;
-  void match(std::int32_t cell, const double point[3], CellMatch& best) const;
+  void findTogether(Span<CellQuery> queries) const;
+  std::optional<Holder> holderOf(std::int32_t cell, const CellQuery& query) const;
+  void improve(const Holder& holder, CellQuery& query) const;
+  void prefetchCell(std::int32_t cell) const;
+  void prefetchPoints(std::int32_t cell) const;
   int maximumPoints() const {
     return std::max(8, piece_.foreign ? piece_.foreign->maximumPoints() : 0);
   }

@@ -35,7 +35,11 @@ void StructuredBlock::advance(const StepRules& rules, Span<Particle> particles,
          log);
 }
 
-void StructuredBlock::find(const double point[3], CellMatch& best) const {
+void StructuredBlock::find(Span<CellQuery> queries) const {
+  for (CellQuery& query : queries) findOne(query.point.data(), query.best);
+}
+
+void StructuredBlock::findOne(const double point[3], CellMatch& best) const {
   Index3 cell;
   double f[3];
   if (owned_.empty() || !grid_->locate(point, cell, f)) return;

@@ -42,7 +42,7 @@ class StructuredBlock : public FieldBlock {
                TrajectoryLog& log) const override;
   bool enter(Particle&) const override { return true; }  // cells are found from positions
 
-  void find(const double point[3], CellMatch& best) const override;
+  void find(Span<CellQuery> queries) const override;
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                Weights& out) const override;
   std::vector<BlockId> neighbors() const override { return neighbors_; }
@@ -59,6 +59,7 @@ class StructuredBlock : public FieldBlock {
     return at;
   }
 
+  void findOne(const double point[3], CellMatch& best) const;
   UniformPiece uniformPiece(const StepRules& rules) const;
   void weightsAt(const StepRules& rules, const TrajectoryPoint& point, std::size_t p,
                  Weights& out) const;
