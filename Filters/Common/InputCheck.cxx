@@ -13,6 +13,8 @@
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -103,19 +105,30 @@ void checkOrders(vtkUnstructuredGrid* grid) {
 template <class Integer>
 void checkCells(const Integer* offsets, const Integer* connectivity, vtkIdType size,
                 vtkIdType cells, const unsigned char* types, vtkIdType points, vtkIdType first) {
+  std::array<int, 256> least{};
+  for (std::size_t type = 0; type < least.size(); ++type)
+    least[type] = hasClass(int(type)) ? leastPointsOf(int(type)) : -1;
   smpFor(cells, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t c = begin; c < end; ++c) {
       const std::int64_t from = offsets[c], to = offsets[c + 1];
       if (from < 0 || to < from || to > size)
         refuseCell(first + c, "has malformed offsets in its cell array");
-      if (types && !hasClass(types[c]))
+      if (!types) continue;
+      if (least[types[c]] < 0)
         refuseCell(first + c,
                    "is of type " + std::to_string(types[c]) + ", for which VTK has no class");
-      if (types && to - from < leastPointsOf(types[c]))
+      if (to - from < least[types[c]])
         refuseCell(first + c, "is of type " + std::to_string(types[c]) + " and has " +
                                   std::to_string(to - from) + " points");
-      for (std::int64_t i = from; i < to; ++i) checkPoint(first + c, connectivity[i], points);
     }
+    // All points at once takes a fraction of the time that each cell's take.
+    std::uint64_t most = 0;
+    for (std::int64_t i = offsets[begin]; i < offsets[end]; ++i)
+      most = std::max(most, static_cast<std::uint64_t>(connectivity[i]));
+    if (most < static_cast<std::uint64_t>(points)) return;
+    for (std::int64_t c = begin; c < end; ++c)
+      for (std::int64_t i = offsets[c]; i < offsets[c + 1]; ++i)
+        checkPoint(first + c, connectivity[i], points);
   });
 }
 
