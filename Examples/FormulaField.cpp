@@ -62,13 +62,15 @@ class Slab : public FieldBlock {
 
   bool enter(tributary::Particle& particle) const override { return particle.cell == 0; }
 
-  void find(const double point[3], CellMatch& best) const override {
-    if (ownerOf(point) != id()) return;
-    CellMatch match;
-    match.violation = 0;
-    match.block = id();
-    match.cell = 0;
-    if (match.betterThan(best)) best = match;
+  void find(Span<CellQuery> queries) const override {
+    for (CellQuery& query : queries) {
+      if (ownerOf(query.point.data()) != id()) continue;
+      CellMatch match;
+      match.violation = 0;
+      match.block = id();
+      match.cell = 0;
+      if (match.betterThan(query.best)) query.best = match;
+    }
   }
 
   /// The field has no point data to interpolate.

@@ -26,8 +26,6 @@
 namespace tributary {
 namespace {
 
-/// In the bins of a mesh, on average.
-constexpr double CellsPerBin = 2;
 /// Per cell, that are remembered.
 constexpr std::size_t MostPlaces = 3;
 /// VTK's cells contain places that are outside of them by a thousandth of their size.
@@ -88,8 +86,7 @@ CellSearch::CellSearch(const ComponentPiece& piece, const Fingerprint& mesh) : m
   if (hasAxes) return;
   std::vector<std::int32_t> cells(index(dataSet->GetNumberOfCells()));
   std::iota(cells.begin(), cells.end(), 0);
-  bins_.emplace(
-      box_, cells, [this](std::int32_t cell) { return boxOf(cell); }, CellsPerBin);
+  bins_.emplace(box_, cells, [this](std::int32_t cell) { return boxOf(cell); });
 }
 
 void CellSearch::useAxes(const ComponentPiece& piece, const int extent[6]) {

@@ -96,6 +96,7 @@ void forEachCell(const FlowDomain& flow, Visit&& visit) {
   vtkNew<vtkGenericCell> prototype;
   std::array<int, 256> dimensions;
   dimensions.fill(-1);
+  std::vector<std::int64_t> ids;
   for (const MeshPiece& piece : flow.meshes) {
     for (std::size_t cell = 0; cell < piece.types.size(); ++cell) {
       int& dimension = dimensions[piece.types[cell]];
@@ -105,9 +106,10 @@ void forEachCell(const FlowDomain& flow, Visit&& visit) {
       }
       if (dimension < flow.dimension || !counts(piece.ghosts, static_cast<std::int64_t>(cell)))
         continue;
-      const auto first = static_cast<std::size_t>(piece.offsets[cell]);
-      const auto count = static_cast<std::size_t>(piece.offsets[cell + 1]) - first;
-      visit(piece.piece, piece.connectivity.data() + first, count,
+      const CellPointIds points = piece.pointsOf(static_cast<std::int64_t>(cell));
+      ids.clear();
+      for (std::int64_t i = 0; i < points.count; ++i) ids.push_back(points[i]);
+      visit(piece.piece, ids.data(), ids.size(),
             velocityAt(piece.velocity, static_cast<std::int64_t>(cell)));
     }
   }

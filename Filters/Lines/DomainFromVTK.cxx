@@ -8,12 +8,14 @@
 #include <vtkRectilinearGrid.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <set>
 
 #include "Common/GridParts.h"
 #include "Common/Refinement.h"
 
+#include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -65,6 +67,14 @@ StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const st
   return piece;
 }
 
+bool hasForeign(Span<const std::uint8_t> types) {
+  std::array<bool, 256> occurs{};
+  for (const std::uint8_t type : types) occurs[type] = true;
+  for (std::size_t type = 0; type < occurs.size(); ++type)
+    if (occurs[type] && isForeign(static_cast<std::uint8_t>(type))) return true;
+  return false;
+}
+
 MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                     FlowDomain& flow) {
   auto piece = pieceOf<MeshPiece>(from, number, covered, flow);
@@ -73,18 +83,29 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
   if (!pointSet || !pointSet->GetPoints() || pointSet->GetPoints()->GetData() != points)
     flow.arrays.push_back(points);
   piece.points = viewOf(points, flow);
-  const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
-  piece.types = lists.types;
-  piece.offsets = lists.offsets;
-  piece.connectivity = lists.connectivity;
+  int extent[6];
+  if (extentOf(from.dataSet, extent)) {
+    piece.grid.emplace(std::array<std::int64_t, 3>{std::int64_t{1} + extent[1] - extent[0],
+                                                   std::int64_t{1} + extent[3] - extent[2],
+                                                   std::int64_t{1} + extent[5] - extent[4]});
+    piece.types = flow.bytes.emplace_back(static_cast<std::size_t>(piece.grid->cellCount()),
+                                          piece.grid->dimension() == 3 ? Hexahedron : Quad);
+  } else {
+    const CellLists& lists = flow.cellLists.emplace_back(cellListsOf(from.dataSet));
+    piece.types = lists.types;
+    piece.offsets = lists.offsets;
+    piece.connectivity = lists.connectivity;
+  }
 
   // The leaves of a composite data set may each number their points from the beginning.
   vtkDataArray* ids = from.group.empty() ? from.dataSet->GetPointData()->GetGlobalIds() : nullptr;
   if (ids) {
     piece.globalPointIds = flow.integers.emplace_back(exactIds(ids));
   }
-  flow.cells.push_back(std::make_unique<VTKCells>(from.dataSet));
-  piece.foreign = flow.cells.back().get();
+  if (hasForeign(piece.types)) {
+    flow.cells.push_back(std::make_unique<VTKCells>(from.dataSet));
+    piece.foreign = flow.cells.back().get();
+  }
   return piece;
 }
 

@@ -36,18 +36,17 @@ bool anyLeaves(const StructuredPiece& piece, vtkDataArray* vectors) {
 
 bool anyLeaves(const MeshPiece& piece, vtkDataSet* dataSet, vtkDataArray* vectors) {
   for (std::size_t cell = 0; cell < piece.types.size(); ++cell) {
-    const std::int64_t first = piece.offsets[cell], end = piece.offsets[cell + 1];
-    if (dimensionOf(piece.types[cell]) != 2 || end - first < 3) continue;
+    const CellPointIds points = piece.pointsOf(static_cast<std::int64_t>(cell));
+    if (dimensionOf(piece.types[cell]) != 2 || points.count < 3) continue;
     std::array<std::array<double, 3>, 3> corners;
     for (std::size_t c = 0; c < 3; ++c)
-      dataSet->GetPoint(piece.connectivity[index(first) + c], corners[c].data());
+      dataSet->GetPoint(points[static_cast<std::int64_t>(c)], corners[c].data());
     double along[3], across[3], normal[3], vector[3];
     vtkMath::Subtract(corners[1].data(), corners[0].data(), along);
     vtkMath::Subtract(corners[2].data(), corners[0].data(), across);
     vtkMath::Cross(along, across, normal);
-    for (std::int64_t i = first; i < end; ++i) {
-      vectors->GetTuple(
-          piece.cellCentered ? static_cast<vtkIdType>(cell) : piece.connectivity[index(i)], vector);
+    for (std::int64_t i = 0; i < points.count; ++i) {
+      vectors->GetTuple(piece.cellCentered ? static_cast<vtkIdType>(cell) : points[i], vector);
       if (leaves(vector, normal)) return true;
     }
   }

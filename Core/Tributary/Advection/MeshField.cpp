@@ -23,31 +23,59 @@ namespace tributary {
 
 using namespace detail;
 
+CurvilinearCells::CurvilinearCells(const std::array<std::int64_t, 3>& points) : points_(points) {
+  std::array<std::int64_t, 3> steps{};
+  std::int64_t stride = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    cells_[a] = std::max<std::int64_t>(points[a] - 1, 1);
+    if (points[a] > 1) steps[std::size_t(dimension_++)] = stride;
+    stride *= points[a];
+  }
+  const auto [u, v, w] = steps;
+  corners_ = {0, u, u + v, v, w, u + w, u + v + w, v + w};
+}
+
+std::int64_t CurvilinearCells::neighborOf(std::int64_t cell, int face) const {
+  std::int64_t stride = 1;
+  int axis = face / 2;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (points_[a] > 1 && axis-- == 0) {
+      const std::int64_t at = cell / stride % cells_[a], next = at + (face % 2 == 0 ? -1 : 1);
+      return next < 0 || next >= cells_[a] ? -1 : cell + (next - at) * stride;
+    }
+    stride *= cells_[a];
+  }
+  return -1;
+}
+
+bool isForeign(std::uint8_t type) {
+  return shapeOf(type) == CellShape::Foreign;
+}
+
 namespace {
 
-void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
-  const std::string name = "mesh piece " + std::to_string(piece.piece);
-  if (blocksPerPiece < 1)
-    throw Error("there are " + std::to_string(blocksPerPiece) +
-                " blocks per piece; give at least 1");
-  if (dimension != 2 && dimension != 3)
-    throw Error(name + " is of dimension " + std::to_string(dimension) + "; give 2 or 3");
+void checkGrid(const MeshPiece& piece, const std::string& name) {
+  const CurvilinearCells& grid = *piece.grid;
+  const auto cells = static_cast<std::int64_t>(piece.types.size());
+  if (grid.cellCount() != cells || grid.pointCount() != piece.points.tuples)
+    throw Error(name + " has " + std::to_string(cells) + " cells and " +
+                std::to_string(piece.points.tuples) + " points for a grid with " +
+                std::to_string(grid.cellCount()) + " cells and " +
+                std::to_string(grid.pointCount()) + " points; give as many");
+  const auto fits = [&](std::uint8_t type) {
+    return type == (grid.dimension() == 3 ? Hexahedron : Quad);
+  };
+  if (grid.dimension() < 2 || !std::all_of(piece.types.begin(), piece.types.end(), fits))
+    throw Error(name +
+                " is a grid with other cells than hexahedra or quadrilaterals; give it "
+                "those, in 2 or 3 dimensions");
+}
+
+void checkCells(const MeshPiece& piece, const std::string& name) {
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (static_cast<std::int64_t>(piece.offsets.size()) != cells + 1)
     throw Error(name + " has " + std::to_string(piece.offsets.size()) + " offsets for " +
                 std::to_string(cells) + " cells; give one for each cell and one more");
-  if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
-    throw Error(name + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
-                std::to_string(cells) + " cells; remove them, or compute them again");
-  if (piece.velocity.tuples != (piece.cellCentered ? cells : piece.points.tuples))
-    throw Error(name + " has " + std::to_string(piece.velocity.tuples) + " velocities for " +
-                std::to_string(piece.points.tuples) + " points and " + std::to_string(cells) +
-                " cells; give one for each " + (piece.cellCentered ? "cell" : "point"));
-  if (!piece.globalPointIds.empty() &&
-      static_cast<std::int64_t>(piece.globalPointIds.size()) != piece.points.tuples)
-    throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +
-                std::to_string(piece.points.tuples) +
-                " points; remove them, or number the points again");
   if (piece.offsets[0] < 0)
     throw Error(name + " has a negative offset; give offsets of at least 0");
   for (std::size_t c = 0; c < std::size_t(cells); ++c) {
@@ -67,6 +95,32 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
       throw Error(name + " refers to point " + std::to_string(id) + " of " +
                   std::to_string(piece.points.tuples) +
                   "; give the numbers of points of the piece");
+}
+
+void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
+  const std::string name = "mesh piece " + std::to_string(piece.piece);
+  if (blocksPerPiece < 1)
+    throw Error("there are " + std::to_string(blocksPerPiece) +
+                " blocks per piece; give at least 1");
+  if (dimension != 2 && dimension != 3)
+    throw Error(name + " is of dimension " + std::to_string(dimension) + "; give 2 or 3");
+  const auto cells = static_cast<std::int64_t>(piece.types.size());
+  if (piece.grid)
+    checkGrid(piece, name);
+  else
+    checkCells(piece, name);
+  if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
+    throw Error(name + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
+                std::to_string(cells) + " cells; remove them, or compute them again");
+  if (piece.velocity.tuples != (piece.cellCentered ? cells : piece.points.tuples))
+    throw Error(name + " has " + std::to_string(piece.velocity.tuples) + " velocities for " +
+                std::to_string(piece.points.tuples) + " points and " + std::to_string(cells) +
+                " cells; give one for each " + (piece.cellCentered ? "cell" : "point"));
+  if (!piece.globalPointIds.empty() &&
+      static_cast<std::int64_t>(piece.globalPointIds.size()) != piece.points.tuples)
+    throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +
+                std::to_string(piece.points.tuples) +
+                " points; remove them, or number the points again");
 }
 
 /// What all ranks know of each piece.
@@ -185,6 +239,8 @@ Fingerprint fingerprintOf(const Transport& transport, const MeshPiece& piece, in
     print.addValue(value);
   print.add(piece.points.data,
             std::size_t(piece.points.tuples) * 3 * (piece.points.isDouble ? 8 : 4));
+  if (piece.grid)
+    for (const std::int64_t points : piece.grid->points()) print.addValue(points);
   print.add(piece.types);
   print.add(piece.offsets);
   print.add(piece.connectivity);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "Tributary/Advection/FieldBlock.h"
@@ -29,20 +32,74 @@ class ForeignCells {
   [[nodiscard]] virtual int maximumPoints() const = 0;
 };
 
-/// A piece of an unstructured mesh: a view of arrays that the caller owns and that must outlive the
-/// blocks made from it. Cell types and the order of points in a cell are those of VTK.
+/// The points of a cell. A view.
+struct CellPointIds {
+  std::int64_t first;
+  const std::int64_t* differences;  ///< From `first`.
+  std::int64_t count;
+
+  std::int64_t operator[](std::int64_t i) const { return first + differences[i]; }
+};
+
+/// The cells of a curvilinear grid: hexahedra, or quadrilaterals if it has one layer of points
+/// along an axis. Cells and points are numbered with the first axis fastest, as by VTK.
+class CurvilinearCells {
+ public:
+  /// No cells.
+  CurvilinearCells() = default;
+  /// @param points  along each axis, at least 1
+  explicit CurvilinearCells(const std::array<std::int64_t, 3>& points);
+
+  /// Axes along which there is more than one layer of points.
+  int dimension() const { return dimension_; }
+  /// Along each axis.
+  const std::array<std::int64_t, 3>& points() const { return points_; }
+  /// Along each axis, at least 1.
+  const std::array<std::int64_t, 3>& cells() const { return cells_; }
+  std::int64_t pointCount() const { return points_[0] * points_[1] * points_[2]; }
+  std::int64_t cellCount() const { return cells_[0] * cells_[1] * cells_[2]; }
+  CellPointIds pointsOf(std::int64_t cell) const {
+    const std::int64_t row = cell / cells_[0], layer = row / cells_[1];
+    return {cell + row * (points_[0] - cells_[0]) + layer * points_[0] * (points_[1] - cells_[1]),
+            corners_.data(), std::int64_t{1} << dimension_};
+  }
+  /// The cell beyond a face, or -1. Faces 2 a and 2 a + 1 are those across the a-th axis with more
+  /// than one layer of points, at its beginning and its end.
+  std::int64_t neighborOf(std::int64_t cell, int face) const;
+
+ private:
+  int dimension_ = 0;
+  std::array<std::int64_t, 3> points_{}, cells_{};
+  std::array<std::int64_t, 8> corners_{};  // of each cell, as differences from its first point
+};
+
+/// A piece of an unstructured mesh or curvilinear grid: a view of arrays that the caller owns and
+/// that must outlive the blocks made from it. Cell types and the order of points in a cell are
+/// those of VTK.
 struct MeshPiece {
   int piece = 0;                     ///< Number of the piece on this rank: see FieldBlock::piece().
   ArrayView points;                  ///< 3 components.
   Span<const std::uint8_t> types;    ///< VTK cell type per cell.
   Span<const std::int64_t> offsets;  ///< cells + 1 positions in connectivity.
   Span<const std::int64_t> connectivity;  ///< Point numbers of this piece.
-  ArrayView velocity;                     ///< 3 components, at points or cells.
+  /// Of a curvilinear grid, whose offsets and connectivity are empty.
+  std::optional<CurvilinearCells> grid;
+  ArrayView velocity;  ///< 3 components, at points or cells.
   bool cellCentered = false;
   Span<const std::uint8_t> ghosts;          ///< vtkGhostType per cell, or empty.
   Span<const std::int64_t> globalPointIds;  ///< If empty, faces are matched by coordinates.
   const ForeignCells* foreign = nullptr;    ///< For cells of other than the linear types.
+
+  /// The points of a cell, in VTK's order.
+  CellPointIds pointsOf(std::int64_t cell) const {
+    if (grid) return grid->pointsOf(cell);
+    const std::int64_t begin = offsets[static_cast<std::size_t>(cell)];
+    return {0, connectivity.data() + begin, offsets[static_cast<std::size_t>(cell) + 1] - begin};
+  }
 };
+
+/// Whether cells of a VTK type are evaluated by MeshPiece::foreign.
+[[nodiscard]] bool isForeign(std::uint8_t type);
 
 /// The search structures and links of the meshes of a rank, kept for the next call with the same
 /// cells and points. Local. Does not keep the arrays of pieces alive, and does not read them.

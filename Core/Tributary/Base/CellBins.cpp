@@ -9,19 +9,28 @@
 namespace tributary {
 namespace {
 
-/// A list of up to this length, or with the boxes of its cells, is divided only if it is long.
-constexpr std::size_t ShortList = 12;
-/// A list of this length is divided when it is first asked for, a shorter one the second time:
-/// dividing it takes as long as a few searches.
+/// The list of a part is divided again from this length on.
 constexpr std::size_t LongList = 64;
+/// Average number of groups, and of cells that are not grouped, in a bin of level 0.
+constexpr double GroupsPerBin = 1, CellsPerBin = 16;
 /// Average number of cells in a bin of a divided bin.
 constexpr double CellsPerPart = 4;
-/// Per cell, on average.
-constexpr double MostEntries = 16;
+/// Bins that a box touches, on average.
+constexpr double MostEntries = 16, MostEntriesOfGroups = 48;
 /// Per axis.
 constexpr double MostBins = 1024;
 /// Of parts of parts: cells at one place are not divided without end.
 constexpr int MostLevels = 20;
+
+std::vector<Box> boxesOfGroups(Span<const std::int32_t> cells, const CellBins::BoxOf& boxOf) {
+  std::vector<Box> groups((cells.size() + CellBins::GroupSize - 1) / CellBins::GroupSize);
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    const Box box = boxOf(cells[n]);
+    if (intersects(box, box))  // not empty, and with numbers
+      include(groups[n / CellBins::GroupSize], box);
+  }
+  return groups;
+}
 
 /// Begins to load objects.
 template <class T>
@@ -38,60 +47,90 @@ void prefetch(const T* object) {
 
 }  // namespace
 
+CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf)
+    : CellBins(bounds, cells, boxOf, boxesOfGroups(cells, boxOf)) {}
+
 CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-                   double cellsPerBin, int level)
-    : bounds_(bounds), level_(level) {
-  const bool boxed = level > 0;
-  struct Range {  // of the bins that a cell's box touches
-    std::uint16_t lo[3], hi[3];
-  };
-  std::vector<Range, UninitializedAllocator<Range>> ranges(cells.size());
-  std::vector<Box> boxes;
-  if (boxed)
-    for (const std::int32_t cell : cells) boxes.push_back(boxOf(cell));
-  // Coarser bins where boxes overlap much, so that memory is proportional to the cells.
-  for (bool fits = false; !fits; cellsPerBin *= 8) {
-    chooseBins(cells.size(), cellsPerBin);
-    double entries = 0;
-    for (std::size_t n = 0; n < cells.size(); ++n) {
-      const Box box = boxed ? boxes[n] : boxOf(cells[n]);
-      double bins = 1;
-      for (std::size_t a = 0; a < 3; ++a) {
-        ranges[n].lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
-        ranges[n].hi[a] = std::uint16_t(binAlong(a, box.hi[a]));
-        bins *= ranges[n].hi[a] - ranges[n].lo[a] + 1;
-      }
-      entries += bins;
-    }
-    fits = entries <= MostEntries * double(cells.size()) || number() == 1;
+                   Span<const Box> groups)
+    : bounds_(bounds), level_(0), cells_(cells.begin(), cells.end()) {
+  Ranges ranges;
+  if (!tryBins(
+          groups.size(), GroupsPerBin, MostEntriesOfGroups,
+          [&](std::size_t n) { return groups[n]; }, ranges)) {
+    // Consecutive cells are not close to each other.
+    groupSize_ = 1;
+    ranges = makeBins(cells.size(), CellsPerBin, [&](std::size_t n) { return boxOf(cells[n]); });
   }
-  // Calls visit(n, bin) for each cell and each bin that its box touches.
-  const auto forEachEntry = [&](auto&& visit) {
-    for (std::size_t n = 0; n < cells.size(); ++n) {
-      const Range& range = ranges[n];
-      for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
-        for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
-          for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i) visit(n, Bin{{i, j, k}});
-    }
-  };
-  if (boxed) {
-    boxedCells_ = {number(), [&](auto&& visit) {
-                     forEachEntry([&](std::size_t n, const Bin& bin) {
-                       visit(indexOf(bin), {cells[n], placeIn(bin, boxes[n].lo.data()),
-                                            placeIn(bin, boxes[n].hi.data())});
-                     });
-                   }};
-  } else {
-    cells_ = {number(), [&](auto&& visit) {
-                forEachEntry([&](std::size_t n, const Bin& bin) { visit(indexOf(bin), cells[n]); });
-              }};
-  }
+  groups_ = {number(), [&](auto&& visit) {
+               forEachEntry(ranges, [&](std::size_t n, const Bin& bin) {
+                 visit(indexOf(bin), std::int32_t(n));
+               });
+             }};
   partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(number());
-  if (!boxed) asked_ = std::make_unique<std::atomic<bool>[]>(number());
+}
+
+CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, Span<const Box> boxes,
+                   int level)
+    : bounds_(bounds), level_(level) {
+  const Ranges ranges =
+      makeBins(cells.size(), CellsPerPart, [&](std::size_t n) { return boxes[n]; });
+  boxedCells_ = {number(), [&](auto&& visit) {
+                   forEachEntry(ranges, [&](std::size_t n, const Bin& bin) {
+                     visit(indexOf(bin), {cells[n], placeIn(bin, boxes[n].lo.data()),
+                                          placeIn(bin, boxes[n].hi.data())});
+                   });
+                 }};
+  partOf_ = std::make_unique<std::atomic<const CellBins*>[]>(number());
+}
+
+/// Chooses bins and finds those that each box touches.
+/// @return false if boxes overlap so much that they touch too many
+template <class BoxAt>
+bool CellBins::tryBins(std::size_t boxes, double perBin, double mostEntries, const BoxAt& boxAt,
+                       Ranges& ranges) {
+  chooseBins(boxes, perBin);
+  ranges.resize(boxes);
+  double entries = 0;
+  for (std::size_t n = 0; n < boxes; ++n) {
+    ranges[n] = rangeOf(boxAt(n));
+    double bins = 1;
+    for (std::size_t a = 0; a < 3; ++a) bins *= ranges[n].hi[a] - ranges[n].lo[a] + 1;
+    entries += bins;
+  }
+  return entries <= mostEntries * double(boxes) || number() == 1;
+}
+
+/// As tryBins(), with coarser bins where boxes overlap much, so that memory is proportional to the
+/// boxes.
+template <class BoxAt>
+CellBins::Ranges CellBins::makeBins(std::size_t boxes, double perBin, const BoxAt& boxAt) {
+  Ranges ranges;
+  while (!tryBins(boxes, perBin, MostEntries, boxAt, ranges)) perBin *= 8;
+  return ranges;
+}
+
+/// Calls visit(n, bin) for each box and each bin that it touches.
+template <class Visit>
+void CellBins::forEachEntry(const Ranges& ranges, Visit&& visit) {
+  for (std::size_t n = 0; n < ranges.size(); ++n) {
+    const Range& range = ranges[n];
+    for (std::int64_t k = range.lo[2]; k <= range.hi[2]; ++k)
+      for (std::int64_t j = range.lo[1]; j <= range.hi[1]; ++j)
+        for (std::int64_t i = range.lo[0]; i <= range.hi[0]; ++i) visit(n, Bin{{i, j, k}});
+  }
+}
+
+CellBins::Range CellBins::rangeOf(const Box& box) const {
+  Range range;
+  for (std::size_t a = 0; a < 3; ++a) {
+    range.lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
+    range.hi[a] = std::uint16_t(binAlong(a, box.hi[a]));
+  }
+  return range;
 }
 
 /// Chooses bins as near to cubes as the box allows.
-void CellBins::chooseBins(std::size_t cells, double cellsPerBin) {
+void CellBins::chooseBins(std::size_t boxes, double perBin) {
   double volume = 1;
   int axes = 0;
   for (std::size_t a = 0; a < 3; ++a)
@@ -99,7 +138,7 @@ void CellBins::chooseBins(std::size_t cells, double cellsPerBin) {
       volume *= bounds_.hi[a] - bounds_.lo[a];
       ++axes;
     }
-  const double edge = axes ? std::pow(volume / double(cells) * cellsPerBin, 1.0 / axes) : 1;
+  const double edge = axes ? std::pow(volume / double(boxes) * perBin, 1.0 / axes) : 1;
   for (std::size_t a = 0; a < 3; ++a) {
     // Not a number if both are infinite, as points may be: one bin.
     const double wanted = edge > 0 ? (bounds_.hi[a] - bounds_.lo[a]) / edge : 1;
@@ -129,12 +168,10 @@ void CellBins::Search::begin(const CellBins& bins, const double point[3]) {
   bins_ = &bins;
   for (std::size_t a = 0; a < 3; ++a) bin_[a] = bins.binAlong(a, point[a]);
   const std::size_t at = bins.indexOf(bin_);
-  if (bins.level_ > 0) {
+  if (bins.level_ > 0)
     bins.boxedCells_.prefetch(at);
-  } else {
-    bins.cells_.prefetch(at);
-    prefetch(&bins.asked_[at]);
-  }
+  else
+    bins.groups_.prefetch(at);
   prefetch(&bins.partOf_[at]);
   isEntered_ = true;
 }
@@ -147,8 +184,7 @@ bool CellBins::Search::proceed(const double point[3], const BoxOf& boxOf) {
   list_ = bins_->listOf(bin_, point);
   // A point beyond the box of a part by a rounding error is in one of its outer bins, as are the
   // cells there.
-  const CellBins* const next =
-      bins_->isDivided(bin_, list_) ? bins_->divided(bin_, list_, boxOf) : bins_;
+  const CellBins* const next = bins_->isDivided(list_) ? bins_->divided(bin_, list_, boxOf) : bins_;
   if (next != bins_) {
     bins_ = next;
     isEntered_ = false;
@@ -156,7 +192,6 @@ bool CellBins::Search::proceed(const double point[3], const BoxOf& boxOf) {
     return false;
   }
   bins_ = nullptr;
-  prefetch(list_.cells.begin(), list_.cells.end());
   prefetch(list_.boxed.begin(), list_.boxed.end());
   return true;
 }
@@ -167,19 +202,16 @@ CellBins::List CellBins::listOf(const Bin& bin, const double point[3]) const {
     list.boxed = boxedCells_[indexOf(bin)];
     list.place = placeIn(bin, point);
   } else {
-    list.cells = cells_[indexOf(bin)];
+    list.groups = groups_[indexOf(bin)];
+    list.cells = cells_;
+    list.groupSize = groupSize_;
   }
   return list;
 }
 
-/// Whether a search goes on in the parts of a bin. Remembers that the bin was asked for.
-bool CellBins::isDivided(const Bin& bin, const List& list) const {
-  if (list.size() >= LongList) return true;
-  if (level_ > 0 || list.size() <= ShortList) return false;
-  auto& asked = asked_[indexOf(bin)];
-  if (asked.load(std::memory_order_relaxed)) return true;
-  asked.store(true, std::memory_order_relaxed);
-  return false;
+/// Whether a search goes on in the parts of a bin.
+bool CellBins::isDivided(const List& list) const {
+  return level_ > 0 ? list.size() >= LongList : !list.groups.empty();
 }
 
 Box CellBins::boxOfBin(const Bin& bin) const {
@@ -192,8 +224,8 @@ Box CellBins::boxOfBin(const Bin& bin) const {
   return box;
 }
 
-/// Whether lists are much shorter than one of all cells, or become so if bins are divided again,
-/// since most cells of the longest list are smaller than a bin.
+/// Whether lists are much shorter than one of so many cells, or become so if bins are divided
+/// again, since most cells of the longest list are smaller than a bin.
 bool CellBins::separates(std::size_t cells) const {
   Span<const BoxedCell> longest;
   for (std::size_t b = 0; b < number(); ++b)
@@ -216,12 +248,21 @@ const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf&
   if (const CellBins* made = partOf_[at].load(std::memory_order_acquire)) return made;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const CellBins* made = partOf_[at].load(std::memory_order_relaxed)) return made;
-  std::vector<std::int32_t> cells(list.cells.begin(), list.cells.end());
-  for (const BoxedCell& boxed : list.boxed) cells.push_back(boxed.cell);
-  std::unique_ptr<const CellBins> part(
-      new CellBins(boxOfBin(bin), cells, boxOf, CellsPerPart, level_ + 1));
+  std::vector<std::int32_t> cells;
+  std::vector<Box> boxes;
+  const auto add = [&](std::int32_t cell) {
+    const Box box = boxOf(cell);
+    const Range range = rangeOf(box);
+    for (std::size_t a = 0; a < 3; ++a)  // cells of a group may lie in other bins
+      if (bin[a] < range.lo[a] || range.hi[a] < bin[a]) return;
+    cells.push_back(cell);
+    boxes.push_back(box);
+  };
+  if (level_ == 0) list.visit(add);
+  for (const BoxedCell& boxed : list.boxed) add(boxed.cell);
+  std::unique_ptr<const CellBins> part(new CellBins(boxOfBin(bin), cells, boxes, level_ + 1));
   const CellBins* result = this;
-  if (part->separates(cells.size())) {
+  if (part->separates(list.size())) {
     parts_.push_back(std::move(part));
     result = parts_.back().get();
   }
@@ -231,8 +272,8 @@ const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf&
 
 std::size_t CellBins::memory() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t bytes = cells_.memory() + boxedCells_.memory() + number() * sizeof partOf_[0];
-  if (asked_) bytes += number() * sizeof asked_[0];
+  std::size_t bytes = cells_.size() * sizeof cells_[0] + groups_.memory() + boxedCells_.memory() +
+                      number() * sizeof partOf_[0];
   for (const auto& part : parts_) bytes += sizeof *part + part->memory();
   return bytes;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -17,19 +18,24 @@
 namespace tributary {
 
 /// Finds the cells whose boxes may contain a point: uniform bins over the box of all cells, each
-/// with a list of the cells whose boxes touch it. A bin that is asked for often, or that has many
-/// cells, is divided into bins of its own, so a few searches need little preparation, many are
-/// fast, and lists are short in locally refined meshes. Thread-safe.
+/// with a list of the cells whose boxes touch it. These bins hold groups of consecutive cells, so
+/// they cost little. A bin in which a point is sought is divided into bins of its own, which hold
+/// cells, and so is each of those with many cells: lists are short in locally refined meshes, too.
+/// Thread-safe.
 class CellBins {
  public:
   /// The box of a cell.
   using BoxOf = std::function<Box(std::int32_t cell)>;
 
+  /// The number of cells of a group.
+  static constexpr std::size_t GroupSize = 8;
+
   /// @param bounds  holds the boxes of all cells
-  /// @param cellsPerBin  on average, if the boxes of cells do not overlap
+  /// @param groups  the boxes of each GroupSize consecutive cells of `cells`
   CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-           double cellsPerBin)
-      : CellBins(bounds, cells, boxOf, cellsPerBin, 0) {}
+           Span<const Box> groups);
+  /// As above; computes the boxes of groups.
+  CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf);
 
   /// The maximum number of points of one call of near().
   static constexpr std::size_t MostPoints = 16;
@@ -76,20 +82,33 @@ class CellBins {
     }
   };
   using Bin = std::array<std::int64_t, 3>;  // along each axis
-  /// The cells of a bin, of one kind or the other.
+  /// The cells of a bin.
   struct List {
-    Span<const std::int32_t> cells;
+    // On level 0: numbers of groups, all cells, and the number of cells of a group.
+    Span<const std::int32_t> groups, cells;
+    std::size_t groupSize = 0;
+    // On other levels: cells, and the place of the point sought.
     Span<const BoxedCell> boxed;
-    Place place{};  ///< Of the point sought.
+    Place place{};
 
-    [[nodiscard]] std::size_t size() const { return cells.size() + boxed.size(); }
+    /// At least the number of cells.
+    [[nodiscard]] std::size_t size() const { return groupSize * groups.size() + boxed.size(); }
     template <class Visit>
     void visit(Visit&& visitCell) const {
-      for (const std::int32_t cell : cells) visitCell(cell);
+      for (const std::int32_t group : groups) {
+        const std::size_t first = std::size_t(group) * groupSize;
+        for (std::size_t n = first; n < std::min(first + groupSize, cells.size()); ++n)
+          visitCell(cells[n]);
+      }
       for (const BoxedCell& one : boxed)
         if (one.mayContain(place)) visitCell(one.cell);
     }
   };
+  /// The bins that a box touches.
+  struct Range {
+    std::array<std::uint16_t, 3> lo, hi;
+  };
+  using Ranges = std::vector<Range, UninitializedAllocator<Range>>;
   /// A search for the list of one point. Each part of it ends by beginning to load what the next
   /// part reads.
   class Search {
@@ -107,9 +126,17 @@ class CellBins {
     List list_;
   };
 
-  CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-           double cellsPerBin, int level);
-  void chooseBins(std::size_t cells, double cellsPerBin);
+  /// A part. @param boxes  of the cells
+  CellBins(const Box& bounds, Span<const std::int32_t> cells, Span<const Box> boxes, int level);
+  template <class BoxAt>
+  bool tryBins(std::size_t boxes, double perBin, double mostEntries, const BoxAt& boxAt,
+               Ranges& ranges);
+  template <class BoxAt>
+  Ranges makeBins(std::size_t boxes, double perBin, const BoxAt& boxAt);
+  template <class Visit>
+  static void forEachEntry(const Ranges& ranges, Visit&& visit);
+  void chooseBins(std::size_t boxes, double perBin);
+  Range rangeOf(const Box& box) const;
   double alongAxis(std::size_t axis, double x) const {
     return (x - bounds_.lo[axis]) * perLength_[axis];
   }
@@ -120,7 +147,7 @@ class CellBins {
   }
   std::size_t number() const { return std::size_t(bins_[0] * bins_[1] * bins_[2]); }
   List listOf(const Bin& bin, const double point[3]) const;
-  bool isDivided(const Bin& bin, const List& list) const;
+  bool isDivided(const List& list) const;
   Box boxOfBin(const Bin& bin) const;
   bool separates(std::size_t cells) const;
   const CellBins* divided(const Bin& bin, const List& list, const BoxOf& boxOf) const;
@@ -129,14 +156,17 @@ class CellBins {
   Bin bins_{{1, 1, 1}};                // the number of bins
   std::array<double, 3> perLength_{};  // bins per unit of length, along each axis
   int level_;                          // 0 for the outermost bins, 1 for the parts of one, ...
-  PackedLists<std::int32_t> cells_;    // per bin, on level 0
-  PackedLists<BoxedCell> boxedCells_;  // per bin, on other levels
+  // On level 0.
+  std::vector<std::int32_t> cells_;
+  std::size_t groupSize_ = GroupSize;  // 1 if groups are too large
+  PackedLists<std::int32_t> groups_;   // per bin
+  // On other levels.
+  PackedLists<BoxedCell> boxedCells_;  // per bin
 
   // Divided bins.
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<const CellBins>> parts_;
   std::unique_ptr<std::atomic<const CellBins*>[]> partOf_;  // per bin, null if it has none yet
-  std::unique_ptr<std::atomic<bool>[]> asked_;              // per bin, before it was divided
 };
 
 }  // namespace tributary

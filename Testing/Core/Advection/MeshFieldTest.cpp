@@ -752,6 +752,106 @@ TEST(MeshField, MalformedPiecesAreRefusedOnAllRanks) {
             std::string::npos);
 }
 
+/// A part of a curvilinear grid, around an axis: as a grid, and as a mesh of the same cells.
+struct GridPart {
+  std::vector<double> points, velocity;
+  std::vector<std::uint8_t> types, ghosts;
+  std::vector<std::int64_t> offsets{0}, connectivity;
+  MeshPiece grid, mesh;
+
+  /// @param angles  of cells around; if it is closed, the last points are those of the first ones
+  /// @param layer   of cells along the radius
+  GridPart(int angles, int layer, int layers, bool isClosed, int height) {
+    const std::array<std::int64_t, 3> count{angles + 1, 2, height + 1};
+    for (int k = 0; k <= height; ++k)
+      for (int j = layer; j <= layer + 1; ++j)
+        for (int i = 0; i <= angles; ++i) {
+          const double turn = isClosed ? 2 * M_PI : 4.5;
+          const double angle = turn * (isClosed ? i % angles : i) / angles;
+          const double radius = 0.3 + 0.7 * j / layers;
+          const Vector x{radius * std::cos(angle), radius * std::sin(angle),
+                         height == 0 ? 0 : -1 + 2.0 * k / height + 0.1 * radius};
+          Vector v = fastAbc(x);
+          if (height == 0) v[2] = 0;
+          points.insert(points.end(), x.begin(), x.end());
+          velocity.insert(velocity.end(), v.begin(), v.end());
+        }
+    const auto pointAt = [&](int i, int j, int k) {
+      return (std::int64_t(k) * count[1] + j) * count[0] + i;
+    };
+    for (int k = 0; k < std::max(height, 1); ++k)
+      for (int i = 0; i < angles; ++i) {
+        types.push_back(height == 0 ? 9 : 12);
+        ghosts.push_back(layer == 1 && i == 3 ? 32 : 0);  // hidden
+        for (int top = 0; top <= (height == 0 ? 0 : 1); ++top)
+          for (const auto& corner : {std::array{0, 0}, {1, 0}, {1, 1}, {0, 1}})
+            connectivity.push_back(pointAt(i + corner[0], corner[1], k + top));
+        offsets.push_back(std::int64_t(connectivity.size()));
+      }
+    mesh.points = {points.data(), true, std::int64_t(points.size() / 3)};
+    mesh.velocity = {velocity.data(), true, std::int64_t(velocity.size() / 3)};
+    mesh.types = types;
+    mesh.ghosts = ghosts;
+    grid = mesh;
+    grid.grid.emplace(count);
+    mesh.offsets = offsets;
+    mesh.connectivity = connectivity;
+  }
+};
+
+TEST(MeshField, CurvilinearGridsAreMeshesOfTheSameCells) {
+  constexpr int Angles = 12;
+  for (const int height : {4, 0})
+    for (const bool isClosed : {false, true})
+      for (const int blocksPerPiece : {1, 3}) {
+        const int layers = world().size() + 2;
+        std::vector<std::unique_ptr<GridPart>> parts;
+        for (int layer = world().rank(); layer < layers; layer += world().size())
+          parts.push_back(std::make_unique<GridPart>(Angles, layer, layers, isClosed, height));
+        std::map<std::int64_t, Line> lines[2];
+        for (const bool asGrid : {false, true}) {
+          std::vector<MeshPiece> pieces;
+          for (const auto& part : parts) pieces.push_back(asGrid ? part->grid : part->mesh);
+          const auto assignment =
+              Assignment::gather(world(), std::int64_t(pieces.size()) * blocksPerPiece);
+          std::vector<BlockId> first;
+          for (std::size_t p = 0; p < pieces.size(); ++p) {
+            pieces[p].piece = int(p);
+            first.push_back(assignment.first(world().rank()) + BlockId(p) * blocksPerPiece);
+          }
+          const Domain domain = makeDomain(
+              world(), assignment,
+              makeMeshBlocks(world(), pieces, blocksPerPiece, height == 0 ? 2 : 3, first));
+          auto seeds = seedsIn(-0.9, 0.9, 60, world());
+          if (height == 0)
+            for (Seed& seed : seeds) seed.x[2] = 0;
+          lines[asGrid] = gatherLines(
+              world(), trace(world(), domain, seeds, optionsFor(Integrator::RungeKutta4)));
+        }
+        EXPECT_GT(pointsIn(lines[0]), 200u);
+        EXPECT_EQ(differences(lines[0], lines[1]), 0u)
+            << "height " << height << ", closed " << isClosed << ", blocks " << blocksPerPiece;
+      }
+}
+
+TEST(MeshField, GridsThatDoNotFitTheirArraysAreRefusedOnAllRanks) {
+  const auto refused = [&](const std::function<void(MeshPiece&)>& spoil) {
+    GridPart part(4, 0, 2, false, 2);
+    std::vector<MeshPiece> pieces;
+    if (world().rank() == 0) {
+      spoil(part.grid);
+      pieces.push_back(part.grid);
+    }
+    const std::vector<BlockId> first(pieces.size(), 0);
+    return errorOf([&] { static_cast<void>(makeMeshBlocks(world(), pieces, 1, 3, first)); });
+  };
+  const std::vector<std::uint8_t> voxels(8, 11);
+  EXPECT_EQ(refused([](auto&) {}), "");
+  EXPECT_NE(refused([](auto& p) { p.grid.emplace(std::array<std::int64_t, 3>{5, 3, 3}); }), "");
+  EXPECT_NE(refused([](auto& p) { --p.points.tuples; }), "");
+  EXPECT_NE(refused([&](auto& p) { p.types = voxels; }), "");
+}
+
 TEST(MeshField, ACacheServesTheSameCellsAndPointsWithOtherVelocities) {
   MeshSetup setup;
   setup.mesh = makeMesh(MeshKind::Hexahedra, 5);

@@ -340,14 +340,15 @@ void MeshBlock::findTogether(Span<CellQuery> queries) const {
       prefetchCell(cell);
       holders.push_back({query, *holder});
     }
-  for (const auto& [query, holder] : holders) __builtin_prefetch(pointsOf(piece_, holder.cell).ids);
+  for (const auto& [query, holder] : holders)
+    __builtin_prefetch(piece_.pointsOf(holder.cell).differences);
   for (const auto& [query, holder] : holders) prefetchPoints(holder.cell);
   for (const auto& [query, holder] : holders) improve(holder, *query);
 }
 
 /// Begins to load where the points of a cell are listed.
 void MeshBlock::prefetchCell(std::int32_t cell) const {
-  __builtin_prefetch(piece_.offsets.data() + cell);
+  if (!piece_.grid) __builtin_prefetch(piece_.offsets.data() + cell);
   __builtin_prefetch(piece_.types.data() + cell);
 }
 

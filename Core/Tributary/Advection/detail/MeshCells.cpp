@@ -20,35 +20,6 @@ void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, 
 namespace {
 
 template <class Real>
-Box pointBox(const Real* coordinates, const CellPoints& points) {
-  // Vectors of 16 bytes, which every processor has: larger ones would pass through memory.
-  constexpr std::size_t Width = 16 / sizeof(Real), Parts = (3 + Width - 1) / Width;
-  typedef Real Part __attribute__((vector_size(16)));
-  const auto at = [&](std::int64_t i, std::size_t part) {
-    const Real* p = coordinates + 3 * points.ids[i];
-    if constexpr (Width == 4)
-      return Part{p[0], p[1], p[2], p[2]};
-    else
-      return part == 0 ? Part{p[0], p[1]} : Part{p[2], p[2]};
-  };
-  Part lo[Parts], hi[Parts];
-  for (std::size_t part = 0; part < Parts; ++part) lo[part] = hi[part] = at(0, part);
-  for (std::int64_t i = 1; i < points.count; ++i) {
-    for (std::size_t part = 0; part < Parts; ++part) {
-      const Part x = at(i, part);
-      lo[part] = x < lo[part] ? x : lo[part];
-      hi[part] = x > hi[part] ? x : hi[part];
-    }
-  }
-  Box box;
-  for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] = double(lo[a / Width][a % Width]);
-    box.hi[a] = double(hi[a / Width][a % Width]);
-  }
-  return box;
-}
-
-template <class Real>
 V4 pointAt(const MeshPiece& piece, std::int64_t id) {
   const Real* p = static_cast<const Real*>(piece.points.data) + 3 * id;
   return V4{double(p[0]), double(p[1]), double(p[2]), 0};
@@ -82,25 +53,6 @@ bool isPlainlyNotFlat(const MeshPiece& piece, std::int64_t cell, double length) 
 }
 
 }  // namespace
-
-CellExtent::CellExtent(const MeshPiece& piece, std::int64_t cell) {
-  const CellPoints ids = pointsOf(piece, cell);
-  points = piece.points.isDouble ? pointBox(static_cast<const double*>(piece.points.data), ids)
-                                 : pointBox(static_cast<const float*>(piece.points.data), ids);
-  const V4 diagonal{points.hi[0] - points.lo[0], points.hi[1] - points.lo[1],
-                    points.hi[2] - points.lo[2], 0};
-  length = norm(diagonal);
-}
-
-Box CellExtent::box() const {
-  Box box = points;
-  const double slack = 2 * Gap * length;
-  for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] -= slack;
-    box.hi[a] += slack;
-  }
-  return box;
-}
 
 bool isFlat(const MeshPiece& piece, std::int64_t cell, const CellExtent& extent) {
   const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);

@@ -11,14 +11,12 @@
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Morton.h"
 #include "Tributary/Collective/Records.h"
 
 namespace tributary::detail {
 namespace {
-
-/// Average number of cells in a bin of a block.
-constexpr double CellsPerBin = 16;
 
 /// Lengths of cells whose volumes are plain numbers.
 constexpr double Tiny = 1e-90, Huge = 1e90;
@@ -55,31 +53,48 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
     throw Error("mesh piece " + std::to_string(piece.piece) +
                 " has too many cells; distribute it over more ranks");
   records_ = std::make_unique<std::atomic<std::int32_t>[]>(cells);
-  Box all;
-  for (std::size_t c = 0; c < cells; ++c) {
-    records_[c].store(isCandidate(std::int64_t(c), all) ? Unexamined : Excluded,
-                      std::memory_order_relaxed);
-  }
+  Kinds kinds;
+  for (std::size_t type = 0; type < kinds.size(); ++type)
+    kinds[type] = tributary::dimensionOf(std::uint8_t(type)) != dimension ? Kind::Other
+                  : isForeign(std::uint8_t(type))                         ? Kind::Foreign
+                                                                          : Kind::Linear;
+  GroupBoxes groups;
+  if (blocks == 1) groups.boxes.reserve(cells / CellBins::GroupSize + 1);
+  forEachNearby([&](std::int32_t cell) {
+    Box box;
+    const bool is = isCandidate(cell, kinds, box);
+    recordOf(cell).store(is ? Unexamined : Excluded, std::memory_order_relaxed);
+    if (is && blocks == 1) groups.add(box);
+  });
   if (blocks == 1)
-    boxes_[0] = all;
+    groups_.push_back(std::move(groups));
   else
     cut(blocks);
+  for (std::size_t block = 0; block < boxes_.size(); ++block)
+    for (const Box& group : groups_[block].boxes) include(boxes_[block], group);
   if (!usesAny()) std::fill(boxes_.begin(), boxes_.end(), Box());
 }
 
-/// @param boxes  includes the box of a candidate
-bool MeshTopology::isCandidate(std::int64_t cell, Box& boxes) const {
+void MeshTopology::GroupBoxes::add(const Box& box) {
+  if (cells++ % CellBins::GroupSize == 0)
+    boxes.push_back(box);
+  else
+    include(boxes.back(), box);
+}
+
+/// @param box  set to the box of a candidate
+bool MeshTopology::isCandidate(std::int64_t cell, const Kinds& kinds, Box& box) const {
   const auto c = std::size_t(cell);
   if (!piece_.ghosts.empty() && (piece_.ghosts[c] & (DuplicateCell | HiddenCell))) return false;
-  if (dimensionOf(piece_.types[c]) != dimension_ || piece_.offsets[c] == piece_.offsets[c + 1])
-    return false;
+  const Kind kind = kinds[piece_.types[c]];
+  if (kind == Kind::Other || piece_.pointsOf(cell).count == 0) return false;
   const CellExtent extent(piece_, cell);
-  if (shapeOf(piece_.types[c]) == CellShape::Foreign) {
+  if (kind == Kind::Foreign) {
     if (!piece_.foreign || !hasFinitePoints(piece_, cell)) return false;
   } else if (!(extent.length > Tiny && extent.length < Huge) && isFlat(piece_, cell, extent)) {
     return false;  // such a cell must not enlarge the boxes
   }
-  include(boxes, extent.box());
+  box = extent.box();
   return true;
 }
 
@@ -124,10 +139,11 @@ void MeshTopology::cut(int blocks) {
   for (std::size_t i = 0; i < order.size(); ++i)
     blockOfCell_[std::size_t(order[i].second)] =
         std::int32_t(i * std::size_t(blocks) / order.size());
+  groups_.resize(std::size_t(blocks));
   for (const auto cell : candidates) {
     const auto block = std::size_t(blockOf(cell));
     cellsOfBlock_[block].push_back(std::int32_t(cell));
-    include(boxes_[block], CellExtent(piece_, cell).box());
+    groups_[block].add(CellExtent(piece_, cell).box());
   }
 }
 
@@ -207,11 +223,11 @@ void MeshTopology::setOuterNeighbors(const std::vector<FacePair>& pairs) {
 
 void MeshTopology::findNeighborsOfBlocks() {
   if (blocks() > 1) {
-    const PointCells& around = pointCells();
+    const PackedLists<std::int32_t>& around = pointCells();
     std::vector<BlockId> meeting;
-    for (std::size_t p = 0; p < around.cells.size(); ++p) {
+    for (std::size_t p = 0; p < around.size(); ++p) {
       meeting.clear();
-      for (const std::int32_t cell : around.cells[p]) {
+      for (const std::int32_t cell : around[p]) {
         const BlockId block = firstBlock_ + blockOf(cell);
         if (meeting.empty() || meeting.back() != block) meeting.push_back(block);
       }
@@ -240,10 +256,16 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
     if (found == outer_.end() || found->cell != cell || found->face != face) return {};
     return found->beyond;
   }
-  const PointCells& around = pointCells();
+  if (piece_.grid && copies().empty()) {
+    const std::int64_t other = piece_.grid->neighborOf(cell, face);
+    if (other < 0 || !isUsed(other)) return {};
+    return {firstBlock_ + blockOf(other), std::int32_t(other), std::int8_t(face ^ 1)};
+  }
+  const PackedLists<std::int32_t>& around = pointCells();
+  const std::vector<std::int64_t>& canonical = copies();
   FacePoints wanted;
-  if (!facePoints(cell, face, around.canonical, wanted)) return {};
-  const auto countAt = [&](std::int64_t point) { return around.cells[std::size_t(point)].size(); };
+  if (!facePoints(cell, face, canonical, wanted)) return {};
+  const auto countAt = [&](std::int64_t point) { return around[std::size_t(point)].size(); };
   const std::int64_t rarest =
       *std::min_element(wanted.point, wanted.point + wanted.count,
                         [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
@@ -251,13 +273,12 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   Neighbor found;
   int sides = 0;
   std::int32_t last = -1;  // a cell has a point that it names twice twice
-  for (const std::int32_t other : around.cells[std::size_t(rarest)]) {
+  for (const std::int32_t other : around[std::size_t(rarest)]) {
     if (other == std::exchange(last, other)) continue;
     const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
     for (int f = 0; f < faces; ++f) {
       FacePoints points;
-      if (!facePoints(other, f, around.canonical, points) || !sameFace(points, wanted) ||
-          !isUsed(other))
+      if (!facePoints(other, f, canonical, points) || !sameFace(points, wanted) || !isUsed(other))
         continue;
       ++sides;
       if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
@@ -268,18 +289,18 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
 
 /// The bins of a block's candidates, made at the first call.
 const CellBins& MeshTopology::bins(int block) const {
-  BlockBins& bins = bins_[std::size_t(block)];
-  if (const CellBins* made = bins.ready.load(std::memory_order_acquire)) return *made;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!bins.made) {
+  return bins_[std::size_t(block)].get(mutex_, [&] {
+    const std::vector<Box>& groups = groups_[std::size_t(block)].boxes;
+    if (!cellsOfBlock_.empty())
+      return std::make_unique<const CellBins>(box(block), cellsOfBlock_[std::size_t(block)],
+                                              boxOfCell_, groups);
     std::vector<std::int32_t> cells;
-    cells.reserve(cellsOfBlock_.empty() ? piece_.types.size()
-                                        : cellsOfBlock_[std::size_t(block)].size());
-    forEachCell(block, [&](std::int32_t cell) { cells.push_back(cell); });
-    bins.made = std::make_unique<const CellBins>(box(block), cells, boxOfCell_, CellsPerBin);
-  }
-  bins.ready.store(bins.made.get(), std::memory_order_release);
-  return *bins.made;
+    cells.reserve(groups_[0].cells);
+    forEachNearby([&](std::int32_t cell) {
+      if (recordOf(cell).load(std::memory_order_relaxed) != Excluded) cells.push_back(cell);
+    });
+    return std::make_unique<const CellBins>(box(block), cells, boxOfCell_, groups);
+  });
 }
 
 void MeshTopology::renew(const MeshPiece& piece) {
@@ -291,32 +312,46 @@ void MeshTopology::renew(const MeshPiece& piece) {
   });
 }
 
-const MeshTopology::PointCells& MeshTopology::pointCells() const {
-  if (const PointCells* made = pointCells_.load(std::memory_order_acquire)) return *made;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!madePointCells_) madePointCells_ = findPointCells();
-  pointCells_.store(madePointCells_.get(), std::memory_order_release);
-  return *madePointCells_;
+/// Per point, the first point that is the same; empty if no two points are.
+const std::vector<std::int64_t>& MeshTopology::copies() const {
+  return copies_.get(
+      mutex_, [this] { return std::make_unique<const std::vector<std::int64_t>>(findCopies()); });
 }
 
-/// Per point, the first point that is the same; empty if no two points are.
+/// The candidates around each point.
+const PackedLists<std::int32_t>& MeshTopology::pointCells() const {
+  const std::vector<std::int64_t>& canonical = copies();
+  return pointCells_.get(mutex_, [&] {
+    return std::make_unique<const PackedLists<std::int32_t>>(findPointCells(canonical));
+  });
+}
+
 std::vector<std::int64_t> MeshTopology::findCopies() const {
-  // A table of bits, small enough for the cache, tells the few hashes that may occur twice. Hashes
-  // are computed twice, which takes less time than the first use of memory for them.
+  // Tables of bits, small enough for the cache, tell the few points that may occur twice. A hash
+  // that costs little will do for them; to compute it twice takes less time than the first use of
+  // memory for it.
   const auto points = std::size_t(piece_.points.tuples);
-  std::size_t size = 1024;
-  while (size < 16 * points) size *= 2;
-  std::vector<bool> seen(size, false), repeated(size, false);
+  int bits = 10;
+  while ((std::size_t{1} << bits) < 16 * points) ++bits;
+  const auto placeOf = [&](std::size_t p) {
+    constexpr std::uint64_t Odd[3] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
+    std::uint64_t sum = 0;
+    if (byId_)
+      sum = std::uint64_t(piece_.globalPointIds[p]) * Odd[0];
+    else
+      for (std::size_t a = 0; a < 3; ++a)
+        sum += coordinateBits(tuple(piece_.points, std::int64_t(p))[a]) * Odd[a];
+    return std::size_t(sum >> (64 - bits));
+  };
+  std::vector<bool> seen(std::size_t{1} << bits, false), repeated(std::size_t{1} << bits, false);
   for (std::size_t p = 0; p < points; ++p) {
-    const auto at = std::size_t(hashOf(std::int64_t(p)) & (size - 1));
+    const std::size_t at = placeOf(p);
     if (seen[at]) repeated[at] = true;
     seen[at] = true;
   }
   std::vector<std::pair<std::uint64_t, std::int64_t>> candidates;
-  for (std::size_t p = 0; p < points; ++p) {
-    const std::uint64_t hash = hashOf(std::int64_t(p));
-    if (repeated[std::size_t(hash & (size - 1))]) candidates.emplace_back(hash, std::int64_t(p));
-  }
+  for (std::size_t p = 0; p < points; ++p)
+    if (repeated[placeOf(p)]) candidates.emplace_back(hashOf(std::int64_t(p)), std::int64_t(p));
   std::sort(candidates.begin(), candidates.end());
   std::vector<std::int64_t> canonical;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
@@ -331,21 +366,18 @@ std::vector<std::int64_t> MeshTopology::findCopies() const {
   return canonical;
 }
 
-std::unique_ptr<MeshTopology::PointCells> MeshTopology::findPointCells() const {
-  auto made = std::make_unique<PointCells>();
-  made->canonical = findCopies();
-  const auto& canonical = made->canonical;
-  made->cells = {std::size_t(piece_.points.tuples), [&](auto&& visit) {
-                   forEachCandidate([&](std::int32_t cell) {
-                     if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
-                     const CellPoints points = pointsOf(piece_, cell);
-                     for (std::int64_t i = 0; i < points.count; ++i) {
-                       const auto point = std::size_t(points.ids[i]);
-                       visit(canonical.empty() ? point : std::size_t(canonical[point]), cell);
-                     }
-                   });
-                 }};
-  return made;
+PackedLists<std::int32_t> MeshTopology::findPointCells(
+    const std::vector<std::int64_t>& canonical) const {
+  return {std::size_t(piece_.points.tuples), [&](auto&& visit) {
+            forEachCandidate([&](std::int32_t cell) {
+              if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
+              const CellPoints points = pointsOf(piece_, cell);
+              for (std::int64_t i = 0; i < points.count; ++i) {
+                const auto point = std::size_t(points.ids[i]);
+                visit(canonical.empty() ? point : std::size_t(canonical[point]), cell);
+              }
+            });
+          }};
 }
 
 std::size_t MeshTopology::memory() const {
@@ -353,11 +385,11 @@ std::size_t MeshTopology::memory() const {
   std::size_t bytes = piece_.types.size() * sizeof records_[0] + bytesOf(blockOfCell_) +
                       shared_.size() / 8 + bytesOf(outer_);
   for (const auto& cells : cellsOfBlock_) bytes += bytesOf(cells);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const BlockBins& bins : bins_)
-    if (bins.made) bytes += bins.made->memory();
-  if (madePointCells_)
-    bytes += bytesOf(madePointCells_->canonical) + madePointCells_->cells.memory();
+  for (const GroupBoxes& groups : groups_) bytes += bytesOf(groups.boxes);
+  for (const auto& bins : bins_)
+    if (const auto* made = bins.made()) bytes += made->memory();
+  if (const auto* made = copies_.made()) bytes += bytesOf(*made);
+  if (const auto* made = pointCells_.made()) bytes += made->memory();
   return bytes;
 }
 

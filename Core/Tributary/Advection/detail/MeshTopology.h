@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/CellBins.h"
+#include "Tributary/Base/Lazy.h"
 #include "Tributary/Base/PackedLists.h"
 
 namespace tributary::detail {
@@ -108,25 +111,47 @@ class MeshTopology {
     std::int32_t face;
     Neighbor beyond;
   };
-  /// The candidates around each point.
-  struct PointCells {
-    std::vector<std::int64_t> canonical;  // per point, its first copy; empty if there are no copies
-    PackedLists<std::int32_t> cells;      // per point
-  };
-
+  /// Calls visit(cell) for each cell of the piece, so that consecutive cells are close to each
+  /// other: those of a grid in bricks.
+  template <class Visit>
+  void forEachNearby(Visit&& visit) const {
+    if (!piece_.grid) {
+      for (std::size_t cell = 0; cell < piece_.types.size(); ++cell) visit(std::int32_t(cell));
+      return;
+    }
+    const auto& cells = piece_.grid->cells();
+    for (std::int64_t k = 0; k < cells[2]; k += 2)
+      for (std::int64_t j = 0; j < cells[1]; j += 2)
+        for (std::int64_t i = 0; i < cells[0]; i += 2)
+          for (std::int64_t w = k; w < std::min(k + 2, cells[2]); ++w)
+            for (std::int64_t v = j; v < std::min(j + 2, cells[1]); ++v)
+              for (std::int64_t u = i; u < std::min(i + 2, cells[0]); ++u)
+                visit(std::int32_t((w * cells[1] + v) * cells[0] + u));
+  }
   /// Calls visit(cell) for each candidate of the piece, ascending. The candidates stay the same.
   template <class Visit>
   void forEachCandidate(Visit&& visit) const {
     for (std::size_t cell = 0; cell < piece_.types.size(); ++cell)
       if (records_[cell].load(std::memory_order_relaxed) != Excluded) visit(std::int32_t(cell));
   }
-  bool isCandidate(std::int64_t cell, Box& boxes) const;
+  /// What becomes of the cells of a type.
+  enum class Kind : std::uint8_t { Other, Linear, Foreign };
+  using Kinds = std::array<Kind, 256>;
+  /// The boxes of consecutive candidates, for CellBins.
+  struct GroupBoxes {
+    std::vector<Box> boxes;
+    std::size_t cells = 0;
+    void add(const Box& box);
+  };
+
+  bool isCandidate(std::int64_t cell, const Kinds& kinds, Box& box) const;
   bool examine(std::int64_t cell) const;
   bool usesAny() const;
   void cut(int blocks);
-  const PointCells& pointCells() const;
-  std::unique_ptr<PointCells> findPointCells() const;
+  const std::vector<std::int64_t>& copies() const;
+  const PackedLists<std::int32_t>& pointCells() const;
   std::vector<std::int64_t> findCopies() const;
+  PackedLists<std::int32_t> findPointCells(const std::vector<std::int64_t>& canonical) const;
   bool facePoints(std::int64_t cell, int face, const std::vector<std::int64_t>& canonical,
                   FacePoints& out) const;
   bool isShared(std::int64_t cell, int face) const;
@@ -135,7 +160,8 @@ class MeshTopology {
   int dimension_;
   BlockId firstBlock_;
   bool byId_ = false;
-  std::vector<Box> boxes_;  // per block
+  std::vector<Box> boxes_;          // per block
+  std::vector<GroupBoxes> groups_;  // per block
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
   std::vector<std::vector<std::int32_t>> cellsOfBlock_;
@@ -145,16 +171,11 @@ class MeshTopology {
   std::vector<OuterFace> outer_;  // ascending by cell and face
   std::vector<std::vector<BlockId>> neighbors_;
 
-  struct BlockBins {
-    std::unique_ptr<const CellBins> made;
-    std::atomic<const CellBins*> ready{nullptr};
-  };
-
   CellBins::BoxOf boxOfCell_;
   mutable std::mutex mutex_;  // of the construction of:
-  mutable std::unique_ptr<const PointCells> madePointCells_;
-  mutable std::atomic<const PointCells*> pointCells_{nullptr};
-  mutable std::vector<BlockBins> bins_;  // per block
+  Lazy<std::vector<std::int64_t>> copies_;
+  Lazy<PackedLists<std::int32_t>> pointCells_;
+  std::vector<Lazy<CellBins>> bins_;  // per block
 };
 
 }  // namespace tributary::detail
