@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 class vtkDataArray;
@@ -38,6 +39,12 @@ struct CellSize {
 /// such products overflow, and VTK may fail an assertion or address memory by numbers that are not
 /// finite.
 constexpr double LongestDiagonal = 1e60;
+
+/// Whether VTK can evaluate cells at a place: products of larger coordinates overflow, too.
+[[nodiscard]] inline bool isEvaluable(const double place[3]) {
+  return std::fabs(place[0]) <= LongestDiagonal && std::fabs(place[1]) <= LongestDiagonal &&
+         std::fabs(place[2]) <= LongestDiagonal;
+}
 
 /// Whether the size of a cell type depends only on the points of the cell.
 [[nodiscard]] bool isMeasuredByPoints(int type);

@@ -23,6 +23,7 @@
 #include "Common/SmpFor.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/NumberText.h"
 
 namespace tributary {
 namespace {
@@ -208,12 +209,12 @@ void checkAxes(vtkRectilinearGrid* grid, const int extent[6]) {
 }
 
 void checkPoints(vtkStructuredGrid* grid, const int extent[6]) {
-  vtkIdType wanted = 1;
+  double wanted = 1;  // the product may exceed integers
   for (int a = 0; a < 3; ++a)
-    wanted *= std::max<vtkIdType>(vtkIdType(extent[2 * a + 1]) - extent[2 * a] + 1, 0);
-  if (grid->GetNumberOfPoints() != wanted)
+    wanted *= std::max(double(extent[2 * a + 1]) - extent[2 * a] + 1, 0.0);
+  if (double(grid->GetNumberOfPoints()) != wanted)
     throw Error("a structured grid of the input has " + std::to_string(grid->GetNumberOfPoints()) +
-                " points for an extent of " + std::to_string(wanted) + " points" + Cure);
+                " points for an extent of " + numberText(wanted) + " points" + Cure);
 }
 
 void checkDataSet(vtkDataObject* dataSet) {

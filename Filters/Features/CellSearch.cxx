@@ -217,6 +217,7 @@ void CellSearch::findInMesh(const Place& place) {
 }
 
 bool CellSearch::isIn(vtkIdType cell, const Place& place) {
+  if (!isEvaluable(place.data())) return false;
   structure_->GetCell(cell, cell_);
   if (!isEvaluable(cell_)) return false;
   // Triangle strips set three weights from `part` on, and do not set `part` if they are degenerate.

@@ -33,12 +33,6 @@ void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vect
   }
 }
 
-/// Whether VTK can evaluate a cell at a point: the squares of larger coordinates overflow.
-bool isNear(const double point[3]) {
-  return std::fabs(point[0]) <= LongestDiagonal && std::fabs(point[1]) <= LongestDiagonal &&
-         std::fabs(point[2]) <= LongestDiagonal;
-}
-
 /// Whether VTK reads beyond its arrays for the derivatives of a cell: the shape functions of Bezier
 /// triangles are addressed by the order of the cell where there are those of one order less.
 bool hasBrokenDerivatives(int type) {
@@ -100,7 +94,7 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
   Scratch& scratch = scratch_.Local();
   if (polyhedra_ && polyhedra_->holds(id))
     return polyhedra_->evaluate(id, point, ids, weights, gradients, violation, scratch.polyhedron);
-  if (!isNear(point)) return 0;
+  if (!isEvaluable(point)) return 0;
   if (!scratch.cell) scratch.cell = vtkSmartPointer<vtkGenericCell>::New();
   if (scratch.id != id) {
     dataSet_->GetCell(id, scratch.cell);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -25,7 +26,14 @@ using namespace detail;
 
 CurvilinearCells::CurvilinearCells(const std::array<std::int64_t, 3>& points) : points_(points) {
   std::array<std::int64_t, 3> steps{};
-  std::int64_t stride = 1;
+  std::int64_t stride = 1, most = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t count : points) {
+    if (count < 1 || count > most)
+      throw Error("a curvilinear grid has " + std::to_string(points[0]) + " x " +
+                  std::to_string(points[1]) + " x " + std::to_string(points[2]) +
+                  " points; give at least 1 along each axis, and at most 2^63 in all");
+    most /= count;
+  }
   for (std::size_t a = 0; a < 3; ++a) {
     cells_[a] = std::max<std::int64_t>(points[a] - 1, 1);
     if (points[a] > 1) steps[std::size_t(dimension_++)] = stride;

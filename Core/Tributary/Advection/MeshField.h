@@ -47,7 +47,8 @@ class CurvilinearCells {
  public:
   /// No cells.
   CurvilinearCells() = default;
-  /// @param points  along each axis, at least 1
+  /// Throws Error if there is no point along an axis, or more points than 64 bits can count.
+  /// @param points  along each axis
   explicit CurvilinearCells(const std::array<std::int64_t, 3>& points);
 
   /// Axes along which there is more than one layer of points.
@@ -56,8 +57,11 @@ class CurvilinearCells {
   const std::array<std::int64_t, 3>& points() const { return points_; }
   /// Along each axis, at least 1.
   const std::array<std::int64_t, 3>& cells() const { return cells_; }
+  /// The number of points.
   std::int64_t pointCount() const { return points_[0] * points_[1] * points_[2]; }
+  /// The number of cells.
   std::int64_t cellCount() const { return cells_[0] * cells_[1] * cells_[2]; }
+  /// The points of a cell, in VTK's order.
   CellPointIds pointsOf(std::int64_t cell) const {
     const std::int64_t row = cell / cells_[0], layer = row / cells_[1];
     return {cell + row * (points_[0] - cells_[0]) + layer * points_[0] * (points_[1] - cells_[1]),
@@ -131,8 +135,8 @@ class MeshCache {
 /// counted over all ranks (cells that overlap, sheets that branch), has no links: particles that
 /// leave through it search their cell.
 ///
-/// Throws Error on all ranks if the sizes of arrays differ from what a piece needs, or if an entry
-/// of a connectivity is not a point.
+/// Throws Error on all ranks if the sizes of arrays differ from what a piece or its grid needs, if
+/// a grid has cells of other types, or if an entry of a connectivity is not a point.
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param dimension  highest cell dimension of the whole domain, 2 or 3; the same on all ranks
 /// @param firstBlock  the id of the first block of each piece; the other ids follow

@@ -252,28 +252,30 @@ void Tracer::search(Waiting& here, BlockId block) {
     // All blocks of this rank that come next are searched at once, each for all its particles.
     std::vector<CellQuery> queries;
     std::vector<MigratingParticle*> askers;
-    constexpr BlockId None = std::numeric_limits<BlockId>::max();
     for (;;) {
-      BlockId next = None;
-      for (std::int64_t i = begin; i < stop; ++i) {
-        const BlockId block = seeking[index(i)].particle.block;
-        if (block >= 0 && isLocal(block)) next = std::min(next, block);
-      }
-      if (next == None) break;
-      queries.clear();
       askers.clear();
       for (std::int64_t i = begin; i < stop; ++i) {
         MigratingParticle& migrating = seeking[index(i)];
-        if (migrating.particle.block != next) continue;
-        const double* const x = migrating.particle.target;
-        queries.push_back({{x[0], x[1], x[2]}, migrating.best});
-        wrapIntoPeriod(options_.rules, queries.back().point.data());
-        askers.push_back(&migrating);
+        if (migrating.particle.block >= 0 && isLocal(migrating.particle.block))
+          askers.push_back(&migrating);
       }
-      local(next).find(queries);
-      for (std::size_t q = 0; q < queries.size(); ++q) {
-        askers[q]->best = queries[q].best;
-        askers[q]->particle.block = domain_.boxes.next(queries[q].point.data(), next);
+      if (askers.empty()) return;
+      const auto blockOf = [](const MigratingParticle* asker) { return asker->particle.block; };
+      std::stable_sort(askers.begin(), askers.end(),
+                       [&](const auto* a, const auto* b) { return blockOf(a) < blockOf(b); });
+      for (std::size_t first = 0, last = 0; first < askers.size(); first = last) {
+        const BlockId next = blockOf(askers[first]);
+        queries.clear();
+        for (; last < askers.size() && blockOf(askers[last]) == next; ++last) {
+          const double* const x = askers[last]->particle.target;
+          queries.push_back({{x[0], x[1], x[2]}, askers[last]->best});
+          wrapIntoPeriod(options_.rules, queries.back().point.data());
+        }
+        local(next).find(queries);
+        for (std::size_t q = 0; q < queries.size(); ++q) {
+          askers[first + q]->best = queries[q].best;
+          askers[first + q]->particle.block = domain_.boxes.next(queries[q].point.data(), next);
+        }
       }
     }
   };

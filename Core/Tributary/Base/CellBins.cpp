@@ -84,7 +84,7 @@ CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, Span<const
 }
 
 /// Chooses bins and finds those that each box touches.
-/// @return false if boxes overlap so much that they touch too many
+/// @return false if there are too many bins, or boxes overlap so much that they touch too many
 template <class BoxAt>
 bool CellBins::tryBins(std::size_t boxes, double perBin, double mostEntries, const BoxAt& boxAt,
                        Ranges& ranges) {
@@ -94,13 +94,15 @@ bool CellBins::tryBins(std::size_t boxes, double perBin, double mostEntries, con
   for (std::size_t n = 0; n < boxes; ++n) {
     ranges[n] = rangeOf(boxAt(n));
     double bins = 1;
-    for (std::size_t a = 0; a < 3; ++a) bins *= ranges[n].hi[a] - ranges[n].lo[a] + 1;
+    for (std::size_t a = 0; a < 3; ++a)  // an empty box touches none
+      bins *= std::max(ranges[n].hi[a] - ranges[n].lo[a] + 1, 0);
     entries += bins;
   }
-  return entries <= mostEntries * double(boxes) || number() == 1;
+  const double most = mostEntries * double(std::max<std::size_t>(boxes, 1));
+  return (entries <= most && double(number()) <= most) || number() == 1;
 }
 
-/// As tryBins(), with coarser bins where boxes overlap much, so that memory is proportional to the
+/// As tryBins(), with coarser bins where it needs them, so that memory is proportional to the
 /// boxes.
 template <class BoxAt>
 CellBins::Ranges CellBins::makeBins(std::size_t boxes, double perBin, const BoxAt& boxAt) {
@@ -246,8 +248,6 @@ bool CellBins::separates(std::size_t cells) const {
 const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf& boxOf) const {
   const std::size_t at = indexOf(bin);
   if (const CellBins* made = partOf_[at].load(std::memory_order_acquire)) return made;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (const CellBins* made = partOf_[at].load(std::memory_order_relaxed)) return made;
   std::vector<std::int32_t> cells;
   std::vector<Box> boxes;
   const auto add = [&](std::int32_t cell) {
@@ -261,8 +261,12 @@ const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf&
   if (level_ == 0) list.visit(add);
   for (const BoxedCell& boxed : list.boxed) add(boxed.cell);
   std::unique_ptr<const CellBins> part(new CellBins(boxOfBin(bin), cells, boxes, level_ + 1));
+  const bool separates = part->separates(list.size());
+  // Threads make parts at the same time; of two for the same bin the first one is kept.
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const CellBins* made = partOf_[at].load(std::memory_order_relaxed)) return made;
   const CellBins* result = this;
-  if (part->separates(list.size())) {
+  if (separates) {
     parts_.push_back(std::move(part));
     result = parts_.back().get();
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/PackedLists.h"
 #include "Tributary/Base/Span.h"
 
@@ -19,9 +20,9 @@ namespace tributary {
 
 /// Finds the cells whose boxes may contain a point: uniform bins over the box of all cells, each
 /// with a list of the cells whose boxes touch it. These bins hold groups of consecutive cells, so
-/// they cost little. A bin in which a point is sought is divided into bins of its own, which hold
-/// cells, and so is each of those with many cells: lists are short in locally refined meshes, too.
-/// Thread-safe.
+/// they cost little, unless consecutive cells are far from each other. A bin in which a point is
+/// sought is divided into bins of its own, which hold cells, and so is each of those with many
+/// cells: lists are short in locally refined meshes, too. Thread-safe.
 class CellBins {
  public:
   /// The box of a cell.
@@ -42,7 +43,7 @@ class CellBins {
 
   /// Calls visit(n, cell) for each of the points and the cells whose boxes may contain it, a
   /// superset. The points wait for memory together.
-  /// @param points  pointOf(n) gives point n, three coordinates
+  /// @param points  at most MostPoints; pointOf(n) gives point n, three coordinates
   template <class PointOf, class Visit>
   void near(std::size_t points, PointOf&& pointOf, const BoxOf& boxOf, Visit&& visit) const {
     std::array<Search, MostPoints> searches;

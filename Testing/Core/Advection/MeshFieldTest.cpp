@@ -516,17 +516,23 @@ TEST(MeshField, QueriesOfOneCallAreAnsweredAsAlone) {
     setup.pieces = world().size() + 1;
     const auto mesh = makeMeshDomain(world(), setup);
     const auto seeds = seedsIn(-1.1, 1.1, 201, *makeLoopbackTransport());
+    std::vector<CellMatch> before(seeds.size());  // the best of the blocks before
+    std::int64_t found = 0;
     for (const auto& block : mesh->domain.blocks) {
       std::vector<CellQuery> queries;
-      for (const Seed& seed : seeds) queries.push_back({{seed.x[0], seed.x[1], seed.x[2]}, {}});
+      for (std::size_t i = 0; i < seeds.size(); ++i)
+        queries.push_back({{seeds[i].x[0], seeds[i].x[1], seeds[i].x[2]}, before[i]});
       block->find(queries);
       for (std::size_t i = 0; i < seeds.size(); ++i) {
-        const CellMatch alone = findIn(*block, seeds[i].x), &together = queries[i].best;
+        const CellMatch alone = findIn(*block, seeds[i].x, before[i]), &together = queries[i].best;
+        found += together.block == block->id();
+        before[i] = together;
         EXPECT_EQ(together.cell, alone.cell);
         EXPECT_EQ(together.violation, alone.violation);
         EXPECT_EQ(together.content, alone.content);
       }
     }
+    EXPECT_GT(found, 0);
   }
 }
 
@@ -847,9 +853,49 @@ TEST(MeshField, GridsThatDoNotFitTheirArraysAreRefusedOnAllRanks) {
   };
   const std::vector<std::uint8_t> voxels(8, 11);
   EXPECT_EQ(refused([](auto&) {}), "");
-  EXPECT_NE(refused([](auto& p) { p.grid.emplace(std::array<std::int64_t, 3>{5, 3, 3}); }), "");
-  EXPECT_NE(refused([](auto& p) { --p.points.tuples; }), "");
-  EXPECT_NE(refused([&](auto& p) { p.types = voxels; }), "");
+  const auto expectSizes = [](const std::string& error) {
+    EXPECT_NE(error.find("for a grid with"), std::string::npos) << error;
+  };
+  expectSizes(refused([](auto& p) { p.grid.emplace(std::array<std::int64_t, 3>{5, 3, 3}); }));
+  expectSizes(refused([](auto& p) { --p.points.tuples, --p.velocity.tuples; }));
+  EXPECT_NE(refused([&](auto& p) { p.types = voxels; }).find("other cells"), std::string::npos);
+  const std::int64_t many = std::int64_t{1} << 31;
+  for (const std::array<std::int64_t, 3>& points :
+       {std::array<std::int64_t, 3>{0, 3, 3}, {3, -1, 3}, {many, many, many}})
+    EXPECT_NE(errorOf([&] { static_cast<void>(CurvilinearCells(points)); }), "");
+}
+
+/// Grids that are flat along any axis, by a search for the cells with a common edge.
+TEST(MeshField, CellsOfGridsAreThoseOfTheirPoints) {
+  for (const std::array<std::int64_t, 3>& points :
+       {std::array<std::int64_t, 3>{3, 4, 5}, {1, 4, 5}, {3, 1, 5}, {3, 4, 1}}) {
+    const CurvilinearCells grid(points);
+    EXPECT_EQ(grid.dimension(), 3 - int(std::count(points.begin(), points.end(), 1)));
+    std::map<std::set<std::int64_t>, std::vector<std::pair<std::int64_t, int>>> sides;
+    for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell) {
+      const CellPointIds ids = grid.pointsOf(cell);
+      ASSERT_EQ(ids.count, std::int64_t{1} << grid.dimension());
+      std::set<std::int64_t> all;
+      for (std::int64_t i = 0; i < ids.count; ++i) all.insert(ids[i]);
+      EXPECT_EQ(all.size(), std::size_t(ids.count));
+      EXPECT_LT(*all.rbegin(), grid.pointCount());
+      constexpr int Faces[2][6][4] = {
+          {{0, 3, 0, 3}, {1, 2, 1, 2}, {0, 1, 0, 1}, {3, 2, 3, 2}},
+          {{0, 3, 7, 4}, {1, 2, 6, 5}, {0, 1, 5, 4}, {3, 2, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}}};
+      for (int face = 0; face < 2 * grid.dimension(); ++face) {
+        std::set<std::int64_t> corners;
+        for (const int i : Faces[grid.dimension() - 2][face]) corners.insert(ids[i]);
+        sides[corners].push_back({cell, face});
+      }
+    }
+    for (const auto& [corners, cells] : sides) {
+      ASSERT_LE(cells.size(), 2u);
+      for (const auto& [cell, face] : cells) {
+        const std::int64_t other = cells.size() == 1 ? -1 : cells[cells[0].first == cell].first;
+        EXPECT_EQ(grid.neighborOf(cell, face), other);
+      }
+    }
+  }
 }
 
 TEST(MeshField, ACacheServesTheSameCellsAndPointsWithOtherVelocities) {

@@ -141,6 +141,28 @@ TEST(CellBins, FindFewCellsAlsoAtFirst) {
   }
 }
 
+TEST(CellBins, NeedMemoryInProportionToTheCellsHoweverTheseAreNumbered) {
+  constexpr double Nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Box> boxes(20000);
+  for (std::size_t n = 0; n < boxes.size();
+       ++n)  // in groups of eight, every other one is not valid
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double x = 2 * random(3 * (7919 * n % boxes.size()) + a) - 1;
+      const bool valid = n / 8 % 2 == 0;
+      boxes[n].lo[a] = valid ? x : n % 3 == 0 ? 1.0 : Nan;
+      boxes[n].hi[a] = valid ? x + 0.01 : n % 3 == 0 ? -1.0 : Nan;
+    }
+  Search search(boxes);
+  search.bounds.lo = {{-1, -1, -1}};
+  search.bounds.hi = {{1.01, 1.01, 1.01}};
+  search.bins = std::make_unique<CellBins>(search.bounds, search.cells, search.boxOf);
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    const double point[3] = {boxes[16 * n].lo[0], boxes[16 * n].hi[1], boxes[16 * n].lo[2]};
+    EXPECT_EQ(search.found(point), search.expected(point));
+  }
+  EXPECT_LT(search.bins->memory(), 300 * boxes.size());
+}
+
 TEST(CellBins, AcceptBoxesThatCannotBeSeparated) {
   constexpr double Infinity = std::numeric_limits<double>::infinity();
   Box all;

@@ -339,8 +339,10 @@ std::vector<std::int64_t> MeshTopology::findCopies() const {
     if (byId_)
       sum = std::uint64_t(piece_.globalPointIds[p]) * Odd[0];
     else
-      for (std::size_t a = 0; a < 3; ++a)
-        sum += coordinateBits(tuple(piece_.points, std::int64_t(p))[a]) * Odd[a];
+      for (std::size_t a = 0; a < 3; ++a) {
+        const std::uint64_t x = coordinateBits(tuple(piece_.points, std::int64_t(p))[a]);
+        sum += (x ^ x >> 32) * Odd[a];  // integers have no other bits than high ones
+      }
     return std::size_t(sum >> (64 - bits));
   };
   std::vector<bool> seen(std::size_t{1} << bits, false), repeated(std::size_t{1} << bits, false);
