@@ -149,18 +149,34 @@ PieceSummary summaryOf(const MeshTopology& topology) {
 
 /// The points of candidates that other pieces may have, too: all of them if ids identify points,
 /// otherwise those in the box of another piece.
-/// @param number  of the piece among those of all ranks
-std::vector<bool> borderPoints(const MeshTopology& topology, const BoxIndex& boxes, BlockId number,
-                               bool byId) {
-  std::vector<bool> border = topology.candidatePoints();
-  if (byId) return border;
-  for (std::size_t i = 0; i < border.size(); ++i) {
-    if (!border[i]) continue;
-    const Point p = tuple(topology.piece().points, std::int64_t(i));
-    BlockId other = boxes.next(p.data(), -1);
-    if (other == number) other = boxes.next(p.data(), other);
-    border[i] = other >= 0;
+/// @param boxes   of all pieces of all ranks
+/// @param number  of the piece among these
+std::vector<bool> borderPoints(const MeshTopology& topology, const std::vector<Box>& boxes,
+                               std::size_t number, bool byId) {
+  if (byId) return topology.candidatePoints();
+  std::vector<Box> others;
+  for (std::size_t n = 0; n < boxes.size(); ++n)
+    if (n != number && intersects(boxes[n], boxes[number])) others.push_back(boxes[n]);
+  const ArrayView& points = topology.piece().points;
+  std::vector<bool> border(std::size_t(points.tuples), false);
+  bool any = false;
+  const auto find = [&](auto&& isInOther) {
+    for (std::int64_t i = 0; i < points.tuples; ++i)
+      if (isInOther(tuple(points, i).data())) any = border[std::size_t(i)] = true;
+  };
+  constexpr std::size_t Few = 8;  // an index takes longer for these
+  if (others.size() <= Few) {
+    find([&](const double* p) {
+      return std::any_of(others.begin(), others.end(),
+                         [p](const Box& box) { return box.contains(p); });
+    });
+  } else {
+    const BoxIndex index(others);
+    find([&](const double* p) { return index.next(p, -1) >= 0; });
   }
+  if (!any || topology.hasOnlyCandidates()) return border;
+  const std::vector<bool> candidates = topology.candidatePoints();
+  for (std::size_t i = 0; i < border.size(); ++i) border[i] = border[i] && candidates[i];
   return border;
 }
 
@@ -190,11 +206,10 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
     errors.attempt([&] {
       std::vector<Box> list;
       for (const PieceSummary& piece : all) list.push_back(piece.box);
-      const BoxIndex boxes(list);
-      const BlockId first =
-          std::accumulate(counts.begin(), counts.begin() + transport.rank(), BlockId{0});
+      const auto first = std::size_t(
+          std::accumulate(counts.begin(), counts.begin() + transport.rank(), std::int64_t{0}));
       for (std::size_t n = 0; n < pieces.size(); ++n) {
-        border.push_back(borderPoints(*pieces[n], boxes, first + BlockId(n), byId));
+        border.push_back(borderPoints(*pieces[n], list, first + n, byId));
         const auto begin = std::ptrdiff_t(hashes.size());
         for (std::size_t i = 0; i < border[n].size(); ++i)
           if (border[n][i]) hashes.push_back(pieces[n]->hashOf(std::int64_t(i)));

@@ -64,6 +64,7 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
     Box box;
     const bool is = isCandidate(cell, kinds, box);
     recordOf(cell).store(is ? Unexamined : Excluded, std::memory_order_relaxed);
+    hasOnlyCandidates_ = hasOnlyCandidates_ && is;
     if (is && blocks == 1) groups.add(box);
   });
   if (blocks == 1)
@@ -185,8 +186,9 @@ bool MeshTopology::isShared(std::int64_t cell, int face) const {
 }
 
 std::vector<FaceSide> MeshTopology::setSharedPoints(std::vector<bool> shared) {
-  shared_ = std::move(shared);
   std::vector<FaceSide> sides;
+  if (std::find(shared.begin(), shared.end(), true) == shared.end()) return sides;
+  shared_ = std::move(shared);
   forEachCandidate([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
     int count = 0;

@@ -87,6 +87,8 @@ class MeshTopology {
   /// Chooses how points are identified: by their global ids, or by their coordinates.
   void identifyPoints(bool byId) { byId_ = byId; }
   [[nodiscard]] std::uint64_t hashOf(std::int64_t point) const;
+  /// Whether all cells of the piece are candidates.
+  bool hasOnlyCandidates() const { return hasOnlyCandidates_; }
   /// Whether a candidate has the point, per point.
   [[nodiscard]] std::vector<bool> candidatePoints() const;
   /// Sets which points other pieces have, too.
@@ -160,6 +162,7 @@ class MeshTopology {
   int dimension_;
   BlockId firstBlock_;
   bool byId_ = false;
+  bool hasOnlyCandidates_ = true;
   std::vector<Box> boxes_;          // per block
   std::vector<GroupBoxes> groups_;  // per block
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
