@@ -27,6 +27,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/StructuredCells.h"
 
 namespace tributary {
 namespace {
@@ -70,29 +71,14 @@ class CellWriter {
 /// order.
 void structuredCells(const int extent[6], CellLists& lists) {
   CellWriter list(lists);
-  std::array<vtkIdType, 3> points{}, cells{};
-  std::vector<vtkIdType> steps;  // from a point to the next one along each axis that is not flat
-  vtkIdType stride = 1;
-  for (std::size_t a = 0; a < 3; ++a) {
-    points[a] = extent[2 * a + 1] - extent[2 * a] + 1;
-    cells[a] = std::max<vtkIdType>(points[a] - 1, 1);
-    if (points[a] > 1) steps.push_back(stride);
-    stride *= points[a];
+  const StructuredCells grid(pointsAlong(extent));
+  constexpr std::array<int, 4> Types = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
+  std::array<vtkIdType, 8> ids;
+  for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell) {
+    const CellPointIds points = grid.pointsOf(cell);
+    for (std::int64_t i = 0; i < points.count; ++i) ids[index(i)] = points[i];
+    list.add(Types[index(grid.dimension())], points.count, ids.data());
   }
-  for (vtkIdType k = 0; k < cells[2]; ++k)
-    for (vtkIdType j = 0; j < cells[1]; ++j)
-      for (vtkIdType i = 0; i < cells[0]; ++i) {
-        const vtkIdType p = (k * points[1] + j) * points[0] + i;
-        const vtkIdType u = steps.size() > 0 ? steps[0] : 0;
-        const vtkIdType v = steps.size() > 1 ? steps[1] : 0;
-        const vtkIdType w = steps.size() > 2 ? steps[2] : 0;
-        const vtkIdType ids[8] = {p,     p + u,     p + u + v,     p + v,
-                                  p + w, p + u + w, p + u + v + w, p + v + w};
-        constexpr std::array<std::pair<int, vtkIdType>, 4> Shapes = {
-            {{VTK_VERTEX, 1}, {VTK_LINE, 2}, {VTK_QUAD, 4}, {VTK_HEXAHEDRON, 8}}};
-        const auto [type, count] = Shapes[steps.size()];
-        list.add(type, count, ids);
-      }
 }
 
 /// The cells of poly data in the order of their cell data.

@@ -141,6 +141,13 @@ bool extentOf(vtkDataSet* dataSet, int extent[6]) {
   return true;
 }
 
+std::array<std::int64_t, 3> pointsAlong(const int extent[6]) {
+  std::array<std::int64_t, 3> points;
+  for (std::size_t a = 0; a < 3; ++a)
+    points[a] = std::int64_t{1} + extent[2 * a + 1] - extent[2 * a];
+  return points;
+}
+
 int dimensionOf(vtkDataSet* dataSet) {
   if (dataSet->GetNumberOfCells() < 1) return -1;
   int extent[6];

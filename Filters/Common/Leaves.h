@@ -3,6 +3,8 @@
 
 #include <vtkDataSet.h>
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -52,6 +54,9 @@ void forEachDataSet(vtkDataObject* object, const std::function<void(vtkDataObjec
 /// Gets the extent of a structured data set.
 /// @return false if the data set is not structured; `extent` is then unchanged
 bool extentOf(vtkDataSet* dataSet, int extent[6]);
+
+/// The number of points along each axis of an extent.
+[[nodiscard]] std::array<std::int64_t, 3> pointsAlong(const int extent[6]);
 
 /// The maximum dimension of the cells of a data set; -1 if it has none.
 [[nodiscard]] int dimensionOf(vtkDataSet* dataSet);

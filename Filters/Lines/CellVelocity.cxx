@@ -11,7 +11,10 @@
 #include <limits>
 #include <unordered_map>
 
+#include "Common/Leaves.h"
+
 #include "Tributary/Base/Hash.h"
+#include "Tributary/Base/StructuredCells.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Rendezvous.h"
@@ -67,36 +70,18 @@ bool counts(Span<const std::uint8_t> ghosts, std::int64_t cell) {
            (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
 }
 
-/// Calls visit(piece number, cell, points, count of points, velocity) for every cell that counts.
+/// Calls visit(piece number, points, velocity) for every cell that counts.
 template <class Visit>
 void forEachCell(const FlowDomain& flow, Visit&& visit) {
   for (const StructuredPiece& piece : flow.structured) {
-    std::array<std::int64_t, 3> points, cells;
-    std::vector<std::int64_t> corners{0};
-    std::int64_t stride = 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      points[a] = piece.extent[2 * a + 1] - piece.extent[2 * a] + 1;
-      cells[a] = std::max<std::int64_t>(points[a] - 1, 1);
-      const std::size_t known = corners.size();
-      if (points[a] > 1)
-        for (std::size_t c = 0; c < known; ++c) corners.push_back(corners[c] + stride);
-      stride *= points[a];
-    }
-    std::vector<std::int64_t> ids(corners.size());
-    std::int64_t cell = 0;
-    for (std::int64_t k = 0; k < cells[2]; ++k)
-      for (std::int64_t j = 0; j < cells[1]; ++j)
-        for (std::int64_t i = 0; i < cells[0]; ++i, ++cell) {
-          if (!counts(piece.ghosts, cell)) continue;
-          const std::int64_t first = (k * points[1] + j) * points[0] + i;
-          for (std::size_t c = 0; c < ids.size(); ++c) ids[c] = first + corners[c];
-          visit(piece.piece, ids.data(), ids.size(), velocityAt(piece.velocity, cell));
-        }
+    const StructuredCells grid(pointsAlong(piece.extent.data()));
+    for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell)
+      if (counts(piece.ghosts, cell))
+        visit(piece.piece, grid.pointsOf(cell), velocityAt(piece.velocity, cell));
   }
   vtkNew<vtkGenericCell> prototype;
   std::array<int, 256> dimensions;
   dimensions.fill(-1);
-  std::vector<std::int64_t> ids;
   for (const MeshPiece& piece : flow.meshes) {
     for (std::size_t cell = 0; cell < piece.types.size(); ++cell) {
       int& dimension = dimensions[piece.types[cell]];
@@ -106,10 +91,7 @@ void forEachCell(const FlowDomain& flow, Visit&& visit) {
       }
       if (dimension < flow.dimension || !counts(piece.ghosts, static_cast<std::int64_t>(cell)))
         continue;
-      const CellPointIds points = piece.pointsOf(static_cast<std::int64_t>(cell));
-      ids.clear();
-      for (std::int64_t i = 0; i < points.count; ++i) ids.push_back(points[i]);
-      visit(piece.piece, ids.data(), ids.size(),
+      visit(piece.piece, piece.pointsOf(static_cast<std::int64_t>(cell)),
             velocityAt(piece.velocity, static_cast<std::int64_t>(cell)));
     }
   }
@@ -120,15 +102,16 @@ std::vector<std::vector<Sum>> sumLocally(const FlowDomain& flow, double unitsPer
   std::vector<std::vector<Sum>> sums;
   for (const FlowPiece& piece : flow.pieces)
     sums.emplace_back(static_cast<std::size_t>(piece.dataSet->GetNumberOfPoints()));
-  forEachCell(flow, [&](int piece, const std::int64_t* points, std::size_t count,
-                        const std::array<double, 3>& velocity) {
-    if (!isFinite(velocity)) return;
-    Sum one;
-    one.cells = 1;
-    for (std::size_t c = 0; c < 3; ++c) one.velocity[c] = std::llround(velocity[c] * unitsPerSpeed);
-    for (std::size_t p = 0; p < count; ++p)
-      sums[static_cast<std::size_t>(piece)].at(static_cast<std::size_t>(points[p])) += one;
-  });
+  forEachCell(
+      flow, [&](int piece, const CellPointIds& points, const std::array<double, 3>& velocity) {
+        if (!isFinite(velocity)) return;
+        Sum one;
+        one.cells = 1;
+        for (std::size_t c = 0; c < 3; ++c)
+          one.velocity[c] = std::llround(velocity[c] * unitsPerSpeed);
+        for (std::int64_t p = 0; p < points.count; ++p)
+          sums[static_cast<std::size_t>(piece)].at(static_cast<std::size_t>(points[p])) += one;
+      });
   return sums;
 }
 
@@ -198,7 +181,7 @@ void sumAcrossRanks(Transport& transport, const std::vector<SharedPoint*>& share
 
 std::vector<std::vector<double>> averageToPoints(Transport& transport, const FlowDomain& flow) {
   double largest = 0;
-  forEachCell(flow, [&](int, const std::int64_t*, std::size_t, const std::array<double, 3>& v) {
+  forEachCell(flow, [&](int, const CellPointIds&, const std::array<double, 3>& v) {
     if (!isFinite(v)) return;
     for (const double c : v) largest = std::max(largest, std::fabs(c));
   });

@@ -85,9 +85,7 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
   piece.points = viewOf(points, flow);
   int extent[6];
   if (extentOf(from.dataSet, extent)) {
-    piece.grid.emplace(std::array<std::int64_t, 3>{std::int64_t{1} + extent[1] - extent[0],
-                                                   std::int64_t{1} + extent[3] - extent[2],
-                                                   std::int64_t{1} + extent[5] - extent[4]});
+    piece.grid.emplace(pointsAlong(extent));
     piece.types = flow.bytes.emplace_back(static_cast<std::size_t>(piece.grid->cellCount()),
                                           piece.grid->dimension() == 3 ? Hexahedron : Quad);
   } else {

@@ -16,7 +16,8 @@ BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
     ++count;
     include(bounds_, box);
   }
-  bins_ = std::max<std::int64_t>(1, std::llround(std::cbrt(2.0 * static_cast<double>(count))));
+  constexpr std::size_t Few = 8;  // to test all these takes less time than to find a bin
+  bins_ = count <= Few ? 1 : std::llround(std::cbrt(2.0 * static_cast<double>(count)));
 
   const auto forEachBin = [&](const Box& box, auto&& visit) {
     if (box.empty()) return;
@@ -41,7 +42,7 @@ BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
 std::int64_t BoxIndex::binOf(int axis, double coordinate) const {
   const auto a = static_cast<std::size_t>(axis);
   const double width = bounds_.hi[a] - bounds_.lo[a];
-  if (!(width > 0)) return 0;
+  if (bins_ == 1 || !(width > 0)) return 0;
   const double bin = (coordinate - bounds_.lo[a]) / width * static_cast<double>(bins_);
   // Limited as a double: the boxes of other ranks may be of any size.
   if (!(bin > 0)) return 0;

@@ -83,8 +83,8 @@ class FieldBlock {
   /// @return false if there is no such cell, as in a malformed message
   [[nodiscard]] virtual bool enter(Particle& particle) const = 0;
 
-  /// Replaces the best match of each query if a cell of this block is a better one. Queries of one
-  /// call wait for memory together, so many take less time each than one does.
+  /// Replaces the best match of each query if a cell of this block is a better one. Memory accesses
+  /// for the queries of one call overlap, so it is faster to pass many queries in one call.
   virtual void find(Span<CellQuery> queries) const = 0;
 
   /// Computes interpolation weights at points that this block recorded.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -24,38 +23,6 @@ namespace tributary {
 
 using namespace detail;
 
-CurvilinearCells::CurvilinearCells(const std::array<std::int64_t, 3>& points) : points_(points) {
-  std::array<std::int64_t, 3> steps{};
-  std::int64_t stride = 1, most = std::numeric_limits<std::int64_t>::max();
-  for (const std::int64_t count : points) {
-    if (count < 1 || count > most)
-      throw Error("a curvilinear grid has " + std::to_string(points[0]) + " x " +
-                  std::to_string(points[1]) + " x " + std::to_string(points[2]) +
-                  " points; give at least 1 along each axis, and at most 2^63 in all");
-    most /= count;
-  }
-  for (std::size_t a = 0; a < 3; ++a) {
-    cells_[a] = std::max<std::int64_t>(points[a] - 1, 1);
-    if (points[a] > 1) steps[std::size_t(dimension_++)] = stride;
-    stride *= points[a];
-  }
-  const auto [u, v, w] = steps;
-  corners_ = {0, u, u + v, v, w, u + w, u + v + w, v + w};
-}
-
-std::int64_t CurvilinearCells::neighborOf(std::int64_t cell, int face) const {
-  std::int64_t stride = 1;
-  int axis = face / 2;
-  for (std::size_t a = 0; a < 3; ++a) {
-    if (points_[a] > 1 && axis-- == 0) {
-      const std::int64_t at = cell / stride % cells_[a], next = at + (face % 2 == 0 ? -1 : 1);
-      return next < 0 || next >= cells_[a] ? -1 : cell + (next - at) * stride;
-    }
-    stride *= cells_[a];
-  }
-  return -1;
-}
-
 bool isForeign(std::uint8_t type) {
   return shapeOf(type) == CellShape::Foreign;
 }
@@ -63,7 +30,7 @@ bool isForeign(std::uint8_t type) {
 namespace {
 
 void checkGrid(const MeshPiece& piece, const std::string& name) {
-  const CurvilinearCells& grid = *piece.grid;
+  const StructuredCells& grid = *piece.grid;
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (grid.cellCount() != cells || grid.pointCount() != piece.points.tuples)
     throw Error(name + " has " + std::to_string(cells) + " cells and " +
@@ -160,20 +127,9 @@ std::vector<bool> borderPoints(const MeshTopology& topology, const std::vector<B
   const ArrayView& points = topology.piece().points;
   std::vector<bool> border(std::size_t(points.tuples), false);
   bool any = false;
-  const auto find = [&](auto&& isInOther) {
-    for (std::int64_t i = 0; i < points.tuples; ++i)
-      if (isInOther(tuple(points, i).data())) any = border[std::size_t(i)] = true;
-  };
-  constexpr std::size_t Few = 8;  // an index takes longer for these
-  if (others.size() <= Few) {
-    find([&](const double* p) {
-      return std::any_of(others.begin(), others.end(),
-                         [p](const Box& box) { return box.contains(p); });
-    });
-  } else {
-    const BoxIndex index(others);
-    find([&](const double* p) { return index.next(p, -1) >= 0; });
-  }
+  const BoxIndex index(others);
+  for (std::int64_t i = 0; i < points.tuples; ++i)
+    if (index.next(tuple(points, i).data(), -1) >= 0) any = border[std::size_t(i)] = true;
   if (!any || topology.hasOnlyCandidates()) return border;
   const std::vector<bool> candidates = topology.candidatePoints();
   for (std::size_t i = 0; i < border.size(); ++i) border[i] = border[i] && candidates[i];

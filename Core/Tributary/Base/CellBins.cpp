@@ -226,8 +226,8 @@ Box CellBins::boxOfBin(const Bin& bin) const {
   return box;
 }
 
-/// Whether lists are much shorter than one of so many cells, or become so if bins are divided
-/// again, since most cells of the longest list are smaller than a bin.
+/// Whether each list is much shorter than a list of `cells` cells, or would be after another
+/// division because most cells of the longest list are smaller than a bin.
 bool CellBins::separates(std::size_t cells) const {
   Span<const BoxedCell> longest;
   for (std::size_t b = 0; b < number(); ++b)

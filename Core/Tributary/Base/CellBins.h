@@ -42,7 +42,7 @@ class CellBins {
   static constexpr std::size_t MostPoints = 16;
 
   /// Calls visit(n, cell) for each of the points and the cells whose boxes may contain it, a
-  /// superset. The points wait for memory together.
+  /// superset. Memory accesses for the points overlap.
   /// @param points  at most MostPoints; pointOf(n) gives point n, three coordinates
   template <class PointOf, class Visit>
   void near(std::size_t points, PointOf&& pointOf, const BoxOf& boxOf, Visit&& visit) const {

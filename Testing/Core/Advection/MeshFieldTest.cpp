@@ -862,14 +862,14 @@ TEST(MeshField, GridsThatDoNotFitTheirArraysAreRefusedOnAllRanks) {
   const std::int64_t many = std::int64_t{1} << 31;
   for (const std::array<std::int64_t, 3>& points :
        {std::array<std::int64_t, 3>{0, 3, 3}, {3, -1, 3}, {many, many, many}})
-    EXPECT_NE(errorOf([&] { static_cast<void>(CurvilinearCells(points)); }), "");
+    EXPECT_NE(errorOf([&] { static_cast<void>(StructuredCells(points)); }), "");
 }
 
 /// Grids that are flat along any axis, by a search for the cells with a common edge.
 TEST(MeshField, CellsOfGridsAreThoseOfTheirPoints) {
   for (const std::array<std::int64_t, 3>& points :
        {std::array<std::int64_t, 3>{3, 4, 5}, {1, 4, 5}, {3, 1, 5}, {3, 4, 1}}) {
-    const CurvilinearCells grid(points);
+    const StructuredCells grid(points);
     EXPECT_EQ(grid.dimension(), 3 - int(std::count(points.begin(), points.end(), 1)));
     std::map<std::set<std::int64_t>, std::vector<std::pair<std::int64_t, int>>> sides;
     for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell) {

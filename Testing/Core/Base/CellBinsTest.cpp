@@ -144,8 +144,8 @@ TEST(CellBins, FindFewCellsAlsoAtFirst) {
 TEST(CellBins, NeedMemoryInProportionToTheCellsHoweverTheseAreNumbered) {
   constexpr double Nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<Box> boxes(20000);
-  for (std::size_t n = 0; n < boxes.size();
-       ++n)  // in groups of eight, every other one is not valid
+  // Every other group of eight has no valid box.
+  for (std::size_t n = 0; n < boxes.size(); ++n)
     for (std::size_t a = 0; a < 3; ++a) {
       const double x = 2 * random(3 * (7919 * n % boxes.size()) + a) - 1;
       const bool valid = n / 8 % 2 == 0;

@@ -246,7 +246,7 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
   const auto add = [&](const ArrayView& array, std::int64_t i) {
     hash = pointHash(static_cast<std::int64_t>(hash ^ pointHash(tuple(array, i).data())));
   };
-  for (int i = 0; i < points.count; ++i) {
+  for (int i = 0; i < points.ids.count; ++i) {
     add(piece_.points, points.ids[i]);
     if (!piece_.cellCentered) add(piece_.velocity, points.ids[i]);
   }
@@ -296,8 +296,9 @@ void MeshBlock::improve(const Holder& holder, CellQuery& query) const {
   found.size = holder.length;
   const CellPoints points = pointsOf(piece_, holder.cell);
   for (std::size_t a = 0; a < 3; ++a) {
-    for (int i = 0; i < points.count; ++i) found.key[a] += tuple(piece_.points, points.ids[i])[a];
-    found.key[a] /= static_cast<double>(points.count);
+    for (int i = 0; i < points.ids.count; ++i)
+      found.key[a] += tuple(piece_.points, points.ids[i])[a];
+    found.key[a] /= static_cast<double>(points.ids.count);
   }
   found.content = contentOf(holder.cell);
   found.block = id();
@@ -359,7 +360,7 @@ void MeshBlock::prefetchPoints(std::int32_t cell) const {
                        3 * i * (array.isDouble ? sizeof(double) : sizeof(float)));
   };
   const CellPoints points = pointsOf(piece_, cell);
-  for (int i = 0; i < points.count; ++i) {
+  for (int i = 0; i < points.ids.count; ++i) {
     prefetchTuple(piece_.points, points.ids[i]);
     if (!piece_.cellCentered) prefetchTuple(piece_.velocity, points.ids[i]);
   }

@@ -28,7 +28,6 @@ inline Point tuple(const ArrayView& array, std::int64_t i) {
 /// the order of the piece for foreign cells.
 struct CellPoints {
   CellPointIds ids;  ///< In the order of the piece.
-  std::int64_t count;
   std::uint8_t type;
   std::int64_t operator[](int i) const {
     constexpr int Swapped[] = {0, 1, 3, 2, 4, 5, 7, 6};
@@ -36,8 +35,7 @@ struct CellPoints {
   }
 };
 inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {
-  const CellPointIds ids = piece.pointsOf(cell);
-  return {ids, ids.count, piece.types[std::size_t(cell)]};
+  return {piece.pointsOf(cell), piece.types[std::size_t(cell)]};
 }
 
 /// The points of a cell in the order of its topology, relative to the first of the piece's order.

@@ -23,7 +23,7 @@ constexpr double Tiny = 1e-90, Huge = 1e90;
 
 bool hasFinitePoints(const MeshPiece& piece, std::int64_t cell) {
   const CellPoints points = pointsOf(piece, cell);
-  for (std::int64_t i = 0; i < points.count; ++i)
+  for (std::int64_t i = 0; i < points.ids.count; ++i)
     for (const double x : tuple(piece.points, points.ids[i]))
       if (!std::isfinite(x)) return false;
   return true;
@@ -157,7 +157,7 @@ std::vector<bool> MeshTopology::candidatePoints() const {
   std::vector<bool> has(std::size_t(piece_.points.tuples), false);
   forEachCandidate([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
-    for (std::int64_t i = 0; i < points.count; ++i) has[std::size_t(points.ids[i])] = true;
+    for (std::int64_t i = 0; i < points.ids.count; ++i) has[std::size_t(points.ids[i])] = true;
   });
   return has;
 }
@@ -192,7 +192,8 @@ std::vector<FaceSide> MeshTopology::setSharedPoints(std::vector<bool> shared) {
   forEachCandidate([&](std::int32_t cell) {
     const CellPoints points = pointsOf(piece_, cell);
     int count = 0;
-    for (std::int64_t i = 0; i < points.count; ++i) count += shared_[std::size_t(points.ids[i])];
+    for (std::int64_t i = 0; i < points.ids.count; ++i)
+      count += shared_[std::size_t(points.ids[i])];
     if (count < dimension_ || !isUsed(cell)) return;
     const CellTopology& topology = topologyOf(shapeOf(points.type));
     for (int face = 0; face < topology.faces; ++face) {
@@ -376,7 +377,7 @@ PackedLists<std::int32_t> MeshTopology::findPointCells(
             forEachCandidate([&](std::int32_t cell) {
               if (shapeOf(piece_.types[std::size_t(cell)]) == CellShape::Foreign) return;
               const CellPoints points = pointsOf(piece_, cell);
-              for (std::int64_t i = 0; i < points.count; ++i) {
+              for (std::int64_t i = 0; i < points.ids.count; ++i) {
                 const auto point = std::size_t(points.ids[i]);
                 visit(canonical.empty() ? point : std::size_t(canonical[point]), cell);
               }
