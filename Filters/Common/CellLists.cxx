@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
 
 #include "Common/Leaves.h"
 
