@@ -118,22 +118,13 @@ PieceSummary summaryOf(const MeshTopology& topology) {
 /// otherwise those in the box of another piece.
 /// @param boxes   of all pieces of all ranks
 /// @param number  of the piece among these
-std::vector<bool> borderPoints(const MeshTopology& topology, const std::vector<Box>& boxes,
-                               std::size_t number, bool byId) {
-  if (byId) return topology.candidatePoints();
+Border borderOf(const MeshTopology& topology, const std::vector<Box>& boxes, std::size_t number,
+                bool byId) {
+  if (byId) return topology.wholeBorder();
   std::vector<Box> others;
   for (std::size_t n = 0; n < boxes.size(); ++n)
     if (n != number && intersects(boxes[n], boxes[number])) others.push_back(boxes[n]);
-  const ArrayView& points = topology.piece().points;
-  std::vector<bool> border(std::size_t(points.tuples), false);
-  bool any = false;
-  const BoxIndex index(others);
-  for (std::int64_t i = 0; i < points.tuples; ++i)
-    if (index.next(tuple(points, i).data(), -1) >= 0) any = border[std::size_t(i)] = true;
-  if (!any || topology.hasOnlyCandidates()) return border;
-  const std::vector<bool> candidates = topology.candidatePoints();
-  for (std::size_t i = 0; i < border.size(); ++i) border[i] = border[i] && candidates[i];
-  return border;
+  return topology.borderIn(others);
 }
 
 /// Collective. Links the cells of different pieces.
@@ -156,7 +147,7 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
     piece->identifyPoints(byId && !piece->piece().globalPointIds.empty());
   if (used < 2) return;  // the same on all ranks
 
-  std::vector<std::vector<bool>> border;
+  std::vector<Border> border;
   std::vector<std::uint64_t> hashes;
   if (!errors.any())
     errors.attempt([&] {
@@ -165,10 +156,11 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
       const auto first = std::size_t(
           std::accumulate(counts.begin(), counts.begin() + transport.rank(), std::int64_t{0}));
       for (std::size_t n = 0; n < pieces.size(); ++n) {
-        border.push_back(borderPoints(*pieces[n], list, first + n, byId));
+        border.push_back(borderOf(*pieces[n], list, first + n, byId));
         const auto begin = std::ptrdiff_t(hashes.size());
-        for (std::size_t i = 0; i < border[n].size(); ++i)
-          if (border[n][i]) hashes.push_back(pieces[n]->hashOf(std::int64_t(i)));
+        const std::vector<bool>& points = border[n].points;
+        for (std::size_t i = 0; i < points.size(); ++i)
+          if (points[i]) hashes.push_back(pieces[n]->hashOf(std::int64_t(i)));
         std::sort(hashes.begin() + begin, hashes.end());
         hashes.erase(std::unique(hashes.begin() + begin, hashes.end()), hashes.end());
       }
@@ -178,9 +170,10 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
   if (!errors.anyKnown())
     errors.attempt([&] {
       for (std::size_t n = 0; n < pieces.size(); ++n) {
-        for (std::size_t i = 0; i < border[n].size(); ++i)
-          border[n][i] = border[n][i] && std::binary_search(shared.begin(), shared.end(),
-                                                            pieces[n]->hashOf(std::int64_t(i)));
+        std::vector<bool>& points = border[n].points;
+        for (std::size_t i = 0; i < points.size(); ++i)
+          points[i] = points[i] && std::binary_search(shared.begin(), shared.end(),
+                                                      pieces[n]->hashOf(std::int64_t(i)));
         const auto found = pieces[n]->setSharedPoints(std::move(border[n]));
         sides.insert(sides.end(), found.begin(), found.end());
       }

@@ -321,8 +321,8 @@ void MeshBlock::findTogether(Span<CellQuery> queries) const {
 
   std::vector<std::pair<CellQuery*, std::int32_t>> candidates;
   candidates.reserve(16 * count);
-  topology_->bins(number_).near(
-      count, [&](std::size_t n) { return inside[n]->point.data(); }, topology_->boxesOfCells(),
+  topology_->near(
+      number_, count, [&](std::size_t n) { return inside[n]->point.data(); },
       [&](std::size_t n, std::int32_t cell) {
         __builtin_prefetch(&topology_->recordOf(cell));
         candidates.push_back({inside[n], cell});

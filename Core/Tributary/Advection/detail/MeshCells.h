@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -41,39 +42,69 @@ inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {
 /// The points of a cell in the order of its topology, relative to the first of the piece's order.
 void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, V4* x);
 
+/// The box of points. One number at a time: to put them into vectors and take them out takes longer.
+template <class Real>
+class PointBox {
+ public:
+  explicit PointBox(const Real* first)
+      : lo_{first[0], first[1], first[2]}, hi_{first[0], first[1], first[2]} {}
+  void add(const Real* point) {
+    for (int a = 0; a < 3; ++a) {
+      lo_[a] = point[a] < lo_[a] ? point[a] : lo_[a];
+      hi_[a] = point[a] > hi_[a] ? point[a] : hi_[a];
+    }
+  }
+  [[nodiscard]] Box box() const {
+    return {{{double(lo_[0]), double(lo_[1]), double(lo_[2])}},
+            {{double(hi_[0]), double(hi_[1]), double(hi_[2])}}};
+  }
+
+ private:
+  Real lo_[3], hi_[3];
+};
+
 /// The box of the points of a cell.
 template <class Real>
 inline Box pointBox(const Real* coordinates, const CellPointIds& ids) {
-  // One number at a time: to put them into vectors and take them out takes longer.
-  const Real* const first = coordinates + 3 * ids[0];
-  Real lo[3] = {first[0], first[1], first[2]}, hi[3] = {first[0], first[1], first[2]};
-  for (std::int64_t i = 1; i < ids.count; ++i) {
-    const Real* const p = coordinates + 3 * ids[i];
-    for (int a = 0; a < 3; ++a) {
-      lo[a] = p[a] < lo[a] ? p[a] : lo[a];
-      hi[a] = p[a] > hi[a] ? p[a] : hi[a];
-    }
-  }
-  return {{{double(lo[0]), double(lo[1]), double(lo[2])}},
-          {{double(hi[0]), double(hi[1]), double(hi[2])}}};
+  PointBox<Real> box(coordinates + 3 * ids[0]);
+  for (std::int64_t i = 1; i < ids.count; ++i) box.add(coordinates + 3 * ids[i]);
+  return box.box();
 }
 
-/// The extent of the points of a cell.
+/// Cells of a structured grid, by their indices along each axis.
+struct Brick {
+  std::array<std::int64_t, 3> begin, end;
+};
+
+/// The box of the points of a brick.
+template <class Real>
+inline Box pointBox(const Real* coordinates, const StructuredCells& grid, const Brick& brick) {
+  const std::array<std::int64_t, 3>& points = grid.points();
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return coordinates + 3 * (i + points[0] * (j + points[1] * k));
+  };
+  const auto [u, v, w] = brick.begin;
+  PointBox<Real> box(at(u, v, w));
+  for (std::int64_t k = w; k <= std::min(brick.end[2], points[2] - 1); ++k)
+    for (std::int64_t j = v; j <= std::min(brick.end[1], points[1] - 1); ++j)
+      for (std::int64_t i = u; i <= std::min(brick.end[0], points[0] - 1); ++i) box.add(at(i, j, k));
+  return box.box();
+}
+
+/// The extent of the points of a cell, or of several.
 struct CellExtent {
   Box points;
   double length;  ///< The diagonal.
 
-  CellExtent(const MeshPiece& piece, std::int64_t cell) {
-    const CellPointIds ids = piece.pointsOf(cell);
-    points = piece.points.isDouble ? pointBox(static_cast<const double*>(piece.points.data), ids)
-                                   : pointBox(static_cast<const float*>(piece.points.data), ids);
-    double squares[3];
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double width = points.hi[a] - points.lo[a];
-      squares[a] = width * width;
-    }
-    length = std::sqrt(squares[0] + squares[1] + squares[2]);
-  }
+  CellExtent(const MeshPiece& piece, std::int64_t cell)
+      : CellExtent(piece.points, [&](const auto* coordinates) {
+          return pointBox(coordinates, piece.pointsOf(cell));
+        }) {}
+  /// Of a grid's cells.
+  CellExtent(const MeshPiece& piece, const Brick& brick)
+      : CellExtent(piece.points, [&](const auto* coordinates) {
+          return pointBox(coordinates, *piece.grid, brick);
+        }) {}
   /// A box that holds all points that the cell may match.
   [[nodiscard]] Box box() const {
     Box box = points;
@@ -83,6 +114,19 @@ struct CellExtent {
       box.hi[a] += slack;
     }
     return box;
+  }
+
+ private:
+  template <class BoxOf>
+  CellExtent(const ArrayView& array, BoxOf&& boxOf)
+      : points(array.isDouble ? boxOf(static_cast<const double*>(array.data))
+                              : boxOf(static_cast<const float*>(array.data))) {
+    double squares[3];
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double width = points.hi[a] - points.lo[a];
+      squares[a] = width * width;
+    }
+    length = std::sqrt(squares[0] + squares[1] + squares[2]);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
@@ -20,6 +21,11 @@ namespace {
 
 /// Lengths of cells whose volumes are plain numbers.
 constexpr double Tiny = 1e-90, Huge = 1e90;
+
+bool isGhost(const MeshPiece& piece, std::int64_t cell) {
+  return !piece.ghosts.empty() &&
+         (piece.ghosts[std::size_t(cell)] & (DuplicateCell | HiddenCell)) != 0;
+}
 
 bool hasFinitePoints(const MeshPiece& piece, std::int64_t cell) {
   const CellPoints points = pointsOf(piece, cell);
@@ -34,9 +40,32 @@ void sortAndUnite(std::vector<BlockId>& blocks) {
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 }
 
-bool sameFace(const FacePoints& a, const FacePoints& b) {
-  return a.count == b.count && std::equal(a.point, a.point + a.count, b.point);
+/// Per point, whether one of the cells has it.
+std::vector<bool> pointsOfCells(const MeshPiece& piece, const std::vector<std::int32_t>& cells) {
+  std::vector<bool> has(std::size_t(piece.points.tuples), false);
+  for (const std::int32_t cell : cells) {
+    const CellPointIds ids = piece.pointsOf(cell);
+    for (std::int64_t i = 0; i < ids.count; ++i) has[std::size_t(ids[i])] = true;
+  }
+  return has;
 }
+
+/// The boxes of consecutive candidates, for CellBins.
+class GroupBoxes {
+ public:
+  explicit GroupBoxes(std::size_t cells) { boxes_.reserve(cells / CellBins::GroupSize + 1); }
+  void add(const Box& box) {
+    if (cells_++ % CellBins::GroupSize == 0)
+      boxes_.push_back(box);
+    else
+      include(boxes_.back(), box);
+  }
+  std::vector<Box> boxes() && { return std::move(boxes_); }
+
+ private:
+  std::vector<Box> boxes_;
+  std::size_t cells_ = 0;
+};
 
 }  // namespace
 
@@ -58,35 +87,39 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
     kinds[type] = tributary::dimensionOf(std::uint8_t(type)) != dimension ? Kind::Other
                   : isForeign(std::uint8_t(type))                         ? Kind::Foreign
                                                                           : Kind::Linear;
-  GroupBoxes groups;
-  if (blocks == 1) groups.boxes.reserve(cells / CellBins::GroupSize + 1);
-  forEachNearby([&](std::int32_t cell) {
-    Box box;
-    const bool is = isCandidate(cell, kinds, box);
+  GroupBoxes groups(blocks == 1 ? cells : 0);
+  const auto set = [&](std::int32_t cell, bool is, const Box& box) {
     recordOf(cell).store(is ? Unexamined : Excluded, std::memory_order_relaxed);
-    hasOnlyCandidates_ = hasOnlyCandidates_ && is;
     if (is && blocks == 1) groups.add(box);
-  });
+  };
+  const auto setOne = [&](std::int32_t cell) {
+    Box box;
+    const bool is = mayBeUsed(cell, kinds, box);
+    set(cell, is, box);
+  };
+  if (!piece_.grid)
+    for (std::size_t cell = 0; cell < cells; ++cell) setOne(std::int32_t(cell));
+  else
+    forEachBrick([&](const Brick& brick) {
+      Box box;
+      if (mayBeUsed(brick, kinds, box))
+        forEachCellOf(brick, [&](std::int32_t cell) { set(cell, true, box); });
+      else
+        forEachCellOf(brick, setOne);
+    });
   if (blocks == 1)
-    groups_.push_back(std::move(groups));
+    groups_.emplace_back(std::move(groups).boxes());
   else
     cut(blocks);
   for (std::size_t block = 0; block < boxes_.size(); ++block)
-    for (const Box& group : groups_[block].boxes) include(boxes_[block], group);
+    for (const Box& group : groups_[block].boxes()) include(boxes_[block], group);
   if (!usesAny()) std::fill(boxes_.begin(), boxes_.end(), Box());
 }
 
-void MeshTopology::GroupBoxes::add(const Box& box) {
-  if (cells++ % CellBins::GroupSize == 0)
-    boxes.push_back(box);
-  else
-    include(boxes.back(), box);
-}
-
 /// @param box  set to the box of a candidate
-bool MeshTopology::isCandidate(std::int64_t cell, const Kinds& kinds, Box& box) const {
+bool MeshTopology::mayBeUsed(std::int64_t cell, const Kinds& kinds, Box& box) const {
   const auto c = std::size_t(cell);
-  if (!piece_.ghosts.empty() && (piece_.ghosts[c] & (DuplicateCell | HiddenCell))) return false;
+  if (isGhost(piece_, cell)) return false;
   const Kind kind = kinds[piece_.types[c]];
   if (kind == Kind::Other || piece_.pointsOf(cell).count == 0) return false;
   const CellExtent extent(piece_, cell);
@@ -95,6 +128,22 @@ bool MeshTopology::isCandidate(std::int64_t cell, const Kinds& kinds, Box& box) 
   } else if (!(extent.length > Tiny && extent.length < Huge) && isFlat(piece_, cell, extent)) {
     return false;  // such a cell must not enlarge the boxes
   }
+  box = extent.box();
+  return true;
+}
+
+/// Whether all cells of a brick may be candidates: none of them enlarges the box of the others by
+/// much. If not, each must be looked at.
+/// @param box  set to a box that holds the boxes of all of them
+bool MeshTopology::mayBeUsed(const Brick& brick, const Kinds& kinds, Box& box) const {
+  if (kinds[piece_.types[0]] != Kind::Linear) return false;  // a grid's cells are of one type
+  if (!piece_.ghosts.empty()) {
+    bool any = false;
+    forEachCellOf(brick, [&](std::int32_t cell) { any = any || isGhost(piece_, cell); });
+    if (any) return false;
+  }
+  const CellExtent extent(piece_, brick);
+  if (!(extent.length > Tiny && extent.length < Huge)) return false;
   box = extent.box();
   return true;
 }
@@ -140,11 +189,12 @@ void MeshTopology::cut(int blocks) {
   for (std::size_t i = 0; i < order.size(); ++i)
     blockOfCell_[std::size_t(order[i].second)] =
         std::int32_t(i * std::size_t(blocks) / order.size());
-  groups_.resize(std::size_t(blocks));
-  for (const auto cell : candidates) {
-    const auto block = std::size_t(blockOf(cell));
-    cellsOfBlock_[block].push_back(std::int32_t(cell));
-    groups_[block].add(CellExtent(piece_, cell).box());
+  for (const auto cell : candidates)
+    cellsOfBlock_[std::size_t(blockOf(cell))].push_back(std::int32_t(cell));
+  for (const std::vector<std::int32_t>& cells : cellsOfBlock_) {
+    GroupBoxes groups(cells.size());
+    for (const std::int32_t cell : cells) groups.add(CellExtent(piece_, cell).box());
+    groups_.emplace_back(std::move(groups).boxes());
   }
 }
 
@@ -153,25 +203,45 @@ std::uint64_t MeshTopology::hashOf(std::int64_t point) const {
                : pointHash(tuple(piece_.points, point).data());
 }
 
-std::vector<bool> MeshTopology::candidatePoints() const {
-  std::vector<bool> has(std::size_t(piece_.points.tuples), false);
-  forEachCandidate([&](std::int32_t cell) {
-    const CellPoints points = pointsOf(piece_, cell);
-    for (std::int64_t i = 0; i < points.ids.count; ++i) has[std::size_t(points.ids[i])] = true;
-  });
-  return has;
+Border MeshTopology::wholeBorder() const {
+  Border border;
+  forEachCandidate([&](std::int32_t cell) { border.cells.push_back(cell); });
+  border.points = pointsOfCells(piece_, border.cells);
+  return border;
 }
 
+Border MeshTopology::borderIn(const std::vector<Box>& others) const {
+  Border border;
+  for (std::size_t block = 0; block < boxes_.size(); ++block) {
+    std::size_t n = 0;
+    bool meets = false;
+    forEachNearby(block, [&](std::int32_t cell) {
+      if (n % CellBins::GroupSize == 0) {
+        const Box& group = groups_[block].boxes()[n / CellBins::GroupSize];
+        meets = std::any_of(others.begin(), others.end(),
+                            [&](const Box& other) { return intersects(group, other); });
+      }
+      ++n;
+      if (meets) border.cells.push_back(cell);
+    });
+  }
+  border.points = pointsOfCells(piece_, border.cells);
+  const BoxIndex index(others);
+  for (std::size_t p = 0; p < border.points.size(); ++p)
+    if (border.points[p])
+      border.points[p] = index.next(tuple(piece_.points, std::int64_t(p)).data(), -1) >= 0;
+  return border;
+}
+
+/// @param idOf  gives the identity of a point of the piece
 /// @return false if the face has fewer points than it needs: it has no other side
-bool MeshTopology::facePoints(std::int64_t cell, int face,
-                              const std::vector<std::int64_t>& canonical, FacePoints& out) const {
+template <class Id, class IdOf>
+bool MeshTopology::facePoints(std::int64_t cell, int face, const IdOf& idOf,
+                              FacePoints<Id>& out) const {
   const CellPoints points = pointsOf(piece_, cell);
   const CellTopology& topology = topologyOf(shapeOf(points.type));
-  out.count = std::uint8_t(topology.faceSize[face]);
-  for (int i = 0; i < out.count; ++i) {
-    const std::int64_t point = points[topology.face[face][i]];
-    out.point[i] = canonical.empty() ? point : canonical[std::size_t(point)];
-  }
+  out.count = topology.faceSize[face];
+  for (int i = 0; i < out.count; ++i) out.point[i] = idOf(points[topology.face[face][i]]);
   std::sort(out.point, out.point + out.count);
   out.count = int(std::unique(out.point, out.point + out.count) - out.point);
   return out.count >= dimension_;
@@ -185,16 +255,17 @@ bool MeshTopology::isShared(std::int64_t cell, int face) const {
   return true;
 }
 
-std::vector<FaceSide> MeshTopology::setSharedPoints(std::vector<bool> shared) {
+std::vector<FaceSide> MeshTopology::setSharedPoints(Border shared) {
   std::vector<FaceSide> sides;
-  if (std::find(shared.begin(), shared.end(), true) == shared.end()) return sides;
-  shared_ = std::move(shared);
-  forEachCandidate([&](std::int32_t cell) {
+  if (std::find(shared.points.begin(), shared.points.end(), true) == shared.points.end())
+    return sides;
+  shared_ = std::move(shared.points);
+  for (const std::int32_t cell : shared.cells) {
     const CellPoints points = pointsOf(piece_, cell);
     int count = 0;
     for (std::int64_t i = 0; i < points.ids.count; ++i)
       count += shared_[std::size_t(points.ids[i])];
-    if (count < dimension_ || !isUsed(cell)) return;
+    if (count < dimension_ || !isUsed(cell)) continue;
     const CellTopology& topology = topologyOf(shapeOf(points.type));
     for (int face = 0; face < topology.faces; ++face) {
       if (!isShared(cell, face)) continue;
@@ -204,7 +275,7 @@ std::vector<FaceSide> MeshTopology::setSharedPoints(std::vector<bool> shared) {
       FaceSide side{{}, firstBlock_ + blockOf(cell), cell, face};
       if (faceKey(hashes, topology.faceSize[face], dimension_, side.key)) sides.push_back(side);
     }
-  });
+  }
   return sides;
 }
 
@@ -259,50 +330,90 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
     if (found == outer_.end() || found->cell != cell || found->face != face) return {};
     return found->beyond;
   }
-  if (piece_.grid && copies().empty()) {
+  // Tables are made once searches without them have cost as much.
+  const bool hasTables = piece_.grid ? copies_.made() != nullptr : pointCells_.made() != nullptr;
+  return !hasTables && !byId_ && maySearchGroups() ? neighborInGroups(cell, face)
+                                                   : neighborInTables(cell, face);
+}
+
+/// The cell beyond a face whose points no other piece has: the other side, if there are two.
+/// @param forEachAround  calls its second argument with each cell that may have a face with the
+///                       points given, and with others; consecutive ones may be equal
+template <class Id, class IdOf, class ForEachAround>
+Neighbor MeshTopology::findNeighbor(std::int32_t cell, int face, const IdOf& idOf,
+                                    const ForEachAround& forEachAround) const {
+  FacePoints<Id> wanted;
+  if (!facePoints(cell, face, idOf, wanted)) return {};
+  Neighbor found;
+  int sides = 0;
+  std::int32_t last = -1;
+  forEachAround(wanted, [&](std::int32_t other) {
+    if (other == std::exchange(last, other)) return;
+    const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
+    for (int f = 0; f < faces; ++f) {
+      FacePoints<Id> points;
+      if (!facePoints(other, f, idOf, points) || !(points == wanted) || !isUsed(other)) continue;
+      ++sides;
+      if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
+    }
+  });
+  return sides == 2 ? found : Neighbor();
+}
+
+/// By coordinates: all cells that have a point lie around it.
+Neighbor MeshTopology::neighborInGroups(std::int32_t cell, int face) const {
+  const auto coordinatesOf = [&](std::int64_t point) {
+    Point x = tuple(piece_.points, point);
+    for (double& coordinate : x) coordinate += 0.0;  // -0 counts as 0
+    return x;
+  };
+  return findNeighbor<Point>(
+      cell, face, coordinatesOf, [&](const FacePoints<Point>& wanted, auto&& visit) {
+        for (int block = 0; block < blocks(); ++block)
+          searchGroups(block, wanted.point[0].data(), [&](std::int32_t other) {
+            if (shapeOf(piece_.types[std::size_t(other)]) != CellShape::Foreign) visit(other);
+          });
+      });
+}
+
+Neighbor MeshTopology::neighborInTables(std::int32_t cell, int face) const {
+  const std::vector<std::int64_t>& canonical = copies();
+  if (piece_.grid && canonical.empty()) {
     const std::int64_t other = piece_.grid->neighborOf(cell, face);
     if (other < 0 || !isUsed(other)) return {};
     return {firstBlock_ + blockOf(other), std::int32_t(other), std::int8_t(face ^ 1)};
   }
   const PackedLists<std::int32_t>& around = pointCells();
-  const std::vector<std::int64_t>& canonical = copies();
-  FacePoints wanted;
-  if (!facePoints(cell, face, canonical, wanted)) return {};
   const auto countAt = [&](std::int64_t point) { return around[std::size_t(point)].size(); };
-  const std::int64_t rarest =
-      *std::min_element(wanted.point, wanted.point + wanted.count,
-                        [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
+  const auto idOf = [&](std::int64_t point) {
+    return canonical.empty() ? point : canonical[std::size_t(point)];
+  };
+  return findNeighbor<std::int64_t>(
+      cell, face, idOf, [&](const FacePoints<std::int64_t>& wanted, auto&& visit) {
+        const std::int64_t rarest = *std::min_element(
+            wanted.point, wanted.point + wanted.count,
+            [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
+        for (const std::int32_t other : around[std::size_t(rarest)]) visit(other);
+      });
+}
 
-  Neighbor found;
-  int sides = 0;
-  std::int32_t last = -1;  // a cell has a point that it names twice twice
-  for (const std::int32_t other : around[std::size_t(rarest)]) {
-    if (other == std::exchange(last, other)) continue;
-    const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
-    for (int f = 0; f < faces; ++f) {
-      FacePoints points;
-      if (!facePoints(other, f, canonical, points) || !sameFace(points, wanted) || !isUsed(other))
-        continue;
-      ++sides;
-      if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
-    }
-  }
-  return sides == 2 ? found : Neighbor();
+/// The candidates of a block in the order of its groups.
+const std::vector<std::int32_t>& MeshTopology::nearby(int block) const {
+  if (!cellsOfBlock_.empty()) return cellsOfBlock_[std::size_t(block)];
+  return nearby_.get(mutex_, [&] {
+    auto cells = std::make_unique<std::vector<std::int32_t>>();
+    cells->reserve(groups_[0].boxes().size() * CellBins::GroupSize);
+    forEachNearby(0, [&](std::int32_t cell) { cells->push_back(cell); });
+    return cells;
+  });
 }
 
 /// The bins of a block's candidates, made at the first call.
 const CellBins& MeshTopology::bins(int block) const {
-  return bins_[std::size_t(block)].get(mutex_, [&] {
-    const std::vector<Box>& groups = groups_[std::size_t(block)].boxes;
-    if (!cellsOfBlock_.empty())
-      return std::make_unique<const CellBins>(box(block), cellsOfBlock_[std::size_t(block)],
-                                              boxOfCell_, groups);
-    std::vector<std::int32_t> cells;
-    cells.reserve(groups_[0].cells);
-    forEachNearby([&](std::int32_t cell) {
-      if (recordOf(cell).load(std::memory_order_relaxed) != Excluded) cells.push_back(cell);
-    });
-    return std::make_unique<const CellBins>(box(block), cells, boxOfCell_, groups);
+  const auto b = std::size_t(block);
+  const std::vector<std::int32_t>& cells = nearby(block);
+  return bins_[b].get(mutex_, [&] {
+    return std::make_unique<const CellBins>(box(block), cells, boxOfCell_, groups_[b].boxes());
   });
 }
 
@@ -390,7 +501,8 @@ std::size_t MeshTopology::memory() const {
   std::size_t bytes = piece_.types.size() * sizeof records_[0] + bytesOf(blockOfCell_) +
                       shared_.size() / 8 + bytesOf(outer_);
   for (const auto& cells : cellsOfBlock_) bytes += bytesOf(cells);
-  for (const GroupBoxes& groups : groups_) bytes += bytesOf(groups.boxes);
+  for (const BoxHierarchy& groups : groups_) bytes += groups.memory();
+  if (const auto* made = nearby_.made()) bytes += bytesOf(*made);
   for (const auto& bins : bins_)
     if (const auto* made = bins.made()) bytes += made->memory();
   if (const auto* made = copies_.made()) bytes += bytesOf(*made);

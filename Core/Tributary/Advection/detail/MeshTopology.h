@@ -11,20 +11,32 @@
 #include <vector>
 
 #include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
 #include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/BoxHierarchy.h"
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/Lazy.h"
 #include "Tributary/Base/PackedLists.h"
 
 namespace tributary::detail {
 
-/// The points of a face, as identified inside the piece: ascending, each once.
+/// The points of a face by their identities: ascending, each once.
+template <class Id>
 struct FacePoints {
-  std::int64_t point[MostFacePoints]{};
+  Id point[MostFacePoints]{};
   int count = 0;
+  bool operator==(const FacePoints& other) const {
+    return count == other.count && std::equal(point, point + count, other.point);
+  }
+};
+
+/// Points of a piece that other pieces may have, too.
+struct Border {
+  std::vector<bool> points;         ///< Per point of the piece.
+  std::vector<std::int32_t> cells;  ///< Those that have such points, and maybe others.
 };
 
 /// The cells of a piece that are traced through, their division into blocks, and their neighbors.
@@ -67,10 +79,19 @@ class MeshTopology {
     return records_[std::size_t(cell)];
   }
 
-  /// The bins of a block's candidates, made at the first call. Not for an empty block.
-  const CellBins& bins(int block) const;
-  /// The boxes of cells.
-  const CellBins::BoxOf& boxesOfCells() const { return boxOfCell_; }
+  /// Calls visit(n, cell) for each of some points and the candidates of a block whose boxes may
+  /// contain it, a superset. Bins are made once searches without them have cost as much.
+  /// @param points  at most CellBins::MostPoints; pointOf(n) gives point n, three coordinates
+  template <class PointOf, class Visit>
+  void near(int block, std::size_t points, PointOf&& pointOf, Visit&& visit) const {
+    const auto b = std::size_t(block);
+    if (!bins_[b].made() && maySearchGroups()) {
+      for (std::size_t n = 0; n < points; ++n)
+        searchGroups(block, pointOf(n), [&](std::int32_t cell) { visit(n, cell); });
+    } else {
+      bins(block).near(points, pointOf, boxOfCell_, visit);
+    }
+  }
 
   /// The cell beyond a face of a used cell.
   Neighbor neighborOf(std::int32_t cell, int face) const;
@@ -87,14 +108,13 @@ class MeshTopology {
   /// Chooses how points are identified: by their global ids, or by their coordinates.
   void identifyPoints(bool byId) { byId_ = byId; }
   [[nodiscard]] std::uint64_t hashOf(std::int64_t point) const;
-  /// Whether all cells of the piece are candidates.
-  bool hasOnlyCandidates() const { return hasOnlyCandidates_; }
-  /// Whether a candidate has the point, per point.
-  [[nodiscard]] std::vector<bool> candidatePoints() const;
+  /// All points of candidates.
+  [[nodiscard]] Border wholeBorder() const;
+  /// The points of candidates in the boxes of other pieces.
+  [[nodiscard]] Border borderIn(const std::vector<Box>& others) const;
   /// Sets which points other pieces have, too.
-  /// @param shared  per point
   /// @return the faces all of whose points are shared
-  [[nodiscard]] std::vector<FaceSide> setSharedPoints(std::vector<bool> shared);
+  [[nodiscard]] std::vector<FaceSide> setSharedPoints(Border shared);
   /// Sets the neighbors beyond faces all of whose points are shared; the others have none.
   void setOuterNeighbors(const std::vector<FacePair>& pairs);
   /// Finds the neighbors of blocks. Call it last.
@@ -113,58 +133,101 @@ class MeshTopology {
     std::int32_t face;
     Neighbor beyond;
   };
-  /// Calls visit(cell) for each cell of the piece, so that consecutive cells are close to each
-  /// other: those of a grid in bricks.
+  /// Calls visit(brick) for parts of a grid whose cells are close to each other.
   template <class Visit>
-  void forEachNearby(Visit&& visit) const {
-    if (!piece_.grid) {
-      for (std::size_t cell = 0; cell < piece_.types.size(); ++cell) visit(std::int32_t(cell));
-      return;
-    }
+  void forEachBrick(Visit&& visit) const {
     const auto& cells = piece_.grid->cells();
     for (std::int64_t k = 0; k < cells[2]; k += 2)
       for (std::int64_t j = 0; j < cells[1]; j += 2)
         for (std::int64_t i = 0; i < cells[0]; i += 2)
-          for (std::int64_t w = k; w < std::min(k + 2, cells[2]); ++w)
-            for (std::int64_t v = j; v < std::min(j + 2, cells[1]); ++v)
-              for (std::int64_t u = i; u < std::min(i + 2, cells[0]); ++u)
-                visit(std::int32_t((w * cells[1] + v) * cells[0] + u));
+          visit(Brick{{{i, j, k}},
+                      {{std::min(i + 2, cells[0]), std::min(j + 2, cells[1]),
+                        std::min(k + 2, cells[2])}}});
+  }
+  /// Calls visit(cell) for each cell of a brick.
+  template <class Visit>
+  void forEachCellOf(const Brick& brick, Visit&& visit) const {
+    const auto& cells = piece_.grid->cells();
+    for (std::int64_t k = brick.begin[2]; k < brick.end[2]; ++k)
+      for (std::int64_t j = brick.begin[1]; j < brick.end[1]; ++j)
+        for (std::int64_t i = brick.begin[0]; i < brick.end[0]; ++i)
+          visit(std::int32_t((k * cells[1] + j) * cells[0] + i));
+  }
+  /// Calls visit(cell) for each candidate of a block, so that consecutive ones are close to each
+  /// other if the piece is a grid: in the order of groups_.
+  template <class Visit>
+  void forEachNearby(std::size_t block, Visit&& visit) const {
+    if (!cellsOfBlock_.empty())
+      for (const std::int32_t cell : cellsOfBlock_[block]) visit(cell);
+    else if (!piece_.grid)
+      forEachCandidate(visit);
+    else
+      forEachBrick([&](const Brick& brick) {
+        forEachCellOf(brick, [&](std::int32_t cell) {
+          if (isCandidate(cell)) visit(cell);
+        });
+      });
   }
   /// Calls visit(cell) for each candidate of the piece, ascending. The candidates stay the same.
   template <class Visit>
   void forEachCandidate(Visit&& visit) const {
     for (std::size_t cell = 0; cell < piece_.types.size(); ++cell)
-      if (records_[cell].load(std::memory_order_relaxed) != Excluded) visit(std::int32_t(cell));
+      if (isCandidate(std::int32_t(cell))) visit(std::int32_t(cell));
+  }
+  bool isCandidate(std::int32_t cell) const {
+    return recordOf(cell).load(std::memory_order_relaxed) != Excluded;
   }
   /// What becomes of the cells of a type.
   enum class Kind : std::uint8_t { Other, Linear, Foreign };
   using Kinds = std::array<Kind, 256>;
-  /// The boxes of consecutive candidates, for CellBins.
-  struct GroupBoxes {
-    std::vector<Box> boxes;
-    std::size_t cells = 0;
-    void add(const Box& box);
-  };
+  /// Whether searches without tables cost little still.
+  bool maySearchGroups() const {
+    constexpr std::int64_t MostPerCell = 4;
+    return searched_.load(std::memory_order_relaxed) <
+           MostPerCell * std::int64_t(piece_.types.size());
+  }
+  /// Calls visit(cell) for each candidate of a block whose box contains a point.
+  template <class Visit>
+  void searchGroups(int block, const double point[3], Visit&& visit) const {
+    constexpr std::size_t TestsPerCell = 8;  // that take as long as to find the box of a cell
+    const std::vector<std::int32_t>& cells = nearby(block);
+    std::size_t cost = 0;
+    cost += groups_[std::size_t(block)].forEachAt(point, [&](std::size_t group) {
+      const std::size_t first = group * CellBins::GroupSize,
+                        end = std::min(first + CellBins::GroupSize, cells.size());
+      cost += (end - first) * TestsPerCell;
+      for (std::size_t n = first; n < end; ++n)
+        if (boxOfCell_(cells[n]).contains(point)) visit(cells[n]);
+    });
+    searched_.fetch_add(std::int64_t(cost), std::memory_order_relaxed);
+  }
 
-  bool isCandidate(std::int64_t cell, const Kinds& kinds, Box& box) const;
+  bool mayBeUsed(std::int64_t cell, const Kinds& kinds, Box& box) const;
+  bool mayBeUsed(const Brick& brick, const Kinds& kinds, Box& box) const;
   bool examine(std::int64_t cell) const;
   bool usesAny() const;
   void cut(int blocks);
+  const std::vector<std::int32_t>& nearby(int block) const;
+  const CellBins& bins(int block) const;
   const std::vector<std::int64_t>& copies() const;
   const PackedLists<std::int32_t>& pointCells() const;
   std::vector<std::int64_t> findCopies() const;
   PackedLists<std::int32_t> findPointCells(const std::vector<std::int64_t>& canonical) const;
-  bool facePoints(std::int64_t cell, int face, const std::vector<std::int64_t>& canonical,
-                  FacePoints& out) const;
+  template <class Id, class IdOf>
+  bool facePoints(std::int64_t cell, int face, const IdOf& idOf, FacePoints<Id>& out) const;
+  template <class Id, class IdOf, class ForEachAround>
+  Neighbor findNeighbor(std::int32_t cell, int face, const IdOf& idOf,
+                        const ForEachAround& forEachAround) const;
+  Neighbor neighborInGroups(std::int32_t cell, int face) const;
+  Neighbor neighborInTables(std::int32_t cell, int face) const;
   bool isShared(std::int64_t cell, int face) const;
 
   MeshPiece piece_;
   int dimension_;
   BlockId firstBlock_;
   bool byId_ = false;
-  bool hasOnlyCandidates_ = true;
   std::vector<Box> boxes_;          // per block
-  std::vector<GroupBoxes> groups_;  // per block
+  std::vector<BoxHierarchy> groups_;  // per block: of each CellBins::GroupSize candidates
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
   std::vector<std::vector<std::int32_t>> cellsOfBlock_;
@@ -175,7 +238,9 @@ class MeshTopology {
   std::vector<std::vector<BlockId>> neighbors_;
 
   CellBins::BoxOf boxOfCell_;
-  mutable std::mutex mutex_;  // of the construction of:
+  mutable std::atomic<std::int64_t> searched_{0};  // boxes, without tables
+  mutable std::mutex mutex_;                       // of the construction of:
+  Lazy<std::vector<std::int32_t>> nearby_;
   Lazy<std::vector<std::int64_t>> copies_;
   Lazy<PackedLists<std::int32_t>> pointCells_;
   std::vector<Lazy<CellBins>> bins_;  // per block
