@@ -23,6 +23,7 @@
 #include "Common/SmpFor.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Base/NumberText.h"
 
 namespace tributary {
@@ -122,11 +123,9 @@ void checkCells(const Integer* offsets, const Integer* connectivity, vtkIdType s
         refuseCell(first + c, "is of type " + std::to_string(types[c]) + " and has " +
                                   std::to_string(to - from) + " points");
     }
-    // All points at once takes a fraction of the time that each cell's take.
-    std::uint64_t most = 0;
-    for (std::int64_t i = offsets[begin]; i < offsets[end]; ++i)
-      most = std::max(most, static_cast<std::uint64_t>(connectivity[i]));
-    if (most < static_cast<std::uint64_t>(points)) return;
+    const Span<const Integer> numbers(connectivity + offsets[begin],
+                                      index(offsets[end] - offsets[begin]));
+    if (areIndices(numbers, points)) return;
     for (std::int64_t c = begin; c < end; ++c)
       for (std::int64_t i = offsets[c]; i < offsets[c + 1]; ++i)
         checkPoint(first + c, connectivity[i], points);

@@ -2,6 +2,7 @@
 #include "Tributary/Advection/MeshField.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <string>
@@ -15,6 +16,7 @@
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Fingerprint.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -53,18 +55,23 @@ void checkCells(const MeshPiece& piece, const std::string& name) {
                 std::to_string(cells) + " cells; give one for each cell and one more");
   if (piece.offsets[0] < 0)
     throw Error(name + " has a negative offset; give offsets of at least 0");
+  std::array<std::int64_t, 256> pointsOfType;
+  for (std::size_t type = 0; type < pointsOfType.size(); ++type) {
+    const CellShape shape = shapeOf(std::uint8_t(type));
+    pointsOfType[type] = shape == CellShape::Foreign ? -1 : topologyOf(shape).points;
+  }
   for (std::size_t c = 0; c < std::size_t(cells); ++c) {
     const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
     if (end < begin || end > static_cast<std::int64_t>(piece.connectivity.size()))
       throw Error(name + " has malformed offsets at cell " + std::to_string(c) +
                   "; give ascending offsets within the connectivity");
-    const CellShape shape = shapeOf(piece.types[c]);
-    if (shape != CellShape::Foreign && end - begin != topologyOf(shape).points)
+    const std::int64_t wanted = pointsOfType[piece.types[c]];
+    if (wanted >= 0 && end - begin != wanted)
       throw Error(name + ": cell " + std::to_string(c) + " of type " +
                   std::to_string(piece.types[c]) + " has " + std::to_string(end - begin) +
-                  " points; give it " + std::to_string(topologyOf(shape).points) +
-                  ", or remove it");
+                  " points; give it " + std::to_string(wanted) + ", or remove it");
   }
+  if (areIndices(piece.connectivity, piece.points.tuples)) return;
   for (const auto id : piece.connectivity)
     if (id < 0 || id >= piece.points.tuples)
       throw Error(name + " refers to point " + std::to_string(id) + " of " +

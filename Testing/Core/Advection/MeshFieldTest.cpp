@@ -10,7 +10,9 @@
 #include "Advection/MeshPieces.h"
 #include "Advection/TracedLines.h"
 #include "Support/World.h"
+#include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
+#include "Tributary/Advection/detail/MeshTopology.h"
 #include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Transport/Loopback.h"
@@ -896,6 +898,92 @@ TEST(MeshField, CellsOfGridsAreThoseOfTheirPoints) {
       }
     }
   }
+}
+
+/// The neighbors of all cells of a piece, from the cells with each face, by coordinates.
+std::vector<std::vector<Neighbor>> neighborsByCoordinates(const MeshTopology& topology) {
+  const MeshPiece& piece = topology.piece();
+  const auto cells = std::int64_t(piece.types.size());
+  std::map<std::set<Point>, std::vector<std::pair<std::int64_t, int>>> sides;
+  std::vector<std::vector<Neighbor>> neighbors(piece.types.size());
+  for (const bool isKnown : {false, true})
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+      if (!topology.isUsed(cell)) continue;
+      const CellPoints points = pointsOf(piece, cell);
+      const CellTopology& shape = topologyOf(shapeOf(points.type));
+      for (int face = 0; face < shape.faces; ++face) {
+        std::set<Point> corners;
+        for (int i = 0; i < shape.faceSize[face]; ++i)
+          corners.insert(tuple(piece.points, points[shape.face[face][i]]));
+        auto& list = sides[corners];
+        if (!isKnown) {
+          list.push_back({cell, face});
+          continue;
+        }
+        Neighbor neighbor;
+        if (list.size() == 2 && list[0].first != list[1].first) {
+          const auto& [other, otherFace] = list[list[0].first == cell];
+          neighbor = {topology.firstBlock() + topology.blockOf(other), std::int32_t(other),
+                      std::int8_t(otherFace)};
+        }
+        neighbors[std::size_t(cell)].push_back(neighbor);
+      }
+    }
+  return neighbors;
+}
+
+void expectNeighbors(const MeshPiece& piece, int blocks, int dimension, const std::string& what) {
+  const auto make = [&] { return std::make_unique<MeshTopology>(piece, blocks, dimension, 7); };
+  auto fresh = make();
+  const auto expected = neighborsByCoordinates(*fresh);
+  const auto count = [&](const MeshTopology& topology, std::size_t cell) {
+    std::size_t wrong = 0;
+    for (std::size_t face = 0; face < expected[cell].size(); ++face) {
+      const Neighbor one = topology.neighborOf(std::int32_t(cell), int(face)),
+                     other = expected[cell][face];
+      wrong += one.block != other.block || one.cell != other.cell || one.face != other.face;
+    }
+    return wrong;
+  };
+  std::size_t wrong = 0;
+  for (std::size_t cell = 0; cell < expected.size(); ++cell) {  // without tables
+    if (cell % 2 == 0) fresh = make();
+    wrong += count(*fresh, cell);
+  }
+  EXPECT_EQ(wrong, 0u) << what;
+  for (int round = 0; round < 2; ++round)  // with them, after some searches
+    for (std::size_t cell = 0; cell < expected.size(); ++cell) wrong += count(*fresh, cell);
+  EXPECT_EQ(wrong, 0u) << what;
+}
+
+TEST(MeshTopology, NeighborsAreTheSameWithAndWithoutTables) {
+  const auto transport = makeLoopbackTransport();
+  for (const MeshKind kind : Kinds)
+    for (const bool copies : {false, true})
+      for (const bool doubled : {false, true}) {
+        MeshSetup setup;
+        setup.mesh = makeMesh(kind, 4);
+        setup.copies = copies;
+        if (doubled)
+          for (std::size_t c = 0; c < 60; c += 3) {
+            setup.mesh.cells.push_back(setup.mesh.cells[c]);
+            setup.mesh.types.push_back(setup.mesh.types[c]);
+          }
+        const auto mesh = makeMeshDomain(*transport, setup);
+        for (const int blocks : {1, 3})
+          expectNeighbors(mesh->pieces[0], blocks, 3,
+                          "kind " + std::to_string(int(kind)) + (copies ? ", copies" : "") +
+                              (doubled ? ", doubled, " : ", ") + std::to_string(blocks));
+      }
+  for (const int height : {5, 0})
+    for (const bool isClosed : {false, true})
+      for (const int layer : {0, 1}) {
+        const GridPart part(9, layer, 3, isClosed, height);
+        const int dimension = height == 0 ? 2 : 3;
+        expectNeighbors(part.grid, 1, dimension, "grid " + std::to_string(height));
+        expectNeighbors(part.grid, 2, dimension, "grid " + std::to_string(height));
+        expectNeighbors(part.mesh, 1, dimension, "mesh " + std::to_string(height));
+      }
 }
 
 TEST(MeshField, ACacheServesTheSameCellsAndPointsWithOtherVelocities) {

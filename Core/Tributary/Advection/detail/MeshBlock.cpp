@@ -42,13 +42,16 @@ std::size_t unitsOf(const MeshPiece& piece, CellShape shape) {
 /// @return units of the records of all candidates of a block
 std::size_t unitsOf(const MeshTopology& topology, int block, bool& mayPack) {
   const MeshPiece& piece = topology.piece();
+  std::array<std::int64_t, 256> cellsOfType{};
+  topology.forEachCell(block,
+                       [&](std::int32_t cell) { ++cellsOfType[piece.types[std::size_t(cell)]]; });
   std::size_t units = 0;
   mayPack = false;
-  topology.forEachCell(block, [&](std::int32_t cell) {
-    const CellShape shape = shapeOf(piece.types[std::size_t(cell)]);
-    units += unitsOf(piece, shape);
-    mayPack = mayPack || BoxPack::takes(shape);
-  });
+  for (std::size_t type = 0; type < cellsOfType.size(); ++type) {
+    const CellShape shape = shapeOf(std::uint8_t(type));
+    units += std::size_t(cellsOfType[type]) * unitsOf(piece, shape);
+    mayPack = mayPack || (cellsOfType[type] > 0 && BoxPack::takes(shape));
+  }
   if (units > std::size_t(std::numeric_limits<std::int32_t>::max()))
     throw Error("a block of mesh piece " + std::to_string(piece.piece) +
                 " is too large; use more blocks per rank");

@@ -42,7 +42,8 @@ inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {
 /// The points of a cell in the order of its topology, relative to the first of the piece's order.
 void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, V4* x);
 
-/// The box of points. One number at a time: to put them into vectors and take them out takes longer.
+/// The box of points. One number at a time: to put them into vectors and take them out takes
+/// longer.
 template <class Real>
 class PointBox {
  public:
@@ -87,7 +88,8 @@ inline Box pointBox(const Real* coordinates, const StructuredCells& grid, const 
   PointBox<Real> box(at(u, v, w));
   for (std::int64_t k = w; k <= std::min(brick.end[2], points[2] - 1); ++k)
     for (std::int64_t j = v; j <= std::min(brick.end[1], points[1] - 1); ++j)
-      for (std::int64_t i = u; i <= std::min(brick.end[0], points[0] - 1); ++i) box.add(at(i, j, k));
+      for (std::int64_t i = u; i <= std::min(brick.end[0], points[0] - 1); ++i)
+        box.add(at(i, j, k));
   return box.box();
 }
 

@@ -140,9 +140,9 @@ class MeshTopology {
     for (std::int64_t k = 0; k < cells[2]; k += 2)
       for (std::int64_t j = 0; j < cells[1]; j += 2)
         for (std::int64_t i = 0; i < cells[0]; i += 2)
-          visit(Brick{{{i, j, k}},
-                      {{std::min(i + 2, cells[0]), std::min(j + 2, cells[1]),
-                        std::min(k + 2, cells[2])}}});
+          visit(Brick{
+              {{i, j, k}},
+              {{std::min(i + 2, cells[0]), std::min(j + 2, cells[1]), std::min(k + 2, cells[2])}}});
   }
   /// Calls visit(cell) for each cell of a brick.
   template <class Visit>
@@ -226,7 +226,7 @@ class MeshTopology {
   int dimension_;
   BlockId firstBlock_;
   bool byId_ = false;
-  std::vector<Box> boxes_;          // per block
+  std::vector<Box> boxes_;            // per block
   std::vector<BoxHierarchy> groups_;  // per block: of each CellBins::GroupSize candidates
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
