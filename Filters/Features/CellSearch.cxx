@@ -15,7 +15,6 @@
 #include <map>
 #include <numeric>
 
-#include "Common/CellSize.h"
 #include "Common/Leaves.h"
 #include "Regions/Pieces/ComponentPiece.h"
 
@@ -107,6 +106,9 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
   if (dataSet->GetNumberOfCells() > std::numeric_limits<std::int32_t>::max())
     throw Error("a data set has more than 2147483647 cells; cut the input into more pieces");
   structure_ = structureOf(dataSet);
+  lists_ = cellListsOf(structure_);
+  coordinatesArray_ = coordinatesOf(structure_);
+  coordinates_ = Coordinates(coordinatesArray_);
   std::map<int, int> dimensions;  // of cell types
   double bounds[6];
   for (vtkIdType c = 0; c < structure_->GetNumberOfCells(); ++c) {
@@ -123,14 +125,18 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
 }
 
 /// A box that holds all places that a cell may contain.
-Box CellSearch::boxOf(vtkIdType cell) const {
-  double bounds[6];
-  structure_->GetCellBounds(cell, bounds);
-  const double margin = std::max(margin_, Tolerance * diagonalOf(bounds));
+Box CellSearch::boxOf(std::int64_t cell) const {
   Box box;
+  for (std::int64_t i = lists_.offsets[index(cell)]; i < lists_.offsets[index(cell) + 1]; ++i) {
+    const Place point = coordinates_[lists_.connectivity[index(i)]];
+    include(box, {point, point});
+  }
+  if (box.empty()) return box;
+  const double bounds[6] = {box.lo[0], box.hi[0], box.lo[1], box.hi[1], box.lo[2], box.hi[2]};
+  const double margin = std::max(margin_, Tolerance * diagonalOf(bounds));
   for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] = bounds[2 * a] - margin;
-    box.hi[a] = bounds[2 * a + 1] + margin;
+    box.lo[a] -= margin;
+    box.hi[a] += margin;
   }
   return box;
 }

@@ -12,6 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "Common/CellLists.h"
+#include "Common/CellSize.h"
+
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/Fingerprint.h"
@@ -62,7 +65,7 @@ class CellSearch {
 
   void useAxes(const ComponentPiece& piece, const int extent[6]);
   void useCells(vtkDataSet* dataSet);
-  Box boxOf(vtkIdType cell) const;
+  Box boxOf(std::int64_t cell) const;
   std::array<vtkIdType, 2> cellsAlong(std::size_t axis, double coordinate);
   void findInLattice(const Place& place);
   void findInMesh(const Place& place);
@@ -73,8 +76,12 @@ class CellSearch {
   double margin_ = 0;                        // around cells that are flat
   std::array<std::vector<double>, 3> axes_;  // of a straight lattice, ascending
   std::array<vtkIdType, 3> hints_{};         // cells of the last place found in the lattice
-  vtkSmartPointer<vtkDataSet> structure_;    // of any other data set
-  std::optional<CellBins> bins_;             // of its cells
+  // Of any other data set:
+  vtkSmartPointer<vtkDataSet> structure_;
+  CellLists lists_;  // of `structure_`
+  vtkSmartPointer<vtkDataArray> coordinatesArray_;
+  Coordinates coordinates_;
+  std::optional<CellBins> bins_;  // of its cells
   vtkNew<vtkGenericCell> cell_;
   std::vector<double> weights_;
   std::vector<vtkIdType> found_;
