@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/detail/BoxHierarchy.h"
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
 #include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/Box.h"
-#include "Tributary/Base/BoxHierarchy.h"
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/Lazy.h"
 #include "Tributary/Base/PackedLists.h"

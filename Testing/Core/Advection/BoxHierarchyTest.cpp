@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Base/BoxHierarchy.h"
+#include "Tributary/Advection/detail/BoxHierarchy.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,9 @@
 #include "Support/World.h"
 
 namespace tributary::testing {
+
+using detail::BoxHierarchy;
+
 namespace {
 
 double random(std::uint64_t n) {

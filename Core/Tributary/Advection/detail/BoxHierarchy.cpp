@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Tributary/Base/BoxHierarchy.h"
+#include "Tributary/Advection/detail/BoxHierarchy.h"
 
 #include <utility>
 
-namespace tributary {
+namespace tributary::detail {
 
 BoxHierarchy::BoxHierarchy(std::vector<Box> boxes) {
   levels_.push_back(std::move(boxes));
@@ -22,4 +22,4 @@ std::size_t BoxHierarchy::memory() const {
   return bytes;
 }
 
-}  // namespace tributary
+}  // namespace tributary::detail

@@ -8,7 +8,7 @@
 #include "Tributary/Base/Box.h"
 #include "Tributary/Base/Span.h"
 
-namespace tributary {
+namespace tributary::detail {
 
 /// Finds the boxes that contain a point: a tree in which each node holds consecutive boxes. It
 /// costs little to make, and searches are fast where consecutive boxes are close to each other.
@@ -54,4 +54,4 @@ class BoxHierarchy {
   std::vector<std::vector<Box>> levels_;  // the boxes, those of each Fanout of them, and so on
 };
 
-}  // namespace tributary
+}  // namespace tributary::detail
