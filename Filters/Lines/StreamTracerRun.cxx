@@ -77,7 +77,8 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   Transport& transport = context_.transport;
   std::shared_ptr<FlowSetup> setup = std::move(state_.setup);  // lost in an execution that fails
   bool same = false;
-  collectively(transport, [&] {
+  ErrorCollector errors;  // agreed on below; there is none if the set-up is reused
+  errors.attempt([&] {
     same = setup && setup->rank == transport.rank() && setup->ranks == transport.size() &&
            setup->vectors == settings_.vectors && setup->input.isCurrent(input);
   });
@@ -91,7 +92,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
     return setup;
   }
   setup.reset();  // before new memory is allocated
-  collectively(transport, [&] {
+  errors.attempt([&] {
     setup = std::make_shared<FlowSetup>();
     setup->rank = transport.rank();
     setup->ranks = transport.size();
@@ -99,6 +100,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
     setup->vectors = settings_.vectors;
     if (settings_.keepDomain && !state_.meshes) state_.meshes = std::make_unique<MeshCache>();
   });
+  errors.agree(transport);
   bool cellCentered = false;
   auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
   setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);

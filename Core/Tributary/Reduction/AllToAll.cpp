@@ -39,8 +39,9 @@ KValues AllToAll::defaultKValues(std::int64_t blocks) {
   return Rounds::full(blocks, KAmongMany);
 }
 
-AllToAll::AllToAll(Transport& transport, const Assignment& assignment, KValues kValues)
-    : ReductionMachine(transport, assignment, std::move(kValues)) {
+AllToAll::AllToAll(Transport& transport, const Assignment& assignment, KValues kValues,
+                   const ErrorCollector& errors)
+    : ReductionMachine(transport, assignment, std::move(kValues), {}, errors) {
   if (!rounds().isFull()) {
     throw Error("all-to-all: the k-values do not connect all " + std::to_string(rounds().blocks()) +
                 " blocks; their product must be at least this number");
@@ -291,9 +292,11 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
     fromEachRank.resize(ranks);
     blocksOfRanks.assign(ranks, 1);
   });
-  errors.agree(transport);
-  AllToAll exchange(transport, Assignment(blocksOfRanks), std::move(kValues));
-  parcels = exchange.run(std::move(parcels));
+  AllToAll exchange(transport, Assignment(blocksOfRanks), std::move(kValues), errors);
+  exchange.start(std::move(parcels));
+  exchange.wait();
+  agreeOnError(transport, exchange.error());
+  parcels = exchange.takeParcels();
   for (Parcel& parcel : parcels.front()) {
     fromEachRank[static_cast<std::size_t>(parcel.block)] = std::move(parcel.bytes);
   }

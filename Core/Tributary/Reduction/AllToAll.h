@@ -35,7 +35,9 @@ class AllToAll : public detail::ReductionMachine {
 
   /// Collective: see the constructor of ReductionMachine. Also throws Error on all ranks unless the
   /// product of the k-values is at least the number of blocks.
-  AllToAll(Transport& transport, const Assignment& assignment, KValues kValues);
+  /// @param errors  of this rank: if a rank has one, all ranks throw it
+  AllToAll(Transport& transport, const Assignment& assignment, KValues kValues,
+           const ErrorCollector& errors = {});
 
   /// Starts a run. Collective, without communication. Throws Error if a destination does not exist.
   /// @param parcels  of each local block, in order: any number to any block, of any size

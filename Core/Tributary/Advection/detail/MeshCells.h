@@ -72,7 +72,7 @@ inline Box pointBox(const Real* coordinates, const CellPointIds& ids) {
   return box.box();
 }
 
-/// Cells of a structured grid, by their indices along each axis.
+/// Cells of a structured grid, from `begin` up to but not including `end` along each axis.
 struct Brick {
   std::array<std::int64_t, 3> begin, end;
 };

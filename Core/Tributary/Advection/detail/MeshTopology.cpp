@@ -360,7 +360,8 @@ Neighbor MeshTopology::findNeighbor(std::int32_t cell, int face, const IdOf& idO
   return sides == 2 ? found : Neighbor();
 }
 
-/// By coordinates: all cells that have a point lie around it.
+/// By coordinates: all cells that have a point lie around it. Those that are not used may have
+/// coordinates that are no numbers, which have no order.
 Neighbor MeshTopology::neighborInGroups(std::int32_t cell, int face) const {
   const auto coordinatesOf = [&](std::int64_t point) {
     Point x = tuple(piece_.points, point);
@@ -371,7 +372,8 @@ Neighbor MeshTopology::neighborInGroups(std::int32_t cell, int face) const {
       cell, face, coordinatesOf, [&](const FacePoints<Point>& wanted, auto&& visit) {
         for (int block = 0; block < blocks(); ++block)
           searchGroups(block, wanted.point[0].data(), [&](std::int32_t other) {
-            if (shapeOf(piece_.types[std::size_t(other)]) != CellShape::Foreign) visit(other);
+            if (shapeOf(piece_.types[std::size_t(other)]) != CellShape::Foreign && isUsed(other))
+              visit(other);
           });
       });
 }

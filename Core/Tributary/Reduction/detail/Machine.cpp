@@ -12,10 +12,10 @@ namespace tributary::detail {
 
 namespace {
 
-/// Checks that all ranks passed the same arguments. Throws Error on all ranks otherwise.
+/// Checks that all ranks passed the same arguments. Throws Error on all ranks otherwise, or if a
+/// rank has one.
 Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValues,
-              std::vector<std::int64_t> same) {
-  ErrorCollector errors;
+              std::vector<std::int64_t> same, ErrorCollector errors) {
   if (assignment.ranks() != transport.size()) {
     errors.note("reduction: the assignment has " + std::to_string(assignment.ranks()) +
                 " ranks, but the transport has " + std::to_string(transport.size()) +
@@ -39,10 +39,11 @@ Rounds agreed(Transport& transport, const Assignment& assignment, KValues kValue
 }  // namespace
 
 ReductionMachine::ReductionMachine(Transport& transport, const Assignment& assignment,
-                                   KValues kValues, const std::vector<std::int64_t>& same)
+                                   KValues kValues, const std::vector<std::int64_t>& same,
+                                   const ErrorCollector& errors)
     : transport_(transport),
       assignment_(assignment),
-      rounds_(agreed(transport, assignment, std::move(kValues), same)) {}
+      rounds_(agreed(transport, assignment, std::move(kValues), same, errors)) {}
 
 void ReductionMachine::open() {
   if (!ended_)

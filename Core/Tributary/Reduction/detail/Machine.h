@@ -55,8 +55,9 @@ class ReductionMachine {
   /// @param transport  must outlive the reduction
   /// @param kValues  the number of groups that meet in each round
   /// @param same  further numbers that must be equal on all ranks
+  /// @param errors  of this rank: if a rank has one, all ranks throw it
   ReductionMachine(Transport& transport, const Assignment& assignment, KValues kValues,
-                   const std::vector<std::int64_t>& same = {});
+                   const std::vector<std::int64_t>& same = {}, const ErrorCollector& errors = {});
 
   /// Starts a new run with a number of items on this rank. Throws Error on this rank unless there
   /// is one item for each local block, if `wrong` is not "", or if the previous run has not ended.
