@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Features/CellSearch.h"
 
+#include <vtkCellArray.h>
 #include <vtkCellData.h>
 #include <vtkCellType.h>
 #include <vtkDataArray.h>
@@ -8,6 +9,7 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
+#include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
 #include <cmath>
@@ -106,7 +108,14 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
   if (dataSet->GetNumberOfCells() > std::numeric_limits<std::int32_t>::max())
     throw Error("a data set has more than 2147483647 cells; cut the input into more pieces");
   structure_ = structureOf(dataSet);
-  lists_ = cellListsOf(structure_);
+  int extent[6];
+  if (extentOf(structure_, extent)) {
+    structured_.emplace(pointsAlong(extent));
+  } else {
+    lists_ = cellListsOf(structure_);
+    if (auto* grid = vtkUnstructuredGrid::SafeDownCast(structure_))
+      listArrays_ = {grid->GetCells()->GetOffsetsArray(), grid->GetCells()->GetConnectivityArray()};
+  }
   coordinatesArray_ = coordinatesOf(structure_);
   coordinates_ = Coordinates(coordinatesArray_);
   std::map<int, int> dimensions;  // of cell types
@@ -126,9 +135,16 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
 
 /// A box that holds all places that a cell may contain.
 Box CellSearch::boxOf(std::int64_t cell) const {
+  CellPointIds ids{};
+  if (structured_) {
+    ids = structured_->pointsOf(cell);
+  } else {
+    const std::int64_t first = lists_.offsets[index(cell)];
+    ids = {0, lists_.connectivity.data() + first, lists_.offsets[index(cell) + 1] - first};
+  }
   Box box;
-  for (std::int64_t i = lists_.offsets[index(cell)]; i < lists_.offsets[index(cell) + 1]; ++i) {
-    const Place point = coordinates_[lists_.connectivity[index(i)]];
+  for (std::int64_t i = 0; i < ids.count; ++i) {
+    const Place point = coordinates_[ids[i]];
     include(box, {point, point});
   }
   if (box.empty()) return box;

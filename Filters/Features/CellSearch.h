@@ -19,6 +19,7 @@
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/Fingerprint.h"
 #include "Tributary/Base/Span.h"
+#include "Tributary/Base/StructuredCells.h"
 
 class vtkDataSet;
 
@@ -33,7 +34,7 @@ class ComponentPiece;
 ///
 /// A search depends on the points and cells alone, and shares them with the data set of the piece
 /// that it was made from, which it may outlive: it can be used for the next step of a mesh that
-/// stays (`mesh`).
+/// stays (`mesh`). It has a list of the cells of poly data.
 class CellSearch {
  public:
   /// Throws Error if there are more cells than 32 bits can count.
@@ -78,7 +79,9 @@ class CellSearch {
   std::array<vtkIdType, 3> hints_{};         // cells of the last place found in the lattice
   // Of any other data set:
   vtkSmartPointer<vtkDataSet> structure_;
-  CellLists lists_;  // of `structure_`
+  std::optional<StructuredCells> structured_;
+  CellLists lists_;                                        // unless they are structured
+  std::vector<vtkSmartPointer<vtkDataArray>> listArrays_;  // of views in lists_
   vtkSmartPointer<vtkDataArray> coordinatesArray_;
   Coordinates coordinates_;
   std::optional<CellBins> bins_;  // of its cells

@@ -986,6 +986,44 @@ TEST(MeshTopology, NeighborsAreTheSameWithAndWithoutTables) {
       }
 }
 
+/// A point that is no number must not spoil the search for cells of its block that do not have it.
+TEST(MeshField, PointsOfGridsThatAreNoNumbersLoseOnlyTheirCells) {
+  constexpr std::int64_t N = 9;
+  constexpr float None = std::numeric_limits<float>::quiet_NaN();
+  const auto transport = makeLoopbackTransport();
+  std::vector<float> points, velocity;
+  for (std::int64_t k = 0; k < N; ++k)
+    for (std::int64_t j = 0; j < N; ++j)
+      for (std::int64_t i = 0; i < N; ++i) {
+        const bool isNone = i == 1 && j == 1 && k == 1;
+        for (const std::int64_t x : {i, j, k}) {
+          points.push_back(isNone ? None : -float(x));
+          velocity.push_back(1);
+        }
+      }
+  const std::vector<std::uint8_t> types(std::size_t((N - 1) * (N - 1) * (N - 1)), 12);
+  MeshPiece piece;
+  piece.grid.emplace(std::array<std::int64_t, 3>{N, N, N});
+  piece.types = types;
+  piece.points = {points.data(), false, std::int64_t(points.size() / 3)};
+  piece.velocity = {velocity.data(), false, std::int64_t(velocity.size() / 3)};
+  for (const int blocks : {1, 2, 3, 5}) {
+    const auto made = makeMeshBlocks(*transport, {piece}, blocks, 3, {0});
+    std::size_t lost = 0;
+    for (std::int64_t cell = 0; cell < std::int64_t(types.size()); ++cell) {
+      const std::int64_t at[3] = {cell % (N - 1), cell / (N - 1) % (N - 1),
+                                  cell / (N - 1) / (N - 1)};
+      CellQuery query;
+      for (std::size_t a = 0; a < 3; ++a) query.point[a] = -double(at[a]) - 0.5;
+      for (const auto& block : made) block->find({&query, 1});
+      const bool isBroken = at[0] <= 1 && at[1] <= 1 && at[2] <= 1;
+      EXPECT_EQ(query.best.cell, isBroken ? -1 : cell) << "blocks " << blocks;
+      lost += query.best.cell < 0;
+    }
+    EXPECT_EQ(lost, 8u);
+  }
+}
+
 TEST(MeshField, ACacheServesTheSameCellsAndPointsWithOtherVelocities) {
   MeshSetup setup;
   setup.mesh = makeMesh(MeshKind::Hexahedra, 5);

@@ -77,7 +77,8 @@ struct Brick {
   std::array<std::int64_t, 3> begin, end;
 };
 
-/// The box of the points of a brick.
+/// The box of the points of a brick. It has a coordinate that is no number if a point has one, or
+/// one that is infinite.
 template <class Real>
 inline Box pointBox(const Real* coordinates, const StructuredCells& grid, const Brick& brick) {
   const std::array<std::int64_t, 3>& points = grid.points();
@@ -85,12 +86,18 @@ inline Box pointBox(const Real* coordinates, const StructuredCells& grid, const 
     return coordinates + 3 * (i + points[0] * (j + points[1] * k));
   };
   const auto [u, v, w] = brick.begin;
-  PointBox<Real> box(at(u, v, w));
+  PointBox<Real> found(at(u, v, w));
+  Real nothing = 0;  // a number only if all points are finite: PointBox does not notice all others
   for (std::int64_t k = w; k <= std::min(brick.end[2], points[2] - 1); ++k)
     for (std::int64_t j = v; j <= std::min(brick.end[1], points[1] - 1); ++j)
-      for (std::int64_t i = u; i <= std::min(brick.end[0], points[0] - 1); ++i)
-        box.add(at(i, j, k));
-  return box.box();
+      for (std::int64_t i = u; i <= std::min(brick.end[0], points[0] - 1); ++i) {
+        const Real* const point = at(i, j, k);
+        found.add(point);
+        nothing += 0 * (point[0] + point[1] + point[2]);
+      }
+  Box box = found.box();
+  box.lo[0] += double(nothing);
+  return box;
 }
 
 /// The extent of the points of a cell, or of several.

@@ -50,7 +50,7 @@ std::vector<bool> pointsOfCells(const MeshPiece& piece, const std::vector<std::i
   return has;
 }
 
-/// The boxes of consecutive candidates, for CellBins.
+/// The boxes of groups of consecutive candidates.
 class GroupBoxes {
  public:
   explicit GroupBoxes(std::size_t cells) { boxes_.reserve(cells / CellBins::GroupSize + 1); }

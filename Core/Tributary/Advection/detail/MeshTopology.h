@@ -85,12 +85,13 @@ class MeshTopology {
   template <class PointOf, class Visit>
   void near(int block, std::size_t points, PointOf&& pointOf, Visit&& visit) const {
     const auto b = std::size_t(block);
-    if (!bins_[b].made() && maySearchGroups()) {
-      for (std::size_t n = 0; n < points; ++n)
-        searchGroups(block, pointOf(n), [&](std::int32_t cell) { visit(n, cell); });
-    } else {
-      bins(block).near(points, pointOf, boxOfCell_, visit);
-    }
+    std::size_t done = 0;
+    for (; done < points && !bins_[b].made() && maySearchGroups(); ++done)
+      searchGroups(block, pointOf(done), [&](std::int32_t cell) { visit(done, cell); });
+    if (done == points) return;
+    bins(block).near(
+        points - done, [&](std::size_t n) { return pointOf(done + n); }, boxOfCell_,
+        [&](std::size_t n, std::int32_t cell) { visit(done + n, cell); });
   }
 
   /// The cell beyond a face of a used cell.
