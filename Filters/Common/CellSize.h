@@ -4,6 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <vector>
+
+#include "Tributary/Base/Bytes.h"
+#include "Tributary/Base/Index.h"
 
 class vtkDataArray;
 class vtkDataSet;
@@ -33,6 +37,28 @@ class Coordinates {
 struct CellSize {
   double measure = 0;
   std::array<double, 3> centroid{};
+};
+
+/// The sizes of those cells of a data set that were set. The memory of the others is not written.
+class CellSizes {
+ public:
+  CellSizes() = default;
+  /// @param cells  of the data set
+  explicit CellSizes(std::int64_t cells) : sizes_(index(cells)) {}
+  bool empty() const { return sizes_.empty(); }
+  /// Threads can set different cells.
+  void set(std::int64_t cell, const CellSize& size) {
+    sizes_[index(cell)] = {size.measure, size.centroid[0], size.centroid[1], size.centroid[2]};
+  }
+  /// @pre the size of the cell was set
+  CellSize operator[](std::int64_t cell) const {
+    const auto& [measure, x, y, z] = sizes_[index(cell)];
+    return {measure, {x, y, z}};
+  }
+
+ private:
+  using Numbers = std::array<double, 4>;
+  std::vector<Numbers, UninitializedAllocator<Numbers>> sizes_;
 };
 
 /// VTK multiplies several lengths where it evaluates a cell. With cells whose diagonal is longer,

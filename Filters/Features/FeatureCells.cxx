@@ -202,7 +202,7 @@ void addCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<R
   vtkNew<vtkIdList> points;
   visitRegions(labeled, ofSet, [&](std::int64_t begin, std::int64_t end, std::int64_t region) {
     for (std::int64_t c = begin; c < end; ++c) {
-      const CellSize size = piece.sizeOf(c);
+      const CellSize size = labeled.sizeOf(c);
       if (scales.hasMeasure && !std::isfinite(size.measure)) continue;
       result.samples.push_back(
           {size.centroid, region, 0, scales.measure.fixed(scales.hasMeasure ? size.measure : 1)});

@@ -125,8 +125,6 @@ class ComponentPiece {
   virtual std::array<double, 3> place(std::int64_t point) const = 0;
   /// Not for hyper trees.
   virtual bool isGhost(std::int64_t) const { return false; }
-  /// Not for hyper trees.
-  virtual CellSize sizeOf(std::int64_t) const { return {}; }
   /// The lattice of its cells, if they are along the axes; otherwise null.
   virtual const StraightLattice* straight() const { return nullptr; }
 
@@ -198,6 +196,8 @@ class LabeledPiece {
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
   /// All sets at the shared points, each once.
   virtual std::vector<SetAtPoint> setsAtShared() const = 0;
+  /// The size of a cell in range. Not for hyper trees.
+  virtual CellSize sizeOf(std::int64_t) const { return {}; }
   /// One set for each shared point. @pre cells are connected through points, whatever their labels
   std::vector<std::uint32_t> setsOfShared() const;
   /// The sets that have a cell at one of the points. Not for hyper trees.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "Common/SmpFor.h"
 #include "Regions/Pieces/LatticePiece.h"
 
 namespace tributary {
@@ -27,6 +28,19 @@ void LabeledLattice::ownCells(const Run& run, std::int64_t row, Visit&& visit) c
   }
 }
 
+void LabeledLattice::measureCells() {
+  sizes_ = CellSizes(lattice_.cells());
+  smpFor(lattice_.cells_[1] * lattice_.cells_[2], [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      labels_.visitRuns(row, [&](const Run& run) {
+        for (std::int64_t i = run.begin; i < run.end; ++i) {
+          const std::int64_t cell = row * lattice_.cells_[0] + i;
+          sizes_.set(cell, lattice_.measure(cell));
+        }
+      });
+  });
+}
+
 void LabeledLattice::visitOwnCells(const VisitCells& visit) const {
   visitRuns([&](const Run& run, std::int64_t row) {
     const std::int64_t first = row * lattice_.cells_[0];
@@ -43,14 +57,14 @@ Extremes LabeledLattice::extremes(const std::vector<MeasuredValues>& arrays) con
   for (const double bound : bounds)
     if (std::isfinite(bound)) extremes.coordinate = std::max(extremes.coordinate, std::abs(bound));
   extremes.values.resize(arrays.size(), 0);
-  if (lattice_.isUniform()) extremes.measure = lattice_.sizeOf(0).measure;
+  if (lattice_.isUniform()) extremes.measure = sizeOf(0).measure;
   if (lattice_.isUniform() && arrays.empty()) return extremes;
   std::int64_t ids[8];
   visitRuns([&](const Run& run, std::int64_t row) {
     ownCells(run, row, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t cell = row * lattice_.cells_[0] + i;
-        const double measure = lattice_.sizeOf(cell).measure;
+        const double measure = sizeOf(cell).measure;
         if (std::isfinite(measure)) extremes.measure = std::max(extremes.measure, measure);
         const Span<const std::int64_t> corners(ids, index(lattice_.cornersOf(cell, ids)));
         for (std::size_t v = 0; v < arrays.size(); ++v)
@@ -114,7 +128,7 @@ struct LabeledLattice::Moments {
 
 LabeledLattice::Moments LabeledLattice::momentsOf(const FactScales& scales) const {
   Moments moments;
-  const double one = lattice_.sizeOf(0).measure;
+  const double one = sizeOf(0).measure;
   moments.measure = scales.measure.fixed(one);
   const double weight = scales.hasMeasure ? one : 1;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -147,7 +161,7 @@ void LabeledLattice::addCells(const Stretch& stretch, const FactScales& scales,
   std::int64_t ids[8];
   for (std::int64_t i = stretch.begin; i < stretch.end; ++i) {
     const std::int64_t cell = stretch.row * lattice_.cells_[0] + i;
-    const CellSize size = lattice_.sizeOf(cell);
+    const CellSize size = sizeOf(cell);
     const double weight = scales.hasMeasure ? size.measure : 1;
     const int corners = lattice_.cornersOf(cell, ids);
     if (!lattice_.isUniform()) {

@@ -65,11 +65,6 @@ void LatticePiece::setCells() {
   } else {
     coordinatesArray_ = coordinatesOf(leaf_.dataSet);
     coordinates_ = Coordinates(coordinatesArray_);
-    std::vector<CellSize> sizes(index(cells()));
-    smpFor(cells(), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) sizes[index(c)] = sizeOf(c);
-    });
-    sizes_ = std::move(sizes);
   }
 }
 
@@ -94,8 +89,7 @@ int LatticePiece::cornersOf(std::int64_t cell, std::int64_t* ids) const {
   return count;
 }
 
-CellSize LatticePiece::sizeOf(std::int64_t cell) const {
-  if (!sizes_.empty()) return sizes_[index(cell)];
+CellSize LatticePiece::measure(std::int64_t cell) const {
   if (straight_) return straight_->sizeOf(cell);
   std::int64_t ids[8];
   const int count = cornersOf(cell, ids);

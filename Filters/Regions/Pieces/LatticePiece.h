@@ -41,7 +41,6 @@ class LatticePiece : public ComponentPiece {
   bool isGhost(std::int64_t cell) const override {
     return hasGhosts_ && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
-  CellSize sizeOf(std::int64_t cell) const override;
   const StraightLattice* straight() const override { return straight_ ? &*straight_ : nullptr; }
   NeighborPiece outline() const override;
 
@@ -64,6 +63,8 @@ class LatticePiece : public ComponentPiece {
   bool isUniform() const { return straight_ && straight_->spacing; }
 
   void setCells();
+  /// The size of a cell, computed anew.
+  CellSize measure(std::int64_t cell) const;
   /// The corners of a cell as VTK orders those of a vertex, line, quadrilateral or hexahedron.
   int cornersOf(std::int64_t cell, std::int64_t* ids) const;
   std::array<double, 3> at(std::int64_t i, std::int64_t j, std::int64_t k) const {
@@ -123,7 +124,6 @@ class LatticePiece : public ComponentPiece {
   bool hasGhosts_ = false;
   std::vector<std::int64_t> values_;  // per cell, or none
   std::vector<std::int64_t> cellIds_;
-  std::vector<CellSize> sizes_;  // of cells that are not straight
 };
 
 /// What a lattice may have in common with other pieces.
@@ -150,7 +150,9 @@ class LabeledLattice : public LabeledPiece {
       : LabeledPiece(lattice, shared.points()),
         lattice_(lattice),
         connections_(shared.connections()),
-        labels_(std::move(labels)) {}
+        labels_(std::move(labels)) {
+    if (!lattice_.straight_) measureCells();
+  }
 
   std::uint32_t sets() const override { return labels_.sets(); }
   std::uint32_t setOfCell(std::int64_t cell) const override {
@@ -158,6 +160,9 @@ class LabeledLattice : public LabeledPiece {
   }
   void visitOwnCells(const VisitCells& visit) const override;
   void visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const override;
+  CellSize sizeOf(std::int64_t cell) const override {
+    return sizes_.empty() ? lattice_.measure(cell) : sizes_[cell];
+  }
   std::vector<std::uint32_t> setsOfConnections() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const override;
@@ -172,6 +177,8 @@ class LabeledLattice : public LabeledPiece {
   struct Moments;
   struct Stretch;
 
+  /// Measures the cells in range.
+  void measureCells();
   /// Calls `visit(run, row)` for each run.
   template <class Visit>
   void visitRuns(Visit&& visit) const {
@@ -203,6 +210,7 @@ class LabeledLattice : public LabeledPiece {
   const LatticePiece& lattice_;
   const std::vector<LatticeEntity>& connections_;
   LatticeLabels labels_;
+  CellSizes sizes_;  // of cells in range that are not straight
 };
 
 }  // namespace tributary

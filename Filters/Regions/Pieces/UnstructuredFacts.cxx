@@ -3,9 +3,29 @@
 #include <cmath>
 #include <utility>
 
+#include "Common/SmpFor.h"
 #include "Regions/Pieces/UnstructuredPiece.h"
 
 namespace tributary {
+
+void LabeledMesh::measureCells() {
+  const PieceMesh& mesh = mesh_.mesh_;
+  const auto measure = [&](std::int64_t c) {
+    const auto ids = mesh.pointsOf(c);
+    sizes_.set(c, sizeOfCell(mesh.lists.types[index(c)], static_cast<std::int64_t>(ids.size()),
+                             ids.data(), mesh.coordinates, mesh_.dataSet(), c));
+  };
+  const auto isByPoints = [&](std::int64_t c) {
+    return isMeasuredByPoints(mesh.lists.types[index(c)]);
+  };
+  sizes_ = CellSizes(mesh.count);
+  smpFor(mesh.count, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c)
+      if (setOfCell(c) != NoSet && isByPoints(c)) measure(c);
+  });
+  for (std::int64_t c = 0; c < mesh.count; ++c)  // VTK's cells are for one thread at a time
+    if (setOfCell(c) != NoSet && !isByPoints(c)) measure(c);
+}
 
 Extremes LabeledMesh::extremes(const std::vector<MeasuredValues>& arrays) const {
   Extremes extremes;
@@ -15,7 +35,7 @@ Extremes LabeledMesh::extremes(const std::vector<MeasuredValues>& arrays) const 
   };
   for (std::int64_t c = 0; c < mesh_.mesh_.count; ++c) {
     if (setOfCell(c) == NoSet || mesh_.isGhost(c)) continue;
-    const CellSize& size = mesh_.sizes_[index(c)];
+    const CellSize size = sizes_[c];
     consider(size.measure, extremes.measure);
     for (const double x : size.centroid) consider(x, extremes.coordinate);
     for (std::size_t v = 0; v < arrays.size(); ++v)
@@ -35,7 +55,7 @@ RegionKey LabeledMesh::keyOf(std::int64_t cell, const std::array<double, 3>& lea
 
 std::array<double, 3> LabeledMesh::addCell(std::int64_t cell, double weight,
                                            const FactScales& scales, RegionFacts& set) const {
-  const CellSize& size = mesh_.sizes_[index(cell)];
+  const CellSize size = sizes_[cell];
   set.measure += scales.measure.fixed(size.measure);
   for (std::size_t a = 0; a < 3; ++a)
     set.moment[a] += scales.moment.fixed(weight * size.centroid[a]);
@@ -64,7 +84,7 @@ BlockFacts LabeledMesh::facts(const FactScales& scales,
     if (number == NoSet || mesh_.isGhost(c)) continue;
     RegionFacts& set = facts.sets[number];
     ++set.cells;
-    const double weight = scales.hasMeasure ? mesh_.sizes_[index(c)].measure : 1;
+    const double weight = scales.hasMeasure ? sizes_[c].measure : 1;
     const std::array<double, 3> least = addCell(c, weight, scales, set);
     if (mesh_.rules_.cells == DomainRules::Cells::Ids) {
       const auto id = static_cast<std::uint64_t>(mesh_.cellIds_[index(c)]);

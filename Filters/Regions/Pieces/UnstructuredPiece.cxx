@@ -52,28 +52,11 @@ UnstructuredPiece::UnstructuredPiece(PieceSource&& source, const DomainRules& ru
       flags_(std::move(source.flags)),
       values_(std::move(source.labels)),
       clusters_(std::move(clusters)) {
-  measureCells();
   if (rules_.points == DomainRules::Points::Ids && mesh_.count > 0)
     pointIds_ = exactIds(leaf_.dataSet->GetPointData()->GetGlobalIds());
   mergePoints();
   if (rules_.cells == DomainRules::Cells::Ids && mesh_.count > 0)
     cellIds_ = exactIds(leaf_.dataSet->GetCellData()->GetGlobalIds());
-}
-
-void UnstructuredPiece::measureCells() {
-  sizes_.resize(index(mesh_.count));
-  const auto& types = mesh_.lists.types;
-  const auto measure = [&](std::int64_t c) {
-    const auto ids = mesh_.pointsOf(c);
-    sizes_[index(c)] = sizeOfCell(types[index(c)], static_cast<std::int64_t>(ids.size()),
-                                  ids.data(), mesh_.coordinates, leaf_.dataSet, c);
-  };
-  smpFor(mesh_.count, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t c = begin; c < end; ++c)
-      if (isMeasuredByPoints(types[index(c)])) measure(c);
-  });
-  for (std::int64_t c = 0; c < mesh_.count; ++c)  // VTK's cells are for one thread at a time
-    if (!isMeasuredByPoints(types[index(c)])) measure(c);
 }
 
 std::vector<std::int64_t> UnstructuredPiece::findCoincident() const {

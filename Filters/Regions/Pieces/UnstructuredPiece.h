@@ -52,7 +52,6 @@ class UnstructuredPiece : public ComponentPiece {
   bool isGhost(std::int64_t cell) const override {
     return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
-  CellSize sizeOf(std::int64_t cell) const override { return sizes_[index(cell)]; }
   NeighborPiece outline() const override;
 
  private:
@@ -76,7 +75,6 @@ class UnstructuredPiece : public ComponentPiece {
   std::int64_t firstOf(std::int64_t point) const {
     return first_.empty() ? point : first_[index(point)];
   }
-  void measureCells();
   /// Finds the points that coincide.
   void mergePoints();
   std::vector<std::int64_t> findCoincident() const;
@@ -96,7 +94,6 @@ class UnstructuredPiece : public ComponentPiece {
                                  std::vector<Connection>& connections) const;
 
   PieceMesh mesh_;
-  std::vector<CellSize> sizes_;      // of cells
   std::vector<std::int64_t> first_;  // of the points that coincide with a point, or none
   std::vector<std::pair<std::int64_t, std::int64_t>> copies_;  // (first, other), sorted
   std::vector<std::int64_t> mergedPoints_;                     // the connectivity with those
@@ -139,12 +136,15 @@ class LabeledMesh : public LabeledPiece {
       : LabeledPiece(mesh, shared.points()),
         mesh_(mesh),
         shared_(shared),
-        labels_(std::move(labels)) {}
+        labels_(std::move(labels)) {
+    measureCells();
+  }
 
   std::uint32_t sets() const override { return labels_.sets; }
   std::uint32_t setOfCell(std::int64_t cell) const override {
     return labels_.setOfCell[index(cell)];
   }
+  CellSize sizeOf(std::int64_t cell) const override { return sizes_[cell]; }
   std::vector<std::uint32_t> setsOfConnections() const override;
   std::vector<SetAtPoint> setsAtShared() const override;
   std::vector<std::uint32_t> setsAt(const std::vector<std::int64_t>& points) const override;
@@ -156,6 +156,8 @@ class LabeledMesh : public LabeledPiece {
   void writeShared(std::int64_t shared, vtkIdType region, vtkIdType* points) const override;
 
  private:
+  /// Measures the cells in range.
+  void measureCells();
   /// @param least  of its points
   RegionKey keyOf(std::int64_t cell, const std::array<double, 3>& least) const;
   /// Adds the measure, moment and bounds of a cell. @return its least point
@@ -165,6 +167,7 @@ class LabeledMesh : public LabeledPiece {
   const UnstructuredPiece& mesh_;
   const SharedMesh& shared_;
   MeshLabels labels_;
+  CellSizes sizes_;  // of cells in range
 };
 
 }  // namespace tributary
