@@ -18,11 +18,13 @@
 #include <numeric>
 
 #include "Common/Leaves.h"
+#include "Common/SmpFor.h"
 #include "Regions/Pieces/ComponentPiece.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Components/CoincidentPoints.h"
 
 namespace tributary {
 namespace {
@@ -31,6 +33,22 @@ namespace {
 constexpr std::size_t MostPlaces = 3;
 /// VTK's cells contain places that are outside of them by a thousandth of their size.
 constexpr double Tolerance = 4e-3;
+/// More than the rounding error of a centroid, as a fraction of the cell's diagonal.
+constexpr double Rounding = 1e-9;
+
+/// Enlarges a box on all sides.
+void widen(Box& box, double margin) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] -= margin;
+    box.hi[a] += margin;
+  }
+}
+
+double diagonalOf(const Box& box) {
+  double squares = 0;
+  for (std::size_t a = 0; a < 3; ++a) squares += (box.hi[a] - box.lo[a]) * (box.hi[a] - box.lo[a]);
+  return std::sqrt(squares);
+}
 
 double diagonalOf(const double bounds[6]) {
   double squares = 0;
@@ -80,10 +98,8 @@ CellSearch::CellSearch(const ComponentPiece& piece, const Fingerprint& mesh) : m
     useCells(dataSet);
   double bounds[6];
   dataSet->GetBounds(bounds);
-  for (std::size_t a = 0; a < 3; ++a) {
-    box_.lo[a] = bounds[2 * a] - margin_;
-    box_.hi[a] = bounds[2 * a + 1] + margin_;
-  }
+  box_ = {{bounds[0], bounds[2], bounds[4]}, {bounds[1], bounds[3], bounds[5]}};
+  widen(box_, std::max(margin_, Rounding * diagonalOf(box_)));
   if (hasAxes) return;
   std::vector<std::int32_t> cells(index(dataSet->GetNumberOfCells()));
   std::iota(cells.begin(), cells.end(), 0);
@@ -133,8 +149,8 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
   }
 }
 
-/// A box that holds all places that a cell may contain.
-Box CellSearch::boxOf(std::int64_t cell) const {
+/// The box of a cell's points.
+Box CellSearch::boundsOf(std::int64_t cell) const {
   CellPointIds ids{};
   if (structured_) {
     ids = structured_->pointsOf(cell);
@@ -147,14 +163,28 @@ Box CellSearch::boxOf(std::int64_t cell) const {
     const Place point = coordinates_[ids[i]];
     include(box, {point, point});
   }
-  if (box.empty()) return box;
-  const double bounds[6] = {box.lo[0], box.hi[0], box.lo[1], box.hi[1], box.lo[2], box.hi[2]};
-  const double margin = std::max(margin_, Tolerance * diagonalOf(bounds));
-  for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] -= margin;
-    box.hi[a] += margin;
-  }
   return box;
+}
+
+/// A box that holds all places that a cell may contain.
+Box CellSearch::boxOf(std::int64_t cell) const {
+  Box box = boundsOf(cell);
+  if (!box.empty()) widen(box, std::max(margin_, Tolerance * diagonalOf(box)));
+  return box;
+}
+
+/// Whether a centroid is so close to the points of a cell, apart from rounding, that a search for
+/// it finds the cell. This does not depend on the other cells of the data set.
+bool CellSearch::isNear(std::int64_t cell, const Place& centroid) const {
+  Box box = boundsOf(cell);
+  if (box.empty()) return false;
+  widen(box, Rounding * diagonalOf(box));
+  return box.contains(centroid.data());
+}
+
+bool CellSearch::isCentered(const ComponentPiece& piece, std::int64_t cell,
+                            const Place& place) const {
+  return isNear(cell, place) && piece.measure(cell).centroid == place;
 }
 
 std::size_t CellSearch::HashOfPlace::operator()(const Place& place) const {
@@ -163,29 +193,72 @@ std::size_t CellSearch::HashOfPlace::operator()(const Place& place) const {
   return hash;
 }
 
-Span<const vtkIdType> CellSearch::at(const Place& place, bool remember) {
+CellSearch::CellsAtPlace CellSearch::at(const ComponentPiece& piece, const Place& place,
+                                        bool isCentroid) {
   found_.clear();
   if (!box_.contains(place.data())) return {};
+  const auto split = [](const vtkIdType* cells, std::size_t centered, std::size_t count) {
+    return CellsAtPlace{{cells, centered}, {cells + centered, count - centered}};
+  };
   if (!bins_) {
     findInLattice(place);
-    return {found_.data(), found_.size()};
+    const auto others = std::partition(found_.begin(), found_.end(), [&](vtkIdType cell) {
+      return isCentroid && piece.measure(cell).centroid == place;
+    });
+    return split(found_.data(), index(others - found_.begin()), found_.size());
   }
-  if (!remember) {
-    findInMesh(place);
-    return {found_.data(), found_.size()};
+  if (!isCentroid) {
+    findInMesh(piece, place, false);
+    return split(found_.data(), 0, found_.size());
   }
   // Places on a mesh that moves beside this one never come again.
   if (remembered_.size() > MostPlaces * index(structure_->GetNumberOfCells())) {
     remembered_.clear();
     cells_.clear();
   }
-  const auto [at, isNew] = remembered_.try_emplace(place, Range{cells_.size(), 0});
+  const auto [at, isNew] = remembered_.try_emplace(place, Range{cells_.size(), 0, 0});
   if (isNew) {
-    findInMesh(place);
+    at->second.centered = findInMesh(piece, place, true);
     cells_.insert(cells_.end(), found_.begin(), found_.end());
     at->second.count = found_.size();
   }
-  return {cells_.data() + at->second.first, at->second.count};
+  return split(cells_.data() + at->second.first, at->second.centered, at->second.count);
+}
+
+bool CellSearch::findCentered(const ComponentPiece& piece, std::int64_t cell, const Place& centroid,
+                              std::vector<vtkIdType>& centered) {
+  centered.clear();
+  if (!bins_) return false;
+  if (!hasCopies_) findCopies(piece);
+  const auto add = [&](std::int64_t one) {
+    if (isNear(one, centroid)) centered.push_back(one);
+  };
+  add(cell);
+  if (first_.empty()) return true;
+  const std::int64_t first = first_[index(cell)];
+  if (first != cell) add(first);
+  for (auto at =
+           std::lower_bound(copies_.begin(), copies_.end(), std::pair(first, std::int64_t(0)));
+       at != copies_.end() && at->first == first; ++at)
+    if (at->second != cell) add(at->second);
+  return true;
+}
+
+void CellSearch::findCopies(const ComponentPiece& piece) {
+  std::vector<double> centroids(3 * index(piece.cells()));
+  {
+    const CellSizes sizes = piece.measureCells([](std::int64_t) { return true; });
+    for (std::int64_t c = 0; c < piece.cells(); ++c) {
+      const Place centroid = sizes[c].centroid;
+      std::copy(centroid.begin(), centroid.end(), centroids.begin() + 3 * c);
+    }
+  }
+  first_ = mergeCoincident(Span<const double>(centroids), smpFor);
+  for (std::size_t c = 0; c < first_.size(); ++c)
+    if (first_[c] != static_cast<std::int64_t>(c)) copies_.emplace_back(first_[c], c);
+  std::sort(copies_.begin(), copies_.end());
+  if (copies_.empty()) first_ = std::vector<std::int64_t>();  // {} would keep the memory
+  hasCopies_ = true;
 }
 
 /// The first and the last cell of an axis that contain a coordinate; -1 if there are none.
@@ -231,11 +304,20 @@ void CellSearch::findInLattice(const Place& place) {
         found_.push_back((k * ny + j) * nx + i);
 }
 
-void CellSearch::findInMesh(const Place& place) {
+std::size_t CellSearch::findInMesh(const ComponentPiece& piece, const Place& place,
+                                   bool isCentroid) {
+  std::size_t centered = 0;
   const auto box = [this](std::int32_t cell) { return boxOf(cell); };
   bins_->near(place.data(), box, [&](std::int32_t cell) {
-    if (boxOf(cell).contains(place.data()) && isIn(cell, place)) found_.push_back(cell);
+    if (!boxOf(cell).contains(place.data())) return;
+    if (isCentroid && isCentered(piece, cell, place)) {
+      found_.push_back(cell);
+      std::swap(found_.back(), found_[centered++]);
+    } else if (isIn(cell, place)) {
+      found_.push_back(cell);
+    }
   });
+  return centered;
 }
 
 bool CellSearch::isIn(vtkIdType cell, const Place& place) {

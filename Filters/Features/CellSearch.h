@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "Common/CellLists.h"
@@ -32,6 +33,10 @@ class ComponentPiece;
 /// distance of half its diagonal. A cell contains none if a point of it is not finite or it is
 /// longer than LongestDiagonal. Local.
 ///
+/// A place may be the centroid of a cell, too, bit for bit: on a mesh that stays, this is how a
+/// cell is found again. A cell counts as such a cell only if it has its centroid close to its
+/// points.
+///
 /// A search depends on the points and cells alone, and shares them with the data set of the piece
 /// that it was made from, which it may outlive: it can be used for the next step of a mesh that
 /// stays (`mesh`). It has a list of the cells of poly data.
@@ -47,29 +52,49 @@ class CellSearch {
   const Fingerprint& mesh() const { return mesh_; }
   /// No cell contains a place outside of this box.
   const Box& box() const { return box_; }
-  /// The cells that contain a place, each once.
-  /// @param remember  whether the place is likely to be searched again: it then costs a look into a
-  ///                  table, of about 80 bytes for each such place and at most three places for
-  ///                  each cell
+  /// The cells at a place, each once.
+  struct CellsAtPlace {
+    Span<const vtkIdType> centered;  ///< Those whose centroid the place is.
+    Span<const vtkIdType> others;    ///< Others that contain the place.
+  };
+  /// @param piece       with the points and cells of this search
+  /// @param isCentroid  whether the place is the centroid of a cell of the step before. If not, no
+  ///                    cell is `centered`. If so, it is likely to be searched again, and then
+  ///                    costs a look into a table, of about 80 bytes for each such place and at
+  ///                    most three places for each cell
   /// @return valid until the next call
-  [[nodiscard]] Span<const vtkIdType> at(const std::array<double, 3>& place, bool remember);
+  [[nodiscard]] CellsAtPlace at(const ComponentPiece& piece, const std::array<double, 3>& place,
+                                bool isCentroid);
+  /// Finds the cells whose centroid is that of a cell, without a search: not for lattices along the
+  /// axes. The first call looks through the centroids of all cells.
+  /// @param centroid  of the cell
+  /// @param centered  Out: as by at(), empty if the cell does not have its centroid close to it
+  /// @return whether the cells are known; a lattice has to be searched
+  [[nodiscard]] bool findCentered(const ComponentPiece& piece, std::int64_t cell,
+                                  const std::array<double, 3>& centroid,
+                                  std::vector<vtkIdType>& centered);
 
  private:
   using Place = std::array<double, 3>;
   struct HashOfPlace {
     std::size_t operator()(const Place& place) const;
   };
-  /// Of several cells in cells_.
+  /// Of several cells in cells_: the centered ones before the others.
   struct Range {
-    std::size_t first, count;
+    std::size_t first, centered, count;
   };
 
   void useAxes(const ComponentPiece& piece, const int extent[6]);
   void useCells(vtkDataSet* dataSet);
+  Box boundsOf(std::int64_t cell) const;
   Box boxOf(std::int64_t cell) const;
+  bool isNear(std::int64_t cell, const Place& place) const;
+  bool isCentered(const ComponentPiece& piece, std::int64_t cell, const Place& place) const;
   std::array<vtkIdType, 2> cellsAlong(std::size_t axis, double coordinate);
   void findInLattice(const Place& place);
-  void findInMesh(const Place& place);
+  /// @return the number of centered cells, which are the first of found_
+  std::size_t findInMesh(const ComponentPiece& piece, const Place& place, bool isCentroid);
+  void findCopies(const ComponentPiece& piece);
   bool isIn(vtkIdType cell, const Place& place);
 
   Fingerprint mesh_;
@@ -90,6 +115,11 @@ class CellSearch {
   std::vector<vtkIdType> found_;
   std::unordered_map<Place, Range, HashOfPlace> remembered_;
   std::vector<vtkIdType> cells_;  // of remembered_
+  // Of cells with the same centroid, the first for each cell, or none if there are no such cells;
+  // and pairs (first, other), sorted.
+  bool hasCopies_ = false;  // whether they are known
+  std::vector<std::int64_t> first_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> copies_;
 };
 
 }  // namespace tributary

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "Common/DataVersion.h"
-
 #include "Tributary/Base/Index.h"
 
 namespace tributary {
@@ -45,7 +43,8 @@ void reserveMore(std::size_t count, std::vector<FeatureSample>& samples) {
   if (count > samples.capacity()) samples.reserve(std::max(count, 2 * samples.capacity()));
 }
 
-/// Adds a volume to the last overlap, if that is of the same regions, or adds an overlap.
+}  // namespace
+
 void addOverlap(std::int64_t before, std::int64_t after, FixedSum volume,
                 std::vector<FeatureOverlap>& overlaps) {
   if (!overlaps.empty() && overlaps.back().before == before && overlaps.back().after == after)
@@ -53,8 +52,6 @@ void addOverlap(std::int64_t before, std::int64_t after, FixedSum volume,
   else
     overlaps.push_back({before, 0, after, volume});
 }
-
-}  // namespace
 
 bool LatticeCells::fits(const ComponentPiece& piece) {
   const StraightLattice* const lattice = piece.straight();
@@ -74,10 +71,10 @@ bool LatticeCells::fits(const ComponentPiece& piece) {
   return std::isfinite(largest);
 }
 
-LatticeCells::LatticeCells(std::size_t leaf, const LabeledPiece& labeled,
+LatticeCells::LatticeCells(std::size_t leaf, const Fingerprint& mesh, const LabeledPiece& labeled,
                            const std::vector<RegionOfSet>& ofSet, const FactScales& scales)
     : leaf_(leaf),
-      mesh_(fingerprintOfMesh(labeled.piece().dataSet())),
+      mesh_(mesh),
       lattice_(*labeled.piece().straight()),
       scale_(scales.measure),
       hasMeasure_(scales.hasMeasure) {
@@ -187,17 +184,21 @@ std::vector<FeatureSample> CellSamples::all() const {
   return all;
 }
 
-void addCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
-              const FactScales& scales, vtkDataArray* velocity, bool atCells, CellSamples& result) {
+void addCells(std::size_t leaf, const Fingerprint& mesh, const LabeledPiece& labeled,
+              const std::vector<RegionOfSet>& ofSet, const FactScales& scales,
+              vtkDataArray* velocity, bool atCells, CellSamples& result) {
   const ComponentPiece& piece = labeled.piece();
   if (!velocity && LatticeCells::fits(piece)) {
-    result.lattices.emplace_back(leaf, labeled, ofSet, scales);
+    result.lattices.emplace_back(leaf, mesh, labeled, ofSet, scales);
     return;
   }
   std::size_t count = 0;
   visitRegions(labeled, ofSet, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     count += index(end - begin);
   });
+  SampledCells& sampled = result.sampled.emplace_back();
+  sampled = {leaf, mesh, result.samples.size(), {}};
+  sampled.cells.reserve(count);
   reserveMore(count, result.samples);
   vtkNew<vtkIdList> points;
   visitRegions(labeled, ofSet, [&](std::int64_t begin, std::int64_t end, std::int64_t region) {
@@ -206,6 +207,7 @@ void addCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<R
       if (scales.hasMeasure && !std::isfinite(size.measure)) continue;
       result.samples.push_back(
           {size.centroid, region, 0, scales.measure.fixed(scales.hasMeasure ? size.measure : 1)});
+      sampled.cells.push_back(c);
       if (velocity && atCells)
         velocity->GetTuple(c, result.velocities.emplace_back().data());
       else if (velocity)

@@ -34,10 +34,11 @@ class LatticeCells {
 
   /// The cells in regions that are no ghosts. Local.
   /// @param leaf    number of the data set
+  /// @param mesh    fingerprintOfMesh() of it
   /// @param ofSet   the regions of the piece's sets
   /// @pre fits(labeled.piece())
-  LatticeCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
-               const FactScales& scales);
+  LatticeCells(std::size_t leaf, const Fingerprint& mesh, const LabeledPiece& labeled,
+               const std::vector<RegionOfSet>& ofSet, const FactScales& scales);
 
   /// The number of the data set.
   std::size_t leaf() const { return leaf_; }
@@ -80,11 +81,21 @@ class LatticeCells {
   std::vector<RegionRun> runs_;  // ascending
 };
 
+/// The cells of a data set in CellSamples::samples.
+struct SampledCells {
+  std::size_t leaf;                 ///< Number of the data set.
+  Fingerprint mesh;                 ///< fingerprintOfMesh() of it.
+  std::size_t first;                ///< Its first sample.
+  std::vector<std::int64_t> cells;  ///< Of its samples.
+};
+
 /// The cells of a step that are in regions and are no ghosts.
 struct CellSamples {
   /// Of the data sets that are not in `lattices`: the centroid and measure of each cell, or 1 if no
   /// cell of the domain has a measure.
   std::vector<FeatureSample> samples;
+  /// The cells of all samples, or none if they are not known.
+  std::vector<SampledCells> sampled;
   /// The flow velocity at each sample, or none.
   std::vector<std::array<double, 3>> velocities;
   std::vector<LatticeCells> lattices;
@@ -93,13 +104,19 @@ struct CellSamples {
   [[nodiscard]] std::vector<FeatureSample> all() const;
 };
 
+/// Adds a volume to the last overlap, if that is of the same regions, or adds an overlap.
+void addOverlap(std::int64_t before, std::int64_t after, FixedSum volume,
+                std::vector<FeatureOverlap>& overlaps);
+
 /// Adds the cells of a data set. Local.
 /// @param leaf      number of the data set
+/// @param mesh      fingerprintOfMesh() of it
 /// @param ofSet     the regions of the piece's sets
 /// @param velocity  vectors of the data set's cells or points, or null; the velocity of a cell is
 ///                  the mean of those of its points
 /// @param atCells   whether `velocity` is an array of cells
-void addCells(std::size_t leaf, const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
-              const FactScales& scales, vtkDataArray* velocity, bool atCells, CellSamples& result);
+void addCells(std::size_t leaf, const Fingerprint& mesh, const LabeledPiece& labeled,
+              const std::vector<RegionOfSet>& ofSet, const FactScales& scales,
+              vtkDataArray* velocity, bool atCells, CellSamples& result);
 
 }  // namespace tributary

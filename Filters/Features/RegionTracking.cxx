@@ -103,6 +103,7 @@ class RegionTracking final : public FeatureTracking {
   /// The step that is being added.
   struct Step {
     std::vector<Leaf> leaves;
+    std::vector<Fingerprint> meshes;  // of the leaves
     std::unique_ptr<const ComponentDomain> domain;
     std::vector<ShownRange> ranges;  // one
     std::unique_ptr<FeatureGraph> graph;
@@ -119,11 +120,23 @@ class RegionTracking final : public FeatureTracking {
   void addCellsOf(std::size_t leaf, const FeatureTrackerSettings& settings,
                   CellSamples& cells) const;
   void findSearches();
-  std::vector<Box> boxesOfOthers(const LatticeCells& lattice,
+  const ComponentPiece& pieceOf(std::size_t leaf) const {
+    return step_.regions().labeled[leaf]->piece();
+  }
+  /// Whether a data set of the step before has the same points and cells in this step.
+  bool stays(std::size_t leaf, const Fingerprint& mesh) const {
+    return leaf < step_.meshes.size() && step_.meshes[leaf] == mesh;
+  }
+  std::int64_t regionAt(std::size_t leaf, vtkIdType cell) const;
+  FeatureAtPlace featureAt(const std::array<double, 3>& place, bool isCentroid) const;
+  std::vector<Box> boxesOfOthers(std::size_t leaf, const Box& bounds,
                                  const std::vector<FeatureReach>& reaches, int rank) const;
-  void addSteadyOverlaps(const CellSamples& before, const std::vector<FeatureReach>& reaches,
+  void addSteadyOverlaps(const SampledCells& cells, const std::vector<FeatureSample>& samples,
+                         const std::vector<Box>& others, std::vector<FeatureOverlap>& overlaps,
+                         std::vector<FeatureSample>& rest) const;
+  bool addSteadyOverlaps(const CellSamples& before, const std::vector<FeatureReach>& reaches,
                          int rank, std::vector<FeatureOverlap>& overlaps,
-                         std::vector<FeatureSample>& samples) const;
+                         std::vector<FeatureSample>& rest) const;
   std::vector<FeatureOverlap> overlapsWith(const Moment& before, Transport& transport,
                                            const FeatureTrackerSettings& settings, double time);
   void track(Transport& transport, const FeatureTrackerSettings& settings, double time);
@@ -179,26 +192,43 @@ void RegionTracking::addCellsOf(std::size_t n, const FeatureTrackerSettings& set
           "that all data sets have with Velocity, or "
           "another Motion");
   }
-  addCells(n, *step_.regions().labeled[n], step_.regionsOf(n), step_.regions().scales, velocity,
-           association == vtkDataObject::FIELD_ASSOCIATION_CELLS, cells);
+  addCells(n, step_.meshes[n], *step_.regions().labeled[n], step_.regionsOf(n),
+           step_.regions().scales, velocity, association == vtkDataObject::FIELD_ASSOCIATION_CELLS,
+           cells);
 }
 
 /// Local. Makes a search in each data set, unless there is one of the same points and cells.
 void RegionTracking::findSearches() {
   searches_.resize(step_.leaves.size());
-  for (std::size_t n = 0; n < searches_.size(); ++n) {
-    const ComponentPiece& piece = step_.regions().labeled[n]->piece();
-    const Fingerprint mesh = fingerprintOfMesh(piece.dataSet());
-    if (!searches_[n] || searches_[n]->mesh() != mesh)
-      searches_[n] = std::make_unique<CellSearch>(piece, mesh);
-  }
+  for (std::size_t n = 0; n < searches_.size(); ++n)
+    if (!searches_[n] || searches_[n]->mesh() != step_.meshes[n])
+      searches_[n] = std::make_unique<CellSearch>(pieceOf(n), step_.meshes[n]);
 }
 
-/// Local. The boxes of all other data sets that meet a lattice.
-std::vector<Box> RegionTracking::boxesOfOthers(const LatticeCells& lattice,
+/// Local. The number of the region of a cell, -1 if it is in none.
+std::int64_t RegionTracking::regionAt(std::size_t leaf, vtkIdType cell) const {
+  const std::uint32_t set = step_.regions().labeled[leaf]->setOfCell(cell);
+  return set == NoSet ? -1 : step_.regionsOf(leaf)[set].number;
+}
+
+/// Local. The region at a place. A hidden cell is not there.
+/// @param isCentroid  whether the place is that of a cell of the step before that does not move
+FeatureAtPlace RegionTracking::featureAt(const std::array<double, 3>& place,
+                                         bool isCentroid) const {
+  FeatureAtPlace found;
+  for (std::size_t n = 0; n < searches_.size(); ++n) {
+    const auto cells = searches_[n]->at(pieceOf(n), place, isCentroid);
+    for (const vtkIdType cell : cells.centered)
+      found.add({!pieceOf(n).isHidden(cell), regionAt(n, cell)});
+    for (const vtkIdType cell : cells.others) found.add({false, regionAt(n, cell)});
+  }
+  return found;
+}
+
+/// Local. The boxes of all other data sets that meet the bounds of one.
+std::vector<Box> RegionTracking::boxesOfOthers(std::size_t leaf, const Box& bounds,
                                                const std::vector<FeatureReach>& reaches,
                                                int rank) const {
-  const Box bounds = lattice.bounds();
   std::vector<Box> boxes;
   const auto add = [&](const Box& box) {
     if (intersects(box, bounds)) boxes.push_back(box);
@@ -207,27 +237,67 @@ std::vector<Box> RegionTracking::boxesOfOthers(const LatticeCells& lattice,
     if (static_cast<int>(r) != rank && intersects(reaches[r].all, bounds))
       std::for_each(reaches[r].boxes.begin(), reaches[r].boxes.end(), add);
   for (std::size_t n = 0; n < searches_.size(); ++n)
-    if (n != lattice.leaf()) add(searches_[n]->box());
+    if (n != leaf) add(searches_[n]->box());
   return boxes;
 }
 
-/// Local. Adds the overlaps of cells of lattices that stay with themselves.
-/// @param samples  Out: those that have to be searched, or none if these are `before.samples`
-void RegionTracking::addSteadyOverlaps(const CellSamples& before,
+/// Local. Adds the overlaps of cells with themselves, of a data set that stays.
+/// @param others  the boxes of other data sets, which may have cells with the same centroids
+/// @param rest    Out: adds the samples that have to be searched
+void RegionTracking::addSteadyOverlaps(const SampledCells& sampled,
+                                       const std::vector<FeatureSample>& samples,
+                                       const std::vector<Box>& others,
+                                       std::vector<FeatureOverlap>& overlaps,
+                                       std::vector<FeatureSample>& rest) const {
+  const std::size_t n = sampled.leaf;
+  const ComponentPiece& piece = pieceOf(n);
+  std::vector<vtkIdType> centered;
+  for (std::size_t i = 0; i < sampled.cells.size(); ++i) {
+    const FeatureSample& sample = samples[sampled.first + i];
+    const auto holdsIt = [&](const Box& box) { return box.contains(sample.place.data()); };
+    FeatureAtPlace found;
+    if (std::none_of(others.begin(), others.end(), holdsIt) &&
+        searches_[n]->findCentered(piece, sampled.cells[i], sample.place, centered))
+      for (const vtkIdType cell : centered) found.add({!piece.isHidden(cell), regionAt(n, cell)});
+    if (!found.isOfPart)
+      rest.push_back(sample);
+    else if (found.feature >= 0)
+      addOverlap(sample.feature, found.feature, sample.volume, overlaps);
+  }
+}
+
+/// Local. Adds the overlaps of cells with themselves, of all data sets that stay.
+/// @param rest  Out: the samples that have to be searched
+/// @return false if these are all of `before.samples`, which are not copied then
+bool RegionTracking::addSteadyOverlaps(const CellSamples& before,
                                        const std::vector<FeatureReach>& reaches, int rank,
                                        std::vector<FeatureOverlap>& overlaps,
-                                       std::vector<FeatureSample>& samples) const {
+                                       std::vector<FeatureSample>& rest) const {
+  bool isAll = before.lattices.empty();
+  for (const SampledCells& cells : before.sampled) isAll &= !stays(cells.leaf, cells.mesh);
+  if (isAll) return false;
   for (const LatticeCells& lattice : before.lattices) {
     const std::size_t n = lattice.leaf();
-    if (n < searches_.size() && searches_[n]->mesh() == lattice.mesh())
+    if (stays(n, lattice.mesh()))
       lattice.addOverlaps(*step_.regions().labeled[n], step_.regionsOf(n),
-                          boxesOfOthers(lattice, reaches, rank), overlaps, samples);
+                          boxesOfOthers(n, lattice.bounds(), reaches, rank), overlaps, rest);
     else
-      lattice.addSamples(samples);
+      lattice.addSamples(rest);
+  }
+  const auto copy = [&](std::size_t begin, std::size_t end) {
+    rest.insert(rest.end(), before.samples.begin() + std::ptrdiff_t(begin),
+                before.samples.begin() + std::ptrdiff_t(end));
+  };
+  for (const SampledCells& cells : before.sampled) {
+    const std::size_t n = cells.leaf;
+    if (stays(n, cells.mesh))
+      addSteadyOverlaps(cells, before.samples, boxesOfOthers(n, searches_[n]->box(), reaches, rank),
+                        overlaps, rest);
+    else
+      copy(cells.first, cells.first + cells.cells.size());
   }
   addUp(overlaps);
-  // A copy is needed only if there are both kinds of data sets.
-  if (!samples.empty()) samples.insert(samples.end(), before.samples.begin(), before.samples.end());
+  return true;
 }
 
 /// Collective. The overlaps of the regions of the step before with those of this one.
@@ -243,30 +313,21 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
   const std::vector<FeatureReach> reaches = gatherReaches(transport, boxes);
   std::vector<FeatureOverlap> steady;
   std::vector<FeatureSample> samples;
+  bool isCopy = true;  // whether `samples` are what to search, rather than `before.cells.samples`
   collectively(transport, [&] {
-    if (!moves) return addSteadyOverlaps(before.cells, reaches, transport.rank(), steady, samples);
+    if (!moves) {
+      isCopy = addSteadyOverlaps(before.cells, reaches, transport.rank(), steady, samples);
+      return;
+    }
     samples = before.cells.all();
     for (std::size_t i = 0; i < before.cells.velocities.size(); ++i)
       for (std::size_t a = 0; a < 3; ++a)
         samples[i].place[a] += before.cells.velocities[i][a] * (time - before.time);
   });
   if (moves) samples = step_.graph->moved(samples, time);
-  const std::vector<FeatureSample>& earlier =
-      moves || !samples.empty() ? samples : before.cells.samples;
-  // On a mesh that stays, the places of cells that do not move are searched for again.
-  const auto featureAt = [&](const std::array<double, 3>& place) {
-    std::int64_t least = -1;
-    for (std::size_t n = 0; n < searches_.size(); ++n) {
-      const LabeledPiece& labeled = *step_.regions().labeled[n];
-      for (const vtkIdType cell : searches_[n]->at(place, !moves)) {
-        const std::uint32_t set = labeled.setOfCell(cell);
-        const std::int64_t region = set == NoSet ? -1 : step_.regionsOf(n)[set].number;
-        least = region >= 0 && (least < 0 || region < least) ? region : least;
-      }
-    }
-    return least;
-  };
-  std::vector<FeatureOverlap> overlaps = findOverlaps(transport, earlier, reaches, featureAt);
+  std::vector<FeatureOverlap> overlaps =
+      findOverlaps(transport, isCopy ? samples : before.cells.samples, reaches,
+                   [&](const std::array<double, 3>& place) { return featureAt(place, !moves); });
   collectively(transport, [&] { overlaps.insert(overlaps.end(), steady.begin(), steady.end()); });
   return overlaps;
 }
@@ -275,6 +336,10 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
 void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& settings,
                            double time) {
   step_.graph = std::make_unique<FeatureGraph>(transport, settings.tracking);
+  collectively(transport, [&] {
+    step_.meshes.clear();
+    for (const Leaf& leaf : step_.leaves) step_.meshes.push_back(fingerprintOfMesh(leaf.dataSet));
+  });
   std::vector<FeatureOverlap> overlaps;
   if (now_.steps > 0) {
     step_.graph->load(now_.graph);

@@ -50,8 +50,8 @@ void overlap(Transport& transport) {
     samples.push_back({{at, 0.5, 0.5}, transport.rank(), 0, scale.fixed(1)});
   const auto reaches = gatherReaches(transport, {box});
   (void)findOverlaps(transport, {samples.data(), samples.size()}, reaches,
-                     [&](const std::array<double, 3>& place) -> std::int64_t {
-                       return place[0] >= x && place[0] <= x + 1 ? transport.rank() : -1;
+                     [&](const std::array<double, 3>& place) -> FeatureAtPlace {
+                       return {false, place[0] >= x && place[0] <= x + 1 ? transport.rank() : -1};
                      });
 }
 

@@ -2,7 +2,6 @@
 #include "Tributary/Features/FeatureOverlap.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "Tributary/Base/FixedSum.h"
@@ -15,9 +14,20 @@ namespace {
 
 using Place = std::array<double, 3>;
 
-constexpr std::int64_t Nothing = std::numeric_limits<std::int64_t>::max();
+/// FeatureAtPlace in a message.
+struct Answer {
+  std::int64_t isOfPart, feature;
+};
 
 }  // namespace
+
+void FeatureAtPlace::add(const FeatureAtPlace& other) {
+  if (isOfPart && !other.isOfPart) return;
+  const bool isReplaced = !isOfPart && other.isOfPart;
+  if (isReplaced || feature < 0 || (other.feature >= 0 && other.feature < feature))
+    feature = other.feature;
+  isOfPart = other.isOfPart;
+}
 
 void FeatureReach::add(const Box& box) {
   for (std::size_t a = 0; a < 3; ++a)
@@ -62,21 +72,20 @@ void addUp(std::vector<FeatureOverlap>& overlaps) {
 std::vector<FeatureOverlap> findOverlaps(
     Transport& transport, Span<const FeatureSample> samples,
     const std::vector<FeatureReach>& reaches,
-    const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt) {
-  std::vector<std::int64_t> found;
+    const std::function<FeatureAtPlace(const std::array<double, 3>&)>& featureAt) {
+  std::vector<FeatureAtPlace> found;
   std::vector<std::vector<std::size_t>> asked;  // samples that each rank is asked about
   ErrorCollector errors;
-  const auto answers = askRanks<std::int64_t, Place>(
+  const auto answers = askRanks<Answer, Place>(
       transport, errors,
       [&](RecordOutbox<Place>& outbox) {
-        found.assign(samples.size(), Nothing);
+        found.resize(samples.size());
         asked.resize(reaches.size());
         for (std::size_t i = 0; i < samples.size(); ++i) {
           for (std::size_t r = 0; r < reaches.size(); ++r) {
             if (!reaches[r].contains(samples[i].place)) continue;
             if (static_cast<int>(r) == transport.rank()) {
-              const std::int64_t here = featureAt(samples[i].place);
-              if (here >= 0) found[i] = std::min(found[i], here);
+              found[i].add(featureAt(samples[i].place));
             } else {
               outbox.add(static_cast<int>(r), samples[i].place);
               asked[r].push_back(i);
@@ -84,27 +93,28 @@ std::vector<FeatureOverlap> findOverlaps(
           }
         }
       },
-      [&](const Place& place, int) { return featureAt(place); });
+      [&](const Place& place, int) {
+        const FeatureAtPlace here = featureAt(place);
+        return Answer{here.isOfPart ? 1 : 0, here.feature};
+      });
   std::vector<FeatureOverlap> overlaps;
   if (!errors.anyKnown()) {
     errors.attempt([&] {
       for (std::size_t r = 0; r < asked.size(); ++r) {
-        const Span<const std::int64_t> features = answers.from(static_cast<int>(r));
-        for (std::size_t i = 0; i < features.size(); ++i) {
-          const std::int64_t feature = features[i];
-          const std::size_t sample = asked[r][i];
-          if (feature >= 0) found[sample] = std::min(found[sample], feature);
-        }
+        const Span<const Answer> there = answers.from(static_cast<int>(r));
+        for (std::size_t i = 0; i < there.size(); ++i)
+          found[asked[r][i]].add({there[i].isOfPart != 0, there[i].feature});
       }
       for (std::size_t i = 0; i < samples.size(); ++i) {
-        if (found[i] == Nothing) continue;
+        const std::int64_t after = found[i].feature;
+        if (after < 0) continue;
         const FeatureSample& sample = samples[i];
         // Neighboring samples are often of the same features.
         if (!overlaps.empty() && overlaps.back().before == sample.feature &&
-            overlaps.back().motion == sample.motion && overlaps.back().after == found[i])
+            overlaps.back().motion == sample.motion && overlaps.back().after == after)
           addChecked(overlaps.back().volume, sample.volume);
         else
-          overlaps.push_back({sample.feature, sample.motion, found[i], sample.volume});
+          overlaps.push_back({sample.feature, sample.motion, after, sample.volume});
       }
       addUp(overlaps);
     });

@@ -30,6 +30,17 @@ struct FeatureOverlap {
   FixedSum volume;
 };
 
+/// The feature at a place.
+struct FeatureAtPlace {
+  /// Whether the place is that of a part of the step, such as the centroid of a cell. Then it is of
+  /// the features of these parts alone, whatever else contains it.
+  bool isOfPart = false;
+  std::int64_t feature = -1;  ///< The lowest number of its features, -1 if there are none.
+
+  /// Adds what else is at the place.
+  void add(const FeatureAtPlace& other);
+};
+
 /// The boxes of one rank, outside of which it has no features, and their bounding box.
 struct FeatureReach {
   Box all;
@@ -50,15 +61,15 @@ struct FeatureReach {
 /// Memory is proportional to a rank's samples and the samples that other ranks ask about.
 ///
 /// Throws Error on all ranks if `featureAt` throws on one or a message is malformed.
-/// @param reaches    of all ranks; `featureAt` finds no feature outside of that of this rank
-/// @param featureAt  local: the lowest number of the features on this rank that contain a place, -1
-///                   if there is none; a place on the border of two features is in both
+/// @param reaches    of all ranks; `featureAt` finds nothing outside of that of this rank
+/// @param featureAt  local: the feature at a place as far as it is on this rank; a place on the
+///                   border of two features is in both
 /// @return the overlaps of this rank's samples, sorted, each (before, motion, after) once. Their
 ///         sum over the ranks does not depend on the distribution of samples and features.
 [[nodiscard]] std::vector<FeatureOverlap> findOverlaps(
     Transport& transport, Span<const FeatureSample> samples,
     const std::vector<FeatureReach>& reaches,
-    const std::function<std::int64_t(const std::array<double, 3>&)>& featureAt);
+    const std::function<FeatureAtPlace(const std::array<double, 3>&)>& featureAt);
 
 /// Adds up overlaps of the same features and motion, and sorts them by (before, after, motion).
 /// Local. Throws Error if a volume is larger than a sum can hold, as in a damaged message.

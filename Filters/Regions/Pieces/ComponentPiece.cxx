@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "Common/SmpFor.h"
+
 namespace tributary {
 
 SharedPoints::SharedPoints(std::vector<std::int64_t> points, std::vector<EntityKey> keys,
@@ -34,6 +36,19 @@ std::unique_ptr<SharedPiece> ComponentPiece::share(Span<const NeighborPiece> oth
   keys.reserve(found.size());
   for (const std::int64_t point : found) keys.push_back(keyOf(point));
   return shareMore(SharedPoints(std::move(found), std::move(keys), points()), others, connect);
+}
+
+CellSizes ComponentPiece::measureCells(const std::function<bool(std::int64_t)>& isWanted) const {
+  CellSizes sizes(cells());
+  const auto measureIf = [&](std::int64_t cell, bool concurrently) {
+    if (isWanted(cell) && isMeasuredConcurrently(cell) == concurrently)
+      sizes.set(cell, measure(cell));
+  };
+  smpFor(cells(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t cell = begin; cell < end; ++cell) measureIf(cell, true);
+  });
+  for (std::int64_t cell = 0; cell < cells(); ++cell) measureIf(cell, false);
+  return sizes;
 }
 
 void NearestPoints::add(const std::array<double, 3>& where, const std::array<double, 3>& point,

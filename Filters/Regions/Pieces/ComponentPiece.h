@@ -125,6 +125,14 @@ class ComponentPiece {
   virtual std::array<double, 3> place(std::int64_t point) const = 0;
   /// Not for hyper trees.
   virtual bool isGhost(std::int64_t) const { return false; }
+  /// Not for hyper trees.
+  virtual bool isHidden(std::int64_t) const { return false; }
+  /// Computes the size of a cell. Not for hyper trees.
+  virtual CellSize measure(std::int64_t) const { return {}; }
+  /// Whether several threads can measure cells like this one.
+  virtual bool isMeasuredConcurrently(std::int64_t) const { return true; }
+  /// Computes the sizes of the cells for which `isWanted(cell)` is true. Not for hyper trees.
+  [[nodiscard]] CellSizes measureCells(const std::function<bool(std::int64_t)>& isWanted) const;
   /// The lattice of its cells, if they are along the axes; otherwise null.
   virtual const StraightLattice* straight() const { return nullptr; }
 

@@ -41,6 +41,10 @@ class LatticePiece : public ComponentPiece {
   bool isGhost(std::int64_t cell) const override {
     return hasGhosts_ && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
+  bool isHidden(std::int64_t cell) const override {
+    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::HIDDENCELL) != 0;
+  }
+  CellSize measure(std::int64_t cell) const override;
   const StraightLattice* straight() const override { return straight_ ? &*straight_ : nullptr; }
   NeighborPiece outline() const override;
 
@@ -63,8 +67,6 @@ class LatticePiece : public ComponentPiece {
   bool isUniform() const { return straight_ && straight_->spacing; }
 
   void setCells();
-  /// The size of a cell, computed anew.
-  CellSize measure(std::int64_t cell) const;
   /// The corners of a cell as VTK orders those of a vertex, line, quadrilateral or hexahedron.
   int cornersOf(std::int64_t cell, std::int64_t* ids) const;
   std::array<double, 3> at(std::int64_t i, std::int64_t j, std::int64_t k) const {

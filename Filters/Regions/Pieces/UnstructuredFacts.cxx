@@ -3,29 +3,9 @@
 #include <cmath>
 #include <utility>
 
-#include "Common/SmpFor.h"
 #include "Regions/Pieces/UnstructuredPiece.h"
 
 namespace tributary {
-
-void LabeledMesh::measureCells() {
-  const PieceMesh& mesh = mesh_.mesh_;
-  const auto measure = [&](std::int64_t c) {
-    const auto ids = mesh.pointsOf(c);
-    sizes_.set(c, sizeOfCell(mesh.lists.types[index(c)], static_cast<std::int64_t>(ids.size()),
-                             ids.data(), mesh.coordinates, mesh_.dataSet(), c));
-  };
-  const auto isByPoints = [&](std::int64_t c) {
-    return isMeasuredByPoints(mesh.lists.types[index(c)]);
-  };
-  sizes_ = CellSizes(mesh.count);
-  smpFor(mesh.count, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t c = begin; c < end; ++c)
-      if (setOfCell(c) != NoSet && isByPoints(c)) measure(c);
-  });
-  for (std::int64_t c = 0; c < mesh.count; ++c)  // VTK's cells are for one thread at a time
-    if (setOfCell(c) != NoSet && !isByPoints(c)) measure(c);
-}
 
 Extremes LabeledMesh::extremes(const std::vector<MeasuredValues>& arrays) const {
   Extremes extremes;

@@ -59,6 +59,12 @@ UnstructuredPiece::UnstructuredPiece(PieceSource&& source, const DomainRules& ru
     cellIds_ = exactIds(leaf_.dataSet->GetCellData()->GetGlobalIds());
 }
 
+CellSize UnstructuredPiece::measure(std::int64_t cell) const {
+  const auto ids = mesh_.pointsOf(cell);
+  return sizeOfCell(mesh_.lists.types[index(cell)], static_cast<std::int64_t>(ids.size()),
+                    ids.data(), mesh_.coordinates, leaf_.dataSet, cell);
+}
+
 std::vector<std::int64_t> UnstructuredPiece::findCoincident() const {
   if (mesh_.count == 0) return {};
   const bool areClusters = rules_.points == DomainRules::Points::Clusters;
@@ -121,7 +127,7 @@ std::vector<std::uint8_t> SharedMesh::cellsInRange(const RangeTest& test) const 
   smpFor(piece_.mesh_.count, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t c = begin; c < end; ++c) {
       std::uint8_t& in = inRange[index(c)];
-      if (!flags.empty() && (flags[index(c)] & vtkDataSetAttributes::HIDDENCELL) != 0) {
+      if (piece_.isHidden(c)) {
         in = 0;
       } else if (test.scalars && test.atCells) {
         in = isIn(c) ? 1 : 0;

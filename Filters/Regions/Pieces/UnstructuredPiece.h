@@ -52,6 +52,13 @@ class UnstructuredPiece : public ComponentPiece {
   bool isGhost(std::int64_t cell) const override {
     return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
   }
+  bool isHidden(std::int64_t cell) const override {
+    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::HIDDENCELL) != 0;
+  }
+  CellSize measure(std::int64_t cell) const override;
+  bool isMeasuredConcurrently(std::int64_t cell) const override {
+    return isMeasuredByPoints(mesh_.lists.types[index(cell)]);
+  }
   NeighborPiece outline() const override;
 
  private:
@@ -136,9 +143,8 @@ class LabeledMesh : public LabeledPiece {
       : LabeledPiece(mesh, shared.points()),
         mesh_(mesh),
         shared_(shared),
-        labels_(std::move(labels)) {
-    measureCells();
-  }
+        labels_(std::move(labels)),
+        sizes_(mesh.measureCells([this](std::int64_t cell) { return setOfCell(cell) != NoSet; })) {}
 
   std::uint32_t sets() const override { return labels_.sets; }
   std::uint32_t setOfCell(std::int64_t cell) const override {
@@ -156,8 +162,6 @@ class LabeledMesh : public LabeledPiece {
   void writeShared(std::int64_t shared, vtkIdType region, vtkIdType* points) const override;
 
  private:
-  /// Measures the cells in range.
-  void measureCells();
   /// @param least  of its points
   RegionKey keyOf(std::int64_t cell, const std::array<double, 3>& least) const;
   /// Adds the measure, moment and bounds of a cell. @return its least point

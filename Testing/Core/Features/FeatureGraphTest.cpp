@@ -350,7 +350,7 @@ class Picture {
           if (feature >= 0 && (least < 0 || feature < least)) least = feature;
         }
       }
-      return least;
+      return FeatureAtPlace{false, least};
     });
   }
 
@@ -766,7 +766,7 @@ TEST(FeatureGraph, DamagedMessagesDoNoHarm) {
 // ---- Overlaps ----
 
 /// Unit squares dealt to ranks at random, some twice, each with a feature; samples in them, beside
-/// them and on their borders.
+/// them and on their borders. Some places are those of squares, which are the only ones there then.
 void comparePlaces(Transport& transport, std::uint64_t seed) {
   constexpr std::int64_t Size = 9;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
@@ -779,9 +779,28 @@ void comparePlaces(Transport& transport, std::uint64_t seed) {
     const auto i = static_cast<double>(square % Size), j = static_cast<double>(square / Size);
     return Box{{i, j, 0}, {i + 1, j + 1, 0}};
   };
-  std::vector<std::int64_t> mine;
+  const auto isOfSquare = [](const Place& place, std::int64_t square) {
+    return mix(static_cast<std::uint64_t>(100 * place[0] + 3000 * place[1] + 200000) * 1000 +
+               static_cast<std::uint64_t>(square)) %
+               3 ==
+           0;
+  };
+  const auto featureAt = [&](const std::vector<std::int64_t>& squares, const Place& place) {
+    std::int64_t least[2] = {-1, -1};
+    bool isOfPart = false;
+    for (const std::int64_t s : squares) {
+      if (!boxOf(s).contains(place.data())) continue;
+      const bool isOf = isOfSquare(place, s);
+      isOfPart |= isOf;
+      std::int64_t& lowest = least[isOf ? 1 : 0];
+      if (featureOf(s) >= 0 && (lowest < 0 || featureOf(s) < lowest)) lowest = featureOf(s);
+    }
+    return FeatureAtPlace{isOfPart, least[isOfPart ? 1 : 0]};
+  };
+  std::vector<std::int64_t> mine, all;
   std::vector<Box> boxes;
   for (std::int64_t s = 0; s < Size * Size; ++s) {
+    all.push_back(s);
     const std::uint64_t random = mix(seed + static_cast<std::uint64_t>(s) * 7);
     if (random % ranks != here && (random / ranks % 5 != 0 || random / 99 % ranks != here))
       continue;
@@ -800,23 +819,13 @@ void comparePlaces(Transport& transport, std::uint64_t seed) {
     sample.motion = static_cast<std::int64_t>(random >> 30 & 1);
     sample.volume = static_cast<std::int64_t>(random >> 40 & 15);
     if (mix(random + 1) % 8 == 0) sample.place[2] = 1e-9;  // beside
-    std::int64_t least = -1;
-    for (std::int64_t s = 0; s < Size * Size; ++s)
-      if (boxOf(s).contains(sample.place.data()) && featureOf(s) >= 0 &&
-          (least < 0 || featureOf(s) < least))
-        least = featureOf(s);
+    const std::int64_t least = featureAt(all, sample.place).feature;
     if (least >= 0) expected[{sample.feature, least, sample.motion}] += sample.volume;
     if (mix(random) % ranks == here) samples.push_back(sample);
   }
   const auto reaches = gatherReaches(transport, boxes);
-  const auto overlaps = findOverlaps(transport, samples, reaches, [&](const Place& place) {
-    std::int64_t least = -1;
-    for (const std::int64_t s : mine)
-      if (boxOf(s).contains(place.data()) && featureOf(s) >= 0 &&
-          (least < 0 || featureOf(s) < least))
-        least = featureOf(s);
-    return least;
-  });
+  const auto overlaps = findOverlaps(transport, samples, reaches,
+                                     [&](const Place& place) { return featureAt(mine, place); });
   for (const FeatureOverlap& overlap : allgatherv(transport, overlaps))
     found[{overlap.before, overlap.after, overlap.motion}] += overlap.volume;
   EXPECT_TRUE(found == expected) << "seed " << seed;
@@ -848,9 +857,9 @@ TEST(FeatureOverlap, AnErrorOfOneRankEndsItOnAll) {
     const std::vector<Box> boxes = {{{0, 0, 0}, {1, 1, 0}}};
     const auto reaches = gatherReaches(transport, boxes);
     const std::string error = errorOf([&] {
-      (void)findOverlaps(transport, samples, reaches, [&](const Place&) -> std::int64_t {
+      (void)findOverlaps(transport, samples, reaches, [&](const Place&) -> FeatureAtPlace {
         if (transport.rank() == transport.size() - 1) throw Error("no such cell");
-        return 0;
+        return {false, 0};
       });
     });
     EXPECT_NE(error.find("no such cell"), std::string::npos);
