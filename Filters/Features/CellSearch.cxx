@@ -207,9 +207,9 @@ CellSearch::CellsAtPlace CellSearch::at(const ComponentPiece& piece, const Place
     });
     return split(found_.data(), index(others - found_.begin()), found_.size());
   }
-  if (!isCentroid) {
-    findInMesh(piece, place, false);
-    return split(found_.data(), 0, found_.size());
+  if (!isCentroid || !remembers_) {
+    const std::size_t centered = findInMesh(piece, place, isCentroid);
+    return split(found_.data(), centered, found_.size());
   }
   // Places on a mesh that moves beside this one never come again.
   if (remembered_.size() > MostPlaces * index(structure_->GetNumberOfCells())) {

@@ -50,6 +50,10 @@ class CellSearch {
 
   /// Of the points and cells that this search was made from.
   const Fingerprint& mesh() const { return mesh_; }
+  /// The search is used for another step of a mesh that stays: centroids are likely to be searched
+  /// again. From now on that costs a look into a table, of about 80 bytes for each place and at
+  /// most three places for each cell.
+  void useAgain() { remembers_ = true; }
   /// No cell contains a place outside of this box.
   const Box& box() const { return box_; }
   /// The cells at a place, each once.
@@ -58,10 +62,8 @@ class CellSearch {
     Span<const vtkIdType> others;    ///< Others that contain the place.
   };
   /// @param piece       with the points and cells of this search
-  /// @param isCentroid  whether the place is the centroid of a cell of the step before. If not, no
-  ///                    cell is `centered`. If so, it is likely to be searched again, and then
-  ///                    costs a look into a table, of about 80 bytes for each such place and at
-  ///                    most three places for each cell
+  /// @param isCentroid  whether the place is the centroid of a cell of the step before; if not, no
+  ///                    cell is `centered`
   /// @return valid until the next call
   [[nodiscard]] CellsAtPlace at(const ComponentPiece& piece, const std::array<double, 3>& place,
                                 bool isCentroid);
@@ -113,6 +115,7 @@ class CellSearch {
   vtkNew<vtkGenericCell> cell_;
   std::vector<double> weights_;
   std::vector<vtkIdType> found_;
+  bool remembers_ = false;
   std::unordered_map<Place, Range, HashOfPlace> remembered_;
   std::vector<vtkIdType> cells_;  // of remembered_
   // Of cells with the same centroid, the first for each cell, or none if there are no such cells;

@@ -201,7 +201,9 @@ void RegionTracking::addCellsOf(std::size_t n, const FeatureTrackerSettings& set
 void RegionTracking::findSearches() {
   searches_.resize(step_.leaves.size());
   for (std::size_t n = 0; n < searches_.size(); ++n)
-    if (!searches_[n] || searches_[n]->mesh() != step_.meshes[n])
+    if (searches_[n] && searches_[n]->mesh() == step_.meshes[n])
+      searches_[n]->useAgain();
+    else
       searches_[n] = std::make_unique<CellSearch>(pieceOf(n), step_.meshes[n]);
 }
 
