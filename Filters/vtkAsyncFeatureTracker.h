@@ -10,7 +10,10 @@
  * **Input.** As that of vtkAsyncConnectivity, without hyper tree grids. The mesh and its
  * distribution over ranks may change from step to step: a cell of the earlier step counts for the
  * region of the later step that contains its centroid. A cell of lower dimension also contains the
- * places close above and below it. On a border of several regions the lowest RegionId counts.
+ * places close above and below it. On a border of several regions the lowest RegionId counts. If
+ * nothing moves (see Motion), a cell with exactly the same centroid that is not hidden comes before
+ * all others: on a mesh that stays, a cell overlaps itself, also where cells overlap one another,
+ * and if it does not contain its centroid.
  *
  * **Links and tracks.** See MinimumOverlap and MinimumSecondaryOverlap. A track continues along an
  * overlap that is the largest of both its regions; ties go to the lower TrackId, and to the lower
@@ -49,7 +52,7 @@
  * RegionBefore, RegionAfter, Overlap (the shared volume) and Fraction.
  *
  * All outputs are the same, bit for bit, on any number of ranks, but for the order of rows and
- * trajectories, provided that cells contain their centroids.
+ * trajectories.
  *
  * **Critical points** (see Features) of a field of points: minima, maxima and saddles of scalars,
  * or sources, sinks, saddles and centers of vectors (vectors of two components extend along the two

@@ -17,12 +17,16 @@ import check
 import films
 from paraview import simple
 from tracking import COMM, FEW, IS_REFERENCE, Tables, appended, expect, gathered, requests, tuned
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
 # Another way to cut the data: so many pieces, and which are whose changes by so much in each step.
 CUT = (1, 0) if COMM.size == 3 else (7, 3)
 # And one whose pieces stay, for some cases.
 STEADY_CUT = (5, 0)
-STEADY = ("meet in images", "turn in rectilinear grids", "turn in layers")
+STEADY = ("meet in images", "turn in rectilinear grids", "turn in layers", "labels",
+          "labels of cells that overlap")
 TIMES = [0.5 * t for t in range(5)]
 FILLED = {"ScalarConnectivity": 1, "Scalars": ["CELLS", "filled"], "ScalarRange": [0.5, 2.0]}
 LABELS = {"LabelConnectivity": 1, "Labels": ["CELLS", "labels"]}
@@ -47,6 +51,7 @@ CASES = {
     "turn on surfaces": ("turn", "surface", TIMES, FILLED),
     "fast in a flow": ("fast", "image", STEPS, {**FILLED, **FLOW}),
     "labels": ("turn", "boxes", TIMES, LABELS),
+    "labels of cells that overlap": ("turn", "overlapping", TIMES, LABELS),
     "blink": ("blink", "image", STEPS, FILLED),
     "many, of the larger": ("many", "changing", STEPS,
                             {**FILLED, "ConnectThrough": "Faces", "MinimumOverlap": 0.4,
@@ -110,12 +115,16 @@ class BruteForce:
         shared = {}
         filled = cells[cells[:, 6] >= 0]
         lo, hi = filled[:, 0:6:2], filled[:, 1:6:2]
+        middles = cells[:, :6].reshape(-1, 3, 2).mean(axis=2)
         for cell in self.before[self.before[:, 6] >= 0]:
             ends = cell[:6].reshape(3, 2)
             size = math.prod(high - low if high > low else 1 for low, high in ends.tolist())
             for motion, way in enumerate(self.displacements(int(cell[6]), seconds)):
                 center = ends.mean(axis=1) + way
                 hits = filled[np.all((lo <= center) & (center <= hi), axis=1), 6]
+                if "Motion" not in self.properties:  # a cell with this center is found again
+                    centered = cells[np.all(middles == center, axis=1), 6]
+                    hits = centered[centered >= 0] if len(centered) else hits
                 if len(hits):
                     of_pair = shared.setdefault((int(cell[6]), int(hits.min())), {})
                     of_pair[motion] = of_pair.get(motion, 0) + size
@@ -330,10 +339,39 @@ def run_in_situ():
     check.delete(proxy, producer)
 
 
+def run_bent():
+    """A region of a polygon that does not contain its centroid continues on a mesh that stays."""
+    producer = simple.TrivialProducer()
+    held = producer.GetClientSideObject()
+    for step in range(3):
+        data = vtkPolyData()
+        if COMM.rank == 0:
+            points = vtkPoints()
+            for place in ((0, 0, 0), (5, 2.5, 0), (0, 5, 0), (4, 2.5, 0)):
+                points.InsertNextPoint(place)
+            cells = vtkCellArray()
+            cells.InsertNextCell(4, [0, 1, 2, 3])
+            data.SetPoints(points)
+            data.SetPolys(cells)
+        filled = numpy_to_vtk(np.ones(data.GetNumberOfCells()), deep=1)
+        filled.SetName("filled")
+        data.GetCellData().AddArray(filled)
+        data.GetInformation().Set(data.DATA_TIME_STEP(), float(step))
+        held.SetOutput(data)
+        producer.MarkModified(producer)
+        if step == 0:
+            proxy = check.tracked(producer, **FILLED)
+        proxy.UpdatePipeline()
+        outputs = Tables(proxy.GetClientSideObject())
+        if COMM.rank == 0:
+            expect([row["TrackId"] for row in outputs.rows(0)] == [0], f"a new track in step {step}")
+    check.delete(proxy, producer)
+
+
 def main():
     work = {name: lambda name=name: run_case(name) for name in CASES}
     if FEW:
-        work.update({"times": run_times, "in situ": run_in_situ})  # no hashes: not of all numbers of ranks
+        work.update({"times": run_times, "in situ": run_in_situ, "bent": run_bent})  # no hashes: not of all numbers of ranks
     check.run_cases(work, COMM.rank, "features")
 
 

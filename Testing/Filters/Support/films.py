@@ -99,6 +99,9 @@ def pieces(film, mesh, step, time, count, turn):
         if mesh == "layers":
             yield _layers(FILMS[film], time, first, end, n, WIDTH / n)
             continue
+        if mesh == "overlapping":
+            yield _overlapping(FILMS[film], time, first, end, n, WIDTH / n)
+            continue
         x, y = (0.5 * (e[1:] + e[:-1]) for e in (along[0][first : end + 1], along[1]))
         x, y = np.meshgrid(x, y)
         filled = FILMS[film](x, y, time)
@@ -208,6 +211,37 @@ def _boxes(first, end, n, width):
     grid.SetPoints(points)
     grid.SetCells(VTK_HEXAHEDRON, cells)
     return grid
+
+
+def _overlapping(film, time, first, end, n, width):
+    """Boxes; copies of every third column of them; and boxes moved by a quarter of their width. Each kind has
+    labels of its own."""
+    meshes = [_boxes(first, end, n, width) for _ in range(3)]
+    points = [vtk_to_numpy(mesh.GetPoints().GetData()) for mesh in meshes]
+    points[2][:, 0] += width / 4
+    corners = [vtk_to_numpy(mesh.GetCells().GetConnectivityArray()).reshape(-1, 8) for mesh in meshes]
+    column = np.tile(np.arange(first, end), n)
+    corners[1] = corners[1][column % 3 == 0]
+    labels = []
+    for kind, (places, ids) in enumerate(zip(points, corners)):
+        x, y, _ = places[ids].mean(axis=1).T
+        labels.append(np.where(film(x, y, time + 0.5 * kind), 10 * kind + np.where(y < 12, 3, 7), -1))
+    before = np.cumsum([0] + [len(places) for places in points])
+    corners = np.concatenate([ids + n for ids, n in zip(corners, before)])
+    data = vtkUnstructuredGrid()
+    all_points = vtkPoints()
+    all_points.SetData(numpy_to_vtk(np.concatenate(points), deep=1))
+    cells = vtkCellArray()
+    cells.SetData(
+        numpy_to_vtkIdTypeArray(np.arange(0, 8 * len(corners) + 1, 8, dtype=np.int64), deep=1),
+        numpy_to_vtkIdTypeArray(np.ascontiguousarray(corners.ravel()), deep=1),
+    )
+    data.SetPoints(all_points)
+    data.SetCells(VTK_HEXAHEDRON, cells)
+    array = numpy_to_vtk(np.concatenate(labels).astype(np.int32), deep=1)
+    array.SetName("labels")
+    data.GetCellData().AddArray(array)
+    return data
 
 
 # The grids of each level: the lowest and the highest cell.
