@@ -49,7 +49,7 @@ void fillTetrahedron(const WholeMesh& mesh, std::size_t n, const Flow& flow, Cel
   }
 }
 
-/// The map, the velocity and the geometry of a hexahedron or a wedge.
+/// The map, the velocity and the geometry of a hexahedron, a wedge or a pyramid.
 template <class Real>
 void fillPolynomials(const WholeMesh& mesh, std::size_t n, const Flow& flow, CellRecord& cell) {
   auto* velocity = reinterpret_cast<Real*>(&cell + 1);
@@ -74,11 +74,22 @@ void fillPolynomials(const WholeMesh& mesh, std::size_t n, const Flow& flow, Cel
   if (cell.shape == CellShape::Box &&
       std::all_of(terms + 4, terms + 8, [](V4 t) { return t[0] == 0 && t[1] == 0 && t[2] == 0; }))
     cell.shape = CellShape::Parallelepiped;
-  const double determinant = affineMap(geometry, middle, rows);
+  double determinant = affineMap(geometry, middle, rows);
   double shares[MostPoints], unused[MostPoints][3];
   shapeFunctions(cell.shape, middle, shares, unused);
+  V4 there = middle;
+  if (cell.shape == CellShape::Pyramid) {  // its map gives u = r w, v = s w and w = 1 - t
+    double byUvw[32] = {};
+    for (int a = 0; a < 3; ++a) {
+      for (const int i : {1, 2, 4}) byUvw[4 * i + a] = terms[i][a];
+      byUvw[12 + a] = -middle[0] * middle[1] * terms[4][a] - terms[3][a];
+    }
+    determinant = affineMap(byUvw, middle, rows);
+    const double w = 1 - middle[2];
+    there = V4{middle[0] * w, middle[1] * w, w, 0};
+  }
   for (int i = 0; i < 3; ++i) {
-    cell.map[i][3] = middle[i];
+    cell.map[i][3] = there[i];
     for (int a = 0; a < 3; ++a) {
       cell.map[i][a] = rows[i][a] / determinant;
       for (int p = 0; p < points; ++p) cell.map[i][3] -= cell.map[i][a] * shares[p] * x[p][a];
@@ -211,8 +222,8 @@ void compareKernels(MeshKind kind) {
 }
 
 TEST(MeshKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
-  for (const MeshKind kind :
-       {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Wedges, MeshKind::Mixed}) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Wedges,
+                              MeshKind::Pyramids, MeshKind::Mixed}) {
     compareKernels<float>(kind);
     compareKernels<double>(kind);
   }

@@ -50,7 +50,8 @@ std::size_t unitsOf(const MeshTopology& topology, int block, bool& mayPack) {
   for (std::size_t type = 0; type < cellsOfType.size(); ++type) {
     const CellShape shape = shapeOf(std::uint8_t(type));
     units += std::size_t(cellsOfType[type]) * unitsOf(piece, shape);
-    mayPack = mayPack || (cellsOfType[type] > 0 && BoxPack::takes(shape));
+    const bool takes = BoxPack::takes(shape) || shape == CellShape::Pyramid;
+    mayPack = mayPack || (cellsOfType[type] > 0 && takes);
   }
   if (units > std::size_t(std::numeric_limits<std::int32_t>::max()))
     throw Error("a block of mesh piece " + std::to_string(piece.piece) +

@@ -87,7 +87,7 @@ TRIBUTARY_INLINE void boxWeights(const CellRecord* const* cells, std::size_t rea
   for (int a = 0; a < 3; ++a) point[a] = loadWide(x[a] + part * Width);
   BoxPack pack;
   pack.begin(cells + part * Width, realSize, point, AllLanes, AllLanes);
-  BoxPack::solve(&pack, 1);
+  solvePacks(&pack, 1);
   pack.shapeFunctions(
       realSize, out.gradient != nullptr,
       [&](int corner, Wide value, const Wide* gradient) __attribute__((always_inline)) {

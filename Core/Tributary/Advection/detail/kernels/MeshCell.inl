@@ -27,6 +27,7 @@ constexpr int MostIterations = 16;
 constexpr double Exact = 1e-24;     ///< Of the squared miss, in squares of the cell's length.
 constexpr double Diverged = 1e3;    ///< Of a change of parametric coordinates.
 constexpr double Converged = 1e-6;  ///< Quadratic convergence: the error left is its square.
+constexpr double PyramidConverged = 1e-7;
 
 template <class Real>
 inline __attribute__((always_inline)) V4 loadTerm(const Real* terms, int i) {
@@ -188,7 +189,7 @@ inline __attribute__((always_inline)) InCell locateInPyramid(const double* c, V4
     at.r -= change;
     const double size = sizeOf(change);
     if (!(size < Diverged)) break;
-    found = size < 1e-7;
+    found = size < PyramidConverged;
   }
   if (found) {
     judge(CellShape::Pyramid, at);
@@ -264,6 +265,15 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
   return at;
 }
 
+TRIBUTARY_INLINE Wide dot(const Wide a[3], const Wide b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+TRIBUTARY_INLINE void cross(const Wide a[3], const Wide b[3], Wide out[3]) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
 /// Boxes and wedges, one in each lane, and points in them: locateInCell() and velocityAt() for all
 /// lanes together, by the same operations in the same order.
 class BoxPack {
@@ -273,7 +283,7 @@ class BoxPack {
            shape == CellShape::Wedge;
   }
 
-  /// Begins to locate points; solve() must follow.
+  /// Begins to locate points; solvePacks() must follow.
   /// @param cells  of all lanes; lanes without a point repeat another lane's
   /// @param lanes  that have a point
   /// @param thorough  lanes in which the exact coordinates are sought also plainly outside
@@ -297,18 +307,51 @@ class BoxPack {
     if (open_ != 0) beginSolve(realSize);
   }
 
-  /// Newton's method, from the affine guess, in all lanes of the packs. An iteration is a long
-  /// chain of operations that wait for each other; those of several packs overlap.
-  static TRIBUTARY_INLINE void solve(BoxPack* packs, int count) {
-    LaneSet open = 0;
-    for (int p = 0; p < count; ++p) open |= packs[p].open_;
-    for (int iteration = 0; iteration < MostIterations && open != 0; ++iteration) {
-      open = 0;
-      for (int p = 0; p < count; ++p)
-        if (packs[p].open_ != 0) open |= packs[p].iterate(iteration);
+  /// Lanes in which the exact coordinates are not known yet.
+  LaneSet open() const { return open_; }
+  /// An iteration of Newton's method, from the affine guess. @return the lanes that need another
+  TRIBUTARY_INLINE LaneSet iterate(int iteration) {
+    WideInt open = toCondition(open_);
+    Wide miss[3];
+    for (int a = 0; a < 3; ++a) miss[a] = polynomial(c_ + a) - d_[a];
+    const WideInt exact = dot(miss, miss) <= Exact * length_ * length_;
+    found_ |= open & exact;
+    open &= ~exact;
+    open_ = toLanes(open);
+    if (open_ == 0) return 0;
+    if (iteration == 0) {
+      for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map_ + 4 * a, miss), r_[a]);
+      return open_;
     }
-    for (int p = 0; p < count; ++p)
-      if (toLanes(packs[p].sought_) != 0) packs[p].endSolve();
+    Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
+    jacobian(c_, dr, ds, dt);
+    cross(ds, dt, normal);
+    const Wide determinant = dot(dr, normal);
+    open &= (determinant > 0) | (determinant < 0);
+    const Wide inverse = 1 / determinant;
+    change[0] = dot(miss, normal) * inverse;
+    cross(miss, dt, across);
+    change[1] = dot(dr, across) * inverse;
+    cross(ds, miss, across);
+    change[2] = dot(dr, across) * inverse;
+    for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
+    const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
+    open &= size < Diverged;
+    const WideInt converged = size < Converged;
+    found_ |= open & converged;
+    open &= ~converged;
+    return open_ = toLanes(open);
+  }
+  /// Judges by the exact coordinates where they are known.
+  TRIBUTARY_INLINE void end() {
+    if (toLanes(sought_) == 0) return;
+    const WideInt guessFace = face_;
+    const Wide guessViolation = violation_;
+    judge();
+    for (int a = 0; a < 3; ++a) r_[a] = select(found_, r_[a], guess_[a]);
+    const WideInt lost = sought_ & ~found_ & (guessFace == Inside);
+    face_ = found_ ? face_ : (lost ? WideInt{} + Unknown : guessFace);
+    violation_ = select(found_, violation_, guessViolation);
   }
 
   /// The result in one lane.
@@ -363,15 +406,6 @@ class BoxPack {
   }
 
  private:
-  static TRIBUTARY_INLINE Wide dot(const Wide a[3], const Wide b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-  }
-  static TRIBUTARY_INLINE void cross(const Wide a[3], const Wide b[3], Wide out[3]) {
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-  }
-
   /// One component of a polynomial whose terms are 4 numbers apart.
   TRIBUTARY_INLINE Wide polynomial(const Wide* c) const {
     const Wide low = c[0] + r_[0] * c[4] + r_[1] * (c[8] + r_[0] * c[16]);
@@ -421,50 +455,6 @@ class BoxPack {
     found_ = WideInt{};
   }
 
-  /// @return the lanes that need another iteration
-  TRIBUTARY_INLINE LaneSet iterate(int iteration) {
-    WideInt open = toCondition(open_);
-    Wide miss[3];
-    for (int a = 0; a < 3; ++a) miss[a] = polynomial(c_ + a) - d_[a];
-    const WideInt exact = dot(miss, miss) <= Exact * length_ * length_;
-    found_ |= open & exact;
-    open &= ~exact;
-    open_ = toLanes(open);
-    if (open_ == 0) return 0;
-    if (iteration == 0) {
-      for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map_ + 4 * a, miss), r_[a]);
-      return open_;
-    }
-    Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
-    jacobian(c_, dr, ds, dt);
-    cross(ds, dt, normal);
-    const Wide determinant = dot(dr, normal);
-    open &= (determinant > 0) | (determinant < 0);
-    const Wide inverse = 1 / determinant;
-    change[0] = dot(miss, normal) * inverse;
-    cross(miss, dt, across);
-    change[1] = dot(dr, across) * inverse;
-    cross(ds, miss, across);
-    change[2] = dot(dr, across) * inverse;
-    for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
-    const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
-    open &= size < Diverged;
-    const WideInt converged = size < Converged;
-    found_ |= open & converged;
-    open &= ~converged;
-    return open_ = toLanes(open);
-  }
-
-  TRIBUTARY_INLINE void endSolve() {
-    const WideInt guessFace = face_;
-    const Wide guessViolation = violation_;
-    judge();
-    for (int a = 0; a < 3; ++a) r_[a] = select(found_, r_[a], guess_[a]);
-    const WideInt lost = sought_ & ~found_ & (guessFace == Inside);
-    face_ = found_ ? face_ : (lost ? WideInt{} + Unknown : guessFace);
-    violation_ = select(found_, violation_, guessViolation);
-  }
-
   const CellRecord* const* cells_;
   Wide length_;
   WideInt wedge_;
@@ -476,6 +466,20 @@ class BoxPack {
   WideInt sought_, found_;
   LaneSet open_;
 };
+
+/// Newton's method in all lanes of packs. An iteration is a long chain of operations that wait for
+/// each other; those of several packs overlap.
+template <class Pack>
+TRIBUTARY_INLINE void solvePacks(Pack* packs, int count) {
+  LaneSet open = 0;
+  for (int p = 0; p < count; ++p) open |= packs[p].open();
+  for (int iteration = 0; iteration < MostIterations && open != 0; ++iteration) {
+    open = 0;
+    for (int p = 0; p < count; ++p)
+      if (packs[p].open() != 0) open |= packs[p].iterate(iteration);
+  }
+  for (int p = 0; p < count; ++p) packs[p].end();
+}
 
 template <class Real>
 inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r) {

@@ -69,7 +69,7 @@ struct Neighbor {
 struct MeshView {
   const std::byte* records = nullptr;
   bool isDouble = false;
-  bool mayPack = true;  ///< Whether there may be cells that BoxPack takes.
+  bool mayPack = true;  ///< Whether there may be boxes, wedges or pyramids.
   /// Finds the neighbor beyond a face whose link is Unresolved.
   /// @param beyond  set to the neighbor
   /// @return its record, NoLink, or Unresolved if it is in another block

@@ -8,6 +8,7 @@
 
 #include "Tributary/Advection/detail/kernels/MeshCell.inl"
 #include "Tributary/Advection/detail/kernels/ParticlePack.h"
+#include "Tributary/Advection/detail/kernels/PyramidPack.inl"
 
 namespace tributary::detail {
 namespace {
@@ -31,7 +32,7 @@ constexpr int PacksAtOnce = 2, Together = PacksAtOnce * Width;
 /// Walking lanes wait in a queue, in which those of all groups are mixed: a cell that a pack takes
 /// is tested together with those of the next lanes in the queue, so that packs are full although
 /// the lanes of a group arrive after different numbers of tests.
-/// @tparam Packs  whether there may be cells that BoxPack takes
+/// @tparam Packs  whether there may be cells that BoxPack or PyramidPack takes
 template <Integrator I, class Real, bool Packs>
 class Walk {
  public:
@@ -69,7 +70,7 @@ class Walk {
   };
 
   void prefetch(std::int32_t cell) const {
-    // The largest record of a cell that BoxPack takes, or of a tetrahedron.
+    // The largest record of a cell that a pack takes, or of a tetrahedron.
     constexpr std::size_t LargestRecord =
         sizeof(CellRecord) + 4 * (Packs ? 8 * (sizeof(Real) + sizeof(double)) : 4 * sizeof(Real));
     prefetchRecord(view_.record(cell), LargestRecord);
@@ -86,10 +87,11 @@ class Walk {
 
   /// One cell test each of the next lanes in the queue, until there are enough of a kind.
   TRIBUTARY_INLINE void turn() {
-    Walker boxes[Together], tetrahedra[Together];
-    int inBoxes = 0, inTetrahedra = 0;
+    Walker boxes[Together], pyramids[Together], tetrahedra[Together];
+    int inBoxes = 0, inPyramids = 0, inTetrahedra = 0;
     for (std::uint32_t left = tail_ - head_;
-         left > 0 && inBoxes < Together && inTetrahedra < Together; --left) {
+         left > 0 && inBoxes < Together && inPyramids < Together && inTetrahedra < Together;
+         --left) {
       const Walker walker = queue_[head_++ % Lanes];
       const CellShape shape = view_.record(particleOf(walker).cell).shape;
       const bool mayPack = __builtin_expect(!periodic_, 1);
@@ -97,13 +99,19 @@ class Walk {
         tetrahedra[inTetrahedra++] = walker;
       else if (Packs && mayPack && BoxPack::takes(shape))
         boxes[inBoxes++] = walker;
+      else if (Packs && mayPack && PyramidPack::takes(shape))
+        pyramids[inPyramids++] = walker;
       else
         testOne(walker);
     }
     if (inBoxes == 1)
       testOne(boxes[0]);
     else if (inBoxes > 1)
-      testBoxes(boxes, inBoxes);
+      testPacks<BoxPack>(boxes, inBoxes);
+    if (inPyramids == 1)
+      testOne(pyramids[0]);
+    else if (inPyramids > 1)
+      testPacks<PyramidPack>(pyramids, inPyramids);
     if (inTetrahedra == 1)
       testOne(tetrahedra[0]);
     else if (inTetrahedra > 1)
@@ -130,11 +138,12 @@ class Walk {
     arrive(group, l, cell, velocity);
   }
 
-  /// One cell test for each walker, of boxes and wedges.
-  __attribute__((noinline)) void testBoxes(const Walker* walkers, int count) {
+  /// One cell test for each walker, of cells that need Newton's method.
+  template <class Pack>
+  __attribute__((noinline)) void testPacks(const Walker* walkers, int count) {
     const CellRecord* cells[Together];
     const int packs = (count + Width - 1) / Width;
-    BoxPack pack[PacksAtOnce];
+    Pack pack[PacksAtOnce];
     for (int p = 0; p < packs; ++p) {
       Wide point[3];
       LaneSet thorough = 0;
@@ -142,7 +151,7 @@ class Walk {
           fill(walkers + p * Width, count - p * Width, cells + p * Width, point, thorough);
       pack[p].begin(cells + p * Width, sizeof(Real), point, lanes, thorough);
     }
-    BoxPack::solve(pack, packs);
+    solvePacks(pack, packs);
     for (int w = 0; w < count; ++w) {
       const InCell at = pack[w / Width][w % Width];
       decide(walkers[w], *cells[w], at, [&] { return velocityAt<Real>(*cells[w], at.r); });
