@@ -86,8 +86,8 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
   collectively(transport, [&] {
     range.columns = RegionColumns(table, range.regions.scales, range.selection, measured);
     // Their memory is for the arrays.
-    table.regions = std::vector<RegionFacts>();
-    table.values = std::vector<ValueFacts>();
+    table.regions = RegionFactsList();
+    table.values = ValueFactsList();
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       auto& selected = isSelected.emplace_back();
       for (const auto& region : range.regions.numbered.ofSet[n])

@@ -175,6 +175,9 @@ class Gathering {
 
   std::vector<Candidate> candidates(RegionOrder order) const {
     std::vector<Candidate> list;
+    std::size_t sets = 0;
+    for (const BlockFacts& block : blocks_) sets += block.sets.size();
+    list.reserve(sets);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (std::size_t s = 0; s < blocks_[b].sets.size(); ++s) {
         const RegionFacts& facts = blocks_[b].sets[s];

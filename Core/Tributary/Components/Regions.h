@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/FixedSum.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Assignment.h"
@@ -48,10 +49,14 @@ struct ValueFacts {
   void add(const ValueFacts& part);
 };
 
+/// Lists of facts are long where there is noise. Their memory is reused: see LargeBuffers.h.
+using RegionFactsList = std::vector<RegionFacts, UninitializedAllocator<RegionFacts>>;
+using ValueFactsList = std::vector<ValueFacts, UninitializedAllocator<ValueFacts>>;
+
 /// The facts of the sets of one block. All sets have the same number of values.
 struct BlockFacts {
-  std::vector<RegionFacts> sets;
-  std::vector<ValueFacts> values;  ///< Set by set.
+  RegionFactsList sets;
+  ValueFactsList values;  ///< Set by set.
 };
 
 /// The order in which regions are numbered. Ties are ordered by the least key.
@@ -62,8 +67,8 @@ enum class RegionOrder { LeastKey, MostCells, FewestCells };
 struct RegionTable {
   std::int64_t total = 0;
   std::int64_t first = 0;  ///< Number of this rank's first region.
-  std::vector<RegionFacts> regions;
-  std::vector<ValueFacts> values;  ///< Region by region.
+  RegionFactsList regions;
+  ValueFactsList values;  ///< Region by region.
 };
 
 /// The region of a set.
