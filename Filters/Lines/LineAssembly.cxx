@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,13 +46,13 @@ std::vector<Bytes> exchangeAtOnce(Transport& transport, std::vector<Bytes> toEac
 }
 
 /// Collective. Evaluates all points recorded on all ranks and writes them to their places.
+/// @param rounds  roundsOf(groups)
 /// @return the number of points written on this rank
 std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
-                            const std::vector<PointGroup>& groups, const LineTable& table,
+                            const std::vector<PointGroup>& groups,
+                            const std::vector<std::size_t>& rounds, const LineTable& table,
                             const Shares& shares, LineArrays& output) {
   const Span<const PointGroup> all(groups.data(), groups.size());
-  std::vector<std::size_t> rounds;
-  collectively(transport, [&] { rounds = roundsOf(groups); });
   const std::int64_t most =
       allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(rounds.size()) - 1);
   std::int64_t placed = 0;
@@ -81,17 +82,21 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                                            const PointArrayList& arrays, const SeedList& seeds,
                                            LineTable& table, const TraceResult& traced,
                                            const AssemblySettings& settings) {
-  const PointEvaluator evaluator(transport, flow, arrays, settings.rules, settings.computeVorticity,
-                                 settings.rotationScale);
-  const std::vector<PointField>& fields = evaluator.fields();
+  std::optional<PointEvaluator> evaluator;
   std::unique_ptr<LineArrays> output;
   std::vector<PointGroup> groups;
+  std::vector<std::size_t> rounds;
   collectively(transport, [&] {
-    output = std::make_unique<LineArrays>(transport, fields, table.points);
+    evaluator.emplace(flow, arrays, settings.rules, settings.computeVorticity,
+                      settings.rotationScale);
+    output = std::make_unique<LineArrays>(transport, evaluator->fields(), table.points);
     groups = makeGroups(flow, traced);
+    rounds = roundsOf(groups);
   });
+  evaluator->averageVelocity(transport);
   const std::int64_t placed =
-      transferPoints(transport, evaluator, groups, table, seeds.shares, *output);
+      transferPoints(transport, *evaluator, groups, rounds, table, seeds.shares, *output);
+  const std::vector<PointField>& fields = evaluator->fields();
   vtkSmartPointer<vtkPolyData> lines;
   collectively(transport, [&] {
     if (placed != table.points)
@@ -99,7 +104,7 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                     std::to_string(placed));
     removeRepeatedPoints(transport, table, fields, *output);
     lines =
-        makePolyData(transport, fields, *output, arrays, output->arrays[evaluator.velocityField()],
+        makePolyData(transport, fields, *output, arrays, output->arrays[evaluator->velocityField()],
                      seeds, table, settings.computeVorticity);
   });
   return lines;

@@ -15,7 +15,6 @@
 
 #include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Base/Error.h"
-#include "Tributary/Collective/Agree.h"
 
 namespace tributary {
 namespace {
@@ -81,15 +80,17 @@ T* bufferOf(std::vector<std::byte>& buffer) {
 
 }  // namespace
 
-PointEvaluator::PointEvaluator(Transport& transport, const FlowDomain& flow,
-                               const PointArrayList& arrays, const StepRules& rules,
-                               bool computeVorticity, double rotationScale)
+PointEvaluator::PointEvaluator(const FlowDomain& flow, const PointArrayList& arrays,
+                               const StepRules& rules, bool computeVorticity, double rotationScale)
     : flow_(flow),
       rules_(rules),
       computeVorticity_(computeVorticity),
       rotationScale_(rotationScale) {
-  collectively(transport, [&] { describeFields(arrays); });
-  if (computeVorticity && flow.cellCentered) averaged_ = averageToPoints(transport, flow);
+  describeFields(arrays);
+}
+
+void PointEvaluator::averageVelocity(Transport& transport) {
+  if (computeVorticity_ && flow_.cellCentered) averaged_ = averageToPoints(transport, flow_);
 }
 
 void PointEvaluator::describeFields(const PointArrayList& arrays) {

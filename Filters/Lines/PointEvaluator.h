@@ -28,9 +28,11 @@ struct PointField {
 /// Evaluates recorded points in batches, with one buffer of tuples per field.
 class PointEvaluator {
  public:
-  /// Collective if the vorticity of a cell-centered velocity is required.
-  PointEvaluator(Transport& transport, const FlowDomain& flow, const PointArrayList& arrays,
-                 const StepRules& rules, bool computeVorticity, double rotationScale);
+  /// Local. averageVelocity() must follow.
+  PointEvaluator(const FlowDomain& flow, const PointArrayList& arrays, const StepRules& rules,
+                 bool computeVorticity, double rotationScale);
+  /// Prepares the vorticity of cell-centered velocities, if it is wanted. Collective.
+  void averageVelocity(Transport& transport);
 
   const std::vector<PointField>& fields() const { return fields_; }
   /// Index of the field with the velocity.

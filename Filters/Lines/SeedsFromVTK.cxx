@@ -198,10 +198,12 @@ void orderById(Transport& transport, SeedList& list) {
 
 SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
   std::vector<Leaf> leaves;
-  std::vector<std::int64_t> hull;  // the whole extent and the numbers of grids, as -lo, hi
+  // The whole extent and the numbers of grids, as -lo, hi, and whether there are ids of each kind.
+  std::vector<std::int64_t> hull;
   collectively(transport, [&] {
     leaves = leavesOf(source);
     hull.assign(8, -std::numeric_limits<std::int64_t>::max());
+    hull.resize(11, 0);
   });
   const std::vector<int> grids = numberGrids(transport, leaves);
   const IdKind mine = idKind(leaves, leaves.empty() ? -1 : grids[0]);
@@ -214,8 +216,9 @@ SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
     hull[6] = -std::int64_t(grids[0]);
     hull[7] = grids[0];
   }
-  const std::int64_t kinds = allreduce(transport, ReduceOp::Or, std::int64_t(mine));
+  for (std::size_t bit = 0; bit < 3; ++bit) hull[8 + bit] = mine >> bit & 1;
   hull = allreduce(transport, ReduceOp::Max, hull);
+  const std::int64_t kinds = hull[8] | hull[9] << 1 | hull[10] << 2;
   const bool isOneGrid = kinds == Extent && -hull[6] == hull[7];
   const IdKind kind = kinds == GlobalIds ? GlobalIds : isOneGrid ? Extent : Counted;
   std::vector<std::int64_t> whole = hull;

@@ -59,6 +59,11 @@ std::int64_t seedsThatLeaveAtOnce(const LineTable& table) {
   return count;
 }
 
+/// Whether the domain is divided into so many blocks on this rank.
+bool isCut(const FlowDomain& flow, int blocksPerRank) {
+  return flow.domain && flow.blocksPerRank == blocksPerRank;
+}
+
 }  // namespace
 
 /// What an execution finds out about its input, and the next one may reuse.
@@ -76,19 +81,23 @@ struct FlowSetup {
 std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   Transport& transport = context_.transport;
   std::shared_ptr<FlowSetup> setup = std::move(state_.setup);  // lost in an execution that fails
+  const int blocksPerRank =
+      settings_.autoTune && state_.choice ? state_.choice->blocksPerRank : settings_.blocksPerRank;
   bool same = false;
   ErrorCollector errors;  // agreed on below; there is none if the set-up is reused
   errors.attempt([&] {
     same = setup && setup->rank == transport.rank() && setup->ranks == transport.size() &&
            setup->vectors == settings_.vectors && setup->input.isCurrent(input);
   });
-  const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(same)) != 0;
+  // Ranks may differ in their numbers of blocks.
+  const std::vector<std::int64_t> onAll = allreduce(
+      transport, ReduceOp::Min,
+      std::vector<std::int64_t>{same, same && isCut(*setup->flow, blocksPerRank) ? 1 : 0});
+  const bool reuse = onAll[0] != 0;
   context_.statistics.count("ReusedDomain", reuse);
   reusedMesh_ = reuse;  // unless it is cut anew
-  const int blocksPerRank =
-      settings_.autoTune && state_.choice ? state_.choice->blocksPerRank : settings_.blocksPerRank;
   if (reuse) {
-    cut(*setup->flow, blocksPerRank);
+    if (onAll[1] == 0) cutAnew(*setup->flow, blocksPerRank);
     return setup;
   }
   setup.reset();  // before new memory is allocated
@@ -104,7 +113,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   bool cellCentered = false;
   auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
   setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
-  cut(*setup->flow, blocksPerRank);
+  cutAnew(*setup->flow, blocksPerRank);
   setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;
 }
@@ -137,11 +146,15 @@ std::vector<FlowPiece> StreamTracerRun::findPieces(vtkDataObject* input, bool& c
   return pieces;
 }
 
-/// Collective. @return the options of the trace without those that AutoTune chooses
-TraceOptions StreamTracerRun::makeOptions(const FlowDomain& flow) {
+/// Collective.
+/// @param arrays  Out: the arrays that lines carry
+/// @return the options of the trace without those that AutoTune chooses
+TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList& arrays) {
+  const FlowDomain& flow = *setup.flow;
   TraceOptions options;
   options.rules = settings_.rules;
   collectively(context_.transport, [&] {
+    arrays = selectArrays(setup.arrays, flow, settings_.pointArrays);
     StepRules& rules = options.rules;
     require(!rules.onSurface || flow.dimension == 2, "Surface Streamlines",
             "on with an input of volumes",
@@ -167,9 +180,12 @@ TraceOptions StreamTracerRun::makeOptions(const FlowDomain& flow) {
 
 /// Collective. Divides the domain into blocks unless it is divided so already on all ranks.
 void StreamTracerRun::cut(FlowDomain& flow, int blocksPerRank) {
-  const bool done = flow.domain && flow.blocksPerRank == blocksPerRank;
-  // Ranks may differ in their numbers of blocks.
-  if (allreduce(context_.transport, ReduceOp::Min, std::int64_t(done)) != 0) return;
+  const auto done = std::int64_t(isCut(flow, blocksPerRank));
+  if (allreduce(context_.transport, ReduceOp::Min, done) == 0) cutAnew(flow, blocksPerRank);
+}
+
+/// Collective.
+void StreamTracerRun::cutAnew(FlowDomain& flow, int blocksPerRank) {
   flow.domain.reset();
   flow.domain = cutIntoBlocks(context_.transport, flow, blocksPerRank, state_.meshes.get());
   flow.blocksPerRank = blocksPerRank;
@@ -318,7 +334,8 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   const std::shared_ptr<FlowSetup> setup = setUp(input);
   FlowDomain& flow = *setup->flow;
   const SeedList seeds = makeSeedList(transport, source);
-  TraceOptions options = makeOptions(flow);
+  PointArrayList arrays;
+  TraceOptions options = makeOptions(*setup, arrays);
   context_.statistics.phase("SetupSeconds");
   context_.monitor(SetupDone);
   if (!settings_.autoTune)
@@ -337,9 +354,6 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   assembly.rules = options.rules;
   assembly.computeVorticity = settings_.computeVorticity;
   assembly.rotationScale = settings_.rotationScale;
-  PointArrayList arrays;
-  collectively(transport,
-               [&] { arrays = selectArrays(setup->arrays, flow, settings_.pointArrays); });
   output->ShallowCopy(assembleLines(transport, flow, arrays, seeds, table, traced, assembly));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
   addStatistics(flow, seeds, table, traced);

@@ -86,8 +86,9 @@ class StreamTracerRun {
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
   std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered,
                                     std::int64_t& skippedTrees);
-  TraceOptions makeOptions(const FlowDomain& flow);
+  TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays);
   void cut(FlowDomain& flow, int blocksPerRank);
+  void cutAnew(FlowDomain& flow, int blocksPerRank);
   [[nodiscard]] bool tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options);
   [[nodiscard]] bool chooseSetting(FlowDomain& flow, const SeedList& seeds,
                                    const TraceOptions& options, PropertyList properties,

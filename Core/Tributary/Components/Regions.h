@@ -51,6 +51,7 @@ struct ValueFacts {
 
 /// Lists of facts are long where there is noise. Their memory is reused: see LargeBuffers.h.
 using RegionFactsList = std::vector<RegionFacts, UninitializedAllocator<RegionFacts>>;
+/// As RegionFactsList.
 using ValueFactsList = std::vector<ValueFacts, UninitializedAllocator<ValueFacts>>;
 
 /// The facts of the sets of one block. All sets have the same number of values.

@@ -266,14 +266,16 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues) {
   ErrorCollector errors;
-  return allToAll(transport, std::move(toEachRank), std::move(kValues), errors);
+  std::vector<Bytes> fromEachRank =
+      allToAll(transport, std::move(toEachRank), std::move(kValues), errors);
+  errors.agree(transport);
+  return fromEachRank;
 }
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
                             ErrorCollector& errors) {
   if (transport.size() == 1 && toEachRank.size() <= 1) {  // no k-value is needed
     errors.attempt([&] { toEachRank.resize(1); });
-    errors.agree(transport);
     return toEachRank;
   }
   const auto ranks = static_cast<std::size_t>(transport.size());
@@ -295,7 +297,10 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
   AllToAll exchange(transport, Assignment(blocksOfRanks), std::move(kValues), errors);
   exchange.start(std::move(parcels));
   exchange.wait();
-  agreeOnError(transport, exchange.error());
+  if (!exchange.error().empty()) {
+    errors.note(exchange.error());
+    return fromEachRank;
+  }
   parcels = exchange.takeParcels();
   for (Parcel& parcel : parcels.front()) {
     fromEachRank[static_cast<std::size_t>(parcel.block)] = std::move(parcel.bytes);
