@@ -33,8 +33,10 @@ namespace {
 constexpr std::size_t MostPlaces = 3;
 /// VTK's cells contain places that are outside of them by a thousandth of their size.
 constexpr double Tolerance = 4e-3;
-/// More than the rounding error of a centroid, as a fraction of the cell's diagonal.
-constexpr double Rounding = 1e-9;
+/// More than the rounding error of a centroid, as fractions of the cell's diagonal and of the
+/// largest coordinate.
+constexpr double RoundingOfDiagonal = 1e-9;
+constexpr double RoundingOfPlace = 16 * std::numeric_limits<double>::epsilon();
 
 /// Enlarges a box on all sides.
 void widen(Box& box, double margin) {
@@ -48,6 +50,14 @@ double diagonalOf(const Box& box) {
   double squares = 0;
   for (std::size_t a = 0; a < 3; ++a) squares += (box.hi[a] - box.lo[a]) * (box.hi[a] - box.lo[a]);
   return std::sqrt(squares);
+}
+
+/// How far from its box the centroid of a cell may be by rounding.
+double roundingIn(const Box& box) {
+  double largest = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    largest = std::max({largest, std::abs(box.lo[a]), std::abs(box.hi[a])});
+  return RoundingOfDiagonal * diagonalOf(box) + RoundingOfPlace * largest;
 }
 
 double diagonalOf(const double bounds[6]) {
@@ -92,18 +102,15 @@ CellSearch::CellSearch(const ComponentPiece& piece, const Fingerprint& mesh) : m
   if (dataSet->GetNumberOfCells() == 0) return;
   int extent[6];
   const bool hasAxes = extentOf(dataSet, extent) && isAlongAxes(dataSet);
-  if (hasAxes)
-    useAxes(piece, extent);
-  else
+  if (!hasAxes) {
     useCells(dataSet);
+    return;
+  }
+  useAxes(piece, extent);
   double bounds[6];
   dataSet->GetBounds(bounds);
   box_ = {{bounds[0], bounds[2], bounds[4]}, {bounds[1], bounds[3], bounds[5]}};
-  widen(box_, std::max(margin_, Rounding * diagonalOf(box_)));
-  if (hasAxes) return;
-  std::vector<std::int32_t> cells(index(dataSet->GetNumberOfCells()));
-  std::iota(cells.begin(), cells.end(), 0);
-  bins_.emplace(box_, cells, [this](std::int32_t cell) { return boxOf(cell); });
+  widen(box_, margin_);
 }
 
 void CellSearch::useAxes(const ComponentPiece& piece, const int extent[6]) {
@@ -145,11 +152,31 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
     }
     if (type == VTK_EMPTY_CELL || dimension->second == 3) continue;
     structure_->GetCellBounds(c, bounds);
-    margin_ = std::max(margin_, 0.5 * diagonalOf(bounds));
+    if (const double diagonal = diagonalOf(bounds); diagonal <= LongestDiagonal)
+      margin_ = std::max(margin_, 0.5 * diagonal);
   }
+  makeBins();
 }
 
-/// The box of a cell's points.
+void CellSearch::makeBins() {
+  std::vector<std::int32_t> cells(index(structure_->GetNumberOfCells()));
+  std::iota(cells.begin(), cells.end(), 0);
+  std::vector<Box> groups((cells.size() + CellBins::GroupSize - 1) / CellBins::GroupSize);
+  double most = 0;  // by which centroids may be outside
+  for (const std::int32_t cell : cells) {
+    const Box bounds = boundsOf(cell);
+    if (bounds.empty()) continue;
+    include(box_, bounds);
+    include(groups[index(cell) / CellBins::GroupSize], boxOf(bounds));
+    most = std::max(most, roundingIn(bounds));
+  }
+  if (box_.empty()) return;
+  widen(box_, std::max(margin_, most));
+  const auto box = [this](std::int32_t cell) { return boxOf(boundsOf(cell)); };
+  bins_.emplace(box_, Span<const std::int32_t>(cells), box, Span<const Box>(groups));
+}
+
+/// The box of a cell's points, empty if VTK cannot evaluate the cell.
 Box CellSearch::boundsOf(std::int64_t cell) const {
   CellPointIds ids{};
   if (structured_) {
@@ -159,17 +186,20 @@ Box CellSearch::boundsOf(std::int64_t cell) const {
     ids = {0, lists_.connectivity.data() + first, lists_.offsets[index(cell) + 1] - first};
   }
   Box box;
+  bool evaluable = true;
   for (std::int64_t i = 0; i < ids.count; ++i) {
     const Place point = coordinates_[ids[i]];
+    evaluable = evaluable && isEvaluable(point.data());
     include(box, {point, point});
   }
-  return box;
+  return evaluable && diagonalOf(box) <= LongestDiagonal ? box : Box();
 }
 
 /// A box that holds all places that a cell may contain.
-Box CellSearch::boxOf(std::int64_t cell) const {
-  Box box = boundsOf(cell);
-  if (!box.empty()) widen(box, std::max(margin_, Tolerance * diagonalOf(box)));
+/// @param bounds  of the cell
+Box CellSearch::boxOf(const Box& bounds) const {
+  Box box = bounds;
+  if (!box.empty()) widen(box, std::max(margin_, Tolerance * diagonalOf(box)) + roundingIn(box));
   return box;
 }
 
@@ -178,7 +208,7 @@ Box CellSearch::boxOf(std::int64_t cell) const {
 bool CellSearch::isNear(std::int64_t cell, const Place& centroid) const {
   Box box = boundsOf(cell);
   if (box.empty()) return false;
-  widen(box, Rounding * diagonalOf(box));
+  widen(box, roundingIn(box));
   return box.contains(centroid.data());
 }
 
@@ -216,13 +246,15 @@ CellSearch::CellsAtPlace CellSearch::at(const ComponentPiece& piece, const Place
     remembered_.clear();
     cells_.clear();
   }
-  const auto [at, isNew] = remembered_.try_emplace(place, Range{cells_.size(), 0, 0});
-  if (isNew) {
-    at->second.centered = findInMesh(piece, place, true);
+  auto known = remembered_.find(place);
+  if (known == remembered_.end()) {
+    const std::size_t centered = findInMesh(piece, place, true);
+    const Range range{cells_.size(), centered, found_.size()};
     cells_.insert(cells_.end(), found_.begin(), found_.end());
-    at->second.count = found_.size();
+    known = remembered_.emplace(place, range).first;
   }
-  return split(cells_.data() + at->second.first, at->second.centered, at->second.count);
+  const Range& range = known->second;
+  return split(cells_.data() + range.first, range.centered, range.count);
 }
 
 bool CellSearch::findCentered(const ComponentPiece& piece, std::int64_t cell, const Place& centroid,
@@ -307,9 +339,9 @@ void CellSearch::findInLattice(const Place& place) {
 std::size_t CellSearch::findInMesh(const ComponentPiece& piece, const Place& place,
                                    bool isCentroid) {
   std::size_t centered = 0;
-  const auto box = [this](std::int32_t cell) { return boxOf(cell); };
+  const auto box = [this](std::int32_t cell) { return boxOf(boundsOf(cell)); };
   bins_->near(place.data(), box, [&](std::int32_t cell) {
-    if (!boxOf(cell).contains(place.data())) return;
+    if (!box(cell).contains(place.data())) return;
     if (isCentroid && isCentered(piece, cell, place)) {
       found_.push_back(cell);
       std::swap(found_.back(), found_[centered++]);

@@ -88,8 +88,9 @@ class CellSearch {
 
   void useAxes(const ComponentPiece& piece, const int extent[6]);
   void useCells(vtkDataSet* dataSet);
+  void makeBins();
   Box boundsOf(std::int64_t cell) const;
-  Box boxOf(std::int64_t cell) const;
+  Box boxOf(const Box& bounds) const;
   bool isNear(std::int64_t cell, const Place& place) const;
   bool isCentered(const ComponentPiece& piece, std::int64_t cell, const Place& place) const;
   std::array<vtkIdType, 2> cellsAlong(std::size_t axis, double coordinate);

@@ -85,7 +85,7 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
   RegionTable& table = range.regions.numbered.table;
   collectively(transport, [&] {
     range.columns = RegionColumns(table, range.regions.scales, range.selection, measured);
-    // Their memory is for the arrays.
+    // What follows does not need them.
     table.regions = RegionFactsList();
     table.values = ValueFactsList();
     for (std::size_t n = 0; n < leaves.size(); ++n) {

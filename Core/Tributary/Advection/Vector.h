@@ -7,10 +7,10 @@
 //
 // One name, one definition. The library compiles its kernels once for each instruction set, from
 // the same headers and with different compiler options. Everything in these headers (this one,
-// Stepper.h, detail/kernels/ParticlePack.h, detail/kernels/MeshCell.inl) is therefore in an inline
-// namespace named TRIBUTARY_KERNEL_NAMESPACE: a function for one instruction set has another symbol
-// than the same function for another one, and the linker cannot exchange them. The source files of
-// kernels define the macro before they include anything (kernel_baseline, kernel_avx2,
+// Stepper.h, ParticlePack.h, MeshCell.inl and PyramidPack.inl in detail/kernels) is therefore in an
+// inline namespace named TRIBUTARY_KERNEL_NAMESPACE: a function for one instruction set has another
+// symbol than the same function for another one, and the linker cannot exchange them. The source
+// files of kernels define the macro before they include anything (kernel_baseline, kernel_avx2,
 // kernel_avx512). All other files get the default, which names the instruction set that they are
 // compiled for: code of a user cannot replace code of the library's kernels. Users write
 // tributary::feed() in any case.

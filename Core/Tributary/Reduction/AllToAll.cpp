@@ -266,16 +266,14 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues) {
   ErrorCollector errors;
-  std::vector<Bytes> fromEachRank =
-      allToAll(transport, std::move(toEachRank), std::move(kValues), errors);
-  errors.agree(transport);
-  return fromEachRank;
+  return allToAll(transport, std::move(toEachRank), std::move(kValues), errors);
 }
 
 std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank, KValues kValues,
                             ErrorCollector& errors) {
   if (transport.size() == 1 && toEachRank.size() <= 1) {  // no k-value is needed
     errors.attempt([&] { toEachRank.resize(1); });
+    errors.agree(transport);
     return toEachRank;
   }
   const auto ranks = static_cast<std::size_t>(transport.size());
@@ -297,10 +295,7 @@ std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
   AllToAll exchange(transport, Assignment(blocksOfRanks), std::move(kValues), errors);
   exchange.start(std::move(parcels));
   exchange.wait();
-  if (!exchange.error().empty()) {
-    errors.note(exchange.error());
-    return fromEachRank;
-  }
+  agreeOnError(transport, exchange.error());
   parcels = exchange.takeParcels();
   for (Parcel& parcel : parcels.front()) {
     fromEachRank[static_cast<std::size_t>(parcel.block)] = std::move(parcel.bytes);

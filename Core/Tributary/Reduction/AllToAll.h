@@ -91,7 +91,7 @@ class AllToAll : public detail::ReductionMachine {
 [[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                                           KValues kValues);
 /// The same, for sendRecords(): if a rank has an error, all ranks throw it before bytes are sent,
-/// at no additional cost. Errors of the exchange are noted in `errors`, which the caller agrees on.
+/// at no additional cost.
 [[nodiscard]] std::vector<Bytes> allToAll(Transport& transport, std::vector<Bytes> toEachRank,
                                           ErrorCollector& errors);
 /// @overload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Regions/Pieces/ComponentPiece.h"
 
+#include <atomic>
 #include <utility>
 
 #include "Common/SmpFor.h"
@@ -40,14 +41,19 @@ std::unique_ptr<SharedPiece> ComponentPiece::share(Span<const NeighborPiece> oth
 
 CellSizes ComponentPiece::measureCells(const std::function<bool(std::int64_t)>& isWanted) const {
   CellSizes sizes(cells());
+  std::atomic<bool> hasOthers{false};
   const auto measureIf = [&](std::int64_t cell, bool concurrently) {
-    if (isWanted(cell) && isMeasuredConcurrently(cell) == concurrently)
+    if (!isWanted(cell)) return;
+    if (isMeasuredConcurrently(cell) == concurrently)
       sizes.set(cell, measure(cell));
+    else
+      hasOthers = true;
   };
   smpFor(cells(), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t cell = begin; cell < end; ++cell) measureIf(cell, true);
   });
-  for (std::int64_t cell = 0; cell < cells(); ++cell) measureIf(cell, false);
+  if (hasOthers)
+    for (std::int64_t cell = 0; cell < cells(); ++cell) measureIf(cell, false);
   return sizes;
 }
 
