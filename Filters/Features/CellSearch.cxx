@@ -60,11 +60,9 @@ double roundingIn(const Box& box) {
   return RoundingOfDiagonal * diagonalOf(box) + RoundingOfPlace * largest;
 }
 
-double diagonalOf(const double bounds[6]) {
-  double squares = 0;
-  for (int a = 0; a < 3; ++a)
-    squares += (bounds[2 * a + 1] - bounds[2 * a]) * (bounds[2 * a + 1] - bounds[2 * a]);
-  return std::sqrt(squares);
+/// @param bounds  as VTK gives them
+Box boxFrom(const double bounds[6]) {
+  return {{bounds[0], bounds[2], bounds[4]}, {bounds[1], bounds[3], bounds[5]}};
 }
 
 /// Whether VTK can evaluate a cell.
@@ -76,7 +74,7 @@ bool isEvaluable(vtkCell* cell) {
       return false;
   }
   cell->GetBounds(bounds);
-  return diagonalOf(bounds) <= LongestDiagonal;
+  return diagonalOf(boxFrom(bounds)) <= LongestDiagonal;
 }
 
 /// The points and cells of a data set, with the arrays that the shapes of its cells depend on.
@@ -109,7 +107,7 @@ CellSearch::CellSearch(const ComponentPiece& piece, const Fingerprint& mesh) : m
   useAxes(piece, extent);
   double bounds[6];
   dataSet->GetBounds(bounds);
-  box_ = {{bounds[0], bounds[2], bounds[4]}, {bounds[1], bounds[3], bounds[5]}};
+  box_ = boxFrom(bounds);
   widen(box_, margin_);
 }
 
@@ -152,7 +150,7 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
     }
     if (type == VTK_EMPTY_CELL || dimension->second == 3) continue;
     structure_->GetCellBounds(c, bounds);
-    if (const double diagonal = diagonalOf(bounds); diagonal <= LongestDiagonal)
+    if (const double diagonal = diagonalOf(boxFrom(bounds)); diagonal <= LongestDiagonal)
       margin_ = std::max(margin_, 0.5 * diagonal);
   }
   makeBins();
@@ -366,7 +364,7 @@ bool CellSearch::isIn(vtkIdType cell, const Place& place) {
   if (cell_->GetCellDimension() == 3) return true;
   double bounds[6];
   cell_->GetBounds(bounds);
-  return std::sqrt(distance2) <= 0.5 * diagonalOf(bounds);
+  return std::sqrt(distance2) <= 0.5 * diagonalOf(boxFrom(bounds));
 }
 
 }  // namespace tributary

@@ -59,7 +59,7 @@ std::int64_t seedsThatLeaveAtOnce(const LineTable& table) {
   return count;
 }
 
-/// Whether the domain is divided into so many blocks on this rank.
+/// Local. Whether the domain exists and was cut with this number of blocks per rank.
 bool isCut(const FlowDomain& flow, int blocksPerRank) {
   return flow.domain && flow.blocksPerRank == blocksPerRank;
 }

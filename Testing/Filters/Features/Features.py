@@ -371,7 +371,8 @@ def run_bent():
 def main():
     work = {name: lambda name=name: run_case(name) for name in CASES}
     if FEW:
-        work.update({"times": run_times, "in situ": run_in_situ, "bent": run_bent})  # no hashes: not of all numbers of ranks
+        # No hashes: they do not run on all numbers of ranks.
+        work.update({"times": run_times, "in situ": run_in_situ, "bent": run_bent})
     check.run_cases(work, COMM.rank, "features")
 
 

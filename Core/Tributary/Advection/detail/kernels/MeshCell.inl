@@ -274,6 +274,29 @@ TRIBUTARY_INLINE void cross(const Wide a[3], const Wide b[3], Wide out[3]) {
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+/// As worse() for one point.
+TRIBUTARY_INLINE void worse(WideInt& worst, Wide& most, std::int64_t face, Wide violation) {
+  const WideInt is = violation > most;
+  worst = is ? WideInt{} + face : worst;
+  most = select(is, violation, most);
+}
+
+/// A change of Newton's method. @return the lanes in which the columns dr, ds and dt of the
+/// Jacobian are independent
+TRIBUTARY_INLINE WideInt solveFor(Wide change[3], const Wide dr[3], const Wide ds[3],
+                                  const Wide dt[3], const Wide miss[3]) {
+  Wide normal[3], across[3];
+  cross(ds, dt, normal);
+  const Wide determinant = dot(dr, normal);
+  const Wide inverse = 1 / determinant;
+  change[0] = dot(miss, normal) * inverse;
+  cross(miss, dt, across);
+  change[1] = dot(dr, across) * inverse;
+  cross(ds, miss, across);
+  change[2] = dot(dr, across) * inverse;
+  return (determinant > 0) | (determinant < 0);
+}
+
 /// Boxes and wedges, one in each lane, and points in them: locateInCell() and velocityAt() for all
 /// lanes together, by the same operations in the same order.
 class BoxPack {
@@ -323,17 +346,9 @@ class BoxPack {
       for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - dot(map_ + 4 * a, miss), r_[a]);
       return open_;
     }
-    Wide dr[3], ds[3], dt[3], normal[3], across[3], change[3];
+    Wide dr[3], ds[3], dt[3], change[3];
     jacobian(c_, dr, ds, dt);
-    cross(ds, dt, normal);
-    const Wide determinant = dot(dr, normal);
-    open &= (determinant > 0) | (determinant < 0);
-    const Wide inverse = 1 / determinant;
-    change[0] = dot(miss, normal) * inverse;
-    cross(miss, dt, across);
-    change[1] = dot(dr, across) * inverse;
-    cross(ds, miss, across);
-    change[2] = dot(dr, across) * inverse;
+    open &= solveFor(change, dr, ds, dt, miss);
     for (int a = 0; a < 3; ++a) r_[a] = select(open, r_[a] - change[a], r_[a]);
     const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
     open &= size < Diverged;
@@ -418,9 +433,7 @@ class BoxPack {
     face_ = WideInt{} + Inside;
     violation_ = Wide{};
     const auto worse = [&](std::int64_t face, Wide violation) __attribute__((always_inline)) {
-      const WideInt is = violation > violation_;
-      face_ = is ? WideInt{} + face : face_;
-      violation_ = select(is, violation, violation_);
+      detail::worse(face_, violation_, face, violation);
     };
     worse(0, -r);
     worse(1, select(wedge_, -s, r - 1));

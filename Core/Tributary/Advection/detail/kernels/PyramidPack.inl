@@ -41,7 +41,7 @@ class PyramidPack {
   TRIBUTARY_INLINE LaneSet iterate(int) {
     WideInt open = toCondition(open_);
     const Wide r = ratio(at_[0], at_[2]), s = ratio(at_[1], at_[2]);
-    Wide miss[3], du[3], dv[3], dw[3], normal[3], across[3], change[3];
+    Wide miss[3], du[3], dv[3], dw[3], change[3];
     for (int a = 0; a < 3; ++a) {
       miss[a] = at_[0] * c_[0][a] + at_[1] * c_[1][a] - at_[2] * c_[2][a] +
                 r * s * at_[2] * c_[3][a] - fromApex_[a];
@@ -49,15 +49,7 @@ class PyramidPack {
       dv[a] = c_[1][a] + r * c_[3][a];
       dw[a] = -r * s * c_[3][a] - c_[2][a];
     }
-    cross(dv, dw, normal);
-    const Wide determinant = dot(du, normal);
-    open &= (determinant > 0) | (determinant < 0);
-    const Wide inverse = 1 / determinant;
-    change[0] = dot(miss, normal) * inverse;
-    cross(miss, dw, across);
-    change[1] = dot(du, across) * inverse;
-    cross(dv, miss, across);
-    change[2] = dot(du, across) * inverse;
+    open &= solveFor(change, du, dv, dw, miss);
     for (int a = 0; a < 3; ++a) at_[a] = select(open, at_[a] - change[a], at_[a]);
     const Wide size = magnitude(change[0]) + magnitude(change[1]) + magnitude(change[2]);
     open &= size < Diverged;
@@ -97,9 +89,7 @@ class PyramidPack {
     face_ = WideInt{} + Inside;
     violation_ = Wide{};
     const auto worse = [&](std::int64_t face, Wide violation) __attribute__((always_inline)) {
-      const WideInt is = violation > violation_;
-      face_ = is ? WideInt{} + face : face_;
-      violation_ = select(is, violation, violation_);
+      detail::worse(face_, violation_, face, violation);
     };
     worse(0, -at_[0]);
     worse(1, at_[0] - at_[2]);
