@@ -4,6 +4,7 @@
 #include "Common/Leaves.h"
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Regions/KeptDomain.h"
 #include "Regions/RegionSettings.h"
 
 #include "Tributary/Base/Error.h"
@@ -15,12 +16,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 
 using tributary::require;
 
 //------------------------------------------------------------------------------
-vtkAsyncRegionAlgorithm::vtkAsyncRegionAlgorithm() {
+vtkAsyncRegionAlgorithm::vtkAsyncRegionAlgorithm()
+    : Kept(std::make_unique<tributary::KeptDomain>()) {
   this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
                                vtkDataSetAttributes::SCALARS);
   this->SetInputArrayToProcess(1, 0, 0, vtkDataObject::FIELD_ASSOCIATION_CELLS,
@@ -102,11 +105,14 @@ tributary::RegionSettings vtkAsyncRegionAlgorithm::MakeRegionSettings() {
   settings.tuner = this->Tuner.get();
   settings.scalars = this->Finder(0);
   settings.labels = this->Finder(1);
+  settings.kept = this->Kept.get();
+  settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
   return settings;
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncRegionAlgorithm::ForgetExecution() {
+  this->Kept->release();
   if (this->Tuner) {
     (void)this->Tuner->takeTuning();
   }
@@ -163,5 +169,6 @@ void vtkAsyncRegionAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   os << indent << "ConnectThrough: " << this->ConnectThrough << "\n"
      << indent << "LabelConnectivity: " << this->LabelConnectivity << "\n";
   os << indent << "Tolerance: " << this->Tolerance << "\n"
-     << indent << "Method: " << this->Method << "\n";
+     << indent << "Method: " << this->Method << "\n"
+     << indent << "KeepDomain: " << this->KeepDomain << "\n";
 }

@@ -28,6 +28,7 @@
 #include <vector>      // For ScalarRanges
 
 namespace tributary {
+class KeptDomain;
 struct Leaf;
 struct RegionSettings;
 class UnionTuner;
@@ -123,6 +124,19 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   vtkGetMacro(Method, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether to keep what was found out about cells and points, such as those that ranks share, for
+   * the next execution. The next execution uses it if no rank has other cells, points, global ids,
+   * ghosts or labels: with other ranges or arrays, or at the next time step of a mesh that stays.
+   * Nothing is kept with ReleaseDataFlag. The result does not change. The value may differ between
+   * ranks. Default: true.
+   */
+  vtkSetMacro(KeepDomain, bool);
+  vtkGetMacro(KeepDomain, bool);
+  vtkBooleanMacro(KeepDomain, bool);
+  ///@}
+
  protected:
   vtkAsyncRegionAlgorithm();
   ~vtkAsyncRegionAlgorithm() override;
@@ -144,9 +158,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   bool LabelConnectivity = false;
   double Tolerance = 0;
   int Method = TREE_UNION;
+  bool KeepDomain = true;
 
  private:
   std::unique_ptr<tributary::UnionTuner> Tuner;  // of AutoTune
+  std::unique_ptr<tributary::KeptDomain> Kept;
 
   vtkAsyncRegionAlgorithm(const vtkAsyncRegionAlgorithm&) = delete;
   void operator=(const vtkAsyncRegionAlgorithm&) = delete;

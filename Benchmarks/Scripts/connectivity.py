@@ -69,6 +69,7 @@ def parse(arguments):
     runs.add_peer_options(parser, long=60)
     parser.add_argument("--quick", action="store_true", help="small data: " + "; ".join(QUICK))
     parser.add_argument("--settings", action="store_true", help="sizes and hold times of batches")
+    parser.add_argument("--double", action="store_true", help="scalars in double precision")
     parser.add_argument("--only", default="", help="only cases whose names begin with this")
     parser.add_argument("--reference", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -159,15 +160,16 @@ def work(options):
         """This rank's brick of an image of size^3 cells with the cell array `value`."""
         lattice = SimpleNamespace(points=(size + 1,) * 3, cells=(size,) * 3)
         extent = flows.brick(lattice, ranks, rank)
+        precision = np.float64 if options.double else np.float32
         data = vtkImageData()
         data.SetExtent(extent)
         x, y, z = (np.arange(extent[2 * a], extent[2 * a + 1]) for a in range(3))
         if kind == "blobs":
             # Balls around the points where all three cosines are 1.
-            wave = lambda n: np.cos(2 * np.pi * number * (n + 0.5) / size - np.pi).astype(np.float32)
+            wave = lambda n: np.cos(2 * np.pi * number * (n + 0.5) / size - np.pi).astype(precision)
             values = wave(z)[:, None, None] + wave(y)[None, :, None] + wave(x)[None, None, :]
         else:
-            values = np.empty((len(z), len(y), len(x)), np.float32)
+            values = np.empty((len(z), len(y), len(x)), precision)
             for layer, index in enumerate(z):  # layer by layer, to need less memory
                 values[layer] = flows._hash((index * size + y[:, None]) * size + x[None, :], 9)
         add(data.GetCellData(), values)

@@ -66,22 +66,6 @@ vtkMTimeType lastChangeOf(vtkDataObject* dataSet) {
   return last;
 }
 
-/// Adds the type, size and values of an array, which may be null.
-void addArray(Fingerprint& print, vtkDataArray* array) {
-  print.addValue(array ? array->GetDataType() : -1);
-  if (!array) return;
-  print.addValue(array->GetNumberOfComponents());
-  print.addValue(array->GetNumberOfTuples());
-  if (array->HasStandardMemoryLayout()) {
-    print.add(array->GetVoidPointer(0), static_cast<std::size_t>(array->GetNumberOfValues()) *
-                                            static_cast<std::size_t>(array->GetDataTypeSize()));
-    return;
-  }
-  for (vtkIdType tuple = 0; tuple < array->GetNumberOfTuples(); ++tuple)
-    for (int component = 0; component < array->GetNumberOfComponents(); ++component)
-      print.addValue(array->GetComponent(tuple, component));
-}
-
 }  // namespace
 
 DataVersion::State DataVersion::stateOf(vtkDataObject* object) {
@@ -104,6 +88,21 @@ bool DataVersion::isCurrent(vtkDataObject* object) const {
   const State now = stateOf(object);
   return now.generated == state_.generated && now.modified == state_.modified &&
          now.parts == state_.parts;
+}
+
+void addArray(Fingerprint& print, vtkDataArray* array) {
+  print.addValue(array ? array->GetDataType() : -1);
+  if (!array) return;
+  print.addValue(array->GetNumberOfComponents());
+  print.addValue(array->GetNumberOfTuples());
+  if (array->HasStandardMemoryLayout()) {
+    print.add(array->GetVoidPointer(0), static_cast<std::size_t>(array->GetNumberOfValues()) *
+                                            static_cast<std::size_t>(array->GetDataTypeSize()));
+    return;
+  }
+  for (vtkIdType tuple = 0; tuple < array->GetNumberOfTuples(); ++tuple)
+    for (int component = 0; component < array->GetNumberOfComponents(); ++component)
+      print.addValue(array->GetComponent(tuple, component));
 }
 
 Fingerprint fingerprintOfMesh(vtkDataSet* dataSet) {

@@ -9,6 +9,7 @@
 
 #include "Tributary/Base/Fingerprint.h"
 
+class vtkDataArray;
 class vtkDataSet;
 
 namespace tributary {
@@ -35,6 +36,9 @@ class DataVersion {
   vtkWeakPointer<vtkDataObject> object_;
   State state_;
 };
+
+/// Adds the type, size and values of an array, which may be null.
+void addArray(Fingerprint& print, vtkDataArray* array);
 
 /// Local. A fingerprint of what the shapes of a data set's cells depend on: points, cells, orders
 /// and weights of curved cells, and ghost flags, which hide cells. Reads all of these.

@@ -11,6 +11,7 @@
 
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
+#include "Regions/KeptDomain.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
@@ -137,6 +138,7 @@ bool FeatureTrackerRun::execute(vtkDataObject* input, const FeatureOutputs& outp
       output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
   }
   state_.tracking->release();
+  if (settings_.criticalPoints || !settings_.regions.keepDomain) settings_.regions.kept->release();
   return true;
 }
 

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "Common/DataVersion.h"
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 #include "Common/NamedArrays.h"
@@ -26,6 +25,7 @@
 #include "Features/FeatureCells.h"
 #include "Features/FeatureHistory.h"
 #include "Features/FeatureTracking.h"
+#include "Regions/KeptDomain.h"
 #include "Regions/RangeRegions.h"
 #include "Regions/RegionArrays.h"
 #include "Regions/RegionSettings.h"
@@ -104,7 +104,7 @@ class RegionTracking final : public FeatureTracking {
   struct Step {
     std::vector<Leaf> leaves;
     std::vector<Fingerprint> meshes;  // of the leaves
-    std::unique_ptr<const ComponentDomain> domain;
+    const ComponentDomain* domain = nullptr;
     std::vector<ShownRange> ranges;  // one
     std::unique_ptr<FeatureGraph> graph;
     TrackedStep tracked;
@@ -152,6 +152,7 @@ class RegionTracking final : public FeatureTracking {
 /// Collective. @return false after an abort
 bool RegionTracking::findStepRegions(const RunContext& context,
                                      const FeatureTrackerSettings& settings, vtkDataObject* input) {
+  step_ = {};
   collectively(context.transport, [&] { step_.leaves = leavesOf(input); });
   const RegionSettings& regions = settings.regions;
   std::vector<RangeTest> tests = selectTests(regions, context.transport, step_.leaves);
@@ -165,8 +166,9 @@ bool RegionTracking::findStepRegions(const RunContext& context,
       tests[n].hi = std::numeric_limits<double>::infinity();
     }
   }
-  step_.domain = makeDomain(regions, context, step_.leaves, 0.5 * SetupDone);
+  step_.domain = regions.kept->update(regions, context, input, step_.leaves, 0.5 * SetupDone);
   if (context.agreeOnAbort(!step_.domain)) return false;
+  collectively(context.transport, [&] { step_.meshes = regions.kept->meshes(); });
   const std::vector<std::vector<MeasuredValues>> none(step_.leaves.size());
   step_.ranges.resize(1);
   step_.ranges.front().selection.all = true;
@@ -338,10 +340,6 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
 void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& settings,
                            double time) {
   step_.graph = std::make_unique<FeatureGraph>(transport, settings.tracking);
-  collectively(transport, [&] {
-    step_.meshes.clear();
-    for (const Leaf& leaf : step_.leaves) step_.meshes.push_back(fingerprintOfMesh(leaf.dataSet));
-  });
   std::vector<FeatureOverlap> overlaps;
   if (now_.steps > 0) {
     step_.graph->load(now_.graph);

@@ -46,7 +46,16 @@ void share(Transport& transport, ComponentDomain& domain, double margin) {
 
 }  // namespace
 
-std::unique_ptr<const ComponentDomain> makeComponentDomain(
+std::size_t ComponentDomain::memory() const {
+  std::size_t bytes = 0;
+  for (const auto& piece : pieces) bytes += piece->memory();
+  for (const auto& piece : shared) bytes += piece->memory();
+  for (const auto* matches : {&points, &connections})
+    for (const auto& ofPiece : *matches) bytes += memoryOf(ofPiece);
+  return bytes;
+}
+
+std::unique_ptr<ComponentDomain> makeComponentDomain(
     Transport& transport, const std::vector<Leaf>& leaves, const std::vector<vtkDataArray*>& labels,
     bool withLabels, Through through, double tolerance, const UnionOptions& options) {
   auto domain = std::make_unique<ComponentDomain>(

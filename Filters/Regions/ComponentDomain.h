@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,8 +17,8 @@ class vtkDataArray;
 
 namespace tributary {
 
-/// The data sets of all ranks as one domain of connected cells. Immutable. Refers to the data sets,
-/// which must outlive it. Each rank knows the bounds of all data sets and compares its own data
+/// The data sets of all ranks as one domain of connected cells. Refers to the data sets, which must
+/// exist when it is used. Each rank knows the bounds of all data sets and compares its own data
 /// sets with them, which is fast for up to thousands of data sets per rank.
 struct ComponentDomain {
   explicit ComponentDomain(Assignment blocks) : assignment(std::move(blocks)) {}
@@ -30,6 +31,9 @@ struct ComponentDomain {
   /// Other entities that connect cells of different data sets; empty if throughPoints.
   std::vector<std::vector<Match>> connections;
   bool throughPoints = true;  ///< Whether shared points alone connect cells.
+
+  /// The memory on this rank, in bytes.
+  [[nodiscard]] std::size_t memory() const;
 };
 
 /// Collective. Finds the entities that data sets share, independent of any range.
@@ -41,7 +45,7 @@ struct ComponentDomain {
 /// @param options    of the union that joins coinciding points
 /// @return null after an abort
 /// @throws Error on all ranks if a data set is invalid
-[[nodiscard]] std::unique_ptr<const ComponentDomain> makeComponentDomain(
+[[nodiscard]] std::unique_ptr<ComponentDomain> makeComponentDomain(
     Transport& transport, const std::vector<Leaf>& leaves, const std::vector<vtkDataArray*>& labels,
     bool withLabels, Through through, double tolerance, const UnionOptions& options);
 

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "Common/RunStatistics.h"
+#include "Regions/KeptDomain.h"
 
 #include "Tributary/Collective/Agree.h"
 
@@ -88,7 +89,7 @@ bool ConnectivityRun::execute(vtkDataObject* input, vtkDataObject* output, vtkTa
   collectively(context_.transport, [&] { leaves_ = leavesAndTreesOf(input); });
   tests_ = selectTests(regions, context_.transport, leaves_);
   measured_ = findMeasured(context_.transport, leaves_, settings_.measuredNames);
-  domain_ = makeDomain(regions, context_, leaves_, 0.5 * SetupDone);
+  domain_ = regions.kept->update(regions, context_, input, leaves_, 0.5 * SetupDone);
   if (context_.agreeOnAbort(!domain_)) return false;
   context_.statistics.phase("SetupSeconds");
   context_.monitor(SetupDone);
@@ -98,6 +99,7 @@ bool ConnectivityRun::execute(vtkDataObject* input, vtkDataObject* output, vtkTa
     if (!labelRange(r)) return false;
   context_.statistics.phase("LabelingSeconds");
   write(input, output, table);
+  if (!regions.keepDomain) regions.kept->release();
   context_.statistics.phase("WritingSeconds");
   return true;
 }

@@ -68,7 +68,7 @@ class ConnectivityRun {
   const RunContext& context_;
   const ConnectivitySettings& settings_;
   std::vector<Leaf> leaves_;
-  std::unique_ptr<const ComponentDomain> domain_;
+  const ComponentDomain* domain_ = nullptr;
   std::vector<RangeTest> tests_;
   MeasuredColumns measured_;
   std::vector<ShownRange> ranges_;

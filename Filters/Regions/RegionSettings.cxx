@@ -33,17 +33,6 @@ void describeTuning(const RegionSettings& settings, RunStatistics& statistics) {
     statistics.add(*tuning.expected, *tuning.actualSeconds);
 }
 
-std::unique_ptr<const ComponentDomain> makeDomain(const RegionSettings& settings,
-                                                  const RunContext& context,
-                                                  const std::vector<Leaf>& leaves,
-                                                  double progress) {
-  std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
-  if (settings.labelConnectivity) labels = findLabels(context.transport, leaves, settings.labels);
-  return makeComponentDomain(context.transport, leaves, labels, settings.labelConnectivity,
-                             settings.through, settings.tolerance,
-                             makeUnionOptions(settings, context, progress));
-}
-
 std::vector<RangeTest> selectTests(const RegionSettings& settings, Transport& transport,
                                    const std::vector<Leaf>& leaves) {
   if (!settings.scalarConnectivity) return std::vector<RangeTest>(leaves.size());

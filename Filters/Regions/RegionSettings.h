@@ -3,12 +3,11 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "Common/Leaves.h"
 #include "Common/RunContext.h"
-#include "Regions/ComponentDomain.h"
+#include "Regions/Pieces/CellValues.h"
 #include "Regions/RegionArrays.h"
 
 #include "Tributary/Components/Connection.h"
@@ -16,6 +15,8 @@
 #include "Tributary/Components/UnionTuner.h"
 
 namespace tributary {
+
+class KeptDomain;
 
 /// The properties common to all filters of regions: see vtkAsyncRegionAlgorithm.
 struct RegionSettings {
@@ -30,6 +31,8 @@ struct RegionSettings {
   UnionTuner* tuner = nullptr;  ///< With AutoTune: chooses the batch size and hold time.
   FindArray scalars;            ///< Finds the array of scalarConnectivity.
   FindArray labels;             ///< Finds the array of labelConnectivity.
+  KeptDomain* kept = nullptr;   ///< The domain of the last execution. Never null in an execution.
+  bool keepDomain = false;      ///< Whether the next execution may use the domain of this one.
 };
 
 /// Returns the options of unions to which AutoTune does not apply. Local.
@@ -42,12 +45,6 @@ struct RegionSettings {
 /// Adds the statistics of AutoTune if it is on. Local.
 void describeTuning(const RegionSettings& settings, RunStatistics& statistics);
 
-/// Collective. Returns the domain of the leaves of all ranks.
-/// @return null after an abort
-[[nodiscard]] std::unique_ptr<const ComponentDomain> makeDomain(const RegionSettings& settings,
-                                                                const RunContext& context,
-                                                                const std::vector<Leaf>& leaves,
-                                                                double progress);
 /// Collective. Returns the array of scalars for each leaf, if any. setRange() sets the range.
 [[nodiscard]] std::vector<RangeTest> selectTests(const RegionSettings& settings,
                                                  Transport& transport,

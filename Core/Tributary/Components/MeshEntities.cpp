@@ -303,6 +303,12 @@ void check(const MeshCells& mesh, Span<const std::uint8_t> inRange) {
 
 }  // namespace
 
+std::size_t MeshEntities::memory() const {
+  return (offsets_.capacity() + entities_.capacity() + ownerSlot_.capacity()) *
+             sizeof(std::int64_t) +
+         uses_.capacity();
+}
+
 void MeshEntities::pointsOf(std::int64_t entity, std::vector<std::int64_t>& points) const {
   if (through_ == Through::Points) {
     points.assign(1, entity);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,8 @@ class MeshEntities {
  public:
   /// The entities of each cell.
   CellEntities cells() const { return {offsets_, entities_, count()}; }
+  /// In bytes.
+  [[nodiscard]] std::size_t memory() const;
   /// The number of entities.
   std::int64_t count() const { return static_cast<std::int64_t>(uses_.size()); }
   /// Whether only one cell has the entity.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Regions/Pieces/ComponentPiece.h"
 
+#include <vtkCellData.h>
+
 #include <atomic>
 #include <utility>
 
+#include "Common/CellLists.h"
 #include "Common/SmpFor.h"
 
 namespace tributary {
@@ -28,6 +31,23 @@ std::int64_t SharedPoints::countBefore(std::int64_t point) const {
   if (word >= bits_.size()) return static_cast<std::int64_t>(points_.size());
   const std::uint64_t below = bits_[word] & ((std::uint64_t(1) << (point & 63)) - 1);
   return before_[word] + __builtin_popcountll(below);
+}
+
+ComponentPiece::ComponentPiece(PieceSource&& source, const DomainRules& rules)
+    : rules_(rules), flags_(std::move(source.flags)), values_(std::move(source.labels)) {
+  setLeaf(source.leaf);
+  if (rules_.cells == DomainRules::Cells::Ids && cells() > 0)
+    cellIds_ = exactIds(leaf_.cellData()->GetGlobalIds());
+}
+
+void ComponentPiece::setLeaf(const Leaf& leaf) {
+  leaf_ = leaf;
+  if (rules_.points != DomainRules::Points::Hierarchy) leaf_.level = -1;  // levels have no lattice
+}
+
+void ComponentPiece::refer(const Leaf& leaf) {
+  setLeaf(leaf);
+  readAgain();
 }
 
 std::unique_ptr<SharedPiece> ComponentPiece::share(Span<const NeighborPiece> others,

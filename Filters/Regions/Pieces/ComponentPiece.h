@@ -2,9 +2,11 @@
 #pragma once
 
 #include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
 #include <vtkType.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,7 +35,8 @@
 //   share()     -> SharedPiece      what it may have in common with other data sets
 //   label()     -> LabeledPiece     the sets of connected cells for one range
 //
-// A phase does not change an earlier one, which must outlive it.
+// A phase does not change an earlier one, which must outlive it. An execution that finds the same
+// mesh again makes labels from the pieces of an earlier one: see ComponentPiece::refer().
 
 namespace tributary {
 
@@ -43,6 +46,12 @@ struct NeighborPiece {
   int level = -1;                               ///< In the AMR hierarchy, or -1.
   std::array<std::int64_t, 3> stride{1, 1, 1};  ///< Of its points in the finest lattice.
 };
+
+/// The memory of a list, in bytes.
+template <class T>
+std::size_t memoryOf(const std::vector<T>& list) {
+  return list.capacity() * sizeof(T);
+}
 
 /// The points of a piece that other pieces may have too.
 class SharedPoints {
@@ -57,6 +66,10 @@ class SharedPoints {
   bool empty() const { return points_.empty(); }
   const std::vector<std::int64_t>& points() const { return points_; }
   const std::vector<EntityKey>& keys() const { return keys_; }
+  /// In bytes.
+  std::size_t memory() const {
+    return memoryOf(points_) + memoryOf(keys_) + memoryOf(bits_) + memoryOf(before_);
+  }
   bool contains(std::int64_t point) const {
     return !bits_.empty() && (bits_[index(point >> 6)] >> (point & 63) & 1) != 0;
   }
@@ -106,15 +119,18 @@ struct PieceSource {
 
 class SharedPiece;
 
-/// The cells and points of one data set. Immutable.
+/// The cells and points of one data set.
 class ComponentPiece {
  public:
-  ComponentPiece(const Leaf& leaf, const DomainRules& rules) : leaf_(leaf), rules_(rules) {
-    if (rules.points != DomainRules::Points::Hierarchy) leaf_.level = -1;  // levels have no lattice
-  }
+  ComponentPiece(PieceSource&& source, const DomainRules& rules);
   virtual ~ComponentPiece() = default;
   ComponentPiece(const ComponentPiece&) = delete;
   void operator=(const ComponentPiece&) = delete;
+
+  /// From now on reads a data set with the same points, cells, ids, labels and ghosts, in place of
+  /// the present one, which need not exist any more. Not for hyper trees.
+  /// @pre nothing was made of the piece but its SharedPiece
+  void refer(const Leaf& leaf);
 
   vtkDataSet* dataSet() const { return leaf_.dataSet; }
   const Leaf& leaf() const { return leaf_; }
@@ -124,9 +140,11 @@ class ComponentPiece {
   /// Coordinates of a point.
   virtual std::array<double, 3> place(std::int64_t point) const = 0;
   /// Not for hyper trees.
-  virtual bool isGhost(std::int64_t) const { return false; }
+  bool isGhost(std::int64_t cell) const {
+    return hasFlag(cell, vtkDataSetAttributes::DUPLICATECELL);
+  }
   /// Not for hyper trees.
-  virtual bool isHidden(std::int64_t) const { return false; }
+  bool isHidden(std::int64_t cell) const { return hasFlag(cell, vtkDataSetAttributes::HIDDENCELL); }
   /// Computes the size of a cell. Not for hyper trees.
   virtual CellSize measure(std::int64_t) const { return {}; }
   /// Whether several threads can measure cells like this one.
@@ -136,6 +154,10 @@ class ComponentPiece {
   /// The lattice of its cells, if they are along the axes; otherwise null.
   virtual const StraightLattice* straight() const { return nullptr; }
 
+  /// The memory of the piece itself, in bytes.
+  virtual std::size_t memory() const {
+    return memoryOf(flags_) + memoryOf(values_) + memoryOf(cellIds_);
+  }
   virtual NeighborPiece outline() const = 0;
   /// Finds what other pieces may have too.
   /// @param others   those whose outlines touch this one's
@@ -144,6 +166,8 @@ class ComponentPiece {
                                                    bool connect) const;
 
  protected:
+  /// Reads the arrays of another data set: see refer().
+  virtual void readAgain() {}
   /// The points that may be points of other data sets too, ascending.
   virtual std::vector<std::int64_t> pointsIn(Span<const NeighborPiece> others) const = 0;
   virtual EntityKey keyOf(std::int64_t point) const = 0;
@@ -155,6 +179,15 @@ class ComponentPiece {
 
   Leaf leaf_;
   DomainRules rules_;
+  std::vector<std::uint8_t> flags_;    // per cell, or none
+  std::vector<std::int64_t> values_;   // of labels, per cell, or none
+  std::vector<std::int64_t> cellIds_;  // or none
+
+ private:
+  void setLeaf(const Leaf& leaf);
+  bool hasFlag(std::int64_t cell, std::uint8_t flag) const {
+    return !flags_.empty() && (flags_[index(cell)] & flag) != 0;
+  }
 };
 
 class LabeledPiece;
@@ -169,6 +202,8 @@ class SharedPiece {
   void operator=(const SharedPiece&) = delete;
 
   const SharedPoints& points() const { return points_; }
+  /// In bytes.
+  virtual std::size_t memory() const { return points_.memory() + memoryOf(connectionKeys_); }
   /// Keys of what connects cells; empty if share() was not asked for it.
   const std::vector<EntityKey>& connectionKeys() const { return connectionKeys_; }
   /// Labels the cells in range.

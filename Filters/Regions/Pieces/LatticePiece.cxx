@@ -20,9 +20,7 @@
 namespace tributary {
 
 LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
-    : ComponentPiece(source.leaf, rules),
-      flags_(std::move(source.flags)),
-      values_(std::move(source.labels)) {
+    : ComponentPiece(std::move(source), rules) {
   extentOf(leaf_.dataSet, extent_.data());
   for (std::size_t a = 0; a < 3; ++a) {
     points_[a] = std::int64_t(extent_[2 * a + 1]) - extent_[2 * a] + 1;
@@ -41,8 +39,6 @@ LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
   hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
     return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
   });
-  if (rules_.cells == DomainRules::Cells::Ids)
-    cellIds_ = exactIds(leaf_.dataSet->GetCellData()->GetGlobalIds());
 }
 
 void LatticePiece::setCells() {
@@ -63,9 +59,21 @@ void LatticePiece::setCells() {
       for (vtkIdType i = 0; i < axes[a]->GetNumberOfTuples(); ++i)
         straight_->axes[a].push_back(axes[a]->GetComponent(i, 0));
   } else {
-    coordinatesArray_ = coordinatesOf(leaf_.dataSet);
-    coordinates_ = Coordinates(coordinatesArray_);
+    readAgain();
   }
+}
+
+void LatticePiece::readAgain() {
+  if (straight_) return;
+  coordinatesArray_ = coordinatesOf(leaf_.dataSet);
+  coordinates_ = Coordinates(coordinatesArray_);
+}
+
+std::size_t LatticePiece::memory() const {
+  std::size_t bytes = ComponentPiece::memory();
+  if (straight_)
+    for (const auto& axis : straight_->axes) bytes += memoryOf(axis);
+  return bytes;
 }
 
 std::array<double, 3> LatticePiece::place(std::int64_t point) const {

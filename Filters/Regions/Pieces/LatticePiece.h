@@ -38,14 +38,9 @@ class LatticePiece : public ComponentPiece {
   LatticePiece(PieceSource&& source, const DomainRules& rules);
 
   std::array<double, 3> place(std::int64_t point) const override;
-  bool isGhost(std::int64_t cell) const override {
-    return hasGhosts_ && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
-  }
-  bool isHidden(std::int64_t cell) const override {
-    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::HIDDENCELL) != 0;
-  }
   CellSize measure(std::int64_t cell) const override;
   const StraightLattice* straight() const override { return straight_ ? &*straight_ : nullptr; }
+  std::size_t memory() const override;
   NeighborPiece outline() const override;
 
  private:
@@ -67,6 +62,7 @@ class LatticePiece : public ComponentPiece {
   bool isUniform() const { return straight_ && straight_->spacing; }
 
   void setCells();
+  void readAgain() override;
   /// The corners of a cell as VTK orders those of a vertex, line, quadrilateral or hexahedron.
   int cornersOf(std::int64_t cell, std::int64_t* ids) const;
   std::array<double, 3> at(std::int64_t i, std::int64_t j, std::int64_t k) const {
@@ -122,10 +118,7 @@ class LatticePiece : public ComponentPiece {
   std::optional<StraightLattice> straight_;  // if it is along the axes, with increasing coordinates
   vtkSmartPointer<vtkDataArray> coordinatesArray_;
   Coordinates coordinates_;
-  std::vector<std::uint8_t> flags_;
   bool hasGhosts_ = false;
-  std::vector<std::int64_t> values_;  // per cell, or none
-  std::vector<std::int64_t> cellIds_;
 };
 
 /// What a lattice may have in common with other pieces.
@@ -138,6 +131,7 @@ class SharedLattice : public SharedPiece {
         connections_(std::move(connections)) {}
 
   const std::vector<LatticeEntity>& connections() const { return connections_; }
+  std::size_t memory() const override { return SharedPiece::memory() + memoryOf(connections_); }
   [[nodiscard]] std::unique_ptr<LabeledPiece> label(const RangeTest& test) const override;
 
  private:

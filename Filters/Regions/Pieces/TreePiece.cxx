@@ -43,6 +43,7 @@ class TreePiece : public ComponentPiece {
 
   std::int64_t points() const override { return corners_ * count(); }
   std::array<double, 3> place(std::int64_t point) const override;
+  std::size_t memory() const override;
   NeighborPiece outline() const override;
 
  private:
@@ -75,8 +76,6 @@ class TreePiece : public ComponentPiece {
   TreeLeaves trees_;
   std::vector<vtkIdType> cells_;             // of the leaves
   std::vector<std::uint32_t> leafOfCell_;    // NoSet for other cells
-  std::vector<std::int64_t> values_;         // per cell, or none
-  std::vector<std::int64_t> cellIds_;        // per cell, or none
   std::array<std::vector<double>, 3> axes_;  // of the roots
   std::vector<std::int64_t> widths_;         // of the leaves of each level
   std::int64_t corners_ = 1;                 // of a leaf
@@ -131,18 +130,21 @@ class LabeledTrees : public LabeledPiece {
   std::uint32_t sets_;
 };
 
+std::size_t TreePiece::memory() const {
+  return ComponentPiece::memory() + memoryOf(trees_.leaves()) + memoryOf(cells_) +
+         memoryOf(leafOfCell_) + memoryOf(first_) + memoryOf(contacts_) + memoryOf(met_);
+}
+
 TreePiece::TreePiece(PieceSource&& source, const DomainRules& rules, GridLeaves&& leaves,
                      std::vector<LeafContact> contacts)
-    : ComponentPiece(source.leaf, rules),
+    : ComponentPiece(std::move(source), rules),
       trees_(std::move(leaves.trees)),
       cells_(std::move(leaves.cells)),
-      values_(std::move(source.labels)),
       axes_(rootCoordinates(leaf_.trees)),
       met_(std::move(contacts)) {
   leafOfCell_.resize(index(cells()), NoSet);
   for (std::size_t n = 0; n < cells_.size(); ++n)
     leafOfCell_[index(cells_[n])] = static_cast<std::uint32_t>(n);
-  if (rules.cells == DomainRules::Cells::Ids) cellIds_ = exactIds(leaf_.cellData()->GetGlobalIds());
   for (int d = 0; d < rules.trees.dimension(); ++d) corners_ *= 2;
   for (int level = 0; level <= rules.trees.depth; ++level)
     widths_.push_back(rules.trees.width(level));

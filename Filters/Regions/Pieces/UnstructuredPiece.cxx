@@ -47,16 +47,24 @@ std::vector<LoosePoint> PieceMesh::loosePoints(double tolerance) const {
 
 UnstructuredPiece::UnstructuredPiece(PieceSource&& source, const DomainRules& rules,
                                      PieceMesh&& mesh, std::vector<SetName> clusters)
-    : ComponentPiece(source.leaf, rules),
+    : ComponentPiece(std::move(source), rules),
       mesh_(std::move(mesh)),
-      flags_(std::move(source.flags)),
-      values_(std::move(source.labels)),
       clusters_(std::move(clusters)) {
   if (rules_.points == DomainRules::Points::Ids && mesh_.count > 0)
     pointIds_ = exactIds(leaf_.dataSet->GetPointData()->GetGlobalIds());
   mergePoints();
-  if (rules_.cells == DomainRules::Cells::Ids && mesh_.count > 0)
-    cellIds_ = exactIds(leaf_.dataSet->GetCellData()->GetGlobalIds());
+}
+
+std::size_t UnstructuredPiece::memory() const {
+  return ComponentPiece::memory() + mesh_.memory() + memoryOf(first_) + memoryOf(copies_) +
+         memoryOf(mergedPoints_) + numbered_.memory() + memoryOf(pointIds_) + memoryOf(clusters_);
+}
+
+void UnstructuredPiece::readAgain() {
+  mesh_ = PieceMesh(leaf_);
+  const CellLists& lists = mesh_.lists;
+  cellPoints_ = {lists.offsets, lists.connectivity, points()};
+  if (!mergedPoints_.empty()) cellPoints_.entities = mergedPoints_;
 }
 
 CellSize UnstructuredPiece::measure(std::int64_t cell) const {

@@ -37,6 +37,10 @@ struct PieceMesh {
   /// The points, each with the distance within which others coincide with it.
   /// @param tolerance  as a fraction of a cell's diagonal
   std::vector<LoosePoint> loosePoints(double tolerance) const;
+  /// The memory of what the data set does not have itself, in bytes.
+  std::size_t memory() const {
+    return lists.ownTypes.capacity() + memoryOf(lists.ownOffsets) + memoryOf(lists.ownConnectivity);
+  }
 };
 
 /// The cells of an unstructured grid or of poly data, or of a grid whose points have no indices.
@@ -49,16 +53,11 @@ class UnstructuredPiece : public ComponentPiece {
   std::array<double, 3> place(std::int64_t point) const override {
     return mesh_.coordinates[point];
   }
-  bool isGhost(std::int64_t cell) const override {
-    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::DUPLICATECELL) != 0;
-  }
-  bool isHidden(std::int64_t cell) const override {
-    return !flags_.empty() && (flags_[index(cell)] & vtkDataSetAttributes::HIDDENCELL) != 0;
-  }
   CellSize measure(std::int64_t cell) const override;
   bool isMeasuredConcurrently(std::int64_t cell) const override {
     return isMeasuredByPoints(mesh_.lists.types[index(cell)]);
   }
+  std::size_t memory() const override;
   NeighborPiece outline() const override;
 
  private:
@@ -82,6 +81,7 @@ class UnstructuredPiece : public ComponentPiece {
   std::int64_t firstOf(std::int64_t point) const {
     return first_.empty() ? point : first_[index(point)];
   }
+  void readAgain() override;
   /// Finds the points that coincide.
   void mergePoints();
   std::vector<std::int64_t> findCoincident() const;
@@ -106,9 +106,7 @@ class UnstructuredPiece : public ComponentPiece {
   std::vector<std::int64_t> mergedPoints_;                     // the connectivity with those
   CellEntities cellPoints_;
   MeshEntities numbered_;
-  std::vector<std::uint8_t> flags_;
-  std::vector<std::int64_t> values_;
-  std::vector<std::int64_t> cellIds_, pointIds_;
+  std::vector<std::int64_t> pointIds_;
   std::vector<SetName> clusters_;
 };
 
@@ -126,6 +124,9 @@ class SharedMesh : public SharedPiece {
 
   const std::vector<Connection>& connections() const { return connections_; }
   const std::vector<std::int64_t>& borderCells() const { return borderCells_; }
+  std::size_t memory() const override {
+    return SharedPiece::memory() + memoryOf(connections_) + memoryOf(borderCells_);
+  }
   [[nodiscard]] std::unique_ptr<LabeledPiece> label(const RangeTest& test) const override;
 
  private:
