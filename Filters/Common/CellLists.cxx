@@ -151,6 +151,17 @@ vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet) {
   return points;
 }
 
+PointCoordinates::PointCoordinates(vtkDataSet* dataSet) : copy_(coordinatesOf(dataSet)) {
+  view_ = Coordinates(copy_);
+  auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
+  if (pointSet && pointSet->GetPoints() && pointSet->GetPoints()->GetData() == copy_)
+    copy_ = nullptr;
+}
+
+std::size_t PointCoordinates::memory() const {
+  return copy_ ? index(copy_->GetNumberOfValues()) * index(copy_->GetDataTypeSize()) : 0;
+}
+
 vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array) {
   if (vtkFloatArray::FastDownCast(array) || vtkDoubleArray::FastDownCast(array)) return array;
   vtkSmartPointer<vtkDataArray> copy;

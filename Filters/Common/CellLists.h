@@ -5,8 +5,12 @@
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "Common/CellSize.h"
 
 #include "Tributary/Base/Span.h"
 
@@ -38,6 +42,23 @@ struct CellLists {
 
 /// Local. The coordinates of the points of any data set as contiguous floats or doubles.
 [[nodiscard]] vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet);
+
+/// The coordinates of the points of a data set: a view of its own array, or of a copy if VTK stores
+/// them in another form. The data set must outlive it.
+class PointCoordinates {
+ public:
+  PointCoordinates() = default;
+  explicit PointCoordinates(vtkDataSet* dataSet);
+
+  const Coordinates& view() const { return view_; }
+  std::array<double, 3> operator[](std::int64_t point) const { return view_[point]; }
+  /// Of the copy, in bytes.
+  std::size_t memory() const;
+
+ private:
+  vtkSmartPointer<vtkDataArray> copy_;
+  Coordinates view_;
+};
 
 /// Local. The array if it consists of contiguous tuples of float or double, otherwise such a copy.
 [[nodiscard]] vtkSmartPointer<vtkDataArray> contiguous(vtkDataArray* array);

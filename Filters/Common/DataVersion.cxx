@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Common/DataVersion.h"
 
+#include <vtkBitArray.h>
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkExplicitStructuredGrid.h>
+#include <vtkHyperTreeGrid.h>
+#include <vtkIdList.h>
 #include <vtkIdTypeArray.h>
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
+#include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPointSet.h>
 #include <vtkPoints.h>
@@ -16,17 +20,21 @@
 #include <vtkRectilinearGrid.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
+#include <vtkVariant.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 
 #include "Common/Leaves.h"
 
 namespace tributary {
 namespace {
 
-/// Calls visit(vtkObject*) for the parts of a data set that its own modification time leaves out,
-/// and for its coordinates and cells. Parts may be null.
+/// Calls visit(vtkObject*) for the parts of a data set or hyper tree grid that its own modification
+/// time leaves out, and for its coordinates and cells. Parts may be null.
 template <class Visit>
 void forEachMeshPart(vtkDataObject* dataSet, Visit&& visit) {
   const auto visitCells = [&](vtkCellArray* cells) {
@@ -37,7 +45,12 @@ void forEachMeshPart(vtkDataObject* dataSet, Visit&& visit) {
   };
   if (auto* points = vtkPointSet::SafeDownCast(dataSet))
     visit(points->GetPoints() ? points->GetPoints()->GetData() : nullptr);
-  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
+  if (auto* trees = vtkHyperTreeGrid::SafeDownCast(dataSet)) {
+    for (vtkObject* part : std::initializer_list<vtkObject*>{
+             trees->GetCellData(), trees->GetMask(), trees->GetXCoordinates(),
+             trees->GetYCoordinates(), trees->GetZCoordinates()})
+      visit(part);
+  } else if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
     visitCells(grid->GetCells());
     visit(grid->GetCellTypesArray());
     visit(grid->GetFaces());
@@ -64,6 +77,30 @@ vtkMTimeType lastChangeOf(vtkDataObject* dataSet) {
     if (part) last = std::max(last, part->GetMTime());
   });
   return last;
+}
+
+/// Adds `count` values, in blocks.
+template <class Value, class ValueAt>
+void addValues(Fingerprint& print, vtkIdType count, const ValueAt& valueAt) {
+  std::array<Value, 1024> block;
+  const auto most = static_cast<vtkIdType>(block.size());
+  for (vtkIdType begin = 0; begin < count; begin += most) {
+    const vtkIdType size = std::min(most, count - begin);
+    for (vtkIdType i = 0; i < size; ++i)
+      block[static_cast<std::size_t>(i)] = static_cast<Value>(valueAt(begin + i));
+    print.add(block.data(), static_cast<std::size_t>(size) * sizeof(Value));
+  }
+}
+
+/// Adds the cells of a data set of a class that forEachMeshPart() does not know.
+void addCells(Fingerprint& print, vtkDataSet* dataSet) {
+  vtkNew<vtkIdList> points;
+  for (vtkIdType cell = 0; cell < dataSet->GetNumberOfCells(); ++cell) {
+    print.addValue(dataSet->GetCellType(cell));
+    dataSet->GetCellPoints(cell, points);
+    print.addValue(points->GetNumberOfIds());
+    for (vtkIdType i = 0; i < points->GetNumberOfIds(); ++i) print.addValue(points->GetId(i));
+  }
 }
 
 }  // namespace
@@ -95,22 +132,31 @@ void addArray(Fingerprint& print, vtkDataArray* array) {
   if (!array) return;
   print.addValue(array->GetNumberOfComponents());
   print.addValue(array->GetNumberOfTuples());
-  if (array->HasStandardMemoryLayout()) {
-    print.add(array->GetVoidPointer(0), static_cast<std::size_t>(array->GetNumberOfValues()) *
-                                            static_cast<std::size_t>(array->GetDataTypeSize()));
-    return;
-  }
-  for (vtkIdType tuple = 0; tuple < array->GetNumberOfTuples(); ++tuple)
-    for (int component = 0; component < array->GetNumberOfComponents(); ++component)
-      print.addValue(array->GetComponent(tuple, component));
+  const vtkIdType count = array->GetNumberOfValues();
+  const int components = array->GetNumberOfComponents();
+  const auto number = [&](vtkIdType i) {
+    return array->GetComponent(i / components, static_cast<int>(i % components));
+  };
+  if (array->GetDataType() == VTK_BIT)  // packed, although its layout is reported as standard
+    addValues<std::uint8_t>(print, count, number);
+  else if (array->HasStandardMemoryLayout())
+    print.add(array->GetVoidPointer(0),
+              static_cast<std::size_t>(count) * static_cast<std::size_t>(array->GetDataTypeSize()));
+  else if (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE)
+    addValues<double>(print, count, number);
+  else  // which a double may not hold
+    addValues<long long>(print, count,
+                         [&](vtkIdType i) { return array->GetVariantValue(i).ToLongLong(); });
 }
 
 Fingerprint fingerprintOfMesh(vtkDataSet* dataSet) {
   Fingerprint print;
   print.addValue(dataSet->GetDataObjectType());
   int extent[6] = {};
-  extentOf(dataSet, extent);
+  const bool isStructured = extentOf(dataSet, extent);
   print.add(extent, sizeof extent);
+  print.addValue(dataSet->GetNumberOfPoints());
+  print.addValue(dataSet->GetNumberOfCells());
   if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
     print.add(image->GetOrigin(), 3 * sizeof(double));
     print.add(image->GetSpacing(), 3 * sizeof(double));
@@ -119,6 +165,9 @@ Fingerprint fingerprintOfMesh(vtkDataSet* dataSet) {
   forEachMeshPart(dataSet, [&](vtkObject* part) {
     if (!vtkCellArray::SafeDownCast(part)) addArray(print, vtkDataArray::SafeDownCast(part));
   });
+  if (!isStructured && !vtkUnstructuredGrid::SafeDownCast(dataSet) &&
+      !vtkPolyData::SafeDownCast(dataSet) && !vtkExplicitStructuredGrid::SafeDownCast(dataSet))
+    addCells(print, dataSet);
   vtkCellData* ofCells = dataSet->GetCellData();
   vtkPointData* ofPoints = dataSet->GetPointData();
   for (vtkDataArray* array :

@@ -13,8 +13,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include "Common/Leaves.h"
@@ -139,39 +140,45 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
   }
   coordinatesArray_ = coordinatesOf(structure_);
   coordinates_ = Coordinates(coordinatesArray_);
-  std::map<int, int> dimensions;  // of cell types
+  std::array<int, 256> dimensions;  // of cell types, -1 if not known yet
+  dimensions.fill(-1);
   double bounds[6];
   for (vtkIdType c = 0; c < structure_->GetNumberOfCells(); ++c) {
-    const int type = structure_->GetCellType(c);
-    const auto [dimension, isNew] = dimensions.try_emplace(type, 0);
-    if (isNew) {
+    const int type = lists_.types.empty() ? structure_->GetCellType(c) : lists_.types[index(c)];
+    int& dimension = dimensions[static_cast<std::uint8_t>(type)];
+    if (dimension < 0) {
       cell_->SetCellType(type);
-      dimension->second = cell_->GetCellDimension();
+      dimension = cell_->GetCellDimension();
     }
-    if (type == VTK_EMPTY_CELL || dimension->second == 3) continue;
+    if (type == VTK_EMPTY_CELL || dimension == 3) continue;
     structure_->GetCellBounds(c, bounds);
     if (const double diagonal = diagonalOf(boxFrom(bounds)); diagonal <= LongestDiagonal)
       margin_ = std::max(margin_, 0.5 * diagonal);
   }
-  makeBins();
+  makeBoxes();
 }
 
-void CellSearch::makeBins() {
-  std::vector<std::int32_t> cells(index(structure_->GetNumberOfCells()));
-  std::iota(cells.begin(), cells.end(), 0);
-  std::vector<Box> groups((cells.size() + CellBins::GroupSize - 1) / CellBins::GroupSize);
+void CellSearch::makeBoxes() {
+  boxes_.resize(index(structure_->GetNumberOfCells()));
   double most = 0;  // by which centroids may be outside
-  for (const std::int32_t cell : cells) {
-    const Box bounds = boundsOf(cell);
+  for (std::size_t cell = 0; cell < boxes_.size(); ++cell) {
+    const Box bounds = boundsOf(static_cast<std::int64_t>(cell));
     if (bounds.empty()) continue;
     include(box_, bounds);
-    include(groups[index(cell) / CellBins::GroupSize], boxOf(bounds));
+    boxes_[cell] = boxOf(bounds);
     most = std::max(most, roundingIn(bounds));
   }
-  if (box_.empty()) return;
-  widen(box_, std::max(margin_, most));
-  const auto box = [this](std::int32_t cell) { return boxOf(boundsOf(cell)); };
-  bins_.emplace(box_, Span<const std::int32_t>(cells), box, Span<const Box>(groups));
+  if (!box_.empty()) widen(box_, std::max(margin_, most));
+}
+
+const CellBins& CellSearch::bins() {
+  if (!bins_) {
+    std::vector<std::int32_t> cells(boxes_.size());
+    std::iota(cells.begin(), cells.end(), 0);
+    bins_.emplace(box_, Span<const std::int32_t>(cells),
+                  [this](std::int32_t cell) { return boxes_[index(cell)]; });
+  }
+  return *bins_;
 }
 
 /// The box of a cell's points, empty if VTK cannot evaluate the cell.
@@ -228,7 +235,7 @@ CellSearch::CellsAtPlace CellSearch::at(const ComponentPiece& piece, const Place
   const auto split = [](const vtkIdType* cells, std::size_t centered, std::size_t count) {
     return CellsAtPlace{{cells, centered}, {cells + centered, count - centered}};
   };
-  if (!bins_) {
+  if (!structure_) {
     findInLattice(place);
     const auto others = std::partition(found_.begin(), found_.end(), [&](vtkIdType cell) {
       return isCentroid && piece.measure(cell).centroid == place;
@@ -258,7 +265,7 @@ CellSearch::CellsAtPlace CellSearch::at(const ComponentPiece& piece, const Place
 bool CellSearch::findCentered(const ComponentPiece& piece, std::int64_t cell, const Place& centroid,
                               std::vector<vtkIdType>& centered) {
   centered.clear();
-  if (!bins_) return false;
+  if (!structure_) return false;
   if (!hasCopies_) findCopies(piece);
   const auto add = [&](std::int64_t one) {
     if (isNear(one, centroid)) centered.push_back(one);
@@ -337,8 +344,8 @@ void CellSearch::findInLattice(const Place& place) {
 std::size_t CellSearch::findInMesh(const ComponentPiece& piece, const Place& place,
                                    bool isCentroid) {
   std::size_t centered = 0;
-  const auto box = [this](std::int32_t cell) { return boxOf(boundsOf(cell)); };
-  bins_->near(place.data(), box, [&](std::int32_t cell) {
+  const auto box = [this](std::int32_t cell) { return boxes_[index(cell)]; };
+  bins().near(place.data(), box, [&](std::int32_t cell) {
     if (!box(cell).contains(place.data())) return;
     if (isCentroid && isCentered(piece, cell, place)) {
       found_.push_back(cell);

@@ -88,7 +88,8 @@ class CellSearch {
 
   void useAxes(const ComponentPiece& piece, const int extent[6]);
   void useCells(vtkDataSet* dataSet);
-  void makeBins();
+  void makeBoxes();
+  const CellBins& bins();
   Box boundsOf(std::int64_t cell) const;
   Box boxOf(const Box& bounds) const;
   bool isNear(std::int64_t cell, const Place& place) const;
@@ -112,7 +113,8 @@ class CellSearch {
   std::vector<vtkSmartPointer<vtkDataArray>> listArrays_;  // of views in lists_
   vtkSmartPointer<vtkDataArray> coordinatesArray_;
   Coordinates coordinates_;
-  std::optional<CellBins> bins_;  // of its cells
+  std::vector<Box> boxes_;        // of its cells, see boxOf()
+  std::optional<CellBins> bins_;  // of boxes_, made by the first search
   vtkNew<vtkGenericCell> cell_;
   std::vector<double> weights_;
   std::vector<vtkIdType> found_;

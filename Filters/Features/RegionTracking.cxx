@@ -85,6 +85,34 @@ void visitRuns(const vtkIdType* values, vtkIdType count, Visit&& visit) {
   }
 }
 
+/// The tracks of some regions.
+class TracksOfRegions {
+ public:
+  /// @param regions  ascending, each once
+  /// @param tracks   of the regions
+  TracksOfRegions(std::vector<std::int64_t> regions, std::vector<std::int64_t> tracks)
+      : regions_(std::move(regions)), tracks_(std::move(tracks)) {
+    if (regions_.empty()) return;
+    const std::size_t span = index(regions_.back() - regions_.front()) + 1;
+    if (span > MostPerRegion * regions_.size()) return;
+    table_.resize(span);
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+      table_[index(regions_[r] - regions_.front())] = tracks_[r];
+  }
+  /// @pre the region is one of them
+  std::int64_t operator[](std::int64_t region) const {
+    if (!table_.empty()) return table_[index(region - regions_.front())];
+    const auto at = std::lower_bound(regions_.begin(), regions_.end(), region);
+    return tracks_[index(at - regions_.begin())];
+  }
+
+ private:
+  static constexpr std::size_t MostPerRegion = 64;  // entries of the table
+
+  std::vector<std::int64_t> regions_, tracks_;
+  std::vector<std::int64_t> table_;  // from the first region on, unless regions are far apart
+};
+
 class RegionTracking final : public FeatureTracking {
  public:
   bool addStep(const RunContext& context, const FeatureTrackerSettings& settings,
@@ -168,7 +196,7 @@ bool RegionTracking::findStepRegions(const RunContext& context,
   }
   step_.domain = regions.kept->update(regions, context, input, step_.leaves, 0.5 * SetupDone);
   if (context.agreeOnAbort(!step_.domain)) return false;
-  collectively(context.transport, [&] { step_.meshes = regions.kept->meshes(); });
+  collectively(context.transport, [&] { step_.meshes = regions.kept->meshesOf(step_.leaves); });
   const std::vector<std::vector<MeasuredValues>> none(step_.leaves.size());
   step_.ranges.resize(1);
   step_.ranges.front().selection.all = true;
@@ -389,7 +417,8 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
     std::sort(regions.begin(), regions.end());
     regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
   });
-  const std::vector<std::int64_t> tracks = step_.graph->tracksOf(regions);
+  std::vector<std::int64_t> tracks = step_.graph->tracksOf(regions);
+  const TracksOfRegions trackOf(std::move(regions), std::move(tracks));
 
   const auto tracksAt = [&](vtkIdTypeArray* array) {
     const vtkIdType count = array->GetNumberOfTuples();
@@ -397,9 +426,7 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
     const vtkIdType* from = array->GetPointer(0);
     vtkIdType* to = copy->GetPointer(0);
     visitRuns(from, count, [&](vtkIdType begin, vtkIdType end) {
-      const vtkIdType region = from[begin];
-      const auto at = std::lower_bound(regions.begin(), regions.end(), region);
-      std::fill(to + begin, to + end, region < 0 ? -1 : tracks[index(at - regions.begin())]);
+      std::fill(to + begin, to + end, from[begin] < 0 ? -1 : trackOf[from[begin]]);
     });
     return copy;
   };

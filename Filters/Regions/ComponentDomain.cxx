@@ -35,8 +35,8 @@ void share(Transport& transport, ComponentDomain& domain, double margin) {
       for (std::size_t b = 0; b < all.size(); ++b)
         if (b != first + n && intersects(all[b].box, mine[n].box)) others.push_back(all[b]);
       domain.shared.push_back(domain.pieces[n]->share(others, !domain.throughPoints));
-      pointKeys.push_back(domain.shared[n]->points().keys());
-      if (!domain.throughPoints) connectionKeys.push_back(domain.shared[n]->connectionKeys());
+      pointKeys.push_back(domain.shared[n]->takePointKeys());
+      if (!domain.throughPoints) connectionKeys.push_back(domain.shared[n]->takeConnectionKeys());
     }
   });
   domain.points = matchEntities(transport, domain.assignment, pointKeys);

@@ -23,13 +23,13 @@ KeptDomain::Part KeptDomain::partOf(const Leaf& leaf, vtkDataArray* labels) {
   part.isComparable = true;
   part.mesh = fingerprintOfMesh(leaf.dataSet);
   for (const std::string& name : {leaf.group, leaf.hierarchy}) {
-    part.names.addValue(name.size());
-    part.names.add(name.data(), name.size());
+    part.identity.addValue(name.size());
+    part.identity.add(name.data(), name.size());
   }
-  part.names.addValue(leaf.level);
+  part.identity.addValue(leaf.level);
   for (vtkDataArray* array : {leaf.dataSet->GetPointData()->GetGlobalIds(),
                               leaf.dataSet->GetCellData()->GetGlobalIds(), labels})
-    addArray(part.names, array);
+    addArray(part.identity, array);
   return part;
 }
 
@@ -47,42 +47,48 @@ const ComponentDomain* KeptDomain::update(const RegionSettings& settings, const 
   Transport& transport = context.transport;
   std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
   if (settings.labelConnectivity) labels = findLabels(transport, leaves, settings.labels);
-  const Rules rules{transport.rank(), transport.size(), settings.through,
+  const Basis basis{transport.rank(), transport.size(), settings.through,
                     settings.labelConnectivity, settings.tolerance};
   std::vector<Part> parts;
-  bool stays = false;  // the input is the very same
+  bool isUnchanged = false;  // the input is the very same
   bool isSame = false;
   ErrorCollector errors;
   errors.attempt([&] {
-    stays = domain_ && rules == rules_ && labels == labels_ && input_.isCurrent(input);
-    if (!stays) parts = partsOf(leaves, labels);
-    isSame = stays || (domain_ && rules == rules_ && parts == parts_);
+    const bool mayStay = domain_ && basis == basis_;
+    isUnchanged = mayStay && labels == labels_ && input_.isCurrent(input);
+    if (isUnchanged)
+      parts = std::move(parts_);
+    else if (mayStay || settings.keepDomain)
+      parts = partsOf(leaves, labels);
+    isSame = isUnchanged || (mayStay && parts == parts_);
   });
   const bool reuse = allreduce(transport, ReduceOp::Min, std::int64_t(isSame)) != 0;
   if (!reuse) domain_.reset();  // before new memory is allocated
   errors.attempt([&] {
-    if (stays) return;
-    for (std::size_t n = 0; reuse && n < leaves.size(); ++n) domain_->pieces[n]->refer(leaves[n]);
-    rules_ = rules;
+    // Also of the very same input: an array may have moved in memory.
+    for (std::size_t n = 0; reuse && n < leaves.size(); ++n)
+      if (!leaves[n].trees) domain_->pieces[n]->refer(leaves[n]);
+    basis_ = basis;
     input_ = DataVersion(input);
-    labels_ = labels;
+    labels_ = std::move(labels);
     parts_ = std::move(parts);
   });
   errors.agree(transport);
   if (!reuse)
-    domain_ =
-        makeComponentDomain(transport, leaves, labels, settings.labelConnectivity, settings.through,
-                            settings.tolerance, makeUnionOptions(settings, context, progress));
+    domain_ = makeComponentDomain(transport, leaves, labels_, settings.labelConnectivity,
+                                  settings.through, settings.tolerance,
+                                  makeUnionOptions(settings, context, progress));
   context.statistics.count("ReusedDomain", reuse);
   context.statistics.count("DomainBytes",
                            domain_ ? static_cast<std::int64_t>(domain_->memory()) : 0);
   return domain_.get();
 }
 
-std::vector<Fingerprint> KeptDomain::meshes() const {
+std::vector<Fingerprint> KeptDomain::meshesOf(const std::vector<Leaf>& leaves) const {
   std::vector<Fingerprint> meshes;
-  meshes.reserve(parts_.size());
-  for (const Part& part : parts_) meshes.push_back(part.mesh);
+  meshes.reserve(leaves.size());
+  for (std::size_t n = 0; n < leaves.size(); ++n)
+    meshes.push_back(parts_.empty() ? fingerprintOfMesh(leaves[n].dataSet) : parts_[n].mesh);
   return meshes;
 }
 

@@ -21,12 +21,13 @@ namespace tributary {
 class KeptDomain {
  public:
   /// Collective. Makes the domain of the leaves of all ranks, or uses that of the last execution
-  /// if no rank has other cells, points, global ids, ghosts or labels than then. Adds to the
-  /// statistics whether it was used again, and its memory.
+  /// if its settings were the same and no rank has other cells, points, global ids, ghosts or
+  /// labels than then. (Hyper tree grids must be the same objects.) Adds to the statistics whether
+  /// it was used again, and its memory.
   /// @param leaves    of this rank; those of `input`, which must exist as long as the result is
   /// used
   /// @param progress  value of the progress bar
-  /// @return null after an abort; valid until the next call
+  /// @return null after an abort; valid until the next call of update() or release()
   /// @throws Error on all ranks if a data set is invalid
   [[nodiscard]] const ComponentDomain* update(const RegionSettings& settings,
                                               const RunContext& context, vtkDataObject* input,
@@ -34,28 +35,29 @@ class KeptDomain {
   /// Local. Frees the domain.
   void release() { *this = KeptDomain(); }
 
-  /// The fingerprint of the mesh of each leaf; see fingerprintOfMesh().
-  [[nodiscard]] std::vector<Fingerprint> meshes() const;
+  /// Local. The fingerprints of the meshes of the leaves given to the last update(); see
+  /// fingerprintOfMesh().
+  [[nodiscard]] std::vector<Fingerprint> meshesOf(const std::vector<Leaf>& leaves) const;
 
  private:
   /// What the domain depends on in a leaf.
   struct Part {
     bool isComparable = false;  ///< False for hyper trees.
     Fingerprint mesh;
-    Fingerprint names;  ///< Of what identifies cells and points, and of labels.
+    Fingerprint identity;  ///< Of global ids, labels, and the place in a composite.
 
     bool operator==(const Part& other) const {
-      return isComparable && other.isComparable && mesh == other.mesh && names == other.names;
+      return isComparable && other.isComparable && mesh == other.mesh && identity == other.identity;
     }
   };
-  /// What a domain is made with.
-  struct Rules {
+  /// The settings of a domain.
+  struct Basis {
     int rank = 0, ranks = 0;
     Through through = Through::Points;
     bool withLabels = false;
     double tolerance = 0;
 
-    bool operator==(const Rules& other) const {
+    bool operator==(const Basis& other) const {
       return rank == other.rank && ranks == other.ranks && through == other.through &&
              withLabels == other.withLabels && tolerance == other.tolerance;
     }
@@ -65,10 +67,10 @@ class KeptDomain {
   static std::vector<Part> partsOf(const std::vector<Leaf>& leaves,
                                    const std::vector<vtkDataArray*>& labels);
 
-  Rules rules_;
+  Basis basis_;
   DataVersion input_;
   std::vector<vtkDataArray*> labels_;  // only compared
-  std::vector<Part> parts_;            // of the leaves
+  std::vector<Part> parts_;  // of the leaves; none if the domain is not kept for another execution
   std::unique_ptr<ComponentDomain> domain_;
 };
 

@@ -64,6 +64,11 @@ class TreeLeaves {
   /// The leaves, ghosts included, by number.
   const std::vector<TreeLeaf>& leaves() const { return leaves_; }
 
+  /// In bytes, apart from the table of roots.
+  [[nodiscard]] std::size_t memory() const {
+    return leaves_.capacity() * sizeof leaves_[0] + slots_.capacity() * sizeof slots_[0];
+  }
+
   /// The leaf, other than a ghost, that contains the cell of the finest level at a place; -1 if
   /// there is none.
   [[nodiscard]] std::int64_t find(const Place& at) const;

@@ -66,6 +66,8 @@ class SharedPoints {
   bool empty() const { return points_.empty(); }
   const std::vector<std::int64_t>& points() const { return points_; }
   const std::vector<EntityKey>& keys() const { return keys_; }
+  /// @post there are no keys
+  [[nodiscard]] std::vector<EntityKey> takeKeys() { return std::exchange(keys_, {}); }
   /// In bytes.
   std::size_t memory() const {
     return memoryOf(points_) + memoryOf(keys_) + memoryOf(bits_) + memoryOf(before_);
@@ -129,7 +131,7 @@ class ComponentPiece {
 
   /// From now on reads a data set with the same points, cells, ids, labels and ghosts, in place of
   /// the present one, which need not exist any more. Not for hyper trees.
-  /// @pre nothing was made of the piece but its SharedPiece
+  /// @pre There is no LabeledPiece of this piece. @post share() must not be called again.
   void refer(const Leaf& leaf);
 
   vtkDataSet* dataSet() const { return leaf_.dataSet; }
@@ -204,8 +206,12 @@ class SharedPiece {
   const SharedPoints& points() const { return points_; }
   /// In bytes.
   virtual std::size_t memory() const { return points_.memory() + memoryOf(connectionKeys_); }
-  /// Keys of what connects cells; empty if share() was not asked for it.
-  const std::vector<EntityKey>& connectionKeys() const { return connectionKeys_; }
+  /// Gives away the keys of the points and of what connects cells, to find their matches. The
+  /// latter are empty if share() was not asked for them.
+  [[nodiscard]] std::vector<EntityKey> takePointKeys() { return points_.takeKeys(); }
+  [[nodiscard]] std::vector<EntityKey> takeConnectionKeys() {
+    return std::exchange(connectionKeys_, {});
+  }
   /// Labels the cells in range.
   [[nodiscard]] virtual std::unique_ptr<LabeledPiece> label(const RangeTest& test) const = 0;
 
@@ -235,7 +241,7 @@ class LabeledPiece {
   virtual void visitOwnCells(const VisitCells& visit) const;
   /// The same for the cells in range among [begin, end), ghosts included. @pre begin < end
   virtual void visitCells(std::int64_t begin, std::int64_t end, const VisitCells& visit) const;
-  /// The sets of the connections, in the order of SharedPiece::connectionKeys().
+  /// The sets of the connections, in the order of their keys.
   virtual std::vector<std::uint32_t> setsOfConnections() const = 0;
   /// All sets at the shared points, each once.
   virtual std::vector<SetAtPoint> setsAtShared() const = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Regions/Pieces/LatticePiece.h"
 
-#include <vtkCellData.h>
 #include <vtkCellType.h>
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
@@ -65,12 +64,12 @@ void LatticePiece::setCells() {
 
 void LatticePiece::readAgain() {
   if (straight_) return;
-  coordinatesArray_ = coordinatesOf(leaf_.dataSet);
-  coordinates_ = Coordinates(coordinatesArray_);
+  coordinates_ = PointCoordinates();
+  coordinates_ = PointCoordinates(leaf_.dataSet);
 }
 
 std::size_t LatticePiece::memory() const {
-  std::size_t bytes = ComponentPiece::memory();
+  std::size_t bytes = ComponentPiece::memory() + coordinates_.memory();
   if (straight_)
     for (const auto& axis : straight_->axes) bytes += memoryOf(axis);
   return bytes;
@@ -103,7 +102,7 @@ CellSize LatticePiece::measure(std::int64_t cell) const {
   const int count = cornersOf(cell, ids);
   constexpr int Types[] = {VTK_VERTEX, VTK_LINE, VTK_QUAD, VTK_HEXAHEDRON};
   const int dimension = count == 8 ? 3 : count / 2;
-  return sizeOfCell(Types[dimension], count, ids, coordinates_, nullptr, cell);
+  return sizeOfCell(Types[dimension], count, ids, coordinates_.view(), nullptr, cell);
 }
 
 LatticePiece::Index3 LatticePiece::finestIndexOf(std::int64_t point) const {

@@ -3,7 +3,6 @@
 
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkSmartPointer.h>
 
 #include <algorithm>
 #include <array>
@@ -116,8 +115,7 @@ class LatticePiece : public ComponentPiece {
   LatticeSize points_{};
   LatticeSize cells_{};
   std::optional<StraightLattice> straight_;  // if it is along the axes, with increasing coordinates
-  vtkSmartPointer<vtkDataArray> coordinatesArray_;
-  Coordinates coordinates_;
+  PointCoordinates coordinates_;             // otherwise
   bool hasGhosts_ = false;
 };
 

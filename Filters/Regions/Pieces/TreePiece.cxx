@@ -131,8 +131,8 @@ class LabeledTrees : public LabeledPiece {
 };
 
 std::size_t TreePiece::memory() const {
-  return ComponentPiece::memory() + memoryOf(trees_.leaves()) + memoryOf(cells_) +
-         memoryOf(leafOfCell_) + memoryOf(first_) + memoryOf(contacts_) + memoryOf(met_);
+  return ComponentPiece::memory() + trees_.memory() + memoryOf(cells_) + memoryOf(leafOfCell_) +
+         memoryOf(first_) + memoryOf(contacts_) + memoryOf(met_);
 }
 
 TreePiece::TreePiece(PieceSource&& source, const DomainRules& rules, GridLeaves&& leaves,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Regions/Pieces/UnstructuredPiece.h"
 
-#include <vtkCellData.h>
 #include <vtkCellType.h>
 #include <vtkPointData.h>
 
@@ -21,8 +20,17 @@ PieceMesh::PieceMesh(const Leaf& leaf)
     : lists(cellListsOf(leaf.dataSet)),
       count(static_cast<std::int64_t>(lists.types.size())),
       pointCount(leaf.points()),
-      coordinatesArray(coordinatesOf(leaf.dataSet)),
-      coordinates(coordinatesArray) {}
+      coordinates(leaf.dataSet) {}
+
+void PieceMesh::refer(const Leaf& leaf) {
+  const bool isCopy = !lists.ownTypes.empty();
+  if (!isCopy) {
+    lists = CellLists();  // may have own memory, too
+    lists = cellListsOf(leaf.dataSet);
+  }
+  coordinates = PointCoordinates();
+  coordinates = PointCoordinates(leaf.dataSet);
+}
 
 std::vector<LoosePoint> PieceMesh::loosePoints(double tolerance) const {
   std::vector<LoosePoint> loose;
@@ -61,7 +69,7 @@ std::size_t UnstructuredPiece::memory() const {
 }
 
 void UnstructuredPiece::readAgain() {
-  mesh_ = PieceMesh(leaf_);
+  mesh_.refer(leaf_);
   const CellLists& lists = mesh_.lists;
   cellPoints_ = {lists.offsets, lists.connectivity, points()};
   if (!mergedPoints_.empty()) cellPoints_.entities = mergedPoints_;
@@ -70,7 +78,7 @@ void UnstructuredPiece::readAgain() {
 CellSize UnstructuredPiece::measure(std::int64_t cell) const {
   const auto ids = mesh_.pointsOf(cell);
   return sizeOfCell(mesh_.lists.types[index(cell)], static_cast<std::int64_t>(ids.size()),
-                    ids.data(), mesh_.coordinates, leaf_.dataSet, cell);
+                    ids.data(), mesh_.coordinates.view(), leaf_.dataSet, cell);
 }
 
 std::vector<std::int64_t> UnstructuredPiece::findCoincident() const {
@@ -93,9 +101,9 @@ std::vector<std::int64_t> UnstructuredPiece::findCoincident() const {
     return mergeCoincident(Span<const double>(places), smpFor);
   }
   const std::size_t count = index(3 * points());
-  if (const double* doubles = mesh_.coordinates.doubles())
+  if (const double* doubles = mesh_.coordinates.view().doubles())
     return mergeCoincident(Span<const double>(doubles, count), smpFor);
-  return mergeCoincident(Span<const float>(mesh_.coordinates.floats(), count), smpFor);
+  return mergeCoincident(Span<const float>(mesh_.coordinates.view().floats(), count), smpFor);
 }
 
 void UnstructuredPiece::mergePoints() {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vtkDataArray.h>
-#include <vtkDataSetAttributes.h>
-#include <vtkSmartPointer.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -25,10 +21,11 @@ struct PieceMesh {
   CellLists lists;
   std::int64_t count;  ///< Cells.
   std::int64_t pointCount;
-  vtkSmartPointer<vtkDataArray> coordinatesArray;
-  Coordinates coordinates;
+  PointCoordinates coordinates;
 
   explicit PieceMesh(const Leaf& leaf);
+  /// Views the memory of a data set with the same cells and points in place of the first one.
+  void refer(const Leaf& leaf);
 
   Span<const std::int64_t> pointsOf(std::int64_t cell) const {
     const std::int64_t first = lists.offsets[index(cell)];
@@ -39,7 +36,8 @@ struct PieceMesh {
   std::vector<LoosePoint> loosePoints(double tolerance) const;
   /// The memory of what the data set does not have itself, in bytes.
   std::size_t memory() const {
-    return lists.ownTypes.capacity() + memoryOf(lists.ownOffsets) + memoryOf(lists.ownConnectivity);
+    return memoryOf(lists.ownTypes) + memoryOf(lists.ownOffsets) + memoryOf(lists.ownConnectivity) +
+           coordinates.memory();
   }
 };
 

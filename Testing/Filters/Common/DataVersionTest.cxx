@@ -2,15 +2,19 @@
 #include "Common/DataVersion.h"
 
 #include <gtest/gtest.h>
+#include <vtkBitArray.h>
 #include <vtkCellArray.h>
+#include <vtkCellData.h>
 #include <vtkCellType.h>
 #include <vtkDoubleArray.h>
+#include <vtkHyperTreeGrid.h>
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
+#include <vtkSOADataArrayTemplate.h>
 #include <vtkSmartPointer.h>
 #include <vtkUnstructuredGrid.h>
 
@@ -54,6 +58,16 @@ TEST(DataVersion, NoticesChangesOfAllParts) {
   vtkNew<vtkImageData> image;
   image->SetDimensions(2, 2, 2);
   expectNoticed(image, [&] { image->SetOrigin(1, 0, 0); });
+  vtkNew<vtkHyperTreeGrid> trees;
+  trees->SetDimensions(2, 2, 2);
+  vtkNew<vtkBitArray> mask;
+  trees->SetMask(mask);
+  vtkNew<vtkDoubleArray> ofTrees;
+  ofTrees->SetName("values");
+  ofTrees->InsertNextValue(1);
+  trees->GetCellData()->AddArray(ofTrees);
+  expectNoticed(trees, [&] { ofTrees->Modified(); });
+  expectNoticed(trees, [&] { mask->Modified(); });
   expectNoticed(image, [&] { image->GetDirectionMatrix()->SetElement(0, 0, -1); });
 }
 
@@ -98,6 +112,37 @@ TEST(FingerprintOfMesh, IsThatOfWhatTheShapesOfCellsDependOn) {
   EXPECT_NE(stretched, ofImage);
   image->GetDirectionMatrix()->SetElement(0, 0, -1);
   EXPECT_NE(fingerprintOfMesh(image), stretched);
+}
+
+TEST(Fingerprint, IsThatOfTheValuesOfAnArray) {
+  const auto ofArray = [](vtkDataArray* array) {
+    Fingerprint print;
+    addArray(print, array);
+    return print;
+  };
+  vtkNew<vtkBitArray> bits;
+  for (int i = 0; i < 20; ++i) bits->InsertNextValue(i % 3 == 0);
+  const Fingerprint ofBits = ofArray(bits);
+  bits->SetValue(19, 1 - bits->GetValue(19));
+  EXPECT_NE(ofArray(bits), ofBits);
+
+  constexpr long long Large = 1LL << 60;  // neighbors are the same double
+  vtkNew<vtkSOADataArrayTemplate<long long>> ids;
+  ids->SetNumberOfComponents(1);
+  ids->SetNumberOfTuples(3000);
+  for (vtkIdType i = 0; i < 3000; ++i) ids->SetTypedComponent(i, 0, Large + 2 * i);
+  const Fingerprint ofIds = ofArray(ids);
+  EXPECT_EQ(ofArray(ids), ofIds);
+  ids->SetTypedComponent(2999, 0, ids->GetTypedComponent(2999, 0) + 1);
+  EXPECT_NE(ofArray(ids), ofIds);
+
+  vtkNew<vtkSOADataArrayTemplate<double>> places;
+  places->SetNumberOfComponents(3);
+  places->SetNumberOfTuples(1000);
+  places->Fill(0.5);
+  const Fingerprint ofPlaces = ofArray(places);
+  places->SetTypedComponent(999, 2, 0.25);
+  EXPECT_NE(ofArray(places), ofPlaces);
 }
 
 TEST(DataVersion, HoldsNoReference) {

@@ -7,13 +7,17 @@ Every rank runs the script (pvbatch --sym).
 
 import check
 import films
+import meshes
+import numpy as np
 import regions
 import trees
 from ConnectivityRegions import Found, difference, properties
+from check import flows
 from mpi4py import MPI
 from paraview import simple
 from regions import FACES, POINTS
 from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkBitArray
 
 WORLD = MPI.COMM_WORLD
 LAST = WORLD.size - 1
@@ -33,15 +37,37 @@ def copied(data):
     return copy
 
 
+def stretch(values):
+    values *= 1.5
+
+
+def renumber(values):
+    values[:] = values[::-1].copy()
+
+
+def hide(values):
+    values[: len(values) // 3] ^= HIDDEN
+
+
+def relabel(values):
+    if isinstance(values, vtkBitArray):
+        for cell in range(0, values.GetNumberOfValues(), 2):
+            values.SetValue(cell, 1 - values.GetValue(cell))
+    else:
+        values[::2] += 7
+
+
+def ghosts_of(leaf):
+    return leaf.GetCellGhostArray() or leaf.AllocateCellGhostArray()
+
+
 class Case:
     """A filter that is executed again and again, on data that change."""
 
-    def __init__(self, name, whole, how=None, **options):
+    def __init__(self, name, data, extent=None, **options):
         self.name = name
-        maker = trees if whole.get("mesh") == trees.MESH else regions
-        how = how or {}
-        self.data = copied(maker.build(WORLD.rank, WORLD.size, whole, **how))
-        self.source = check.held(self.data, maker.extent(whole, **how))
+        self.data = data
+        self.source = check.held(data, extent)
         self.properties = {**properties(NOISE, FEW, 0, POINTS, False, (NOISE,)), **options}
         self.filter = check.connectivity(self.source, **self.properties)
 
@@ -95,7 +121,16 @@ def spoil(data):
 
 
 def check_case(name, whole, how=None, **options):
-    case = Case(name, whole, how, **options)
+    how = how or {}
+    maker = trees if whole.get("mesh") == trees.MESH else regions
+    data = copied(maker.build(WORLD.rank, WORLD.size, whole, **how))
+    for leaf in regions.leaves(data):
+        bits = vtkBitArray()
+        bits.SetName("bits")
+        for cell in range(leaf.GetNumberOfCells()):
+            bits.InsertNextValue(cell // 40 % 2)
+        leaf.GetCellData().AddArray(bits)
+    case = Case(name, data, maker.extent(whole, **how), **options)
     isTrees = whole.get("mesh") == trees.MESH
     labels = bool(options.get("LabelConnectivity"))
     case.expect(False, "the first execution")
@@ -115,7 +150,7 @@ def check_case(name, whole, how=None, **options):
     case.expect(False, "through other entities")
     case.set(ConnectThrough=through)
     case.expect(False, "through the first ones again")
-    case.set(LabelConnectivity=int(not labels), Labels=["CELLS", "label"])
+    case.set(LabelConnectivity=int(not labels), Labels=options.get("Labels", ["CELLS", "label"]))
     case.expect(False, "other labels")
     case.set(LabelConnectivity=int(labels))
     case.expect(False, "the first labels again")
@@ -133,44 +168,44 @@ def check_case(name, whole, how=None, **options):
     case.set(ScalarRange=[0.3, 0.4])
     case.expect(True, "after a copy")
 
-    # Changes on all ranks, then on one rank alone. The last rank may have no cells.
+    # Changes on all ranks, then on one rank alone, while the data of the others stay. A rank may have no cells.
     for ranks in (range(WORLD.size), [LAST]):
         def change(what, arrays, how):
             if WORLD.rank in ranks:
                 for array in filter(None, arrays):
-                    how(vtk_to_numpy(array))
+                    how(array if array.IsA("vtkBitArray") else vtk_to_numpy(array))
                     array.Modified()
-            case.touch(case.source)
+                case.touch(case.source)
+            case.touch(case.filter)
             case.expect(False, f"{what} on ranks {list(ranks)}")
             case.set(ScalarRange=[0.3, case.properties["ScalarRange"][1] - 0.002])
             case.expect(True, f"after {what}")
 
-        def stretch(values):
-            values *= 1.5
-
-        def renumber(values):
-            values[:] = values[::-1].copy()
-
-        def relabel(values):
-            values[::2] += 7
-
-        def hide(values):
-            values[: len(values) // 3] ^= HIDDEN
-
         leaves = case.leaves()
+        cells = [leaf.GetCellData() for leaf in leaves]
         if leaves and leaves[0].IsA("vtkPointSet"):
             change("moved points", [leaf.GetPoints().GetData() for leaf in leaves], stretch)
         elif not isTrees and not WORLD.allreduce(0 if leaves else 1):
-            def ghosts(leaf):
-                return leaf.GetCellGhostArray() or leaf.AllocateCellGhostArray()
+            change("hidden cells", [ghosts_of(leaf) for leaf in leaves if WORLD.rank in ranks], hide)
+        if how.get("ids"):
+            change("ids of cells", [data.GetGlobalIds() for data in cells], renumber)
+            change("ids of points", [leaf.GetPointData().GetGlobalIds() for leaf in leaves], renumber)
+        if labels:
+            change("labels", [data.GetArray(options["Labels"][1]) for data in cells], relabel)
 
-            change("hidden cells", [ghosts(leaf) for leaf in leaves if WORLD.rank in ranks], hide)
-        if how and how.get("ids"):
-            change("ids of cells", [leaf.GetCellData().GetGlobalIds() for leaf in leaves], renumber)
-        if labels and not isTrees:
-            change("labels", [leaf.GetCellData().GetArray("label") for leaf in leaves], relabel)
+    # The same mesh in a new object on one rank alone.
+    if WORLD.rank == LAST:
+        case.use(copied(case.data))
+    case.touch(case.filter)
+    case.expect(not isTrees, "a copy on the last rank")
 
     # What is not kept.
+    case.set(KeepDomain=0)
+    case.expect(True, "the last one that is not kept")
+    case.set(ScalarRange=[0.1, 0.17])
+    case.expect(False, "without")
+    case.set(KeepDomain=1)
+    case.expect(False, "with it again")
     case.set(KeepDomain=0 if WORLD.rank == LAST else 1)
     case.expect(True, "one that is not kept")
     case.set(ScalarRange=[0.1, 0.18])
@@ -196,25 +231,66 @@ def check_case(name, whole, how=None, **options):
         print(name, flush=True)
 
 
+def hierarchy():
+    """The part of this rank in an AMR hierarchy, with numbers and noise."""
+    data = meshes.build_hierarchy(WORLD.rank, WORLD.size)
+    for level, boxes in enumerate(meshes.LEVELS):
+        for index in range(len(boxes)):
+            leaf = data.GetDataSet(level, index)
+            for attributes in (leaf.GetCellData(), leaf.GetPointData()) if leaf else ():
+                first = 10000 * (10 * level + index)
+                numbers = first + np.arange(attributes.GetArray("velocity").GetNumberOfTuples())
+                regions._add(attributes, "number", numbers)
+                regions._add(attributes, "noise", flows._hash(numbers, 107))
+    return data
+
+
+def check_hierarchy():
+    """An AMR hierarchy: what a finer level covers is hidden."""
+    case = Case("hierarchy", hierarchy())
+    case.expect(False, "the first execution")
+    case.set(ScalarRange=[0.2, 0.28])
+    case.expect(True, "another range")
+    case.use(hierarchy())
+    case.expect(True, "a copy")
+    usual = meshes.LEVELS
+    meshes.LEVELS = (*usual[:2], ((12, 15, 12, 19, 12, 19),))
+    case.use(hierarchy())
+    meshes.LEVELS = usual
+    case.expect(False, "a smaller grid of the finest level")
+    check.delete(case.filter, case.source)
+    if WORLD.rank == 0:
+        print("hierarchy", flush=True)
+
+
 def check_tracker(mesh, stays):
-    """The steps of a film: is the domain of one step that of the next?"""
+    """The steps of a film: is the domain of one step that of the next? The tracks are those without it."""
     times = [0.0, 1.0, 2.0]
     source = films.source(simple, "meet", mesh, times, turn=0)
-    tracker = check.tracked(source, ScalarConnectivity=1, Scalars=["CELLS", "filled"], ScalarRange=[0.5, 2.0])
+    properties = dict(ScalarConnectivity=1, Scalars=["CELLS", "filled"], ScalarRange=[0.5, 2.0])
+    tracker = check.tracked(source, **properties)
+    without = check.tracked(source, KeepDomain=0, **properties)
     for time in times:
-        tracker.UpdatePipeline(time)
-        data = tracker.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
-        flags = data.GetArray("AsyncFeatureTracker ReusedDomain")
-        flags = [flags.GetValue(n) for n in range(WORLD.size)]
-        wanted = [int(stays and time > 0)] * WORLD.size
-        assert flags == wanted, f"{mesh}, time {time}: ReusedDomain is {flags}"
-    check.delete(tracker, source)
+        found = []
+        for proxy in (tracker, without):
+            proxy.UpdatePipeline(time)
+            output = proxy.GetClientSideObject().GetOutputDataObject(0)
+            flags = output.GetFieldData().GetArray("AsyncFeatureTracker ReusedDomain")
+            wanted = int(stays and time > 0 and proxy is tracker)
+            flags = [flags.GetValue(n) for n in range(WORLD.size)]
+            assert flags == [wanted] * WORLD.size, f"{mesh}, time {time}: ReusedDomain is {flags}"
+            found.append([vtk_to_numpy(attributes.GetArray(name)).tobytes() for leaf in regions.leaves(output)
+                          for attributes in (leaf.GetCellData(), leaf.GetPointData())
+                          for name in ("RegionId", "TrackId")])
+        assert found[0] == found[1], f"{mesh}, time {time}: other regions or tracks"
+    check.delete(tracker, without, source)
 
 
 def main():
     check.load_plugin()
     check_case("image", {})
     check_case("image with labels", {}, LabelConnectivity=1, Labels=["CELLS", "label"])
+    check_case("image with bits", {}, LabelConnectivity=1, Labels=["CELLS", "bits"])
     check_case("curvilinear blocks", {"mesh": "structured"}, {"container": "multiblock", "pieces": 5},
                ConnectThrough=FACES)
     check_case("tetrahedra", {"mesh": "tetrahedra", "size": (6, 6, 6)}, {"cut": "random"}, ConnectThrough=FACES)
@@ -225,6 +301,9 @@ def main():
     check_case("nearly coincident points", {"mesh": "tetrahedra", "size": (9, 9, 9)},
                {"cut": "slices", "nudge": 1e-5}, Tolerance=0.01)
     check_case("hyper trees", {"mesh": trees.MESH, "size": (8, 6, 4)})
+    check_case("hyper trees with bits", {"mesh": trees.MESH, "size": (8, 6, 4)}, LabelConnectivity=1,
+               Labels=["CELLS", "bits"])
+    check_hierarchy()
     check_tracker("boxes", True)
     check_tracker("changing", False)
 
