@@ -35,6 +35,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/FixedSum.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Features/FeatureGraph.h"
 #include "Tributary/Features/FeatureOverlap.h"
@@ -65,25 +66,6 @@ struct Moment {
   CellSamples cells;
   FixedScale scale;  // of the samples' volumes
 };
-
-/// Calls `visit(begin, end)` for each longest run of equal values.
-template <class Visit>
-void visitRuns(const vtkIdType* values, vtkIdType count, Visit&& visit) {
-  constexpr vtkIdType Block = 16;  // compared at once, by vector instructions
-  for (vtkIdType begin = 0; begin < count;) {
-    const vtkIdType value = values[begin];
-    const auto isBlockOfIt = [&](const vtkIdType* block) {
-      vtkIdType differences = 0;
-      for (vtkIdType i = 0; i < Block; ++i) differences |= block[i] ^ value;
-      return differences == 0;
-    };
-    vtkIdType end = begin + 1;
-    while (end + Block <= count && isBlockOfIt(values + end)) end += Block;
-    while (end < count && values[end] == value) ++end;
-    visit(begin, end);
-    begin = end;
-  }
-}
 
 /// The tracks of some regions.
 class TracksOfRegions {
@@ -421,13 +403,13 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
   const TracksOfRegions trackOf(std::move(regions), std::move(tracks));
 
   const auto tracksAt = [&](vtkIdTypeArray* array) {
-    const vtkIdType count = array->GetNumberOfTuples();
-    auto copy = freshArray<vtkIdTypeArray>("TrackId", 1, count);
-    const vtkIdType* from = array->GetPointer(0);
+    const Span<const vtkIdType> ids(array->GetPointer(0), index(array->GetNumberOfTuples()));
+    auto copy = freshArray<vtkIdTypeArray>("TrackId", 1, array->GetNumberOfTuples());
     vtkIdType* to = copy->GetPointer(0);
-    visitRuns(from, count, [&](vtkIdType begin, vtkIdType end) {
-      std::fill(to + begin, to + end, from[begin] < 0 ? -1 : trackOf[from[begin]]);
-    });
+    for (std::size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
+      end = endOfRun(ids, begin);
+      std::fill(to + begin, to + end, ids[begin] < 0 ? -1 : trackOf[ids[begin]]);
+    }
     return copy;
   };
   collectively(transport, [&] {

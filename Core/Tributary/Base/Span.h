@@ -40,4 +40,21 @@ class Span {
   std::size_t size_ = 0;
 };
 
+/// The end of the run of values that equal the one at `begin`. @pre begin < values.size()
+template <class T>
+std::size_t endOfRun(Span<const T> values, std::size_t begin) {
+  static_assert(std::is_integral_v<T>, "blocks are compared bit by bit");
+  constexpr std::size_t Block = 16;  // compared at once, by vector instructions
+  const T value = values[begin];
+  std::size_t end = begin + 1;
+  const auto isBlockEqual = [&] {
+    T differences = 0;
+    for (std::size_t i = 0; i < Block; ++i) differences |= values[end + i] ^ value;
+    return differences == 0;
+  };
+  while (end + Block <= values.size() && isBlockEqual()) end += Block;
+  while (end < values.size() && values[end] == value) ++end;
+  return end;
+}
+
 }  // namespace tributary

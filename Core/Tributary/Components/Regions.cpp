@@ -245,11 +245,18 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
   sendRecords<Numbered, allToAll>(
       transport,
       [&](RecordOutbox<Numbered>& outbox) {
-        for (const Candidate& candidate : candidates)
-          outbox.add(assignment.rankOf(candidate.root.block), {candidate.root, next++});
+        list.reserve(candidates.size());
+        for (const Candidate& candidate : candidates) {
+          // Most are of this rank, on one rank all.
+          if (gathering.exists(candidate.root))
+            list.emplace_back(candidate.root, next);
+          else
+            outbox.add(assignment.rankOf(candidate.root.block), {candidate.root, next});
+          ++next;
+        }
       },
       [&](const Records<Numbered>& received) {
-        list.reserve(received.size());
+        list.reserve(list.size() + received.size());
         for (const Numbered& one : received) {
           if (!gathering.exists(one.root)) refuseMessage("a set that does not exist");
           if (one.number < 0 || one.number >= total) refuseMessage("a number that no region has");

@@ -5,6 +5,8 @@
 #include "Common/SmpFor.h"
 #include "Regions/Pieces/LatticePiece.h"
 
+#include "Tributary/Base/Span.h"
+
 namespace tributary {
 
 template <class Visit>
@@ -59,7 +61,7 @@ void LabeledLattice::writeRow(std::int64_t j, std::int64_t k, RegionOutput& outp
   for (std::size_t n = 0; n < depth; ++n) {
     for (std::size_t begin = 0, end = 0; begin < length; begin = end) {
       const std::uint32_t set = sets[n][begin];
-      while (end < length && sets[n][end] == set) ++end;
+      end = endOfRun(Span<const std::uint32_t>(sets[n]), begin);
       const vtkIdType shown = set == NoSet ? -1 : output.shownOf[set];
       if (points && n == 0) std::fill(points + begin, points + end, shown);
       for (std::size_t i = begin; points && n > 0 && shown >= 0 && i < end; ++i)
