@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "Tributary/Base/Hash.h"
 #include "Tributary/Base/Index.h"
 
 namespace tributary {
@@ -45,12 +47,21 @@ void reserveMore(std::size_t count, std::vector<FeatureSample>& samples) {
 
 }  // namespace
 
-void addOverlap(std::int64_t before, std::int64_t after, FixedSum volume,
-                std::vector<FeatureOverlap>& overlaps) {
-  if (!overlaps.empty() && overlaps.back().before == before && overlaps.back().after == after)
-    overlaps.back().volume += volume;
-  else
-    overlaps.push_back({before, 0, after, volume});
+void OverlapSums::add(std::int64_t before, std::int64_t after, FixedSum volume) {
+  const std::uint64_t hash =
+      scramble(scramble(static_cast<std::uint64_t>(before)) ^ static_cast<std::uint64_t>(after));
+  std::size_t& at = recent_[hash % Slots];
+  if (at < overlaps_.size() && overlaps_[at].before == before && overlaps_[at].after == after) {
+    addChecked(overlaps_[at].volume, volume);
+    return;
+  }
+  at = overlaps_.size();
+  overlaps_.push_back({before, 0, after, volume});
+}
+
+std::vector<FeatureOverlap> OverlapSums::take() {
+  addUp(overlaps_);
+  return std::exchange(overlaps_, {});
 }
 
 bool LatticeCells::fits(const ComponentPiece& piece) {
@@ -136,8 +147,7 @@ LatticeCells::Part LatticeCells::partIn(const Box& box) const {
 }
 
 void LatticeCells::addOverlaps(const LabeledPiece& next, const std::vector<RegionOfSet>& ofSet,
-                               const std::vector<Box>& others,
-                               std::vector<FeatureOverlap>& overlaps,
+                               const std::vector<Box>& others, OverlapSums& overlaps,
                                std::vector<FeatureSample>& samples) const {
   std::vector<Part> shared;
   for (const Box& box : others) {
@@ -151,8 +161,7 @@ void LatticeCells::addOverlaps(const LabeledPiece& next, const std::vector<Regio
   std::int64_t region = -1;  // of the run
   const LabeledPiece::VisitCells addOwn = [&](std::int64_t begin, std::int64_t end,
                                               std::uint32_t set) {
-    if (ofSet[set].number >= 0)
-      addOverlap(region, ofSet[set].number, volumeOf(begin, end), overlaps);
+    if (ofSet[set].number >= 0) overlaps.add(region, ofSet[set].number, volumeOf(begin, end));
   };
   const auto overlapItself = [&](std::int64_t begin, std::int64_t end) {
     if (begin < end) next.visitCells(begin, end, addOwn);

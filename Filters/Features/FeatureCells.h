@@ -24,6 +24,23 @@ struct RegionRun {
   std::int64_t region;
 };
 
+/// Adds up overlaps of the regions of two steps. Those of regions that were added recently take no
+/// more memory.
+class OverlapSums {
+ public:
+  /// Throws Error if a sum cannot hold the volume.
+  void add(std::int64_t before, std::int64_t after, FixedSum volume);
+  /// The sums, each pair of regions once; see addUp().
+  [[nodiscard]] std::vector<FeatureOverlap> take();
+
+ private:
+  static constexpr std::size_t Slots = 4096;
+
+  std::vector<FeatureOverlap> overlaps_;
+  /// By a hash of the regions, the place of the last overlap with this hash, or any number.
+  std::vector<std::size_t> recent_ = std::vector<std::size_t>(Slots);
+};
+
 /// The cells of a lattice along the axes that are in regions. On a lattice that stays, a cell
 /// overlaps itself: its regions are those of the runs, and no cell is searched.
 class LatticeCells {
@@ -56,7 +73,7 @@ class LatticeCells {
   /// @param ofSet   the regions of the piece's sets
   /// @param others  no other data set has a cell in bounds() that is outside of these boxes
   void addOverlaps(const LabeledPiece& next, const std::vector<RegionOfSet>& ofSet,
-                   const std::vector<Box>& others, std::vector<FeatureOverlap>& overlaps,
+                   const std::vector<Box>& others, OverlapSums& overlaps,
                    std::vector<FeatureSample>& samples) const;
 
  private:
@@ -103,10 +120,6 @@ struct CellSamples {
   /// A sample for each cell, also of the lattices. Local.
   [[nodiscard]] std::vector<FeatureSample> all() const;
 };
-
-/// Adds a volume to the last overlap, if that is of the same regions, or adds an overlap.
-void addOverlap(std::int64_t before, std::int64_t after, FixedSum volume,
-                std::vector<FeatureOverlap>& overlaps);
 
 /// Adds the cells of a data set. Local.
 /// @param leaf      number of the data set

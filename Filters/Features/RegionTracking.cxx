@@ -142,7 +142,7 @@ class RegionTracking final : public FeatureTracking {
   std::vector<Box> boxesOfOthers(std::size_t leaf, const Box& bounds,
                                  const std::vector<FeatureReach>& reaches, int rank) const;
   void addSteadyOverlaps(const SampledCells& cells, const std::vector<FeatureSample>& samples,
-                         const std::vector<Box>& others, std::vector<FeatureOverlap>& overlaps,
+                         const std::vector<Box>& others, OverlapSums& overlaps,
                          std::vector<FeatureSample>& rest) const;
   bool addSteadyOverlaps(const CellSamples& before, const std::vector<FeatureReach>& reaches,
                          int rank, std::vector<FeatureOverlap>& overlaps,
@@ -260,8 +260,7 @@ std::vector<Box> RegionTracking::boxesOfOthers(std::size_t leaf, const Box& boun
 /// @param rest    Out: adds the samples that have to be searched
 void RegionTracking::addSteadyOverlaps(const SampledCells& sampled,
                                        const std::vector<FeatureSample>& samples,
-                                       const std::vector<Box>& others,
-                                       std::vector<FeatureOverlap>& overlaps,
+                                       const std::vector<Box>& others, OverlapSums& overlaps,
                                        std::vector<FeatureSample>& rest) const {
   const std::size_t n = sampled.leaf;
   const ComponentPiece& piece = pieceOf(n);
@@ -276,7 +275,7 @@ void RegionTracking::addSteadyOverlaps(const SampledCells& sampled,
     if (!found.isOfPart)
       rest.push_back(sample);
     else if (found.feature >= 0)
-      addOverlap(sample.feature, found.feature, sample.volume, overlaps);
+      overlaps.add(sample.feature, found.feature, sample.volume);
   }
 }
 
@@ -290,11 +289,12 @@ bool RegionTracking::addSteadyOverlaps(const CellSamples& before,
   bool isAll = before.lattices.empty();
   for (const SampledCells& cells : before.sampled) isAll &= !stays(cells.leaf, cells.mesh);
   if (isAll) return false;
+  OverlapSums sums;
   for (const LatticeCells& lattice : before.lattices) {
     const std::size_t n = lattice.leaf();
     if (stays(n, lattice.mesh()))
       lattice.addOverlaps(*step_.regions().labeled[n], step_.regionsOf(n),
-                          boxesOfOthers(n, lattice.bounds(), reaches, rank), overlaps, rest);
+                          boxesOfOthers(n, lattice.bounds(), reaches, rank), sums, rest);
     else
       lattice.addSamples(rest);
   }
@@ -306,11 +306,11 @@ bool RegionTracking::addSteadyOverlaps(const CellSamples& before,
     const std::size_t n = cells.leaf;
     if (stays(n, cells.mesh))
       addSteadyOverlaps(cells, before.samples, boxesOfOthers(n, searches_[n]->box(), reaches, rank),
-                        overlaps, rest);
+                        sums, rest);
     else
       copy(cells.first, cells.first + cells.cells.size());
   }
-  addUp(overlaps);
+  overlaps = sums.take();
   return true;
 }
 

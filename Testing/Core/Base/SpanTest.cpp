@@ -22,7 +22,8 @@ void expectRuns(std::size_t count, double changes, std::mt19937& random) {
   for (std::size_t begin = 0; begin < count; ++begin) {
     std::size_t end = begin + 1;
     while (end < count && values[end] == values[begin]) ++end;
-    ASSERT_EQ(endOfRun(Span<const Value>(values), begin), end) << "from " << begin << " of " << count;
+    ASSERT_EQ(endOfRun(Span<const Value>(values), begin), end)
+        << "from " << begin << " of " << count;
   }
 }
 
