@@ -5,9 +5,10 @@
 
 starts pvbatch on 1, 2 and 4 ranks in succession, and prints one table. `--quick` uses small data.
 The measured time is that of UpdatePipeline of the filters, on the slowest rank, after a barrier. Runs of the
-two products alternate; the table contains medians. `first` is the first execution, which is not in the medians: memory
-that was not used before is slow, and our filter keeps what it finds out about cells and points for the next ones. Cells are neighbors if they share a point, which is the
-only criterion of ParaView's filter.
+two products alternate; the table contains medians. `first` is the first execution, which is in no median unless
+it takes more than --long seconds: memory that was not used before is slow, and our filter keeps what it finds
+out about cells and points for the next ones. Cells are neighbors if they share a point, which is the only
+criterion of ParaView's filter.
 
   noise    grids of 192^3 and 256^3 cells, with a random share of the cells in range: at 0.0976 the largest
            region begins to span the grid, at 0.25 nearly all cells in range are in one region

@@ -44,11 +44,15 @@ struct CellLists {
 [[nodiscard]] vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet);
 
 /// The coordinates of the points of a data set: a view of its own array, or of a copy if VTK stores
-/// them in another form. The data set must outlive it.
+/// them in another form. The data set must exist while coordinates are read.
 class PointCoordinates {
  public:
   PointCoordinates() = default;
   explicit PointCoordinates(vtkDataSet* dataSet);
+  /// Views the memory of a data set with equal coordinates, unless it has a copy.
+  void refer(vtkDataSet* dataSet) {
+    if (!copy_) *this = PointCoordinates(dataSet);
+  }
 
   const Coordinates& view() const { return view_; }
   std::array<double, 3> operator[](std::int64_t point) const { return view_[point]; }

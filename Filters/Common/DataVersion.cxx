@@ -18,6 +18,7 @@
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
+#include <vtkUniformHyperTreeGrid.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
 #include <vtkVariant.h>
@@ -26,7 +27,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 
 #include "Common/Leaves.h"
 
@@ -46,10 +46,12 @@ void forEachMeshPart(vtkDataObject* dataSet, Visit&& visit) {
   if (auto* points = vtkPointSet::SafeDownCast(dataSet))
     visit(points->GetPoints() ? points->GetPoints()->GetData() : nullptr);
   if (auto* trees = vtkHyperTreeGrid::SafeDownCast(dataSet)) {
-    for (vtkObject* part : std::initializer_list<vtkObject*>{
-             trees->GetCellData(), trees->GetMask(), trees->GetXCoordinates(),
-             trees->GetYCoordinates(), trees->GetZCoordinates()})
-      visit(part);
+    visit(trees->GetCellData());
+    visit(trees->GetMask());
+    if (vtkUniformHyperTreeGrid::SafeDownCast(trees)) return;  // makes coordinates when asked
+    for (vtkDataArray* axis :
+         {trees->GetXCoordinates(), trees->GetYCoordinates(), trees->GetZCoordinates()})
+      visit(axis);
   } else if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
     visitCells(grid->GetCells());
     visit(grid->GetCellTypesArray());
@@ -99,7 +101,8 @@ void addCells(Fingerprint& print, vtkDataSet* dataSet) {
     print.addValue(dataSet->GetCellType(cell));
     dataSet->GetCellPoints(cell, points);
     print.addValue(points->GetNumberOfIds());
-    for (vtkIdType i = 0; i < points->GetNumberOfIds(); ++i) print.addValue(points->GetId(i));
+    print.add(points->GetPointer(0),
+              static_cast<std::size_t>(points->GetNumberOfIds()) * sizeof(vtkIdType));
   }
 }
 
@@ -112,6 +115,8 @@ DataVersion::State DataVersion::stateOf(vtkDataObject* object) {
   forEachDataSet(object, [&](vtkDataObject* dataSet) {
     state.modified = std::max(state.modified, lastChangeOf(dataSet));
     state.parts.push_back(dataSet);
+    for (const int type : {vtkDataObject::POINT, vtkDataObject::CELL})
+      state.sizes.push_back(dataSet->GetNumberOfElements(type));
   });
   return state;
 }
@@ -124,7 +129,7 @@ bool DataVersion::isCurrent(vtkDataObject* object) const {
   if (!object || object_.GetPointer() != object) return false;
   const State now = stateOf(object);
   return now.generated == state_.generated && now.modified == state_.modified &&
-         now.parts == state_.parts;
+         now.parts == state_.parts && now.sizes == state_.sizes;
 }
 
 void addArray(Fingerprint& print, vtkDataArray* array) {

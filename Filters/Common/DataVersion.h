@@ -30,6 +30,7 @@ class DataVersion {
     vtkMTimeType generated = 0;               // by its producer
     vtkMTimeType modified = 0;                // the last change of any part
     std::vector<const vtkDataObject*> parts;  // only compared
+    std::vector<vtkIdType> sizes;             // the numbers of points and cells of each
   };
   static State stateOf(vtkDataObject* object);
 

@@ -126,20 +126,29 @@ void CellSearch::useAxes(const ComponentPiece& piece, const int extent[6]) {
   if (dimensionOf(piece.dataSet()) < 3) margin_ = largest;
 }
 
-void CellSearch::useCells(vtkDataSet* dataSet) {
-  if (dataSet->GetNumberOfCells() > std::numeric_limits<std::int32_t>::max())
-    throw Error("a data set has more than 2147483647 cells; cut the input into more pieces");
+void CellSearch::useAgain(const ComponentPiece& piece) {
+  remembers_ = true;
+  if (structure_) view(piece.dataSet());
+}
+
+void CellSearch::view(vtkDataSet* dataSet) {
   structure_ = structureOf(dataSet);
+  coordinates_.refer(structure_);
   int extent[6];
   if (extentOf(structure_, extent)) {
     structured_.emplace(pointsAlong(extent));
-  } else {
+  } else if (lists_.ownTypes.empty()) {
+    lists_ = CellLists();  // may have own memory
     lists_ = cellListsOf(structure_);
-    if (auto* grid = vtkUnstructuredGrid::SafeDownCast(structure_))
-      listArrays_ = {grid->GetCells()->GetOffsetsArray(), grid->GetCells()->GetConnectivityArray()};
   }
-  coordinatesArray_ = coordinatesOf(structure_);
-  coordinates_ = Coordinates(coordinatesArray_);
+  if (auto* grid = vtkUnstructuredGrid::SafeDownCast(structure_))
+    listArrays_ = {grid->GetCells()->GetOffsetsArray(), grid->GetCells()->GetConnectivityArray()};
+}
+
+void CellSearch::useCells(vtkDataSet* dataSet) {
+  if (dataSet->GetNumberOfCells() > std::numeric_limits<std::int32_t>::max())
+    throw Error("a data set has more than 2147483647 cells; cut the input into more pieces");
+  view(dataSet);
   std::array<int, 256> dimensions;  // of cell types, -1 if not known yet
   dimensions.fill(-1);
   double bounds[6];
@@ -155,17 +164,15 @@ void CellSearch::useCells(vtkDataSet* dataSet) {
     if (const double diagonal = diagonalOf(boxFrom(bounds)); diagonal <= LongestDiagonal)
       margin_ = std::max(margin_, 0.5 * diagonal);
   }
-  makeBoxes();
+  findBox();
 }
 
-void CellSearch::makeBoxes() {
-  boxes_.resize(index(structure_->GetNumberOfCells()));
+void CellSearch::findBox() {
   double most = 0;  // by which centroids may be outside
-  for (std::size_t cell = 0; cell < boxes_.size(); ++cell) {
-    const Box bounds = boundsOf(static_cast<std::int64_t>(cell));
+  for (vtkIdType cell = 0; cell < structure_->GetNumberOfCells(); ++cell) {
+    const Box bounds = boundsOf(cell);
     if (bounds.empty()) continue;
     include(box_, bounds);
-    boxes_[cell] = boxOf(bounds);
     most = std::max(most, roundingIn(bounds));
   }
   if (!box_.empty()) widen(box_, std::max(margin_, most));
@@ -173,8 +180,11 @@ void CellSearch::makeBoxes() {
 
 const CellBins& CellSearch::bins() {
   if (!bins_) {
-    std::vector<std::int32_t> cells(boxes_.size());
+    std::vector<std::int32_t> cells(index(structure_->GetNumberOfCells()));
     std::iota(cells.begin(), cells.end(), 0);
+    boxes_.clear();
+    boxes_.reserve(cells.size());
+    for (const std::int32_t cell : cells) boxes_.push_back(boxOf(boundsOf(cell)));
     bins_.emplace(box_, Span<const std::int32_t>(cells),
                   [this](std::int32_t cell) { return boxes_[index(cell)]; });
   }

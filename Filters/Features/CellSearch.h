@@ -37,9 +37,10 @@ class ComponentPiece;
 /// cell is found again. A cell counts as such a cell only if it has its centroid close to its
 /// points.
 ///
-/// A search depends on the points and cells alone, and shares them with the data set of the piece
-/// that it was made from, which it may outlive: it can be used for the next step of a mesh that
-/// stays (`mesh`). It has a list of the cells of poly data.
+/// A search depends on the points and cells alone: it can be used for the next step of a mesh that
+/// stays (`mesh`). It reads those of the data set of the piece that it was made from, or that it is
+/// used for again. It has a list of the cells of poly data. The first search for a place takes 48
+/// bytes for each cell.
 class CellSearch {
  public:
   /// Throws Error if there are more cells than 32 bits can count.
@@ -53,7 +54,8 @@ class CellSearch {
   /// The search is used for another step of a mesh that stays: centroids are likely to be searched
   /// again. From now on that costs a look into a table, of about 80 bytes for each place and at
   /// most three places for each cell.
-  void useAgain() { remembers_ = true; }
+  /// @param piece  with the points and cells of this search, which from now on reads its data set
+  void useAgain(const ComponentPiece& piece);
   /// No cell contains a place outside of this box.
   const Box& box() const { return box_; }
   /// The cells at a place, each once.
@@ -88,7 +90,8 @@ class CellSearch {
 
   void useAxes(const ComponentPiece& piece, const int extent[6]);
   void useCells(vtkDataSet* dataSet);
-  void makeBoxes();
+  void view(vtkDataSet* dataSet);
+  void findBox();
   const CellBins& bins();
   Box boundsOf(std::int64_t cell) const;
   Box boxOf(const Box& bounds) const;
@@ -111,9 +114,8 @@ class CellSearch {
   std::optional<StructuredCells> structured_;
   CellLists lists_;                                        // unless they are structured
   std::vector<vtkSmartPointer<vtkDataArray>> listArrays_;  // of views in lists_
-  vtkSmartPointer<vtkDataArray> coordinatesArray_;
-  Coordinates coordinates_;
-  std::vector<Box> boxes_;        // of its cells, see boxOf()
+  PointCoordinates coordinates_;
+  std::vector<Box> boxes_;        // of its cells, see boxOf(); made with bins_
   std::optional<CellBins> bins_;  // of boxes_, made by the first search
   vtkNew<vtkGenericCell> cell_;
   std::vector<double> weights_;

@@ -89,7 +89,7 @@ class TracksOfRegions {
   }
 
  private:
-  static constexpr std::size_t MostPerRegion = 64;  // entries of the table
+  static constexpr std::size_t MostPerRegion = 8;  // entries of the table
 
   std::vector<std::int64_t> regions_, tracks_;
   std::vector<std::int64_t> table_;  // from the first region on, unless regions are far apart
@@ -213,10 +213,12 @@ void RegionTracking::addCellsOf(std::size_t n, const FeatureTrackerSettings& set
 void RegionTracking::findSearches() {
   searches_.resize(step_.leaves.size());
   for (std::size_t n = 0; n < searches_.size(); ++n)
-    if (searches_[n] && searches_[n]->mesh() == step_.meshes[n])
-      searches_[n]->useAgain();
-    else
+    if (searches_[n] && searches_[n]->mesh() == step_.meshes[n]) {
+      searches_[n]->useAgain(pieceOf(n));
+    } else {
+      searches_[n].reset();  // before new memory is allocated
       searches_[n] = std::make_unique<CellSearch>(pieceOf(n), step_.meshes[n]);
+    }
 }
 
 /// Local. The number of the region of a cell, -1 if it is in none.
@@ -400,9 +402,8 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
     regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
   });
   std::vector<std::int64_t> tracks = step_.graph->tracksOf(regions);
-  const TracksOfRegions trackOf(std::move(regions), std::move(tracks));
 
-  const auto tracksAt = [&](vtkIdTypeArray* array) {
+  const auto tracksAt = [](vtkIdTypeArray* array, const TracksOfRegions& trackOf) {
     const Span<const vtkIdType> ids(array->GetPointer(0), index(array->GetNumberOfTuples()));
     auto copy = freshArray<vtkIdTypeArray>("TrackId", 1, array->GetNumberOfTuples());
     vtkIdType* to = copy->GetPointer(0);
@@ -413,10 +414,11 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
     return copy;
   };
   collectively(transport, [&] {
+    const TracksOfRegions trackOf(std::move(regions), std::move(tracks));
     const std::vector<Leaf> leaves = leavesOf(output);
     for (std::size_t n = 0; n < leaves.size(); ++n) {
-      leaves[n].dataSet->GetCellData()->AddArray(tracksAt(range.cells[n]));
-      leaves[n].dataSet->GetPointData()->AddArray(tracksAt(range.points[n]));
+      leaves[n].dataSet->GetCellData()->AddArray(tracksAt(range.cells[n], trackOf));
+      leaves[n].dataSet->GetPointData()->AddArray(tracksAt(range.points[n], trackOf));
     }
     forEachDataSet(output, [&](vtkDataObject* object) {
       for (const int type : {vtkDataObject::CELL, vtkDataObject::POINT}) {

@@ -36,7 +36,7 @@ class KeptDomain {
   void release() { *this = KeptDomain(); }
 
   /// Local. The fingerprints of the meshes of the leaves given to the last update(); see
-  /// fingerprintOfMesh().
+  /// fingerprintOfMesh(). @pre there are no hyper tree grids
   [[nodiscard]] std::vector<Fingerprint> meshesOf(const std::vector<Leaf>& leaves) const;
 
  private:

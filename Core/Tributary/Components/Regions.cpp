@@ -247,7 +247,7 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
       [&](RecordOutbox<Numbered>& outbox) {
         list.reserve(candidates.size());
         for (const Candidate& candidate : candidates) {
-          // Most are of this rank, on one rank all.
+          // Those of this rank, on one rank all, need no message.
           if (gathering.exists(candidate.root))
             list.emplace_back(candidate.root, next);
           else

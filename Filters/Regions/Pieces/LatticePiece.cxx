@@ -6,6 +6,7 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkImageData.h>
 #include <vtkRectilinearGrid.h>
+#include <vtkSmartPointer.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,14 +59,12 @@ void LatticePiece::setCells() {
       for (vtkIdType i = 0; i < axes[a]->GetNumberOfTuples(); ++i)
         straight_->axes[a].push_back(axes[a]->GetComponent(i, 0));
   } else {
-    readAgain();
+    coordinates_ = PointCoordinates(leaf_.dataSet);
   }
 }
 
 void LatticePiece::readAgain() {
-  if (straight_) return;
-  coordinates_ = PointCoordinates();
-  coordinates_ = PointCoordinates(leaf_.dataSet);
+  if (!straight_) coordinates_.refer(leaf_.dataSet);
 }
 
 std::size_t LatticePiece::memory() const {

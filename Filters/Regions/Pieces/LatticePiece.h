@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vtkDataArray.h>
-#include <vtkDataSetAttributes.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>

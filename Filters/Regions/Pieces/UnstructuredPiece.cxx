@@ -28,8 +28,7 @@ void PieceMesh::refer(const Leaf& leaf) {
     lists = CellLists();  // may have own memory, too
     lists = cellListsOf(leaf.dataSet);
   }
-  coordinates = PointCoordinates();
-  coordinates = PointCoordinates(leaf.dataSet);
+  coordinates.refer(leaf.dataSet);
 }
 
 std::vector<LoosePoint> PieceMesh::loosePoints(double tolerance) const {

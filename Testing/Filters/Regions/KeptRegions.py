@@ -24,8 +24,7 @@ LAST = WORLD.size - 1
 HIDDEN = 32  # vtkDataSetAttributes::HIDDENCELL
 NOISE, LEVEL = ("CELLS", "noise"), ("CELLS", "level")
 FEW = ((0.0, 0.08),)  # cells, which form many regions
-
-
+TIMES = [0.0, 1.0, 2.0, 3.0]
 # Of the array level: random numbers, of trees the level in the tree.
 LEVELS = ([0.2, 0.28], [1.0, 1.0])
 
@@ -183,9 +182,9 @@ def check_case(name, whole, how=None, **options):
 
         leaves = case.leaves()
         cells = [leaf.GetCellData() for leaf in leaves]
-        if leaves and leaves[0].IsA("vtkPointSet"):
+        if WORLD.allreduce(int(any(leaf.IsA("vtkPointSet") for leaf in leaves))):
             change("moved points", [leaf.GetPoints().GetData() for leaf in leaves], stretch)
-        elif not isTrees and not WORLD.allreduce(0 if leaves else 1):
+        elif not isTrees:
             change("hidden cells", [ghosts_of(leaf) for leaf in leaves if WORLD.rank in ranks], hide)
         if how.get("ids"):
             change("ids of cells", [data.GetGlobalIds() for data in cells], renumber)
@@ -263,27 +262,34 @@ def check_hierarchy():
         print("hierarchy", flush=True)
 
 
+def tracks_of(mesh, keeps, spoils):
+    """Regions and tracks of this rank at each step of a film, and whether the domain was that of the step before."""
+    source = films.source(simple, "meet", mesh, TIMES, turn=0)
+    tracker = check.tracked(source, ScalarConnectivity=1, Scalars=["CELLS", "filled"], ScalarRange=[0.5, 2.0],
+                            KeepDomain=int(keeps))
+    found, reused = [], []
+    for time in TIMES:
+        tracker.UpdatePipeline(time)
+        output = tracker.GetClientSideObject().GetOutputDataObject(0)
+        flags = output.GetFieldData().GetArray("AsyncFeatureTracker ReusedDomain")
+        reused.append([flags.GetValue(n) for n in range(WORLD.size)])
+        found.append([vtk_to_numpy(attributes.GetArray(name)).tobytes() for leaf in regions.leaves(output)
+                      for attributes in (leaf.GetCellData(), leaf.GetPointData())
+                      for name in ("RegionId", "TrackId")])
+        if spoils:
+            spoil(source.GetClientSideObject().GetOutputDataObject(0))  # the next step has its own
+    check.delete(tracker, source)
+    return found, reused
+
+
 def check_tracker(mesh, stays):
     """The steps of a film: is the domain of one step that of the next? The tracks are those without it."""
-    times = [0.0, 1.0, 2.0]
-    source = films.source(simple, "meet", mesh, times, turn=0)
-    properties = dict(ScalarConnectivity=1, Scalars=["CELLS", "filled"], ScalarRange=[0.5, 2.0])
-    tracker = check.tracked(source, **properties)
-    without = check.tracked(source, KeepDomain=0, **properties)
-    for time in times:
-        found = []
-        for proxy in (tracker, without):
-            proxy.UpdatePipeline(time)
-            output = proxy.GetClientSideObject().GetOutputDataObject(0)
-            flags = output.GetFieldData().GetArray("AsyncFeatureTracker ReusedDomain")
-            wanted = int(stays and time > 0 and proxy is tracker)
-            flags = [flags.GetValue(n) for n in range(WORLD.size)]
-            assert flags == [wanted] * WORLD.size, f"{mesh}, time {time}: ReusedDomain is {flags}"
-            found.append([vtk_to_numpy(attributes.GetArray(name)).tobytes() for leaf in regions.leaves(output)
-                          for attributes in (leaf.GetCellData(), leaf.GetPointData())
-                          for name in ("RegionId", "TrackId")])
-        assert found[0] == found[1], f"{mesh}, time {time}: other regions or tracks"
-    check.delete(tracker, without, source)
+    wanted, reused = tracks_of(mesh, keeps=False, spoils=False)
+    assert not np.any(reused), f"{mesh}, not kept: ReusedDomain is {reused}"
+    found, reused = tracks_of(mesh, keeps=True, spoils=True)
+    right = [[int(stays and time > 0)] * WORLD.size for time in TIMES]
+    assert reused == right, f"{mesh}: ReusedDomain is {reused}"
+    assert found == wanted, f"{mesh}: other regions or tracks"
 
 
 def main():
