@@ -242,6 +242,11 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
     std::int64_t number;
   };
   std::vector<std::pair<SetName, std::int64_t>> list;
+  const auto take = [&](const SetName& root, std::int64_t number) {
+    if (!gathering.exists(root)) refuseMessage("a set that does not exist");
+    if (number < 0 || number >= total) refuseMessage("a number that no region has");
+    list.emplace_back(root, number);
+  };
   sendRecords<Numbered, allToAll>(
       transport,
       [&](RecordOutbox<Numbered>& outbox) {
@@ -249,7 +254,7 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
         for (const Candidate& candidate : candidates) {
           // Those of this rank, on one rank all, need no message.
           if (gathering.exists(candidate.root))
-            list.emplace_back(candidate.root, next);
+            take(candidate.root, next);
           else
             outbox.add(assignment.rankOf(candidate.root.block), {candidate.root, next});
           ++next;
@@ -257,11 +262,7 @@ std::vector<std::pair<SetName, std::int64_t>> numbersOf(Transport& transport,
       },
       [&](const Records<Numbered>& received) {
         list.reserve(list.size() + received.size());
-        for (const Numbered& one : received) {
-          if (!gathering.exists(one.root)) refuseMessage("a set that does not exist");
-          if (one.number < 0 || one.number >= total) refuseMessage("a number that no region has");
-          list.emplace_back(one.root, one.number);
-        }
+        for (const Numbered& one : received) take(one.root, one.number);
       });
   return list;
 }
