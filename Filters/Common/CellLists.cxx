@@ -142,6 +142,12 @@ CellLists cellListsOf(vtkDataSet* dataSet) {
   return lists;
 }
 
+void refer(CellLists& lists, vtkDataSet* dataSet) {
+  if (!lists.ownTypes.empty()) return;
+  lists = CellLists();  // frees own memory before it is allocated again
+  lists = cellListsOf(dataSet);
+}
+
 vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet) {
   auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
   if (pointSet && pointSet->GetPoints()) return contiguous(pointSet->GetPoints()->GetData());

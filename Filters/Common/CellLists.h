@@ -40,6 +40,10 @@ struct CellLists {
 /// Local. The cells of any data set, in the order of their cell data.
 [[nodiscard]] CellLists cellListsOf(vtkDataSet* dataSet);
 
+/// Local. Makes lists view the memory of a data set with equal cells, unless they are all in own
+/// memory.
+void refer(CellLists& lists, vtkDataSet* dataSet);
+
 /// Local. The coordinates of the points of any data set as contiguous floats or doubles.
 [[nodiscard]] vtkSmartPointer<vtkDataArray> coordinatesOf(vtkDataSet* dataSet);
 

@@ -135,12 +135,10 @@ void CellSearch::view(vtkDataSet* dataSet) {
   structure_ = structureOf(dataSet);
   coordinates_.refer(structure_);
   int extent[6];
-  if (extentOf(structure_, extent)) {
+  if (extentOf(structure_, extent))
     structured_.emplace(pointsAlong(extent));
-  } else if (lists_.ownTypes.empty()) {
-    lists_ = CellLists();  // may have own memory
-    lists_ = cellListsOf(structure_);
-  }
+  else
+    refer(lists_, structure_);
   if (auto* grid = vtkUnstructuredGrid::SafeDownCast(structure_))
     listArrays_ = {grid->GetCells()->GetOffsetsArray(), grid->GetCells()->GetConnectivityArray()};
 }

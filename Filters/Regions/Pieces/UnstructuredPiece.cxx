@@ -23,11 +23,7 @@ PieceMesh::PieceMesh(const Leaf& leaf)
       coordinates(leaf.dataSet) {}
 
 void PieceMesh::refer(const Leaf& leaf) {
-  const bool isCopy = !lists.ownTypes.empty();
-  if (!isCopy) {
-    lists = CellLists();  // may have own memory, too
-    lists = cellListsOf(leaf.dataSet);
-  }
+  tributary::refer(lists, leaf.dataSet);
   coordinates.refer(leaf.dataSet);
 }
 
