@@ -49,16 +49,11 @@ class Case:
         self.properties = {"MaximumStreamlineLength": 12.0}
         self.tracer = check.tracer(self.source, self.seeds, **self.properties)
 
-    def touch(self, producer):
-        """Let the pipeline know that the data of a producer have changed, on all ranks."""
-        producer.GetClientSideObject().Modified()
-        producer.SMProxy.MarkModified(producer.SMProxy)
-
     def set(self, **properties):
         self.properties.update(properties)
         for name, value in properties.items():
             setattr(self.tracer, name, value)
-        self.touch(self.tracer)  # also on ranks where nothing was changed
+        check.touch(self.tracer)  # also on ranks where nothing was changed
 
     def expect(self, reused, what, failed=False, mesh=None):
         """Execute, and compare with a new filter. mesh: whether the mesh alone is reused."""
@@ -92,7 +87,7 @@ def check_case(data):
 
     # The input stays.
     case.seeds.GetClientSideObject().SetOutput(seeds_at(0.2))
-    case.touch(case.seeds)
+    check.touch(case.seeds)
     case.expect(True, "other seeds")
     case.set(IntegratorType="Runge-Kutta 4", InitialStepLength=0.1)
     case.expect(True, "another integrator")
@@ -116,7 +111,7 @@ def check_case(data):
             if WORLD.rank in ranks:
                 vtk_to_numpy(array)[...] *= 1.01
                 array.Modified()
-            case.touch(case.source)
+            check.touch(case.source)
             case.expect(False, f"{what} on ranks {list(ranks)}", mesh=mesh)
             case.set(MaximumSteps=case.properties["MaximumSteps"] + 1)
             case.expect(True, f"after {what}")
@@ -127,11 +122,11 @@ def check_case(data):
             ghosts = leaf.AllocateCellGhostArray()
             vtk_to_numpy(ghosts)[int((1 - hidden) * leaf.GetNumberOfCells()) :] = 32  # hidden
             ghosts.Modified()
-        case.touch(case.source)
+        check.touch(case.source)
         case.expect(False, f"hidden cells on ranks {list(ranks)}")
 
     # The producer has executed: its data may be other ones, although no object says so.
-    case.touch(case.source)
+    check.touch(case.source)
     case.expect(False, "an executed producer", mesh=True)
 
     # What is not kept.
@@ -158,16 +153,16 @@ def check_case(data):
     copy = data.NewInstance()
     copy.DeepCopy(data)
     case.source.GetClientSideObject().SetOutput(copy)
-    case.touch(case.source)
+    check.touch(case.source)
     case.expect(False, "a copy", mesh=True)
 
     # Another data set in its place, and the first one again.
     other = mesh_of(TETRAHEDRON)
     case.source.GetClientSideObject().SetOutput(other)
-    case.touch(case.source)
+    check.touch(case.source)
     case.expect(False, "another data set")
     case.source.GetClientSideObject().SetOutput(data)
-    case.touch(case.source)
+    check.touch(case.source)
     case.expect(False, "the first data set again")
     check.delete(case.tracer, case.seeds, case.source)
 

@@ -105,9 +105,7 @@ def changed(proxy, name):
 def result(proxy):
     """A hash of this rank's outputs, and whether there was an error."""
     filter_ = proxy.GetClientSideObject()
-    # Also on ranks where nothing was changed.
-    filter_.Modified()
-    proxy.SMProxy.MarkModified(proxy.SMProxy)
+    check.touch(proxy)
     proxy.UpdatePipeline()
     parts = []
     for port in range(filter_.GetNumberOfOutputPorts()):

@@ -799,9 +799,7 @@ def disagreeing():
     ):
         for value, works in ((bad, False), (good, True)):
             setattr(proxy, name, value)
-            # Where the value is what it was, too.
-            proxy.GetClientSideObject().Modified()
-            proxy.SMProxy.MarkModified(proxy.SMProxy)
+            check.touch(proxy)  # where the value is what it was, too
             proxy.UpdatePipeline()
             cells = COMM.allreduce(proxy.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells())
             rows = COMM.allreduce(proxy.GetClientSideObject().GetOutputDataObject(1).GetNumberOfRows())

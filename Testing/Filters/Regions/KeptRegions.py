@@ -70,21 +70,16 @@ class Case:
         self.properties = {**properties(NOISE, FEW, 0, POINTS, False, (NOISE,)), **options}
         self.filter = check.connectivity(self.source, **self.properties)
 
-    def touch(self, producer):
-        """Let the pipeline know that the data of a producer have changed, on all ranks."""
-        producer.GetClientSideObject().Modified()
-        producer.SMProxy.MarkModified(producer.SMProxy)
-
     def use(self, data):
         self.data = data
         self.source.GetClientSideObject().SetOutput(data)
-        self.touch(self.source)
+        check.touch(self.source)
 
     def set(self, **changed):
         self.properties.update(changed)
         for name, value in changed.items():
             setattr(self.filter, name, value)
-        self.touch(self.filter)  # also on ranks where nothing was changed
+        check.touch(self.filter)  # also on ranks where nothing was changed
 
     def leaves(self):
         return [leaf for leaf in regions.leaves(self.data) if leaf.GetNumberOfCells() > 0]
@@ -174,8 +169,8 @@ def check_case(name, whole, how=None, **options):
                 for array in filter(None, arrays):
                     how(array if array.IsA("vtkBitArray") else vtk_to_numpy(array))
                     array.Modified()
-                case.touch(case.source)
-            case.touch(case.filter)
+                check.touch(case.source)
+            check.touch(case.filter)
             case.expect(False, f"{what} on ranks {list(ranks)}")
             case.set(ScalarRange=[0.3, case.properties["ScalarRange"][1] - 0.002])
             case.expect(True, f"after {what}")
@@ -195,7 +190,7 @@ def check_case(name, whole, how=None, **options):
     # The same mesh in a new object on one rank alone.
     if WORLD.rank == LAST:
         case.use(copied(case.data))
-    case.touch(case.filter)
+    check.touch(case.filter)
     case.expect(not isTrees, "a copy on the last rank")
 
     # What is not kept.

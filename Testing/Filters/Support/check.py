@@ -161,6 +161,12 @@ def held(data, extent=None):
     return producer
 
 
+def touch(proxy):
+    """Execute a source or filter in the next update, also on ranks where nothing was changed."""
+    proxy.GetClientSideObject().Modified()
+    proxy.SMProxy.MarkModified(proxy.SMProxy)
+
+
 def ranks():
     return servermanager.ActiveConnection.GetNumberOfDataPartitions()
 

@@ -204,8 +204,7 @@ def abort_on_last_rank(comm, proxy, update):
     assert not leaves(filter_.GetOutputDataObject(0)), "an output after an abort"
     assert not any(comm.allgather(filter_.GetErrorCode())), "an abort is an error"
     filter_.SetAbortExecute(0)
-    filter_.Modified()
-    proxy.SMProxy.MarkModified(proxy.SMProxy)
+    check.touch(proxy)
 
 
 def leaves(data):
