@@ -29,6 +29,7 @@
 #include <cstdint>
 
 #include "Common/Leaves.h"
+#include "Common/SmpFor.h"
 
 namespace tributary {
 namespace {
@@ -146,7 +147,8 @@ void addArray(Fingerprint& print, vtkDataArray* array) {
     addValues<std::uint8_t>(print, count, number);
   else if (array->HasStandardMemoryLayout())
     print.add(array->GetVoidPointer(0),
-              static_cast<std::size_t>(count) * static_cast<std::size_t>(array->GetDataTypeSize()));
+              static_cast<std::size_t>(count) * static_cast<std::size_t>(array->GetDataTypeSize()),
+              smpFor);
   else if (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE)
     addValues<double>(print, count, number);
   else  // which a double may not hold

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 #include "Common/Leaves.h"
 #include "Common/SmpFor.h"
@@ -178,12 +177,11 @@ void CellSearch::findBox() {
 
 const CellBins& CellSearch::bins() {
   if (!bins_) {
-    std::vector<std::int32_t> cells(index(structure_->GetNumberOfCells()));
-    std::iota(cells.begin(), cells.end(), 0);
+    const vtkIdType cells = structure_->GetNumberOfCells();
     boxes_.clear();
-    boxes_.reserve(cells.size());
-    for (const std::int32_t cell : cells) boxes_.push_back(boxOf(boundsOf(cell)));
-    bins_.emplace(box_, Span<const std::int32_t>(cells),
+    boxes_.reserve(index(cells));
+    for (vtkIdType cell = 0; cell < cells; ++cell) boxes_.push_back(boxOf(boundsOf(cell)));
+    bins_.emplace(box_, static_cast<std::int32_t>(cells),
                   [this](std::int32_t cell) { return boxes_[index(cell)]; });
   }
   return *bins_;

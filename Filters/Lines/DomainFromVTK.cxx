@@ -14,6 +14,7 @@
 
 #include "Common/GridParts.h"
 #include "Common/Refinement.h"
+#include "Common/SmpFor.h"
 
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
@@ -226,8 +227,8 @@ std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& fl
       meshFirst.push_back(next);
   });
   auto blocks = makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst);
-  for (auto& block :
-       makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension, meshFirst, cache))
+  for (auto& block : makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension,
+                                    meshFirst, cache, smpFor))
     blocks.push_back(std::move(block));
   return std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
 }

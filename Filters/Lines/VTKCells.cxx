@@ -39,41 +39,72 @@ bool hasBrokenDerivatives(int type) {
   return type == VTK_BEZIER_TRIANGLE || type == VTK_BEZIER_TETRAHEDRON || type == VTK_BEZIER_WEDGE;
 }
 
-/// As shapeGradients(), by differences along the parametric axes; 0 where these do not span the
-/// cell's space.
-void differenceGradients(vtkCell* cell, const double pcoords[3], std::vector<double>& values,
-                         double* gradients) {
-  constexpr double Step = 1e-4;  // shape functions are smooth and of the order of 1
-  const auto points = static_cast<std::size_t>(cell->GetNumberOfPoints());
-  const int dimension = cell->GetCellDimension();
-  values.assign(6 * points, 0.0);
-  double axes[3][3] = {};  // of the place by the parametric coordinates
-  double* const before = values.data() + 3 * points;
-  for (int r = 0; r < dimension; ++r) {
-    double* const derivatives = values.data() + static_cast<std::size_t>(r) * points;
-    double at[3] = {pcoords[0], pcoords[1], pcoords[2]};
-    at[r] = pcoords[r] - Step;
-    cell->InterpolateFunctions(at, before);
-    at[r] = pcoords[r] + Step;
-    cell->InterpolateFunctions(at, derivatives);
-    double place[3];
-    for (std::size_t j = 0; j < points; ++j) {
-      derivatives[j] = (derivatives[j] - before[j]) / (2 * Step);
-      cell->GetPoints()->GetPoint(static_cast<vtkIdType>(j), place);
-      for (int a = 0; a < 3; ++a) axes[r][a] += derivatives[j] * place[a];
-    }
-  }
-  if (dimension == 2) vtkMath::Cross(axes[0], axes[1], axes[2]);
-  double inverse[3][3] = {};
-  if (std::fabs(vtkMath::Determinant3x3(axes)) > 0) vtkMath::Invert3x3(axes, inverse);
-  for (std::size_t j = 0; j < points; ++j)
-    for (int a = 0; a < 3; ++a) {
-      double sum = 0;
-      for (int r = 0; r < dimension; ++r)
-        sum += inverse[a][r] * values[static_cast<std::size_t>(r) * points + j];
-      gradients[3 * j + static_cast<std::size_t>(a)] = sum;
-    }
+/// Whether VTK inverts the Jacobian matrix of a cell for derivatives.
+bool invertsJacobian(vtkCell* cell) {
+  const int type = cell->GetCellType();
+  return cell->GetCellDimension() == 3 ? type != VTK_CONVEX_POINT_SET && type != VTK_POLYHEDRON
+                                       : type == VTK_LAGRANGE_TRIANGLE;
 }
+
+/// Derivatives at a place of a cell by its parametric coordinates, by differences along their axes.
+class ParametricDerivatives {
+ public:
+  /// @param scratch  must outlive this object
+  ParametricDerivatives(vtkCell* cell, const double pcoords[3], std::vector<double>& scratch)
+      : points_(static_cast<std::size_t>(cell->GetNumberOfPoints())),
+        dimension_(cell->GetCellDimension()),
+        shape_(scratch) {
+    constexpr double Step = 1e-4;  // shape functions are smooth and of the order of 1
+    shape_.assign(6 * points_, 0.0);
+    double* const before = shape_.data() + 3 * points_;
+    for (int r = 0; r < dimension_; ++r) {
+      double* const derivatives = shape_.data() + static_cast<std::size_t>(r) * points_;
+      double at[3] = {pcoords[0], pcoords[1], pcoords[2]};
+      at[r] = pcoords[r] - Step;
+      cell->InterpolateFunctions(at, before);
+      at[r] = pcoords[r] + Step;
+      cell->InterpolateFunctions(at, derivatives);
+      double place[3];
+      for (std::size_t j = 0; j < points_; ++j) {
+        derivatives[j] = (derivatives[j] - before[j]) / (2 * Step);
+        cell->GetPoints()->GetPoint(static_cast<vtkIdType>(j), place);
+        for (int a = 0; a < 3; ++a) jacobian_[r][a] += derivatives[j] * place[a];
+      }
+    }
+    if (dimension_ == 2) vtkMath::Cross(jacobian_[0], jacobian_[1], jacobian_[2]);
+    for (const auto& row : jacobian_)
+      for (const double entry : row) largest_ = std::max(largest_, std::fabs(entry));
+    determinant_ = std::fabs(vtkMath::Determinant3x3(jacobian_));
+  }
+
+  /// Whether VTK can invert the Jacobian matrix: it refuses pivots of at most 1e-12, whatever the
+  /// size of the cell, and prints an error. No pivot is larger than four times the largest entry.
+  bool canBeInvertedByVTK() const {
+    constexpr double SmallestPivot = 1e-11, Flat = 1e-6;
+    return determinant_ > std::max(16 * SmallestPivot, Flat * largest_) * largest_ * largest_;
+  }
+  /// As shapeGradients(); 0 where the parametric axes do not span the cell's space.
+  void gradients(double* gradients) const {
+    constexpr double Flat = 1e-10;  // beyond the errors of differences
+    double inverse[3][3] = {};
+    if (determinant_ > Flat * largest_ * largest_ * largest_)
+      vtkMath::Invert3x3(jacobian_, inverse);
+    for (std::size_t j = 0; j < points_; ++j)
+      for (int a = 0; a < 3; ++a) {
+        double sum = 0;
+        for (int r = 0; r < dimension_; ++r)
+          sum += inverse[a][r] * shape_[static_cast<std::size_t>(r) * points_ + j];
+        gradients[3 * j + static_cast<std::size_t>(a)] = sum;
+      }
+  }
+
+ private:
+  std::size_t points_;
+  int dimension_;
+  std::vector<double>& shape_;  // derivatives of each point's shape function along each axis
+  double jacobian_[3][3] = {};  // of the place along each axis
+  double largest_ = 0, determinant_ = 0;  // absolute
+};
 
 }  // namespace
 
@@ -114,10 +145,17 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
     violation = scratch.length > 0 ? distance / scratch.length : distance;
   }
   for (int j = 0; j < points; ++j) ids[j] = cell->GetPointId(j);
-  if (gradients && hasBrokenDerivatives(cell->GetCellType()))
-    differenceGradients(cell, pcoords, scratch.values, gradients);
-  else if (gradients)
+  if (gradients) {
+    const bool isBroken = hasBrokenDerivatives(cell->GetCellType());
+    if (isBroken || invertsJacobian(cell)) {
+      const ParametricDerivatives derivatives(cell, pcoords, scratch.values);
+      if (isBroken || !derivatives.canBeInvertedByVTK()) {
+        derivatives.gradients(gradients);
+        return points;
+      }
+    }
     shapeGradients(cell, subId, pcoords, scratch.values, gradients);
+  }
   return points;
 }
 

@@ -58,6 +58,7 @@ KNOWN = {
     "flat-quadratic": ("quadratic", "flat"),
     "flat-lagrange": ("lagrange", "flat"),
     "flat-bezier": ("bezier", "flat"),
+    "singular-lagrange": ("lagrange", "reversed"),
     "all-points-equal": ("hexahedra", "coordinates 0"),
     "coordinates-nan": ("hexahedra", "coordinates NaN"),
     "coordinates-inf": ("polyhedra", "coordinates Inf"),
@@ -127,6 +128,7 @@ KNOWN = {
 # What known cases do not have by default.
 KNOWN_SETTINGS = {
     "strips-of-two-points": {"shape": (6, 0, 0), "seeds": "input"},
+    "singular-lagrange": {"seeds": "input"},
     "values-nan-ahead": {"defects": [("all values nan", 2)]},
 }
 SEEDS = ("some", "one", "many", "empty", "missing", "nan", "outside", "input", "composite")

@@ -31,7 +31,7 @@ bool isForeign(std::uint8_t type) {
 
 namespace {
 
-void checkGrid(const MeshPiece& piece, const std::string& name) {
+void checkGrid(const MeshPiece& piece, const std::string& name, const ParallelFor& parallelFor) {
   const StructuredCells& grid = *piece.grid;
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (grid.cellCount() != cells || grid.pointCount() != piece.points.tuples)
@@ -42,44 +42,67 @@ void checkGrid(const MeshPiece& piece, const std::string& name) {
   const auto fits = [&](std::uint8_t type) {
     return type == (grid.dimension() == 3 ? Hexahedron : Quad);
   };
-  if (grid.dimension() < 2 || !std::all_of(piece.types.begin(), piece.types.end(), fits))
+  const auto fitAll = [&](std::int64_t begin, std::int64_t end) {
+    return std::all_of(piece.types.begin() + begin, piece.types.begin() + end, fits);
+  };
+  if (grid.dimension() < 2 || !holdsForAll(parallelFor, cells, fitAll))
     throw Error(name +
                 " is a grid with other cells than hexahedra or quadrilaterals; give it "
                 "those, in 2 or 3 dimensions");
 }
 
-void checkCells(const MeshPiece& piece, const std::string& name) {
+void checkCells(const MeshPiece& piece, const std::string& name, const ParallelFor& parallelFor) {
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (static_cast<std::int64_t>(piece.offsets.size()) != cells + 1)
     throw Error(name + " has " + std::to_string(piece.offsets.size()) + " offsets for " +
                 std::to_string(cells) + " cells; give one for each cell and one more");
-  if (piece.offsets[0] < 0)
-    throw Error(name + " has a negative offset; give offsets of at least 0");
   std::array<std::int64_t, 256> pointsOfType;
   for (std::size_t type = 0; type < pointsOfType.size(); ++type) {
     const CellShape shape = shapeOf(std::uint8_t(type));
     pointsOfType[type] = shape == CellShape::Foreign ? -1 : topologyOf(shape).points;
   }
-  for (std::size_t c = 0; c < std::size_t(cells); ++c) {
+  const auto isFine = [&](std::int64_t cell) {
+    const auto c = std::size_t(cell);
     const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
-    if (end < begin || end > static_cast<std::int64_t>(piece.connectivity.size()))
-      throw Error(name + " has malformed offsets at cell " + std::to_string(c) +
-                  "; give ascending offsets within the connectivity");
     const std::int64_t wanted = pointsOfType[piece.types[c]];
-    if (wanted >= 0 && end - begin != wanted)
-      throw Error(name + ": cell " + std::to_string(c) + " of type " +
-                  std::to_string(piece.types[c]) + " has " + std::to_string(end - begin) +
-                  " points; give it " + std::to_string(wanted) + ", or remove it");
+    return begin >= 0 && end >= begin && end <= std::int64_t(piece.connectivity.size()) &&
+           (wanted < 0 || end - begin == wanted);
+  };
+  const bool fine = holdsForAll(parallelFor, cells, [&](std::int64_t begin, std::int64_t end) {
+    bool all = true;
+    for (std::int64_t cell = begin; cell < end; ++cell) all = all && isFine(cell);
+    return all;
+  });
+  if (!fine) {
+    std::int64_t cell = 0;
+    while (isFine(cell)) ++cell;
+    const auto c = std::size_t(cell);
+    const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
+    if (begin < 0 || end < begin || end > std::int64_t(piece.connectivity.size()))
+      throw Error(name + " has malformed offsets at cell " + std::to_string(c) +
+                  "; give ascending offsets within the connectivity, from 0 on");
+    throw Error(name + ": cell " + std::to_string(c) + " of type " +
+                std::to_string(piece.types[c]) + " has " + std::to_string(end - begin) +
+                " points; give it " + std::to_string(pointsOfType[piece.types[c]]) +
+                ", or remove it");
   }
-  if (areIndices(piece.connectivity, piece.points.tuples)) return;
-  for (const auto id : piece.connectivity)
+  const Span<const std::int64_t> connectivity = piece.connectivity;
+  if (holdsForAll(parallelFor, std::int64_t(connectivity.size()),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    return areIndices(
+                        connectivity.subspan(std::size_t(begin), std::size_t(end - begin)),
+                        piece.points.tuples);
+                  }))
+    return;
+  for (const auto id : connectivity)
     if (id < 0 || id >= piece.points.tuples)
       throw Error(name + " refers to point " + std::to_string(id) + " of " +
                   std::to_string(piece.points.tuples) +
                   "; give the numbers of points of the piece");
 }
 
-void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
+void check(const MeshPiece& piece, int blocksPerPiece, int dimension,
+           const ParallelFor& parallelFor) {
   const std::string name = "mesh piece " + std::to_string(piece.piece);
   if (blocksPerPiece < 1)
     throw Error("there are " + std::to_string(blocksPerPiece) +
@@ -88,9 +111,9 @@ void check(const MeshPiece& piece, int blocksPerPiece, int dimension) {
     throw Error(name + " is of dimension " + std::to_string(dimension) + "; give 2 or 3");
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (piece.grid)
-    checkGrid(piece, name);
+    checkGrid(piece, name, parallelFor);
   else
-    checkCells(piece, name);
+    checkCells(piece, name, parallelFor);
   if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
     throw Error(name + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
                 std::to_string(cells) + " cells; remove them, or compute them again");
@@ -209,7 +232,7 @@ void linkPieces(Transport& transport, ErrorCollector& errors, const Topologies& 
 
 /// Of all that the topology of a piece depends on.
 Fingerprint fingerprintOf(const Transport& transport, const MeshPiece& piece, int blocks,
-                          int dimension, BlockId firstBlock) {
+                          int dimension, BlockId firstBlock, const ParallelFor& parallelFor) {
   Fingerprint print;
   for (const std::int64_t value :
        {std::int64_t(transport.rank()), std::int64_t(transport.size()), std::int64_t(piece.piece),
@@ -217,14 +240,14 @@ Fingerprint fingerprintOf(const Transport& transport, const MeshPiece& piece, in
         std::int64_t(piece.points.isDouble), std::int64_t(piece.foreign != nullptr)})
     print.addValue(value);
   print.add(piece.points.data,
-            std::size_t(piece.points.tuples) * 3 * (piece.points.isDouble ? 8 : 4));
+            std::size_t(piece.points.tuples) * 3 * (piece.points.isDouble ? 8 : 4), parallelFor);
   if (piece.grid)
     for (const std::int64_t points : piece.grid->points()) print.addValue(points);
-  print.add(piece.types);
-  print.add(piece.offsets);
-  print.add(piece.connectivity);
-  print.add(piece.ghosts);
-  print.add(piece.globalPointIds);
+  print.add(piece.types, parallelFor);
+  print.add(piece.offsets, parallelFor);
+  print.add(piece.connectivity, parallelFor);
+  print.add(piece.ghosts, parallelFor);
+  print.add(piece.globalPointIds, parallelFor);
   return print;
 }
 
@@ -252,11 +275,9 @@ bool MeshCache::reused() const {
   return contents_->reused;
 }
 
-std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
-                                                        const std::vector<MeshPiece>& pieces,
-                                                        int blocksPerPiece, int dimension,
-                                                        const std::vector<BlockId>& firstBlock,
-                                                        MeshCache* cache) {
+std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
+    Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
+    const std::vector<BlockId>& firstBlock, MeshCache* cache, const ParallelFor& parallelFor) {
   Topologies topologies;
   std::vector<Fingerprint> prints;
   ErrorCollector errors;  // agreed on once, at the end: each exchange tells all ranks of errors
@@ -264,10 +285,10 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
     if (firstBlock.size() != pieces.size())
       throw Error("every mesh piece needs a block id; give one for each piece");
     for (std::size_t n = 0; n < pieces.size(); ++n) {
-      check(pieces[n], blocksPerPiece, dimension);
+      check(pieces[n], blocksPerPiece, dimension, parallelFor);
       if (cache)
-        prints.push_back(
-            fingerprintOf(transport, pieces[n], blocksPerPiece, dimension, firstBlock[n]));
+        prints.push_back(fingerprintOf(transport, pieces[n], blocksPerPiece, dimension,
+                                       firstBlock[n], parallelFor));
     }
   });
   const bool fits = !errors.any() && cache && cache->contents_->fits(prints);
@@ -282,8 +303,8 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(Transport& transport,
     if (!errors.any())
       errors.attempt([&] {
         for (std::size_t n = 0; n < pieces.size(); ++n)
-          topologies.push_back(
-              std::make_shared<MeshTopology>(pieces[n], blocksPerPiece, dimension, firstBlock[n]));
+          topologies.push_back(std::make_shared<MeshTopology>(pieces[n], blocksPerPiece, dimension,
+                                                              firstBlock[n], parallelFor));
       });
     linkPieces(transport, errors, topologies);
     if (!errors.anyKnown())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Base/StructuredCells.h"
 #include "Tributary/Transport/Transport.h"
@@ -75,7 +76,7 @@ class MeshCache {
  private:
   friend std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
       Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
-      const std::vector<BlockId>& firstBlock, MeshCache* cache);
+      const std::vector<BlockId>& firstBlock, MeshCache* cache, const ParallelFor& parallelFor);
 
   struct Contents;
   std::unique_ptr<Contents> contents_;
@@ -98,8 +99,10 @@ class MeshCache {
 /// @param cache  of the previous call, or null. If the cells and points of all ranks have not
 ///               changed since that call, and its blocks are destroyed, the cached structures are
 ///               reused and only velocities are read. Receives the structures of this call.
+/// @param parallelFor  runs over parts of a piece
 [[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
     Transport& transport, const std::vector<MeshPiece>& pieces, int blocksPerPiece, int dimension,
-    const std::vector<BlockId>& firstBlock, MeshCache* cache = nullptr);
+    const std::vector<BlockId>& firstBlock, MeshCache* cache = nullptr,
+    const ParallelFor& parallelFor = serialFor);
 
 }  // namespace tributary

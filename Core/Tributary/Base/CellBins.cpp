@@ -22,12 +22,16 @@ constexpr double MostBins = 1024;
 /// Of parts of parts: cells at one place are not divided without end.
 constexpr int MostLevels = 20;
 
-std::vector<Box> boxesOfGroups(Span<const std::int32_t> cells, const CellBins::BoxOf& boxOf) {
-  std::vector<Box> groups((cells.size() + CellBins::GroupSize - 1) / CellBins::GroupSize);
-  for (std::size_t n = 0; n < cells.size(); ++n) {
-    const Box box = boxOf(cells[n]);
-    if (intersects(box, box))  // not empty, and with numbers
-      include(groups[n / CellBins::GroupSize], box);
+/// Whether a box may contain a point: it is not empty, and has numbers.
+bool isValid(const Box& box) {
+  return intersects(box, box);
+}
+
+std::vector<Box> boxesOfGroups(std::int32_t cells, const CellBins::BoxOf& boxOf) {
+  std::vector<Box> groups((std::size_t(cells) + CellBins::GroupSize - 1) / CellBins::GroupSize);
+  for (std::int32_t cell = 0; cell < cells; ++cell) {
+    const Box box = boxOf(cell);
+    if (isValid(box)) include(groups[std::size_t(cell) / CellBins::GroupSize], box);
   }
   return groups;
 }
@@ -47,19 +51,20 @@ void prefetch(const T* object) {
 
 }  // namespace
 
-CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf)
+CellBins::CellBins(const Box& bounds, std::int32_t cells, const BoxOf& boxOf)
     : CellBins(bounds, cells, boxOf, boxesOfGroups(cells, boxOf)) {}
 
-CellBins::CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
+CellBins::CellBins(const Box& bounds, std::int32_t cells, const BoxOf& boxOf,
                    Span<const Box> groups)
-    : bounds_(bounds), level_(0), cells_(cells.begin(), cells.end()) {
+    : bounds_(bounds), level_(0), cells_(cells) {
   Ranges ranges;
   if (!tryBins(
           groups.size(), GroupsPerBin, MostEntriesOfGroups,
           [&](std::size_t n) { return groups[n]; }, ranges)) {
     // Consecutive cells are not close to each other.
     groupSize_ = 1;
-    ranges = makeBins(cells.size(), CellsPerBin, [&](std::size_t n) { return boxOf(cells[n]); });
+    ranges = makeBins(std::size_t(cells), CellsPerBin,
+                      [&](std::size_t n) { return boxOf(std::int32_t(n)); });
   }
   groups_ = {number(), [&](auto&& visit) {
                forEachEntry(ranges, [&](std::size_t n, const Bin& bin) {
@@ -94,8 +99,7 @@ bool CellBins::tryBins(std::size_t boxes, double perBin, double mostEntries, con
   for (std::size_t n = 0; n < boxes; ++n) {
     ranges[n] = rangeOf(boxAt(n));
     double bins = 1;
-    for (std::size_t a = 0; a < 3; ++a)  // an empty box touches none
-      bins *= std::max(ranges[n].hi[a] - ranges[n].lo[a] + 1, 0);
+    for (std::size_t a = 0; a < 3; ++a) bins *= std::max(ranges[n].hi[a] - ranges[n].lo[a] + 1, 0);
     entries += bins;
   }
   const double most = mostEntries * double(std::max<std::size_t>(boxes, 1));
@@ -123,6 +127,7 @@ void CellBins::forEachEntry(const Ranges& ranges, Visit&& visit) {
 }
 
 CellBins::Range CellBins::rangeOf(const Box& box) const {
+  if (!isValid(box)) return {{{1, 1, 1}}, {{0, 0, 0}}};  // it touches none
   Range range;
   for (std::size_t a = 0; a < 3; ++a) {
     range.lo[a] = std::uint16_t(binAlong(a, box.lo[a]));
@@ -276,8 +281,7 @@ const CellBins* CellBins::divided(const Bin& bin, const List& list, const BoxOf&
 
 std::size_t CellBins::memory() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t bytes = cells_.size() * sizeof cells_[0] + groups_.memory() + boxedCells_.memory() +
-                      number() * sizeof partOf_[0];
+  std::size_t bytes = groups_.memory() + boxedCells_.memory() + number() * sizeof partOf_[0];
   for (const auto& part : parts_) bytes += sizeof *part + part->memory();
   return bytes;
 }

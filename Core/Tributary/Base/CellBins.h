@@ -25,18 +25,18 @@ namespace tributary {
 /// cells: lists are short in locally refined meshes, too. Thread-safe.
 class CellBins {
  public:
-  /// The box of a cell.
+  /// The box of a cell, which may be empty: then no point is in the cell.
   using BoxOf = std::function<Box(std::int32_t cell)>;
 
   /// The number of cells of a group.
   static constexpr std::size_t GroupSize = 8;
 
   /// @param bounds  holds the boxes of all cells
-  /// @param groups  the boxes of each GroupSize consecutive cells of `cells`
-  CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf,
-           Span<const Box> groups);
+  /// @param cells   their number; they are numbered from 0
+  /// @param groups  the boxes of each GroupSize consecutive cells
+  CellBins(const Box& bounds, std::int32_t cells, const BoxOf& boxOf, Span<const Box> groups);
   /// As above; computes the boxes of groups.
-  CellBins(const Box& bounds, Span<const std::int32_t> cells, const BoxOf& boxOf);
+  CellBins(const Box& bounds, std::int32_t cells, const BoxOf& boxOf);
 
   /// The maximum number of points of one call of near().
   static constexpr std::size_t MostPoints = 16;
@@ -85,21 +85,22 @@ class CellBins {
   using Bin = std::array<std::int64_t, 3>;  // along each axis
   /// The cells of a bin.
   struct List {
-    // On level 0: numbers of groups, all cells, and the number of cells of a group.
-    Span<const std::int32_t> groups, cells;
-    std::size_t groupSize = 0;
+    // On level 0: numbers of groups, the number of all cells, and that of the cells of a group.
+    Span<const std::int32_t> groups;
+    std::int32_t cells = 0, groupSize = 0;
     // On other levels: cells, and the place of the point sought.
     Span<const BoxedCell> boxed;
     Place place{};
 
     /// At least the number of cells.
-    [[nodiscard]] std::size_t size() const { return groupSize * groups.size() + boxed.size(); }
+    [[nodiscard]] std::size_t size() const {
+      return std::size_t(groupSize) * groups.size() + boxed.size();
+    }
     template <class Visit>
     void visit(Visit&& visitCell) const {
       for (const std::int32_t group : groups) {
-        const std::size_t first = std::size_t(group) * groupSize;
-        for (std::size_t n = first; n < std::min(first + groupSize, cells.size()); ++n)
-          visitCell(cells[n]);
+        const std::int32_t first = group * groupSize;
+        for (std::int32_t n = 0; n < std::min(groupSize, cells - first); ++n) visitCell(first + n);
       }
       for (const BoxedCell& one : boxed)
         if (one.mayContain(place)) visitCell(one.cell);
@@ -158,9 +159,9 @@ class CellBins {
   std::array<double, 3> perLength_{};  // bins per unit of length, along each axis
   int level_;                          // 0 for the outermost bins, 1 for the parts of one, ...
   // On level 0.
-  std::vector<std::int32_t> cells_;
-  std::size_t groupSize_ = GroupSize;  // 1 if groups are too large
-  PackedLists<std::int32_t> groups_;   // per bin
+  std::int32_t cells_ = 0;
+  std::int32_t groupSize_ = std::int32_t(GroupSize);  // 1 if groups are too large
+  PackedLists<std::int32_t> groups_;                  // per bin
   // On other levels.
   PackedLists<BoxedCell> boxedCells_;  // per bin
 

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Base/Fingerprint.h"
 
+#include <algorithm>
+#include <vector>
+
 #define XXH_INLINE_ALL  // no library to link
 #include <xxhash.h>
 
 namespace tributary {
 
-void Fingerprint::add(const void* data, std::size_t bytes) {
-  const XXH128_hash_t added = XXH3_128bits(data, bytes);
-  const std::uint64_t chain[] = {low_, high_, added.low64, added.high64, bytes};
-  const XXH128_hash_t all = XXH3_128bits(chain, sizeof chain);
+void Fingerprint::add(const void* data, std::size_t bytes, const ParallelFor& parallelFor) {
+  constexpr std::size_t PartBytes = std::size_t{1} << 20;
+  const std::size_t parts = std::max<std::size_t>((bytes + PartBytes - 1) / PartBytes, 1);
+  std::vector<std::uint64_t> chain(3 + 2 * parts);  // the hash before, and those of the parts
+  chain[0] = low_;
+  chain[1] = high_;
+  chain[2] = bytes;
+  parallelFor(std::int64_t(parts), [&](std::int64_t begin, std::int64_t end) {
+    for (auto part = std::size_t(begin); part < std::size_t(end); ++part) {
+      const std::size_t first = part * PartBytes;
+      const XXH128_hash_t hash = XXH3_128bits(static_cast<const std::byte*>(data) + first,
+                                              std::min(PartBytes, bytes - first));
+      chain[3 + 2 * part] = hash.low64;
+      chain[4 + 2 * part] = hash.high64;
+    }
+  });
+  const XXH128_hash_t all = XXH3_128bits(chain.data(), chain.size() * sizeof chain[0]);
   low_ = all.low64;
   high_ = all.high64;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Base/Span.h"
 
 namespace tributary {
@@ -12,12 +13,12 @@ namespace tributary {
 /// for untrusted data. Depends on the byte order of the machine.
 class Fingerprint {
  public:
-  /// Adds bytes; the order of calls matters.
-  void add(const void* data, std::size_t bytes);
+  /// Adds bytes; the order of calls matters. The result does not depend on `parallelFor`.
+  void add(const void* data, std::size_t bytes, const ParallelFor& parallelFor = serialFor);
   /// Adds the bytes of values.
   template <class T>
-  void add(Span<const T> values) {
-    add(values.data(), values.size() * sizeof(T));
+  void add(Span<const T> values, const ParallelFor& parallelFor = serialFor) {
+    add(values.data(), values.size() * sizeof(T), parallelFor);
   }
   /// Adds the bytes of a value, which must have no padding.
   template <class T>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "Advection/Flows.h"
+#include "Support/Threads.h"
 #include "Support/World.h"
 #include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/MeshField.h"
@@ -181,7 +182,10 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
   std::vector<BlockId> first;
   for (std::size_t p = 0; p < out->pieces.size(); ++p)
     first.push_back(assignment.first(transport.rank()) + BlockId(p) * s.blocksPerPiece);
-  auto made = makeMeshBlocks(transport, out->pieces, s.blocksPerPiece, s.dimension, first);
+  // References are made on one rank, without threads.
+  const ParallelFor loop = transport.rank() == 1 ? onThreads(3, 7) : ParallelFor(serialFor);
+  auto made =
+      makeMeshBlocks(transport, out->pieces, s.blocksPerPiece, s.dimension, first, nullptr, loop);
   out->domain = makeDomain(transport, std::move(assignment), std::move(made));
   return out;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,11 +35,11 @@ std::vector<Box> makeBoxes(std::size_t count, double size) {
 }
 
 struct Search {
-  explicit Search(std::vector<Box> list) : boxes(std::move(list)), cells(boxes.size()) {
-    std::iota(cells.begin(), cells.end(), 0);
+  explicit Search(std::vector<Box> list) : boxes(std::move(list)) {
     for (const Box& box : boxes) include(bounds, box);
-    bins = std::make_unique<CellBins>(bounds, cells, boxOf);
+    makeBins();
   }
+  void makeBins() { bins = std::make_unique<CellBins>(bounds, std::int32_t(boxes.size()), boxOf); }
   std::vector<std::int32_t> near(const double point[3]) const {
     std::vector<std::int32_t> result;
     bins->near(point, boxOf, [&](std::int32_t cell) { result.push_back(cell); });
@@ -55,13 +54,12 @@ struct Search {
   }
   std::vector<std::int32_t> expected(const double point[3]) const {
     std::vector<std::int32_t> result;
-    for (const std::int32_t cell : cells)
-      if (boxes[std::size_t(cell)].contains(point)) result.push_back(cell);
+    for (std::size_t cell = 0; cell < boxes.size(); ++cell)
+      if (boxes[cell].contains(point)) result.push_back(std::int32_t(cell));
     return result;
   }
 
   std::vector<Box> boxes;
-  std::vector<std::int32_t> cells;
   Box bounds;
   CellBins::BoxOf boxOf = [this](std::int32_t cell) { return boxes[std::size_t(cell)]; };
   std::unique_ptr<CellBins> bins;
@@ -155,7 +153,7 @@ TEST(CellBins, NeedMemoryInProportionToTheCellsHoweverTheseAreNumbered) {
   Search search(boxes);
   search.bounds.lo = {{-1, -1, -1}};
   search.bounds.hi = {{1.01, 1.01, 1.01}};
-  search.bins = std::make_unique<CellBins>(search.bounds, search.cells, search.boxOf);
+  search.makeBins();
   for (std::uint64_t n = 0; n < 100; ++n) {
     const double point[3] = {boxes[16 * n].lo[0], boxes[16 * n].hi[1], boxes[16 * n].lo[2]};
     EXPECT_EQ(search.found(point), search.expected(point));

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/detail/BrickOrder.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
 #include "Tributary/Base/Box.h"
 
@@ -71,11 +72,6 @@ inline Box pointBox(const Real* coordinates, const CellPointIds& ids) {
   for (std::int64_t i = 1; i < ids.count; ++i) box.add(coordinates + 3 * ids[i]);
   return box.box();
 }
-
-/// Cells of a structured grid, from `begin` up to but not including `end` along each axis.
-struct Brick {
-  std::array<std::int64_t, 3> begin, end;
-};
 
 /// The box of the points of a brick. It has a coordinate that is no number if a point has one, or
 /// one that is infinite.

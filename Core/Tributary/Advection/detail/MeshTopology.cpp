@@ -50,70 +50,65 @@ std::vector<bool> pointsOfCells(const MeshPiece& piece, const std::vector<std::i
   return has;
 }
 
-/// The boxes of groups of consecutive candidates.
-class GroupBoxes {
- public:
-  explicit GroupBoxes(std::size_t cells) { boxes_.reserve(cells / CellBins::GroupSize + 1); }
-  void add(const Box& box) {
-    if (cells_++ % CellBins::GroupSize == 0)
-      boxes_.push_back(box);
-    else
-      include(boxes_.back(), box);
-  }
-  std::vector<Box> boxes() && { return std::move(boxes_); }
-
- private:
-  std::vector<Box> boxes_;
-  std::size_t cells_ = 0;
-};
+/// The number of groups of places.
+std::size_t groupsOf(std::int64_t places) {
+  return (std::size_t(places) + CellBins::GroupSize - 1) / CellBins::GroupSize;
+}
 
 }  // namespace
 
-MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock)
+MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock,
+                           const ParallelFor& parallelFor)
     : piece_(piece),
       dimension_(dimension),
       firstBlock_(firstBlock),
       boxes_(std::size_t(blocks)),
       neighbors_(std::size_t(blocks)),
-      boxOfCell_([this](std::int32_t cell) { return CellExtent(piece_, cell).box(); }),
       bins_(std::size_t(blocks)) {
-  const std::size_t cells = piece.types.size();
-  if (cells > std::size_t(std::numeric_limits<std::int32_t>::max()))
+  static_assert(BrickOrder::Size == CellBins::GroupSize, "a brick is a group");
+  if (piece_.grid) bricks_ = BrickOrder(*piece_.grid);
+  const auto cells = std::int64_t(piece.types.size());
+  const std::int64_t places = piece_.grid ? bricks_.bricks() * BrickOrder::Size : cells;
+  if (places > std::numeric_limits<std::int32_t>::max())
     throw Error("mesh piece " + std::to_string(piece.piece) +
                 " has too many cells; distribute it over more ranks");
-  records_ = std::make_unique<std::atomic<std::int32_t>[]>(cells);
-  Kinds kinds;
-  for (std::size_t type = 0; type < kinds.size(); ++type)
-    kinds[type] = tributary::dimensionOf(std::uint8_t(type)) != dimension ? Kind::Other
-                  : isForeign(std::uint8_t(type))                         ? Kind::Foreign
-                                                                          : Kind::Linear;
-  GroupBoxes groups(blocks == 1 ? cells : 0);
-  const auto set = [&](std::int32_t cell, bool is, const Box& box) {
-    recordOf(cell).store(is ? Unexamined : Excluded, std::memory_order_relaxed);
-    if (is && blocks == 1) groups.add(box);
-  };
-  const auto setOne = [&](std::int32_t cell) {
-    Box box;
-    const bool is = mayBeUsed(cell, kinds, box);
-    set(cell, is, box);
-  };
-  if (!piece_.grid)
-    for (std::size_t cell = 0; cell < cells; ++cell) setOne(std::int32_t(cell));
-  else
-    forEachBrick([&](const Brick& brick) {
-      Box box;
-      if (mayBeUsed(brick, kinds, box))
-        forEachCellOf(brick, [&](std::int32_t cell) { set(cell, true, box); });
-      else
-        forEachCellOf(brick, setOne);
-    });
+  places_ = std::int32_t(places);
+  records_.reset(new std::atomic<std::int32_t>[std::size_t(cells)]);  // first used by the threads
+  const Kinds kinds = kindsOfCells();
+  std::vector<Box> groups(groupsOf(places));
+  parallelFor(std::int64_t(groups.size()), [&](std::int64_t begin, std::int64_t end) {
+    for (auto group = std::size_t(begin); group < std::size_t(end); ++group)
+      classify(kinds, group, groups[group]);
+  });
   if (blocks == 1)
-    groups_.emplace_back(std::move(groups).boxes());
+    groups_.emplace_back(std::move(groups));
   else
     cut(blocks);
   for (std::size_t block = 0; block < boxes_.size(); ++block)
-    for (const Box& group : groups_[block].boxes()) include(boxes_[block], group);
+    for (const Box& group : groups_[block].boxes())
+      if (!group.empty()) include(boxes_[block], group);
   if (!usesAny()) std::fill(boxes_.begin(), boxes_.end(), Box());
+}
+
+MeshTopology::Kinds MeshTopology::kindsOfCells() const {
+  Kinds kinds;
+  for (std::size_t type = 0; type < kinds.size(); ++type)
+    kinds[type] = tributary::dimensionOf(std::uint8_t(type)) != dimension_ ? Kind::Other
+                  : isForeign(std::uint8_t(type))                          ? Kind::Foreign
+                                                                           : Kind::Linear;
+  return kinds;
+}
+
+/// Finds the candidates of a group of places of the piece.
+/// @param box  enlarged to hold their boxes
+void MeshTopology::classify(const Kinds& kinds, std::size_t group, Box& box) const {
+  const bool all = piece_.grid && mayBeUsed(bricks_.brickAt(std::int64_t(group)), kinds, box);
+  forEachCellOfGroup(group, [&](std::int32_t cell) {
+    Box own;
+    const bool is = all || mayBeUsed(cell, kinds, own);
+    if (is && !all) include(box, own);
+    recordOf(cell).store(is ? Unexamined : Excluded, std::memory_order_relaxed);
+  });
 }
 
 /// @param box  set to the box of a candidate
@@ -134,12 +129,12 @@ bool MeshTopology::mayBeUsed(std::int64_t cell, const Kinds& kinds, Box& box) co
 
 /// Whether all cells of a brick may be candidates: none of them enlarges the box of the others by
 /// much. If not, each must be looked at.
-/// @param box  set to a box that holds the boxes of all of them
+/// @param box  set to a box that holds the boxes of all of them, if they may
 bool MeshTopology::mayBeUsed(const Brick& brick, const Kinds& kinds, Box& box) const {
   if (kinds[piece_.types[0]] != Kind::Linear) return false;  // a grid's cells are of one type
   if (!piece_.ghosts.empty()) {
     bool any = false;
-    forEachCellOf(brick, [&](std::int32_t cell) { any = any || isGhost(piece_, cell); });
+    bricks_.forEachCell(brick, [&](std::int64_t cell) { any = any || isGhost(piece_, cell); });
     if (any) return false;
   }
   const CellExtent extent(piece_, brick);
@@ -192,9 +187,10 @@ void MeshTopology::cut(int blocks) {
   for (const auto cell : candidates)
     cellsOfBlock_[std::size_t(blockOf(cell))].push_back(std::int32_t(cell));
   for (const std::vector<std::int32_t>& cells : cellsOfBlock_) {
-    GroupBoxes groups(cells.size());
-    for (const std::int32_t cell : cells) groups.add(CellExtent(piece_, cell).box());
-    groups_.emplace_back(std::move(groups).boxes());
+    std::vector<Box> groups(groupsOf(std::int64_t(cells.size())));
+    for (std::size_t n = 0; n < cells.size(); ++n)
+      include(groups[n / CellBins::GroupSize], CellExtent(piece_, cells[n]).box());
+    groups_.emplace_back(std::move(groups));
   }
 }
 
@@ -212,18 +208,12 @@ Border MeshTopology::wholeBorder() const {
 
 Border MeshTopology::borderIn(const std::vector<Box>& others) const {
   Border border;
-  for (std::size_t block = 0; block < boxes_.size(); ++block) {
-    std::size_t n = 0;
-    bool meets = false;
-    forEachNearby(block, [&](std::int32_t cell) {
-      if (n % CellBins::GroupSize == 0) {
-        const Box& group = groups_[block].boxes()[n / CellBins::GroupSize];
-        meets = std::any_of(others.begin(), others.end(),
-                            [&](const Box& other) { return intersects(group, other); });
-      }
-      ++n;
-      if (meets) border.cells.push_back(cell);
-    });
+  for (int block = 0; block < blocks(); ++block) {
+    const Span<const Box> groups = groups_[std::size_t(block)].boxes();
+    for (std::size_t group = 0; group < groups.size(); ++group)
+      if (std::any_of(others.begin(), others.end(),
+                      [&](const Box& other) { return intersects(groups[group], other); }))
+        forEachOfGroup(block, group, [&](std::int32_t cell) { border.cells.push_back(cell); });
   }
   border.points = pointsOfCells(piece_, border.cells);
   const BoxIndex index(others);
@@ -399,23 +389,20 @@ Neighbor MeshTopology::neighborInTables(std::int32_t cell, int face) const {
       });
 }
 
-/// The candidates of a block in the order of its groups.
-const std::vector<std::int32_t>& MeshTopology::nearby(int block) const {
-  if (!cellsOfBlock_.empty()) return cellsOfBlock_[std::size_t(block)];
-  return nearby_.get(mutex_, [&] {
-    auto cells = std::make_unique<std::vector<std::int32_t>>();
-    cells->reserve(groups_[0].boxes().size() * CellBins::GroupSize);
-    forEachNearby(0, [&](std::int32_t cell) { cells->push_back(cell); });
-    return cells;
-  });
+/// The box of the candidate at each place of a block.
+CellBins::BoxOf MeshTopology::boxesOf(int block) const {
+  return [this, block](std::int32_t place) {
+    const std::int32_t cell = candidateAt(block, place);
+    return cell >= 0 ? CellExtent(piece_, cell).box() : Box();
+  };
 }
 
-/// The bins of a block's candidates, made at the first call.
+/// The bins of a block's places, made at the first call.
 const CellBins& MeshTopology::bins(int block) const {
   const auto b = std::size_t(block);
-  const std::vector<std::int32_t>& cells = nearby(block);
   return bins_[b].get(mutex_, [&] {
-    return std::make_unique<const CellBins>(box(block), cells, boxOfCell_, groups_[b].boxes());
+    return std::make_unique<const CellBins>(box(block), placesOf(block), boxesOf(block),
+                                            groups_[b].boxes());
   });
 }
 
@@ -504,7 +491,6 @@ std::size_t MeshTopology::memory() const {
                       shared_.size() / 8 + bytesOf(outer_);
   for (const auto& cells : cellsOfBlock_) bytes += bytesOf(cells);
   for (const BoxHierarchy& groups : groups_) bytes += groups.memory();
-  if (const auto* made = nearby_.made()) bytes += bytesOf(*made);
   for (const auto& bins : bins_)
     if (const auto* made = bins.made()) bytes += made->memory();
   if (const auto* made = copies_.made()) bytes += bytesOf(*made);

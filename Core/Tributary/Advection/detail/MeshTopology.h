@@ -12,6 +12,7 @@
 
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/detail/BoxHierarchy.h"
+#include "Tributary/Advection/detail/BrickOrder.h"
 #include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/MeshLinks.h"
 #include "Tributary/Advection/detail/MeshShapes.h"
@@ -20,6 +21,7 @@
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/Lazy.h"
 #include "Tributary/Base/PackedLists.h"
+#include "Tributary/Base/ParallelFor.h"
 
 namespace tributary::detail {
 
@@ -49,7 +51,8 @@ struct Border {
 class MeshTopology {
  public:
   /// Throws Error if the piece has too many cells.
-  MeshTopology(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock);
+  MeshTopology(const MeshPiece& piece, int blocks, int dimension, BlockId firstBlock,
+               const ParallelFor& parallelFor);
 
   const MeshPiece& piece() const { return piece_; }
   int blocks() const { return int(boxes_.size()); }
@@ -90,8 +93,11 @@ class MeshTopology {
       searchGroups(block, pointOf(done), [&](std::int32_t cell) { visit(done, cell); });
     if (done == points) return;
     bins(block).near(
-        points - done, [&](std::size_t n) { return pointOf(done + n); }, boxOfCell_,
-        [&](std::size_t n, std::int32_t cell) { visit(done + n, cell); });
+        points - done, [&](std::size_t n) { return pointOf(done + n); }, boxesOf(block),
+        [&](std::size_t n, std::int32_t place) {
+          const std::int32_t cell = candidateAt(block, place);
+          if (cell >= 0) visit(done + n, cell);
+        });
   }
 
   /// The cell beyond a face of a used cell.
@@ -134,40 +140,42 @@ class MeshTopology {
     std::int32_t face;
     Neighbor beyond;
   };
-  /// Calls visit(brick) for parts of a grid whose cells are close to each other.
-  template <class Visit>
-  void forEachBrick(Visit&& visit) const {
-    const auto& cells = piece_.grid->cells();
-    for (std::int64_t k = 0; k < cells[2]; k += 2)
-      for (std::int64_t j = 0; j < cells[1]; j += 2)
-        for (std::int64_t i = 0; i < cells[0]; i += 2)
-          visit(Brick{
-              {{i, j, k}},
-              {{std::min(i + 2, cells[0]), std::min(j + 2, cells[1]), std::min(k + 2, cells[2])}}});
+  /// The number of places of a block.
+  std::int32_t placesOf(int block) const {
+    return cellsOfBlock_.empty() ? places_ : std::int32_t(cellsOfBlock_[std::size_t(block)].size());
   }
-  /// Calls visit(cell) for each cell of a brick.
-  template <class Visit>
-  void forEachCellOf(const Brick& brick, Visit&& visit) const {
-    const auto& cells = piece_.grid->cells();
-    for (std::int64_t k = brick.begin[2]; k < brick.end[2]; ++k)
-      for (std::int64_t j = brick.begin[1]; j < brick.end[1]; ++j)
-        for (std::int64_t i = brick.begin[0]; i < brick.end[0]; ++i)
-          visit(std::int32_t((k * cells[1] + j) * cells[0] + i));
+  /// The candidate at a place of a block, negative if there is none. Candidates at consecutive
+  /// places are close to each other if the piece is a grid, or cut into blocks.
+  std::int32_t candidateAt(int block, std::int32_t place) const {
+    if (!cellsOfBlock_.empty()) return cellsOfBlock_[std::size_t(block)][std::size_t(place)];
+    const auto cell = piece_.grid ? std::int32_t(bricks_.cellAt(place)) : place;
+    return cell >= 0 && isCandidate(cell) ? cell : -1;
   }
-  /// Calls visit(cell) for each candidate of a block, so that consecutive ones are close to each
-  /// other if the piece is a grid: in the order of groups_.
+  /// Calls visit(cell) for each cell of a group of places of the piece.
   template <class Visit>
-  void forEachNearby(std::size_t block, Visit&& visit) const {
-    if (!cellsOfBlock_.empty())
-      for (const std::int32_t cell : cellsOfBlock_[block]) visit(cell);
-    else if (!piece_.grid)
-      forEachCandidate(visit);
-    else
-      forEachBrick([&](const Brick& brick) {
-        forEachCellOf(brick, [&](std::int32_t cell) {
-          if (isCandidate(cell)) visit(cell);
-        });
+  void forEachCellOfGroup(std::size_t group, Visit&& visit) const {
+    if (piece_.grid) {
+      bricks_.forEachCell(bricks_.brickAt(std::int64_t(group)),
+                          [&](std::int64_t cell) { visit(std::int32_t(cell)); });
+      return;
+    }
+    const auto first = std::int32_t(group * CellBins::GroupSize);
+    const std::int32_t count = std::min(std::int32_t(CellBins::GroupSize), places_ - first);
+    for (std::int32_t n = 0; n < count; ++n) visit(first + n);
+  }
+  /// Calls visit(cell) for each candidate of a group of a block.
+  template <class Visit>
+  void forEachOfGroup(int block, std::size_t group, Visit&& visit) const {
+    if (cellsOfBlock_.empty()) {
+      forEachCellOfGroup(group, [&](std::int32_t cell) {
+        if (isCandidate(cell)) visit(cell);
       });
+      return;
+    }
+    const std::vector<std::int32_t>& cells = cellsOfBlock_[std::size_t(block)];
+    const std::size_t first = group * CellBins::GroupSize;
+    for (std::size_t n = first; n < std::min(first + CellBins::GroupSize, cells.size()); ++n)
+      visit(cells[n]);
   }
   /// Calls visit(cell) for each candidate of the piece, ascending. The candidates stay the same.
   template <class Visit>
@@ -191,24 +199,24 @@ class MeshTopology {
   template <class Visit>
   void searchGroups(int block, const double point[3], Visit&& visit) const {
     constexpr std::size_t TestsPerCell = 8;  // that take as long as to find the box of a cell
-    const std::vector<std::int32_t>& cells = nearby(block);
     std::size_t cost = 0;
     cost += groups_[std::size_t(block)].forEachAt(point, [&](std::size_t group) {
-      const std::size_t first = group * CellBins::GroupSize,
-                        end = std::min(first + CellBins::GroupSize, cells.size());
-      cost += (end - first) * TestsPerCell;
-      for (std::size_t n = first; n < end; ++n)
-        if (boxOfCell_(cells[n]).contains(point)) visit(cells[n]);
+      forEachOfGroup(block, group, [&](std::int32_t cell) {
+        cost += TestsPerCell;
+        if (CellExtent(piece_, cell).box().contains(point)) visit(cell);
+      });
     });
     searched_.fetch_add(std::int64_t(cost), std::memory_order_relaxed);
   }
 
+  Kinds kindsOfCells() const;
+  void classify(const Kinds& kinds, std::size_t group, Box& box) const;
   bool mayBeUsed(std::int64_t cell, const Kinds& kinds, Box& box) const;
   bool mayBeUsed(const Brick& brick, const Kinds& kinds, Box& box) const;
   bool examine(std::int64_t cell) const;
   bool usesAny() const;
   void cut(int blocks);
-  const std::vector<std::int32_t>& nearby(int block) const;
+  CellBins::BoxOf boxesOf(int block) const;
   const CellBins& bins(int block) const;
   const std::vector<std::int64_t>& copies() const;
   const PackedLists<std::int32_t>& pointCells() const;
@@ -228,7 +236,9 @@ class MeshTopology {
   BlockId firstBlock_;
   bool byId_ = false;
   std::vector<Box> boxes_;            // per block
-  std::vector<BoxHierarchy> groups_;  // per block: of each CellBins::GroupSize candidates
+  std::vector<BoxHierarchy> groups_;  // per block: of each CellBins::GroupSize places
+  BrickOrder bricks_;                 // of a grid
+  std::int32_t places_ = 0;           // of the piece
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
   std::vector<std::vector<std::int32_t>> cellsOfBlock_;
@@ -238,10 +248,8 @@ class MeshTopology {
   std::vector<OuterFace> outer_;  // ascending by cell and face
   std::vector<std::vector<BlockId>> neighbors_;
 
-  CellBins::BoxOf boxOfCell_;
   mutable std::atomic<std::int64_t> searched_{0};  // boxes, without tables
   mutable std::mutex mutex_;                       // of the construction of:
-  Lazy<std::vector<std::int32_t>> nearby_;
   Lazy<std::vector<std::int64_t>> copies_;
   Lazy<PackedLists<std::int32_t>> pointCells_;
   std::vector<Lazy<CellBins>> bins_;  // per block
