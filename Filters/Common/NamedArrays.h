@@ -8,9 +8,13 @@
 #include <vtkStringArray.h>
 #include <vtkTable.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <utility>
+
+#include "Common/FreshArray.h"
 
 namespace tributary {
 
@@ -33,6 +37,50 @@ namespace tributary {
 [[nodiscard]] inline vtkSmartPointer<vtkStringArray> texts(const char* name) {
   auto array = vtkSmartPointer<vtkStringArray>::New();
   array->SetName(name);
+  return array;
+}
+
+/// Makes an array of ids, one for each row: numberOf(row).
+template <class Rows, class NumberOf>
+[[nodiscard]] vtkSmartPointer<vtkIdTypeArray> numbers(const char* name, const Rows& rows,
+                                                      NumberOf&& numberOf) {
+  auto array = freshArray<vtkIdTypeArray>(name, 1, static_cast<vtkIdType>(rows.size()));
+  vtkIdType* to = array->GetPointer(0);
+  for (const auto& row : rows) *to++ = numberOf(row);
+  return array;
+}
+
+/// Makes an array of numbers, one for each row: valueOf(row).
+template <class Rows, class ValueOf>
+[[nodiscard]] vtkSmartPointer<vtkDoubleArray> values(const char* name, const Rows& rows,
+                                                     ValueOf&& valueOf) {
+  auto array = freshArray<vtkDoubleArray>(name, 1, static_cast<vtkIdType>(rows.size()));
+  double* to = array->GetPointer(0);
+  for (const auto& row : rows) *to++ = valueOf(row);
+  return array;
+}
+
+/// Makes an array of vectors of three components, one for each row: vectorOf(row).
+template <class Rows, class VectorOf>
+[[nodiscard]] vtkSmartPointer<vtkDoubleArray> vectors(const char* name, const Rows& rows,
+                                                      VectorOf&& vectorOf) {
+  auto array = freshArray<vtkDoubleArray>(name, 3, static_cast<vtkIdType>(rows.size()));
+  double* to = array->GetPointer(0);
+  for (const auto& row : rows) {
+    const std::array<double, 3>& vector = vectorOf(row);
+    to = std::copy(vector.begin(), vector.end(), to);
+  }
+  return array;
+}
+
+/// Makes an array of texts, one for each row: textOf(row).
+template <class Rows, class TextOf>
+[[nodiscard]] vtkSmartPointer<vtkStringArray> texts(const char* name, const Rows& rows,
+                                                    TextOf&& textOf) {
+  auto array = texts(name);
+  array->SetNumberOfValues(static_cast<vtkIdType>(rows.size()));
+  vtkIdType at = 0;
+  for (const auto& row : rows) array->SetValue(at++, textOf(row));
   return array;
 }
 

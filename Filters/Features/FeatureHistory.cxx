@@ -57,6 +57,18 @@ void FeatureHistory::deal(Transport& transport, ForPoints&& forPoints) {
       [&](const Records<TrackPoint>& received) {
         points_.insert(points_.end(), received.begin(), received.end());
       });
+  order(order_.size());
+}
+
+void FeatureHistory::order(std::size_t first) {
+  const auto isBefore = [](const Place& a, const Place& b) {
+    return std::tie(a.track, a.point) < std::tie(b.track, b.point);
+  };
+  for (std::size_t point = first; point < points_.size(); ++point)
+    order_.push_back({points_[point].tracked.track, point});
+  const auto added = order_.begin() + static_cast<std::ptrdiff_t>(first);
+  std::sort(added, order_.end(), isBefore);
+  std::inplace_merge(order_.begin(), added, order_.end(), isBefore);
 }
 
 void FeatureHistory::add(Transport& transport, const TrackedStep& step, double time) {
@@ -74,6 +86,7 @@ void FeatureHistory::save(Writer& writer) const {
 
 void FeatureHistory::load(Transport& transport, std::vector<Reader>& parts) {
   points_.clear();
+  order_.clear();
   edges_.clear();
   events_.clear();
   deal(transport, [&](auto&& give) {
@@ -97,90 +110,72 @@ void FeatureHistory::cut(std::int64_t step) {
         list.end());
   };
   cutList(points_);
+  order_.clear();
+  order(0);
   cutList(edges_);
   cutList(events_);
 }
 
 void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
   requireRows(points_.size(), 16);
-  std::vector<const TrackPoint*> sorted;
-  for (const TrackPoint& point : points_) sorted.push_back(&point);
-  std::sort(sorted.begin(), sorted.end(), [](const TrackPoint* a, const TrackPoint* b) {
-    return std::tie(a->tracked.track, a->step) < std::tie(b->tracked.track, b->step);
-  });
-  vtkNew<vtkPoints> places;
-  places->SetDataTypeToDouble();
-  const auto region = numbers("RegionId"), step = numbers("Step");
-  const auto time = values("Time"), size = values("Size"), speed = values("Speed");
-  const auto velocity = values("Velocity", 3);
+  std::vector<const TrackPoint*> rows;
   std::vector<std::size_t> offsets;
   std::vector<std::int64_t> tracks;
-  for (const TrackPoint* point : sorted) {
-    if (tracks.empty() || tracks.back() != point->tracked.track) {
-      offsets.push_back(index(places->GetNumberOfPoints()));
-      tracks.push_back(point->tracked.track);
+  rows.reserve(order_.size());
+  for (const Place& place : order_) {
+    if (tracks.empty() || tracks.back() != place.track) {
+      offsets.push_back(rows.size());
+      tracks.push_back(place.track);
     }
-    places->InsertNextPoint(point->tracked.facts.centroid.data());
-    region->InsertNextValue(point->feature);
-    step->InsertNextValue(point->step);
-    time->InsertNextValue(point->time);
-    size->InsertNextValue(point->tracked.facts.size);
-    velocity->InsertNextTuple(point->tracked.velocity.data());
-    speed->InsertNextValue(speedOf(point->tracked));
+    rows.push_back(&points_[place.point]);
   }
-  offsets.push_back(sorted.size());
-  makeTrajectoryCells(places, offsets, tracks, {region, step, time, size, velocity, speed}, output);
+  offsets.push_back(rows.size());
+  using Row = const TrackPoint*;
+  vtkNew<vtkPoints> places;
+  places->SetData(vectors("Points", rows, [](Row row) { return row->tracked.facts.centroid; }));
+  makeTrajectoryCells(places, offsets, tracks,
+                      {numbers("RegionId", rows, [](Row row) { return row->feature; }),
+                       numbers("Step", rows, [](Row row) { return row->step; }),
+                       values("Time", rows, [](Row row) { return row->time; }),
+                       values("Size", rows, [](Row row) { return row->tracked.facts.size; }),
+                       vectors("Velocity", rows, [](Row row) { return row->tracked.velocity; }),
+                       values("Speed", rows, [](Row row) { return speedOf(row->tracked); })},
+                      output);
 }
 
 void FeatureHistory::writeEvents(vtkTable* table) const {
-  const auto step = numbers("Step"), track = numbers("TrackId"), region = numbers("RegionId");
-  const auto parts = numbers("Parts");
-  const auto time = values("Time"), centroid = values("Centroid", 3);
-  const auto kind = texts("Event");
-  for (const Event& one : events_) {
-    step->InsertNextValue(one.step);
-    time->InsertNextValue(one.time);
-    kind->InsertNextValue(nameOf(one.event.kind));
-    track->InsertNextValue(one.event.track);
-    region->InsertNextValue(one.event.feature);
-    parts->InsertNextValue(one.event.parts);
-    centroid->InsertNextTuple(one.event.centroid.data());
-  }
-  addColumns(table, {step, time, kind, track, region, parts, centroid});
+  using Row = const Event&;
+  addColumns(table, {numbers("Step", events_, [](Row row) { return row.step; }),
+                     values("Time", events_, [](Row row) { return row.time; }),
+                     texts("Event", events_, [](Row row) { return nameOf(row.event.kind); }),
+                     numbers("TrackId", events_, [](Row row) { return row.event.track; }),
+                     numbers("RegionId", events_, [](Row row) { return row.event.feature; }),
+                     numbers("Parts", events_, [](Row row) { return row.event.parts; }),
+                     vectors("Centroid", events_, [](Row row) { return row.event.centroid; })});
 }
 
 void FeatureHistory::writeEdges(vtkTable* table) const {
-  const auto step = numbers("Step"), before = numbers("RegionBefore"),
-             after = numbers("RegionAfter");
-  const auto trackBefore = numbers("TrackBefore"), trackAfter = numbers("TrackAfter");
-  const auto time = values("Time"), overlap = values("Overlap"), fraction = values("Fraction");
-  const auto kind = texts("Kind");
-  for (const Edge& one : edges_) {
-    step->InsertNextValue(one.step);
-    time->InsertNextValue(one.time);
-    kind->InsertNextValue(nameOf(one.edge));
-    trackBefore->InsertNextValue(one.edge.trackBefore);
-    trackAfter->InsertNextValue(one.edge.trackAfter);
-    before->InsertNextValue(one.edge.before);
-    after->InsertNextValue(one.edge.after);
-    overlap->InsertNextValue(one.edge.volume);
-    fraction->InsertNextValue(one.edge.fraction);
-  }
-  addColumns(table, {step, time, kind, trackBefore, trackAfter, before, after, overlap, fraction});
+  using Row = const Edge&;
+  addColumns(table, {numbers("Step", edges_, [](Row row) { return row.step; }),
+                     values("Time", edges_, [](Row row) { return row.time; }),
+                     texts("Kind", edges_, [](Row row) { return nameOf(row.edge); }),
+                     numbers("TrackBefore", edges_, [](Row row) { return row.edge.trackBefore; }),
+                     numbers("TrackAfter", edges_, [](Row row) { return row.edge.trackAfter; }),
+                     numbers("RegionBefore", edges_, [](Row row) { return row.edge.before; }),
+                     numbers("RegionAfter", edges_, [](Row row) { return row.edge.after; }),
+                     values("Overlap", edges_, [](Row row) { return row.edge.volume; }),
+                     values("Fraction", edges_, [](Row row) { return row.edge.fraction; })});
 }
 
 void addTrackColumns(const TrackedStep& step, double time, vtkTable* table) {
-  const auto track = numbers("TrackId"), number = numbers("Step"), first = numbers("FirstStep");
-  const auto when = values("Time"), velocity = values("Velocity", 3), speed = values("Speed");
-  for (const TrackedFeature& feature : step.features) {
-    track->InsertNextValue(feature.track);
-    number->InsertNextValue(step.step);
-    when->InsertNextValue(time);
-    first->InsertNextValue(feature.firstStep);
-    velocity->InsertNextTuple(feature.velocity.data());
-    speed->InsertNextValue(speedOf(feature));
-  }
-  addColumns(table, {track, number, when, first, velocity, speed});
+  const auto& features = step.features;
+  using Row = const TrackedFeature&;
+  addColumns(table, {numbers("TrackId", features, [](Row row) { return row.track; }),
+                     numbers("Step", features, [&](Row) { return step.step; }),
+                     values("Time", features, [&](Row) { return time; }),
+                     numbers("FirstStep", features, [](Row row) { return row.firstStep; }),
+                     vectors("Velocity", features, [](Row row) { return row.velocity; }),
+                     values("Speed", features, [](Row row) { return speedOf(row); })});
 }
 
 }  // namespace tributary

@@ -50,6 +50,8 @@ class FeatureHistory {
   /// @param forPoints  forPoints(give), local: calls give(point) for each of this rank's
   template <class ForPoints>
   void deal(Transport& transport, ForPoints&& forPoints);
+  /// Adds the points from a number on to order_.
+  void order(std::size_t first);
 
   struct Edge {
     std::int64_t step;
@@ -62,7 +64,14 @@ class FeatureHistory {
     FeatureEvent event;
   };
 
-  std::vector<TrackPoint> points_;  // in the order of steps
+  /// A point of points_.
+  struct Place {
+    std::int64_t track;
+    std::size_t point;
+  };
+
+  std::vector<TrackPoint> points_;  // those of a track in the order of steps
+  std::vector<Place> order_;        // of the points by track
   std::vector<Edge> edges_;
   std::vector<Event> events_;
 };

@@ -8,6 +8,9 @@
 #include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
+
+#include <vector>
 
 #include "Common/NamedArrays.h"
 
@@ -16,17 +19,23 @@ namespace tributary {
 void makeTrajectoryCells(vtkPoints* places, Span<const std::size_t> offsets,
                          Span<const std::int64_t> tracks,
                          std::initializer_list<vtkDataArray*> arrays, vtkPolyData* output) {
-  vtkNew<vtkCellArray> vertices, lines;
   const auto track = numbers("TrackId");
-  for (const bool isLine : {false, true})  // as poly data order their cells
+  const auto makeCells = [&](bool isLine) {  // of the trajectories with several points, or with one
+    std::vector<vtkIdType> ends{0}, points;
     for (std::size_t i = 0; i < tracks.size(); ++i) {
       const std::size_t begin = offsets[i], end = offsets[i + 1];
       if ((end - begin > 1) != isLine) continue;
-      vtkCellArray* cells = isLine ? lines : vertices;
-      cells->InsertNextCell(static_cast<int>(end - begin));
-      for (std::size_t p = begin; p < end; ++p) cells->InsertCellPoint(static_cast<vtkIdType>(p));
+      for (std::size_t p = begin; p < end; ++p) points.push_back(static_cast<vtkIdType>(p));
+      ends.push_back(static_cast<vtkIdType>(points.size()));
       track->InsertNextValue(tracks[i]);
     }
+    const auto same = [](vtkIdType number) { return number; };
+    vtkNew<vtkCellArray> cells;
+    cells->SetData(numbers("", ends, same), numbers("", points, same));
+    return vtkSmartPointer<vtkCellArray>(cells);
+  };
+  const auto vertices = makeCells(false),
+             lines = makeCells(true);  // as poly data order their cells
   output->SetPoints(places);
   output->SetVerts(vertices);
   output->SetLines(lines);
