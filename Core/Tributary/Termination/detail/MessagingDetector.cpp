@@ -67,7 +67,7 @@ bool MessagingDetector::turn(bool passive, bool) {
   if (!ended_) return false;
   ended_ = false;
   ++detection_;
-  waves_ += std::exchange(passes_, 0);
+  addTo(waves_, std::exchange(passes_, 0));
   restart();
   return true;
 }

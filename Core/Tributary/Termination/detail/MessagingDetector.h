@@ -26,7 +26,11 @@ inline void addTo(std::int64_t& counter, std::int64_t more) {
 class MessagingDetector : public Detector {
  public:
   const DetectorTraits& traits() const final { return traits_; }
-  std::int64_t waves() const final { return waves_ + passes_; }
+  std::int64_t waves() const final {
+    std::int64_t sum = waves_;
+    addTo(sum, passes_);
+    return sum;
+  }
   std::int64_t messages() const final { return messages_; }
   std::string state() const final;
   bool collective() const final { return false; }
