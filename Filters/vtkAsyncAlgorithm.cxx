@@ -236,7 +236,8 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
         transport, [this, &transport] { return this->ProcessEvents(transport); });
     tributary::RunStatistics statistics(transport);
     tributary::PropertyList properties;
-    tributary::collectively(transport, [&] {
+    tributary::ErrorCollector errors;
+    errors.attempt([&] {
       if (this->HasFailedInput) {
         throw tributary::Error(
             "an input has failed at one of the time steps that the filter needs; correct the "
@@ -248,7 +249,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       this->DescribeProperties(properties);
       this->CheckInputs(inputVector);
     });
-    properties.agree(transport);
+    properties.agree(transport, errors);
     this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);
     if (!this->IsWhole) {
       this->GiveUp(outputVector);

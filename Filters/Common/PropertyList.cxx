@@ -8,6 +8,7 @@
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Hash.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -85,7 +86,13 @@ std::vector<PropertyList::Property> PropertyList::unpacked(Reader& reader) {
   return properties;
 }
 
-void PropertyList::agree(Transport& transport) const {
+void PropertyList::agree(Transport& transport, ErrorCollector errors) const {
+  std::uint64_t hash = 0;
+  if (!errors.any())
+    errors.attempt([&] {
+      for (const std::byte byte : packed()) hash = scramble(hash ^ std::uint64_t(byte));
+    });
+  if (sameOnAllRanks(transport, {static_cast<std::int64_t>(hash)}, errors)) return;
   const std::vector<Property> first = broadcastAs(transport, packed(), 0, unpacked);
   collectively(transport, [&] {
     const std::size_t count = std::min(first.size(), properties_.size());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -39,7 +40,8 @@ class PropertyList {
   /// Collective. Throws Error on all ranks if a property differs between ranks, because these would
   /// then wait for different messages. The text names the first property that differs, its values,
   /// and the lowest rank on which it differs from rank 0.
-  void agree(Transport& transport) const;
+  /// @param errors  on which the same reduction agrees; see ErrorCollector::agree()
+  void agree(Transport& transport, ErrorCollector errors) const;
 
  private:
   using Value = std::variant<std::int64_t, double, std::string>;

@@ -47,16 +47,16 @@ std::vector<Bytes> exchangeAtOnce(Transport& transport, std::vector<Bytes> toEac
 
 /// Collective. Evaluates all points recorded on all ranks and writes them to their places.
 /// @param rounds  roundsOf(groups)
+/// @param errors  receives those of the last round
 /// @return the number of points written on this rank
 std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
                             const std::vector<PointGroup>& groups,
                             const std::vector<std::size_t>& rounds, const LineTable& table,
-                            const Shares& shares, LineArrays& output) {
+                            const Shares& shares, LineArrays& output, ErrorCollector& errors) {
   const Span<const PointGroup> all(groups.data(), groups.size());
   const std::int64_t most =
       allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(rounds.size()) - 1);
   std::int64_t placed = 0;
-  ErrorCollector errors;
   for (std::size_t round = 0; round < index(most); ++round) {
     const std::size_t begin = rounds[std::min(round, rounds.size() - 1)];
     const std::size_t end = rounds[std::min(round + 1, rounds.size() - 1)];
@@ -72,7 +72,6 @@ std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluato
             placed += placeReceived(transport, message, evaluator.fields(), table, output);
         });
   }
-  errors.agree(transport);
   return placed;
 }
 
@@ -94,19 +93,22 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
     rounds = roundsOf(groups);
   });
   evaluator->averageVelocity(transport);
+  ErrorCollector errors;
   const std::int64_t placed =
-      transferPoints(transport, *evaluator, groups, rounds, table, seeds.shares, *output);
+      transferPoints(transport, *evaluator, groups, rounds, table, seeds.shares, *output, errors);
   const std::vector<PointField>& fields = evaluator->fields();
   vtkSmartPointer<vtkPolyData> lines;
-  collectively(transport, [&] {
-    if (placed != table.points)
-      refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
-                    std::to_string(placed));
-    removeRepeatedPoints(transport, table, fields, *output);
-    lines =
-        makePolyData(transport, fields, *output, arrays, output->arrays[evaluator->velocityField()],
-                     seeds, table, settings.computeVorticity);
-  });
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      if (placed != table.points)
+        refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
+                      std::to_string(placed));
+      removeRepeatedPoints(transport, table, fields, *output);
+      lines = makePolyData(transport, fields, *output, arrays,
+                           output->arrays[evaluator->velocityField()], seeds, table,
+                           settings.computeVorticity);
+    });
+  errors.agree(transport);
   return lines;
 }
 

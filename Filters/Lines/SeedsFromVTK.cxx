@@ -30,13 +30,38 @@ namespace {
 /// The kind of ids that the sources of this rank provide; a kind is used if all ranks provide it.
 enum IdKind : std::int64_t { Nothing = 0, GlobalIds = 1, Extent = 2, Counted = 4 };
 
-IdKind idKind(const std::vector<Leaf>& leaves, int grid) {
+IdKind idKind(const std::vector<Leaf>& leaves) {
   if (leaves.empty()) return Nothing;
   const auto hasIds = [](const Leaf& leaf) {
     return leaf.dataSet->GetPointData()->GetGlobalIds() != nullptr;
   };
   if (std::all_of(leaves.begin(), leaves.end(), hasIds)) return GlobalIds;
-  return leaves.size() == 1 && leaves[0].group.empty() && grid >= 0 ? Extent : Counted;
+  int extent[6];
+  const bool isGrid =
+      leaves.size() == 1 && leaves[0].group.empty() && extentOf(leaves[0].dataSet, extent);
+  return isGrid ? Extent : Counted;
+}
+
+/// Collective. Whether the leaves of all ranks, at most one on each and with an extent, are parts
+/// of one grid.
+/// @param whole  Out: its extent
+bool arePartsOfOneGrid(Transport& transport, const std::vector<Leaf>& leaves,
+                       std::vector<std::int64_t>& whole) {
+  const std::vector<int> grids = numberGrids(transport, leaves);
+  // The whole extent and the numbers of grids, as -lo, hi.
+  std::vector<std::int64_t> hull(8, -std::numeric_limits<std::int64_t>::max());
+  int extent[6];
+  if (!leaves.empty() && extentOf(leaves[0].dataSet, extent)) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      hull[2 * a] = -std::int64_t(extent[2 * a]);
+      hull[2 * a + 1] = extent[2 * a + 1];
+    }
+    hull[6] = -std::int64_t(grids[0]);
+    hull[7] = grids[0];
+  }
+  whole = allreduce(transport, ReduceOp::Max, std::move(hull));
+  for (std::size_t a = 0; a < 3; ++a) whole[2 * a] = -whole[2 * a];
+  return whole[7] >= 0 && -whole[6] == whole[7];
 }
 
 /// Number of a point of `extent` within `whole`.
@@ -198,41 +223,31 @@ void orderById(Transport& transport, SeedList& list) {
 
 SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
   std::vector<Leaf> leaves;
-  // The whole extent and the numbers of grids, as -lo, hi, and whether there are ids of each kind.
-  std::vector<std::int64_t> hull;
-  collectively(transport, [&] {
+  IdKind kind = Nothing;
+  ErrorCollector errors;
+  errors.attempt([&] {
     leaves = leavesOf(source);
-    hull.assign(8, -std::numeric_limits<std::int64_t>::max());
-    hull.resize(11, 0);
+    kind = idKind(leaves);
   });
-  const std::vector<int> grids = numberGrids(transport, leaves);
-  const IdKind mine = idKind(leaves, leaves.empty() ? -1 : grids[0]);
-  int extent[6];
-  if (mine == Extent && extentOf(leaves[0].dataSet, extent)) {
-    for (std::size_t a = 0; a < 3; ++a) {
-      hull[2 * a] = -std::int64_t(extent[2 * a]);
-      hull[2 * a + 1] = extent[2 * a + 1];
-    }
-    hull[6] = -std::int64_t(grids[0]);
-    hull[7] = grids[0];
-  }
-  for (std::size_t bit = 0; bit < 3; ++bit) hull[8 + bit] = mine >> bit & 1;
-  hull = allreduce(transport, ReduceOp::Max, hull);
-  const std::int64_t kinds = hull[8] | hull[9] << 1 | hull[10] << 2;
-  const bool isOneGrid = kinds == Extent && -hull[6] == hull[7];
-  const IdKind kind = kinds == GlobalIds ? GlobalIds : isOneGrid ? Extent : Counted;
-  std::vector<std::int64_t> whole = hull;
-  for (std::size_t a = 0; a < 3; ++a) whole[2 * a] = -hull[2 * a];
+  std::vector<std::int64_t> whole;
+  const std::int64_t kinds = allreduce(transport, ReduceOp::Or, std::int64_t(kind));
+  const bool isOneGrid = kinds == Extent && arePartsOfOneGrid(transport, leaves, whole);
+  kind = kinds == GlobalIds ? GlobalIds : isOneGrid ? Extent : Counted;
 
   SeedList list;
-  collectively(transport, [&] { list.seeds = pointsOf(leaves, kind, whole); });
+  if (!errors.any()) errors.attempt([&] { list.seeds = pointsOf(leaves, kind, whole); });
+  errors.agree(transport);
   if (kind != Counted) {
     orderById(transport, list);
   } else {
-    const auto count = static_cast<std::int64_t>(list.seeds.size());
-    std::int64_t id = exclusivePrefix(transport, count);
+    std::int64_t id = 0;
+    list.shares.ranks = transport.size();
+    const auto counts = allgather(transport, static_cast<std::int64_t>(list.seeds.size()));
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      if (rank == transport.rank()) id = list.shares.total;
+      list.shares.total += counts[index(rank)];
+    }
     for (Seed& seed : list.seeds) seed.id = id++;
-    list.shares = {allreduce(transport, ReduceOp::Sum, count), transport.size()};
     list.largestShown = list.shares.total - 1;
   }
   if (list.shares.total == 0)
