@@ -56,14 +56,15 @@ void FeatureHistory::deal(Transport& transport, ForPoints&& forPoints) {
       },
       [&](const Records<TrackPoint>& received) {
         points_.insert(points_.end(), received.begin(), received.end());
+        order(order_.size());
       });
-  order(order_.size());
 }
 
 void FeatureHistory::order(std::size_t first) {
-  const auto isBefore = [](const Place& a, const Place& b) {
+  const auto isBefore = [](const Entry& a, const Entry& b) {
     return std::tie(a.track, a.point) < std::tie(b.track, b.point);
   };
+  order_.reserve(points_.size());
   for (std::size_t point = first; point < points_.size(); ++point)
     order_.push_back({points_[point].tracked.track, point});
   const auto added = order_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -122,12 +123,12 @@ void FeatureHistory::writeTrajectories(vtkPolyData* output) const {
   std::vector<std::size_t> offsets;
   std::vector<std::int64_t> tracks;
   rows.reserve(order_.size());
-  for (const Place& place : order_) {
-    if (tracks.empty() || tracks.back() != place.track) {
+  for (const Entry& entry : order_) {
+    if (tracks.empty() || tracks.back() != entry.track) {
       offsets.push_back(rows.size());
-      tracks.push_back(place.track);
+      tracks.push_back(entry.track);
     }
-    rows.push_back(&points_[place.point]);
+    rows.push_back(&points_[entry.point]);
   }
   offsets.push_back(rows.size());
   using Row = const TrackPoint*;

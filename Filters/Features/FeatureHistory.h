@@ -65,13 +65,13 @@ class FeatureHistory {
   };
 
   /// A point of points_.
-  struct Place {
+  struct Entry {
     std::int64_t track;
     std::size_t point;
   };
 
   std::vector<TrackPoint> points_;  // those of a track in the order of steps
-  std::vector<Place> order_;        // of the points by track
+  std::vector<Entry> order_;        // of the points by track
   std::vector<Edge> edges_;
   std::vector<Event> events_;
 };

@@ -33,55 +33,84 @@ void shapeGradients(vtkCell* cell, int subId, const double pcoords[3], std::vect
   }
 }
 
-/// Whether VTK reads beyond its arrays for the derivatives of a cell: the shape functions of Bezier
-/// triangles are addressed by the order of the cell where there are those of one order less.
-bool hasBrokenDerivatives(int type) {
-  return type == VTK_BEZIER_TRIANGLE || type == VTK_BEZIER_TETRAHEDRON || type == VTK_BEZIER_WEDGE;
+/// Whether InterpolateFunctions() of a cell takes parametric coordinates, and not a place.
+bool isParametric(vtkCell* cell) {
+  switch (cell->GetCellType()) {
+    case VTK_TRIANGLE_STRIP:
+    case VTK_POLYGON:
+    case VTK_QUADRATIC_POLYGON:
+    case VTK_CONVEX_POINT_SET:
+    case VTK_POLYHEDRON:
+      return false;
+    default:
+      return cell->GetCellDimension() >= 2;
+  }
 }
 
-/// Whether VTK inverts the Jacobian matrix of a cell for derivatives.
-bool invertsJacobian(vtkCell* cell) {
+/// Whether to take differences although VTK has derivatives. VTK reads beyond its arrays for those
+/// of Bezier cells with triangles: their shape functions are addressed by the order of the cell
+/// where there are those of one order less. In cells of two dimensions it warns where a cell that
+/// is not plane stands upright on the plane of three of its points.
+bool needsDifferences(vtkCell* cell) {
   const int type = cell->GetCellType();
-  return cell->GetCellDimension() == 3 ? type != VTK_CONVEX_POINT_SET && type != VTK_POLYHEDRON
-                                       : type == VTK_LAGRANGE_TRIANGLE;
+  return cell->GetCellDimension() == 2 || type == VTK_BEZIER_TETRAHEDRON ||
+         type == VTK_BEZIER_WEDGE;
 }
 
-/// Derivatives at a place of a cell by its parametric coordinates, by differences along their axes.
+bool isPyramid(int type) {
+  return type == VTK_QUADRATIC_PYRAMID || type == VTK_TRIQUADRATIC_PYRAMID;
+}
+
+/// Derivatives at a point of a cell by its parametric coordinates, by differences along their axes.
 class ParametricDerivatives {
  public:
+  /// @pre isParametric(cell)
   /// @param scratch  must outlive this object
   ParametricDerivatives(vtkCell* cell, const double pcoords[3], std::vector<double>& scratch)
       : points_(static_cast<std::size_t>(cell->GetNumberOfPoints())),
         dimension_(cell->GetCellDimension()),
         shape_(scratch) {
     constexpr double Step = 1e-4;  // shape functions are smooth and of the order of 1
+    double center[3] = {pcoords[0], pcoords[1], pcoords[2]};
+    if (isPyramid(cell->GetCellType()) && center[2] > Highest) {  // they are singular at the apex
+      center[2] = Highest;
+      isNearApex_ = true;
+    }
     shape_.assign(6 * points_, 0.0);
     double* const before = shape_.data() + 3 * points_;
+    double origin[3];  // coordinates may be large beside the cell
+    cell->GetPoints()->GetPoint(0, origin);
     for (int r = 0; r < dimension_; ++r) {
       double* const derivatives = shape_.data() + static_cast<std::size_t>(r) * points_;
-      double at[3] = {pcoords[0], pcoords[1], pcoords[2]};
-      at[r] = pcoords[r] - Step;
+      double at[3] = {center[0], center[1], center[2]};
+      at[r] = center[r] - Step;
       cell->InterpolateFunctions(at, before);
-      at[r] = pcoords[r] + Step;
+      at[r] = center[r] + Step;
       cell->InterpolateFunctions(at, derivatives);
-      double place[3];
+      double point[3];
       for (std::size_t j = 0; j < points_; ++j) {
         derivatives[j] = (derivatives[j] - before[j]) / (2 * Step);
-        cell->GetPoints()->GetPoint(static_cast<vtkIdType>(j), place);
-        for (int a = 0; a < 3; ++a) jacobian_[r][a] += derivatives[j] * place[a];
+        cell->GetPoints()->GetPoint(static_cast<vtkIdType>(j), point);
+        for (int a = 0; a < 3; ++a) jacobian_[r][a] += derivatives[j] * (point[a] - origin[a]);
       }
     }
-    if (dimension_ == 2) vtkMath::Cross(jacobian_[0], jacobian_[1], jacobian_[2]);
     for (const auto& row : jacobian_)
       for (const double entry : row) largest_ = std::max(largest_, std::fabs(entry));
+    if (dimension_ == 2) {  // a normal as long as the axes
+      vtkMath::Cross(jacobian_[0], jacobian_[1], jacobian_[2]);
+      vtkMath::Normalize(jacobian_[2]);
+      vtkMath::MultiplyScalar(jacobian_[2], largest_);
+    }
     determinant_ = std::fabs(vtkMath::Determinant3x3(jacobian_));
   }
 
-  /// Whether VTK can invert the Jacobian matrix: it refuses pivots of at most 1e-12, whatever the
-  /// size of the cell, and prints an error. No pivot is larger than four times the largest entry.
+  /// Whether VTK can invert the Jacobian matrix of a cell of three dimensions: it refuses pivots of
+  /// at most 1e-12, whatever the size of the cell, and prints an error. No pivot is larger than
+  /// four times the largest entry.
   bool canBeInvertedByVTK() const {
     constexpr double SmallestPivot = 1e-11, Flat = 1e-6;
-    return determinant_ > std::max(16 * SmallestPivot, Flat * largest_) * largest_ * largest_;
+    return !isNearApex_ &&
+           determinant_ > std::max(16 * SmallestPivot, Flat * largest_) * largest_ * largest_;
   }
   /// As shapeGradients(); 0 where the parametric axes do not span the cell's space.
   void gradients(double* gradients) const {
@@ -99,10 +128,13 @@ class ParametricDerivatives {
   }
 
  private:
+  static constexpr double Highest = 0.999;  // in pyramids, whose apex is at 1
+
   std::size_t points_;
   int dimension_;
-  std::vector<double>& shape_;  // derivatives of each point's shape function along each axis
-  double jacobian_[3][3] = {};  // of the place along each axis
+  bool isNearApex_ = false;
+  std::vector<double>& shape_;            // derivatives of shape functions: axis by axis
+  double jacobian_[3][3] = {};            // derivatives of the point along each axis
   double largest_ = 0, determinant_ = 0;  // absolute
 };
 
@@ -146,10 +178,9 @@ int VTKCells::evaluate(std::int64_t id, const double point[3], std::int64_t* ids
   }
   for (int j = 0; j < points; ++j) ids[j] = cell->GetPointId(j);
   if (gradients) {
-    const bool isBroken = hasBrokenDerivatives(cell->GetCellType());
-    if (isBroken || invertsJacobian(cell)) {
+    if (isParametric(cell)) {
       const ParametricDerivatives derivatives(cell, pcoords, scratch.values);
-      if (isBroken || !derivatives.canBeInvertedByVTK()) {
+      if (needsDifferences(cell) || !derivatives.canBeInvertedByVTK()) {
         derivatives.gradients(gradients);
         return points;
       }

@@ -23,13 +23,13 @@ TEST(BrickOrder, HasEachCellOnce) {
     std::vector<std::int64_t> cells, all(std::size_t(grid.cellCount()));
     for (std::int64_t number = 0; number < order.bricks(); ++number) {
       const Brick brick = order.brickAt(number);
-      std::vector<std::int64_t> inBrick, atPlaces;
+      std::vector<std::int64_t> inBrick, atSlots;
       order.forEachCell(brick, [&](std::int64_t cell) { inBrick.push_back(cell); });
       for (std::int64_t n = 0; n < BrickOrder::Size; ++n) {
         const std::int64_t cell = order.cellAt(number * BrickOrder::Size + n);
-        if (cell >= 0) atPlaces.push_back(cell);
+        if (cell >= 0) atSlots.push_back(cell);
       }
-      EXPECT_EQ(inBrick, atPlaces);
+      EXPECT_EQ(inBrick, atSlots);
       EXPECT_FALSE(inBrick.empty());
       cells.insert(cells.end(), inBrick.begin(), inBrick.end());
     }
@@ -39,7 +39,7 @@ TEST(BrickOrder, HasEachCellOnce) {
   }
 }
 
-TEST(BrickOrder, HasFewPlacesWithoutACell) {
+TEST(BrickOrder, HasFewSlotsWithoutACell) {
   EXPECT_EQ(BrickOrder(StructuredCells(Counts{9, 9, 9})).bricks(), 64);
   EXPECT_EQ(BrickOrder(StructuredCells(Counts{17, 9, 1})).bricks(), 16);
   EXPECT_EQ(BrickOrder(StructuredCells(Counts{2, 9, 17})).bricks(), 16);

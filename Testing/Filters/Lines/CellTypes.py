@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every kind of cell that VTK can make a mesh of: a linear flow is what it is whatever the cells, so
-lines in a saddle are hyperbolas that end at the border."""
+lines in a saddle are hyperbolas that end at the border, and a rotation has the same vorticity everywhere."""
 
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkCellTypes
@@ -24,6 +24,27 @@ SOLID = (
 )
 # VTK finds parametric coordinates in cells of second order by iterations that end at 1e-3.
 DRIFT = 1e-3
+# Of points, and a shift after it: cells larger and smaller than any number, and far from the origin.
+SCALES = ((1.0, 0.0), (1e6, 0.0), (1e-5, 0.0), (1.0, 8192.0))
+# The derivatives of VTK's shape functions do not add up to 0 exactly.
+NOT_SHIFTED = (15, 16)
+
+
+def check_vorticity(cell_type, name):
+    for scale, shift in SCALES:
+        if shift > 0.0 and cell_type in NOT_SHIFTED:
+            continue
+        data = meshes.cells(cell_type=cell_type, flow="rotation", size=4, scale=scale, shift=shift)
+        box = np.array([0.25, 0.75] * 3) * meshes.SIDE * scale + shift
+        if cell_type in PLANE:
+            box[4:] = shift
+        lines = check.tracer(data, flows.seeds(6, box.tolist()), MaximumStreamlineLength=meshes.SIDE * scale)
+        out = check.Lines(check.fetch(lines))
+        assert out.count == 12, f"{name}, scale {scale}, shift {shift}: {out.count} lines"
+        expected = 4.0 / (meshes.SIDE * scale)  # that of the flow, whose domain has edges of length 2
+        error = abs(out.point_data["Vorticity"] - [0.0, 0.0, expected]).max() / expected
+        assert error < 1e-4, f"{name}, scale {scale}, shift {shift}: vorticity, error {error}"
+        check.delete(lines, data)
 
 
 def main():
@@ -52,6 +73,7 @@ def main():
         assert max(products) < DRIFT, f"{name}: a line drifts by {max(products)} from its hyperbola"
         assert abs(out.point_data["Vorticity"]).max() < 1e-4, f"{name}: vorticity"
         check.delete(lines, seeds, data)
+        check_vorticity(cell_type, name)
         print(f"{name}: {max(products):.1e}", flush=True)
 
 

@@ -128,10 +128,11 @@ def whole(cell_type, size):
     return mesh
 
 
-def build_cells(rank, ranks, cell_type=12, flow="abc", size=5, cut="slices"):
+def build_cells(rank, ranks, cell_type=12, flow="abc", size=5, cut="slices", scale=1.0, shift=0.0):
     """The part of this rank in a mesh of one VTK cell type, with `velocity` at points and cells.
 
-    cut  slices: consecutive cells for each rank; cyclic: cells are assigned cyclically
+    cut    slices: consecutive cells for each rank; cyclic: cells are assigned cyclically
+    scale  of the points, which are shifted then; velocities stay as they are
     """
     mesh = whole(cell_type, size)
     for data in (mesh.GetPointData(), mesh.GetCellData()):
@@ -141,6 +142,8 @@ def build_cells(rank, ranks, cell_type=12, flow="abc", size=5, cut="slices"):
     count = mesh.GetNumberOfCells()
     bounds = np.array([mesh.GetCell(i).GetBounds() for i in range(count)])
     _add(mesh.GetCellData(), _velocity(flow, (bounds[:, ::2] + bounds[:, 1::2]) / 2))
+    points = vtk_to_numpy(mesh.GetPoints().GetData())
+    points[:] = points * scale + shift
     if cut == "slices":
         mine = range(rank * count // ranks, (rank + 1) * count // ranks)
     else:

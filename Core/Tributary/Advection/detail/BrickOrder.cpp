@@ -25,8 +25,8 @@ Brick BrickOrder::brickAt(std::int64_t number) const {
   return brick;
 }
 
-std::int64_t BrickOrder::cellAt(std::int64_t place) const {
-  const std::int64_t brick = place / Size, inBrick = place % Size;
+std::int64_t BrickOrder::cellAt(std::int64_t slot) const {
+  const std::int64_t brick = slot / Size, inBrick = slot % Size;
   std::array<std::int64_t, 3> at = beginOf(brick);
   at[0] += inBrick % edges_[0];
   at[1] += inBrick / edges_[0] % edges_[1];

@@ -15,11 +15,11 @@ struct Brick {
 };
 
 /// An order of the cells of a structured grid in which cells close to each other follow each other:
-/// brick by brick. Each brick has eight places; those of bricks at the ends of the grid may be
+/// brick by brick. Each brick has eight slots; those of bricks at the ends of the grid may be
 /// without a cell.
 class BrickOrder {
  public:
-  /// The number of places of a brick.
+  /// The number of slots of a brick.
   static constexpr std::int64_t Size = 8;
 
   /// No cells.
@@ -29,9 +29,9 @@ class BrickOrder {
   /// The number of bricks.
   [[nodiscard]] std::int64_t bricks() const { return bricks_[0] * bricks_[1] * bricks_[2]; }
   [[nodiscard]] Brick brickAt(std::int64_t number) const;
-  /// The cell at a place, counted through all bricks, or -1.
-  [[nodiscard]] std::int64_t cellAt(std::int64_t place) const;
-  /// Calls visit(cell) for each cell of a brick, in the order of their places. Faster than
+  /// The cell at a slot, counted through all bricks, or -1.
+  [[nodiscard]] std::int64_t cellAt(std::int64_t slot) const;
+  /// Calls visit(cell) for each cell of a brick, in the order of their slots. Faster than
   /// cellAt().
   template <class Visit>
   void forEachCell(const Brick& brick, Visit&& visit) const {

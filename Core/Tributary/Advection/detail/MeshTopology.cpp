@@ -50,9 +50,9 @@ std::vector<bool> pointsOfCells(const MeshPiece& piece, const std::vector<std::i
   return has;
 }
 
-/// The number of groups of places.
-std::size_t groupsOf(std::int64_t places) {
-  return (std::size_t(places) + CellBins::GroupSize - 1) / CellBins::GroupSize;
+/// The number of groups of slots.
+std::size_t groupsOf(std::int64_t slots) {
+  return (std::size_t(slots) + CellBins::GroupSize - 1) / CellBins::GroupSize;
 }
 
 }  // namespace
@@ -68,14 +68,14 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
   static_assert(BrickOrder::Size == CellBins::GroupSize, "a brick is a group");
   if (piece_.grid) bricks_ = BrickOrder(*piece_.grid);
   const auto cells = std::int64_t(piece.types.size());
-  const std::int64_t places = piece_.grid ? bricks_.bricks() * BrickOrder::Size : cells;
-  if (places > std::numeric_limits<std::int32_t>::max())
+  const std::int64_t slots = piece_.grid ? bricks_.bricks() * BrickOrder::Size : cells;
+  if (slots > std::numeric_limits<std::int32_t>::max())
     throw Error("mesh piece " + std::to_string(piece.piece) +
                 " has too many cells; distribute it over more ranks");
-  places_ = std::int32_t(places);
+  slots_ = std::int32_t(slots);
   records_.reset(new std::atomic<std::int32_t>[std::size_t(cells)]);  // first used by the threads
   const Kinds kinds = kindsOfCells();
-  std::vector<Box> groups(groupsOf(places));
+  std::vector<Box> groups(groupsOf(slots));
   parallelFor(std::int64_t(groups.size()), [&](std::int64_t begin, std::int64_t end) {
     for (auto group = std::size_t(begin); group < std::size_t(end); ++group)
       classify(kinds, group, groups[group]);
@@ -99,7 +99,7 @@ MeshTopology::Kinds MeshTopology::kindsOfCells() const {
   return kinds;
 }
 
-/// Finds the candidates of a group of places of the piece.
+/// Finds the candidates of a group of slots of the piece.
 /// @param box  enlarged to hold their boxes
 void MeshTopology::classify(const Kinds& kinds, std::size_t group, Box& box) const {
   const bool all = piece_.grid && mayBeUsed(bricks_.brickAt(std::int64_t(group)), kinds, box);
@@ -389,19 +389,19 @@ Neighbor MeshTopology::neighborInTables(std::int32_t cell, int face) const {
       });
 }
 
-/// The box of the candidate at each place of a block.
+/// The box of the candidate at each slot of a block.
 CellBins::BoxOf MeshTopology::boxesOf(int block) const {
-  return [this, block](std::int32_t place) {
-    const std::int32_t cell = candidateAt(block, place);
+  return [this, block](std::int32_t slot) {
+    const std::int32_t cell = candidateAt(block, slot);
     return cell >= 0 ? CellExtent(piece_, cell).box() : Box();
   };
 }
 
-/// The bins of a block's places, made at the first call.
+/// The bins of a block's slots, made at the first call.
 const CellBins& MeshTopology::bins(int block) const {
   const auto b = std::size_t(block);
   return bins_[b].get(mutex_, [&] {
-    return std::make_unique<const CellBins>(box(block), placesOf(block), boxesOf(block),
+    return std::make_unique<const CellBins>(box(block), slotsOf(block), boxesOf(block),
                                             groups_[b].boxes());
   });
 }

@@ -94,8 +94,8 @@ class MeshTopology {
     if (done == points) return;
     bins(block).near(
         points - done, [&](std::size_t n) { return pointOf(done + n); }, boxesOf(block),
-        [&](std::size_t n, std::int32_t place) {
-          const std::int32_t cell = candidateAt(block, place);
+        [&](std::size_t n, std::int32_t slot) {
+          const std::int32_t cell = candidateAt(block, slot);
           if (cell >= 0) visit(done + n, cell);
         });
   }
@@ -140,18 +140,18 @@ class MeshTopology {
     std::int32_t face;
     Neighbor beyond;
   };
-  /// The number of places of a block.
-  std::int32_t placesOf(int block) const {
-    return cellsOfBlock_.empty() ? places_ : std::int32_t(cellsOfBlock_[std::size_t(block)].size());
+  /// The number of slots of a block.
+  std::int32_t slotsOf(int block) const {
+    return cellsOfBlock_.empty() ? slots_ : std::int32_t(cellsOfBlock_[std::size_t(block)].size());
   }
-  /// The candidate at a place of a block, negative if there is none. Candidates at consecutive
-  /// places are close to each other if the piece is a grid, or cut into blocks.
-  std::int32_t candidateAt(int block, std::int32_t place) const {
-    if (!cellsOfBlock_.empty()) return cellsOfBlock_[std::size_t(block)][std::size_t(place)];
-    const auto cell = piece_.grid ? std::int32_t(bricks_.cellAt(place)) : place;
+  /// The candidate at a slot of a block, negative if there is none. Candidates at consecutive
+  /// slots are close to each other if the piece is a grid, or cut into blocks.
+  std::int32_t candidateAt(int block, std::int32_t slot) const {
+    if (!cellsOfBlock_.empty()) return cellsOfBlock_[std::size_t(block)][std::size_t(slot)];
+    const auto cell = piece_.grid ? std::int32_t(bricks_.cellAt(slot)) : slot;
     return cell >= 0 && isCandidate(cell) ? cell : -1;
   }
-  /// Calls visit(cell) for each cell of a group of places of the piece.
+  /// Calls visit(cell) for each cell of a group of slots of the piece.
   template <class Visit>
   void forEachCellOfGroup(std::size_t group, Visit&& visit) const {
     if (piece_.grid) {
@@ -160,7 +160,7 @@ class MeshTopology {
       return;
     }
     const auto first = std::int32_t(group * CellBins::GroupSize);
-    const std::int32_t count = std::min(std::int32_t(CellBins::GroupSize), places_ - first);
+    const std::int32_t count = std::min(std::int32_t(CellBins::GroupSize), slots_ - first);
     for (std::int32_t n = 0; n < count; ++n) visit(first + n);
   }
   /// Calls visit(cell) for each candidate of a group of a block.
@@ -236,9 +236,9 @@ class MeshTopology {
   BlockId firstBlock_;
   bool byId_ = false;
   std::vector<Box> boxes_;            // per block
-  std::vector<BoxHierarchy> groups_;  // per block: of each CellBins::GroupSize places
+  std::vector<BoxHierarchy> groups_;  // per block: of each CellBins::GroupSize slots
   BrickOrder bricks_;                 // of a grid
-  std::int32_t places_ = 0;           // of the piece
+  std::int32_t slots_ = 0;            // of the piece
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
   std::vector<std::vector<std::int32_t>> cellsOfBlock_;
