@@ -17,6 +17,10 @@ struct Box {
     return p[0] >= lo[0] && p[0] <= hi[0] && p[1] >= lo[1] && p[1] <= hi[1] && p[2] >= lo[2] &&
            p[2] <= hi[2];
   }
+  /// Whether another box, which is not empty, is in the box, boundaries included.
+  [[nodiscard]] bool contains(const Box& other) const {
+    return contains(other.lo.data()) && contains(other.hi.data());
+  }
 };
 
 /// Whether two boxes have a point in common, on their boundaries included. False for boxes with

@@ -350,8 +350,8 @@ Neighbor MeshTopology::findNeighbor(std::int32_t cell, int face, const IdOf& idO
   return sides == 2 ? found : Neighbor();
 }
 
-/// By coordinates: all cells that have a point lie around it. Those that are not used may have
-/// coordinates that are no numbers, which have no order.
+/// By coordinates: the boxes of all cells that have a face contain that of its points. Cells that
+/// are not used may have coordinates that are no numbers, which have no order.
 Neighbor MeshTopology::neighborInGroups(std::int32_t cell, int face) const {
   const auto coordinatesOf = [&](std::int64_t point) {
     Point x = tuple(piece_.points, point);
@@ -360,8 +360,10 @@ Neighbor MeshTopology::neighborInGroups(std::int32_t cell, int face) const {
   };
   return findNeighbor<Point>(
       cell, face, coordinatesOf, [&](const FacePoints<Point>& wanted, auto&& visit) {
+        Box around;
+        for (int i = 0; i < wanted.count; ++i) include(around, {wanted.point[i], wanted.point[i]});
         for (int block = 0; block < blocks(); ++block)
-          searchGroups(block, wanted.point[0].data(), [&](std::int32_t other) {
+          searchGroups(block, around, [&](std::int32_t other) {
             if (shapeOf(piece_.types[std::size_t(other)]) != CellShape::Foreign && isUsed(other))
               visit(other);
           });

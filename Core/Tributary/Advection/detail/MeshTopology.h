@@ -195,15 +195,15 @@ class MeshTopology {
     return searched_.load(std::memory_order_relaxed) <
            MostPerCell * std::int64_t(piece_.types.size());
   }
-  /// Calls visit(cell) for each candidate of a block whose box contains a point.
-  template <class Visit>
-  void searchGroups(int block, const double point[3], Visit&& visit) const {
+  /// Calls visit(cell) for each candidate of a block whose box contains a point or a box.
+  template <class PointOrBox, class Visit>
+  void searchGroups(int block, const PointOrBox& place, Visit&& visit) const {
     constexpr std::size_t TestsPerCell = 8;  // that take as long as to find the box of a cell
     std::size_t cost = 0;
-    cost += groups_[std::size_t(block)].forEachAt(point, [&](std::size_t group) {
+    cost += groups_[std::size_t(block)].forEachAt(place, [&](std::size_t group) {
       forEachOfGroup(block, group, [&](std::int32_t cell) {
         cost += TestsPerCell;
-        if (CellExtent(piece_, cell).box().contains(point)) visit(cell);
+        if (CellExtent(piece_, cell).box().contains(place)) visit(cell);
       });
     });
     searched_.fetch_add(std::int64_t(cost), std::memory_order_relaxed);
