@@ -40,24 +40,28 @@ namespace tributary {
   return array;
 }
 
+/// Makes an array of type ArrayT with one value for each row: valueOf(row).
+template <class ArrayT, class Rows, class ValueOf>
+[[nodiscard]] vtkSmartPointer<ArrayT> column(const char* name, const Rows& rows,
+                                             ValueOf&& valueOf) {
+  auto array = freshArray<ArrayT>(name, 1, static_cast<vtkIdType>(rows.size()));
+  auto* to = array->GetPointer(0);
+  for (const auto& row : rows) *to++ = valueOf(row);
+  return array;
+}
+
 /// Makes an array of ids, one for each row: numberOf(row).
 template <class Rows, class NumberOf>
 [[nodiscard]] vtkSmartPointer<vtkIdTypeArray> numbers(const char* name, const Rows& rows,
                                                       NumberOf&& numberOf) {
-  auto array = freshArray<vtkIdTypeArray>(name, 1, static_cast<vtkIdType>(rows.size()));
-  vtkIdType* to = array->GetPointer(0);
-  for (const auto& row : rows) *to++ = numberOf(row);
-  return array;
+  return column<vtkIdTypeArray>(name, rows, numberOf);
 }
 
 /// Makes an array of numbers, one for each row: valueOf(row).
 template <class Rows, class ValueOf>
 [[nodiscard]] vtkSmartPointer<vtkDoubleArray> values(const char* name, const Rows& rows,
                                                      ValueOf&& valueOf) {
-  auto array = freshArray<vtkDoubleArray>(name, 1, static_cast<vtkIdType>(rows.size()));
-  double* to = array->GetPointer(0);
-  for (const auto& row : rows) *to++ = valueOf(row);
-  return array;
+  return column<vtkDoubleArray>(name, rows, valueOf);
 }
 
 /// Makes an array of vectors of three components, one for each row: vectorOf(row).

@@ -20,6 +20,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Assignment.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
 #include "Tributary/Reduction/AllToAll.h"
@@ -240,14 +241,10 @@ SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
   if (kind != Counted) {
     orderById(transport, list);
   } else {
-    std::int64_t id = 0;
-    list.shares.ranks = transport.size();
-    const auto counts = allgather(transport, static_cast<std::int64_t>(list.seeds.size()));
-    for (int rank = 0; rank < transport.size(); ++rank) {
-      if (rank == transport.rank()) id = list.shares.total;
-      list.shares.total += counts[index(rank)];
-    }
+    const Assignment counted(allgather(transport, static_cast<std::int64_t>(list.seeds.size())));
+    std::int64_t id = counted.first(transport.rank());
     for (Seed& seed : list.seeds) seed.id = id++;
+    list.shares = {counted.total(), transport.size()};
     list.largestShown = list.shares.total - 1;
   }
   if (list.shares.total == 0)

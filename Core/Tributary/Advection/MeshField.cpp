@@ -61,12 +61,14 @@ void checkCells(const MeshPiece& piece, const std::string& name, const ParallelF
     const CellShape shape = shapeOf(std::uint8_t(type));
     pointsOfType[type] = shape == CellShape::Foreign ? -1 : topologyOf(shape).points;
   }
+  const auto hasFineOffsets = [&](std::size_t c) {
+    const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
+    return begin >= 0 && end >= begin && end <= std::int64_t(piece.connectivity.size());
+  };
   const auto isFine = [&](std::int64_t cell) {
     const auto c = std::size_t(cell);
-    const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
     const std::int64_t wanted = pointsOfType[piece.types[c]];
-    return begin >= 0 && end >= begin && end <= std::int64_t(piece.connectivity.size()) &&
-           (wanted < 0 || end - begin == wanted);
+    return hasFineOffsets(c) && (wanted < 0 || piece.offsets[c + 1] - piece.offsets[c] == wanted);
   };
   const bool fine = holdsForAll(parallelFor, cells, [&](std::int64_t begin, std::int64_t end) {
     bool all = true;
@@ -77,14 +79,13 @@ void checkCells(const MeshPiece& piece, const std::string& name, const ParallelF
     std::int64_t cell = 0;
     while (isFine(cell)) ++cell;
     const auto c = std::size_t(cell);
-    const auto begin = piece.offsets[c], end = piece.offsets[c + 1];
-    if (begin < 0 || end < begin || end > std::int64_t(piece.connectivity.size()))
+    if (!hasFineOffsets(c))
       throw Error(name + " has malformed offsets at cell " + std::to_string(c) +
                   "; give ascending offsets within the connectivity, from 0 on");
     throw Error(name + ": cell " + std::to_string(c) + " of type " +
-                std::to_string(piece.types[c]) + " has " + std::to_string(end - begin) +
-                " points; give it " + std::to_string(pointsOfType[piece.types[c]]) +
-                ", or remove it");
+                std::to_string(piece.types[c]) + " has " +
+                std::to_string(piece.offsets[c + 1] - piece.offsets[c]) + " points; give it " +
+                std::to_string(pointsOfType[piece.types[c]]) + ", or remove it");
   }
   const Span<const std::int64_t> connectivity = piece.connectivity;
   if (holdsForAll(parallelFor, std::int64_t(connectivity.size()),
