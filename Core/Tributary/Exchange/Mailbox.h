@@ -27,6 +27,8 @@ class Mailbox {
 
   /// The block that is called.
   [[nodiscard]] BlockId block() const { return block_; }
+  /// The mailbox of another block of this rank: messages are sent as by that block.
+  [[nodiscard]] Mailbox of(BlockId other) const { return {queues_, other}; }
 
   /// Removes and returns the next message for this block, if there is one. Messages that a call
   /// does not dequeue remain for the next call.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Balance/Desks.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+Assignment withOneMore(const Assignment& blocks) {
+  std::vector<std::int64_t> counts;
+  for (int rank = 0; rank < blocks.ranks(); ++rank) counts.push_back(blocks.count(rank) + 1);
+  return Assignment(counts);
+}
+
+}  // namespace
+
+Desks::Desks(const Assignment& blocks) : blocks_(blocks), all_(withOneMore(blocks)) {}
+
+}  // namespace tributary

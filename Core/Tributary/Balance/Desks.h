@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "Tributary/Balance/Lending.h"
+#include "Tributary/Collective/Assignment.h"
+#include "Tributary/Exchange/Mailbox.h"
+
+namespace tributary {
+
+/// The numbering of an exchange in which each rank has one more block, its desk, which receives the
+/// messages of Lending. A rank without blocks has a desk, too. Local.
+class Desks {
+ public:
+  /// @param blocks  of the exchange without desks
+  explicit Desks(const Assignment& blocks);
+
+  /// Of blocks and desks: for the Exchange.
+  [[nodiscard]] const Assignment& assignment() const { return all_; }
+  /// The number of a block in the exchange. Throws Error if the block does not exist.
+  [[nodiscard]] BlockId addressOf(BlockId block) const { return block + blocks_.rankOf(block); }
+  /// The number of a rank's desk in the exchange: the highest of the rank.
+  [[nodiscard]] BlockId deskOf(int rank) const { return all_.first(rank + 1) - 1; }
+  /// Whether a number of the exchange is that of a desk. Throws Error if it does not exist.
+  [[nodiscard]] bool isDesk(BlockId address) const { return address == deskOf(rankOf(address)); }
+  /// The block with a number of the exchange that is no desk.
+  [[nodiscard]] BlockId blockAt(BlockId address) const { return address - rankOf(address); }
+  /// The rank that owns a block or desk, by its number in the exchange.
+  [[nodiscard]] int rankOf(BlockId address) const { return all_.rankOf(address); }
+
+  /// How the Lending of a rank sends its messages during a callback: from its desk, so that they
+  /// arrive in their order. Valid during the callback.
+  [[nodiscard]] Lending::Post postOf(int rank, const Mailbox& mailbox) const {
+    return [this, desk = mailbox.of(deskOf(rank))](int to, Bytes&& message) mutable {
+      desk.enqueue(deskOf(to), std::move(message));
+    };
+  }
+
+ private:
+  Assignment blocks_, all_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Balance/Lending.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary {
+namespace {
+
+enum class Kind : std::int64_t {
+  Request,   // of an idle rank
+  Offer,     // of work in `block`, to a rank that has asked
+  Accept,    // of the offer, by a rank that has the block
+  Need,      // of the offer, by a rank that has room for a copy
+  Refuse,    // of the offer; ends the request
+  Loan,      // ends the request; a copy of `bytes` bytes and items follow
+  Nothing,   // instead of a loan; the request stands
+  Receipt,   // of a copy
+  Remains    // of a copy of `block`, for its owner; bytes follow
+};
+
+// Until the run has measured them: typical for messages on one node.
+constexpr double UsualLatency = 10e-6;
+constexpr double UsualSecondsPerByte = 1e-9;
+
+/// Moves a mean towards a new measurement.
+void update(double& secondsPerByte, double seconds, std::uint64_t bytes) {
+  if (bytes > 0) secondsPerByte = (secondsPerByte + seconds / static_cast<double>(bytes)) / 2;
+}
+
+template <class Note>
+Bytes messageOf(const Note& note) {
+  Writer writer;
+  writer.value(note);
+  return writer.take();
+}
+
+}  // namespace
+
+/// The beginning of each message.
+struct Lending::Note {
+  Kind kind;
+  BlockId block = -1;
+  std::uint64_t bytes = 0;   ///< Of a copy in the message.
+  std::uint64_t memory = 0;  ///< CopySize::memory
+};
+
+/// A rank that may lend to this one and borrow from it.
+struct Lending::Neighbor {
+  int rank;
+  // This rank as a borrower.
+  bool asked = false;    ///< It has been asked, and has not answered.
+  bool offers = false;   ///< It waits for the answer to an offer,
+  BlockId offer = -1;    ///< which is of work in this block,
+  std::size_t memory = 0;  ///< whose copy takes this.
+  // As a lender.
+  bool asks = false;     ///< It has asked.
+  BlockId offered = -1;  ///< It has an offer of work in this block. -1 if it has none.
+  double since = 0;      ///< The time of that offer, or of the last copy.
+  std::uint64_t sent = 0;  ///< Bytes of the last copy, of which there is no receipt.
+};
+
+Lending::Lending(const Transport& transport, const Assignment& blocks, LendableWork& work,
+                 const LendingOptions& options)
+    : transport_(transport),
+      blocks_(blocks),
+      work_(work),
+      memory_(options.memory),
+      ownPolicy_(options.policy ? nullptr : makeCostPolicy()),
+      policy_(options.policy ? *options.policy : *ownPolicy_),
+      writeSecondsPerByte_(UsualSecondsPerByte),
+      transferSecondsPerByte_(UsualSecondsPerByte) {
+  int bit = 1;
+  while (bit < transport.size()) bit *= 2;
+  for (; bit > 0; bit /= 2) {
+    const int rank = transport.rank() ^ bit;
+    if (rank < transport.size()) neighbors_.push_back({rank});
+  }
+  for (const BlockCopy& copy : work.copies()) copies_[copy.block] = {copy.memory, 0};
+}
+
+Lending::~Lending() = default;
+
+Lending::Neighbor& Lending::neighborOf(int rank) {
+  for (Neighbor& neighbor : neighbors_)
+    if (neighbor.rank == rank) return neighbor;
+  refuseMessage("a note about a loan from rank " + std::to_string(rank) + ", which lends nothing");
+}
+
+void Lending::receive(int from, Span<const std::byte> message, const Post& post) {
+  Reader reader(message);
+  const auto note = reader.value<Note>();
+  switch (note.kind) {
+    case Kind::Remains:
+      return work_.takeBack(note.block, reader);
+    case Kind::Request: {
+      Neighbor& neighbor = neighborOf(from);
+      if (neighbor.asks) refuseMessage("a second request for a loan");
+      neighbor.asks = true;
+      ++asking_;
+      return;
+    }
+    case Kind::Offer:
+      onOffer(neighborOf(from), note);
+      return answerOffers(post);
+    case Kind::Accept:
+    case Kind::Need:
+    case Kind::Refuse:
+      return onAnswer(neighborOf(from), note, post);
+    case Kind::Loan:
+    case Kind::Nothing:
+      onLoan(neighborOf(from), note, reader, post);
+      return answerOffers(post);
+    case Kind::Receipt: {
+      Neighbor& neighbor = neighborOf(from);
+      const std::uint64_t bytes = std::exchange(neighbor.sent, 0);
+      if (bytes == 0) refuseMessage("a receipt for no copy");
+      update(transferSecondsPerByte_, transport_.now() - neighbor.since, bytes);
+      return;
+    }
+  }
+  refuseMessage("a note about a loan of an unknown kind");
+}
+
+void Lending::settle(const Post& post) {
+  const bool idle = work_.idle();
+  if (!idle) hadWork_ = true;
+  if (memory_ > 0 && hadWork_ && policy_.asks(idle)) ask(post);
+  if (asking_ > 0 && !idle) offer(post);
+}
+
+void Lending::ask(const Post& post) {
+  hadWork_ = false;
+  for (Neighbor& neighbor : neighbors_) {
+    if (neighbor.asked) continue;
+    neighbor.asked = true;
+    post(neighbor.rank, messageOf(Note{Kind::Request}));
+    ++statistics_.requests;
+  }
+}
+
+LoanTerms Lending::termsOf(const WaitingWork& waiting, std::size_t copyBytes) const {
+  LoanTerms terms;
+  terms.seconds = work_.expectedSeconds();
+  terms.blockSeconds = waiting.seconds;
+  terms.items = waiting.items;
+  terms.copyBytes = copyBytes;
+  terms.latency = latency_ < 0 ? UsualLatency : latency_;
+  terms.writeSecondsPerByte = writeSecondsPerByte_;
+  terms.transferSecondsPerByte = transferSecondsPerByte_;
+  return terms;
+}
+
+/// Offers work to all that ask, as long as there would be enough if those before got theirs.
+void Lending::offer(const Post& post) {
+  const WaitingWork fullest = work_.fullest();
+  if (fullest.block < 0) return;
+  const CopySize size = work_.copySize(fullest.block);
+  LoanTerms terms = termsOf(fullest, size.message);
+  const auto halve = [&] {
+    terms.seconds /= 2;
+    terms.blockSeconds /= 2;
+    terms.items /= 2;
+  };
+  for (int others = offered_; others > 0 && terms.items > 0; --others) halve();
+  for (Neighbor& neighbor : neighbors_) {
+    if (!neighbor.asks || neighbor.offered >= 0) continue;
+    if (policy_.plan(terms).items < 1) return;
+    neighbor.offered = fullest.block;
+    neighbor.since = transport_.now();
+    --asking_;
+    ++offered_;
+    ++statistics_.offers;
+    post(neighbor.rank, messageOf(Note{Kind::Offer, fullest.block, 0, size.memory}));
+    halve();
+  }
+}
+
+void Lending::onOffer(Neighbor& from, const Note& note) {
+  if (!from.asked || from.offers || &from == accepted_)
+    refuseMessage("an offer of a loan that nobody has asked for");
+  from.offers = true;
+  from.offer = note.block;
+  from.memory = note.memory;
+}
+
+/// Answers offers until one is accepted. If this rank has work again, it refuses them.
+void Lending::answerOffers(const Post& post) {
+  for (Neighbor& neighbor : neighbors_) {
+    if (accepted_) return;
+    if (!neighbor.offers) continue;
+    neighbor.offers = false;
+    Kind answer = Kind::Refuse;
+    if (policy_.asks(work_.idle())) {
+      if (work_.has(neighbor.offer))
+        answer = Kind::Accept;
+      else if (reserve(neighbor.offer, neighbor.memory, post))
+        answer = Kind::Need;
+    }
+    if (answer == Kind::Refuse)
+      neighbor.asked = false;
+    else
+      accepted_ = &neighbor;
+    post(neighbor.rank, messageOf(Note{answer, neighbor.offer}));
+  }
+}
+
+/// Makes room for a copy: drops others that nothing waits in, the least recently used first.
+/// @return false if there is not enough
+bool Lending::reserve(BlockId block, std::size_t memory, const Post& post) {
+  if (memory > memory_) return false;
+  std::size_t used = 0;
+  std::vector<std::pair<std::int64_t, BlockId>> unused;
+  for (const auto& [other, copy] : copies_) {
+    used += copy.memory;
+    if (work_.isUnused(other)) unused.emplace_back(copy.lastUse, other);
+  }
+  std::sort(unused.begin(), unused.end());
+  std::size_t drops = 0;
+  for (; used > memory_ - memory && drops < unused.size(); ++drops)
+    used -= copies_.at(unused[drops].second).memory;
+  if (used > memory_ - memory) return false;
+  unused.resize(drops);
+  for (const auto& [lastUse, other] : unused) {
+    const Bytes remains = work_.drop(other);
+    copies_.erase(other);
+    ++statistics_.dropped;
+    if (remains.empty()) continue;
+    Bytes message = messageOf(Note{Kind::Remains, other});
+    append(message, remains.data(), remains.size());
+    post(blocks_.rankOf(other), std::move(message));
+  }
+  copies_[block] = {memory, ++uses_};
+  statistics_.copyMemory =
+      std::max(statistics_.copyMemory, static_cast<std::int64_t>(used + memory));
+  return true;
+}
+
+/// A rank that has asked answers an offer.
+void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
+  if (from.offered < 0 || from.offered != note.block)
+    refuseMessage("an answer to an offer that was not made");
+  const double answered = transport_.now() - from.since;
+  latency_ = latency_ < 0 ? answered : std::min(latency_, answered);
+  from.offered = -1;
+  --offered_;
+  if (note.kind == Kind::Refuse) {
+    from.asks = false;
+    return;
+  }
+  const bool copies = note.kind == Kind::Need;
+  const WaitingWork waiting = work_.waitingIn(note.block);
+  PlannedLoan loan;
+  if (waiting.items > 0) {
+    const CopySize size = work_.copySize(note.block);
+    loan = policy_.plan(termsOf(waiting, copies ? size.message : 0));
+  }
+  if (loan.items < 1) {
+    ++asking_;
+    return post(from.rank, messageOf(Note{Kind::Nothing, note.block}));
+  }
+  from.asks = false;
+  post(from.rank, loanOf(from, note.block, copies, std::min(loan.items, waiting.items)));
+  statistics_.expectedGain += loan.gain;
+}
+
+/// @param copies  whether it contains a copy
+Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t items) {
+  Note note{Kind::Loan, block};
+  Writer message;
+  message.value(note);
+  if (copies) {
+    const double begin = transport_.now();
+    message.reserve(sizeof note + work_.copySize(block).message);
+    work_.writeCopy(block, message);
+    note.bytes = message.size() - sizeof note;
+    to.since = transport_.now();
+    to.sent = note.bytes;
+    update(writeSecondsPerByte_, to.since - begin, note.bytes);
+    ++statistics_.copies;
+    statistics_.bytes += static_cast<std::int64_t>(note.bytes);
+  }
+  work_.lend(block, items, message);
+  ++statistics_.loans;
+  statistics_.items += items;
+  Bytes bytes = message.take();
+  std::memcpy(bytes.data(), &note, sizeof note);
+  return bytes;
+}
+
+/// The answer to an acceptance of this rank.
+void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post& post) {
+  if (&from != accepted_ || note.block != from.offer)
+    refuseMessage("a loan that was not accepted");
+  accepted_ = nullptr;
+  const bool had = work_.has(note.block);
+  if (note.kind == Kind::Nothing) {
+    if (!had) copies_.erase(note.block);
+    return;
+  }
+  from.asked = false;
+  hadWork_ = true;
+  if (had != (note.bytes == 0)) refuseMessage("a loan with another copy than was needed");
+  if (!had) {
+    Reader copy(rest.raw(note.bytes));
+    work_.readCopy(note.block, copy);
+    if (!copy.atEnd()) refuseMessage("bytes after a copy of a block");
+    post(from.rank, messageOf(Note{Kind::Receipt, note.block}));
+  }
+  if (const auto copy = copies_.find(note.block); copy != copies_.end())
+    copy->second.lastUse = ++uses_;
+  work_.borrow(note.block, rest);
+}
+
+std::string Lending::state() const {
+  std::string text = std::to_string(hadWork_) + (accepted_ ? std::to_string(accepted_->rank) : "");
+  for (const Neighbor& n : neighbors_)
+    for (const std::int64_t value : {std::int64_t(n.asked), std::int64_t(n.offers), n.offer,
+                                     std::int64_t(n.asks), n.offered, std::int64_t(n.sent)})
+      text += ' ' + std::to_string(value);
+  for (const auto& [block, copy] : copies_) {
+    std::int64_t later = 0;  // only the order of uses matters
+    for (const auto& other : copies_) later += other.second.lastUse > copy.lastUse;
+    text += " c" + std::to_string(block) + ':' + std::to_string(later);
+  }
+  return text;
+}
+
+}  // namespace tributary

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace tributary {
+
+/// What is known about a loan before it is made. Times are in seconds and were measured in the run.
+struct LoanTerms {
+  double seconds = 0;       ///< Expected for all work that waits on the lender.
+  double blockSeconds = 0;  ///< Expected for the items that can be lent.
+  std::int64_t items = 0;   ///< That can be lent.
+  std::size_t copyBytes = 0;           ///< Of the copy that is sent with the loan; 0 without one.
+  double latency = 0;                  ///< Of a message.
+  double writeSecondsPerByte = 0;      ///< For the lender to write a copy.
+  double transferSecondsPerByte = 0;   ///< From then on until the borrower has read it.
+};
+
+/// A loan as it is planned.
+struct PlannedLoan {
+  std::int64_t items = 0;  ///< To lend; 0 for none.
+  double gain = 0;         ///< Seconds by which both ranks are expected to end sooner.
+};
+
+/// Decides who asks for loans and what is lent. Local.
+class LendingPolicy {
+ public:
+  virtual ~LendingPolicy() = default;
+
+  /// Whether a rank asks for loans now. Called whenever a rank may ask.
+  /// @param idle  whether it has no work
+  [[nodiscard]] virtual bool asks(bool idle) = 0;
+  /// How much is lent to one borrower, which is idle.
+  [[nodiscard]] virtual PlannedLoan plan(const LoanTerms& terms) = 0;
+};
+
+/// Makes the policy that minimizes the expected time at which both ranks end. An idle rank asks.
+/// The lender needs R seconds for its work and p for the copy, and the borrower begins after C
+/// seconds, when message and copy have arrived. If items of m seconds are lent, the ranks end after
+/// R - m + p and C + m. These are equal for m = (R + p - C) / 2. A loan is made if they end sooner
+/// than without one, by more than `leastGain` and by more than p.
+/// @param leastGain  in seconds
+[[nodiscard]] std::unique_ptr<LendingPolicy> makeCostPolicy(double leastGain = 20e-6);
+
+}  // namespace tributary
