@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "Tributary/Advection/detail/MeshBlock.h"
+#include "Tributary/Advection/detail/StructuredBlock.h"
+#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -61,7 +64,7 @@ BlockId BoxIndex::next(const double point[3], BlockId after) const {
 }
 
 Domain makeDomain(Transport& transport, Assignment assignment,
-                  std::vector<std::unique_ptr<FieldBlock>> blocks) {
+                  std::vector<std::unique_ptr<FieldBlock>> blocks, StructuredGrids grids) {
   std::vector<Box> mine;
   collectively(transport, [&] {
     for (const auto& block : blocks) mine.push_back(block->bounds());
@@ -69,7 +72,37 @@ Domain makeDomain(Transport& transport, Assignment assignment,
   const std::vector<Box> all = allgatherv(transport, mine);
   BoxIndex boxes;
   collectively(transport, [&] { boxes = BoxIndex(all); });
-  return {std::move(blocks), std::move(assignment), std::move(boxes)};
+  return {std::move(blocks), std::move(assignment), std::move(boxes), std::move(grids)};
+}
+
+bool canBeCopied(const Domain& domain, const FieldBlock& block) {
+  switch (block.copyKind()) {
+    case FieldBlock::CopyKind::None:
+      return false;
+    case FieldBlock::CopyKind::Structured:
+      return !domain.grids.empty();
+    case FieldBlock::CopyKind::Mesh:
+      break;
+  }
+  return true;
+}
+
+void writeBlock(const FieldBlock& block, Writer& writer) {
+  writer.value(block.copyKind());
+  block.writeCopy(writer);
+}
+
+std::unique_ptr<FieldBlock> readBlock(const Domain& domain, BlockId id, int piece, Reader& reader,
+                                      const ParallelFor& parallelFor) {
+  switch (reader.value<FieldBlock::CopyKind>()) {
+    case FieldBlock::CopyKind::Structured:
+      return detail::StructuredBlock::read(id, piece, domain.grids, reader);
+    case FieldBlock::CopyKind::Mesh:
+      return detail::MeshBlock::read(id, piece, domain.assignment.total(), parallelFor, reader);
+    case FieldBlock::CopyKind::None:
+      break;
+  }
+  refuseMessage("a block of an unknown kind");
 }
 
 }  // namespace tributary

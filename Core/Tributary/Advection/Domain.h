@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Advection/StructuredField.h"
 #include "Tributary/Base/PackedLists.h"
+#include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -36,13 +38,28 @@ class BoxIndex {
 struct Domain {
   std::vector<std::unique_ptr<FieldBlock>> blocks;  ///< Of this rank, in order of their ids.
   Assignment assignment;
-  BoxIndex boxes;  ///< Of all blocks, by id.
+  BoxIndex boxes;         ///< Of all blocks, by id.
+  StructuredGrids grids;  ///< Of all structured blocks of all ranks.
 };
 
 /// Collective. Makes a domain of the blocks of all ranks.
 /// @param assignment  the same on all ranks
 /// @param blocks  of this rank, in order of their ids, which are those that `assignment` gives it
+/// @param grids  what makeStructuredBlocks() gave. Without it, no structured block is lent.
 [[nodiscard]] Domain makeDomain(Transport& transport, Assignment assignment,
-                                std::vector<std::unique_ptr<FieldBlock>> blocks);
+                                std::vector<std::unique_ptr<FieldBlock>> blocks,
+                                StructuredGrids grids = {});
+
+/// Local. Whether readBlock() of all ranks can read copies of a block.
+[[nodiscard]] bool canBeCopied(const Domain& domain, const FieldBlock& block);
+/// Local. Appends a copy of such a block.
+void writeBlock(const FieldBlock& block, Writer& writer);
+/// Local. Makes a block from a copy that writeBlock() of another rank has written. Throws Error if
+/// it is malformed.
+/// @param domain  the same as on the other rank
+/// @param piece  FieldBlock::piece() of the copy
+[[nodiscard]] std::unique_ptr<FieldBlock> readBlock(const Domain& domain, BlockId id, int piece,
+                                                    Reader& reader,
+                                                    const ParallelFor& parallelFor = serialFor);
 
 }  // namespace tributary

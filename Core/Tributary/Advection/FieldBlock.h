@@ -13,7 +13,9 @@
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
 #include "Tributary/Advection/Weights.h"
+#include "Tributary/Balance/LendableWork.h"
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Assignment.h"
 
@@ -49,6 +51,13 @@ struct CellQuery {
   CellMatch best;
 };
 
+/// A view of an array of tuples, float or double, which the caller owns.
+struct ArrayView {
+  const void* data = nullptr;
+  bool isDouble = false;
+  std::int64_t tuples = 0;
+};
+
 /// A block of a steady velocity field: its cells, their velocities, and links to the neighboring
 /// blocks. The field does not change while particles are advanced; const members are thread-safe,
 /// including those that cache results. All members are local.
@@ -80,8 +89,11 @@ class FieldBlock {
 
   /// Receives a particle from another block or a search: sets Particle::cell, the number that
   /// advance() of that block or find() gave, to the one that advance() of this block uses.
+  /// @param cell  in, out: Particle::cell
   /// @return false if there is no such cell, as in a malformed message
-  [[nodiscard]] virtual bool enter(Particle& particle) const = 0;
+  [[nodiscard]] virtual bool enter(std::int32_t& cell) const = 0;
+  /// The reverse of enter(), for a copy of this block: a number for its enter().
+  [[nodiscard]] virtual std::int32_t leave(std::int32_t cell) const = 0;
 
   /// Replaces the best match of each query if a cell of this block is a better one. Memory accesses
   /// for the queries of one call overlap, so it is faster to pass many queries in one call.
@@ -100,6 +112,28 @@ class FieldBlock {
   /// The memory that the block uses, in bytes, beyond the arrays that it views.
   [[nodiscard]] virtual std::size_t memory() const { return 0; }
 
+  /// The velocities that the block views, at the points or the cells of its piece.
+  [[nodiscard]] virtual ArrayView velocity() const = 0;
+
+  /// What copies of a block are made of.
+  enum class CopyKind : std::uint64_t {
+    None,  ///< The block cannot be copied, as its cells are evaluated by the caller.
+    Structured,
+    Mesh
+  };
+  /// Whether copies of the block can be made, and which.
+  [[nodiscard]] virtual CopyKind copyKind() const { return CopyKind::None; }
+  /// The size of a copy.
+  [[nodiscard]] virtual CopySize copySize() const { return {}; }
+  /// Appends a copy, from which readBlock() makes a block. Particles take the same steps in it.
+  virtual void writeCopy(Writer&) const {}
+  /// Appends those tuples of an array of the piece that belong to the points of a copy, in its
+  /// order.
+  /// @param bytes  of a tuple
+  virtual void writePointData(Writer&, const void* /*tuples*/, std::size_t /*bytes*/) const {}
+  /// The number of points of a copy.
+  [[nodiscard]] virtual std::int64_t copiedPoints() const { return 0; }
+
  protected:
   /// A block with these id() and piece().
   FieldBlock(BlockId id, int piece) : id_(id), piece_(piece) {}
@@ -107,13 +141,6 @@ class FieldBlock {
  private:
   BlockId id_;
   int piece_;
-};
-
-/// A view of an array of tuples, float or double, which the caller owns.
-struct ArrayView {
-  const void* data = nullptr;
-  bool isDouble = false;
-  std::int64_t tuples = 0;
 };
 
 /// Moves a point to its image in the periodic box (StepRules::period).

@@ -154,52 +154,25 @@ void setParts(const std::vector<PartOfGrid>& all, std::map<int, WholeGrid>& grid
   }
 }
 
-std::array<std::int64_t, 3> pointStrideOf(const StructuredPiece& piece) {
-  std::array<std::int64_t, 3> stride{};
-  std::int64_t points = 1;
-  for (std::size_t a = 0; a < 3; ++a) {
-    stride[a] = points;
-    points *= pointsAlong(piece.extent, a);
-  }
-  return stride;
+/// The arrays of a piece.
+StructuredArrays arraysOf(const PlacedPiece& placed) {
+  const StructuredPiece& piece = *placed.piece;
+  StructuredArrays arrays{placed.stored, piece.velocity, piece.cellCentered};
+  for (const std::uint8_t flag : piece.ghosts)
+    if (flag & HiddenCell) arrays.hidden = piece.ghosts.data();
+  return arrays;
 }
 
-/// The view of a block's cells in the arrays of its piece.
-StructuredView viewOf(const PlacedPiece& placed, const CellBox& box,
-                      const std::array<std::int64_t, 3>& pointStride) {
-  const StructuredPiece& piece = *placed.piece;
-  const CellBox& stored = placed.stored;
-  const CellBox& owned = placed.owned;
-  StructuredView view;
-  view.grid = placed.grid.get();
-  view.velocity = piece.velocity.data;
-  view.isDouble = piece.velocity.isDouble;
-  view.cellCentered = piece.cellCentered;
-  double width2 = 0;
-  std::int64_t points = 1, cells = 1;
+/// The cells that a block evaluates: ghost layers beyond the piece's own cells are evaluated by the
+/// blocks at its rim.
+CellBox evaluatedBy(const PlacedPiece& placed, const CellBox& box) {
+  CellBox evaluated = box;
+  if (box.empty()) return evaluated;
   for (std::size_t a = 0; a < 3; ++a) {
-    const GridAxis& axis = placed.grid->axes[a];
-    // Ghost layers beyond the piece's own cells are evaluated by the blocks at its rim.
-    view.lo[a] = box.lo[a] == owned.lo[a] ? stored.lo[a] : box.lo[a];
-    const auto hi = box.hi[a] == owned.hi[a] ? stored.hi[a] : box.hi[a];
-    view.count[a] = box.empty() ? 0 : hi - view.lo[a];
-    view.storedLo[a] = stored.lo[a];
-    view.cellStride[a] = cells;
-    points *= pointsAlong(piece.extent, a);
-    cells *= std::max<std::int64_t>(stored.hi[a] - stored.lo[a], 1);
-    if (axis.cells == 0)
-      view.flat = true;
-    else
-      width2 += axis.spacing * axis.spacing;
+    if (box.lo[a] == placed.owned.lo[a]) evaluated.lo[a] = placed.stored.lo[a];
+    if (box.hi[a] == placed.owned.hi[a]) evaluated.hi[a] = placed.stored.hi[a];
   }
-  view.stride = piece.cellCentered ? view.cellStride : pointStride;
-  for (std::size_t a = 0; a < 3; ++a) view.firstTuple += view.storedLo[a] * view.stride[a];
-  if (!view.flat && !view.cellCentered)  // the far corner's tuple must not be the last
-    view.plainTuples = points - 1 - (pointStride[0] + pointStride[1] + pointStride[2]);
-  view.cellLength = std::sqrt(width2);
-  for (const std::uint8_t flag : piece.ghosts)
-    if (flag & HiddenCell) view.hidden = piece.ghosts.data();
-  return view;
+  return evaluated;
 }
 
 /// The blocks whose cells touch those of a block, ascending.
@@ -221,7 +194,7 @@ std::vector<BlockId> neighborsOf(const StructuredGrid::Part& part,
 
 std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
-    const std::vector<BlockId>& firstBlock) {
+    const std::vector<BlockId>& firstBlock, StructuredGrids* gridsOfAll) {
   Bytes description;
   collectively(transport, [&] {
     if (blocksPerPiece < 1)
@@ -259,12 +232,13 @@ std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     for (std::size_t n = 0; n < mine.size(); ++n) {
       const StructuredGrid::Part& part = mine[n].part;
       const PlacedPiece& from = placed[n / index(blocksPerPiece)];
-      const auto pointStride = pointStrideOf(*from.piece);
       const CellBox box = mine[n].box();
       blocks.push_back(std::make_unique<StructuredBlock>(
-          part.block, from.piece->piece, from.grid, viewOf(from, box, pointStride), pointStride,
-          box, neighborsOf(part, from.grid->parts())));
+          part.block, from.piece->piece, from.grid, arraysOf(from), box, evaluatedBy(from, box),
+          neighborsOf(part, from.grid->parts())));
     }
+    if (gridsOfAll)
+      for (const auto& [number, whole] : grids) gridsOfAll->emplace(number, whole.grid);
   });
   return blocks;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,13 @@
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
+
+namespace detail {
+class StructuredGrid;
+}
+
+/// Grids by number, for readBlock().
+using StructuredGrids = std::map<int, std::shared_ptr<const detail::StructuredGrid>>;
 
 /// A piece of a uniform or rectilinear grid: a view of arrays that the caller owns and that must
 /// outlive the blocks made from it. All pieces with the same `grid` number, on any rank, form one
@@ -38,8 +46,9 @@ struct StructuredPiece {
 /// they leave a gap, or if the size of an array differs from what a piece needs.
 /// @param blocksPerPiece  at least 1; some blocks may own no cell
 /// @param firstBlock  the id of the first block of each piece; the other ids follow
+/// @param grids  null, or out: all grids, for Domain::grids
 [[nodiscard]] std::vector<std::unique_ptr<FieldBlock>> makeStructuredBlocks(
     Transport& transport, const std::vector<StructuredPiece>& pieces, int blocksPerPiece,
-    const std::vector<BlockId>& firstBlock);
+    const std::vector<BlockId>& firstBlock, StructuredGrids* grids = nullptr);
 
 }  // namespace tributary

@@ -6,13 +6,15 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "Tributary/Advection/detail/ParticleMessage.h"
+#include "Tributary/Advection/detail/Places.h"
+#include "Tributary/Balance/Desks.h"
+#include "Tributary/Balance/Lending.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -27,11 +29,6 @@ namespace tributary {
 using namespace detail;
 
 namespace {
-
-/// Lines are numbered by twice the id of their seed.
-bool isSeedId(std::int64_t id) {
-  return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
-}
 
 /// Bounds on the number of particles that are advanced at once, which under the asynchronous
 /// schedule is one callback: enough to fill the lanes of the kernels, few enough to process
@@ -60,44 +57,11 @@ int stagesOf(Integrator integrator) {
   throw Error(ErrorKind::Internal, "unknown integrator");
 }
 
-/// The logs of one block. A thread takes one while it advances particles there.
-class LogPool {
- public:
-  TrajectoryLog take() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (free_.empty()) return {};
-    TrajectoryLog log = std::move(free_.back());
-    free_.pop_back();
-    return log;
-  }
-  void give(TrajectoryLog log) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    free_.push_back(std::move(log));
-  }
-  std::vector<TrajectoryLog> takeAll() { return std::move(free_); }
-
- private:
-  std::mutex mutex_;
-  std::vector<TrajectoryLog> free_;
-};
-
 /// Whether the block made no progress with a particle: no step, stage or change of the step size.
 bool isUnchanged(const Particle& before, const Particle& p) {
   return p.status == Status::Active && p.block == before.block && p.steps == before.steps &&
          p.stage == before.stage && p.h == before.h;
 }
-
-/// The particles and seeds that wait in one block.
-struct Waiting {
-  std::vector<Particle> active;  // advanced first
-  std::vector<Particle> later;   // arrived since; advanced after all of `active`
-  std::vector<Particle> taken;   // being advanced; kept for its memory
-  std::vector<MigratingParticle> seeking;
-  std::vector<Seed> seeds;  // made particles as late as possible: a seed is far smaller
-  LogPool logs;
-
-  std::size_t particles() const { return active.size() + later.size() + seeking.size(); }
-};
 
 /// A seed on its way to the first block that may hold it.
 struct PlantedSeed {
@@ -116,15 +80,24 @@ class Tracer {
         domain_(domain),
         options_(options),
         stages_(stagesOf(options.rules.integrator)),
-        first_(domain.assignment.first(transport.rank())),
-        waiting_(domain.blocks.size()) {
+        places_(domain, transport.rank(), stages_,
+                options.lending ? options.lending->cargo : nullptr, options.parallelFor) {
+    if (lends()) {
+      desks_.emplace(domain.assignment);
+      lending_.emplace(transport, domain.assignment, places_, options.lending->options);
+    }
     result_.logs.reserve(domain.blocks.size());  // finish() does not allocate
   }
 
   /// Addresses each seed to the rank of the first block that may hold it.
   void plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox);
   void receiveSeeds(const Records<PlantedSeed>& seeds);
-  bool step(BlockId block, Mailbox& mailbox);
+  /// The blocks of the exchange.
+  const Assignment& addresses() const { return desks_ ? desks_->assignment() : domain_.assignment; }
+  /// The neighbors of this rank's blocks, by address.
+  std::vector<std::vector<BlockId>> links() const;
+  /// The callback. @param address  of a block or of this rank's desk
+  bool step(BlockId address, Mailbox& mailbox);
   TraceResult finish();
   double progress() const {
     return planted_ ? std::min(1.0, static_cast<double>(result_.ends.size()) /
@@ -134,24 +107,28 @@ class Tracer {
 
  private:
   int directions() const { return int(options_.forward) + int(options_.backward); }
-  bool isLocal(BlockId block) const {
-    return block >= first_ && block < first_ + static_cast<BlockId>(domain_.blocks.size());
-  }
-  const FieldBlock& local(BlockId block) const { return *domain_.blocks[index(block - first_)]; }
+  bool hasRounds() const { return calledOncePerRound(options_.exchange.schedule); }
+  /// With rounds, a call does all work that there is, and nothing is left to lend.
+  bool lends() const { return options_.lending && transport_.size() > 1 && !hasRounds(); }
+  BlockId addressOf(BlockId block) const { return desks_ ? desks_->addressOf(block) : block; }
 
   /// The work of one call of the exchange.
   struct Portion {
     std::size_t limit;        // of particles
     std::int64_t extraSteps;  // see FieldBlock::advance
   };
-  Portion portionOf(const Waiting& here) const;
-  void plantHere(Waiting& here, BlockId block, std::size_t limit);
-  void receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox);
-  void search(Waiting& here, BlockId block);
-  void conclude(Waiting& here, BlockId block, MigratingParticle& found);
-  void take(Waiting& here, std::size_t limit);
-  void advance(Waiting& here, const FieldBlock& block, const Portion& portion);
-  void beginSearch(Waiting& here, BlockId block, Particle p);
+  Portion portionOf(const Place& here) const;
+  bool stepInBlock(Place& here, Mailbox& mailbox);
+  bool stepAtDesk(Mailbox& mailbox);
+  void wakeDesk(Mailbox& mailbox);
+  void work(Place& here);
+  void plantHere(Place& here, std::size_t limit);
+  void receive(Place& here, Mailbox& mailbox);
+  void search(Place& here);
+  void conclude(Place& here, MigratingParticle& found);
+  void advance(Place& here, const Portion& portion);
+  void beginSearch(Place& here, const Particle& p);
+  void handOver(Place& here, const Particle& p);
   void send(const MigratingParticle& migrating) {
     writeMigratingParticle(outgoing_[migrating.particle.block], migrating, stages_);
     ++result_.handovers;
@@ -164,8 +141,10 @@ class Tracer {
   const Domain& domain_;
   const TraceOptions& options_;
   const int stages_;
-  const BlockId first_;
-  std::vector<Waiting> waiting_;
+  Places places_;
+  std::optional<Desks> desks_;
+  std::optional<Lending> lending_;
+  bool deskIsAwake_ = true;  // it will be called
   std::unordered_map<BlockId, Bytes> outgoing_;
   TraceResult result_;
   std::int64_t planted_ = 0;
@@ -188,12 +167,13 @@ void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
 
 void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
   for (const PlantedSeed& planted : seeds) {
-    if (!isLocal(planted.block)) refuseMessage("a seed for another rank's block");
+    if (!places_.isOwn(planted.block)) refuseMessage("a seed for another rank's block");
     if (!isSeedId(planted.seed.id))
       refuseMessage("a seed with id " + std::to_string(planted.seed.id));
-    waiting_[index(planted.block - first_)].seeds.push_back(planted.seed);
+    places_.ownAt(planted.block).seeds.push_back(planted.seed);
   }
-  for (Waiting& here : waiting_) {
+  for (const auto& place : places_.own()) {
+    Place& here = *place;
     // Seeds near each other visit the same cells, which then are in the cache.
     std::vector<std::pair<std::uint64_t, std::size_t>> order;
     const Box& bounds = domain_.boxes.bounds();
@@ -205,32 +185,39 @@ void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
     sorted.reserve(order.size());
     for (const auto& entry : order) sorted.push_back(here.seeds[entry.second]);
     here.seeds = std::move(sorted);
+    places_.update(here);
   }
 }
 
-void Tracer::receive(Waiting& here, const FieldBlock& block, Mailbox& mailbox) {
+std::vector<std::vector<BlockId>> Tracer::links() const {
+  std::vector<std::vector<BlockId>> links;
+  for (const auto& block : domain_.blocks) {
+    links.push_back(block->neighbors());
+    for (BlockId& neighbor : links.back()) neighbor = addressOf(neighbor);
+  }
+  if (desks_) links.emplace_back();
+  return links;
+}
+
+void Tracer::receive(Place& here, Mailbox& mailbox) {
   while (auto message = mailbox.dequeueView()) {
     Reader reader(message->payload);
     while (!reader.atEnd()) {
       MigratingParticle migrating = readMigratingParticle(reader, stages_);
       Particle& p = migrating.particle;
-      p.block = block.id();
-      if (p.status == Status::Seeking) {
+      p.block = here.block().id();
+      if (p.status == Status::Seeking)
         here.seeking.push_back(migrating);
-        continue;
-      }
-      const std::int32_t cell = p.cell;
-      if (!block.enter(p))
-        refuseMessage("a particle in cell " + std::to_string(cell) + ", which block " +
-                      std::to_string(block.id()) + " does not have");
-      here.later.push_back(p);
+      else if (!here.add(p))
+        refuseMessage("a particle in cell " + std::to_string(p.cell) + ", which block " +
+                      std::to_string(p.block) + " does not have");
     }
   }
 }
 
 /// Starts the search for the cell of a particle: it visits all blocks whose boxes hold the point,
 /// in ascending order, and keeps the best match.
-void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
+void Tracer::beginSearch(Place& here, const Particle& p) {
   MigratingParticle migrating{p, {}};
   migrating.particle.status = Status::Seeking;
   double image[3] = {p.target[0], p.target[1], p.target[2]};
@@ -238,25 +225,25 @@ void Tracer::beginSearch(Waiting& here, BlockId block, Particle p) {
   const BlockId next = domain_.boxes.next(image, -1);
   migrating.particle.block = next;
   if (next < 0)
-    conclude(here, block, migrating);
-  else if (isLocal(next))
+    conclude(here, migrating);
+  else if (places_.find(next))
     here.seeking.push_back(migrating);
   else
     send(migrating);
 }
 
-void Tracer::search(Waiting& here, BlockId block) {
+void Tracer::search(Place& here) {
   std::vector<MigratingParticle> seeking;
   seeking.swap(here.seeking);
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
-    // All blocks of this rank that come next are searched at once, each for all its particles.
+    // All blocks on this rank that come next are searched at once, each for all its particles.
     std::vector<CellQuery> queries;
     std::vector<MigratingParticle*> askers;
     for (;;) {
       askers.clear();
       for (std::int64_t i = begin; i < stop; ++i) {
         MigratingParticle& migrating = seeking[index(i)];
-        if (migrating.particle.block >= 0 && isLocal(migrating.particle.block))
+        if (migrating.particle.block >= 0 && places_.find(migrating.particle.block))
           askers.push_back(&migrating);
       }
       if (askers.empty()) return;
@@ -271,7 +258,7 @@ void Tracer::search(Waiting& here, BlockId block) {
           queries.push_back({{x[0], x[1], x[2]}, askers[last]->best});
           wrapIntoPeriod(options_.rules, queries.back().point.data());
         }
-        local(next).find(queries);
+        places_.find(next)->block().find(queries);
         for (std::size_t q = 0; q < queries.size(); ++q) {
           askers[first + q]->best = queries[q].best;
           askers[first + q]->particle.block = domain_.boxes.next(queries[q].point.data(), next);
@@ -290,12 +277,26 @@ void Tracer::search(Waiting& here, BlockId block) {
     if (migrating.particle.block >= 0)
       send(migrating);
     else
-      conclude(here, block, migrating);
+      conclude(here, migrating);
   }
 }
 
+/// An active particle goes on in another block, or in this one.
+void Tracer::handOver(Place& here, const Particle& p) {
+  const bool stays = p.block == here.block().id();
+  // This rank's own blocks are called when they receive a message; copies are called anyway.
+  Place* const next = stays ? &here : places_.copyOf(p.block);
+  if (!next) return send({p, {}});
+  if (!next->add(p))
+    refuseMessage(stays ? "a match in a cell that its block does not have"
+                        : "a particle in a cell that a copy of its block does not have");
+  if (stays) return;
+  ++result_.handovers;
+  places_.update(*next);
+}
+
 /// Ends the search for a particle's cell.
-void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& migrating) {
+void Tracer::conclude(Place& here, MigratingParticle& migrating) {
   Particle& p = migrating.particle;
   const CellMatch& best = migrating.best;
   const auto deliver = [&](Particle particle) {
@@ -304,12 +305,7 @@ void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& migrating
     particle.cell = best.cell;
     particle.face = Particle::Accept;
     particle.crossings = 0;
-    if (particle.block == block) {
-      if (!local(block).enter(particle))
-        refuseMessage("a match in a cell that its block does not have");
-      here.later.push_back(particle);
-    } else
-      send({particle, {}});
+    handOver(here, particle);
   };
   if (p.stage != 0) {
     if (best.found())
@@ -329,25 +325,10 @@ void Tracer::conclude(Waiting& here, BlockId block, MigratingParticle& migrating
   }
 }
 
-/// Moves at most `limit` waiting particles to `taken`.
-void Tracer::take(Waiting& here, std::size_t limit) {
-  here.taken.clear();
-  for (int generation = 0; generation < 2 && here.taken.size() < limit; ++generation) {
-    if (here.active.empty()) here.active.swap(here.later);
-    if (here.taken.empty() && here.active.size() <= limit) {
-      here.taken.swap(here.active);
-      continue;
-    }
-    const auto count = std::min(here.active.size(), limit - here.taken.size());
-    const auto first = here.active.end() - static_cast<std::ptrdiff_t>(count);
-    here.taken.insert(here.taken.end(), first, here.active.end());
-    here.active.erase(first, here.active.end());
-  }
-}
-
-void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& portion) {
+void Tracer::advance(Place& here, const Portion& portion) {
+  const FieldBlock& block = here.block();
   // Taken out first: particles that stay here are appended to `later` meanwhile.
-  take(here, portion.limit);
+  here.take(portion.limit);
   std::vector<Particle>& taken = here.taken;
   const std::size_t count = taken.size();
   Particle* const batch = taken.data();
@@ -365,8 +346,14 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& port
 
   if (isUnchanged(first, batch[0]))
     throw Error(ErrorKind::Internal, "a field block did not advance a particle");
+  std::int64_t ended = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Particle& p = batch[i];
+    if (p.status == Status::Active && p.block == block.id()) {
+      here.later.push_back(p);
+      continue;
+    }
+    ++ended;
     switch (p.status) {
       case Status::Finished:
         // The seed and each accepted step recorded a point, unless the evaluation at the seed
@@ -375,44 +362,80 @@ void Tracer::advance(Waiting& here, const FieldBlock& block, const Portion& port
             p.reason);
         break;
       case Status::Seeking:
-        beginSearch(here, block.id(), p);
+        beginSearch(here, p);
         break;
       case Status::Active:
-        if (p.block == block.id())
-          here.later.push_back(p);
-        else
-          send({p, {}});
+        handOver(here, p);
         break;
     }
   }
+  here.meter.end(ended);
 }
 
-Tracer::Portion Tracer::portionOf(const Waiting& here) const {
-  if (calledOncePerRound(options_.exchange.schedule) || transport_.size() == 1)
+Tracer::Portion Tracer::portionOf(const Place& here) const {
+  if (hasRounds() || transport_.size() == 1)
     return {LargestBatch, FieldBlock::ToTheEnd};  // no rank waits for one of these particles
-  const std::size_t all = here.particles() + here.seeds.size();
-  return {std::clamp(all / BatchesPerBlock, SmallestBatch, LargestBatch), ExtraSteps};
+  return {std::clamp(here.waiting() / BatchesPerBlock, SmallestBatch, LargestBatch), ExtraSteps};
 }
 
-bool Tracer::step(BlockId blockId, Mailbox& mailbox) {
-  const FieldBlock& block = local(blockId);
-  Waiting& here = waiting_[index(blockId - first_)];
-  receive(here, block, mailbox);
+/// One portion of the work that waits in a place; all of it, if there are rounds.
+void Tracer::work(Place& here) {
+  const double begin = transport_.now();
   const Portion portion = portionOf(here);
-  const auto isWaiting = [&] { return here.particles() > 0 || !here.seeds.empty(); };
   do {
     throwIfInterrupted(transport_);
-    plantHere(here, blockId, portion.limit);
-    if (!here.seeking.empty()) search(here, blockId);
-    if (!here.active.empty() || !here.later.empty()) advance(here, block, portion);
-  } while (calledOncePerRound(options_.exchange.schedule) && isWaiting());
+    plantHere(here, portion.limit);
+    if (!here.seeking.empty()) search(here);
+    if (!here.active.empty() || !here.later.empty()) advance(here, portion);
+  } while (hasRounds() && here.waiting() > 0);
+  here.meter.spend(transport_.now() - begin);
+  places_.update(here);
+}
+
+bool Tracer::step(BlockId address, Mailbox& mailbox) {
+  const bool atDesk = desks_ && address == desks_->deskOf(transport_.rank());
+  const bool goesOn =
+      atDesk ? stepAtDesk(mailbox)
+             : stepInBlock(places_.ownAt(desks_ ? desks_->blockAt(address) : address), mailbox);
   for (auto& [target, bytes] : outgoing_)
-    if (!bytes.empty()) mailbox.enqueue(target, std::exchange(bytes, Bytes()));
-  return isWaiting();
+    if (!bytes.empty()) mailbox.enqueue(addressOf(target), std::exchange(bytes, Bytes()));
+  if (!lending_) return goesOn;
+  lending_->settle(desks_->postOf(transport_.rank(), mailbox));
+  if (!atDesk) wakeDesk(mailbox);
+  return goesOn;
+}
+
+bool Tracer::stepInBlock(Place& here, Mailbox& mailbox) {
+  receive(here, mailbox);
+  work(here);
+  return here.waiting() > 0;
+}
+
+/// The desk receives notes about loans, and works in copies of other ranks' blocks.
+bool Tracer::stepAtDesk(Mailbox& mailbox) {
+  const int rank = transport_.rank();
+  while (auto message = mailbox.dequeueView()) {
+    const int from = desks_->rankOf(message->from);
+    if (from != rank)  // else it was woken
+      lending_->receive(from, message->payload, desks_->postOf(rank, mailbox));
+  }
+  for (const BlockId block : places_.takeRefilled())  // a message has the block called
+    mailbox.enqueueRaw(addressOf(block), nullptr, 0);
+  if (Place* copy = places_.nextWaitingCopy()) work(*copy);
+  deskIsAwake_ = places_.anyCopyWaits();
+  return deskIsAwake_;
+}
+
+/// A desk without messages is called only if it has said that it has work: if it has not, particles
+/// that come from this rank's own blocks need a message.
+void Tracer::wakeDesk(Mailbox& mailbox) {
+  if (deskIsAwake_ || !places_.anyCopyWaits()) return;
+  mailbox.enqueue(desks_->deskOf(transport_.rank()), char(0));
+  deskIsAwake_ = true;
 }
 
 /// Makes particles of waiting seeds, up to `limit` particles in the block.
-void Tracer::plantHere(Waiting& here, BlockId blockId, std::size_t limit) {
+void Tracer::plantHere(Place& here, std::size_t limit) {
   while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
     MigratingParticle migrating{};
@@ -420,7 +443,7 @@ void Tracer::plantHere(Waiting& here, BlockId blockId, std::size_t limit) {
     std::memcpy(p.x, seed.x, sizeof seed.x);
     std::memcpy(p.target, seed.x, sizeof seed.x);
     p.line = 2 * seed.id;
-    p.block = blockId;
+    p.block = here.block().id();
     p.cell = -1;
     p.face = Particle::AnyFace;
     p.status = Status::Seeking;
@@ -430,11 +453,18 @@ void Tracer::plantHere(Waiting& here, BlockId blockId, std::size_t limit) {
 }
 
 TraceResult Tracer::finish() {
-  for (Waiting& here : waiting_) {
-    result_.logs.push_back(here.logs.takeAll());
-    for (const TrajectoryLog& log : result_.logs.back())
-      result_.points += static_cast<std::int64_t>(log.size());
+  const auto count = [&](const std::vector<TrajectoryLog>& logs) {
+    for (const TrajectoryLog& log : logs) result_.points += static_cast<std::int64_t>(log.size());
+  };
+  for (const auto& place : places_.own()) {
+    result_.logs.push_back(place->logs.takeAll());
+    count(result_.logs.back());
   }
+  for (const auto& place : places_.takeUsedCopies()) {
+    result_.borrowed.push_back({place->takeCopy(), place->logs.takeAll()});
+    count(result_.borrowed.back().logs);
+  }
+  if (lending_) result_.lending = lending_->statistics();
   return std::move(result_);
 }
 
@@ -504,10 +534,11 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
       transport, [&](RecordOutbox<PlantedSeed>& outbox) { tracer->plant(seeds, outbox); },
       [&](Records<PlantedSeed>& planted) {
         tracer->receiveSeeds(planted);
-        for (const auto& block : domain.blocks) links.push_back(block->neighbors());
+        links = tracer->links();
       });
-  Exchange exchange(transport, domain.assignment, std::move(links), options.exchange,
-                    [&](BlockId block, Mailbox& mailbox) { return tracer->step(block, mailbox); });
+  Exchange exchange(
+      transport, tracer->addresses(), std::move(links), options.exchange,
+      [&](BlockId address, Mailbox& mailbox) { return tracer->step(address, mailbox); });
   exchange.run([&] { return !options.monitor || options.monitor(tracer->progress()); });
   TraceResult result = tracer->finish();
   result.statistics = exchange.statistics();

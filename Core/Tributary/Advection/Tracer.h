@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Balance/Lending.h"
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/ParallelFor.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -20,12 +25,39 @@ struct Seed {
   std::int64_t id;  ///< At least 0; occurs once on all ranks.
 };
 
+/// Data of the caller that travel with copies of blocks: those that it needs to use points that
+/// other ranks record there. All members are local.
+class BlockCargo {
+ public:
+  virtual ~BlockCargo() = default;
+
+  /// The number of bytes that write() appends.
+  [[nodiscard]] virtual std::size_t bytes(const FieldBlock& block) const = 0;
+  /// Appends the data of a block of this rank, or of a copy.
+  virtual void write(const FieldBlock& block, Writer& message) const = 0;
+  /// @return FieldBlock::piece() for the next copy
+  [[nodiscard]] virtual int add() = 0;
+  /// Reads what write() has written. Throws Error if it is malformed.
+  /// @param copy  the block that was made after add()
+  virtual void read(const FieldBlock& copy, Reader& message) = 0;
+  /// A copy is about to be destroyed.
+  virtual void drop(const FieldBlock& copy) = 0;
+};
+
+/// Whether ranks lend each other blocks and particles: see Balance/Lending.h. Lines do not change.
+struct TraceLending {
+  LendingOptions options;
+  BlockCargo* cargo = nullptr;  ///< Null on all ranks or on none. Must outlive the trace.
+};
+
 /// Options of trace().
 struct TraceOptions {
   StepRules rules;
   bool forward = true;
   bool backward = false;
   ExchangeOptions exchange;
+  /// On all ranks or on none. Only with the schedule Asynchronous.
+  std::optional<TraceLending> lending;
   ParallelFor parallelFor = serialFor;  ///< Runs over the particles of a block.
   /// Called between batches with an estimate of progress in [0, 1]: the number of lines that ended
   /// on this rank over the number that began here. Returns false to abort on all ranks. May be
@@ -34,13 +66,21 @@ struct TraceOptions {
 };
 
 /// The result of trace() on this rank. Each recorded point is on exactly one rank, in the log of
-/// the block that evaluated it, and the end of each line is on exactly one rank.
+/// the block or copy that evaluated it, and the end of each line is on exactly one rank.
 struct TraceResult {
+  /// A copy of another rank's block, and what was recorded there.
+  struct Borrowed {
+    std::unique_ptr<FieldBlock> block;
+    std::vector<TrajectoryLog> logs;
+  };
+
   std::vector<std::vector<TrajectoryLog>> logs;  ///< Per block of this rank.
+  std::vector<Borrowed> borrowed;                ///< Copies in which points were recorded.
   std::vector<LineEnd> ends;                     ///< In no particular order.
   ExchangeStatistics statistics;
   std::int64_t points = 0;     ///< Recorded on this rank.
   std::int64_t handovers = 0;  ///< Particles sent to another block.
+  LendingStatistics lending;
   bool aborted = false;
 };
 
@@ -48,8 +88,8 @@ struct TraceResult {
 ///
 /// Any rank may pass any seed: its block is found by a search. The line of a seed outside all cells
 /// ends with Reason::NotInitialized and has no points. Points, times and reasons do not depend
-/// on the number of ranks, blocks or threads, on the schedule or on message timing; README.md in
-/// this folder gives the reasons.
+/// on the number of ranks, blocks or threads, on the schedule, on message timing or on lending;
+/// README.md in this folder gives the reasons.
 ///
 /// Throws Error on all ranks if an option or a seed is not valid on one.
 ///

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Hash.h"
 
 namespace tributary {
 namespace {
@@ -22,8 +27,7 @@ class CostPolicy : public LendingPolicy {
     const double wanted = std::floor((terms.seconds + writing - arriving) / 2 / perItem);
     if (!(wanted >= 1)) return {};
     PlannedLoan loan;
-    loan.items =
-        static_cast<std::int64_t>(std::min(wanted, static_cast<double>(terms.items)));
+    loan.items = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(terms.items)));
     const double moved = perItem * static_cast<double>(loan.items);
     loan.gain = terms.seconds - std::max(terms.seconds - moved + writing, arriving + moved);
     return loan.gain > std::max(leastGain_, writing) ? loan : PlannedLoan{};
@@ -33,10 +37,45 @@ class CostPolicy : public LendingPolicy {
   double leastGain_;
 };
 
+class RandomPolicy : public LendingPolicy {
+ public:
+  explicit RandomPolicy(std::uint64_t seed) : state_(scramble(seed + 1)) {}
+
+  bool asks(bool) override { return draw(2) == 0; }
+
+  PlannedLoan plan(const LoanTerms& terms) override {
+    PlannedLoan loan;
+    if (terms.items > 0 && draw(2) == 0)
+      loan.items = 1 + std::int64_t(draw(std::uint64_t(terms.items)));
+    return loan;
+  }
+
+ private:
+  /// A number below `bound`.
+  std::uint64_t draw(std::uint64_t bound) {
+    state_ = scramble(state_);
+    return state_ % bound;
+  }
+
+  std::uint64_t state_;
+};
+
 }  // namespace
 
 std::unique_ptr<LendingPolicy> makeCostPolicy(double leastGain) {
   return std::make_unique<CostPolicy>(leastGain);
+}
+
+std::unique_ptr<LendingPolicy> makeRandomPolicy(std::uint64_t seed) {
+  return std::make_unique<RandomPolicy>(seed);
+}
+
+std::unique_ptr<LendingPolicy> makeDefaultPolicy(std::uint64_t seed) {
+  const char* const name = std::getenv("TRIBUTARY_LENDING");
+  if (!name || !*name) return makeCostPolicy();
+  if (std::string(name) == "random") return makeRandomPolicy(seed);
+  throw Error("the environment variable TRIBUTARY_LENDING is \"" + std::string(name) +
+              "\"; set it to \"random\", or not at all");
 }
 
 }  // namespace tributary

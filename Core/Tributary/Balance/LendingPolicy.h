@@ -9,13 +9,13 @@ namespace tributary {
 
 /// What is known about a loan before it is made. Times are in seconds and were measured in the run.
 struct LoanTerms {
-  double seconds = 0;       ///< Expected for all work that waits on the lender.
-  double blockSeconds = 0;  ///< Expected for the items that can be lent.
-  std::int64_t items = 0;   ///< That can be lent.
-  std::size_t copyBytes = 0;           ///< Of the copy that is sent with the loan; 0 without one.
-  double latency = 0;                  ///< Of a message.
-  double writeSecondsPerByte = 0;      ///< For the lender to write a copy.
-  double transferSecondsPerByte = 0;   ///< From then on until the borrower has read it.
+  double seconds = 0;                 ///< Expected for all work that waits on the lender.
+  double blockSeconds = 0;            ///< Expected for the items that can be lent.
+  std::int64_t items = 0;             ///< That can be lent.
+  std::size_t copyBytes = 0;          ///< Of the copy that is sent with the loan; 0 without one.
+  double latency = 0;                 ///< Of a message.
+  double writeSecondsPerByte = 0;     ///< For the lender to write a copy.
+  double transferSecondsPerByte = 0;  ///< From then on until the borrower has read it.
 };
 
 /// A loan as it is planned.
@@ -43,5 +43,12 @@ class LendingPolicy {
 /// than without one, by more than `leastGain` and by more than p.
 /// @param leastGain  in seconds
 [[nodiscard]] std::unique_ptr<LendingPolicy> makeCostPolicy(double leastGain = 20e-6);
+
+/// Makes a policy that asks, lends and refuses at random, for tests: results must not depend on it.
+[[nodiscard]] std::unique_ptr<LendingPolicy> makeRandomPolicy(std::uint64_t seed);
+
+/// Makes the policy that the environment variable TRIBUTARY_LENDING names: "random", or the cost
+/// policy if it is not set. Throws Error if it has another value.
+[[nodiscard]] std::unique_ptr<LendingPolicy> makeDefaultPolicy(std::uint64_t seed);
 
 }  // namespace tributary

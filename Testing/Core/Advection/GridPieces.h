@@ -32,7 +32,7 @@ struct GridDomain {
   std::vector<std::vector<double>> doubles;
   std::vector<std::vector<std::uint8_t>> ghosts;
   std::vector<StructuredPiece> pieces;
-  Domain domain{{}, Assignment(std::vector<std::int64_t>{}), {}};
+  Domain domain{{}, Assignment(std::vector<std::int64_t>{}), {}, {}};
 };
 
 inline double gridCoordinate(const GridSetup& s, int axis, int index) {
@@ -126,8 +126,9 @@ inline std::unique_ptr<GridDomain> makeGridDomain(Transport& transport, const Gr
   for (std::size_t p = 0; p < out->pieces.size(); ++p)
     first.push_back(assignment.first(transport.rank()) +
                     static_cast<BlockId>(p) * s.blocksPerPiece);
-  auto made = makeStructuredBlocks(transport, out->pieces, s.blocksPerPiece, first);
-  out->domain = makeDomain(transport, std::move(assignment), std::move(made));
+  StructuredGrids grids;
+  auto made = makeStructuredBlocks(transport, out->pieces, s.blocksPerPiece, first, &grids);
+  out->domain = makeDomain(transport, std::move(assignment), std::move(made), std::move(grids));
   return out;
 }
 

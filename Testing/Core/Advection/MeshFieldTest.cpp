@@ -57,8 +57,7 @@ TraceOptions optionsFor(Integrator integrator) {
 std::map<std::int64_t, Line> traceMesh(Transport& transport, const MeshSetup& setup,
                                        const TraceOptions& options, int seeds = 50) {
   const auto mesh = makeMeshDomain(transport, setup);
-  return gatherLines(
-      transport, trace(transport, mesh->domain, seedsIn(-1.05, 1.05, seeds, transport), options));
+  return traceLines(transport, mesh->domain, seedsIn(-1.05, 1.05, seeds, transport), options);
 }
 
 std::map<std::int64_t, Line> reference(MeshSetup setup, const TraceOptions& options) {
@@ -130,12 +129,10 @@ TEST(MeshPromise, HoldsForLinesThatAreTracedAlone) {
       options.backward = false;
       const auto mesh = makeMeshDomain(*transport, setup);
       const auto seeds = seedsIn(-1.05, 1.05, 60, *transport);
-      const auto together =
-          gatherLines(*transport, trace(*transport, mesh->domain, seeds, options));
+      const auto together = traceLines(*transport, mesh->domain, seeds, options);
       EXPECT_GT(pointsIn(together), 300u);
       for (const Seed& seed : seeds) {
-        const auto alone =
-            gatherLines(*transport, trace(*transport, mesh->domain, {&seed, 1}, options));
+        const auto alone = traceLines(*transport, mesh->domain, {&seed, 1}, options);
         ASSERT_EQ(alone.size(), 1u);
         EXPECT_TRUE(alone.begin()->second == together.at(alone.begin()->first))
             << "kind " << int(kind) << ", seed " << seed.id;
@@ -312,7 +309,7 @@ TEST(MeshPromise, HoldsForSheetsThatBranch) {
       if (transport.rank() == 0)
         for (int i = 0; i < 40; ++i)
           seeds.push_back({{-0.9 + 0.04 * i, -0.95 + 0.047 * i, i % 4 ? 0.0 : 0.005}, i});
-      return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
+      return traceLines(transport, mesh->domain, seeds, options);
     };
     setup.pieces = setup.blocksPerPiece = 1;
     setup.pieceOf = nullptr;
@@ -383,7 +380,7 @@ TEST(MeshLinks, FacesAreCountedOverAllRanks) {
 TrajectoryPoint recordedAt(const FieldBlock& block, const CellMatch& match, const double x[3]) {
   Particle particle{};
   particle.cell = match.cell;
-  EXPECT_TRUE(block.enter(particle));
+  EXPECT_TRUE(block.enter(particle.cell));
   return {{x[0], x[1], x[2]}, 0, 0, 0, particle.cell};
 }
 
@@ -431,7 +428,7 @@ TEST(MeshField, LinearFunctionsAndTheirGradientsAreReproduced) {
     std::vector<Seed> seeds;
     if (world().rank() == 0)
       for (int i = 0; i < 10; ++i) seeds.push_back({{0.05 + 0.08 * i, 0.1, 0.3 - 0.05 * i}, i});
-    const auto lines = gatherLines(world(), trace(world(), mesh->domain, seeds, options));
+    const auto lines = traceLines(world(), mesh->domain, seeds, options);
     EXPECT_EQ(lines.size(), 20u);
     for (const auto& [number, line] : lines) {
       ASSERT_GT(line.points.size(), 3u);
@@ -570,7 +567,7 @@ TEST(MeshField, SurfacesAreWalkedThroughTheirEdges) {
   std::vector<Seed> seeds;
   if (world().rank() == 0)
     for (int i = 0; i < 8; ++i) seeds.push_back({{0.1 + 0.1 * i, 0.01, 0.25}, i});
-  const auto lines = gatherLines(world(), trace(world(), mesh->domain, seeds, options));
+  const auto lines = traceLines(world(), mesh->domain, seeds, options);
   for (const auto& [number, line] : lines) {
     EXPECT_EQ(line.reason, Reason::OutOfLength);
     ASSERT_GT(line.points.size(), 5u);
@@ -605,7 +602,7 @@ TEST(MeshField, LinesStayOnACurvedSurfaceWhenAsked) {
     std::vector<Seed> seeds;
     if (transport.rank() == 0)
       for (int i = 0; i < 9; ++i) seeds.push_back({{1, 0, 0.05 + 0.08 * i}, i});
-    return gatherLines(transport, trace(transport, mesh->domain, seeds, options));
+    return traceLines(transport, mesh->domain, seeds, options);
   };
   const auto alone = makeLoopbackTransport();
   for (const double outward : {0.0, 0.3, 5.0}) {  // vectors that leave the surface, too
@@ -834,8 +831,7 @@ TEST(MeshField, CurvilinearGridsAreMeshesOfTheSameCells) {
           auto seeds = seedsIn(-0.9, 0.9, 60, world());
           if (height == 0)
             for (Seed& seed : seeds) seed.x[2] = 0;
-          lines[asGrid] = gatherLines(
-              world(), trace(world(), domain, seeds, optionsFor(Integrator::RungeKutta4)));
+          lines[asGrid] = traceLines(world(), domain, seeds, optionsFor(Integrator::RungeKutta4));
         }
         EXPECT_GT(pointsIn(lines[0]), 200u);
         EXPECT_EQ(differences(lines[0], lines[1]), 0u)
@@ -1051,8 +1047,7 @@ TEST(MeshField, ACacheServesTheSameCellsAndPointsWithOtherVelocities) {
       if (cached) {
         EXPECT_EQ(cache.reused(), reused);
       }
-      lines[cached] =
-          gatherLines(world(), trace(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options));
+      lines[cached] = traceLines(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options);
     }
     EXPECT_EQ(differences(lines[0], lines[1]), 0u);
   };
@@ -1132,8 +1127,7 @@ int compareForeignCells(const Flow& flow) {
   }
   auto blocks = makeMeshBlocks(world(), mesh->pieces, 1, 3, first);
   const Domain domain = makeDomain(world(), mesh->domain.assignment, std::move(blocks));
-  const auto lines =
-      gatherLines(world(), trace(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options));
+  const auto lines = traceLines(world(), domain, seedsIn(-1.05, 1.05, 50, world()), options);
   EXPECT_EQ(lines.size(), expected.size());
   int unexpected = 0;
   for (const auto& [number, line] : expected) {

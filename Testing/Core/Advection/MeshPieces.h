@@ -128,7 +128,7 @@ struct MeshDomain {
   };
   std::vector<std::unique_ptr<Arrays>> arrays;
   std::vector<MeshPiece> pieces;
-  Domain domain{{}, Assignment(std::vector<std::int64_t>{}), {}};
+  Domain domain{{}, Assignment(std::vector<std::int64_t>{}), {}, {}};
 };
 
 /// Collective: every rank makes its pieces (piece p on rank p % ranks) with points of its own, so

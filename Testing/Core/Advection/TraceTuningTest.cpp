@@ -60,7 +60,7 @@ TEST(TraceTuning, ChoosesAlikeAndChangesNoLine) {
   for (const Schedule schedule :
        {Schedule::Asynchronous, Schedule::Synchronous, Schedule::Neighborhood}) {
     TraceOptions options = optionsFor(schedule);
-    const auto before = gatherLines(world(), trace(world(), *cuts.domains[0], seeds, options));
+    const auto before = traceLines(world(), *cuts.domains[0], seeds, options);
     const TraceTuning tuning = tuneTrace(world(), settings, seeds, options);
     EXPECT_FALSE(tuning.aborted);
     if (world().size() == 1) {  // which has nobody to exchange with
@@ -79,7 +79,7 @@ TEST(TraceTuning, ChoosesAlikeAndChangesNoLine) {
                 allreduce(world(), ReduceOp::Max, seconds));
     const TraceSetting& setting = settings[tuning.best];
     setting.exchange.applyTo(options.exchange);
-    const auto after = gatherLines(world(), trace(world(), *setting.domain, seeds, options));
+    const auto after = traceLines(world(), *setting.domain, seeds, options);
     EXPECT_TRUE(before == after);
     EXPECT_EQ(after.size(), 2800u);
   }

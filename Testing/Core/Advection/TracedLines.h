@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Balance/LendingPolicy.h"
 #include "Tributary/Collective/Collectives.h"
 
 namespace tributary::testing {
@@ -34,10 +35,13 @@ inline CellMatch findIn(const FieldBlock& block, const double x[3], const CellMa
 /// Collective: all lines on every rank. Throws Error if a point or an end is missing or doubled.
 inline std::map<std::int64_t, Line> gatherLines(Transport& transport, const TraceResult& result) {
   std::vector<TrajectoryPoint> mine;
-  for (const auto& logs : result.logs)
+  const auto add = [&](const std::vector<TrajectoryLog>& logs) {
     for (const auto& log : logs)
       for (std::size_t c = 0; c < log.chunkCount(); ++c)
         mine.insert(mine.end(), log.chunk(c).begin(), log.chunk(c).end());
+  };
+  for (const auto& logs : result.logs) add(logs);
+  for (const auto& borrowed : result.borrowed) add(borrowed.logs);
   std::map<std::int64_t, Line> lines;
   std::map<std::int64_t, std::vector<bool>> seen;
   for (const LineEnd& end : allgatherv(transport, result.ends)) {
@@ -56,6 +60,22 @@ inline std::map<std::int64_t, Line> gatherLines(Transport& transport, const Trac
   for (const auto& [line, there] : seen)
     for (const bool point : there)
       if (!point) throw Error("a point is missing in line " + std::to_string(line));
+  return lines;
+}
+
+/// Collective: the lines of all seeds, on every rank. Under the asynchronous schedule they are
+/// traced once more, with loans at random. Throws Error if that changes a line.
+inline std::map<std::int64_t, Line> traceLines(Transport& transport, const Domain& domain,
+                                               Span<const Seed> seeds,
+                                               const TraceOptions& options) {
+  auto lines = gatherLines(transport, trace(transport, domain, seeds, options));
+  if (calledOncePerRound(options.exchange.schedule) || transport.size() == 1) return lines;
+  const auto policy = makeRandomPolicy(std::uint64_t(transport.rank()));
+  TraceOptions lending = options;
+  lending.lending.emplace();
+  lending.lending->options.policy = policy.get();
+  if (gatherLines(transport, trace(transport, domain, seeds, lending)) != lines)
+    throw Error("loans have changed a line");
   return lines;
 }
 

@@ -57,9 +57,8 @@ TraceOptions optionsFor(Integrator integrator) {
 std::map<std::int64_t, Line> traceSetup(Transport& transport, const GridSetup& setup,
                                         const TraceOptions& options, int seeds = 60) {
   const auto grid = makeGridDomain(transport, setup);
-  return gatherLines(transport,
-                     trace(transport, grid->domain,
-                           seedsOf(setup, seeds, transport.rank(), transport.size()), options));
+  return traceLines(transport, grid->domain,
+                    seedsOf(setup, seeds, transport.rank(), transport.size()), options);
 }
 
 std::map<std::int64_t, Line> reference(GridSetup setup, TraceOptions options, int seeds = 60) {
@@ -205,7 +204,7 @@ double errorOnCircle(Integrator integrator, double step) {
   options.rules.initialStep = options.rules.minimumStep = options.rules.maximumStep = step;
   options.rules.maximumLength = 4;
   const std::vector<Seed> seeds{{{1.3, 0, 0.1}, 0}};
-  const auto lines = gatherLines(*alone, trace(*alone, grid->domain, seeds, options));
+  const auto lines = traceLines(*alone, grid->domain, seeds, options);
   const auto& line = lines.at(0);
   EXPECT_EQ(line.reason, Reason::OutOfLength);
   const auto& end = line.points.back();
@@ -238,7 +237,7 @@ TEST(Integrators, KeepTheInvariantOfASaddle) {
   std::vector<Seed> seeds;
   if (world().rank() == 0)
     for (int i = 0; i < 20; ++i) seeds.push_back({{0.05 + 0.05 * i, 1.5 - 0.06 * i, 0.2}, i});
-  const auto lines = gatherLines(world(), trace(world(), grid->domain, seeds, options));
+  const auto lines = traceLines(world(), grid->domain, seeds, options);
   EXPECT_EQ(lines.size(), 40u);
   for (const auto& [number, line] : lines) {
     EXPECT_EQ(line.reason, Reason::OutOfDomain);
@@ -264,7 +263,7 @@ Line alongX(const StepRules& rules, Vector seed = {0.5, 0.5, 0.5}, double speed 
   options.rules = rules;
   std::vector<Seed> seeds;
   if (world().rank() == world().size() - 1) seeds.push_back({{seed[0], seed[1], seed[2]}, 0});
-  return gatherLines(world(), trace(world(), grid->domain, seeds, options)).at(0);
+  return traceLines(world(), grid->domain, seeds, options).at(0);
 }
 
 StepRules fixedStep(double step) {
@@ -325,7 +324,7 @@ TEST(Limits, AStepThatLeadsToWhereItBeginsEndsTheLine) {
   options.rules = fixedStep(0.5);
   std::vector<Seed> seeds;
   if (world().rank() == 0) seeds.push_back({{2.3, 1.6, 0.9}, 0});
-  const Line line = gatherLines(world(), trace(world(), grid->domain, seeds, options)).at(0);
+  const Line line = traceLines(world(), grid->domain, seeds, options).at(0);
   EXPECT_EQ(line.reason, Reason::Stagnation);
   ASSERT_EQ(line.points.size(), 5u);
   EXPECT_NEAR(line.points.back()[2], 2.9, 1e-12);
@@ -502,7 +501,9 @@ class IdleBlock : public FieldBlock {
   explicit IdleBlock(BlockId id) : FieldBlock(id, 0) {}
   Box bounds() const override { return {{{0, 0, 0}}, {{1, 1, 1}}}; }
   void advance(const StepRules&, Span<Particle>, std::int64_t, TrajectoryLog&) const override {}
-  bool enter(Particle& particle) const override { return particle.cell == 0; }
+  bool enter(std::int32_t& entered) const override { return entered == 0; }
+  std::int32_t leave(std::int32_t left) const override { return left; }
+  ArrayView velocity() const override { return {}; }
   void find(Span<CellQuery> queries) const override {
     for (CellQuery& query : queries) {
       query.best.violation = 0;

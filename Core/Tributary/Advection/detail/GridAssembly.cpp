@@ -64,6 +64,7 @@ std::map<int, GridModel> modelGrids(const std::vector<PieceDescription>& pieces)
 /// A grid whose rectilinear coordinates are not known yet.
 WholeGrid makeGrid(int number, const GridModel& model, std::int64_t coordinates) {
   WholeGrid whole{std::make_shared<StructuredGrid>(), {}};
+  whole.grid->number = number;
   for (std::size_t a = 0; a < 3; ++a) {
     const double spacing = model.first.spacing[a];
     const int first = model.extent[2 * a];

@@ -14,6 +14,7 @@
 
 #include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Advection/detail/MeshCells.h"
+#include "Tributary/Advection/detail/MeshCopy.h"
 #include "Tributary/Advection/detail/kernels/InterpolationKernel.h"
 #include "Tributary/Advection/detail/kernels/MeshCell.inl"
 #include "Tributary/Base/Error.h"
@@ -223,10 +224,9 @@ std::int32_t MeshBlock::resolve(const void* self, std::int32_t number, int face,
   return other;
 }
 
-bool MeshBlock::enter(Particle& particle) const {
-  if (!topology_->isUsed(particle.cell) || topology_->blockOf(particle.cell) != number_)
-    return false;
-  particle.cell = recordOf(particle.cell);
+bool MeshBlock::enter(std::int32_t& cell) const {
+  if (!topology_->isUsed(cell) || topology_->blockOf(cell) != number_) return false;
+  cell = recordOf(cell);
   return true;
 }
 
@@ -241,6 +241,32 @@ std::size_t MeshBlock::memory() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return usedUnits_ * MeshView::Unit + usedUnits_ / std::size_t(LeastUnits) * sizeof(std::int32_t) +
          (number_ == 0 ? topology_->memory() : 0);
+}
+
+CopySize MeshBlock::copySize() const {
+  const std::size_t arrays = copiedBytes(*topology_);
+  // Integers take twice as much as in the message, and what is made on demand as much again as the
+  // tables of points and cells.
+  const std::size_t records =
+      units_ * MeshView::Unit + units_ / std::size_t(LeastUnits) * sizeof(std::int32_t);
+  return {arrays, 4 * arrays + records};
+}
+
+void MeshBlock::writeCopy(Writer& writer) const {
+  writeMesh(*topology_, writer);
+}
+
+void MeshBlock::writePointData(Writer& writer, const void* tuples, std::size_t bytes) const {
+  const std::size_t size = std::size_t(piece_.points.tuples) * bytes;
+  if (size > 0) std::memcpy(writer.extend(size), tuples, size);
+}
+
+std::unique_ptr<FieldBlock> MeshBlock::read(BlockId id, int piece, BlockId blocks,
+                                            const ParallelFor& parallelFor, Reader& reader) {
+  const auto topology = readMesh(piece, blocks, parallelFor, reader);
+  const auto number = offsetOf(id, topology->firstBlock());
+  if (number >= std::uint64_t(topology->blocks())) refuseMessage("a block of another mesh");
+  return std::make_unique<MeshBlock>(topology, int(number));
 }
 
 /// Hash of the data that an evaluation in the cell depends on.

@@ -15,6 +15,7 @@
 #include "Tributary/Advection/detail/MeshTopology.h"
 #include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/HugePages.h"
+#include "Tributary/Base/ParallelFor.h"
 
 namespace tributary::detail {
 
@@ -28,12 +29,24 @@ class MeshBlock : public FieldBlock {
   Box bounds() const override { return topology_->box(number_); }
   void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
-  bool enter(Particle& particle) const override;
+  bool enter(std::int32_t& cell) const override;
+  std::int32_t leave(std::int32_t cell) const override { return cellAt(cell); }
   void find(Span<CellQuery> queries) const override;
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                Weights& out) const override;
   std::vector<BlockId> neighbors() const override { return topology_->neighborsOf(number_); }
   std::size_t memory() const override;
+  ArrayView velocity() const override { return piece_.velocity; }
+  CopyKind copyKind() const override { return piece_.foreign ? CopyKind::None : CopyKind::Mesh; }
+  CopySize copySize() const override;
+  void writeCopy(Writer& writer) const override;
+  void writePointData(Writer& writer, const void* tuples, std::size_t bytes) const override;
+  std::int64_t copiedPoints() const override { return piece_.points.tuples; }
+  /// Reads what writeCopy() has written: a copy of the whole piece.
+  /// @param blocks  the number of blocks of all ranks
+  [[nodiscard]] static std::unique_ptr<FieldBlock> read(BlockId id, int piece, BlockId blocks,
+                                                        const ParallelFor& parallelFor,
+                                                        Reader& reader);
 
  private:
   /// Room for the largest record.

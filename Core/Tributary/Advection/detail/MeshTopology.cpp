@@ -417,6 +417,38 @@ void MeshTopology::renew(const MeshPiece& piece) {
   });
 }
 
+void MeshTopology::writeLinks(Writer& writer) const {
+  std::vector<std::uint8_t> bits((shared_.size() + 7) / 8);
+  for (std::size_t p = 0; p < shared_.size(); ++p)
+    bits[p / 8] = std::uint8_t(bits[p / 8] | int(shared_[p]) << p % 8);
+  writer.range(bits).value(std::uint64_t(outer_.size()));
+  for (const OuterFace& outer : outer_)
+    writer.value(outer.cell)
+        .value(std::int8_t(outer.face))
+        .value(outer.beyond.block)
+        .value(outer.beyond.cell)
+        .value(outer.beyond.face);
+}
+
+void MeshTopology::readLinks(Reader& reader) {
+  const auto bits = reader.range<std::uint8_t>();
+  const auto points = std::size_t(piece_.points.tuples);
+  if (!bits.empty()) {
+    if (bits.size() != (points + 7) / 8) refuseMessage("flags of another number of points");
+    shared_.resize(points);
+    for (std::size_t p = 0; p < points; ++p) shared_[p] = (bits[p / 8] >> p % 8 & 1) != 0;
+  }
+  for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+    OuterFace outer{};
+    outer.cell = reader.value<std::int32_t>();
+    outer.face = reader.value<std::int8_t>();
+    outer.beyond.block = reader.value<BlockId>();
+    outer.beyond.cell = reader.value<std::int32_t>();
+    outer.beyond.face = reader.value<std::int8_t>();
+    outer_.push_back(outer);
+  }
+}
+
 /// Per point, the first point that is the same; empty if no two points are.
 const std::vector<std::int64_t>& MeshTopology::copies() const {
   return copies_.get(

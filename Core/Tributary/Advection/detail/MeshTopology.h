@@ -18,6 +18,7 @@
 #include "Tributary/Advection/detail/MeshShapes.h"
 #include "Tributary/Advection/detail/kernels/MeshKernel.h"
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/CellBins.h"
 #include "Tributary/Base/Lazy.h"
 #include "Tributary/Base/PackedLists.h"
@@ -57,6 +58,9 @@ class MeshTopology {
   const MeshPiece& piece() const { return piece_; }
   int blocks() const { return int(boxes_.size()); }
   BlockId firstBlock() const { return firstBlock_; }
+  int dimension() const { return dimension_; }
+  /// See identifyPoints().
+  bool identifiesById() const { return byId_; }
   /// Whether the cell is traced through.
   bool isUsed(std::int64_t cell) const {
     if (cell < 0 || cell >= std::int64_t(piece_.types.size())) return false;
@@ -128,6 +132,16 @@ class MeshTopology {
   void findNeighborsOfBlocks();
   /// For further blocks of a piece with the same cells and points: no cell has a record.
   void renew(const MeshPiece& piece);
+
+  // Copies: see MeshCopy.h.
+
+  /// Writes what makeMeshBlocks() has set, at most linkBytes() bytes.
+  void writeLinks(Writer& writer) const;
+  [[nodiscard]] std::size_t linkBytes() const {
+    return shared_.size() / 8 + outer_.size() * sizeof outer_[0] + 64;
+  }
+  /// Reads it for a piece with the same cells and points. Throws Error if it is malformed.
+  void readLinks(Reader& reader);
 
  private:
   // Instead of the number of a record.

@@ -3,11 +3,65 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Base/CellTypes.h"
+#include "Tributary/Base/Error.h"
 
 namespace tributary::detail {
+namespace {
+
+/// The cells of a box, or their points.
+struct CellLattice {
+  std::array<std::int64_t, 3> size;  ///< Cells, or points, along each axis.
+
+  CellLattice(const StructuredGrid& grid, const CellBox& box, bool ofPoints) {
+    for (std::size_t a = 0; a < 3; ++a)
+      size[a] = std::int64_t(box.hi[a]) - box.lo[a] + (ofPoints && grid.axes[a].cells > 0 ? 1 : 0);
+  }
+  [[nodiscard]] std::int64_t tuples() const { return size[0] * size[1] * size[2]; }
+};
+
+}  // namespace
+
+StructuredBlock::StructuredBlock(BlockId id, int piece, std::shared_ptr<const StructuredGrid> grid,
+                                 const StructuredArrays& arrays, const CellBox& owned,
+                                 const CellBox& evaluated, std::vector<BlockId> neighbors)
+    : FieldBlock(id, piece),
+      grid_(std::move(grid)),
+      velocity_(arrays.velocity),
+      owned_(owned),
+      neighbors_(std::move(neighbors)) {
+  view_.grid = grid_.get();
+  view_.velocity = velocity_.data;
+  view_.isDouble = velocity_.isDouble;
+  view_.cellCentered = arrays.cellCentered;
+  view_.hidden = arrays.hidden;
+  double width2 = 0;
+  std::int64_t points = 1, cells = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const GridAxis& axis = grid_->axes[a];
+    const std::int64_t stored = std::int64_t(arrays.stored.hi[a]) - arrays.stored.lo[a];
+    view_.lo[a] = evaluated.lo[a];
+    view_.count[a] = owned.empty() ? 0 : evaluated.hi[a] - evaluated.lo[a];
+    view_.storedLo[a] = arrays.stored.lo[a];
+    pointStride_[a] = points;
+    view_.cellStride[a] = cells;
+    points *= axis.cells == 0 ? 1 : stored + 1;
+    cells *= std::max<std::int64_t>(stored, 1);
+    if (axis.cells == 0)
+      view_.flat = true;
+    else
+      width2 += axis.spacing * axis.spacing;
+  }
+  view_.stride = view_.cellCentered ? view_.cellStride : pointStride_;
+  for (std::size_t a = 0; a < 3; ++a) view_.firstTuple += view_.storedLo[a] * view_.stride[a];
+  if (!view_.flat && !view_.cellCentered)  // the far corner's tuple must not be the last
+    view_.plainTuples = points - 1 - (pointStride_[0] + pointStride_[1] + pointStride_[2]);
+  view_.cellLength = std::sqrt(width2);
+}
 
 Box StructuredBlock::bounds() const {
   Box box;
@@ -136,6 +190,128 @@ void StructuredBlock::weightsAt(const StepRules& rules, const TrajectoryPoint& p
         out.gradient(p, c, 1) = (j ? slope[1] : -slope[1]) * w[0][i] * w[2][k];
         out.gradient(p, c, 2) = (k ? slope[2] : -slope[2]) * w[0][i] * w[1][j];
       }
+}
+
+CellBox StructuredBlock::evaluated() const {
+  CellBox box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] = view_.lo[a];
+    box.hi[a] = view_.lo[a] + view_.count[a];
+  }
+  return box;
+}
+
+std::size_t StructuredBlock::velocityBytes() const {
+  return 3 * (velocity_.isDouble ? sizeof(double) : sizeof(float));
+}
+
+/// Appends the tuples of the cells that are evaluated here, or of their points.
+void StructuredBlock::writeRows(Writer& writer, const void* tuples, std::size_t bytes,
+                                bool ofPoints) const {
+  const auto* const values = static_cast<const std::byte*>(tuples);
+  const CellLattice lattice(*grid_, evaluated(), ofPoints);
+  const std::array<std::int64_t, 3>& stride = ofPoints ? pointStride_ : view_.cellStride;
+  const std::size_t row = std::size_t(lattice.size[0]) * bytes;
+  std::byte* out = writer.extend(std::size_t(lattice.tuples()) * bytes);
+  const std::int64_t first = ofPoints ? storedPoint(view_.lo) : storedCell(view_.lo);
+  for (std::int64_t k = 0; k < lattice.size[2]; ++k)
+    for (std::int64_t j = 0; j < lattice.size[1]; ++j, out += row)
+      std::memcpy(out, values + std::size_t(first + j * stride[1] + k * stride[2]) * bytes, row);
+}
+
+/// The beginning of a copy.
+struct StructuredBlock::Copied {
+  std::int32_t grid;
+  CellBox owned, evaluated;
+  std::uint8_t isDouble, cellCentered, hasHidden, unused;
+};
+
+CopySize StructuredBlock::copySize() const {
+  const auto tuples = [&](bool ofPoints) {
+    return std::size_t(CellLattice(*grid_, evaluated(), ofPoints).tuples());
+  };
+  const std::size_t arrays =
+      tuples(!view_.cellCentered) * velocityBytes() + (view_.hidden ? tuples(false) : 0);
+  return {sizeof(Copied) + arrays, sizeof *this + arrays};
+}
+
+void StructuredBlock::writeCopy(Writer& writer) const {
+  writer.value(Copied{grid_->number, owned_, evaluated(), velocity_.isDouble, view_.cellCentered,
+                      view_.hidden != nullptr, 0});
+  writeRows(writer, velocity_.data, velocityBytes(), !view_.cellCentered);
+  if (view_.hidden) writeRows(writer, view_.hidden, 1, false);
+}
+
+void StructuredBlock::writePointData(Writer& writer, const void* tuples, std::size_t bytes) const {
+  writeRows(writer, tuples, bytes, true);
+}
+
+std::int64_t StructuredBlock::copiedPoints() const {
+  return CellLattice(*grid_, evaluated(), true).tuples();
+}
+
+namespace {
+
+/// A block with arrays of its own.
+class CopiedStructuredBlock : public StructuredBlock {
+ public:
+  CopiedStructuredBlock(BlockId id, int piece, std::shared_ptr<const StructuredGrid> grid,
+                        const StructuredArrays& arrays, const CellBox& owned, Bytes velocity,
+                        Bytes hidden)
+      : StructuredBlock(id, piece, std::move(grid), arrays, owned, arrays.stored, {}),
+        velocityBytes_(std::move(velocity)),
+        hidden_(std::move(hidden)) {}
+
+ private:
+  Bytes velocityBytes_, hidden_;  // viewed by the base class
+};
+
+bool contains(const CellBox& box, const CellBox& other) {
+  bool does = true;
+  for (std::size_t a = 0; a < 3; ++a)
+    does = does && box.lo[a] <= other.lo[a] && other.hi[a] <= box.hi[a];
+  return does;
+}
+
+Bytes bytesOf(Reader& reader, std::size_t size) {
+  const auto raw = reader.raw(size);
+  Bytes bytes;
+  append(bytes, raw.data(), raw.size());
+  return bytes;
+}
+
+}  // namespace
+
+std::unique_ptr<FieldBlock> StructuredBlock::read(BlockId id, int piece,
+                                                  const StructuredGrids& grids, Reader& reader) {
+  const auto copied = reader.value<Copied>();
+  const auto grid = grids.find(copied.grid);
+  if (grid == grids.end()) refuseMessage("a block of an unknown grid");
+  CellBox whole;
+  for (std::size_t a = 0; a < 3; ++a)
+    whole.hi[a] = std::int32_t(std::max<std::int64_t>(grid->second->axes[a].cells, 1));
+  if (copied.owned.empty() || !contains(copied.evaluated, copied.owned) ||
+      !contains(whole, copied.evaluated))
+    refuseMessage("a block that its grid does not have");
+  StructuredArrays arrays{copied.evaluated, {}, copied.cellCentered != 0};
+  const auto tuplesOf = [&](bool ofPoints) {
+    const CellLattice lattice(*grid->second, copied.evaluated, ofPoints);
+    std::size_t most = reader.remaining();  // with at least one byte each
+    for (const std::int64_t size : lattice.size) most /= std::size_t(size);
+    if (most == 0) refuseMessage("a block without its values");
+    return lattice.tuples();
+  };
+  arrays.velocity.isDouble = copied.isDouble != 0;
+  arrays.velocity.tuples = tuplesOf(!arrays.cellCentered);
+  const std::size_t real = arrays.velocity.isDouble ? sizeof(double) : sizeof(float);
+  Bytes velocity = bytesOf(reader, std::size_t(arrays.velocity.tuples) * 3 * real), hidden;
+  arrays.velocity.data = velocity.data();
+  if (copied.hasHidden) {
+    hidden = bytesOf(reader, std::size_t(tuplesOf(false)));
+    arrays.hidden = reinterpret_cast<const std::uint8_t*>(hidden.data());
+  }
+  return std::make_unique<CopiedStructuredBlock>(id, piece, grid->second, arrays, copied.owned,
+                                                 std::move(velocity), std::move(hidden));
 }
 
 }  // namespace tributary::detail

@@ -35,6 +35,7 @@ constexpr double GridSlack = 1e-9;
 /// A grid distributed over any number of blocks: its geometry, and the block that owns each cell.
 class StructuredGrid {
  public:
+  int number = 0;  ///< StructuredPiece::grid
   std::array<GridAxis, 3> axes;
 
   struct Part {

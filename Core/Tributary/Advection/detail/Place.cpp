@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/detail/Place.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary::detail {
+namespace {
+
+/// Moves the first elements to the end of another list.
+template <class T, class Visit>
+std::size_t removeFirst(std::vector<T>& list, std::size_t most, Visit&& visit) {
+  const std::size_t count = std::min(most, list.size());
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(count);
+  std::for_each(list.begin(), end, visit);
+  list.erase(list.begin(), end);
+  return count;
+}
+
+}  // namespace
+
+bool isSeedId(std::int64_t id) {
+  return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
+}
+
+bool Place::add(Particle p) {
+  if (!block_.enter(p.cell)) return false;
+  p.block = block_.id();
+  later.push_back(p);
+  meter.begin(1);
+  return true;
+}
+
+void Place::take(std::size_t limit) {
+  taken.clear();
+  for (int generation = 0; generation < 2 && taken.size() < limit; ++generation) {
+    if (active.empty()) active.swap(later);
+    if (taken.empty() && active.size() <= limit) {
+      taken.swap(active);
+      continue;
+    }
+    const auto count = std::min(active.size(), limit - taken.size());
+    const auto first = active.end() - static_cast<std::ptrdiff_t>(count);
+    taken.insert(taken.end(), first, active.end());
+    active.erase(first, active.end());
+  }
+}
+
+void Place::lend(std::size_t items, int stages, Writer& message) {
+  const std::size_t lentSeeds = std::min(items, seeds.size());
+  message.value(static_cast<std::uint64_t>(lentSeeds));
+  removeFirst(seeds, lentSeeds, [&](const Seed& seed) { message.value(seed); });
+  std::size_t left = items - lentSeeds;
+  Bytes particles = message.take();
+  for (std::vector<Particle>* list : {&later, &active})
+    left -= removeFirst(*list, left, [&](const Particle& p) {
+      MigratingParticle migrating{p, {}};
+      migrating.particle.cell = block_.leave(p.cell);
+      writeMigratingParticle(particles, migrating, stages);
+    });
+  meter.begin(static_cast<std::int64_t>(lentSeeds + left) - static_cast<std::int64_t>(items));
+  message = Writer(std::move(particles));
+}
+
+void Place::borrow(int stages, Reader& message) {
+  for (auto left = message.value<std::uint64_t>(); left > 0; --left) {
+    const auto seed = message.value<Seed>();
+    if (!isSeedId(seed.id)) refuseMessage("a seed with id " + std::to_string(seed.id));
+    seeds.push_back(seed);
+  }
+  while (!message.atEnd()) {
+    const MigratingParticle migrating = readMigratingParticle(message, stages);
+    if (migrating.particle.status != Status::Active || !add(migrating.particle))
+      refuseMessage("a lent particle that its block cannot advance");
+  }
+}
+
+Bytes Place::recordedPoints() const {
+  Writer writer;
+  for (const TrajectoryLog& log : logs.all())
+    for (std::size_t c = 0; c < log.chunkCount(); ++c)
+      for (TrajectoryPoint point : log.chunk(c)) {
+        point.cell = block_.leave(point.cell);
+        writer.value(point);
+      }
+  return writer.take();
+}
+
+void Place::receivePoints(Reader& message) {
+  TrajectoryLog log = logs.take();
+  while (!message.atEnd()) {
+    auto point = message.value<TrajectoryPoint>();
+    if (point.line < 0 || point.index < 0 || !block_.enter(point.cell))
+      refuseMessage("a recorded point in a cell that its block does not have");
+    log.append() = point;
+  }
+  logs.give(std::move(log));
+}
+
+}  // namespace tributary::detail

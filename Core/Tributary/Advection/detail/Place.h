@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "Tributary/Advection/FieldBlock.h"
+#include "Tributary/Advection/Particle.h"
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Advection/detail/ParticleMessage.h"
+#include "Tributary/Balance/WorkMeter.h"
+#include "Tributary/Base/Bytes.h"
+
+namespace tributary::detail {
+
+/// Lines are numbered by twice the id of their seed.
+[[nodiscard]] bool isSeedId(std::int64_t id);
+
+/// The logs of one block. A thread takes one while it advances particles there.
+class LogPool {
+ public:
+  TrajectoryLog take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) return {};
+    TrajectoryLog log = std::move(free_.back());
+    free_.pop_back();
+    return log;
+  }
+  void give(TrajectoryLog log) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(std::move(log));
+  }
+  /// All logs, while no thread has one.
+  const std::vector<TrajectoryLog>& all() const { return free_; }
+  std::vector<TrajectoryLog> takeAll() { return std::move(free_); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<TrajectoryLog> free_;
+};
+
+/// A block on this rank, its own or a copy of another rank's, with what waits there and what was
+/// recorded there. All members are local.
+class Place {
+ public:
+  /// A block of this rank, which must outlive the place.
+  explicit Place(const FieldBlock& own) : block_(own) {}
+  /// A copy.
+  explicit Place(std::unique_ptr<FieldBlock> copy) : copy_(std::move(copy)), block_(*copy_) {}
+
+  const FieldBlock& block() const { return block_; }
+  bool isCopy() const { return copy_ != nullptr; }
+  /// The copy, without which the place is no more than its logs.
+  [[nodiscard]] std::unique_ptr<FieldBlock> takeCopy() { return std::move(copy_); }
+
+  std::vector<Particle> active;  ///< Advanced first.
+  std::vector<Particle> later;   ///< Arrived since; advanced after all of `active`.
+  std::vector<Particle> taken;   ///< Being advanced; kept for its memory.
+  std::vector<MigratingParticle> seeking;
+  std::vector<Seed> seeds;  ///< Made particles as late as possible: a seed is far smaller.
+  LogPool logs;
+  WorkMeter meter;
+  bool isWaiting = false;  ///< Whether work waits here, as counted by Places.
+
+  /// All but seeds.
+  std::size_t particles() const { return active.size() + later.size() + seeking.size(); }
+  /// Particles and seeds, `taken` not included.
+  std::size_t waiting() const { return particles() + seeds.size(); }
+  /// Those that can be lent: all but `seeking`.
+  std::size_t lendable() const { return active.size() + later.size() + seeds.size(); }
+
+  /// Adds an active particle from another block, or from a search.
+  /// @return false if the block does not have its cell
+  [[nodiscard]] bool add(Particle p);
+  /// Moves at most `limit` particles to `taken`.
+  void take(std::size_t limit);
+
+  /// Removes particles or seeds, at most lendable(), and appends them.
+  /// @param stages  of the integrator
+  void lend(std::size_t items, int stages, Writer& message);
+  /// Adds what lend() of a place with a copy of the block has written. Throws Error if it is
+  /// malformed.
+  void borrow(int stages, Reader& message);
+  /// All points recorded here, for receivePoints() of a place with a copy of the block.
+  [[nodiscard]] Bytes recordedPoints() const;
+  /// Throws Error if the message is malformed.
+  void receivePoints(Reader& message);
+
+ private:
+  std::unique_ptr<FieldBlock> copy_;
+  const FieldBlock& block_;
+};
+
+}  // namespace tributary::detail

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Tributary/Advection/detail/Places.h"
+
+#include <utility>
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary::detail {
+
+Places::Places(const Domain& domain, int rank, int stages, BlockCargo* cargo,
+               ParallelFor parallelFor)
+    : domain_(domain),
+      first_(domain.assignment.first(rank)),
+      stages_(stages),
+      cargo_(cargo),
+      parallelFor_(std::move(parallelFor)) {
+  for (const auto& block : domain.blocks) own_.push_back(std::make_unique<Place>(*block));
+}
+
+void Places::update(Place& place) {
+  const bool waits = place.waiting() > 0;
+  const int change = int(waits) - int(std::exchange(place.isWaiting, waits));
+  waitingPlaces_ += change;
+  if (place.isCopy()) waitingCopies_ += change;
+}
+
+Place* Places::nextWaitingCopy() {
+  auto at = copies_.upper_bound(lastCopy_);
+  for (std::size_t n = 0; n < copies_.size(); ++n, ++at) {
+    if (at == copies_.end()) at = copies_.begin();
+    if (!at->second->isWaiting) continue;
+    lastCopy_ = at->first;
+    return at->second.get();
+  }
+  return nullptr;
+}
+
+std::vector<std::unique_ptr<Place>> Places::takeUsedCopies() {
+  std::vector<std::unique_ptr<Place>> used;
+  for (auto& [block, place] : copies_)
+    if (!place->logs.all().empty()) used.push_back(std::move(place));
+  copies_.clear();
+  return used;
+}
+
+/// Calls visit(place) for each block and each copy.
+template <class Visit>
+void Places::forEach(Visit&& visit) const {
+  for (const auto& place : own_) visit(*place);
+  for (const auto& [block, place] : copies_) visit(*place);
+}
+
+double Places::expectedSeconds() const {
+  double seconds = 0;
+  forEach([&](const Place& place) {
+    seconds += static_cast<double>(place.waiting()) * place.meter.secondsPerItem();
+  });
+  return seconds;
+}
+
+WaitingWork Places::waitingIn(const Place& place) const {
+  const auto items = static_cast<std::int64_t>(place.lendable());
+  return {place.block().id(), items, static_cast<double>(items) * place.meter.secondsPerItem()};
+}
+
+WaitingWork Places::fullest() const {
+  WaitingWork most;
+  forEach([&](const Place& place) {
+    const WaitingWork waiting = waitingIn(place);
+    if (waiting.seconds > most.seconds && canBeCopied(domain_, place.block())) most = waiting;
+  });
+  return most;
+}
+
+WaitingWork Places::waitingIn(BlockId block) const {
+  const Place* place = find(block);
+  return place ? waitingIn(*place) : WaitingWork{block};
+}
+
+CopySize Places::copySize(BlockId block) const {
+  const FieldBlock& source = find(block)->block();
+  CopySize size = source.copySize();
+  const std::size_t cargo = cargo_ ? cargo_->bytes(source) : 0;
+  size.message += cargo + sizeof(FieldBlock::CopyKind);
+  size.memory += cargo;
+  return size;
+}
+
+void Places::writeCopy(BlockId block, Writer& message) const {
+  const FieldBlock& source = find(block)->block();
+  writeBlock(source, message);
+  if (cargo_) cargo_->write(source, message);
+}
+
+void Places::readCopy(BlockId block, Reader& message) {
+  if (has(block) || !domain_.assignment.exists(block))
+    refuseMessage("a copy of block " + std::to_string(block));
+  const int piece = cargo_ ? cargo_->add() : 0;
+  auto copy = readBlock(domain_, block, piece, message, parallelFor_);
+  if (cargo_) cargo_->read(*copy, message);
+  copies_[block] = std::make_unique<Place>(std::move(copy));
+}
+
+void Places::lend(BlockId block, std::int64_t items, Writer& message) {
+  Place& place = *find(block);
+  place.lend(index(items), stages_, message);
+  update(place);
+}
+
+void Places::borrow(BlockId block, Reader& message) {
+  Place* place = find(block);
+  if (!place) refuseMessage("work of block " + std::to_string(block));
+  place->borrow(stages_, message);
+  update(*place);
+  if (!place->isCopy()) refilled_.push_back(block);
+}
+
+std::vector<BlockCopy> Places::copies() const {
+  std::vector<BlockCopy> list;
+  for (const auto& [block, place] : copies_) list.push_back({block, copySize(block).memory});
+  return list;
+}
+
+bool Places::isUnused(BlockId copy) const {
+  return copyOf(copy)->waiting() == 0;
+}
+
+Bytes Places::drop(BlockId copy) {
+  const auto found = copies_.find(copy);
+  Bytes points = found->second->recordedPoints();
+  if (cargo_) cargo_->drop(found->second->block());
+  copies_.erase(found);
+  return points;
+}
+
+void Places::takeBack(BlockId block, Reader& message) {
+  if (!isOwn(block)) refuseMessage("points of block " + std::to_string(block));
+  ownAt(block).receivePoints(message);
+}
+
+}  // namespace tributary::detail
