@@ -114,6 +114,8 @@ void vtkAsyncStreamTracer::CheckProperties() {
           "set it to a finite number");
   require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
           this->BlocksPerRank, "set it to a number in [1, 1000000]");
+  require(this->LendingMemory >= 0 && this->LendingMemory <= 1000000, "Lending Memory",
+          this->LendingMemory, "set it to a number of MiB in [0, 1000000]");
 }
 
 //------------------------------------------------------------------------------
@@ -137,6 +139,7 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.addAll("Periodic", this->Periodic);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
   list.addAll("Point Arrays", this->PointArrays);
+  list.add("Lending Memory", this->LendingMemory);
 }
 
 //------------------------------------------------------------------------------
@@ -173,6 +176,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
   settings.pointArrays = this->PointArrays;
   settings.blocksPerRank = this->BlocksPerRank;
+  settings.lendingMemory = static_cast<std::size_t>(this->LendingMemory) << 20;
   settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
   this->DescribeArray(settings.vectors, "Vectors", 0);
   settings.exchange = this->MakeExchangeOptions();
@@ -229,5 +233,6 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
   }
   os << "\n"
      << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "KeepDomain: " << this->KeepDomain << "\n";
+     << indent << "KeepDomain: " << this->KeepDomain << "\n"
+     << indent << "LendingMemory: " << this->LendingMemory << "\n";
 }

@@ -41,13 +41,17 @@
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
  *   ReusedMesh (1 if the search structures of cells were reused), DomainBytes (the memory
  *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
- *   Blocks and Handovers, and those of AutoTune. With ReportRejectedSeeds, also RejectedSeedIds.
+ *   Blocks and Handovers, those of AutoTune, and, unless LendingMemory is 0, those of lending:
+ *   BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and LentBytes
+ *   (copies that this rank sent), LentMemory (the most that copies were allowed to use here), and
+ *   LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
+ *   RejectedSeedIds.
  *
  * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
- * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule, or the
- * timing of messages. A line that crosses ranks transfers the complete state of its integrator,
- * also within a step. All ranks must run on processors of one kind. If the source has neither
- * global ids nor an extent, SeedIds follow the order of the ranks and so depend on the
+ * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule,
+ * lending, or the timing of messages. A line that crosses ranks transfers the complete state of its
+ * integrator, also within a step. All ranks must run on processors of one kind. If the source has
+ * neither global ids nor an extent, SeedIds follow the order of the ranks and so depend on the
  * decomposition of the source. This guarantee does not include field data.
  *
  * **AutoTune** (see vtkAsyncExchangeAlgorithm) also tries four times BlocksPerRank and reports the
@@ -327,6 +331,18 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   vtkBooleanMacro(KeepDomain, bool);
   ///@}
 
+  ///@{
+  /**
+   * The memory in MiB that each rank may use for copies of blocks of other ranks, in [0, 1000000];
+   * 0 switches lending off. A rank that has no lines to trace borrows some of another rank, with a
+   * copy of the block in which they are, if this is expected to save time. The result does not
+   * change. Blocks with cells that VTK evaluates (polyhedra, nonlinear cells) are not lent. Only
+   * with the schedule ASYNCHRONOUS. Default: 512.
+   */
+  vtkSetMacro(LendingMemory, int);
+  vtkGetMacro(LendingMemory, int);
+  ///@}
+
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -360,6 +376,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   bool ReportRejectedSeeds = false;
   int BlocksPerRank = 1;
   bool KeepDomain = true;
+  int LendingMemory = 512;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

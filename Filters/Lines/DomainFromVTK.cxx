@@ -226,11 +226,14 @@ std::unique_ptr<Domain> cutIntoBlocks(Transport& transport, const FlowDomain& fl
     for (std::size_t n = 0; n < flow.meshes.size(); ++n, next += blocksPerPiece)
       meshFirst.push_back(next);
   });
-  auto blocks = makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst);
+  StructuredGrids grids;
+  auto blocks =
+      makeStructuredBlocks(transport, flow.structured, blocksPerPiece, structuredFirst, &grids);
   for (auto& block : makeMeshBlocks(transport, flow.meshes, blocksPerPiece, flow.dimension,
                                     meshFirst, cache, smpFor))
     blocks.push_back(std::move(block));
-  return std::make_unique<Domain>(makeDomain(transport, std::move(assignment), std::move(blocks)));
+  return std::make_unique<Domain>(
+      makeDomain(transport, std::move(assignment), std::move(blocks), std::move(grids)));
 }
 
 }  // namespace tributary

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "Lines/LineOutput.h"
-#include "Lines/PointEvaluator.h"
 #include "Lines/PointTransfer.h"
 
 #include "Tributary/Base/Index.h"
@@ -78,25 +76,22 @@ std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluato
 }  // namespace
 
 vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomain& flow,
+                                           const PointEvaluator& evaluator,
                                            const PointArrayList& arrays, const SeedList& seeds,
                                            LineTable& table, const TraceResult& traced,
-                                           const AssemblySettings& settings) {
-  std::optional<PointEvaluator> evaluator;
+                                           bool withFrames) {
+  const std::vector<PointField>& fields = evaluator.fields();
   std::unique_ptr<LineArrays> output;
   std::vector<PointGroup> groups;
   std::vector<std::size_t> rounds;
   collectively(transport, [&] {
-    evaluator.emplace(flow, arrays, settings.rules, settings.computeVorticity,
-                      settings.rotationScale);
-    output = std::make_unique<LineArrays>(transport, evaluator->fields(), table.points);
+    output = std::make_unique<LineArrays>(transport, fields, table.points);
     groups = makeGroups(flow, traced);
     rounds = roundsOf(groups);
   });
-  evaluator->averageVelocity(transport);
   ErrorCollector errors;
   const std::int64_t placed =
-      transferPoints(transport, *evaluator, groups, rounds, table, seeds.shares, *output, errors);
-  const std::vector<PointField>& fields = evaluator->fields();
+      transferPoints(transport, evaluator, groups, rounds, table, seeds.shares, *output, errors);
   vtkSmartPointer<vtkPolyData> lines;
   if (!errors.anyKnown())
     errors.attempt([&] {
@@ -105,8 +100,7 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                       std::to_string(placed));
       removeRepeatedPoints(transport, table, fields, *output);
       lines = makePolyData(transport, fields, *output, arrays,
-                           output->arrays[evaluator->velocityField()], seeds, table,
-                           settings.computeVorticity);
+                           output->arrays[evaluator.velocityField()], seeds, table, withFrames);
     });
   errors.agree(transport);
   return lines;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -15,6 +16,7 @@
 
 #include "Tributary/Advection/Interpolation.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 
 namespace tributary {
 namespace {
@@ -73,6 +75,13 @@ void interpolate(const T* values, int components, const Weights& weights, double
   interpolateAny(values, components, weights, out);
 }
 
+/// How an array travels with a copy of a block.
+enum class Content : std::uint64_t {
+  Nothing,   // the piece lacks it
+  Velocity,  // it is the vectors, which are in the copy already
+  Values     // its tuples follow
+};
+
 template <class T>
 T* bufferOf(std::vector<std::byte>& buffer) {
   return reinterpret_cast<T*>(buffer.data());
@@ -90,7 +99,7 @@ PointEvaluator::PointEvaluator(const FlowDomain& flow, const PointArrayList& arr
 }
 
 void PointEvaluator::averageVelocity(Transport& transport) {
-  if (computeVorticity_ && flow_.cellCentered) averaged_ = averageToPoints(transport, flow_);
+  if (averages()) averaged_ = averageToPoints(transport, flow_);
 }
 
 void PointEvaluator::describeFields(const PointArrayList& arrays) {
@@ -126,16 +135,11 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
     add(Kind::Vorticity, "Vorticity", VTK_DOUBLE, 3);
     add(Kind::AngularVelocity, "AngularVelocity", VTK_DOUBLE, 1);
   }
-  velocities_.resize(flow_.pieces.size());
-  for (const StructuredPiece& piece : flow_.structured)
-    velocities_[static_cast<std::size_t>(piece.piece)] = piece.velocity;
-  for (const MeshPiece& piece : flow_.meshes)
-    velocities_[static_cast<std::size_t>(piece.piece)] = piece.velocity;
 }
 
-void PointEvaluator::evaluateVelocity(int piece, Scratch& scratch) const {
+void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch) const {
   const Weights& weights = scratch.weights;
-  const ArrayView& velocity = velocities_[static_cast<std::size_t>(piece)];
+  const ArrayView velocity = block.velocity();
   const std::size_t room = 3 * weights.groups() * Weights::Lanes;
   scratch.velocity.resize(room);
   scratch.vorticity.resize(computeVorticity_ ? room : 0);
@@ -143,7 +147,7 @@ void PointEvaluator::evaluateVelocity(int piece, Scratch& scratch) const {
   double* const curl = computeVorticity_ ? scratch.vorticity.data() : nullptr;
   if (flow_.cellCentered) {
     if (curl)  // the interpolated velocity is not used
-      interpolateVectors(weights, averaged_[static_cast<std::size_t>(piece)].data(), value, curl);
+      interpolateVectors(weights, averaged_[index(block.piece())].data(), value, curl);
     for (std::size_t i = 0; i < weights.points; ++i)
       for (std::size_t c = 0; c < 3; ++c) {
         const std::size_t at = 3 * static_cast<std::size_t>(weights.cellId[i]) + c;
@@ -161,7 +165,7 @@ void PointEvaluator::prepare(const FieldBlock& block, Span<const TrajectoryPoint
                              Scratch& scratch) const {
   scratch.weights.wantGradients = computeVorticity_;
   block.weights(rules_, points, scratch.weights);
-  const auto piece = static_cast<std::size_t>(block.piece());
+  const std::size_t piece = index(block.piece());
   for (const PointField& field : fields_)
     if (field.kind == PointField::Kind::Interpolated && sources_[field.array][piece].values)
       prefetch(scratch.weights, sources_[field.array][piece].values, field.bytes);
@@ -171,10 +175,10 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
                               Scratch& scratch) const {
   using Kind = PointField::Kind;
   const std::size_t count = points.size();
-  const int piece = block.piece();
+  const std::size_t piece = index(block.piece());
   const std::size_t room = scratch.weights.groups() * Weights::Lanes;
   const bool hasVelocity = computeVorticity_ || flow_.cellCentered;
-  if (hasVelocity) evaluateVelocity(piece, scratch);
+  if (hasVelocity) evaluateVelocity(block, scratch);
   scratch.vectors.resize(3 * room);
 
   scratch.buffers.resize(fields_.size());
@@ -203,7 +207,7 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
           }
           break;
         }
-        const void* values = sources_[field.array][static_cast<std::size_t>(piece)].values;
+        const void* values = sources_[field.array][piece].values;
         switch (field.type) {
           vtkTemplateMacro(interpolate(static_cast<const VTK_TT*>(values), field.components,
                                        scratch.weights, scratch.vectors.data(),
@@ -233,6 +237,82 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
       }
     }
   }
+}
+
+/// Calls visit(values, bytes of a tuple) for each array that copies of a block need.
+template <class Visit>
+void PointEvaluator::forEachArray(const FieldBlock& block, Visit&& visit) const {
+  const std::size_t piece = index(block.piece());
+  for (const PointField& field : fields_)
+    if (field.kind == PointField::Kind::Interpolated)
+      visit(sources_[field.array][piece].values, field.bytes);
+  if (averages()) visit(averaged_[piece].data(), 3 * sizeof(double));
+}
+
+std::size_t PointEvaluator::bytes(const FieldBlock& block) const {
+  std::size_t bytes = 0;
+  forEachArray(block, [&](const void* values, std::size_t tuple) {
+    bytes += sizeof(Content) + (values ? index(block.copiedPoints()) * tuple : 0);
+  });
+  return bytes;
+}
+
+void PointEvaluator::write(const FieldBlock& block, Writer& message) const {
+  forEachArray(block, [&](const void* values, std::size_t tuple) {
+    const bool isVelocity = values && values == block.velocity().data;
+    message.value(isVelocity ? Content::Velocity : values ? Content::Values : Content::Nothing);
+    if (values && !isVelocity) block.writePointData(message, values, tuple);
+  });
+}
+
+int PointEvaluator::add() {
+  for (std::vector<Source>& sources : sources_) sources.emplace_back();
+  if (averages()) averaged_.emplace_back();
+  cargo_.emplace_back();
+  return static_cast<int>(flow_.pieces.size() + cargo_.size()) - 1;
+}
+
+void PointEvaluator::read(const FieldBlock& copy, Reader& message) {
+  const std::size_t piece = index(copy.piece()), points = index(copy.copiedPoints());
+  const auto valuesOf = [&](std::size_t tuple) {
+    if (points > message.remaining() / tuple) refuseMessage("an array of fewer points");
+    return message.raw(points * tuple);
+  };
+  for (const PointField& field : fields_) {
+    if (field.kind != PointField::Kind::Interpolated) continue;
+    const void*& values = sources_[field.array][piece].values;
+    const ArrayView velocity = copy.velocity();
+    switch (message.value<Content>()) {
+      case Content::Nothing:
+        continue;
+      case Content::Velocity:
+        if (flow_.cellCentered || field.components != 3 ||
+            field.type != (velocity.isDouble ? VTK_DOUBLE : VTK_FLOAT))
+          refuseMessage("vectors of another type");
+        values = velocity.data;
+        continue;
+      case Content::Values: {
+        Bytes& array = cargo_[piece - flow_.pieces.size()].emplace_back();
+        const auto raw = valuesOf(field.bytes);
+        append(array, raw.data(), raw.size());
+        values = array.data();
+        continue;
+      }
+    }
+    refuseMessage("an array of an unknown kind");
+  }
+  if (!averages()) return;
+  if (message.value<Content>() != Content::Values) refuseMessage("no averaged vectors");
+  const auto raw = valuesOf(3 * sizeof(double));
+  averaged_[piece].resize(3 * points);
+  if (points > 0) std::memcpy(averaged_[piece].data(), raw.data(), raw.size());
+}
+
+void PointEvaluator::drop(const FieldBlock& copy) {
+  const std::size_t piece = index(copy.piece());
+  for (std::vector<Source>& sources : sources_) sources[piece] = {};
+  if (averages()) averaged_[piece] = {};
+  cargo_[piece - flow_.pieces.size()] = {};
 }
 
 }  // namespace tributary

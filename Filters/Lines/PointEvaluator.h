@@ -9,7 +9,9 @@
 #include "Lines/DomainFromVTK.h"
 #include "Lines/PointArrays.h"
 
+#include "Tributary/Advection/Tracer.h"
 #include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Base/Bytes.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -25,14 +27,21 @@ struct PointField {
   std::size_t array;  ///< With Kind::Interpolated: index in the PointArrayList.
 };
 
-/// Evaluates recorded points in batches, with one buffer of tuples per field.
-class PointEvaluator {
+/// Evaluates recorded points in batches, with one buffer of tuples per field. The arrays that this
+/// takes travel with copies of blocks, so that points are evaluated where they were recorded.
+class PointEvaluator : public BlockCargo {
  public:
   /// Local. averageVelocity() must follow.
   PointEvaluator(const FlowDomain& flow, const PointArrayList& arrays, const StepRules& rules,
                  bool computeVorticity, double rotationScale);
   /// Prepares the vorticity of cell-centered velocities, if it is wanted. Collective.
   void averageVelocity(Transport& transport);
+
+  std::size_t bytes(const FieldBlock& block) const override;
+  void write(const FieldBlock& block, Writer& message) const override;
+  int add() override;
+  void read(const FieldBlock& copy, Reader& message) override;
+  void drop(const FieldBlock& copy) override;
 
   const std::vector<PointField>& fields() const { return fields_; }
   /// Index of the field with the velocity.
@@ -61,7 +70,11 @@ class PointEvaluator {
 
   void describeFields(const PointArrayList& arrays);
   /// The velocity, and the vorticity if it is wanted.
-  void evaluateVelocity(int piece, Scratch& scratch) const;
+  void evaluateVelocity(const FieldBlock& block, Scratch& scratch) const;
+  /// Whether the vorticity is that of averaged vectors.
+  bool averages() const { return computeVorticity_ && flow_.cellCentered; }
+  template <class Visit>
+  void forEachArray(const FieldBlock& block, Visit&& visit) const;
 
   const FlowDomain& flow_;
   StepRules rules_;
@@ -69,9 +82,10 @@ class PointEvaluator {
   double rotationScale_;
   std::vector<PointField> fields_;
   std::size_t velocityField_ = 0;
+  // By piece: first those of this rank, then those of copies.
   std::vector<std::vector<Source>> sources_;   // [array][piece]
-  std::vector<ArrayView> velocities_;          // [piece]
-  std::vector<std::vector<double>> averaged_;  // [piece], for the vorticity of cell velocities
+  std::vector<std::vector<double>> averaged_;  // [piece], if averages()
+  std::vector<std::vector<Bytes>> cargo_;      // [copy], the arrays of `sources_`
   std::vector<vtkSmartPointer<vtkDataArray>> converted_;
 };
 

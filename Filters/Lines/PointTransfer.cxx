@@ -308,14 +308,17 @@ std::vector<ReceivedRun> runsOf(Reader& message, std::size_t bytes) {
 
 std::vector<PointGroup> makeGroups(const FlowDomain& flow, const TraceResult& traced) {
   std::vector<PointGroup> groups;
-  for (std::size_t b = 0; b < traced.logs.size(); ++b)
-    for (const TrajectoryLog& log : traced.logs[b])
+  const auto add = [&](const FieldBlock& block, const std::vector<TrajectoryLog>& logs) {
+    for (const TrajectoryLog& log : logs)
       for (std::size_t c = 0; c < log.chunkCount(); ++c) {
         const auto chunk = log.chunk(c);
         for (std::size_t at = 0; at < chunk.size(); at += PointsPerGroup)
-          groups.push_back({flow.domain->blocks[b].get(),
-                            chunk.subspan(at, std::min(PointsPerGroup, chunk.size() - at))});
+          groups.push_back(
+              {&block, chunk.subspan(at, std::min(PointsPerGroup, chunk.size() - at))});
       }
+  };
+  for (std::size_t b = 0; b < traced.logs.size(); ++b) add(*flow.domain->blocks[b], traced.logs[b]);
+  for (const TraceResult::Borrowed& borrowed : traced.borrowed) add(*borrowed.block, borrowed.logs);
   return groups;
 }
 

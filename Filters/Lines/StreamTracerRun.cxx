@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "Common/DataVersion.h"
@@ -23,6 +24,7 @@
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
 #include "Lines/PointArrays.h"
+#include "Lines/PointEvaluator.h"
 #include "Lines/SeedsFromVTK.h"
 #include "Lines/SurfaceVectors.h"
 
@@ -311,6 +313,21 @@ void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
                   "); replace these values to continue the lines.");
 }
 
+void StreamTracerRun::addLending(const FlowDomain& flow, const LendingStatistics& lending) {
+  RunStatistics& statistics = context_.statistics;
+  const auto& blocks = flow.domain->blocks;
+  const std::int64_t fixed = std::count_if(blocks.begin(), blocks.end(), [&](const auto& block) {
+    return !canBeCopied(*flow.domain, *block);
+  });
+  statistics.count("BlocksNotLent", fixed);
+  statistics.count("Loans", lending.loans);
+  statistics.count("LentLines", lending.items);
+  statistics.count("LentBlocks", lending.copies);
+  statistics.count("LentBytes", lending.bytes);
+  statistics.count("LentMemory", lending.copyMemory);
+  statistics.amount("LendingGainSeconds", lending.expectedGain);
+}
+
 void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seeds,
                                     const LineTable& table, const TraceResult& traced) {
   RunStatistics& statistics = context_.statistics;
@@ -326,6 +343,7 @@ void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seed
   statistics.count("Blocks", static_cast<std::int64_t>(flow.domain->blocks.size()));
   statistics.count("Handovers", traced.handovers);
   statistics.add(traced.statistics);
+  if (settings_.lendingMemory > 0) addLending(flow, traced.lending);
   statistics.phase("AssemblySeconds");
 }
 
@@ -343,6 +361,19 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   else if (!tune(flow, seeds, options))
     return false;
 
+  std::optional<PointEvaluator> evaluator;
+  collectively(transport, [&] {
+    evaluator.emplace(flow, arrays, options.rules, settings_.computeVorticity,
+                      settings_.rotationScale);
+    if (settings_.lendingMemory > 0) {
+      TraceLending& lending = options.lending.emplace();
+      lending.options.memory = settings_.lendingMemory;
+      lending.cargo = &*evaluator;
+    }
+  });
+  evaluator->averageVelocity(transport);
+  context_.statistics.phase("PreparationSeconds");
+
   const TraceResult traced = trace(transport, *flow.domain, seeds.seeds, options);
   const double tracing = context_.statistics.phase("TracingSeconds");
   if (!traced.aborted) context_.monitor(TracingDone);
@@ -350,11 +381,8 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
 
   LineTable table = makeLineTable(transport, seeds.shares, traced.ends, options.forward,
                                   options.backward, settings_.joinDirections);
-  AssemblySettings assembly;
-  assembly.rules = options.rules;
-  assembly.computeVorticity = settings_.computeVorticity;
-  assembly.rotationScale = settings_.rotationScale;
-  output->ShallowCopy(assembleLines(transport, flow, arrays, seeds, table, traced, assembly));
+  output->ShallowCopy(assembleLines(transport, flow, *evaluator, arrays, seeds, table, traced,
+                                    settings_.computeVorticity));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
   addStatistics(flow, seeds, table, traced);
   if (settings_.autoTune && state_.choice->expected)

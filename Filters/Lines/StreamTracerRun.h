@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,6 +49,7 @@ struct StreamTracerSettings {
   std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
   bool reportRejectedSeeds = false;
   int blocksPerRank = 1;
+  std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
   ExchangeOptions exchange;
   bool autoTune = false;
   PropertyList properties;  ///< A change of any of them invalidates the choice of AutoTune.
@@ -95,6 +97,7 @@ class StreamTracerRun {
                                    std::size_t& trials);
   void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
+  void addLending(const FlowDomain& flow, const LendingStatistics& lending);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
   void warn(const FlowSetup& setup, const PointArrayList& arrays, const LineTable& table);
 
