@@ -249,10 +249,20 @@ void PointEvaluator::forEachArray(const FieldBlock& block, Visit&& visit) const 
   if (averages()) visit(averaged_[piece].data(), 3 * sizeof(double));
 }
 
+std::size_t PointEvaluator::memory() const {
+  std::size_t bytes = 0;
+  for (const std::vector<double>& averaged : averaged_) bytes += averaged.size() * sizeof(double);
+  for (const std::vector<Bytes>& arrays : cargo_)
+    for (const Bytes& array : arrays) bytes += array.size();
+  for (const auto& array : converted_) bytes += std::size_t(array->GetActualMemorySize()) << 10;
+  return bytes;
+}
+
 std::size_t PointEvaluator::bytes(const FieldBlock& block) const {
   std::size_t bytes = 0;
   forEachArray(block, [&](const void* values, std::size_t tuple) {
-    bytes += sizeof(Content) + (values ? index(block.copiedPoints()) * tuple : 0);
+    const bool travels = values && values != block.velocity().data;
+    bytes += sizeof(Content) + (travels ? index(block.copiedPoints()) * tuple : 0);
   });
   return bytes;
 }

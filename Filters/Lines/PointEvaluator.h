@@ -43,6 +43,9 @@ class PointEvaluator : public BlockCargo {
   void read(const FieldBlock& copy, Reader& message) override;
   void drop(const FieldBlock& copy) override;
 
+  /// The memory in bytes that it uses, beyond the arrays that it views.
+  [[nodiscard]] std::size_t memory() const;
+
   const std::vector<PointField>& fields() const { return fields_; }
   /// Index of the field with the velocity.
   std::size_t velocityField() const { return velocityField_; }

@@ -76,6 +76,11 @@ struct FlowSetup {
   std::unique_ptr<FlowDomain> flow;
   PointArrayList arrays;
   std::int64_t skippedTrees = 0;  ///< Of this rank.
+
+  // Of the last evaluation, and of the copies that it needed.
+  PropertyList evaluation;
+  std::optional<PointEvaluator> evaluator;
+  LendingMemory lending;
 };
 
 /// Collective. Uses the set-up of the last execution if the input of all ranks is the same, and
@@ -99,7 +104,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   context_.statistics.count("ReusedDomain", reuse);
   reusedMesh_ = reuse;  // unless it is cut anew
   if (reuse) {
-    if (onAll[1] == 0) cutAnew(*setup->flow, blocksPerRank);
+    if (onAll[1] == 0) cutAnew(*setup, blocksPerRank);
     return setup;
   }
   setup.reset();  // before new memory is allocated
@@ -115,7 +120,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   bool cellCentered = false;
   auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
   setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
-  cutAnew(*setup->flow, blocksPerRank);
+  cutAnew(*setup, blocksPerRank);
   setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;
 }
@@ -181,27 +186,31 @@ TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList
 }
 
 /// Collective. Divides the domain into blocks unless it is divided so already on all ranks.
-void StreamTracerRun::cut(FlowDomain& flow, int blocksPerRank) {
-  const auto done = std::int64_t(isCut(flow, blocksPerRank));
-  if (allreduce(context_.transport, ReduceOp::Min, done) == 0) cutAnew(flow, blocksPerRank);
+void StreamTracerRun::cut(FlowSetup& setup, int blocksPerRank) {
+  const auto done = std::int64_t(isCut(*setup.flow, blocksPerRank));
+  if (allreduce(context_.transport, ReduceOp::Min, done) == 0) cutAnew(setup, blocksPerRank);
 }
 
 /// Collective.
-void StreamTracerRun::cutAnew(FlowDomain& flow, int blocksPerRank) {
+void StreamTracerRun::cutAnew(FlowSetup& setup, int blocksPerRank) {
+  FlowDomain& flow = *setup.flow;
+  setup.lending = {};  // of other blocks
   flow.domain.reset();
   flow.domain = cutIntoBlocks(context_.transport, flow, blocksPerRank, state_.meshes.get());
   flow.blocksPerRank = blocksPerRank;
   reusedMesh_ = state_.meshes && state_.meshes->reused();
 }
 
-/// Collective. Tries settings, and keeps the fastest in the state, and its domain in `flow`.
+/// Collective. Tries settings, and keeps the fastest in the state, and its domain in `setup`.
 /// @param properties  the choice is for these
 /// @return false after an abort
-bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
+bool StreamTracerRun::chooseSetting(FlowSetup& setup, const SeedList& seeds,
                                     const TraceOptions& options, PropertyList properties,
                                     std::size_t& trials) {
   Transport& transport = context_.transport;
+  FlowDomain& flow = *setup.flow;
   state_.choice.reset();
+  setup.lending = {};  // the domain may become another one
   const std::array<int, 2> blocksPerRank{settings_.blocksPerRank,
                                          moreBlocks(settings_.blocksPerRank)};
   std::array<std::unique_ptr<Domain>, 2> domains{std::move(flow.domain),
@@ -225,7 +234,7 @@ bool StreamTracerRun::chooseSetting(FlowDomain& flow, const SeedList& seeds,
 /// Collective. Applies the choice of AutoTune: the kept one, or that of new trials. Replaces the
 /// domain if the choice has another number of blocks.
 /// @return false after an abort
-bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options) {
+bool StreamTracerRun::tune(FlowSetup& setup, const SeedList& seeds, TraceOptions& options) {
   PropertyList properties;
   collectively(context_.transport, [&] {
     properties = settings_.properties;
@@ -237,10 +246,10 @@ bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions
   std::size_t trials = 0;
   // Ranks may differ in Arrivals, and in their last controller.
   if (allreduce(context_.transport, ReduceOp::Or, std::int64_t(!known)) != 0) {
-    cut(flow, settings_.blocksPerRank);
-    if (!chooseSetting(flow, seeds, options, std::move(properties), trials)) return false;
+    cut(setup, settings_.blocksPerRank);
+    if (!chooseSetting(setup, seeds, options, std::move(properties), trials)) return false;
   } else {
-    cut(flow, state_.choice->blocksPerRank);
+    cut(setup, state_.choice->blocksPerRank);
   }
   const StreamTracerState::Choice& choice = *state_.choice;
   choice.exchange.applyTo(options.exchange);
@@ -248,6 +257,26 @@ bool StreamTracerRun::tune(FlowDomain& flow, const SeedList& seeds, TraceOptions
   context_.statistics.add(choice.exchange, trials);
   context_.statistics.phase("TuningSeconds");
   return true;
+}
+
+/// Collective. Makes what evaluates recorded points, unless that of the last execution will do.
+void StreamTracerRun::prepareEvaluation(FlowSetup& setup, const PointArrayList& arrays,
+                                        const StepRules& rules) {
+  bool isNew = false;  // the same on all ranks
+  collectively(context_.transport, [&] {
+    PropertyList evaluation;
+    evaluation.addAll("Point Arrays", settings_.pointArrays);
+    evaluation.add("Compute Vorticity", settings_.computeVorticity);
+    evaluation.add("Rotation Scale", settings_.rotationScale);
+    for (const double period : rules.period) evaluation.add("Periodic", period);
+    if (setup.evaluator && setup.evaluation == evaluation) return;
+    setup.lending.copies.clear();
+    setup.evaluator.emplace(*setup.flow, arrays, rules, settings_.computeVorticity,
+                            settings_.rotationScale);
+    setup.evaluation = std::move(evaluation);
+    isNew = true;
+  });
+  if (isNew) setup.evaluator->averageVelocity(context_.transport);
 }
 
 /// Collective. Adds the ids of all rejected seeds to the field data.
@@ -328,11 +357,15 @@ void StreamTracerRun::addLending(const FlowDomain& flow, const LendingStatistics
   statistics.amount("LendingGainSeconds", lending.expectedGain);
 }
 
-void StreamTracerRun::addStatistics(const FlowDomain& flow, const SeedList& seeds,
+void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seeds,
                                     const LineTable& table, const TraceResult& traced) {
   RunStatistics& statistics = context_.statistics;
   std::size_t bytes = 0;
+  const FlowDomain& flow = *setup.flow;
   for (const auto& block : flow.domain->blocks) bytes += block->memory();
+  for (const auto& [id, copy] : setup.lending.copies)
+    bytes += copy->memory() + copy->copySize().message;
+  bytes += setup.evaluator->memory();
   statistics.count("ReusedMesh", reusedMesh_);
   statistics.count("DomainBytes", static_cast<std::int64_t>(bytes));
   statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));
@@ -358,20 +391,17 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   context_.monitor(SetupDone);
   if (!settings_.autoTune)
     state_.choice.reset();
-  else if (!tune(flow, seeds, options))
+  else if (!tune(*setup, seeds, options))
     return false;
 
-  std::optional<PointEvaluator> evaluator;
-  collectively(transport, [&] {
-    evaluator.emplace(flow, arrays, options.rules, settings_.computeVorticity,
-                      settings_.rotationScale);
-    if (settings_.lendingMemory > 0) {
-      TraceLending& lending = options.lending.emplace();
-      lending.options.memory = settings_.lendingMemory;
-      lending.cargo = &*evaluator;
-    }
-  });
-  evaluator->averageVelocity(transport);
+  prepareEvaluation(*setup, arrays, options.rules);
+  if (settings_.lendingMemory > 0) {
+    TraceLending& lending = options.lending.emplace();
+    lending.options.memory = settings_.lendingMemory;
+    lending.cargo = &*setup->evaluator;
+    lending.memory = &setup->lending;
+    lending.homeOf = [&seeds](std::int64_t line) { return seeds.shares.ownerOf(line >> 1); };
+  }
   context_.statistics.phase("PreparationSeconds");
 
   const TraceResult traced = trace(transport, *flow.domain, seeds.seeds, options);
@@ -381,10 +411,10 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
 
   LineTable table = makeLineTable(transport, seeds.shares, traced.ends, options.forward,
                                   options.backward, settings_.joinDirections);
-  output->ShallowCopy(assembleLines(transport, flow, *evaluator, arrays, seeds, table, traced,
-                                    settings_.computeVorticity));
+  output->ShallowCopy(assembleLines(transport, flow, *setup->evaluator, arrays, seeds, table,
+                                    traced, settings_.computeVorticity));
   if (input) output->GetFieldData()->PassData(input->GetFieldData());
-  addStatistics(flow, seeds, table, traced);
+  addStatistics(*setup, seeds, table, traced);
   if (settings_.autoTune && state_.choice->expected)
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
   if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());

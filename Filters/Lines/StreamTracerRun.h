@@ -89,13 +89,14 @@ class StreamTracerRun {
   std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered,
                                     std::int64_t& skippedTrees);
   TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays);
-  void cut(FlowDomain& flow, int blocksPerRank);
-  void cutAnew(FlowDomain& flow, int blocksPerRank);
-  [[nodiscard]] bool tune(FlowDomain& flow, const SeedList& seeds, TraceOptions& options);
-  [[nodiscard]] bool chooseSetting(FlowDomain& flow, const SeedList& seeds,
+  void cut(FlowSetup& setup, int blocksPerRank);
+  void cutAnew(FlowSetup& setup, int blocksPerRank);
+  [[nodiscard]] bool tune(FlowSetup& setup, const SeedList& seeds, TraceOptions& options);
+  [[nodiscard]] bool chooseSetting(FlowSetup& setup, const SeedList& seeds,
                                    const TraceOptions& options, PropertyList properties,
                                    std::size_t& trials);
-  void addStatistics(const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
+  void prepareEvaluation(FlowSetup& setup, const PointArrayList& arrays, const StepRules& rules);
+  void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void addLending(const FlowDomain& flow, const LendingStatistics& lending);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);

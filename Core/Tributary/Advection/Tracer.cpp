@@ -40,6 +40,8 @@ constexpr std::size_t BatchesPerBlock = 4;
 /// Steps that a batch makes after it no longer fills the lanes. Without the limit, lines that stay
 /// in a block would use a few lanes while all other particles wait.
 constexpr std::int64_t ExtraSteps = 16;
+/// A batch that fits into the lanes, and so ends soon.
+constexpr std::size_t ShortBatch = 16;
 /// With at most this many particles, a second thread costs more than it gains.
 constexpr std::int64_t Grain = 64;
 /// Seeds and searches between two checks for an abort.
@@ -80,11 +82,13 @@ class Tracer {
         domain_(domain),
         options_(options),
         stages_(stagesOf(options.rules.integrator)),
-        places_(domain, transport.rank(), stages_,
-                options.lending ? options.lending->cargo : nullptr, options.parallelFor) {
+        places_(domain, transport.rank(), stages_, directions(),
+                lends() ? &*options.lending : nullptr, options.parallelFor) {
     if (lends()) {
+      LendingOptions lending = options.lending->options;
+      if (options.lending->memory) lending.rates = options.lending->memory->rates;
       desks_.emplace(domain.assignment);
-      lending_.emplace(transport, domain.assignment, places_, options.lending->options);
+      lending_.emplace(transport, domain.assignment, places_, lending);
     }
     result_.logs.reserve(domain.blocks.size());  // finish() does not allocate
   }
@@ -375,6 +379,9 @@ void Tracer::advance(Place& here, const Portion& portion) {
 Tracer::Portion Tracer::portionOf(const Place& here) const {
   if (hasRounds() || transport_.size() == 1)
     return {LargestBatch, FieldBlock::ToTheEnd};  // no rank waits for one of these particles
+  // What the first call takes tells whether to lend.
+  if (lending_ && (lending_->isLending() || here.meter.secondsPerItem() == 0))
+    return {ShortBatch, ExtraSteps};
   return {std::clamp(here.waiting() / BatchesPerBlock, SmallestBatch, LargestBatch), ExtraSteps};
 }
 
@@ -456,15 +463,28 @@ TraceResult Tracer::finish() {
   const auto count = [&](const std::vector<TrajectoryLog>& logs) {
     for (const TrajectoryLog& log : logs) result_.points += static_cast<std::int64_t>(log.size());
   };
+  LendingMemory* const memory = lends() ? options_.lending->memory : nullptr;
+  const auto remember = [&](const Place& place) {
+    const double seconds = place.meter.secondsPerItem();
+    if (memory && seconds > 0) memory->secondsPerLine[place.block().id()] = seconds;
+  };
   for (const auto& place : places_.own()) {
+    remember(*place);
     result_.logs.push_back(place->logs.takeAll());
     count(result_.logs.back());
   }
-  for (const auto& place : places_.takeUsedCopies()) {
-    result_.borrowed.push_back({place->takeCopy(), place->logs.takeAll()});
+  if (memory) memory->copies.clear();
+  for (const auto& place : places_.takeCopies()) {
+    remember(*place);
+    if (memory) memory->copies.emplace(place->block().id(), place->copy());
+    if (place->logs.all().empty()) continue;
+    result_.borrowed.push_back({place->copy(), place->logs.takeAll()});
     count(result_.borrowed.back().logs);
   }
-  if (lending_) result_.lending = lending_->statistics();
+  if (lending_) {
+    result_.lending = lending_->statistics();
+    if (memory) memory->rates = lending_->rates();
+  }
   return std::move(result_);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,10 +45,21 @@ class BlockCargo {
   virtual void drop(const FieldBlock& copy) = 0;
 };
 
+/// What a trace leaves for the next one through the same domain, with the same cargo.
+struct LendingMemory {
+  std::map<BlockId, std::shared_ptr<const FieldBlock>> copies;  ///< Of other ranks' blocks.
+  std::map<BlockId, double> secondsPerLine;  ///< In each block, this rank's own or copied.
+  LendingRates rates;
+};
+
 /// Whether ranks lend each other blocks and particles: see Balance/Lending.h. Lines do not change.
 struct TraceLending {
   LendingOptions options;
   BlockCargo* cargo = nullptr;  ///< Null on all ranks or on none. Must outlive the trace.
+  /// Null, or in and out. Must outlive the trace.
+  LendingMemory* memory = nullptr;
+  /// The rank that wants the points of a line, which gets it first if it borrows. May be empty.
+  std::function<int(std::int64_t line)> homeOf;
 };
 
 /// Options of trace().
@@ -70,7 +82,7 @@ struct TraceOptions {
 struct TraceResult {
   /// A copy of another rank's block, and what was recorded there.
   struct Borrowed {
-    std::unique_ptr<FieldBlock> block;
+    std::shared_ptr<const FieldBlock> block;
     std::vector<TrajectoryLog> logs;
   };
 

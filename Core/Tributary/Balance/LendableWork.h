@@ -54,7 +54,8 @@ class LendableWork {
   virtual void writeCopy(BlockId block, Writer& message) const = 0;
   /// Removes items from such a block and appends them.
   /// @param items  at most those that wait
-  virtual void lend(BlockId block, std::int64_t items, Writer& message) = 0;
+  /// @param borrower  the rank that gets them
+  virtual void lend(BlockId block, std::int64_t items, int borrower, Writer& message) = 0;
 
   // As a borrower.
 
@@ -65,7 +66,8 @@ class LendableWork {
   /// Makes a copy of what writeCopy() has written. Throws Error if it is malformed.
   virtual void readCopy(BlockId block, Reader& message) = 0;
   /// Takes items that lend() has written, to the end of the message, into a block that this rank
-  /// has. Throws Error if they are malformed.
+  /// has, its own or a copy. Must see to it that they are processed. Throws Error if they are
+  /// malformed.
   virtual void borrow(BlockId block, Reader& message) = 0;
   /// Whether no work waits in a copy.
   [[nodiscard]] virtual bool isUnused(BlockId copy) const = 0;

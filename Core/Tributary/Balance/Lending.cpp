@@ -22,13 +22,9 @@ enum class Kind : std::int64_t {
   Remains   // of a copy of `block`, for its owner; bytes follow
 };
 
-// Until the run has measured them: typical for messages on one node.
-constexpr double UsualLatency = 10e-6;
-constexpr double UsualSecondsPerByte = 1e-9;
-
 /// Moves a mean towards a new measurement.
-void update(double& secondsPerByte, double seconds, std::uint64_t bytes) {
-  if (bytes > 0) secondsPerByte = (secondsPerByte + seconds / static_cast<double>(bytes)) / 2;
+void update(double& mean, double measured) {
+  mean = (mean + measured) / 2;
 }
 
 template <class Note>
@@ -46,6 +42,9 @@ struct Lending::Note {
   BlockId block = -1;
   std::uint64_t bytes = 0;   ///< Of a copy in the message.
   std::uint64_t memory = 0;  ///< CopySize::memory
+  /// Loan, Nothing: how long the message before may have waited for its reader. Receipt: how long
+  /// the loan was on its way, and was read.
+  double seconds = 0;
 };
 
 /// A rank that may lend to this one and borrow from it.
@@ -57,10 +56,9 @@ struct Lending::Neighbor {
   BlockId offer = -1;      ///< which is of work in this block,
   std::size_t memory = 0;  ///< whose copy takes this.
   // As a lender.
-  bool asks = false;       ///< It has asked.
-  BlockId offered = -1;    ///< It has an offer of work in this block. -1 if it has none.
-  double since = 0;        ///< The time of that offer, or of the last copy.
-  std::uint64_t sent = 0;  ///< Bytes of the last copy, of which there is no receipt.
+  bool asks = false;     ///< It has asked.
+  BlockId offered = -1;  ///< It has an offer of work in this block. -1 if it has none.
+  bool lent = false;     ///< It has a loan of which there is no receipt.
 };
 
 Lending::Lending(const Transport& transport, const Assignment& blocks, LendableWork& work,
@@ -71,8 +69,9 @@ Lending::Lending(const Transport& transport, const Assignment& blocks, LendableW
       memory_(options.memory),
       ownPolicy_(options.policy ? nullptr : makeDefaultPolicy(std::uint64_t(transport.rank()))),
       policy_(options.policy ? *options.policy : *ownPolicy_),
-      writeSecondsPerByte_(UsualSecondsPerByte),
-      transferSecondsPerByte_(UsualSecondsPerByte) {
+      turn_(transport.now()),
+      turnBefore_(turn_),
+      rates_(options.rates) {
   int bit = 1;
   while (bit < transport.size()) bit *= 2;
   for (; bit > 0; bit /= 2) {
@@ -114,18 +113,20 @@ void Lending::receive(int from, Span<const std::byte> message, const Post& post)
     case Kind::Nothing:
       onLoan(neighborOf(from), note, reader, post);
       return answerOffers(post);
-    case Kind::Receipt: {
-      Neighbor& neighbor = neighborOf(from);
-      const std::uint64_t bytes = std::exchange(neighbor.sent, 0);
-      if (bytes == 0) refuseMessage("a receipt for no copy");
-      update(transferSecondsPerByte_, transport_.now() - neighbor.since, bytes);
+    case Kind::Receipt:
+      if (!std::exchange(neighborOf(from).lent, false)) refuseMessage("a receipt for no loan");
+      --lent_;
+      if (note.bytes > 0)
+        update(rates_.transferSecondsPerByte, note.seconds / double(note.bytes));
+      else
+        update(rates_.latency, note.seconds / 2);  // there and back
       return;
-    }
   }
   refuseMessage("a note about a loan of an unknown kind");
 }
 
 void Lending::settle(const Post& post) {
+  turnBefore_ = std::exchange(turn_, transport_.now());
   const bool idle = work_.idle();
   if (!idle) hadWork_ = true;
   if (memory_ > 0 && hadWork_ && policy_.asks(idle)) ask(post);
@@ -148,9 +149,9 @@ LoanTerms Lending::termsOf(const WaitingWork& waiting, std::size_t copyBytes) co
   terms.blockSeconds = waiting.seconds;
   terms.items = waiting.items;
   terms.copyBytes = copyBytes;
-  terms.latency = latency_ < 0 ? UsualLatency : latency_;
-  terms.writeSecondsPerByte = writeSecondsPerByte_;
-  terms.transferSecondsPerByte = transferSecondsPerByte_;
+  terms.latency = rates_.latency;
+  terms.writeSecondsPerByte = rates_.writeSecondsPerByte;
+  terms.transferSecondsPerByte = rates_.transferSecondsPerByte;
   return terms;
 }
 
@@ -170,7 +171,6 @@ void Lending::offer(const Post& post) {
     if (!neighbor.asks || neighbor.offered >= 0) continue;
     if (policy_.plan(terms).items < 1) return;
     neighbor.offered = fullest.block;
-    neighbor.since = transport_.now();
     --asking_;
     ++offered_;
     ++statistics_.offers;
@@ -204,6 +204,7 @@ void Lending::answerOffers(const Post& post) {
       neighbor.asked = false;
     else
       accepted_ = &neighbor;
+    acceptedAt_ = transport_.now();
     post(neighbor.rank, messageOf(Note{answer, neighbor.offer}));
   }
 }
@@ -243,8 +244,6 @@ bool Lending::reserve(BlockId block, std::size_t memory, const Post& post) {
 void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
   if (from.offered < 0 || from.offered != note.block)
     refuseMessage("an answer to an offer that was not made");
-  const double answered = transport_.now() - from.since;
-  latency_ = latency_ < 0 ? answered : std::min(latency_, answered);
   from.offered = -1;
   --offered_;
   if (note.kind == Kind::Refuse) {
@@ -269,7 +268,8 @@ void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
 
 /// @param copies  whether it contains a copy
 Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t items) {
-  Note note{Kind::Loan, block};
+  // The answer may have arrived just after this rank last looked.
+  Note note{Kind::Loan, block, 0, 0, transport_.now() - turnBefore_};
   Writer message;
   message.value(note);
   if (copies) {
@@ -277,13 +277,15 @@ Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t ite
     message.reserve(sizeof note + work_.copySize(block).message);
     work_.writeCopy(block, message);
     note.bytes = message.size() - sizeof note;
-    to.since = transport_.now();
-    to.sent = note.bytes;
-    update(writeSecondsPerByte_, to.since - begin, note.bytes);
+    const double seconds = transport_.now() - begin;
+    note.seconds += seconds;
+    update(rates_.writeSecondsPerByte, seconds / double(note.bytes));
     ++statistics_.copies;
     statistics_.bytes += static_cast<std::int64_t>(note.bytes);
   }
-  work_.lend(block, items, message);
+  work_.lend(block, items, to.rank, message);
+  to.lent = true;
+  ++lent_;
   ++statistics_.loans;
   statistics_.items += items;
   Bytes bytes = message.take();
@@ -302,13 +304,17 @@ void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post&
   }
   from.asked = false;
   hadWork_ = true;
+  if (!(note.seconds >= 0)) refuseMessage("a loan from the future");
   if (had != (note.bytes == 0)) refuseMessage("a loan with another copy than was needed");
+  const double arrived = transport_.now();
   if (!had) {
     Reader copy(rest.raw(note.bytes));
     work_.readCopy(note.block, copy);
     if (!copy.atEnd()) refuseMessage("bytes after a copy of a block");
-    post(from.rank, messageOf(Note{Kind::Receipt, note.block}));
   }
+  const double traveled = std::max(0.0, arrived - acceptedAt_ - note.seconds);
+  post(from.rank, messageOf(Note{Kind::Receipt, note.block, note.bytes, 0,
+                                 traveled + transport_.now() - arrived}));
   if (const auto copy = copies_.find(note.block); copy != copies_.end())
     copy->second.lastUse = ++uses_;
   work_.borrow(note.block, rest);
@@ -318,7 +324,7 @@ std::string Lending::state() const {
   std::string text = std::to_string(hadWork_) + (accepted_ ? std::to_string(accepted_->rank) : "");
   for (const Neighbor& n : neighbors_)
     for (const std::int64_t value : {std::int64_t(n.asked), std::int64_t(n.offers), n.offer,
-                                     std::int64_t(n.asks), n.offered, std::int64_t(n.sent)})
+                                     std::int64_t(n.asks), n.offered, std::int64_t(n.lent)})
       text += ' ' + std::to_string(value);
   for (const auto& [block, copy] : copies_) {
     std::int64_t later = 0;  // only the order of uses matters

@@ -18,12 +18,20 @@
 
 namespace tributary {
 
+/// What loans cost, as measured. The defaults are typical for two processes on one node.
+struct LendingRates {
+  double latency = 10e-6;                ///< Of a message, in seconds.
+  double writeSecondsPerByte = 0.6e-9;   ///< For the lender to write a copy.
+  double transferSecondsPerByte = 2e-9;  ///< From then on until the borrower has read it.
+};
+
 /// Parameters of Lending. May differ among ranks.
 struct LendingOptions {
   /// The limit in bytes of the copies that this rank has, by CopySize::memory. Default: 512 MiB.
   std::size_t memory = std::size_t(512) << 20;
   /// Null for makeDefaultPolicy(). Must outlive the Lending.
   LendingPolicy* policy = nullptr;
+  LendingRates rates;  ///< What is expected before the run has measured it.
 };
 
 /// Counters of one rank.
@@ -83,6 +91,12 @@ class Lending {
   /// rank, and at least once.
   void settle(const Post& post);
 
+  /// Whether an offer has no answer, or a loan no receipt. Calls of callbacks should be short then:
+  /// others wait, and large messages need a sender that looks after them.
+  [[nodiscard]] bool isLending() const { return offered_ + lent_ > 0; }
+
+  /// What was measured, and else what was expected.
+  [[nodiscard]] const LendingRates& rates() const { return rates_; }
   /// The counters so far.
   [[nodiscard]] const LendingStatistics& statistics() const { return statistics_; }
   /// Describes everything but times that decides what happens next.
@@ -112,6 +126,7 @@ class Lending {
   std::vector<Neighbor> neighbors_;  // highest bit first
   int asking_ = 0;                   // neighbors that ask and have no offer
   int offered_ = 0;                  // neighbors with an offer
+  int lent_ = 0;                     // neighbors with a loan of which there is no receipt
   Neighbor* accepted_ = nullptr;     // whose offer this rank has accepted
   bool hadWork_ = true;              // since it asked
 
@@ -122,8 +137,9 @@ class Lending {
   std::map<BlockId, Copy> copies_;  // and one for which there is a loan under way
   std::int64_t uses_ = 0;
 
-  double latency_ = -1;  // -1 until measured
-  double writeSecondsPerByte_, transferSecondsPerByte_;
+  double acceptedAt_ = 0;
+  double turn_, turnBefore_;  // times at which this rank last settled
+  LendingRates rates_;
   LendingStatistics statistics_;
 };
 

@@ -10,7 +10,7 @@
 namespace tributary::detail {
 namespace {
 
-/// Moves the first elements to the end of another list.
+/// Removes the first elements, after a call of visit() for each.
 template <class T, class Visit>
 std::size_t removeFirst(std::vector<T>& list, std::size_t most, Visit&& visit) {
   const std::size_t count = std::min(most, list.size());
@@ -49,19 +49,26 @@ void Place::take(std::size_t limit) {
   }
 }
 
-void Place::lend(std::size_t items, int stages, Writer& message) {
-  const std::size_t lentSeeds = std::min(items, seeds.size());
+void Place::lend(std::size_t lines, int stages, const std::function<bool(std::int64_t)>& first,
+                 Writer& message) {
+  std::stable_partition(seeds.begin(), seeds.end(),
+                        [&](const Seed& seed) { return first(2 * seed.id); });
+  const std::size_t lentSeeds = std::min(lines / linesPerSeed_, seeds.size());
   message.value(static_cast<std::uint64_t>(lentSeeds));
   removeFirst(seeds, lentSeeds, [&](const Seed& seed) { message.value(seed); });
-  std::size_t left = items - lentSeeds;
+  std::size_t left = std::min(lines - lentSeeds * linesPerSeed_, later.size() + active.size());
+  meter.begin(-static_cast<std::int64_t>(left));
   Bytes particles = message.take();
-  for (std::vector<Particle>* list : {&later, &active})
+  for (std::vector<Particle>* list : {&later, &active}) {
+    if (left == 0) break;
+    std::stable_partition(list->begin(), list->end(),
+                          [&](const Particle& p) { return first(p.line); });
     left -= removeFirst(*list, left, [&](const Particle& p) {
       MigratingParticle migrating{p, {}};
       migrating.particle.cell = block_.leave(p.cell);
       writeMigratingParticle(particles, migrating, stages);
     });
-  meter.begin(static_cast<std::int64_t>(lentSeeds + left) - static_cast<std::int64_t>(items));
+  }
   message = Writer(std::move(particles));
 }
 

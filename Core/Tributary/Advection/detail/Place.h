@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -49,14 +50,20 @@ class LogPool {
 class Place {
  public:
   /// A block of this rank, which must outlive the place.
-  explicit Place(const FieldBlock& own) : block_(own) {}
+  /// @param linesPerSeed  1 or 2
+  /// @param expected  with what earlier work has taken
+  Place(const FieldBlock& own, int linesPerSeed, const WorkMeter& expected)
+      : meter(expected), block_(own), linesPerSeed_(std::size_t(linesPerSeed)) {}
   /// A copy.
-  explicit Place(std::unique_ptr<FieldBlock> copy) : copy_(std::move(copy)), block_(*copy_) {}
+  Place(std::shared_ptr<const FieldBlock> copy, int linesPerSeed, const WorkMeter& expected)
+      : meter(expected),
+        copy_(std::move(copy)),
+        block_(*copy_),
+        linesPerSeed_(std::size_t(linesPerSeed)) {}
 
   const FieldBlock& block() const { return block_; }
   bool isCopy() const { return copy_ != nullptr; }
-  /// The copy, without which the place is no more than its logs.
-  [[nodiscard]] std::unique_ptr<FieldBlock> takeCopy() { return std::move(copy_); }
+  const std::shared_ptr<const FieldBlock>& copy() const { return copy_; }
 
   std::vector<Particle> active;  ///< Advanced first.
   std::vector<Particle> later;   ///< Arrived since; advanced after all of `active`.
@@ -71,8 +78,10 @@ class Place {
   std::size_t particles() const { return active.size() + later.size() + seeking.size(); }
   /// Particles and seeds, `taken` not included.
   std::size_t waiting() const { return particles() + seeds.size(); }
-  /// Those that can be lent: all but `seeking`.
-  std::size_t lendable() const { return active.size() + later.size() + seeds.size(); }
+  /// Lines, or the rest of them, that can be lent: not of `seeking`.
+  std::size_t lendable() const {
+    return active.size() + later.size() + seeds.size() * linesPerSeed_;
+  }
 
   /// Adds an active particle from another block, or from a search.
   /// @return false if the block does not have its cell
@@ -80,9 +89,11 @@ class Place {
   /// Moves at most `limit` particles to `taken`.
   void take(std::size_t limit);
 
-  /// Removes particles or seeds, at most lendable(), and appends them.
+  /// Removes particles and seeds with so many lines, at most lendable(), and appends them.
   /// @param stages  of the integrator
-  void lend(std::size_t items, int stages, Writer& message);
+  /// @param first  first(line) tells which lines are lent before others
+  void lend(std::size_t lines, int stages, const std::function<bool(std::int64_t)>& first,
+            Writer& message);
   /// Adds what lend() of a place with a copy of the block has written. Throws Error if it is
   /// malformed.
   void borrow(int stages, Reader& message);
@@ -92,8 +103,9 @@ class Place {
   void receivePoints(Reader& message);
 
  private:
-  std::unique_ptr<FieldBlock> copy_;
+  std::shared_ptr<const FieldBlock> copy_;  // null if the block is this rank's own
   const FieldBlock& block_;
+  std::size_t linesPerSeed_;
 };
 
 }  // namespace tributary::detail

@@ -7,14 +7,28 @@
 
 namespace tributary::detail {
 
-Places::Places(const Domain& domain, int rank, int stages, BlockCargo* cargo,
-               ParallelFor parallelFor)
+Places::Places(const Domain& domain, int rank, int stages, int linesPerSeed,
+               const TraceLending* lending, ParallelFor parallelFor)
     : domain_(domain),
       first_(domain.assignment.first(rank)),
       stages_(stages),
-      cargo_(cargo),
+      linesPerSeed_(linesPerSeed),
+      lending_(lending),
+      cargo_(lending ? lending->cargo : nullptr),
       parallelFor_(std::move(parallelFor)) {
-  for (const auto& block : domain.blocks) own_.push_back(std::make_unique<Place>(*block));
+  for (const auto& block : domain.blocks)
+    own_.push_back(std::make_unique<Place>(*block, linesPerSeed, meterOf(block->id())));
+  if (lending && lending->memory)
+    for (const auto& [block, copy] : lending->memory->copies)
+      copies_.emplace(block, std::make_unique<Place>(copy, linesPerSeed, meterOf(block)));
+}
+
+/// With what an earlier trace has measured.
+WorkMeter Places::meterOf(BlockId block) const {
+  if (!lending_ || !lending_->memory) return {};
+  const auto& known = lending_->memory->secondsPerLine;
+  const auto found = known.find(block);
+  return found == known.end() ? WorkMeter() : WorkMeter(found->second);
 }
 
 void Places::update(Place& place) {
@@ -35,12 +49,11 @@ Place* Places::nextWaitingCopy() {
   return nullptr;
 }
 
-std::vector<std::unique_ptr<Place>> Places::takeUsedCopies() {
-  std::vector<std::unique_ptr<Place>> used;
-  for (auto& [block, place] : copies_)
-    if (!place->logs.all().empty()) used.push_back(std::move(place));
+std::vector<std::unique_ptr<Place>> Places::takeCopies() {
+  std::vector<std::unique_ptr<Place>> all;
+  for (auto& [block, place] : copies_) all.push_back(std::move(place));
   copies_.clear();
-  return used;
+  return all;
 }
 
 /// Calls visit(place) for each block and each copy.
@@ -53,12 +66,13 @@ void Places::forEach(Visit&& visit) const {
 double Places::expectedSeconds() const {
   double seconds = 0;
   forEach([&](const Place& place) {
-    seconds += static_cast<double>(place.waiting()) * place.meter.secondsPerItem();
+    const std::size_t lines = place.lendable() + place.seeking.size();
+    seconds += static_cast<double>(lines) * place.meter.secondsPerItem();
   });
   return seconds;
 }
 
-WaitingWork Places::waitingIn(const Place& place) const {
+WaitingWork Places::waitingIn(const Place& place) {
   const auto items = static_cast<std::int64_t>(place.lendable());
   return {place.block().id(), items, static_cast<double>(items) * place.meter.secondsPerItem()};
 }
@@ -96,14 +110,18 @@ void Places::readCopy(BlockId block, Reader& message) {
   if (has(block) || !domain_.assignment.exists(block))
     refuseMessage("a copy of block " + std::to_string(block));
   const int piece = cargo_ ? cargo_->add() : 0;
-  auto copy = readBlock(domain_, block, piece, message, parallelFor_);
+  const std::shared_ptr<const FieldBlock> copy =
+      readBlock(domain_, block, piece, message, parallelFor_);
   if (cargo_) cargo_->read(*copy, message);
-  copies_[block] = std::make_unique<Place>(std::move(copy));
+  copies_.emplace(block, std::make_unique<Place>(copy, linesPerSeed_, meterOf(block)));
 }
 
-void Places::lend(BlockId block, std::int64_t items, Writer& message) {
+void Places::lend(BlockId block, std::int64_t items, int borrower, Writer& message) {
   Place& place = *find(block);
-  place.lend(index(items), stages_, message);
+  place.lend(
+      index(items), stages_,
+      [&](std::int64_t line) { return lending_->homeOf && lending_->homeOf(line) == borrower; },
+      message);
   update(place);
 }
 

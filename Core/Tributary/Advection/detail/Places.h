@@ -23,8 +23,10 @@ class Places : public LendableWork {
  public:
   /// @param domain  must outlive the object
   /// @param stages  of the integrator
-  /// @param cargo  null, or must outlive the object
-  Places(const Domain& domain, int rank, int stages, BlockCargo* cargo, ParallelFor parallelFor);
+  /// @param linesPerSeed  1 or 2
+  /// @param lending  null, or must outlive the object
+  Places(const Domain& domain, int rank, int stages, int linesPerSeed, const TraceLending* lending,
+         ParallelFor parallelFor);
 
   /// The rank's own blocks, in order.
   std::vector<std::unique_ptr<Place>>& own() { return own_; }
@@ -51,8 +53,8 @@ class Places : public LendableWork {
   [[nodiscard]] Place* nextWaitingCopy();
   /// The own blocks that have got work back since the last call; they must be called.
   [[nodiscard]] std::vector<BlockId> takeRefilled() { return std::exchange(refilled_, {}); }
-  /// Ends all borrowing. @return the copies in which points were recorded
-  [[nodiscard]] std::vector<std::unique_ptr<Place>> takeUsedCopies();
+  /// Ends all borrowing. @return the copies
+  [[nodiscard]] std::vector<std::unique_ptr<Place>> takeCopies();
 
   bool idle() const override { return waitingPlaces_ == 0; }
   double expectedSeconds() const override;
@@ -60,7 +62,7 @@ class Places : public LendableWork {
   WaitingWork waitingIn(BlockId block) const override;
   CopySize copySize(BlockId block) const override;
   void writeCopy(BlockId block, Writer& message) const override;
-  void lend(BlockId block, std::int64_t items, Writer& message) override;
+  void lend(BlockId block, std::int64_t items, int borrower, Writer& message) override;
   bool has(BlockId block) const override { return find(block) != nullptr; }
   std::vector<BlockCopy> copies() const override;
   void readCopy(BlockId block, Reader& message) override;
@@ -72,11 +74,13 @@ class Places : public LendableWork {
  private:
   template <class Visit>
   void forEach(Visit&& visit) const;
-  WaitingWork waitingIn(const Place& place) const;
+  WorkMeter meterOf(BlockId block) const;
+  static WaitingWork waitingIn(const Place& place);
 
   const Domain& domain_;
   const BlockId first_;
-  const int stages_;
+  const int stages_, linesPerSeed_;
+  const TraceLending* const lending_;
   BlockCargo* const cargo_;
   const ParallelFor parallelFor_;
   std::vector<std::unique_ptr<Place>> own_;
