@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -49,7 +50,7 @@ struct Lending::Note {
 
 /// A rank that may lend to this one and borrow from it.
 struct Lending::Neighbor {
-  int rank;
+  int rank = -1;
   // This rank as a borrower.
   bool asked = false;      ///< It has been asked, and has not answered.
   bool offers = false;     ///< It waits for the answer to an offer,
@@ -58,7 +59,9 @@ struct Lending::Neighbor {
   // As a lender.
   bool asks = false;     ///< It has asked.
   BlockId offered = -1;  ///< It has an offer of work in this block. -1 if it has none.
-  bool lent = false;     ///< It has a loan of which there is no receipt.
+  /// Blocks of which it had no copy, and has got none. Others may be there: an answer tells.
+  std::set<BlockId> lacks;
+  bool lent = false;  ///< It has a loan of which there is no receipt.
 };
 
 Lending::Lending(const Transport& transport, const Assignment& blocks, LendableWork& work,
@@ -76,7 +79,7 @@ Lending::Lending(const Transport& transport, const Assignment& blocks, LendableW
   while (bit < transport.size()) bit *= 2;
   for (; bit > 0; bit /= 2) {
     const int rank = transport.rank() ^ bit;
-    if (rank < transport.size()) neighbors_.push_back({rank});
+    if (rank < transport.size()) neighbors_.emplace_back().rank = rank;
   }
   for (const BlockCopy& copy : work.copies()) copies_[copy.block] = {copy.memory, 0};
 }
@@ -160,7 +163,7 @@ void Lending::offer(const Post& post) {
   const WaitingWork fullest = work_.fullest();
   if (fullest.block < 0) return;
   const CopySize size = work_.copySize(fullest.block);
-  LoanTerms terms = termsOf(fullest, size.message);
+  LoanTerms terms = termsOf(fullest, 0);
   const auto halve = [&] {
     terms.seconds /= 2;
     terms.blockSeconds /= 2;
@@ -169,7 +172,8 @@ void Lending::offer(const Post& post) {
   for (int others = offered_; others > 0 && terms.items > 0; --others) halve();
   for (Neighbor& neighbor : neighbors_) {
     if (!neighbor.asks || neighbor.offered >= 0) continue;
-    if (policy_.plan(terms).items < 1) return;
+    terms.copyBytes = neighbor.lacks.count(fullest.block) > 0 ? size.message : 0;
+    if (policy_.plan(terms).items < 1) continue;
     neighbor.offered = fullest.block;
     --asking_;
     ++offered_;
@@ -251,6 +255,7 @@ void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
     return;
   }
   const bool copies = note.kind == Kind::Need;
+  if (copies) from.lacks.insert(note.block);
   const WaitingWork waiting = work_.waitingIn(note.block);
   PlannedLoan loan;
   if (waiting.items > 0) {
@@ -273,6 +278,7 @@ Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t ite
   Writer message;
   message.value(note);
   if (copies) {
+    to.lacks.erase(block);
     const double begin = transport_.now();
     message.reserve(sizeof note + work_.copySize(block).message);
     work_.writeCopy(block, message);
@@ -322,10 +328,12 @@ void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post&
 
 std::string Lending::state() const {
   std::string text = std::to_string(hadWork_) + (accepted_ ? std::to_string(accepted_->rank) : "");
-  for (const Neighbor& n : neighbors_)
+  for (const Neighbor& n : neighbors_) {
     for (const std::int64_t value : {std::int64_t(n.asked), std::int64_t(n.offers), n.offer,
                                      std::int64_t(n.asks), n.offered, std::int64_t(n.lent)})
       text += ' ' + std::to_string(value);
+    for (const BlockId block : n.lacks) text += " l" + std::to_string(block);
+  }
   for (const auto& [block, copy] : copies_) {
     std::int64_t later = 0;  // only the order of uses matters
     for (const auto& other : copies_) later += other.second.lastUse > copy.lastUse;
