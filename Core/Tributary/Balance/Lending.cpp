@@ -11,15 +11,15 @@ namespace tributary {
 namespace {
 
 enum class Kind : std::int64_t {
-  Request,   // of an idle rank
-  Offer,     // of work in `block`, to a rank that has asked
-  Accept,    // of the offer, by a rank that has the block
-  Need,      // of the offer, by a rank that has room for a copy
-  Refuse,    // of the offer; ends the request
-  Loan,      // ends the request; a copy of `bytes` bytes and items follow
-  Nothing,   // instead of a loan; the request stands
-  Receipt,   // of a copy
-  Remains    // of a copy of `block`, for its owner; bytes follow
+  Request,  // of an idle rank
+  Offer,    // of work in `block`, to a rank that has asked
+  Accept,   // of the offer, by a rank that has the block
+  Need,     // of the offer, by a rank that has room for a copy
+  Refuse,   // of the offer; ends the request
+  Loan,     // ends the request; a copy of `bytes` bytes and items follow
+  Nothing,  // instead of a loan; the request stands
+  Receipt,  // of a copy
+  Remains   // of a copy of `block`, for its owner; bytes follow
 };
 
 // Until the run has measured them: typical for messages on one node.
@@ -52,14 +52,14 @@ struct Lending::Note {
 struct Lending::Neighbor {
   int rank;
   // This rank as a borrower.
-  bool asked = false;    ///< It has been asked, and has not answered.
-  bool offers = false;   ///< It waits for the answer to an offer,
-  BlockId offer = -1;    ///< which is of work in this block,
+  bool asked = false;      ///< It has been asked, and has not answered.
+  bool offers = false;     ///< It waits for the answer to an offer,
+  BlockId offer = -1;      ///< which is of work in this block,
   std::size_t memory = 0;  ///< whose copy takes this.
   // As a lender.
-  bool asks = false;     ///< It has asked.
-  BlockId offered = -1;  ///< It has an offer of work in this block. -1 if it has none.
-  double since = 0;      ///< The time of that offer, or of the last copy.
+  bool asks = false;       ///< It has asked.
+  BlockId offered = -1;    ///< It has an offer of work in this block. -1 if it has none.
+  double since = 0;        ///< The time of that offer, or of the last copy.
   std::uint64_t sent = 0;  ///< Bytes of the last copy, of which there is no receipt.
 };
 
@@ -293,8 +293,7 @@ Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t ite
 
 /// The answer to an acceptance of this rank.
 void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post& post) {
-  if (&from != accepted_ || note.block != from.offer)
-    refuseMessage("a loan that was not accepted");
+  if (&from != accepted_ || note.block != from.offer) refuseMessage("a loan that was not accepted");
   accepted_ = nullptr;
   const bool had = work_.has(note.block);
   if (note.kind == Kind::Nothing) {

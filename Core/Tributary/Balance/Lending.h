@@ -28,15 +28,15 @@ struct LendingOptions {
 
 /// Counters of one rank.
 struct LendingStatistics {
-  std::int64_t requests = 0;     ///< Sent.
-  std::int64_t offers = 0;       ///< Sent.
-  std::int64_t loans = 0;        ///< Sent.
-  std::int64_t items = 0;        ///< Lent.
-  std::int64_t copies = 0;       ///< Of blocks, sent with loans.
-  std::int64_t bytes = 0;        ///< Of these copies.
-  std::int64_t dropped = 0;      ///< Copies that were destroyed for others.
-  std::int64_t copyMemory = 0;   ///< The most bytes that copies were allowed to take on this rank.
-  double expectedGain = 0;       ///< Seconds: the sum of PlannedLoan::gain.
+  std::int64_t requests = 0;    ///< Sent.
+  std::int64_t offers = 0;      ///< Sent.
+  std::int64_t loans = 0;       ///< Sent.
+  std::int64_t items = 0;       ///< Lent.
+  std::int64_t copies = 0;      ///< Of blocks, sent with loans.
+  std::int64_t bytes = 0;       ///< Of these copies.
+  std::int64_t dropped = 0;     ///< Copies that were destroyed for others.
+  std::int64_t copyMemory = 0;  ///< The most bytes that copies were allowed to take on this rank.
+  double expectedGain = 0;      ///< Seconds: the sum of PlannedLoan::gain.
 };
 
 /// Lets ranks without work borrow work from others, with copies of the blocks that it needs.

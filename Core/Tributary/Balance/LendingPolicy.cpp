@@ -22,8 +22,7 @@ class CostPolicy : public LendingPolicy {
     const double wanted = std::floor((terms.seconds + writing - arriving) / 2 / perItem);
     if (!(wanted >= 1)) return {};
     PlannedLoan loan;
-    loan.items =
-        static_cast<std::int64_t>(std::min(wanted, static_cast<double>(terms.items)));
+    loan.items = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(terms.items)));
     const double moved = perItem * static_cast<double>(loan.items);
     loan.gain = terms.seconds - std::max(terms.seconds - moved + writing, arriving + moved);
     return loan.gain > std::max(leastGain_, writing) ? loan : PlannedLoan{};

@@ -9,13 +9,13 @@ namespace tributary {
 
 /// What is known about a loan before it is made. Times are in seconds and were measured in the run.
 struct LoanTerms {
-  double seconds = 0;       ///< Expected for all work that waits on the lender.
-  double blockSeconds = 0;  ///< Expected for the items that can be lent.
-  std::int64_t items = 0;   ///< That can be lent.
-  std::size_t copyBytes = 0;           ///< Of the copy that is sent with the loan; 0 without one.
-  double latency = 0;                  ///< Of a message.
-  double writeSecondsPerByte = 0;      ///< For the lender to write a copy.
-  double transferSecondsPerByte = 0;   ///< From then on until the borrower has read it.
+  double seconds = 0;                 ///< Expected for all work that waits on the lender.
+  double blockSeconds = 0;            ///< Expected for the items that can be lent.
+  std::int64_t items = 0;             ///< That can be lent.
+  std::size_t copyBytes = 0;          ///< Of the copy that is sent with the loan; 0 without one.
+  double latency = 0;                 ///< Of a message.
+  double writeSecondsPerByte = 0;     ///< For the lender to write a copy.
+  double transferSecondsPerByte = 0;  ///< From then on until the borrower has read it.
 };
 
 /// A loan as it is planned.
