@@ -252,7 +252,8 @@ void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
     return;
   }
   const bool copies = note.kind == Kind::Need;
-  const WaitingWork waiting = work_.waitingIn(note.block);
+  // The offer may be of work in a copy that has made room for another one since.
+  const WaitingWork waiting = work_.has(note.block) ? work_.waitingIn(note.block) : WaitingWork();
   PlannedLoan loan;
   if (waiting.items > 0) {
     const CopySize size = work_.copySize(note.block);
