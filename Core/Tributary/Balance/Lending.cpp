@@ -93,9 +93,18 @@ Lending::Neighbor& Lending::neighborOf(int rank) {
 void Lending::receive(int from, Span<const std::byte> message, const Post& post) {
   Reader reader(message);
   const auto note = reader.value<Note>();
+  const bool more = note.kind == Kind::Loan || note.kind == Kind::Remains;
+  if (!more && !reader.atEnd()) refuseMessage("bytes after a note about a loan");
   switch (note.kind) {
-    case Kind::Remains:
-      return work_.takeBack(note.block, reader);
+    case Kind::Remains: {
+      const int rank = transport_.rank();
+      const auto mine = static_cast<std::uint64_t>(blocks_.count(rank));
+      if (offsetOf(note.block, blocks_.first(rank)) >= mine)
+        refuseMessage("remains of a copy of another rank's block");
+      work_.takeBack(note.block, reader);
+      if (!reader.atEnd()) refuseMessage("bytes after the remains of a copy");
+      return;
+    }
     case Kind::Request: {
       Neighbor& neighbor = neighborOf(from);
       if (neighbor.asks) refuseMessage("a second request for a loan");
@@ -182,6 +191,7 @@ void Lending::offer(const Post& post) {
 void Lending::onOffer(Neighbor& from, const Note& note) {
   if (!from.asked || from.offers || &from == accepted_)
     refuseMessage("an offer of a loan that nobody has asked for");
+  if (!blocks_.exists(note.block)) refuseMessage("an offer of work in a block that does not exist");
   from.offers = true;
   from.offer = note.block;
   from.memory = note.memory;
