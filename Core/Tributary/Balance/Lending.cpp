@@ -168,7 +168,8 @@ void Lending::offer(const Post& post) {
   const WaitingWork fullest = work_.fullest();
   if (fullest.block < 0) return;
   const CopySize size = work_.copySize(fullest.block);
-  LoanTerms terms = termsOf(fullest, size.message);
+  const int owner = blocks_.rankOf(fullest.block);  // which needs no copy
+  LoanTerms terms = termsOf(fullest, 0);
   const auto halve = [&] {
     terms.seconds /= 2;
     terms.blockSeconds /= 2;
@@ -177,7 +178,8 @@ void Lending::offer(const Post& post) {
   for (int others = offered_; others > 0 && terms.items > 0; --others) halve();
   for (Neighbor& neighbor : neighbors_) {
     if (!neighbor.asks || neighbor.offered >= 0) continue;
-    if (policy_.plan(terms).items < 1) return;
+    terms.copyBytes = neighbor.rank == owner ? 0 : size.message;
+    if (policy_.plan(terms).items < 1) continue;
     neighbor.offered = fullest.block;
     neighbor.since = transport_.now();
     --asking_;

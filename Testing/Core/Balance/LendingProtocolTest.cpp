@@ -353,5 +353,23 @@ TEST(LendingAnswers, AnOfferMayBeOfACopyThatIsGone) {
   EXPECT_EQ(talk.lending(1).statistics().loans, 1);  // of the other copy
 }
 
+// The owner of a block needs no copy, so that its work goes back even if it would not pay for one.
+TEST(LendingAnswers, WorkGoesBackToTheOwnerWhateverACopyCosts) {
+  ToyRules rules = oneBlock(200);
+  rules.mostWords = 1 << 22;
+  rules.seed = 3;
+  rules.itemSeconds = 1e-3;
+  ASSERT_GT(rules.data(0).size() * 8, std::size_t(10) << 20);  // at the usual 2 ns for each byte
+  Correspondence talk(rules, {Room, std::size_t(1) << 30}, nullptr);
+  talk.settle(1);
+  talk.deliverAll();
+  ASSERT_TRUE(talk.work(1).has(0));
+  ASSERT_GT(talk.work(1).fullest().items, 10);
+  while (talk.work(1).fullest().items > 10) talk.step(1);  // 10 ms of work
+  while (!talk.work(0).idle()) talk.step(0);
+  talk.deliverAll();
+  EXPECT_EQ(talk.work(0).fullest().items, 5);
+}
+
 }  // namespace
 }  // namespace tributary
