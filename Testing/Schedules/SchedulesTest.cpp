@@ -8,6 +8,7 @@
 
 #include "Exploration.h"
 #include "Mutants.h"
+#include "ScenarioChecks.h"
 #include "Support/Effort.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
@@ -69,10 +70,6 @@ std::string label(const ::testing::TestParamInfo<Case>& info) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return text;
-}
-
-bool longSuite() {
-  return std::getenv("TRIBUTARY_SCHEDULES") != nullptr;
 }
 
 std::vector<Program> allPrograms(WorkModel model) {

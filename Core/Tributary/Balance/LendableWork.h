@@ -46,7 +46,7 @@ class LendableWork {
 
   /// The block, or copy, with the most work that can be lent.
   [[nodiscard]] virtual WaitingWork fullest() const = 0;
-  /// The work that can be lent of a block that fullest() has named.
+  /// The work that can be lent of a block that fullest() has named, and that this rank still has.
   [[nodiscard]] virtual WaitingWork waitingIn(BlockId block) const = 0;
   /// The size of a copy of a block that fullest() has named.
   [[nodiscard]] virtual CopySize copySize(BlockId block) const = 0;

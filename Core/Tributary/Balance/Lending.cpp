@@ -2,7 +2,9 @@
 #include "Tributary/Balance/Lending.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -61,7 +63,8 @@ struct Lending::Neighbor {
   BlockId offered = -1;  ///< It has an offer of work in this block. -1 if it has none.
   /// Blocks of which it had no copy, and has got none. Others may be there: an answer tells.
   std::set<BlockId> lacks;
-  bool lent = false;  ///< It has a loan of which there is no receipt.
+  /// The bytes of the copy in a loan of which there is no receipt.
+  std::optional<std::uint64_t> lent;
 };
 
 Lending::Lending(const Transport& transport, const Assignment& blocks, LendableWork& work,
@@ -95,9 +98,20 @@ Lending::Neighbor& Lending::neighborOf(int rank) {
 void Lending::receive(int from, Span<const std::byte> message, const Post& post) {
   Reader reader(message);
   const auto note = reader.value<Note>();
+  const bool more = note.kind == Kind::Loan || note.kind == Kind::Remains;
+  if (!more && !reader.atEnd()) refuseMessage("bytes after a note about a loan");
+  if (!(note.seconds >= 0) || !std::isfinite(note.seconds))
+    refuseMessage("a note about a loan with a time that is no time");
   switch (note.kind) {
-    case Kind::Remains:
-      return work_.takeBack(note.block, reader);
+    case Kind::Remains: {
+      const int rank = transport_.rank();
+      const auto mine = static_cast<std::uint64_t>(blocks_.count(rank));
+      if (offsetOf(note.block, blocks_.first(rank)) >= mine)
+        refuseMessage("remains of a copy of another rank's block");
+      work_.takeBack(note.block, reader);
+      if (!reader.atEnd()) refuseMessage("bytes after the remains of a copy");
+      return;
+    }
     case Kind::Request: {
       Neighbor& neighbor = neighborOf(from);
       if (neighbor.asks) refuseMessage("a second request for a loan");
@@ -117,7 +131,8 @@ void Lending::receive(int from, Span<const std::byte> message, const Post& post)
       onLoan(neighborOf(from), note, reader, post);
       return answerOffers(post);
     case Kind::Receipt:
-      if (!std::exchange(neighborOf(from).lent, false)) refuseMessage("a receipt for no loan");
+      if (std::exchange(neighborOf(from).lent, std::nullopt) != note.bytes)
+        refuseMessage("a receipt for no loan");
       --lent_;
       if (note.bytes > 0)
         update(rates_.transferSecondsPerByte, note.seconds / double(note.bytes));
@@ -186,6 +201,7 @@ void Lending::offer(const Post& post) {
 void Lending::onOffer(Neighbor& from, const Note& note) {
   if (!from.asked || from.offers || &from == accepted_)
     refuseMessage("an offer of a loan that nobody has asked for");
+  if (!blocks_.exists(note.block)) refuseMessage("an offer of work in a block that does not exist");
   from.offers = true;
   from.offer = note.block;
   from.memory = note.memory;
@@ -256,7 +272,8 @@ void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
   }
   const bool copies = note.kind == Kind::Need;
   if (copies) from.lacks.insert(note.block);
-  const WaitingWork waiting = work_.waitingIn(note.block);
+  // The offer may be of work in a copy that has made room for another one since.
+  const WaitingWork waiting = work_.has(note.block) ? work_.waitingIn(note.block) : WaitingWork();
   PlannedLoan loan;
   if (waiting.items > 0) {
     const CopySize size = work_.copySize(note.block);
@@ -290,7 +307,7 @@ Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t ite
     statistics_.bytes += static_cast<std::int64_t>(note.bytes);
   }
   work_.lend(block, items, to.rank, message);
-  to.lent = true;
+  to.lent = note.bytes;
   ++lent_;
   ++statistics_.loans;
   statistics_.items += items;
@@ -310,7 +327,6 @@ void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post&
   }
   from.asked = false;
   hadWork_ = true;
-  if (!(note.seconds >= 0)) refuseMessage("a loan from the future");
   if (had != (note.bytes == 0)) refuseMessage("a loan with another copy than was needed");
   const double arrived = transport_.now();
   if (!had) {
@@ -328,12 +344,14 @@ void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post&
 
 std::string Lending::state() const {
   std::string text = std::to_string(hadWork_) + (accepted_ ? std::to_string(accepted_->rank) : "");
-  for (const Neighbor& n : neighbors_) {
-    for (const std::int64_t value : {std::int64_t(n.asked), std::int64_t(n.offers), n.offer,
-                                     std::int64_t(n.asks), n.offered, std::int64_t(n.lent)})
+  for (const Neighbor& n : neighbors_)
+    for (const std::int64_t value :
+         {std::int64_t(n.asked), std::int64_t(n.offers), n.offer, std::int64_t(n.asks), n.offered,
+          std::int64_t(n.lent.has_value())})
       text += ' ' + std::to_string(value);
-    for (const BlockId block : n.lacks) text += " l" + std::to_string(block);
-  }
+  for (const Neighbor& n : neighbors_)
+    for (const BlockId block : n.lacks)
+      text += " l" + std::to_string(n.rank) + ':' + std::to_string(block);
   for (const auto& [block, copy] : copies_) {
     std::int64_t later = 0;  // only the order of uses matters
     for (const auto& other : copies_) later += other.second.lastUse > copy.lastUse;

@@ -24,7 +24,9 @@ class CostPolicy : public LendingPolicy {
     const double bytes = static_cast<double>(terms.copyBytes);
     const double writing = bytes * terms.writeSecondsPerByte;
     const double arriving = writing + terms.latency + bytes * terms.transferSecondsPerByte;
-    const double wanted = std::floor((terms.seconds + writing - arriving) / 2 / perItem);
+    // The nearest number, as less and more than the best time end later by the same; of two, the
+    // lower.
+    const double wanted = std::ceil((terms.seconds + writing - arriving) / 2 / perItem - 0.5);
     if (!(wanted >= 1)) return {};
     PlannedLoan loan;
     loan.items = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(terms.items)));
