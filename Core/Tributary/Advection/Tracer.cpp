@@ -40,8 +40,8 @@ constexpr std::size_t BatchesPerBlock = 4;
 /// Steps that a batch makes after it no longer fills the lanes. Without the limit, lines that stay
 /// in a block would use a few lanes while all other particles wait.
 constexpr std::int64_t ExtraSteps = 16;
-/// A batch that fits into the lanes, and so ends soon.
-constexpr std::size_t ShortBatch = 16;
+/// A batch that fits into the lanes, for a call that ends soon.
+constexpr std::size_t ShortBatch = 4;
 /// With at most this many particles, a second thread costs more than it gains.
 constexpr std::int64_t Grain = 64;
 /// Seeds and searches between two checks for an abort.

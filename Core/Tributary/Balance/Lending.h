@@ -93,7 +93,7 @@ class Lending {
 
   /// Whether an offer has no answer, or a loan no receipt. Calls of callbacks should be short then:
   /// others wait, and large messages need a sender that looks after them.
-  [[nodiscard]] bool isLending() const { return offered_ + lent_ > 0; }
+  [[nodiscard]] bool isLending() const { return offered_ + lent_ > 0 || policy_.isEager(); }
 
   /// What was measured, and else what was expected.
   [[nodiscard]] const LendingRates& rates() const { return rates_; }

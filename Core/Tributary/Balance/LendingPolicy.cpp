@@ -43,7 +43,8 @@ class RandomPolicy : public LendingPolicy {
  public:
   explicit RandomPolicy(std::uint64_t seed) : state_(scramble(seed + 1)) {}
 
-  bool asks(bool) override { return draw(2) == 0; }
+  bool asks(bool) override { return draw(8) > 0; }
+  bool isEager() const override { return true; }
 
   PlannedLoan plan(const LoanTerms& terms) override {
     PlannedLoan loan;

@@ -32,6 +32,8 @@ class LendingPolicy {
   /// Whether a rank asks for loans now. Called whenever a rank may ask.
   /// @param idle  whether it has no work
   [[nodiscard]] virtual bool asks(bool idle) = 0;
+  /// Whether Lending::isLending() is always true, so that calls are short and loans frequent.
+  [[nodiscard]] virtual bool isEager() const { return false; }
   /// How much is lent to one borrower, which is idle.
   [[nodiscard]] virtual PlannedLoan plan(const LoanTerms& terms) = 0;
 };
@@ -44,7 +46,8 @@ class LendingPolicy {
 /// @param leastGain  in seconds
 [[nodiscard]] std::unique_ptr<LendingPolicy> makeCostPolicy(double leastGain = 20e-6);
 
-/// Makes a policy that asks, lends and refuses at random, for tests: results must not depend on it.
+/// Makes an eager policy that asks, lends and refuses at random, for tests: results must not depend
+/// on it.
 [[nodiscard]] std::unique_ptr<LendingPolicy> makeRandomPolicy(std::uint64_t seed);
 
 /// Makes the policy that the environment variable TRIBUTARY_LENDING names: "random", or the cost

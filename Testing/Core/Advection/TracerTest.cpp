@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -19,6 +21,7 @@
 #include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Transport/Loopback.h"
+#include "Tributary/Transport/Simulated.h"
 
 namespace tributary::testing {
 namespace {
@@ -493,6 +496,90 @@ TEST(BadInput, RulesThatNoLineCanFollowAreRefusedOnAllRanks) {
               static_cast<void>(trace(world(), grid->domain, {}, options));
             }).find("integrator"),
             std::string::npos);
+}
+
+/// Carries the first component of the velocity, and looks for it in copies.
+class VelocityCargo : public BlockCargo {
+ public:
+  std::size_t bytes(const FieldBlock& block) const override {
+    return std::size_t(block.copiedPoints()) * 3 * sizeof(double);
+  }
+  void write(const FieldBlock& block, Writer& message) const override {
+    block.writePointData(message, block.velocity().data, 3 * sizeof(double));
+  }
+  int add() override { return ++pieces_; }
+  void read(const FieldBlock& copy, Reader& message) override {
+    EXPECT_EQ(copy.piece(), pieces_);
+    const auto bytes = std::size_t(copy.copiedPoints()) * 3 * sizeof(double);
+    EXPECT_EQ(std::memcmp(message.raw(bytes).data(), copy.velocity().data, bytes), 0);
+    ++copies;
+  }
+  void drop(const FieldBlock&) override { --copies; }
+
+  int copies = 0;
+
+ private:
+  int pieces_ = 100;
+};
+
+/// What all ranks and runs have lent.
+struct Lent {
+  std::int64_t loans = 0, copies = 0, dropped = 0;
+};
+
+/// Traces twice with loans at random and memory for few copies, from one rank's point of view.
+void lendWithin(Transport& transport, std::uint64_t seed, const GridSetup& setup,
+                TraceOptions options, const std::map<std::int64_t, Line>& expected, Lent& lent) {
+  const auto grid = makeGridDomain(transport, setup);
+  const auto seeds = seedsOf(setup, 60, transport.rank(), transport.size());
+  std::int64_t largest = 0;
+  for (const auto& block : grid->domain.blocks)
+    largest =
+        std::max(largest, std::int64_t(block->copySize().memory + VelocityCargo().bytes(*block)));
+  const std::size_t copies = seed % 4;
+  const std::size_t memory = copies * std::size_t(allreduce(transport, ReduceOp::Max, largest));
+  const auto policy = makeRandomPolicy(100 * seed + std::uint64_t(transport.rank()));
+  VelocityCargo cargo;
+  LendingMemory kept;
+  options.lending = TraceLending{{memory, policy.get(), {}}, &cargo, &kept, {}};
+  for (int again = 0; again < 2; ++again) {
+    const TraceResult result = trace(transport, grid->domain, seeds, options);
+    expectSame(expected, gatherLines(transport, result), "seed " + std::to_string(seed));
+    EXPECT_LE(result.lending.copyMemory, std::int64_t(memory));
+    EXPECT_EQ(kept.copies.size(), std::size_t(cargo.copies));
+    std::size_t taken = 0;
+    for (const auto& [block, copy] : kept.copies)
+      taken += copy->copySize().memory + cargo.bytes(*copy);
+    EXPECT_LE(taken, memory);
+    lent.loans += result.lending.loans;
+    lent.copies += result.lending.copies;
+    lent.dropped += result.lending.dropped;
+  }
+}
+
+TEST(Lending, KeepsItsMemoryAndChangesNoLine) {
+  if (world().size() > 1) GTEST_SKIP() << "simulates its own ranks";
+  GridSetup setup;
+  setup.pieces = 12;  // more than there is memory for
+  setup.isDouble = true;
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  for (std::size_t a = 0; a < 3; ++a) {  // no line leaves: work is left when an answer arrives
+    options.rules.period[a] = setup.hi[a] - setup.lo[a];
+    options.rules.periodicOrigin[a] = setup.lo[a];
+  }
+  options.rules.maximumLength = 1000;
+  options.rules.maximumSteps = 2000;
+  const auto expected = reference(setup, options);
+  Lent lent;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const auto adversary = makeRandomAdversary(seed);
+    makeAdversarialNetwork(3, *adversary)->run([&](Transport& transport) {
+      lendWithin(transport, seed, setup, options, expected, lent);
+    });
+  }
+  EXPECT_GT(lent.loans, 50);
+  EXPECT_GT(lent.copies, 50);
+  EXPECT_GT(lent.dropped, 20);
 }
 
 /// Finds all points in its cell 0 and takes no particle any further.

@@ -81,7 +81,9 @@ WaitingWork Places::fullest() const {
   WaitingWork most;
   forEach([&](const Place& place) {
     const WaitingWork waiting = waitingIn(place);
-    if (waiting.seconds > most.seconds && canBeCopied(domain_, place.block())) most = waiting;
+    const bool isMore = waiting.seconds > most.seconds ||
+                        (waiting.seconds == most.seconds && waiting.items > most.items);
+    if (isMore && canBeCopied(domain_, place.block())) most = waiting;
   });
   return most;
 }
