@@ -130,7 +130,9 @@ class FieldBlock {
   /// Appends those tuples of an array of the piece that belong to the points of a copy, in its
   /// order.
   /// @param bytes  of a tuple
-  virtual void writePointData(Writer&, const void* /*tuples*/, std::size_t /*bytes*/) const {}
+  virtual void writePointData(Writer& message, const void* tuples, std::size_t bytes) const {
+    static_cast<void>(message), static_cast<void>(tuples), static_cast<void>(bytes);
+  }
   /// The number of points of a copy.
   [[nodiscard]] virtual std::int64_t copiedPoints() const { return 0; }
 
