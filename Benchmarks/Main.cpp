@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "Advection/Kernels.h"
+#include "Balance/Balance.h"
 #include "Components/ComponentKernels.h"
 #include "Components/Components.h"
 #include "Exchange/Neighborhood.h"
@@ -474,6 +475,65 @@ void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
   addJson(*command, options.json);
 }
 
+void addBalance(CLI::App& app, bench::BalanceOptions& options) {
+  auto* command = app.add_subcommand(
+      "balance", "Particle tracing with lending of blocks, with MPI or simulated");
+  command->add_option("--seeds", options.seeds, "Distributions of the seeds (list)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(options.seeds))
+      ->capture_default_str();
+  command
+      ->add_option("--variants", options.variants,
+                   "Variants to measure, by name in the table (list); default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"Synchronous", "Neighborhood", "Asynchronous", "Lending"}));
+  command
+      ->add_option("--simulate", options.simulate,
+                   "Numbers of simulated ranks (list); default: MPI")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 14));
+  command->add_option("--voxels", options.voxels, "Voxels per axis; 0 for 64, or 512 if simulated")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--ratio", options.ratio, "Ratio of fast to slow velocity")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--seeds-per-voxel", options.seedsPerVoxel,
+                   "Seeds per voxel along each of y and z")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--step", options.stepVoxels, "Step length in fast blocks, in voxels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--call-seconds", options.tracing.callSeconds,
+                   "Asynchronous schedule: seconds after which a call ends")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--memory", options.memory, "Limit of the copies on a rank, in MiB")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command->add_option("--step-seconds", options.stepSeconds, "Simulated: seconds per step")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--copy-rate", options.copyRate,
+                   "Simulated: bytes per second of writing, and of reading, a copy")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--detector", options.exchange.detector, "Termination detector")
+      ->capture_default_str();
+  addRepeat(*command, options.repeat, "MPI: repetitions");
+  addJson(*command, options.json);
+}
+
 void addIterations(CLI::App& app, bench::IterationsOptions& options) {
   auto* command = app.add_subcommand(
       "iterations",
@@ -693,6 +753,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::TerminationOptions termination;
   bench::WalksOptions walks;
   bench::NeighborhoodOptions neighborhood;
+  bench::BalanceOptions balance;
   bench::ReductionOptions reduction;
   bench::IterationsOptions iterations;
   bench::ModelOptions model;
@@ -708,6 +769,7 @@ int run(int argc, char** argv, int rank, int size) {
   addTermination(app, termination);
   addReduction(app, reduction);
   addNeighborhood(app, neighborhood);
+  addBalance(app, balance);
   addIterations(app, iterations);
   addModel(app, model);
   addRelaxation(app, relaxation);
@@ -730,6 +792,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureWalks(walks);
   } else if (app.got_subcommand("neighborhood")) {
     bench::measureNeighborhood(neighborhood);
+  } else if (app.got_subcommand("balance")) {
+    bench::measureBalance(balance);
   } else if (app.got_subcommand("iterations")) {
     bench::measureIterations(iterations);
   } else if (app.got_subcommand("model")) {

@@ -186,6 +186,7 @@ FlowSettings ringFlow(const ParticlesOptions& options, int blocks, int tracers) 
   settings.voxels = {{blocks * options.stepsPerHop, 1, 1}};
   settings.blocks = {{blocks, 1, 1}};
   settings.seedsPerVoxel = static_cast<int>(std::lround(std::sqrt(tracers)));
+  settings.seeds = FlowSeeds::Even;
   // The tracers start in one block, and need many hops to spread.
   const std::int64_t all = options.hops;
   const auto hops = std::max(all / tracers, std::min<std::int64_t>(1000, 40 * all / tracers));

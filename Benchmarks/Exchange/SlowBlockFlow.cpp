@@ -61,6 +61,13 @@ struct Sampler {
   std::int64_t row, slab;
 };
 
+/// @return -1
+BlockId retire(FlowBlock& block, const Tracer& tracer) {
+  ++block.retired;
+  block.hash += hashOf(tracer);
+  return -1;
+}
+
 }  // namespace
 
 std::array<int, 3> nearCube(int count) {
@@ -123,8 +130,9 @@ std::int64_t SlowBlockFlow::slowBlocks() const {
 }
 
 std::int64_t SlowBlockFlow::seedCount() const {
-  return std::int64_t(settings_.voxels[1]) * settings_.seedsPerVoxel * settings_.voxels[2] *
-         settings_.seedsPerVoxel;
+  const int part = settings_.seeds == FlowSeeds::Sixteenth ? 4 : 1;
+  const auto along = [&](int axis) { return std::int64_t((seedsAlong(axis) + part - 1) / part); };
+  return along(1) * along(2);
 }
 
 std::vector<BlockId> SlowBlockFlow::links(BlockId block) const {
@@ -143,19 +151,28 @@ std::vector<BlockId> SlowBlockFlow::links(BlockId block) const {
   return result;
 }
 
-FlowBlock SlowBlockFlow::makeBlock(BlockId id) const {
+FlowBlock SlowBlockFlow::outline(BlockId id) const {
   FlowBlock block;
   block.id = id;
   const auto p = place(id);
-  std::size_t points = 1;
   for (int a = 0; a < 3; ++a) {
     block.lo[a] = firstVoxel(a, p[a]);
     block.hi[a] = firstVoxel(a, p[a] + 1);
-    points *= static_cast<std::size_t>(block.hi[a] - block.lo[a] + 1);
   }
-  block.velocity.assign(points * 3, 0.0f);
-  const float speed = slow(p) ? settings_.slowSpeed : settings_.fastSpeed;
-  for (std::size_t i = 0; i < points; ++i) block.velocity[3 * i] = speed;
+  return block;
+}
+
+std::size_t SlowBlockFlow::fieldSize(const FlowBlock& block) {
+  std::size_t values = 3;
+  for (int a = 0; a < 3; ++a) values *= static_cast<std::size_t>(block.hi[a] - block.lo[a] + 1);
+  return values;
+}
+
+FlowBlock SlowBlockFlow::makeBlock(BlockId id) const {
+  FlowBlock block = outline(id);
+  block.velocity.assign(fieldSize(block), 0.0f);
+  const float along = speed(place(id));
+  for (std::size_t i = 0; i < block.velocity.size(); i += 3) block.velocity[i] = along;
   return block;
 }
 
@@ -163,25 +180,45 @@ void SlowBlockFlow::seed(FlowBlock& block) const {
   block.hash = 0;
   block.retired = block.steps = 0;
   block.waiting.clear();
-  const int rate = settings_.seedsPerVoxel;
-  const auto add = [&](int j, int k, float x) {
+  const auto p = place(block.id);
+  const FlowSeeds seeds = settings_.seeds;
+  const auto add = [&](int j, int k, float x, float y, float z) {
     Tracer tracer{};
+    const auto rate = static_cast<float>(settings_.seedsPerVoxel);
     tracer.x[0] = x;
-    tracer.x[1] = (static_cast<float>(j) + 0.5f) / static_cast<float>(rate);
-    tracer.x[2] = (static_cast<float>(k) + 0.5f) / static_cast<float>(rate);
-    tracer.id = j + std::int64_t(settings_.voxels[1]) * rate * k;
+    tracer.x[1] = (static_cast<float>(j) + 0.5f) * y / rate;
+    tracer.x[2] = (static_cast<float>(k) + 0.5f) * z / rate;
+    tracer.id = j + std::int64_t(seedsAlong(1)) * k;
     block.waiting.push_back(tracer);
   };
-  for (int k = block.lo[2] * rate; k < block.hi[2] * rate; ++k)
-    for (int j = block.lo[1] * rate; j < block.hi[1] * rate; ++j) {
-      if (settings_.laps == 0) {
-        if (block.lo[0] == 0) add(j, k, 0);
-      } else {  // spread over the ring, in the middle of the blocks
-        const std::int64_t id = j + std::int64_t(settings_.voxels[1]) * rate * k;
-        if (place(block.id)[0] == id % settings_.blocks[0])
-          add(j, k, 0.5f * static_cast<float>(block.lo[0] + block.hi[0]));
-      }
+  if (seeds == FlowSeeds::Block) {  // the seeds of the plane, closer together
+    if (block.id != at(0, 0, 0)) return;
+    const auto share = [&](int a) {
+      return static_cast<float>(block.hi[a]) / static_cast<float>(settings_.voxels[a]);
+    };
+    for (int k = 0; k < seedsAlong(2); ++k)
+      for (int j = 0; j < seedsAlong(1); ++j) add(j, k, 0, share(1), share(2));
+    return;
+  }
+  const float x = seeds == FlowSeeds::Even ? 0.5f * static_cast<float>(block.lo[0] + block.hi[0])
+                                           : static_cast<float>(block.lo[0]);
+  const auto beginsHere = [&](int j, int k, int index) {
+    switch (seeds) {
+      case FlowSeeds::Sixteenth:
+        return p[0] == 0 && 4 * j < seedsAlong(1) && 4 * k < seedsAlong(2);
+      case FlowSeeds::Even:
+        return p[0] == index % settings_.blocks[0];
+      case FlowSeeds::Plane:
+      case FlowSeeds::Block:
+        break;
     }
+    return p[0] == 0;
+  };
+  const int rate = settings_.seedsPerVoxel;
+  int index = 0;
+  for (int k = block.lo[2] * rate; k < block.hi[2] * rate; ++k)
+    for (int j = block.lo[1] * rate; j < block.hi[1] * rate; ++j)
+      if (beginsHere(j, k, index++)) add(j, k, x, 1, 1);
 }
 
 BlockId SlowBlockFlow::advance(FlowBlock& block, Tracer& tracer) const {
@@ -224,12 +261,18 @@ BlockId SlowBlockFlow::advance(FlowBlock& block, Tracer& tracer) const {
     outside = !(x[a] >= 0 && x[a] < static_cast<float>(n));
     if (!outside) target[a] = blockOf_[a][static_cast<std::size_t>(x[a])];
   }
-  if (outside) {
-    ++block.retired;
-    block.hash += hashOf(tracer);
-    return -1;
-  }
-  return at(target[0], target[1], target[2]);
+  return outside ? retire(block, tracer) : at(target[0], target[1], target[2]);
+}
+
+BlockId SlowBlockFlow::pass(FlowBlock& block, Tracer& tracer) const {
+  const auto p = place(block.id);
+  const auto end = static_cast<float>(block.hi[0]);
+  const auto steps =
+      static_cast<std::int32_t>(std::ceil((end - tracer.x[0]) / (speed(p) * duration_)));
+  tracer.x[0] = end;
+  tracer.steps += steps;
+  block.steps += steps;
+  return p[0] + 1 < settings_.blocks[0] ? at(p[0] + 1, p[1], p[2]) : retire(block, tracer);
 }
 
 }  // namespace bench

@@ -21,6 +21,14 @@ struct Tracer {
 /// A hash of all members of a tracer.
 std::uint64_t hashOf(const Tracer& tracer);
 
+/// Where tracers begin. All but Sixteenth have the same number of them.
+enum class FlowSeeds {
+  Plane,      ///< On the plane x = 0.
+  Sixteenth,  ///< On this plane, where y and z are below a quarter of the extent.
+  Block,      ///< On this plane, all in the first block.
+  Even        ///< In the middle of all blocks.
+};
+
 /// The synthetic flow of the iexchange paper (doi:10.1109/LDAV53230.2021.00009, section 4.1.1): the
 /// velocity is along +x, slow in the blocks on the three-dimensional diagonal of the lattice and
 /// fast in all others. With `laps`, the same box is closed to a ring along x, without slow blocks.
@@ -31,9 +39,10 @@ struct FlowSettings {
   float fastSpeed = 10;
   float slowSpeed = 1;
   float stepVoxels = 1;  ///< Length of a step in fast blocks; a step's duration is the same in all.
-  int seedsPerVoxel = 4;  ///< Along y and along z, on the plane x = 0.
-  int laps = 0;           ///< 0: open box. Else tracers retire after laps * blocks[0] steps.
-  bool dealt = false;     ///< Neighbors along x live on different ranks, as far as possible.
+  int seedsPerVoxel = 4;  ///< Along y and along z.
+  FlowSeeds seeds = FlowSeeds::Plane;
+  int laps = 0;        ///< 0: open box. Else tracers retire after laps * blocks[0] steps.
+  bool dealt = false;  ///< Neighbors along x live on different ranks, as far as possible.
 };
 
 /// One block: its velocities at grid points, its seeds, and its retired tracers.
@@ -62,14 +71,21 @@ class SlowBlockFlow {
   /// Face neighbors of a block; symmetric.
   std::vector<BlockId> links(BlockId block) const;
 
+  /// A block without field and seeds.
+  FlowBlock outline(BlockId block) const;
   /// A block with its field, without seeds.
   FlowBlock makeBlock(BlockId block) const;
+  /// The number of values of the field of a block.
+  static std::size_t fieldSize(const FlowBlock& block);
   /// Restores the seeds of the block and clears its retired tracers.
   void seed(FlowBlock& block) const;
 
   /// Traces until the tracer leaves the block.
   /// @return the block that it enters, or -1 if it is retired
   BlockId advance(FlowBlock& block, Tracer& tracer) const;
+  /// The same in an open box by the known speed, without interpolation: the block needs no field,
+  /// and the tracer leaves it at its face.
+  BlockId pass(FlowBlock& block, Tracer& tracer) const;
 
   /// The callback of D. Morozov et al., "IExchange: Asynchronous Communication and Termination
   /// Detection for Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Algorithm 6:
@@ -94,6 +110,11 @@ class SlowBlockFlow {
                                                  (j + std::int64_t(settings_.blocks[1]) * k))];
   }
   bool slow(const std::array<int, 3>& place) const;
+  float speed(const std::array<int, 3>& place) const {
+    return slow(place) ? settings_.slowSpeed : settings_.fastSpeed;
+  }
+  /// The number of seeds along an axis.
+  int seedsAlong(int axis) const { return settings_.voxels[axis] * settings_.seedsPerVoxel; }
   int firstVoxel(int axis, int index) const {
     return static_cast<int>(std::int64_t(settings_.voxels[axis]) * index / settings_.blocks[axis]);
   }
