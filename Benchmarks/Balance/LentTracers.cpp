@@ -204,7 +204,7 @@ void LentTracers::readCopy(BlockId block, Reader& message) {
   places_[block].block = std::move(copy);
 }
 
-void LentTracers::lend(BlockId block, std::int64_t items, Writer& message) {
+void LentTracers::lend(BlockId block, std::int64_t items, int /*borrower*/, Writer& message) {
   std::vector<Tracer>& waiting = places_.at(block).block.waiting;
   const auto count = static_cast<std::size_t>(items);
   message.range(tributary::Span<const Tracer>(waiting.data() + waiting.size() - count, count));

@@ -68,7 +68,7 @@ class LentTracers : public tributary::LendableWork {
   tributary::WaitingWork waitingIn(BlockId block) const override;
   tributary::CopySize copySize(BlockId block) const override;
   void writeCopy(BlockId block, tributary::Writer& message) const override;
-  void lend(BlockId block, std::int64_t items, tributary::Writer& message) override;
+  void lend(BlockId block, std::int64_t items, int borrower, tributary::Writer& message) override;
   bool has(BlockId block) const override { return places_.count(block) > 0; }
   std::vector<tributary::BlockCopy> copies() const override;
   void readCopy(BlockId block, tributary::Reader& message) override;
