@@ -60,7 +60,7 @@ class Slab : public FieldBlock {
     }
   }
 
-  bool enter(tributary::Particle& particle) const override { return particle.cell == 0; }
+  bool enter(std::int32_t& cell) const override { return cell == 0; }
 
   void find(Span<CellQuery> queries) const override {
     for (CellQuery& query : queries) {

@@ -92,8 +92,8 @@ class FieldBlock {
   /// @param cell  in, out: Particle::cell
   /// @return false if there is no such cell, as in a malformed message
   [[nodiscard]] virtual bool enter(std::int32_t& cell) const = 0;
-  /// The reverse of enter(), for a copy of this block: a number for its enter().
-  [[nodiscard]] virtual std::int32_t leave(std::int32_t cell) const = 0;
+  /// The reverse of enter(): the number for enter() of a copy of this block.
+  [[nodiscard]] virtual std::int32_t leave(std::int32_t cell) const { return cell; }
 
   /// Replaces the best match of each query if a cell of this block is a better one. Memory accesses
   /// for the queries of one call overlap, so it is faster to pass many queries in one call.
@@ -112,8 +112,8 @@ class FieldBlock {
   /// The memory that the block uses, in bytes, beyond the arrays that it views.
   [[nodiscard]] virtual std::size_t memory() const { return 0; }
 
-  /// The velocities that the block views, at the points or the cells of its piece.
-  [[nodiscard]] virtual ArrayView velocity() const = 0;
+  /// The velocities that the block views, at the points or the cells of its piece; none by default.
+  [[nodiscard]] virtual ArrayView velocity() const { return {}; }
 
   /// What copies of a block are made of.
   enum class CopyKind : std::uint64_t {

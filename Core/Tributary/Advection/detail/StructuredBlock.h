@@ -50,7 +50,6 @@ class StructuredBlock : public FieldBlock {
   void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
                TrajectoryLog& log) const override;
   bool enter(std::int32_t&) const override { return true; }  // cells are found from positions
-  std::int32_t leave(std::int32_t cell) const override { return cell; }
 
   void find(Span<CellQuery> queries) const override;
   void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
