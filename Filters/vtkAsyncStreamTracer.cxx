@@ -115,7 +115,7 @@ void vtkAsyncStreamTracer::CheckProperties() {
   require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
           this->BlocksPerRank, "set it to a number in [1, 1000000]");
   require(this->LendingMemory >= 0 && this->LendingMemory <= 1000000, "Lending Memory",
-          this->LendingMemory, "set it to a number of MiB in [0, 1000000]");
+          this->LendingMemory, "set it to a number of mebibytes in [0, 1000000]");
 }
 
 //------------------------------------------------------------------------------

@@ -175,9 +175,9 @@ TEST_P(EachPolicy, NothingIsLostUnderRandomSchedules) {
     if (transport.rank() == 0) all.add(totals);
   });
   EXPECT_GT(all.loans, 100);
-  EXPECT_GT(all.copies, 100);
+  EXPECT_GT(all.copies, 20);
   EXPECT_LT(all.copies, all.loans);
-  EXPECT_GT(all.dropped, 10);
+  EXPECT_GT(all.dropped, 2);
 }
 
 TEST(Lending, WithoutMemoryNobodyAsks) {
