@@ -34,6 +34,28 @@ void addRepeat(CLI::App& command, int& repeat, const std::string& help = "Repeti
   command.add_option("--repeat", repeat, help)->check(CLI::Range(1, 1000))->capture_default_str();
 }
 
+void addRanksPerNode(CLI::App& command, int& ranks) {
+  command.add_option("--ranks-per-node", ranks, "Simulated: ranks per node")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+}
+
+/// The flow of particles and balance.
+template <class Options>
+void addSlowBlockFlow(CLI::App& command, Options& options) {
+  command.add_option("--ratio", options.ratio, "Ratio of fast to slow velocity")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--seeds-per-voxel", options.seedsPerVoxel,
+                  "Seeds per voxel along each of y and z")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command.add_option("--step", options.stepVoxels, "Step length in fast blocks, in voxels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
 /// Options common to comparisons of schedules with DIY.
 void addExchange(CLI::App& command, bench::ExchangeComparisonOptions& options) {
   addRepeat(command, options.repeat);
@@ -83,17 +105,7 @@ void addParticles(CLI::App& app, bench::ParticlesOptions& options) {
   command->add_option("--voxels", options.voxels, "Voxels per axis")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--ratio", options.ratio, "Ratio of fast to slow velocity")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--seeds-per-voxel", options.seedsPerVoxel,
-                   "Seeds per voxel along each of y and z")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->add_option("--step", options.stepVoxels, "Step length in fast blocks, in voxels")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  addSlowBlockFlow(*command, options);
   command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank (list)")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
@@ -215,9 +227,7 @@ void addUnions(CLI::App* command, bench::ComponentsOptions& options) {
                    "union: numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  addRanksPerNode(*command, options.ranksPerNode);
   command
       ->add_option("--turn-seconds", options.turnSeconds,
                    "Simulated: seconds of computation between two receives")
@@ -357,9 +367,7 @@ void addTermination(CLI::App& app, bench::TerminationOptions& options) {
       ->capture_default_str();
   command->add_option("--initiators", options.detection.initiators, "ring-flag: initiators")
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  addRanksPerNode(*command, options.ranksPerNode);
   addRepeat(*command, options.repeat, "Repetitions, each with another random seed");
   addJson(*command, options.json);
 }
@@ -399,9 +407,7 @@ void addReduction(CLI::App& app, bench::ReductionOptions& options) {
                    "Numbers of simulated ranks (list); default: MPI")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  addRanksPerNode(*command, options.ranksPerNode);
   command
       ->add_option("--pixel-seconds", options.pixelSeconds, "Simulated: seconds to combine a pixel")
       ->check(CLI::NonNegativeNumber)
@@ -464,9 +470,7 @@ void addNeighborhood(CLI::App& app, bench::NeighborhoodOptions& options) {
                    "Simulated: seconds of computation per step")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  addRanksPerNode(*command, options.ranksPerNode);
   command->add_option("--detector", options.detector, "Termination detector")
       ->capture_default_str();
   command->add_option("--seed", options.seed, "Random seed of particles and slow ranks")
@@ -498,17 +502,7 @@ void addBalance(CLI::App& app, bench::BalanceOptions& options) {
   command->add_option("--blocks-per-rank", options.blocksPerRank, "Blocks per rank")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--ratio", options.ratio, "Ratio of fast to slow velocity")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--seeds-per-voxel", options.seedsPerVoxel,
-                   "Seeds per voxel along each of y and z")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->add_option("--step", options.stepVoxels, "Step length in fast blocks, in voxels")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  addSlowBlockFlow(*command, options);
   command
       ->add_option("--call-seconds", options.tracing.callSeconds,
                    "Asynchronous schedule: seconds after which a call ends")
@@ -525,9 +519,7 @@ void addBalance(CLI::App& app, bench::BalanceOptions& options) {
                    "Simulated: bytes per second of writing, and of reading, a copy")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  addRanksPerNode(*command, options.ranksPerNode);
   command->add_option("--detector", options.exchange.detector, "Termination detector")
       ->capture_default_str();
   addRepeat(*command, options.repeat, "MPI: repetitions");
@@ -591,9 +583,7 @@ void addIterations(CLI::App& app, bench::IterationsOptions& options) {
                    "Simulated: relative speed of one rank in the middle")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--ranks-per-node", options.ranksPerNode, "Simulated: ranks per node")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
+  addRanksPerNode(*command, options.ranksPerNode);
   command->add_option("--seed", options.seed, "Simulated: random seed of the noise")
       ->capture_default_str();
   addRepeat(*command, options.repeat);

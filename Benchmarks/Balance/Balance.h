@@ -30,8 +30,8 @@ struct BalanceOptions {
 };
 
 /// Measures what lending brings in the slow-block flow (see Particles.h), for several distributions
-/// of the seeds: all schedules, the asynchronous one also with lending, and the mean load, which
-/// nobody can beat. Runs on the ranks of MPI or on a simulated network. Collective over
+/// of the seeds: all schedules, the asynchronous one also with lending, and the mean load, a lower
+/// bound of the time. Runs on the ranks of MPI or on a simulated network. Collective over
 /// MPI_COMM_WORLD (one rank if simulated); rank 0 prints and saves. Throws tributary::Error if end
 /// points differ between variants or a tracer is lost.
 void measureBalance(const BalanceOptions& options);
