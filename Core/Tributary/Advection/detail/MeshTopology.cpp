@@ -272,10 +272,7 @@ std::vector<FaceSide> MeshTopology::setSharedPoints(Border shared) {
 void MeshTopology::setOuterNeighbors(const std::vector<FacePair>& pairs) {
   for (const FacePair& pair : pairs) {
     const FaceSide &mine = pair.mine, &other = pair.other;
-    if (!isUsed(mine.cell) || mine.block != firstBlock_ + blockOf(mine.cell) || mine.face < 0 ||
-        mine.face >= topologyOf(shapeOf(piece_.types[std::size_t(mine.cell)])).faces ||
-        other.block < 0 || other.cell < 0 || other.face < 0 || other.face >= MostFaces)
-      refuseMessage("a face that block " + std::to_string(mine.block) + " does not have");
+    check(mine, other);
     if (other.block == mine.block && other.cell == mine.cell) continue;  // folded onto itself
     outer_.push_back({mine.cell, mine.face, {other.block, other.cell, std::int8_t(other.face)}});
     neighbors_[std::size_t(blockOf(mine.cell))].push_back(other.block);
@@ -283,6 +280,14 @@ void MeshTopology::setOuterNeighbors(const std::vector<FacePair>& pairs) {
   std::sort(outer_.begin(), outer_.end(), [](const OuterFace& a, const OuterFace& b) {
     return a.cell != b.cell ? a.cell < b.cell : a.face < b.face;
   });
+}
+
+/// Throws Error if `mine` is no face of this piece, or `other` of no piece at all.
+void MeshTopology::check(const FaceSide& mine, const FaceSide& other) const {
+  if (!isUsed(mine.cell) || mine.block != firstBlock_ + blockOf(mine.cell) || mine.face < 0 ||
+      mine.face >= topologyOf(shapeOf(piece_.types[std::size_t(mine.cell)])).faces ||
+      other.block < 0 || other.cell < 0 || other.face < 0 || other.face >= MostFaces)
+    refuseMessage("a face that block " + std::to_string(mine.block) + " does not have");
 }
 
 void MeshTopology::findNeighborsOfBlocks() {
@@ -445,6 +450,9 @@ void MeshTopology::readLinks(Reader& reader) {
     outer.beyond.block = reader.value<BlockId>();
     outer.beyond.cell = reader.value<std::int32_t>();
     outer.beyond.face = reader.value<std::int8_t>();
+    if (!isUsed(outer.cell)) refuseMessage("a face of a cell that a copy does not have");
+    check({{}, firstBlock_ + blockOf(outer.cell), outer.cell, outer.face},
+          {{}, outer.beyond.block, outer.beyond.cell, outer.beyond.face});
     outer_.push_back(outer);
   }
 }

@@ -224,6 +224,7 @@ class MeshTopology {
   }
 
   Kinds kindsOfCells() const;
+  void check(const FaceSide& mine, const FaceSide& other) const;
   void classify(const Kinds& kinds, std::size_t group, Box& box) const;
   bool mayBeUsed(std::int64_t cell, const Kinds& kinds, Box& box) const;
   bool mayBeUsed(const Brick& brick, const Kinds& kinds, Box& box) const;
