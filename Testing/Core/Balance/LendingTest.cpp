@@ -169,15 +169,16 @@ TEST_P(EachPolicy, NothingIsLostUnderRandomSchedules) {
   if (world().size() > 1) GTEST_SKIP() << "simulates its ranks";
   const auto detectors = detectorNames(WorkModel::AP);
   Totals all;
-  underAdversaries(Sanitized ? 400 : 4000, [&](std::uint64_t seed, Transport& transport) {
+  const int share = Sanitized ? 10 : 1;  // of the runs that sanitizers slow down
+  underAdversaries(4000 / share, [&](std::uint64_t seed, Transport& transport) {
     const Totals totals = trade(transport, randomRules(transport.size(), seed), GetParam(),
                                 memoryOf(mix(seed)), detectors[mix(seed + 99) % detectors.size()]);
     if (transport.rank() == 0) all.add(totals);
   });
   EXPECT_GT(all.loans, 100);
-  EXPECT_GT(all.copies, 20);
+  EXPECT_GT(all.copies, 100 / share);
   EXPECT_LT(all.copies, all.loans);
-  EXPECT_GT(all.dropped, 2);
+  EXPECT_GT(all.dropped, 10 / share);
 }
 
 TEST(Lending, WithoutMemoryNobodyAsks) {
