@@ -21,7 +21,7 @@ enum class Kind : std::int64_t {
   Refuse,   // of the offer; ends the request
   Loan,     // ends the request; a copy of `bytes` bytes and items follow
   Nothing,  // instead of a loan; the request stands
-  Receipt,  // of a copy
+  Receipt,  // of a loan; with the size of its copy
   Remains   // of a copy of `block`, for its owner; bytes follow
 };
 
@@ -45,7 +45,7 @@ struct Lending::Note {
   BlockId block = -1;
   std::uint64_t bytes = 0;   ///< Of a copy in the message.
   std::uint64_t memory = 0;  ///< CopySize::memory
-  /// Loan, Nothing: how long the message before may have waited for its reader. Receipt: how long
+  /// Loan: how long the message before may have waited for its reader. Receipt: how long
   /// the loan was on its way, and was read.
   double seconds = 0;
 };
@@ -200,7 +200,7 @@ void Lending::offer(const Post& post) {
 
 void Lending::onOffer(Neighbor& from, const Note& note) {
   if (!from.asked || from.offers || &from == accepted_)
-    refuseMessage("an offer of a loan that nobody has asked for");
+    refuseMessage("an offer of a loan without a request");
   if (!blocks_.exists(note.block)) refuseMessage("an offer of work in a block that does not exist");
   from.offers = true;
   from.offer = note.block;
@@ -220,11 +220,12 @@ void Lending::answerOffers(const Post& post) {
       else if (reserve(neighbor.offer, neighbor.memory, post))
         answer = Kind::Need;
     }
-    if (answer == Kind::Refuse)
+    if (answer == Kind::Refuse) {
       neighbor.asked = false;
-    else
+    } else {
       accepted_ = &neighbor;
-    acceptedAt_ = transport_.now();
+      acceptedAt_ = transport_.now();
+    }
     post(neighbor.rank, messageOf(Note{answer, neighbor.offer}));
   }
 }

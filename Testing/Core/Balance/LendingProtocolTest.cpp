@@ -227,7 +227,7 @@ TEST(LendingMessages, EachCheckRefusesSomething) {
     errors += errorWith(int(n), [](Correspondence&, Letter& l) { std::swap(l.from, l.to); });
   }
   for (const char* phrase :
-       {"a second request for a loan", "an offer of a loan that nobody has asked for",
+       {"a second request for a loan", "an offer of a loan without a request",
         "a block that does not exist", "an answer to an offer that was not made",
         "a loan that was not accepted", "a loan with another copy than was needed",
         "bytes after a copy of a block", "a copy of another block", "a receipt for no loan",

@@ -89,7 +89,8 @@ class Place {
   /// Moves at most `limit` particles to `taken`.
   void take(std::size_t limit);
 
-  /// Removes particles and seeds with so many lines, at most lendable(), and appends them.
+  /// Removes seeds and particles, and appends them.
+  /// @param lines  their number of lines, at most lendable()
   /// @param stages  of the integrator
   /// @param first  first(line) tells which lines are lent before others
   void lend(std::size_t lines, int stages, const std::function<bool(std::int64_t)>& first,
