@@ -43,9 +43,7 @@ TracedShare LentTracers::run(const tributary::ExchangeOptions& options,
   std::vector<std::vector<BlockId>> links;
   share_ = {};
   if (lending) {
-    desks_.emplace(assignment_);
-    lending_.emplace(transport_, assignment_, *this, *lending);
-    deskIsAwake_ = true;
+    desk_.emplace(transport_, assignment_, *this, *lending);
     lastCopy_ = -1;
   }
   for (auto& [id, place] : places_) {
@@ -57,12 +55,11 @@ TracedShare LentTracers::run(const tributary::ExchangeOptions& options,
   }
   if (lending) links.emplace_back();
   share_.seconds = timeExchange(
-      transport_, desks_ ? desks_->assignment() : assignment_, links, options,
+      transport_, desk_ ? desk_->desks().assignment() : assignment_, links, options,
       [this](BlockId address, Mailbox& mailbox) { return step(address, mailbox); },
       share_.exchange);
-  if (lending) share_.lending = lending_->statistics();
-  lending_.reset();
-  desks_.reset();
+  if (lending) share_.lending = desk_->lending().statistics();
+  desk_.reset();
   for (auto at = places_.begin(); at != places_.end();) {
     conclude(at->second.block);
     at = isOwn(at->first) ? std::next(at) : places_.erase(at);
@@ -83,55 +80,38 @@ void LentTracers::add(Place& place, const Tracer& tracer) {
 }
 
 bool LentTracers::step(BlockId address, Mailbox& mailbox) {
-  const bool atDesk = desks_ && address == desks_->deskOf(transport_.rank());
-  const bool goesOn =
-      atDesk ? stepAtDesk(mailbox)
-             : stepInBlock(places_.at(desks_ ? desks_->blockAt(address) : address), mailbox);
+  Place* here = nullptr;  // for the desk, unless there is work in copies
+  if (!desk_ || !desk_->isHere(address)) {
+    here = &places_.at(desk_ ? desk_->desks().blockAt(address) : address);
+    receive(*here, mailbox);
+  }
+  if (desk_) desk_->receive(mailbox);
+  const bool atDesk = !here;
+  if (atDesk) here = nextWaitingCopy();
+  if (here) trace(*here);
   for (auto& [block, tracers] : outgoing_) mailbox.enqueue(addressOf(block), tracers);
   outgoing_.clear();
-  if (!lending_) return goesOn;
-  lending_->settle(desks_->postOf(transport_.rank(), mailbox));
-  if (!atDesk) wakeDesk(mailbox);
-  return goesOn;
+  if (desk_) desk_->settle(mailbox);
+  return atDesk ? anyCopyWaits() : !here->block.waiting.empty();
 }
 
-bool LentTracers::stepInBlock(Place& here, Mailbox& mailbox) {
+void LentTracers::receive(Place& here, Mailbox& mailbox) {
   while (const auto message = mailbox.dequeueView()) {
     Reader reader(message->payload);
     while (!reader.atEnd()) add(here, reader.value<Tracer>());
   }
-  trace(here);
-  return !here.block.waiting.empty();
 }
 
-/// The desk receives notes about loans, and traces in copies.
-bool LentTracers::stepAtDesk(Mailbox& mailbox) {
-  const int rank = transport_.rank();
-  while (const auto message = mailbox.dequeueView()) {
-    const int from = desks_->rankOf(message->from);
-    if (from != rank)  // else it was woken
-      lending_->receive(from, message->payload, desks_->postOf(rank, mailbox));
-  }
-  for (const BlockId block : std::exchange(refilled_, {}))
-    mailbox.enqueueRaw(addressOf(block), nullptr, 0);
-  // Another copy than in the last call, if there are several.
+/// Another copy than at the last call, if there are several.
+LentTracers::Place* LentTracers::nextWaitingCopy() {
   auto at = places_.upper_bound(lastCopy_);
   for (std::size_t n = 0; waitingInCopies_ > 0 && n < places_.size(); ++n, ++at) {
     if (at == places_.end()) at = places_.begin();
     if (isOwn(at->first) || at->second.block.waiting.empty()) continue;
     lastCopy_ = at->first;
-    trace(at->second);
-    break;
+    return &at->second;
   }
-  deskIsAwake_ = waitingInCopies_ > 0;
-  return deskIsAwake_;
-}
-
-/// A desk that has returned false is called only after a message.
-void LentTracers::wakeDesk(Mailbox& mailbox) {
-  if (deskIsAwake_ || waitingInCopies_ == 0) return;
-  mailbox.enqueue(desks_->deskOf(transport_.rank()), char(0));
-  deskIsAwake_ = true;
+  return nullptr;
 }
 
 /// Traces a part of what waits in a place; all of it, if there are rounds.
@@ -207,6 +187,7 @@ void LentTracers::readCopy(BlockId block, Reader& message) {
 void LentTracers::lend(BlockId block, std::int64_t items, int /*borrower*/, Writer& message) {
   std::vector<Tracer>& waiting = places_.at(block).block.waiting;
   const auto count = static_cast<std::size_t>(items);
+  message.value(places_.at(block).meter.secondsPerItem());
   message.range(tributary::Span<const Tracer>(waiting.data() + waiting.size() - count, count));
   waiting.resize(waiting.size() - count);
   waiting_ -= items;
@@ -215,6 +196,7 @@ void LentTracers::lend(BlockId block, std::int64_t items, int /*borrower*/, Writ
 
 void LentTracers::borrow(BlockId block, Reader& message) {
   Place& place = places_.at(block);
+  place.meter.expect(message.value<double>());
   for (const Tracer& tracer : message.range<Tracer>()) add(place, tracer);
   if (isOwn(block)) refilled_.push_back(block);
 }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "Exchange/SlowBlockFlow.h"
-#include "Tributary/Balance/Desks.h"
-#include "Tributary/Balance/Lending.h"
+#include "Tributary/Balance/LendingDesk.h"
 #include "Tributary/Balance/WorkMeter.h"
 #include "Tributary/Exchange/Exchange.h"
 
@@ -34,7 +34,7 @@ struct TracingOptions {
   int tracersPerItem = 1;
   /// Under the asynchronous schedule, a call ends after this time, or after a quarter of the items
   /// that wait in the block.
-  double callSeconds = 200e-6;
+  double callSeconds = 50e-6;
 };
 
 /// The result of a rank.
@@ -63,6 +63,8 @@ class LentTracers : public tributary::LendableWork {
                   const tributary::LendingOptions* lending);
 
   bool idle() const override { return waiting_ == 0; }
+  bool anyCopyWaits() const override { return waitingInCopies_ > 0; }
+  std::vector<BlockId> takeRefilled() override { return std::exchange(refilled_, {}); }
   double expectedSeconds() const override;
   tributary::WaitingWork fullest() const override;
   tributary::WaitingWork waitingIn(BlockId block) const override;
@@ -87,12 +89,11 @@ class LentTracers : public tributary::LendableWork {
     const int rank = transport_.rank();
     return block >= assignment_.first(rank) && block < assignment_.first(rank + 1);
   }
-  BlockId addressOf(BlockId block) const { return desks_ ? desks_->addressOf(block) : block; }
+  BlockId addressOf(BlockId block) const { return desk_ ? desk_->desks().addressOf(block) : block; }
   static tributary::WaitingWork waitingIn(const Place& place);
   bool step(BlockId address, tributary::Mailbox& mailbox);
-  bool stepInBlock(Place& here, tributary::Mailbox& mailbox);
-  bool stepAtDesk(tributary::Mailbox& mailbox);
-  void wakeDesk(tributary::Mailbox& mailbox);
+  void receive(Place& here, tributary::Mailbox& mailbox);
+  Place* nextWaitingCopy();
   void trace(Place& here);
   void add(Place& place, const Tracer& tracer);
   void conclude(const FlowBlock& block);
@@ -107,11 +108,9 @@ class LentTracers : public tributary::LendableWork {
   std::int64_t waitingInCopies_ = 0;
   std::map<BlockId, std::vector<Tracer>> outgoing_;
   std::vector<BlockId> refilled_;  // blocks that have got items back and must be called
-  std::optional<tributary::Desks> desks_;
-  std::optional<tributary::Lending> lending_;
+  std::optional<tributary::LendingDesk> desk_;
   bool hasRounds_ = false;
-  bool deskIsAwake_ = true;  // it will be called
-  BlockId lastCopy_ = -1;    // that was traced in
+  BlockId lastCopy_ = -1;  // that was traced in
   TracedShare share_;
 };
 

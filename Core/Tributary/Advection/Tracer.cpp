@@ -13,8 +13,7 @@
 
 #include "Tributary/Advection/detail/ParticleMessage.h"
 #include "Tributary/Advection/detail/Places.h"
-#include "Tributary/Balance/Desks.h"
-#include "Tributary/Balance/Lending.h"
+#include "Tributary/Balance/LendingDesk.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -87,8 +86,7 @@ class Tracer {
     if (lends()) {
       LendingOptions lending = options.lending->options;
       if (options.lending->memory) lending.rates = options.lending->memory->rates;
-      desks_.emplace(domain.assignment);
-      lending_.emplace(transport, domain.assignment, places_, lending);
+      desk_.emplace(transport, domain.assignment, places_, lending);
     }
     result_.logs.reserve(domain.blocks.size());  // finish() does not allocate
   }
@@ -97,7 +95,9 @@ class Tracer {
   void plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox);
   void receiveSeeds(const Records<PlantedSeed>& seeds);
   /// The blocks of the exchange.
-  const Assignment& addresses() const { return desks_ ? desks_->assignment() : domain_.assignment; }
+  const Assignment& addresses() const {
+    return desk_ ? desk_->desks().assignment() : domain_.assignment;
+  }
   /// The neighbors of this rank's blocks, by address.
   std::vector<std::vector<BlockId>> links() const;
   /// The callback. @param address  of a block or of this rank's desk
@@ -114,7 +114,7 @@ class Tracer {
   bool hasRounds() const { return calledOncePerRound(options_.exchange.schedule); }
   /// With rounds, a call does all work that there is, and nothing is left to lend.
   bool lends() const { return options_.lending && transport_.size() > 1 && !hasRounds(); }
-  BlockId addressOf(BlockId block) const { return desks_ ? desks_->addressOf(block) : block; }
+  BlockId addressOf(BlockId block) const { return desk_ ? desk_->desks().addressOf(block) : block; }
 
   /// The work of one call of the exchange.
   struct Portion {
@@ -122,9 +122,6 @@ class Tracer {
     std::int64_t extraSteps;  // see FieldBlock::advance
   };
   Portion portionOf(const Place& here) const;
-  bool stepInBlock(Place& here, Mailbox& mailbox);
-  bool stepAtDesk(Mailbox& mailbox);
-  void wakeDesk(Mailbox& mailbox);
   void work(Place& here);
   void plantHere(Place& here, std::size_t limit);
   void receive(Place& here, Mailbox& mailbox);
@@ -146,9 +143,7 @@ class Tracer {
   const TraceOptions& options_;
   const int stages_;
   Places places_;
-  std::optional<Desks> desks_;
-  std::optional<Lending> lending_;
-  bool deskIsAwake_ = true;  // it will be called
+  std::optional<LendingDesk> desk_;
   std::unordered_map<BlockId, Bytes> outgoing_;
   TraceResult result_;
   std::int64_t planted_ = 0;
@@ -199,7 +194,7 @@ std::vector<std::vector<BlockId>> Tracer::links() const {
     links.push_back(block->neighbors());
     for (BlockId& neighbor : links.back()) neighbor = addressOf(neighbor);
   }
-  if (desks_) links.emplace_back();
+  if (desk_) links.emplace_back();
   return links;
 }
 
@@ -380,7 +375,7 @@ Tracer::Portion Tracer::portionOf(const Place& here) const {
   if (hasRounds() || transport_.size() == 1)
     return {LargestBatch, FieldBlock::ToTheEnd};  // no rank waits for one of these particles
   // What the first call takes tells whether to lend.
-  if (lending_ && (lending_->isLending() || here.meter.secondsPerItem() == 0))
+  if (desk_ && (desk_->lending().isLending() || here.meter.secondsPerItem() == 0))
     return {ShortBatch, ExtraSteps};
   return {std::clamp(here.waiting() / BatchesPerBlock, SmallestBatch, LargestBatch), ExtraSteps};
 }
@@ -400,45 +395,19 @@ void Tracer::work(Place& here) {
 }
 
 bool Tracer::step(BlockId address, Mailbox& mailbox) {
-  const bool atDesk = desks_ && address == desks_->deskOf(transport_.rank());
-  const bool goesOn =
-      atDesk ? stepAtDesk(mailbox)
-             : stepInBlock(places_.ownAt(desks_ ? desks_->blockAt(address) : address), mailbox);
+  Place* here = nullptr;  // for the desk, unless there is work in copies
+  if (!desk_ || !desk_->isHere(address)) {
+    here = &places_.ownAt(desk_ ? desk_->desks().blockAt(address) : address);
+    receive(*here, mailbox);
+  }
+  if (desk_) desk_->receive(mailbox);
+  const bool atDesk = !here;
+  if (atDesk) here = places_.nextWaitingCopy();
+  if (here) work(*here);
   for (auto& [target, bytes] : outgoing_)
     if (!bytes.empty()) mailbox.enqueue(addressOf(target), std::exchange(bytes, Bytes()));
-  if (!lending_) return goesOn;
-  lending_->settle(desks_->postOf(transport_.rank(), mailbox));
-  if (!atDesk) wakeDesk(mailbox);
-  return goesOn;
-}
-
-bool Tracer::stepInBlock(Place& here, Mailbox& mailbox) {
-  receive(here, mailbox);
-  work(here);
-  return here.waiting() > 0;
-}
-
-/// The desk receives notes about loans, and works in copies of other ranks' blocks.
-bool Tracer::stepAtDesk(Mailbox& mailbox) {
-  const int rank = transport_.rank();
-  while (auto message = mailbox.dequeueView()) {
-    const int from = desks_->rankOf(message->from);
-    if (from != rank)  // else it was woken
-      lending_->receive(from, message->payload, desks_->postOf(rank, mailbox));
-  }
-  for (const BlockId block : places_.takeRefilled())  // a message has the block called
-    mailbox.enqueueRaw(addressOf(block), nullptr, 0);
-  if (Place* copy = places_.nextWaitingCopy()) work(*copy);
-  deskIsAwake_ = places_.anyCopyWaits();
-  return deskIsAwake_;
-}
-
-/// A desk without messages is called only if it has said that it has work: if it has not, particles
-/// that come from this rank's own blocks need a message.
-void Tracer::wakeDesk(Mailbox& mailbox) {
-  if (deskIsAwake_ || !places_.anyCopyWaits()) return;
-  mailbox.enqueue(desks_->deskOf(transport_.rank()), char(0));
-  deskIsAwake_ = true;
+  if (desk_) desk_->settle(mailbox);
+  return atDesk ? places_.anyCopyWaits() : here->waiting() > 0;
 }
 
 /// Makes particles of waiting seeds, up to `limit` particles in the block.
@@ -481,9 +450,9 @@ TraceResult Tracer::finish() {
     result_.borrowed.push_back({place->copy(), place->logs.takeAll()});
     count(result_.borrowed.back().logs);
   }
-  if (lending_) {
-    result_.lending = lending_->statistics();
-    if (memory) memory->rates = lending_->rates();
+  if (desk_) {
+    result_.lending = desk_->lending().statistics();
+    if (memory) memory->rates = desk_->lending().rates();
   }
   return std::move(result_);
 }

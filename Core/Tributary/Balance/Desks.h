@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <utility>
-
-#include "Tributary/Balance/Lending.h"
 #include "Tributary/Collective/Assignment.h"
-#include "Tributary/Exchange/Mailbox.h"
 
 namespace tributary {
 
@@ -28,14 +24,6 @@ class Desks {
   [[nodiscard]] BlockId blockAt(BlockId address) const { return address - rankOf(address); }
   /// The rank that owns a block or desk, by its number in the exchange.
   [[nodiscard]] int rankOf(BlockId address) const { return all_.rankOf(address); }
-
-  /// How the Lending of a rank sends its messages during a callback: from its desk, so that they
-  /// arrive in their order. Valid during the callback.
-  [[nodiscard]] Lending::Post postOf(int rank, const Mailbox& mailbox) const {
-    return [this, desk = mailbox.of(deskOf(rank))](int to, Bytes&& message) mutable {
-      desk.enqueue(deskOf(to), std::move(message));
-    };
-  }
 
  private:
   Assignment blocks_, all_;

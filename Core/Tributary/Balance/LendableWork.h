@@ -39,6 +39,10 @@ class LendableWork {
 
   /// Whether nothing waits on this rank, in its blocks and in copies.
   [[nodiscard]] virtual bool idle() const = 0;
+  /// Whether work waits in copies, for which the desk must be called: see LendingDesk.
+  [[nodiscard]] virtual bool anyCopyWaits() const = 0;
+  /// The own blocks that have got work back since the last call, which must be called.
+  [[nodiscard]] virtual std::vector<BlockId> takeRefilled() = 0;
   /// The time that all work that waits here is expected to take.
   [[nodiscard]] virtual double expectedSeconds() const = 0;
 

@@ -45,8 +45,9 @@ struct Lending::Note {
   BlockId block = -1;
   std::uint64_t bytes = 0;   ///< Of a copy in the message.
   std::uint64_t memory = 0;  ///< CopySize::memory
-  /// Loan: how long the message before may have waited for its reader. Receipt: how long
-  /// the loan was on its way, and was read.
+  /// Offer, acceptance: what the sender's work is expected to take. Loan: how long the message
+  /// before may have waited for its reader. Receipt: how long the loan was on its way, and was
+  /// read.
   double seconds = 0;
 };
 
@@ -57,7 +58,8 @@ struct Lending::Neighbor {
   bool asked = false;      ///< It has been asked, and has not answered.
   bool offers = false;     ///< It waits for the answer to an offer,
   BlockId offer = -1;      ///< which is of work in this block,
-  std::size_t memory = 0;  ///< whose copy takes this.
+  std::size_t memory = 0;  ///< whose copy takes this,
+  double seconds = 0;      ///< and all its work is expected to take this.
   // As a lender.
   bool asks = false;     ///< It has asked.
   BlockId offered = -1;  ///< It has an offer of work in this block. -1 if it has none.
@@ -179,6 +181,7 @@ void Lending::offer(const Post& post) {
   if (fullest.block < 0) return;
   const CopySize size = work_.copySize(fullest.block);
   LoanTerms terms = termsOf(fullest, 0);
+  const double seconds = terms.seconds;
   const auto halve = [&] {
     terms.seconds /= 2;
     terms.blockSeconds /= 2;
@@ -193,7 +196,7 @@ void Lending::offer(const Post& post) {
     --asking_;
     ++offered_;
     ++statistics_.offers;
-    post(neighbor.rank, messageOf(Note{Kind::Offer, fullest.block, 0, size.memory}));
+    post(neighbor.rank, messageOf(Note{Kind::Offer, fullest.block, 0, size.memory, seconds}));
     halve();
   }
 }
@@ -205,28 +208,32 @@ void Lending::onOffer(Neighbor& from, const Note& note) {
   from.offers = true;
   from.offer = note.block;
   from.memory = note.memory;
+  from.seconds = note.seconds;
 }
 
-/// Answers offers until one is accepted. If this rank has work again, it refuses them.
+/// Answers offers, that of the rank with the most work first, until one is accepted.
 void Lending::answerOffers(const Post& post) {
-  for (Neighbor& neighbor : neighbors_) {
-    if (accepted_) return;
-    if (!neighbor.offers) continue;
-    neighbor.offers = false;
+  while (!accepted_) {
+    Neighbor* best = nullptr;
+    for (Neighbor& neighbor : neighbors_)
+      if (neighbor.offers && (!best || neighbor.seconds > best->seconds)) best = &neighbor;
+    if (!best) return;
+    best->offers = false;
+    const double own = work_.expectedSeconds();
     Kind answer = Kind::Refuse;
-    if (policy_.asks(work_.idle())) {
-      if (work_.has(neighbor.offer))
+    if (policy_.accepts(work_.idle(), best->seconds, own)) {
+      if (work_.has(best->offer))
         answer = Kind::Accept;
-      else if (reserve(neighbor.offer, neighbor.memory, post))
+      else if (reserve(best->offer, best->memory, post))
         answer = Kind::Need;
     }
     if (answer == Kind::Refuse) {
-      neighbor.asked = false;
+      best->asked = false;
     } else {
-      accepted_ = &neighbor;
+      accepted_ = best;
       acceptedAt_ = transport_.now();
     }
-    post(neighbor.rank, messageOf(Note{answer, neighbor.offer}));
+    post(best->rank, messageOf(Note{answer, best->offer, 0, 0, own}));
   }
 }
 
@@ -278,7 +285,9 @@ void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
   PlannedLoan loan;
   if (waiting.items > 0) {
     const CopySize size = work_.copySize(note.block);
-    loan = policy_.plan(termsOf(waiting, copies ? size.message : 0));
+    LoanTerms terms = termsOf(waiting, copies ? size.message : 0);
+    terms.borrowerSeconds = note.seconds;
+    loan = policy_.plan(terms);
   }
   if (loan.items < 1) {
     ++asking_;

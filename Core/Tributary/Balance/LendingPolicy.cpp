@@ -17,13 +17,17 @@ class CostPolicy : public LendingPolicy {
   explicit CostPolicy(double leastGain) : leastGain_(leastGain) {}
 
   bool asks(bool idle) override { return idle; }
+  bool accepts(bool idle, double lender, double own) override {
+    return idle || (own > 0 && own <= lender / 2);
+  }
 
   PlannedLoan plan(const LoanTerms& terms) override {
     if (terms.items <= 0 || !(terms.blockSeconds > 0)) return {};
     const double perItem = terms.blockSeconds / static_cast<double>(terms.items);
     const double bytes = static_cast<double>(terms.copyBytes);
     const double writing = bytes * terms.writeSecondsPerByte;
-    const double arriving = writing + terms.latency + bytes * terms.transferSecondsPerByte;
+    const double arriving = std::max(writing + terms.latency + bytes * terms.transferSecondsPerByte,
+                                     terms.borrowerSeconds);
     // The nearest number, as less and more than the best time end later by the same; of two, the
     // lower.
     const double wanted = std::ceil((terms.seconds + writing - arriving) / 2 / perItem - 0.5);
@@ -44,6 +48,7 @@ class RandomPolicy : public LendingPolicy {
   explicit RandomPolicy(std::uint64_t seed) : state_(scramble(seed + 1)) {}
 
   bool asks(bool) override { return draw(8) > 0; }
+  bool accepts(bool, double, double) override { return draw(8) > 0; }
   bool isEager() const override { return true; }
 
   PlannedLoan plan(const LoanTerms& terms) override {

@@ -14,6 +14,10 @@ class WorkMeter {
   /// @param expected  secondsPerItem() of earlier, similar work
   explicit WorkMeter(double expected) : expected_(expected) {}
 
+  /// What another rank expects of an item; counts if nothing is known here.
+  void expect(double seconds) {
+    if (secondsPerItem() == 0) expected_ = seconds;
+  }
   /// Items have begun to be processed.
   void begin(std::int64_t items) { begun_ += items; }
   /// Items have been finished, or have gone to another block.

@@ -30,6 +30,10 @@ class Mailbox {
   /// The mailbox of another block of this rank: messages are sent as by that block.
   [[nodiscard]] Mailbox of(BlockId other) const { return {queues_, other}; }
 
+  /// Makes all messages visible that have arrived for this block. Under the asynchronous schedule,
+  /// so that what a block waits for can be received in the call of another: see of().
+  void refresh() { inbox_.open(); }
+
   /// Removes and returns the next message for this block, if there is one. Messages that a call
   /// does not dequeue remain for the next call.
   [[nodiscard]] std::optional<Message> dequeue() { return inbox_.dequeue(); }

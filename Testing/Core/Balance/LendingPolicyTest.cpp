@@ -25,8 +25,10 @@ double endWith(const LoanTerms& terms, std::int64_t items) {
   if (items == 0) return terms.seconds;
   const double moved =
       terms.blockSeconds * static_cast<double>(items) / static_cast<double>(terms.items);
-  const double arriving = writing(terms) + terms.latency +
-                          static_cast<double>(terms.copyBytes) * terms.transferSecondsPerByte;
+  const double arriving =
+      std::max(writing(terms) + terms.latency +
+                   static_cast<double>(terms.copyBytes) * terms.transferSecondsPerByte,
+               terms.borrowerSeconds);
   return std::max(terms.seconds - moved + writing(terms), arriving + moved);
 }
 
@@ -39,6 +41,7 @@ LoanTerms randomTerms(std::uint64_t seed) {
   terms.items = static_cast<std::int64_t>(random() * (seed % 2 == 0 ? 5 : 300));
   terms.blockSeconds = random() * 1e-2;
   terms.seconds = terms.blockSeconds * (seed % 3 == 0 ? 1 : 1 + 2 * random());
+  if (seed % 6 < 2) terms.borrowerSeconds = random() * terms.seconds;
   terms.latency = 1e-5 * random() * (seed % 5 == 0 ? 1000 : 1);
   if (seed % 4 != 0) terms.copyBytes = static_cast<std::size_t>(random() * 1e6);
   terms.writeSecondsPerByte = 4e-9 * random();
@@ -110,6 +113,17 @@ TEST(CostPolicy, BothEndAtTheSameTime) {
   EXPECT_EQ(makeCostPolicy()->plan(terms).items, 10);
 }
 
+// The lender has 1,000 s of work, the borrower 200 s.
+TEST(CostPolicy, ABorrowerWithWorkGetsLess) {
+  LoanTerms terms = seconds(1000);
+  terms.borrowerSeconds = 200;
+  const PlannedLoan loan = makeCostPolicy()->plan(terms);
+  EXPECT_EQ(loan.items, 400);
+  EXPECT_DOUBLE_EQ(loan.gain, 400);
+  terms.borrowerSeconds = 1000;
+  EXPECT_EQ(makeCostPolicy()->plan(terms).items, 0);
+}
+
 TEST(CostPolicy, TheOnlyItemThatWaitsIsLentIfTheLenderHasOtherWork) {
   LoanTerms terms = seconds(1);
   EXPECT_EQ(makeCostPolicy()->plan(terms).items, 0);
@@ -157,6 +171,14 @@ TEST(CostPolicy, IdleRanksAsk) {
   const auto policy = makeCostPolicy();
   EXPECT_TRUE(policy->asks(true));
   EXPECT_FALSE(policy->asks(false));
+}
+
+TEST(CostPolicy, ARankWithLittleWorkAcceptsALargeOffer) {
+  const auto policy = makeCostPolicy();
+  EXPECT_TRUE(policy->accepts(true, 0, 0));
+  EXPECT_TRUE(policy->accepts(false, 2, 1));
+  EXPECT_FALSE(policy->accepts(false, 2, 1.1));
+  EXPECT_FALSE(policy->accepts(false, 2, 0));  // not known
 }
 
 TEST(WorkMeter, IsTheMeanOfThoseThatHaveEnded) {

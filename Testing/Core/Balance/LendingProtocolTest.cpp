@@ -324,6 +324,30 @@ TEST(LendingAnswers, WhatIsBorrowedIsLentOn) {
   EXPECT_EQ(talk.work(3).copies().size(), 1u);
 }
 
+// Rank 0 has accepted the offer of rank 4 when ranks 2 and 1 offer, too. When the loan has come, it
+// accepts the offer of rank 1, which has the most work, and then none of rank 2, which has less
+// than itself by then.
+TEST(LendingAnswers, TheLargestOfferComesFirst) {
+  ToyRules rules;
+  rules.assignment = Assignment({0, 1, 1, 0, 1, 0, 0, 0});
+  rules.tokens = {100, 10, 6};
+  rules.itemSeconds = 1e-3;
+  Correspondence talk(rules, std::vector<std::size_t>(8, Room), nullptr);
+  talk.settle(0);
+  std::deque<Letter> requests;
+  requests.swap(talk.letters());
+  for (const int lender : {4, 2, 1})
+    for (const Letter& request : requests)
+      if (request.to == lender) talk.deliver(request);
+  talk.deliverAll();
+  EXPECT_EQ(talk.work(4).fullest().items, 3);
+  EXPECT_EQ(talk.work(2).fullest().items, 10);
+  EXPECT_EQ(talk.lending(2).statistics().offers, 1);
+  EXPECT_EQ(talk.work(0).waitingIn(2).items, 3);
+  EXPECT_EQ(talk.work(0).waitingIn(0).items, 48);  // 51 ms, the lender 52 ms
+  EXPECT_TRUE(LendingState(talk.lending(0), 0, 8).rests());
+}
+
 // Rank 1 has offered work in a copy, ends it, and drops the copy for another one of rank 0 before
 // the offer is accepted.
 TEST(LendingAnswers, AnOfferMayBeOfACopyThatIsGone) {

@@ -36,6 +36,7 @@ class RandomPolicy : public LendingPolicy {
  public:
   explicit RandomPolicy(std::uint64_t seed) : state_(mix(seed)) {}
   bool asks(bool) override { return next() % 2 == 0; }
+  bool accepts(bool, double, double) override { return next() % 2 == 0; }
   PlannedLoan plan(const LoanTerms& terms) override {
     return {static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(terms.items + 1)), 0};
   }

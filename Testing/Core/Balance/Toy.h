@@ -186,6 +186,9 @@ class Toy : public LendableWork {
   // What Lending calls.
 
   bool idle() const override { return busy() < 0; }
+  // Each call works anywhere.
+  bool anyCopyWaits() const override { return false; }
+  std::vector<BlockId> takeRefilled() override { return {}; }
   double expectedSeconds() const override {
     std::size_t tokens = 0;
     for (const auto& [block, place] : places_) tokens += place.tokens.size();
@@ -300,6 +303,7 @@ class HalfPolicy : public LendingPolicy {
   /// @param busyAsks  how many times it lets a rank with work ask, too, or accept an offer
   explicit HalfPolicy(int busyAsks = 0) : busyAsks_(busyAsks) {}
   bool asks(bool idle) override { return idle || (busyAsks_ > 0 && busyAsks_-- > 0); }
+  bool accepts(bool idle, double, double) override { return asks(idle); }
   PlannedLoan plan(const LoanTerms& terms) override { return {terms.items / 2, 0}; }
   int busyAsks() const { return busyAsks_; }
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "Balance/Toy.h"
-#include "Tributary/Balance/Desks.h"
-#include "Tributary/Balance/Lending.h"
+#include "Tributary/Balance/LendingDesk.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"
 
@@ -22,23 +21,17 @@ class Trader {
   Trader(Transport& transport, const ToyRules& rules, const LendingOptions& options,
          double stepSeconds = 0)
       : transport_(transport),
-        desks_(rules.assignment),
         memory_(options.memory),
         stepSeconds_(stepSeconds),
         work_(rules, transport.rank()),
-        lending_(transport, rules.assignment, work_, options) {}
+        desk_(transport, rules.assignment, work_, options) {}
 
   bool operator()(BlockId address, Mailbox& mailbox) {
-    const Lending::Post post = desks_.postOf(transport_.rank(), mailbox);
-    const bool desk = desks_.isDesk(address);
-    while (const auto message = mailbox.dequeueView()) {
-      if (desk) {
-        lending_.receive(desks_.rankOf(message->from), message->payload, post);
-      } else {
-        work_.arrive(desks_.blockAt(address), Reader(message->payload).value<Token>());
-      }
-      expectRoom();
-    }
+    if (!desk_.isHere(address))
+      while (const auto message = mailbox.dequeueView())
+        work_.arrive(desks().blockAt(address), Reader(message->payload).value<Token>());
+    desk_.receive(mailbox);
+    expectRoom();
     // Each call works anywhere, because tokens get into copies, and back into blocks, without a
     // message to the block.
     if (const BlockId block = work_.busy(); block >= 0) {
@@ -46,17 +39,17 @@ class Trader {
       transport_.spend(stepSeconds_);
       work_.step(
           block,
-          [&](BlockId to, const Token& token) { mailbox.enqueue(desks_.addressOf(to), token); },
+          [&](BlockId to, const Token& token) { mailbox.enqueue(desks().addressOf(to), token); },
           transport_.now() - begin);
       ++steps_;
     }
-    lending_.settle(post);
+    desk_.settle(mailbox);
     return !work_.idle();
   }
 
-  const Desks& desks() const { return desks_; }
+  const Desks& desks() const { return desk_.desks(); }
   const Toy& work() const { return work_; }
-  const Lending& lending() const { return lending_; }
+  const Lending& lending() const { return desk_.lending(); }
   /// The number of steps of tokens on this rank.
   std::int64_t steps() const { return steps_; }
 
@@ -64,11 +57,10 @@ class Trader {
   void expectRoom() const { EXPECT_LE(work_.copyMemory(), memory_); }
 
   Transport& transport_;
-  Desks desks_;
   std::size_t memory_;
   double stepSeconds_;
   Toy work_;
-  Lending lending_;
+  LendingDesk desk_;
   std::int64_t steps_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Advection/detail/Places.h"
 
+#include <cmath>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -120,6 +121,7 @@ void Places::readCopy(BlockId block, Reader& message) {
 
 void Places::lend(BlockId block, std::int64_t items, int borrower, Writer& message) {
   Place& place = *find(block);
+  message.value(place.meter.secondsPerItem());
   place.lend(
       index(items), stages_,
       [&](std::int64_t line) { return lending_->homeOf && lending_->homeOf(line) == borrower; },
@@ -130,6 +132,10 @@ void Places::lend(BlockId block, std::int64_t items, int borrower, Writer& messa
 void Places::borrow(BlockId block, Reader& message) {
   Place* place = find(block);
   if (!place) refuseMessage("work of block " + std::to_string(block));
+  const auto seconds = message.value<double>();
+  if (!(seconds >= 0) || !std::isfinite(seconds))
+    refuseMessage("a loan whose lines take a time that is no time");
+  place->meter.expect(seconds);
   place->borrow(stages_, message);
   update(*place);
   if (!place->isCopy()) refilled_.push_back(block);

@@ -47,16 +47,14 @@ class Places : public LendableWork {
   /// Must be called after the work that waits in a place has changed.
   void update(Place& place);
 
-  /// Whether work waits in copies.
-  [[nodiscard]] bool anyCopyWaits() const { return waitingCopies_ > 0; }
   /// A copy in which work waits: another one than at the last call, if there are several.
   [[nodiscard]] Place* nextWaitingCopy();
-  /// The own blocks that have got work back since the last call; they must be called.
-  [[nodiscard]] std::vector<BlockId> takeRefilled() { return std::exchange(refilled_, {}); }
   /// Ends all borrowing. @return the copies
   [[nodiscard]] std::vector<std::unique_ptr<Place>> takeCopies();
 
   bool idle() const override { return waitingPlaces_ == 0; }
+  bool anyCopyWaits() const override { return waitingCopies_ > 0; }
+  std::vector<BlockId> takeRefilled() override { return std::exchange(refilled_, {}); }
   double expectedSeconds() const override;
   WaitingWork fullest() const override;
   WaitingWork waitingIn(BlockId block) const override;
