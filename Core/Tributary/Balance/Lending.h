@@ -54,10 +54,10 @@ struct LendingStatistics {
 /// its neighbors once. A neighbor that has work to spare, at once or later, offers work of its
 /// fullest block to each rank that has asked, in the order of descending bits. If the rank is still
 /// idle and has the block, or room for a copy, it accepts, and gets half of the work, or what the
-/// policy says, and the copy. It accepts, too, if it has got work that is little beside the
-/// lender's, and the largest offer first. It may lend on. So the work of a single rank reaches all
-/// ranks of a hypercube in a binomial tree. Borrowed work that is not done in time goes back in the
-/// same way: when its owner is idle, it asks.
+/// policy says, and the copy. A rank that has work again accepts if it has much less than the
+/// lender. Of several offers it answers that of the rank with the most work first. It may lend on.
+/// So the work of a single rank reaches all ranks of a hypercube in a binomial tree. Borrowed work
+/// that is not done in time goes back in the same way: when its owner is idle, it asks.
 ///
 /// Each offer is answered, and so is each acceptance. A rank accepts one offer at a time; others
 /// wait for their answers, but no rank stops working for an answer. A loan ends the request. Rank A

@@ -36,9 +36,10 @@ void LendingDesk::settle(const Mailbox& mailbox) {
   // A block or a desk that has returned false is called only after a message.
   for (const BlockId block : work_.takeRefilled())
     desk.enqueueRaw(desks_.addressOf(block), nullptr, 0);
+  const bool called = isHere(mailbox.block());
   const bool waits = work_.anyCopyWaits();
-  if (!isHere(mailbox.block()) && waits && !isAwake_) desk.enqueue(desk_, char(0));
-  isAwake_ = waits || (isAwake_ && !isHere(mailbox.block()));
+  if (waits && !called && !isAwake_) desk.enqueue(desk_, char(0));
+  isAwake_ = waits || (isAwake_ && !called);
 }
 
 }  // namespace tributary
