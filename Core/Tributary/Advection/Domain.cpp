@@ -12,6 +12,15 @@
 
 namespace tributary {
 
+void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
+                        const ArrayView& laterVelocity) {
+  if (laterVelocity.data &&
+      (laterVelocity.tuples != velocity.tuples || laterVelocity.isDouble != velocity.isDouble))
+    throw Error(piece + " has " + std::to_string(laterVelocity.tuples) +
+                " velocities at the end of the interval and " + std::to_string(velocity.tuples) +
+                " at its beginning, or they are of different types; give as many of the same type");
+}
+
 BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
   std::size_t count = 0;
   for (const Box& box : boxes_) {
@@ -66,13 +75,23 @@ BlockId BoxIndex::next(const double point[3], BlockId after) const {
 Domain makeDomain(Transport& transport, Assignment assignment,
                   std::vector<std::unique_ptr<FieldBlock>> blocks, StructuredGrids grids) {
   std::vector<Box> mine;
+  std::vector<std::int64_t> kinds{0, 0};  // whether blocks are steady, unsteady
   collectively(transport, [&] {
-    for (const auto& block : blocks) mine.push_back(block->bounds());
+    for (const auto& block : blocks) {
+      mine.push_back(block->bounds());
+      if (!mine.back().empty()) kinds[block->laterVelocity().data ? 1 : 0] = 1;
+    }
   });
   const std::vector<Box> all = allgatherv(transport, mine);
+  kinds = allreduce(transport, ReduceOp::Max, kinds);
+  if (kinds[0] != 0 && kinds[1] != 0)
+    throw Error(
+        "some blocks have velocities at the end of the interval and others do not; give them for "
+        "all pieces or for none");
   BoxIndex boxes;
   collectively(transport, [&] { boxes = BoxIndex(all); });
-  return {std::move(blocks), std::move(assignment), std::move(boxes), std::move(grids)};
+  return {std::move(blocks), std::move(assignment), std::move(boxes), std::move(grids),
+          kinds[1] != 0};
 }
 
 bool canBeCopied(const Domain& domain, const FieldBlock& block) {
@@ -94,15 +113,21 @@ void writeBlock(const FieldBlock& block, Writer& writer) {
 
 std::unique_ptr<FieldBlock> readBlock(const Domain& domain, BlockId id, int piece, Reader& reader,
                                       const ParallelFor& parallelFor) {
+  std::unique_ptr<FieldBlock> block;
   switch (reader.value<FieldBlock::CopyKind>()) {
     case FieldBlock::CopyKind::Structured:
-      return detail::StructuredBlock::read(id, piece, domain.grids, reader);
+      block = detail::StructuredBlock::read(id, piece, domain.grids, reader);
+      break;
     case FieldBlock::CopyKind::Mesh:
-      return detail::MeshBlock::read(id, piece, domain.assignment.total(), parallelFor, reader);
+      block = detail::MeshBlock::read(id, piece, domain.assignment.total(), parallelFor, reader);
+      break;
     case FieldBlock::CopyKind::None:
       break;
   }
-  refuseMessage("a block of an unknown kind");
+  if (!block) refuseMessage("a block of an unknown kind");
+  if ((block->laterVelocity().data != nullptr) != domain.unsteady)
+    refuseMessage("a block of a field that changes in another way");
+  return block;
 }
 
 }  // namespace tributary

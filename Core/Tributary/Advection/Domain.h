@@ -40,9 +40,11 @@ struct Domain {
   Assignment assignment;
   BoxIndex boxes;         ///< Of all blocks, by id.
   StructuredGrids grids;  ///< Of all structured blocks of all ranks.
+  bool unsteady = false;  ///< Whether blocks have velocities at two times.
 };
 
-/// Collective. Makes a domain of the blocks of all ranks.
+/// Collective. Makes a domain of the blocks of all ranks. Throws Error on all ranks if some blocks
+/// have velocities at two times and others do not.
 /// @param assignment  the same on all ranks
 /// @param blocks  of this rank, in order of their ids, which are those that `assignment` gives it
 /// @param grids  what makeStructuredBlocks() gave. Without it, no structured block is lent.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "Tributary/Advection/Particle.h"
@@ -58,9 +59,15 @@ struct ArrayView {
   std::int64_t tuples = 0;
 };
 
-/// A block of a steady velocity field: its cells, their velocities, and links to the neighboring
-/// blocks. The field does not change while particles are advanced; const members are thread-safe,
-/// including those that cache results. All members are local.
+/// Throws Error if the velocity at the end of an interval (none: null data) differs in its type or
+/// its number of tuples from that at the beginning.
+/// @param piece  its name, for the message
+void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
+                        const ArrayView& laterVelocity);
+
+/// A block of a velocity field: its cells, their velocities, at two times if the field is unsteady,
+/// and links to the neighboring blocks. The field does not change while particles are advanced;
+/// const members are thread-safe, including those that cache results. All members are local.
 class FieldBlock {
  public:
   virtual ~FieldBlock() = default;
@@ -114,6 +121,8 @@ class FieldBlock {
 
   /// The velocities that the block views, at the points or the cells of its piece; none by default.
   [[nodiscard]] virtual ArrayView velocity() const { return {}; }
+  /// Those at the end of the interval; none if the field is steady. See StepRules::interval.
+  [[nodiscard]] virtual ArrayView laterVelocity() const { return {}; }
 
   /// What copies of a block are made of.
   enum class CopyKind : std::uint64_t {

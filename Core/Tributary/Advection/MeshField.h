@@ -45,6 +45,8 @@ struct MeshPiece {
   /// Of a curvilinear grid, whose offsets and connectivity are empty.
   std::optional<StructuredCells> grid;
   ArrayView velocity;  ///< 3 components, at points or cells.
+  /// Unsteady field: the velocity at the end of the interval, of the same type. All pieces or none.
+  ArrayView laterVelocity;
   bool cellCentered = false;
   Span<const std::uint8_t> ghosts;          ///< vtkGhostType per cell, or empty.
   Span<const std::int64_t> globalPointIds;  ///< If empty, faces are matched by coordinates.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace tributary {
 
@@ -13,6 +14,12 @@ enum class Integrator { RungeKutta2, RungeKutta4, RungeKutta45 };
 enum class StepUnit {
   Length,     ///< Steps are given as arc length.
   CellLength  ///< Steps are multiples of the diagonal of the cell where they begin.
+};
+
+/// The time between two steps of an unsteady field.
+struct TimeInterval {
+  double begin = 0, end = 0;  ///< Times of the two steps; begin < end.
+  double stop = 0;            ///< Where particles stop, in [begin, end].
 };
 
 /// The rules for the size of steps and for the end of a line. Defaults are those of
@@ -28,6 +35,15 @@ struct StepRules {
   double maximumTime = std::numeric_limits<double>::infinity();    ///< |integration time|.
   std::int64_t maximumSteps = 2000;
   double terminalSpeed = 1e-12;
+
+  /// With an interval, the field is unsteady: its velocity changes linearly in time, from
+  /// FieldBlock::velocity() at the beginning to FieldBlock::laterVelocity() at the end. Particles
+  /// follow it from Seed::time to TimeInterval::stop, where they end with Reason::OutOfTime. Then
+  /// - steps are integrated in time; their sizes above are divided by the speed,
+  /// - each step ends in the interval, so that no step crosses a stored time,
+  /// - maximumLength and maximumTime are not used, and maximumSteps counts those of the interval,
+  /// - a particle ends by stagnation only if terminalSpeed is not 0: one at rest may move later.
+  std::optional<TimeInterval> interval;
 
   /// Length of the domain along each periodic axis and 0 along the others; points are evaluated
   /// at their image in [periodicOrigin, periodicOrigin + period), positions stay unwrapped.

@@ -22,6 +22,9 @@
 // the maximum length may be shorter than the minimum step (VTK: the line ends with reason 3); and a
 // step that leads to where it begins ends the line by stagnation (VTK: with reason 3 in Runge-Kutta
 // 4-5, after any number of such steps in the others).
+//
+// In an unsteady field (StepRules::interval) the same schemes integrate in time: slopes are
+// velocities, `h` is a time, and each stage is evaluated at its own time.
 
 #include <cstring>
 #include <limits>
@@ -39,6 +42,9 @@ template <Integrator I>
 constexpr int Stages = I == Integrator::RungeKutta2   ? 2
                        : I == Integrator::RungeKutta4 ? 4
                                                       : 6;
+
+/// Whether a field changes in time: see StepRules::interval.
+enum class Flow { Steady, Unsteady };
 
 /// Euclidean length.
 template <class Number>
@@ -100,6 +106,36 @@ TRIBUTARY_INLINE auto endPoint(const P& p, int a) {
   }
 }
 
+/// The time at which the velocity for slope k[Stage] is evaluated in an unsteady field.
+template <Integrator I, int Stage, class P>
+TRIBUTARY_INLINE auto stageTime(const P& p) {
+  constexpr double CashKarp[6] = {0, 0.2, 0.3, 0.6, 1, 0.875};
+  constexpr double Node = I == Integrator::RungeKutta45 ? CashKarp[Stage]
+                          : Stage == 0                  ? 0
+                          : Stage == 3                  ? 1
+                                                        : 0.5;
+  return p.time + p.h * Node;
+}
+
+/// The end of the step in an unsteady field. The last one in an interval ends exactly where
+/// particles stop.
+template <class P>
+TRIBUTARY_INLINE auto endTime(const StepRules& rules, const P& p) {
+  const TimeInterval& interval = *rules.interval;
+  const double begin = magnitude(interval.begin), end = magnitude(interval.end);
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * (begin > end ? begin : end);
+  const auto time = p.time + p.h;
+  return select(magnitude(time - interval.stop) <= rounding,
+                all<decltype(p.time + p.h)>(interval.stop), time);
+}
+
+/// How far in an interval a time is, from 0 to 1.
+template <class Number>
+TRIBUTARY_INLINE Number shareOf(const StepRules& rules, Number time) {
+  const TimeInterval& interval = *rules.interval;
+  return (time - interval.begin) / (interval.end - interval.begin);
+}
+
 /// The estimated error of a step of Runge-Kutta 4-5.
 template <class Number, class P>
 TRIBUTARY_INLINE Number stepError(const P& p) {
@@ -146,16 +182,35 @@ TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules
   return verdict;
 }
 
-/// Size and bounds of the next step from the length of the cell at p.x.
-template <Integrator I, class P, class Number>
-TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength) {
+/// The unit of step sizes at a point, from the length of its cell. In an unsteady field it is a
+/// time, and infinite where the velocity is 0.
+template <Flow F, class Number>
+TRIBUTARY_INLINE Number unitOfStep(const StepRules& rules, Number cellLength, Number speed) {
   const Number unit = rules.unit == StepUnit::CellLength ? cellLength : all<Number>(1);
+  return F == Flow::Unsteady ? unit / speed : unit;
+}
+
+/// In an unsteady field, error control may choose steps of this share of the interval, however slow
+/// the flow is.
+constexpr double SmallestShare = 1.0 / 128;
+
+/// Size and bounds of the next step from the length of the cell at p.x.
+template <Integrator I, Flow F, class P, class Number>
+TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength, Number speed) {
+  const Number unit = unitOfStep<F>(rules, cellLength, speed);
   const Number initial = rules.initialStep * unit;
   p.minimum = p.maximum = initial;
   Number size = initial;
   if constexpr (I == Integrator::RungeKutta45) {
     if (rules.minimumStep > 0) p.minimum = rules.minimumStep * unit;
     if (rules.maximumStep > 0) p.maximum = rules.maximumStep * unit;
+    if constexpr (F == Flow::Unsteady) {
+      const TimeInterval& interval = *rules.interval;
+      const Number most = directionOf(p) * (interval.stop - p.time);  // no step crosses it
+      const Number least = all<Number>(SmallestShare * (interval.end - interval.begin));
+      p.maximum = select(p.maximum < most, p.maximum, most);
+      p.minimum = select(p.minimum < least, p.minimum, least);
+    }
     size = magnitude(p.next);
     size = select(size < p.minimum, p.minimum, select(size > p.maximum, p.maximum, size));
   }
@@ -165,13 +220,21 @@ TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength
 /// A step clipped to end at a limit may miss it by the rounding of a sum.
 constexpr double Reached = 1 - 4 * std::numeric_limits<double>::epsilon();
 
+/// A step in an unsteady field that would leave less than this share of the rest of the interval
+/// takes all of the rest.
+constexpr double NearlyAll = 1 - 0x1p-10;
+
 /// Whether p starts its next step unchanged: startStep() would neither end the line nor clip it.
-template <class Condition, class P, class Number>
+template <Flow F, class Condition, class P, class Number>
 TRIBUTARY_INLINE Condition startsPlainly(const StepRules& rules, const P& p, Number speed) {
   const Number size = magnitude(p.h), age = magnitude(p.time), length = p.length;
-  return (length < rules.maximumLength * Reached) & (p.steps <= rules.maximumSteps) &
-         (age < rules.maximumTime * Reached) & (speed > rules.terminalSpeed) & (speed > 0) &
-         (length + size <= rules.maximumLength) & (size <= (rules.maximumTime - age) * speed);
+  const Condition usual = (p.steps <= rules.maximumSteps) & (speed > rules.terminalSpeed);
+  if constexpr (F == Flow::Unsteady)
+    return usual & (size < directionOf(p) * (rules.interval->stop - p.time) * NearlyAll);
+  else
+    return usual & (length < rules.maximumLength * Reached) & (age < rules.maximumTime * Reached) &
+           (speed > 0) & (length + size <= rules.maximumLength) &
+           (size <= (rules.maximumTime - age) * speed);
 }
 
 /// Why a line ends whose next step leads to where it begins. Fixed steps settle so beside a sink
@@ -188,6 +251,35 @@ inline Reason reasonAtRest(const StepRules& rules, const Particle& p) {
 TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
   p.status = Status::Finished;
   p.reason = reason;
+}
+
+/// Shortens a step to end at a limit, and with it the bounds of error control.
+/// @param size  the distance to the limit
+inline void clipStep(Particle& p, double size) {
+  if (size < p.maximum) p.maximum = size;
+  if (size < p.minimum) p.minimum = size;
+  p.h = directionOf(p) * size;
+}
+
+/// Prepares the first evaluation of a step.
+template <Integrator I>
+inline void beginStages(Particle& p) {
+  p.stage = 1;
+  p.lastTry = false;
+  for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, 1>(p, a);
+}
+
+/// As startStep(), in an unsteady field.
+template <Integrator I>
+[[nodiscard]] inline bool startUnsteadyStep(const StepRules& rules, Particle& p) {
+  const double rest = directionOf(p) * (rules.interval->stop - p.time);
+  if (!(rest > 0)) return finish(p, Reason::OutOfTime), false;
+  if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
+  if (rules.terminalSpeed > 0 && p.speed <= rules.terminalSpeed)
+    return finish(p, Reason::Stagnation), false;
+  if (!(magnitude(p.h) < rest * NearlyAll)) clipStep(p, rest);
+  beginStages<I>(p);
+  return true;
 }
 
 /// Starts the chosen step, or ends the line. @pre the velocity at p.x is known (speed, k[0])
@@ -212,24 +304,19 @@ template <Integrator I>
     size = (rules.maximumTime - age) * p.speed;
     clipped = true;
   }
-  if (clipped) {
-    if (size < p.maximum) p.maximum = size;
-    if (size < p.minimum) p.minimum = size;
-    p.h = directionOf(p) * size;
-  }
-  p.stage = 1;
-  p.lastTry = false;
-  for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, 1>(p, a);
+  if (clipped) clipStep(p, size);
+  beginStages<I>(p);
   return true;
 }
 
 /// Processes the velocity at p.target. @pre Stage == p.stage
 /// @return true if p needs another evaluation, at its new target; false if the line ended
-template <Integrator I, int Stage>
+template <Integrator I, Flow F, int Stage>
 [[nodiscard]] bool feedStage(const StepRules& rules, Particle& p, const double velocity[3],
                              double cellLength, std::int32_t cell, TrajectoryLog& log) {
   constexpr int S = Stages<I>;
-  const double speed = norm(velocity), scale = speed > 0 ? 1 / speed : 1.0;
+  const double speed = norm(velocity);
+  const double scale = F == Flow::Steady && speed > 0 ? 1 / speed : 1.0;
   if constexpr (Stage > 0 && Stage < S) {
     for (int a = 0; a < 3; ++a) p.k[Stage][a] = velocity[a] * scale;
     if constexpr (Stage + 1 < S) {
@@ -250,7 +337,7 @@ template <Integrator I, int Stage>
         }
       }
       const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
-      if (end[0] == p.x[0] && end[1] == p.x[1] && end[2] == p.x[2])
+      if (F == Flow::Steady && end[0] == p.x[0] && end[1] == p.x[1] && end[2] == p.x[2])
         return finish(p, reasonAtRest(rules, p)), false;
       p.stage = S;
       std::memcpy(p.target, end, sizeof end);
@@ -260,9 +347,14 @@ template <Integrator I, int Stage>
     if (!(speed <= std::numeric_limits<double>::max()))
       return finish(p, Reason::UnexpectedValue), false;
     if constexpr (Stage == S) {
-      if ((p.speed + speed) / 2 <= rules.terminalSpeed) return finish(p, Reason::Stagnation), false;
-      p.time += p.h / p.speed;
-      p.length += magnitude(p.h);
+      if constexpr (F == Flow::Steady) {
+        if ((p.speed + speed) / 2 <= rules.terminalSpeed)
+          return finish(p, Reason::Stagnation), false;
+        p.time += p.h / p.speed;
+        p.length += magnitude(p.h);
+      } else {
+        p.time = endTime(rules, p);
+      }
       ++p.steps;
       std::memcpy(p.x, p.target, sizeof p.x);
     }
@@ -277,12 +369,39 @@ template <Integrator I, int Stage>
       point.index = p.steps;
       point.cell = cell;
     }
-    chooseStep<I>(rules, p, cellLength);
+    chooseStep<I, F>(rules, p, cellLength, speed);
     if constexpr (Stage == 0)  // also if it is out of bounds
-      p.h = directionOf(p) * (rules.unit == StepUnit::CellLength ? rules.initialStep * cellLength
-                                                                 : rules.initialStep);
-    return startStep<I>(rules, p);
+      p.h = directionOf(p) * (rules.initialStep * unitOfStep<F>(rules, cellLength, speed));
+    if constexpr (F == Flow::Unsteady)
+      return startUnsteadyStep<I>(rules, p);
+    else
+      return startStep<I>(rules, p);
   }
+}
+
+/// The time of the next evaluation in an unsteady field.
+template <Integrator I>
+[[nodiscard]] inline double targetTime(const StepRules& rules, const Particle& p) {
+  constexpr int S = Stages<I>;
+  switch (p.stage) {
+    case 0:
+      return p.time;
+    case 1:
+      return stageTime<I, 1>(p);
+    case 2:
+      if constexpr (S > 2) return stageTime<I, 2>(p);
+      break;
+    case 3:
+      if constexpr (S > 3) return stageTime<I, 3>(p);
+      break;
+    case 4:
+      if constexpr (S > 4) return stageTime<I, 4>(p);
+      break;
+    case 5:
+      if constexpr (S > 5) return stageTime<I, 5>(p);
+      break;
+  }
+  return endTime(rules, p);
 }
 
 /// Processes the velocity at p.target: sets the target of the next evaluation, or ends the line.
@@ -291,31 +410,31 @@ template <Integrator I, int Stage>
 /// @param cell  local number of that cell, for the log
 /// @param log  receives accepted positions, if StepRules::record is set
 /// @return true if p needs another evaluation, at its new target; false if the line ended
-template <Integrator I>
+template <Integrator I, Flow F = Flow::Steady>
 [[nodiscard]] inline bool feed(const StepRules& rules, Particle& p, const double velocity[3],
                                double cellLength, std::int32_t cell, TrajectoryLog& log) {
   switch (p.stage) {
     case 0:
-      return feedStage<I, 0>(rules, p, velocity, cellLength, cell, log);
+      return feedStage<I, F, 0>(rules, p, velocity, cellLength, cell, log);
     case 1:
-      return feedStage<I, 1>(rules, p, velocity, cellLength, cell, log);
+      return feedStage<I, F, 1>(rules, p, velocity, cellLength, cell, log);
     case 2:
-      return feedStage<I, 2>(rules, p, velocity, cellLength, cell, log);
+      return feedStage<I, F, 2>(rules, p, velocity, cellLength, cell, log);
     case 3:
       if constexpr (Stages<I> >= 3)
-        return feedStage<I, 3>(rules, p, velocity, cellLength, cell, log);
+        return feedStage<I, F, 3>(rules, p, velocity, cellLength, cell, log);
       break;
     case 4:
       if constexpr (Stages<I> >= 4)
-        return feedStage<I, 4>(rules, p, velocity, cellLength, cell, log);
+        return feedStage<I, F, 4>(rules, p, velocity, cellLength, cell, log);
       break;
     case 5:
       if constexpr (Stages<I> >= 5)
-        return feedStage<I, 5>(rules, p, velocity, cellLength, cell, log);
+        return feedStage<I, F, 5>(rules, p, velocity, cellLength, cell, log);
       break;
     case 6:
       if constexpr (Stages<I> >= 6)
-        return feedStage<I, 6>(rules, p, velocity, cellLength, cell, log);
+        return feedStage<I, F, 6>(rules, p, velocity, cellLength, cell, log);
       break;
   }
   return finish(p, Reason::UnexpectedValue), false;

@@ -57,6 +57,7 @@ void check(const StructuredPiece& piece) {
     throw Error(named(piece) + " has " + std::to_string(piece.velocity.tuples) +
                 " velocities where " + std::to_string(tuples) + " are needed; give one for each " +
                 (piece.cellCentered ? "cell" : "point"));
+  checkLaterVelocity(named(piece), piece.velocity, piece.laterVelocity);
   if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
     throw Error(named(piece) + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +
                 std::to_string(cells) + " cells; remove them, or compute them again");
@@ -157,7 +158,7 @@ void setParts(const std::vector<PartOfGrid>& all, std::map<int, WholeGrid>& grid
 /// The arrays of a piece.
 StructuredArrays arraysOf(const PlacedPiece& placed) {
   const StructuredPiece& piece = *placed.piece;
-  StructuredArrays arrays{placed.stored, piece.velocity, piece.cellCentered};
+  StructuredArrays arrays{placed.stored, piece.velocity, piece.laterVelocity, piece.cellCentered};
   for (const std::uint8_t flag : piece.ghosts)
     if (flag & HiddenCell) arrays.hidden = piece.ghosts.data();
   return arrays;

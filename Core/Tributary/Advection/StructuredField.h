@@ -32,6 +32,8 @@ struct StructuredPiece {
   std::array<double, 3> spacing{};  ///< Uniform: positive.
   std::array<std::vector<double>, 3> coordinates;  ///< Rectilinear: of the points of the extent.
   ArrayView velocity;  ///< 3 components, at points or cells of the extent.
+  /// Unsteady field: the velocity at the end of the interval, of the same type. All pieces or none.
+  ArrayView laterVelocity;
   bool cellCentered = false;
   Span<const std::uint8_t> ghosts;  ///< vtkGhostType of the cells of the extent, or empty.
 };

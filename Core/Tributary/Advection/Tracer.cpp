@@ -64,6 +64,19 @@ bool isUnchanged(const Particle& before, const Particle& p) {
          p.stage == before.stage && p.h == before.h;
 }
 
+/// The particle of a seed, which seeks its cell.
+Particle particleAt(const Seed& seed) {
+  Particle p{};
+  std::memcpy(p.x, seed.x, sizeof seed.x);
+  std::memcpy(p.target, seed.x, sizeof seed.x);
+  p.time = seed.time;
+  p.line = 2 * seed.id;
+  p.cell = -1;
+  p.face = Particle::AnyFace;
+  p.status = Status::Seeking;
+  return p;
+}
+
 /// A seed on its way to the first block that may hold it.
 struct PlantedSeed {
   Seed seed;
@@ -134,8 +147,9 @@ class Tracer {
     writeMigratingParticle(outgoing_[migrating.particle.block], migrating, stages_);
     ++result_.handovers;
   }
-  void end(std::int64_t line, std::int32_t points, Reason reason) {
-    result_.ends.push_back({line, points, reason});
+  /// @param points  of the line, recorded on all ranks
+  void end(const Particle& p, std::int32_t points, Reason reason) {
+    result_.ends.push_back({p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time});
   }
 
   Transport& transport_;
@@ -159,8 +173,10 @@ void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
       outbox.add(domain_.assignment.rankOf(block), {seed, block});
       continue;
     }
-    if (options_.forward) end(2 * seed.id, 0, Reason::NotInitialized);
-    if (options_.backward) end(2 * seed.id + 1, 0, Reason::NotInitialized);
+    Particle p = particleAt(seed);
+    if (options_.forward) end(p, 0, Reason::NotInitialized);
+    ++p.line;
+    if (options_.backward) end(p, 0, Reason::NotInitialized);
   }
 }
 
@@ -310,7 +326,7 @@ void Tracer::conclude(Place& here, MigratingParticle& migrating) {
     if (best.found())
       deliver(p);
     else
-      end(p.line, p.steps + 1, Reason::OutOfDomain);
+      end(p, p.steps + 1, Reason::OutOfDomain);
     return;
   }
   // A seed: one search serves both directions.
@@ -320,7 +336,7 @@ void Tracer::conclude(Place& here, MigratingParticle& migrating) {
     if (best.found())
       deliver(p);
     else
-      end(p.line, 0, Reason::NotInitialized);
+      end(p, 0, Reason::NotInitialized);
   }
 }
 
@@ -357,8 +373,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
       case Status::Finished:
         // The seed and each accepted step recorded a point, unless the evaluation at the seed
         // failed.
-        end(p.line, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1,
-            p.reason);
+        end(p, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1, p.reason);
         break;
       case Status::Seeking:
         beginSearch(here, p);
@@ -414,15 +429,8 @@ bool Tracer::step(BlockId address, Mailbox& mailbox) {
 void Tracer::plantHere(Place& here, std::size_t limit) {
   while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
-    MigratingParticle migrating{};
-    Particle& p = migrating.particle;
-    std::memcpy(p.x, seed.x, sizeof seed.x);
-    std::memcpy(p.target, seed.x, sizeof seed.x);
-    p.line = 2 * seed.id;
-    p.block = here.block().id();
-    p.cell = -1;
-    p.face = Particle::AnyFace;
-    p.status = Status::Seeking;
+    MigratingParticle migrating{particleAt(seed), {}};
+    migrating.particle.block = here.block().id();
     here.seeking.push_back(migrating);
     here.seeds.pop_back();
   }
@@ -457,8 +465,24 @@ TraceResult Tracer::finish() {
   return std::move(result_);
 }
 
+/// Throws Error if an interval is not valid.
+void check(const TimeInterval& interval) {
+  const double times = std::max(std::fabs(interval.begin), std::fabs(interval.end));
+  // Steps must be far longer than the rounding errors of times.
+  if (!(interval.end - interval.begin > 1e-10 * times) ||
+      !std::isfinite(interval.end - interval.begin))
+    throw Error("the interval begins at " + numberText(interval.begin) + " and ends at " +
+                numberText(interval.end) +
+                "; set StepRules::interval to finite times that are clearly apart, in this order");
+  if (!(interval.begin <= interval.stop && interval.stop <= interval.end))
+    throw Error("particles stop at " + numberText(interval.stop) + ", outside of the interval [" +
+                numberText(interval.begin) + ", " + numberText(interval.end) +
+                "]; set TimeInterval::stop to a time in it");
+}
+
 /// Throws Error if a rule is out of its range.
 void check(const StepRules& rules) {
+  if (rules.interval) check(*rules.interval);
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
     throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");
@@ -506,10 +530,20 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
     check(options.rules);
     if (!options.forward && !options.backward)
       throw Error("no direction to trace in; set TraceOptions::forward or backward");
-    for (const Seed& seed : seeds)
+    if (options.rules.interval.has_value() != domain.unsteady && !domain.boxes.bounds().empty())
+      throw Error(domain.unsteady ? "the field is unsteady; set StepRules::interval"
+                                  : "the field is steady; leave StepRules::interval empty, or give "
+                                    "laterVelocity for all pieces");
+    for (const Seed& seed : seeds) {
       if (!isSeedId(seed.id))
         throw Error("seed id " + std::to_string(seed.id) +
                     " is out of range; use ids in [0, 2^62 - 1]");
+      const auto& interval = options.rules.interval;
+      if (interval && !(interval->begin <= seed.time && seed.time <= interval->end))
+        throw Error("seed " + std::to_string(seed.id) + " begins at " + numberText(seed.time) +
+                    ", outside of the interval [" + numberText(interval->begin) + ", " +
+                    numberText(interval->end) + "]; set Seed::time to a time in it");
+    }
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
       throw Error(

@@ -24,6 +24,7 @@ namespace tributary {
 struct Seed {
   double x[3];
   std::int64_t id;  ///< At least 0; occurs once on all ranks.
+  double time = 0;  ///< In an unsteady field, where the particle begins: see StepRules::interval.
 };
 
 /// Data of the caller that travel with copies of blocks: those that it needs to use points that
@@ -96,7 +97,8 @@ struct TraceResult {
   bool aborted = false;
 };
 
-/// Traces the lines of all seeds through the field. Collective.
+/// Traces the lines of all seeds through the field, or the paths of particles through one interval
+/// of an unsteady field (StepRules::interval). Collective.
 ///
 /// Any rank may pass any seed: its block is found by a search. The line of a seed outside all cells
 /// ends with Reason::NotInitialized and has no points. Points, times and reasons do not depend

@@ -15,7 +15,7 @@ namespace tributary {
 /// An accepted position, recorded by the block that evaluated the velocity there.
 struct TrajectoryPoint {
   double x[3];         ///< Unwrapped position.
-  double time;         ///< Integration time, signed.
+  double time;         ///< Integration time, signed; in an unsteady field the time.
   std::int64_t line;   ///< See Particle::line.
   std::int32_t index;  ///< 0 for the seed, then counting the steps of the line.
   std::int32_t cell;   ///< Cell of the block (local number); -1 in structured blocks.
@@ -26,6 +26,8 @@ struct LineEnd {
   std::int64_t line;
   std::int32_t points;  ///< Number recorded on all ranks; 0 for a seed outside all cells.
   Reason reason;
+  double x[3];  ///< The last accepted position, unwrapped, and its time; or those of the seed.
+  double time;
 };
 
 /// Append-only store of the points that one thread records in one block. It grows by chunks: memory

@@ -15,6 +15,7 @@ namespace tributary::testing {
 /// A grid over a box, and how it is stored and cut; every value is a function of its global index.
 struct GridSetup {
   Flow flow = abc;
+  Flow laterFlow;  ///< At the end of the interval; empty for a steady field.
   std::array<int, 3> points{{17, 17, 17}};
   Vector lo{{0, 0, 0}}, hi{{6.283185307179586, 6.283185307179586, 6.283185307179586}};
   bool uniform = true;
@@ -86,16 +87,22 @@ inline std::unique_ptr<GridDomain> makeGridDomain(Transport& transport, const Gr
           piece.coordinates[a].push_back(gridCoordinate(s, int(a), i));
     }
     piece.uniform = s.uniform;
-    std::vector<double> values;
     const auto top = [&](std::size_t a) {
       return s.cellCentered && s.points[a] > 1 ? stored.hi[a] - 1 : stored.hi[a];
     };
-    for (int k = stored.lo[2]; k <= top(2); ++k)
-      for (int j = stored.lo[1]; j <= top(1); ++j)
-        for (int i = stored.lo[0]; i <= top(0); ++i)
-          for (const double v :
-               s.flow({gridCoordinate(s, 0, i), gridCoordinate(s, 1, j), gridCoordinate(s, 2, k)}))
-            values.push_back(v);
+    const auto velocities = [&](const Flow& flow) -> ArrayView {
+      std::vector<double> values;
+      for (int k = stored.lo[2]; k <= top(2); ++k)
+        for (int j = stored.lo[1]; j <= top(1); ++j)
+          for (int i = stored.lo[0]; i <= top(0); ++i)
+            for (const double v :
+                 flow({gridCoordinate(s, 0, i), gridCoordinate(s, 1, j), gridCoordinate(s, 2, k)}))
+              values.push_back(v);
+      const auto& floats = out->floats.emplace_back(values.begin(), values.end());
+      const auto& doubles = out->doubles.emplace_back(std::move(values));
+      return {s.isDouble ? static_cast<const void*>(doubles.data()) : floats.data(), s.isDouble,
+              static_cast<std::int64_t>(doubles.size() / 3)};
+    };
     std::vector<std::uint8_t> ghosts;
     if (s.ghostLayers > 0)
       for (int k = stored.lo[2]; k < std::max(stored.hi[2], stored.lo[2] + 1); ++k)
@@ -109,13 +116,9 @@ inline std::unique_ptr<GridDomain> makeGridDomain(Transport& transport, const Gr
                       cell[a] < boxes[std::size_t(b)].hi[a];
             ghosts.push_back(own ? 0 : 1);
           }
-    piece.velocity.tuples = static_cast<std::int64_t>(values.size() / 3);
-    piece.velocity.isDouble = s.isDouble;
+    piece.velocity = velocities(s.flow);
+    if (s.laterFlow) piece.laterVelocity = velocities(s.laterFlow);
     piece.cellCentered = s.cellCentered;
-    out->floats.emplace_back(values.begin(), values.end());
-    out->doubles.push_back(std::move(values));
-    piece.velocity.data = s.isDouble ? static_cast<const void*>(out->doubles.back().data())
-                                     : out->floats.back().data();
     out->ghosts.push_back(std::move(ghosts));
     piece.ghosts = out->ghosts.back();
     out->pieces.push_back(std::move(piece));

@@ -25,14 +25,26 @@ struct KernelBits {
   std::size_t points = 0;           // recorded
 };
 
-/// Advances particles with one kernel until they end, at most 50 steps each.
+/// The rules with which kernels are compared: all integrators, in a steady and in an unsteady
+/// field, at most 50 steps.
+inline std::vector<StepRules> kernelRules() {
+  std::vector<StepRules> all;
+  for (const Integrator integrator :
+       {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45})
+    for (const bool unsteady : {false, true}) {
+      StepRules& rules = all.emplace_back();
+      rules.integrator = integrator;
+      rules.maximumSteps = 50;
+      if (unsteady) rules.interval = {1.5, 4, 3.75};
+    }
+  return all;
+}
+
+/// Advances particles with one kernel until they end.
 /// @param extraSteps  of a call; calls follow each other until no particle is left
 template <class Kernel, class View>
-KernelBits advanceAll(Kernel kernel, const View& view, Integrator integrator,
+KernelBits advanceAll(Kernel kernel, const View& view, const StepRules& rules,
                       std::vector<Particle>& particles, std::int64_t extraSteps) {
-  StepRules rules;
-  rules.integrator = integrator;
-  rules.maximumSteps = 50;
   TrajectoryLog log;
   const auto isActive = [](const Particle& p) { return p.status == Status::Active; };
   int calls = 0;

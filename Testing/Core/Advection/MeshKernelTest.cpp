@@ -23,9 +23,12 @@ struct alignas(32) Unit {
   std::byte bytes[MeshView::Unit];
 };
 
+/// One of a steady field; of an unsteady one at the beginning and at the end of the interval.
+using Flows = std::vector<Flow>;
+
 /// The map and the velocity of a tetrahedron.
 template <class Real>
-void fillTetrahedron(const WholeMesh& mesh, std::size_t n, const Flow& flow, CellRecord& cell) {
+void fillTetrahedron(const WholeMesh& mesh, std::size_t n, const Flows& flows, CellRecord& cell) {
   auto* velocity = reinterpret_cast<Real*>(&cell + 1);
   const auto point = [&](std::size_t i) { return mesh.points[std::size_t(mesh.cells[n][i % 4])]; };
   for (std::size_t i = 0; i < 4; ++i) {
@@ -41,32 +44,36 @@ void fillTetrahedron(const WholeMesh& mesh, std::size_t n, const Flow& flow, Cel
       normal[a] = edge[0][b] * edge[1][c] - edge[0][c] * edge[1][b];
       height += normal[a] * edge[2][a];
     }
-    const Vector v = flow(point(i));
-    for (std::size_t a = 0; a < 3; ++a) {
-      cell.map[a][i] = normal[a] / height;
-      velocity[4 * i + a] = Real(v[a]);
+    for (std::size_t a = 0; a < 3; ++a) cell.map[a][i] = normal[a] / height;
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      const Vector v = flows[f](point(i));
+      for (std::size_t a = 0; a < 3; ++a) velocity[16 * f + 4 * i + a] = Real(v[a]);
     }
   }
 }
 
 /// The map, the velocity and the geometry of a hexahedron, a wedge or a pyramid.
 template <class Real>
-void fillPolynomials(const WholeMesh& mesh, std::size_t n, const Flow& flow, CellRecord& cell) {
+void fillPolynomials(const WholeMesh& mesh, std::size_t n, const Flows& flows, CellRecord& cell) {
   auto* velocity = reinterpret_cast<Real*>(&cell + 1);
-  auto* geometry = reinterpret_cast<double*>(velocity + 32);
   const int points = topologyOf(cell.shape).points;
   V4 x[MostPoints], v[MostPoints], terms[8], rows[3];
-  for (int i = 0; i < points; ++i) {
-    const Vector& point = mesh.points[std::size_t(mesh.cells[n][std::size_t(i)])];
-    const Vector there = flow(point);
-    for (std::size_t a = 0; a < 3; ++a) {
-      x[i][a] = point[a] - cell.anchor[a];
-      v[i][a] = there[a];
+  const auto point = [&](int i) -> const Vector& {
+    return mesh.points[std::size_t(mesh.cells[n][std::size_t(i)])];
+  };
+  for (int i = 0; i < points; ++i)
+    for (std::size_t a = 0; a < 3; ++a) x[i][a] = point(i)[a] - cell.anchor[a];
+  for (const Flow& flow : flows) {
+    for (int i = 0; i < points; ++i) {
+      const Vector there = flow(point(i));
+      for (std::size_t a = 0; a < 3; ++a) v[i][a] = there[a];
     }
+    termsOf(cell.shape, v, terms);
+    for (int i = 0; i < 8; ++i)
+      for (int a = 0; a < 3; ++a) velocity[4 * i + a] = Real(terms[i][a]);
+    velocity += 32;
   }
-  termsOf(cell.shape, v, terms);
-  for (int i = 0; i < 8; ++i)
-    for (int a = 0; a < 3; ++a) velocity[4 * i + a] = Real(terms[i][a]);
+  auto* geometry = reinterpret_cast<double*>(velocity);
   geometryOf(cell.shape, x, cell.length, terms);
   for (int i = 0; i < 8; ++i)
     for (int a = 0; a < 3; ++a) geometry[4 * i + a] = terms[i][a];
@@ -120,11 +127,11 @@ WholeMesh makePartlyWarpedMesh(std::size_t n) {
 /// Of the largest record.
 template <class Real>
 constexpr std::size_t UnitsOfCell =
-    (sizeof(CellRecord) + 32 * sizeof(Real) + 32 * sizeof(double)) / MeshView::Unit;
+    (sizeof(CellRecord) + 2 * 32 * sizeof(Real) + 32 * sizeof(double)) / MeshView::Unit;
 
 /// The records of all cells, linked through their faces, as a kernel wants them.
 template <class Real>
-std::vector<Unit> recordsOf(const WholeMesh& mesh, const Flow& flow = abc) {
+std::vector<Unit> recordsOf(const WholeMesh& mesh, const Flows& flows = {abc}) {
   constexpr std::size_t units = UnitsOfCell<Real>;
   std::vector<Unit> records(units * mesh.cells.size());
   const auto record = [&](std::size_t cell) -> CellRecord& {
@@ -141,9 +148,9 @@ std::vector<Unit> recordsOf(const WholeMesh& mesh, const Flow& flow = abc) {
     for (std::size_t a = 0; a < 3; ++a)
       cell.anchor[a] = mesh.points[std::size_t(mesh.cells[n][0])][a];
     if (cell.shape == CellShape::Tetra)
-      fillTetrahedron<Real>(mesh, n, flow, cell);
+      fillTetrahedron<Real>(mesh, n, flows, cell);
     else
-      fillPolynomials<Real>(mesh, n, flow, cell);
+      fillPolynomials<Real>(mesh, n, flows, cell);
     const CellTopology& topology = topologyOf(cell.shape);
     for (int f = 0; f < topology.faces; ++f) {
       std::vector<std::int64_t> face;
@@ -174,15 +181,17 @@ MeshView viewOf(const std::vector<Unit>& records) {
 /// the recorded points line by line.
 /// @param extraSteps  of a call; calls follow each other until no particle is left
 template <class Real>
-std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator integrator,
+std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, const StepRules& rules,
                                     std::int64_t extraSteps) {
   const WholeMesh mesh = kind == MeshKind::Mixed ? makePartlyWarpedMesh(8) : makeMesh(kind, 6);
-  const std::vector<Unit> records = recordsOf<Real>(mesh);
+  const std::vector<Unit> records =
+      recordsOf<Real>(mesh, rules.interval ? Flows{abc, rotation} : Flows{abc});
   std::vector<Particle> particles(101);
   for (std::size_t i = 0; i < particles.size(); ++i) {
     Particle& p = particles[i];
     p = {};
     p.line = std::int64_t(i);
+    if (rules.interval) p.time = rules.interval->begin;
     p.face = Particle::AnyFace;
     // Walks to its seed from a cell somewhere else.
     p.cell = std::int32_t(UnitsOfCell<Real> * (mix(i) % std::uint64_t(mesh.cells.size())));
@@ -193,9 +202,9 @@ std::vector<unsigned char> bitsFrom(MeshKernel kernel, MeshKind kind, Integrator
     const Vector& corner = mesh.points[std::size_t(mesh.cells[7 * i % mesh.cells.size()][0])];
     for (std::size_t a = 0; a < 3; ++a) p.x[a] = p.target[a] = corner[a];
   }
-  KernelBits result = advanceAll(kernel, viewOf<Real>(records), integrator, particles, extraSteps);
+  KernelBits result = advanceAll(kernel, viewOf<Real>(records), rules, particles, extraSteps);
   for (const Particle& p : particles) addBits(result.bits, p.cell);
-  EXPECT_GT(result.points, 500u);
+  EXPECT_GT(result.points, rules.interval ? 300u : 500u);
   return result.bits;
 }
 
@@ -210,13 +219,11 @@ std::vector<MeshKernel> meshKernels() {
 
 template <class Real>
 void compareKernels(MeshKind kind) {
-  for (const Integrator integrator :
-       {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
-    const auto baseline =
-        bitsFrom<Real>(advanceMeshBaseline, kind, integrator, FieldBlock::ToTheEnd);
+  for (const StepRules& rules : kernelRules()) {
+    const auto baseline = bitsFrom<Real>(advanceMeshBaseline, kind, rules, FieldBlock::ToTheEnd);
     for (const MeshKernel kernel : meshKernels())
       for (const std::int64_t extraSteps : {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
-        EXPECT_TRUE(bitsFrom<Real>(kernel, kind, integrator, extraSteps) == baseline)
+        EXPECT_TRUE(bitsFrom<Real>(kernel, kind, rules, extraSteps) == baseline)
             << "kind " << int(kind);
   }
 }
@@ -282,9 +289,9 @@ template <class Real>
 void walkAlongEdges() {
   constexpr std::size_t n = 4;
   const WholeMesh mesh = makeMesh(MeshKind::Hexahedra, int(n), 0);
-  const std::vector<Unit> records = recordsOf<Real>(mesh, [](const Vector&) {
-    return Vector{{1, 0, 0}};
-  });
+  const std::vector<Unit> records = recordsOf<Real>(mesh, {[](const Vector&) {
+                                                      return Vector{{1, 0, 0}};
+                                                    }});
   std::vector<Particle> seeds;
   for (std::size_t cell = 0; cell < mesh.cells.size(); cell += n)
     for (const std::size_t node : {0, 3, 4, 7})

@@ -106,6 +106,7 @@ inline WholeMesh makeMesh(MeshKind kind, int n, double jitter = 0.25) {
 struct MeshSetup {
   WholeMesh mesh;
   Flow flow = abc;
+  Flow laterFlow;  ///< At the end of the interval; empty for a steady field.
   /// Velocity by the number of the point too; if empty, `flow`.
   std::function<Vector(std::int64_t, const Vector&)> flowOf;
   bool isDouble = false;
@@ -121,8 +122,8 @@ struct MeshSetup {
 
 struct MeshDomain {
   struct Arrays {
-    std::vector<double> points, velocity;
-    std::vector<float> floatVelocity;
+    std::vector<double> points, velocity, laterVelocity;
+    std::vector<float> floatVelocity, floatLaterVelocity;
     std::vector<std::uint8_t> types;
     std::vector<std::int64_t> offsets{0}, connectivity, ids;
   };
@@ -138,7 +139,7 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
   for (int p = transport.rank(); p < s.pieces; p += transport.size()) {
     auto arrays = std::make_unique<MeshDomain::Arrays>();
     std::map<std::int64_t, std::int64_t> local;
-    std::vector<Vector> velocity;
+    std::vector<Vector> velocity, laterVelocity;
     for (std::size_t c = 0; c < s.mesh.cells.size(); ++c) {
       const int home =
           s.pieceOf ? s.pieceOf(std::int64_t(c)) : int(mix(c) % std::uint64_t(s.pieces));
@@ -153,25 +154,31 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
           arrays->points.insert(arrays->points.end(), x.begin(), x.end());
           arrays->ids.push_back(point);
           if (!s.cellCentered) velocity.push_back(s.flowOf ? s.flowOf(point, x) : s.flow(x));
+          if (!s.cellCentered && s.laterFlow) laterVelocity.push_back(s.laterFlow(x));
         }
         arrays->connectivity.push_back(added.first->second);
         for (std::size_t a = 0; a < 3; ++a) center[a] += x[a] / double(s.mesh.cells[c].size());
       }
       arrays->offsets.push_back(std::int64_t(arrays->connectivity.size()));
       if (s.cellCentered) velocity.push_back(s.flow(center));
+      if (s.cellCentered && s.laterFlow) laterVelocity.push_back(s.laterFlow(center));
     }
-    for (const Vector& v : velocity)
-      arrays->velocity.insert(arrays->velocity.end(), v.begin(), v.end());
-    arrays->floatVelocity.assign(arrays->velocity.begin(), arrays->velocity.end());
+    const auto store = [&](const std::vector<Vector>& vectors, std::vector<double>& doubles,
+                           std::vector<float>& floats) -> ArrayView {
+      for (const Vector& v : vectors) doubles.insert(doubles.end(), v.begin(), v.end());
+      floats.assign(doubles.begin(), doubles.end());
+      return {s.isDouble ? static_cast<const void*>(doubles.data()) : floats.data(), s.isDouble,
+              std::int64_t(vectors.size())};
+    };
     MeshPiece piece;
     piece.piece = int(out->pieces.size());
     piece.points = {arrays->points.data(), true, std::int64_t(arrays->points.size() / 3)};
     piece.types = arrays->types;
     piece.offsets = arrays->offsets;
     piece.connectivity = arrays->connectivity;
-    piece.velocity = {s.isDouble ? static_cast<const void*>(arrays->velocity.data())
-                                 : arrays->floatVelocity.data(),
-                      s.isDouble, std::int64_t(arrays->velocity.size() / 3)};
+    piece.velocity = store(velocity, arrays->velocity, arrays->floatVelocity);
+    if (s.laterFlow)
+      piece.laterVelocity = store(laterVelocity, arrays->laterVelocity, arrays->floatLaterVelocity);
     piece.cellCentered = s.cellCentered;
     if (s.globalIds) piece.globalPointIds = arrays->ids;
     out->pieces.push_back(piece);

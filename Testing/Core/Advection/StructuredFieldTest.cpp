@@ -228,7 +228,7 @@ TEST(StructuredField, AHiddenCellIsAHole) {
 /// Advances the same particles with one kernel and returns everything they became and left behind,
 /// the recorded points line by line.
 /// @param extraSteps  of a call; calls follow each other until no particle is left
-std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Integrator integrator,
+std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, const StepRules& rules,
                                     std::int64_t extraSteps) {
   constexpr int N = 12;
   const StructuredGrid* keep;
@@ -242,16 +242,19 @@ std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Inte
   grid.setParts({{{0, 0, 0}, {N - 1, N - 1, N - 1}, 0}});
   keep = &grid;
   std::vector<double> doubles;
-  for (int k = 0; k < N; ++k)
-    for (int j = 0; j < N; ++j)
-      for (int i = 0; i < N; ++i)
-        for (const double v : abc({0.5 * i, 0.5 * j, 0.5 * k})) doubles.push_back(v);
+  for (const Flow& flow : {Flow(abc), Flow(rotation)})
+    for (int k = 0; k < N; ++k)
+      for (int j = 0; j < N; ++j)
+        for (int i = 0; i < N; ++i)
+          for (const double v : flow({0.5 * i, 0.5 * j, 0.5 * k})) doubles.push_back(v);
   const std::vector<float> floats(doubles.begin(), doubles.end());
   StructuredView view;
   view.grid = keep;
   view.count = {N - 1, N - 1, N - 1};
   view.stride = view.cellStride = {1, N, N * N};
   view.velocity = isDouble ? static_cast<const void*>(doubles.data()) : floats.data();
+  view.laterVelocity = isDouble ? static_cast<const void*>(doubles.data() + 3 * N * N * N)
+                                : floats.data() + 3 * N * N * N;
   view.isDouble = isDouble;
   view.plainTuples = N * N * N - 2 - N - N * N;
   view.cellLength = 0.3;
@@ -259,11 +262,12 @@ std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, Inte
   for (std::size_t i = 0; i < particles.size(); ++i) {
     particles[i] = {};
     particles[i].line = std::int64_t(i);
+    if (rules.interval) particles[i].time = rules.interval->begin;
     for (std::size_t a = 0; a < 3; ++a)
       particles[i].x[a] = particles[i].target[a] =
           double(mix(3 * i + a) >> 11) / double(1ull << 52) - 1;
   }
-  return advanceAll(kernel, view, integrator, particles, extraSteps).bits;
+  return advanceAll(kernel, view, rules, particles, extraSteps).bits;
 }
 
 TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
@@ -272,15 +276,14 @@ TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
   if (hasAvx2()) others.push_back(advanceStructuredAvx2);
 #endif
   for (const bool isDouble : {false, true})
-    for (const Integrator integrator :
-         {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+    for (const StepRules& rules : kernelRules()) {
       const auto baseline =
-          bitsFrom(advanceStructuredBaseline, isDouble, integrator, FieldBlock::ToTheEnd);
+          bitsFrom(advanceStructuredBaseline, isDouble, rules, FieldBlock::ToTheEnd);
       EXPECT_GT(baseline.size(), 10000u);
       for (const StructuredKernel kernel : others)
         for (const std::int64_t extraSteps :
              {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
-          EXPECT_TRUE(bitsFrom(kernel, isDouble, integrator, extraSteps) == baseline);
+          EXPECT_TRUE(bitsFrom(kernel, isDouble, rules, extraSteps) == baseline);
     }
 }
 

@@ -29,11 +29,16 @@ constexpr double Apex = 1e-6;
 /// Units of the smallest record.
 constexpr std::int32_t LeastUnits = sizeof(CellRecord) / MeshView::Unit;
 
+/// See geometryTerms().
+std::size_t valueSizeOf(const MeshPiece& piece) {
+  const std::size_t size = piece.velocity.isDouble ? sizeof(double) : sizeof(float);
+  return piece.laterVelocity.data ? 2 * size : size;
+}
+
 std::size_t unitsOf(const MeshPiece& piece, CellShape shape) {
   std::size_t bytes = sizeof(CellRecord);
   if (shape != CellShape::Foreign) {
-    const std::size_t real = piece.velocity.isDouble ? 8 : 4;
-    bytes += 4 * real * (piece.cellCentered ? 1 : shape == CellShape::Tetra ? 4 : 8);
+    bytes += 4 * valueSizeOf(piece) * (piece.cellCentered ? 1 : shape == CellShape::Tetra ? 4 : 8);
     if (shape != CellShape::Tetra) bytes += 32 * 8;
   }
   return (bytes + MeshView::Unit - 1) / MeshView::Unit;
@@ -78,6 +83,7 @@ MeshBlock::MeshBlock(std::shared_ptr<const MeshTopology> topology, int number)
       topology_(std::move(topology)),
       piece_(topology_->piece()),
       number_(number),
+      valueSize_(valueSizeOf(piece_)),
       units_(unitsOf(*topology_, number, view_.mayPack)),
       records_(units_ * MeshView::Unit),
       cells_((units_ / std::size_t(LeastUnits) + 1) * sizeof(std::int32_t)) {
@@ -111,13 +117,21 @@ std::int32_t MeshBlock::recordOf(std::int32_t cell) const {
 }
 
 template <class Real>
-void MeshBlock::fillVelocity(CellRecord& record, std::int32_t cell) const {
-  auto* out = reinterpret_cast<Real*>(reinterpret_cast<std::byte*>(&record) + sizeof(CellRecord));
+void MeshBlock::fillVelocities(CellRecord& record, std::int32_t cell) const {
+  fillVelocity(record, cell, piece_.velocity, const_cast<Real*>(velocityTerms<Real>(record)));
+  if (piece_.laterVelocity.data)
+    fillVelocity(record, cell, piece_.laterVelocity, const_cast<Real*>(laterTerms<Real>(record)));
+}
+
+/// @param out  receives the terms of the record
+template <class Real>
+void MeshBlock::fillVelocity(const CellRecord& record, std::int32_t cell, const ArrayView& array,
+                             Real* out) const {
   const auto put = [&](int term, V4 v) {
     for (int a = 0; a < 3; ++a) out[4 * term + a] = static_cast<Real>(v[a]);
   };
   const auto velocity = [&](std::int64_t i) {
-    const Point v = tuple(piece_.velocity, i);
+    const Point v = tuple(array, i);
     return V4{v[0], v[1], v[2], 0};
   };
   if (piece_.cellCentered) return put(0, velocity(cell));
@@ -145,9 +159,9 @@ CellRecord& MeshBlock::fill(std::int32_t cell, RecordBuffer& buffer) const {
 
   record.terms = piece_.cellCentered ? 1 : record.shape == CellShape::Tetra ? 4 : 8;
   if (piece_.velocity.isDouble)
-    fillVelocity<double>(record, cell);
+    fillVelocities<double>(record, cell);
   else
-    fillVelocity<float>(record, cell);
+    fillVelocities<float>(record, cell);
 
   V4 x[MostPoints];
   relativePoints(piece_, cell, record.shape, x);
@@ -177,8 +191,7 @@ void MeshBlock::fillTetrahedron(CellRecord& record, const V4* x) {
 void MeshBlock::fillGeometry(CellRecord& record, const V4* x) const {
   V4 terms[8];
   geometryOf(record.shape, x, record.length, terms);
-  auto* geometry = const_cast<double*>(
-      geometryTerms(record, piece_.velocity.isDouble ? sizeof(double) : sizeof(float)));
+  auto* geometry = const_cast<double*>(geometryTerms(record, valueSize_));
   for (int i = 0; i < 8; ++i) store(geometry + 4 * i, terms[i]);
 
   V4 middle = middleOf(record.shape), rows[3];
@@ -281,6 +294,10 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
     if (!piece_.cellCentered) add(piece_.velocity, points.ids[i]);
   }
   if (piece_.cellCentered) add(piece_.velocity, cell);
+  if (!piece_.laterVelocity.data) return hash;
+  for (int i = 0; !piece_.cellCentered && i < points.ids.count; ++i)
+    add(piece_.laterVelocity, points.ids[i]);
+  if (piece_.cellCentered) add(piece_.laterVelocity, cell);
   return hash;
 }
 
@@ -303,8 +320,7 @@ std::optional<MeshBlock::Holder> MeshBlock::holderOf(std::int32_t cell,
         piece_.foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation) == 0)
       return {};
   } else {
-    const InCell at =
-        locateInCell(record, view_.isDouble ? 8 : 4, V4{point[0], point[1], point[2], 0}, true);
+    const InCell at = locateInCell(record, valueSize_, V4{point[0], point[1], point[2], 0}, true);
     if (at.face == Unknown) return {};
     if ((record.shape == CellShape::Triangle || record.shape == CellShape::Quad) &&
         !(std::fabs(at.r[2]) <= Sheet))
@@ -397,7 +413,7 @@ void MeshBlock::prefetchPoints(std::int32_t cell) const {
 }
 
 bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const double point[3],
-                                bool accept, double velocity[3]) {
+                                double share, bool accept, double velocity[3]) {
   const auto& block = *static_cast<const MeshBlock*>(self);
   const std::int32_t cell = block.cellAt(number);
   const ForeignCells* foreign = block.piece_.foreign;
@@ -412,16 +428,20 @@ bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const dou
   double violation = 0;
   const int count = foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation);
   if (count == 0 || (violation > 0 && !accept)) return false;
-  for (int a = 0; a < 3; ++a) velocity[a] = 0;
-  if (block.piece_.cellCentered) {
-    const Point v = tuple(block.piece_.velocity, cell);
-    std::copy(v.begin(), v.end(), velocity);
-    return true;
-  }
-  for (int i = 0; i < count; ++i) {
-    const Point v = tuple(block.piece_.velocity, ids[std::size_t(i)]);
-    for (std::size_t a = 0; a < 3; ++a) velocity[a] += weights[std::size_t(i)] * v[a];
-  }
+  const auto interpolate = [&](const ArrayView& array) -> Point {
+    if (block.piece_.cellCentered) return tuple(array, cell);
+    Point sum{};
+    for (int i = 0; i < count; ++i) {
+      const Point v = tuple(array, ids[std::size_t(i)]);
+      for (std::size_t a = 0; a < 3; ++a) sum[a] += weights[std::size_t(i)] * v[a];
+    }
+    return sum;
+  };
+  const Point earlier = interpolate(block.piece_.velocity);
+  std::copy(earlier.begin(), earlier.end(), velocity);
+  if (!block.piece_.laterVelocity.data) return true;
+  const Point later = interpolate(block.piece_.laterVelocity);
+  for (std::size_t a = 0; a < 3; ++a) velocity[a] += share * (later[a] - velocity[a]);
   return true;
 }
 
@@ -467,8 +487,7 @@ void MeshBlock::weightsInBoxes(const StepRules& rules, Span<const TrajectoryPoin
   if (some == end) return;
   for (std::size_t l = 0; l < Weights::Lanes; ++l)  // other lanes repeat one of them
     put(l, points[first + l < end && isIn(first + l) ? first + l : some]);
-  interpolationKernels().boxWeights(cells, view_.isDouble ? 8 : 4, x,
-                                    groupOf(out, first / Weights::Lanes));
+  interpolationKernels().boxWeights(cells, valueSize_, x, groupOf(out, first / Weights::Lanes));
 }
 
 /// The weights of a point in a cell of another shape.
@@ -479,8 +498,7 @@ void MeshBlock::weightsAt(const StepRules& rules, const TrajectoryPoint& point, 
   const CellRecord& record = recordAt(point.cell);
   if (record.shape == CellShape::Foreign) return foreignWeights(cellAt(point.cell), x, p, out);
   const CellTopology& topology = topologyOf(record.shape);
-  const std::size_t real = view_.isDouble ? 8 : 4;
-  InCell at = locateInCell(record, real, V4{x[0], x[1], x[2], 0}, true);
+  InCell at = locateInCell(record, valueSize_, V4{x[0], x[1], x[2], 0}, true);
   if (record.shape == CellShape::Tetra) {
     for (int i = 0; i < 4; ++i) {
       out.weight(p, i) = at.r[i];
@@ -498,7 +516,7 @@ void MeshBlock::weightsAt(const StepRules& rules, const TrajectoryPoint& point, 
     at.r[2] = 1 - Apex;
     shapeFunctions(record.shape, at.r, weight, derivative);
   }
-  const double determinant = affineMap(geometryTerms(record, real), at.r, rows);
+  const double determinant = affineMap(geometryTerms(record, valueSize_), at.r, rows);
   const double inverse = determinant != 0 ? 1 / determinant : 0;
   for (int i = 0; i < topology.points; ++i)
     for (int a = 0; a < 3; ++a)

@@ -37,6 +37,7 @@ class MeshBlock : public FieldBlock {
   std::vector<BlockId> neighbors() const override { return topology_->neighborsOf(number_); }
   std::size_t memory() const override;
   ArrayView velocity() const override { return piece_.velocity; }
+  ArrayView laterVelocity() const override { return piece_.laterVelocity; }
   CopyKind copyKind() const override { return piece_.foreign ? CopyKind::None : CopyKind::Mesh; }
   CopySize copySize() const override;
   void writeCopy(Writer& writer) const override;
@@ -51,7 +52,7 @@ class MeshBlock : public FieldBlock {
  private:
   /// Room for the largest record.
   struct alignas(64) RecordBuffer {
-    std::byte bytes[sizeof(CellRecord) + 2 * 8 * 4 * sizeof(double)];
+    std::byte bytes[sizeof(CellRecord) + 3 * 8 * 4 * sizeof(double)];
   };
 
   /// A cell that holds the point of a query.
@@ -70,10 +71,13 @@ class MeshBlock : public FieldBlock {
   static void fillTetrahedron(CellRecord& record, const V4* x);
   void fillGeometry(CellRecord& record, const V4* x) const;
   template <class Real>
-  void fillVelocity(CellRecord& record, std::int32_t cell) const;
+  void fillVelocities(CellRecord& record, std::int32_t cell) const;
+  template <class Real>
+  void fillVelocity(const CellRecord& record, std::int32_t cell, const ArrayView& array,
+                    Real* out) const;
   static std::int32_t resolve(const void* self, std::int32_t number, int face, Neighbor& beyond);
   static bool foreignVelocity(const void* self, std::int32_t number, const double point[3],
-                              bool accept, double velocity[3]);
+                              double share, bool accept, double velocity[3]);
   void weightsInBoxes(const StepRules& rules, Span<const TrajectoryPoint> points, std::size_t first,
                       std::size_t end, Weights& out) const;
   void weightsAt(const StepRules& rules, const TrajectoryPoint& point, std::size_t p,
@@ -92,6 +96,7 @@ class MeshBlock : public FieldBlock {
   std::shared_ptr<const MeshTopology> topology_;
   const MeshPiece& piece_;
   int number_;
+  std::size_t valueSize_;  // see geometryTerms()
   MeshView view_;
   std::size_t units_;  // of the records of all cells
   HugePages records_;  // of cells that particles have visited, in the order of their first visits

@@ -104,6 +104,7 @@ void checkPiece(const MeshPiece& piece, int blocks, int dimension, const Paralle
     throw Error(name + " has " + std::to_string(piece.velocity.tuples) + " velocities for " +
                 std::to_string(piece.points.tuples) + " points and " + std::to_string(cells) +
                 " cells; give one for each " + (piece.cellCentered ? "cell" : "point"));
+  checkLaterVelocity(name, piece.velocity, piece.laterVelocity);
   if (!piece.globalPointIds.empty() &&
       static_cast<std::int64_t>(piece.globalPointIds.size()) != piece.points.tuples)
     throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +

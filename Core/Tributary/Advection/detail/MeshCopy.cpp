@@ -20,7 +20,7 @@ struct Copied {
   BlockId firstBlock;
   std::array<std::int64_t, 3> gridPoints;  ///< 0 if the piece is no grid.
   std::int32_t blocks, dimension;
-  std::uint8_t pointsAreDouble, velocityIsDouble, cellCentered, byId, unused[4];
+  std::uint8_t pointsAreDouble, velocityIsDouble, cellCentered, byId, hasLater, unused[3];
 };
 static_assert(sizeof(Copied) == 48);
 
@@ -78,7 +78,7 @@ Numbers readNumbers(Reader& reader) {
 
 /// The arrays of a copy, and the piece that views them.
 struct OwnPiece {
-  Bytes points, velocity;
+  Bytes points, velocity, laterVelocity;
   std::vector<std::uint8_t> types, ghosts;
   Numbers offsets, connectivity, globalPointIds;
   MeshPiece piece;
@@ -98,8 +98,8 @@ ArrayView readArray(Reader& reader, bool isDouble, Bytes& array) {
 
 std::size_t copiedBytes(const MeshTopology& topology) {
   const MeshPiece& piece = topology.piece();
-  return 1024 + bytesOf(piece.points) + bytesOf(piece.velocity) + piece.types.size() +
-         piece.ghosts.size() +
+  return 1024 + bytesOf(piece.points) + bytesOf(piece.velocity) + bytesOf(piece.laterVelocity) +
+         piece.types.size() + piece.ghosts.size() +
          sizeof(std::int64_t) *
              (piece.offsets.size() + piece.connectivity.size() + piece.globalPointIds.size()) +
          topology.linkBytes();
@@ -116,9 +116,11 @@ void writeMesh(const MeshTopology& topology, Writer& writer) {
                       piece.velocity.isDouble,
                       piece.cellCentered,
                       byId,
+                      piece.laterVelocity.data != nullptr,
                       {}});
   writeArray(writer, piece.points);
   writeArray(writer, piece.velocity);
+  if (piece.laterVelocity.data) writeArray(writer, piece.laterVelocity);
   writer.range(piece.types).range(piece.ghosts);
   writeNumbers(writer, piece.offsets);
   writeNumbers(writer, piece.connectivity);
@@ -138,6 +140,8 @@ std::shared_ptr<const MeshTopology> readMesh(int number, BlockId blocks,
   piece.cellCentered = copied.cellCentered != 0;
   piece.points = readArray(reader, copied.pointsAreDouble != 0, own->points);
   piece.velocity = readArray(reader, copied.velocityIsDouble != 0, own->velocity);
+  if (copied.hasLater != 0)
+    piece.laterVelocity = readArray(reader, copied.velocityIsDouble != 0, own->laterVelocity);
   own->types = reader.range<std::uint8_t>();
   own->ghosts = reader.range<std::uint8_t>();
   own->offsets = readNumbers(reader);

@@ -32,10 +32,12 @@ StructuredBlock::StructuredBlock(BlockId id, int piece, std::shared_ptr<const St
     : FieldBlock(id, piece),
       grid_(std::move(grid)),
       velocity_(arrays.velocity),
+      laterVelocity_(arrays.laterVelocity),
       owned_(owned),
       neighbors_(std::move(neighbors)) {
   view_.grid = grid_.get();
   view_.velocity = velocity_.data;
+  view_.laterVelocity = laterVelocity_.data;
   view_.isDouble = velocity_.isDouble;
   view_.cellCentered = arrays.cellCentered;
   view_.hidden = arrays.hidden;
@@ -223,22 +225,25 @@ void StructuredBlock::writeRows(Writer& writer, const void* tuples, std::size_t 
 struct StructuredBlock::Copied {
   std::int32_t grid;
   CellBox owned, evaluated;
-  std::uint8_t isDouble, cellCentered, hasHidden, unused;
+  std::uint8_t isDouble, cellCentered, hasHidden, hasLater;
 };
 
 CopySize StructuredBlock::copySize() const {
   const auto tuples = [&](bool ofPoints) {
     return std::size_t(CellLattice(*grid_, evaluated(), ofPoints).tuples());
   };
-  const std::size_t arrays =
-      tuples(!view_.cellCentered) * velocityBytes() + (view_.hidden ? tuples(false) : 0);
+  const std::size_t velocities = laterVelocity_.data ? 2 : 1;
+  const std::size_t arrays = velocities * tuples(!view_.cellCentered) * velocityBytes() +
+                             (view_.hidden ? tuples(false) : 0);
   return {sizeof(Copied) + arrays, sizeof *this + arrays};
 }
 
 void StructuredBlock::writeCopy(Writer& writer) const {
   writer.value(Copied{grid_->number, owned_, evaluated(), velocity_.isDouble, view_.cellCentered,
-                      view_.hidden != nullptr, 0});
+                      view_.hidden != nullptr, laterVelocity_.data != nullptr});
   writeRows(writer, velocity_.data, velocityBytes(), !view_.cellCentered);
+  if (laterVelocity_.data)
+    writeRows(writer, laterVelocity_.data, velocityBytes(), !view_.cellCentered);
   if (view_.hidden) writeRows(writer, view_.hidden, 1, false);
 }
 
@@ -256,14 +261,13 @@ namespace {
 class CopiedStructuredBlock : public StructuredBlock {
  public:
   CopiedStructuredBlock(BlockId id, int piece, std::shared_ptr<const StructuredGrid> grid,
-                        const StructuredArrays& arrays, const CellBox& owned, Bytes velocity,
-                        Bytes hidden)
+                        const StructuredArrays& arrays, const CellBox& owned,
+                        std::array<Bytes, 3> viewed)
       : StructuredBlock(id, piece, std::move(grid), arrays, owned, arrays.stored, {}),
-        velocityBytes_(std::move(velocity)),
-        hidden_(std::move(hidden)) {}
+        viewed_(std::move(viewed)) {}
 
  private:
-  Bytes velocityBytes_, hidden_;  // viewed by the base class
+  std::array<Bytes, 3> viewed_;  // by the base class
 };
 
 bool contains(const CellBox& box, const CellBox& other) {
@@ -293,7 +297,7 @@ std::unique_ptr<FieldBlock> StructuredBlock::read(BlockId id, int piece,
   if (copied.owned.empty() || !contains(copied.evaluated, copied.owned) ||
       !contains(whole, copied.evaluated))
     refuseMessage("a block that its grid does not have");
-  StructuredArrays arrays{copied.evaluated, {}, copied.cellCentered != 0};
+  StructuredArrays arrays{copied.evaluated, {}, {}, copied.cellCentered != 0};
   const auto tuplesOf = [&](bool ofPoints) {
     const CellLattice lattice(*grid->second, copied.evaluated, ofPoints);
     std::size_t most = reader.remaining();  // with at least one byte each
@@ -304,14 +308,21 @@ std::unique_ptr<FieldBlock> StructuredBlock::read(BlockId id, int piece,
   arrays.velocity.isDouble = copied.isDouble != 0;
   arrays.velocity.tuples = tuplesOf(!arrays.cellCentered);
   const std::size_t real = arrays.velocity.isDouble ? sizeof(double) : sizeof(float);
-  Bytes velocity = bytesOf(reader, std::size_t(arrays.velocity.tuples) * 3 * real), hidden;
+  const std::size_t size = std::size_t(arrays.velocity.tuples) * 3 * real;
+  Bytes velocity = bytesOf(reader, size), later, hidden;
   arrays.velocity.data = velocity.data();
+  if (copied.hasLater) {
+    later = bytesOf(reader, size);
+    arrays.laterVelocity = arrays.velocity;
+    arrays.laterVelocity.data = later.data();
+  }
   if (copied.hasHidden) {
     hidden = bytesOf(reader, std::size_t(tuplesOf(false)));
     arrays.hidden = reinterpret_cast<const std::uint8_t*>(hidden.data());
   }
-  return std::make_unique<CopiedStructuredBlock>(id, piece, grid->second, arrays, copied.owned,
-                                                 std::move(velocity), std::move(hidden));
+  return std::make_unique<CopiedStructuredBlock>(
+      id, piece, grid->second, arrays, copied.owned,
+      std::array<Bytes, 3>{std::move(velocity), std::move(later), std::move(hidden)});
 }
 
 }  // namespace tributary::detail

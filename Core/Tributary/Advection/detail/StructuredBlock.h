@@ -28,6 +28,7 @@ struct CellBox {
 struct StructuredArrays {
   CellBox stored;      ///< The cells of the arrays, and all their points.
   ArrayView velocity;  ///< At points or cells.
+  ArrayView laterVelocity;
   bool cellCentered = false;
   const std::uint8_t* hidden = nullptr;  ///< vtkGhostType per cell, or null if none is hidden.
 };
@@ -56,6 +57,7 @@ class StructuredBlock : public FieldBlock {
                Weights& out) const override;
   std::vector<BlockId> neighbors() const override { return neighbors_; }
   ArrayView velocity() const override { return velocity_; }
+  ArrayView laterVelocity() const override { return laterVelocity_; }
   CopyKind copyKind() const override { return CopyKind::Structured; }
   CopySize copySize() const override;
   void writeCopy(Writer& writer) const override;
@@ -87,7 +89,7 @@ class StructuredBlock : public FieldBlock {
   void writeRows(Writer& writer, const void* tuples, std::size_t bytes, bool ofPoints) const;
 
   std::shared_ptr<const StructuredGrid> grid_;
-  ArrayView velocity_;
+  ArrayView velocity_, laterVelocity_;
   StructuredView view_;
   CellBox owned_;
   std::array<std::int64_t, 3> pointStride_;

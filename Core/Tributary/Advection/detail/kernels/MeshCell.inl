@@ -50,10 +50,16 @@ inline __attribute__((always_inline)) const Real* velocityTerms(const CellRecord
   return reinterpret_cast<const Real*>(reinterpret_cast<const std::byte*>(&cell) +
                                        sizeof(CellRecord));
 }
+/// Of the velocity at the end of the interval, in an unsteady field.
+template <class Real>
+inline __attribute__((always_inline)) const Real* laterTerms(const CellRecord& cell) {
+  return velocityTerms<Real>(cell) + 4 * cell.terms;
+}
+/// @param valueSize  bytes of the velocity for each value: of its type, twice in an unsteady field
 inline __attribute__((always_inline)) const double* geometryTerms(const CellRecord& cell,
-                                                                  std::size_t realSize) {
+                                                                  std::size_t valueSize) {
   return reinterpret_cast<const double*>(reinterpret_cast<const std::byte*>(&cell) +
-                                         sizeof(CellRecord) + 4 * cell.terms * realSize);
+                                         sizeof(CellRecord) + 4 * cell.terms * valueSize);
 }
 
 /// The rows of the map, one after the other.
@@ -205,7 +211,7 @@ inline __attribute__((always_inline)) InCell locateInPyramid(const double* c, V4
 /// Locates a point in a cell that is not foreign. A function of the cell and the point alone.
 /// @param thorough  seek the exact coordinates also of a point that is plainly outside
 inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell,
-                                                          std::size_t realSize, V4 point,
+                                                          std::size_t valueSize, V4 point,
                                                           bool thorough) {
   InCell at;
   const V4 d = point - V4{cell.anchor[0], cell.anchor[1], cell.anchor[2], 0};
@@ -222,7 +228,7 @@ inline __attribute__((always_inline)) InCell locateInCell(const CellRecord& cell
     judge(CellShape::Tetra, at);
     return at;
   }
-  const double* c = geometryTerms(cell, realSize);
+  const double* c = geometryTerms(cell, valueSize);
   for (int a = 0; a < 3; ++a) {
     const V4 row = load(cell.map[a]);
     at.r[a] = row[3] + dot3(row, d);
@@ -310,7 +316,7 @@ class BoxPack {
   /// @param cells  of all lanes; lanes without a point repeat another lane's
   /// @param lanes  that have a point
   /// @param thorough  lanes in which the exact coordinates are sought also plainly outside
-  TRIBUTARY_INLINE void begin(const CellRecord* const* cells, std::size_t realSize,
+  TRIBUTARY_INLINE void begin(const CellRecord* const* cells, std::size_t valueSize,
                               const Wide point[3], LaneSet lanes, LaneSet thorough) {
     cells_ = cells;
     Wide anchor[4];
@@ -327,7 +333,7 @@ class BoxPack {
     const WideInt plainly = (violation_ > Plainly) & ~toCondition(thorough);
     sought_ = toCondition(lanes) & ~plainly & ~is(CellShape::Parallelepiped);
     open_ = toLanes(sought_);
-    if (open_ != 0) beginSolve(realSize);
+    if (open_ != 0) beginSolve(valueSize);
   }
 
   /// Lanes in which the exact coordinates are not known yet.
@@ -378,11 +384,11 @@ class BoxPack {
   /// its derivatives by x, y and z, or null. Wedges have six corners; what they get for the last
   /// two has no meaning.
   template <class Set>
-  TRIBUTARY_INLINE void shapeFunctions(std::size_t realSize, bool withGradients, Set&& set) const {
+  TRIBUTARY_INLINE void shapeFunctions(std::size_t valueSize, bool withGradients, Set&& set) const {
     Wide rows[3][3], inverse{};
     if (withGradients) {
       Wide c[32];
-      gatherGeometry(realSize, c);
+      gatherGeometry(valueSize, c);
       Wide dr[3], ds[3], dt[3];
       jacobian(c, dr, ds, dt);
       cross(ds, dt, rows[0]);
@@ -443,10 +449,10 @@ class BoxPack {
     worse(5, select(wedge_, Wide{}, t - 1));
   }
 
-  TRIBUTARY_INLINE void gatherGeometry(std::size_t realSize, Wide c[32]) const {
+  TRIBUTARY_INLINE void gatherGeometry(std::size_t valueSize, Wide c[32]) const {
     gather<32>(
         [&](int l, int part) {
-          return loadWide(geometryTerms(*cells_[l], realSize) + Width * part);
+          return loadWide(geometryTerms(*cells_[l], valueSize) + Width * part);
         },
         c);
   }
@@ -462,8 +468,8 @@ class BoxPack {
     }
   }
 
-  TRIBUTARY_INLINE void beginSolve(std::size_t realSize) {
-    gatherGeometry(realSize, c_);
+  TRIBUTARY_INLINE void beginSolve(std::size_t valueSize) {
+    gatherGeometry(valueSize, c_);
     for (int a = 0; a < 3; ++a) guess_[a] = r_[a];
     found_ = WideInt{};
   }
@@ -494,9 +500,9 @@ TRIBUTARY_INLINE void solvePacks(Pack* packs, int count) {
   for (int p = 0; p < count; ++p) packs[p].end();
 }
 
+/// @param v  the terms of the velocity
 template <class Real>
-inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r) {
-  const Real* v = velocityTerms<Real>(cell);
+inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, const Real* v, V4 r) {
   if (cell.terms == 1) return loadTerm(v, 0);
   if (cell.shape == CellShape::Tetra)
     return splat(r[0]) * loadTerm(v, 0) + splat(r[1]) * loadTerm(v, 1) +
@@ -507,11 +513,12 @@ inline __attribute__((always_inline)) V4 velocityAt(const CellRecord& cell, V4 r
 
 /// Tetrahedra, one in each lane, and points in them: locateInCell() and velocityAt() for all lanes
 /// together, by the same operations in the same order.
-template <class Real>
+template <class Real, Flow F>
 class TetraPack {
  public:
   /// @param cells  of all lanes; lanes without a point repeat another lane's
-  TRIBUTARY_INLINE void locate(const CellRecord* const* cells, const Wide point[3]) {
+  /// @param share  in an unsteady field, how far in the interval the time is
+  TRIBUTARY_INLINE void locate(const CellRecord* const* cells, const Wide point[3], Wide share) {
     Wide anchor[4], map[12], d[3];
     gather<4>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
     length_ = anchor[3];
@@ -526,19 +533,14 @@ class TetraPack {
       face_ = is ? WideInt{} + i : face_;
       violation_ = select(is, -r_[i], violation_);
     }
-    if (cells[0]->terms == 1) {  // as all cells of a block
-      for (int l = 0; l < Width; ++l) {
-        const Real* v = velocityTerms<Real>(*cells[l]);
-        for (int a = 0; a < 3; ++a) velocity_[a][l] = double(v[a]);
-      }
-      return;
+    interpolate(
+        cells, [](const CellRecord& cell) { return velocityTerms<Real>(cell); }, velocity_);
+    if constexpr (F == Flow::Unsteady) {
+      Wide later[3];
+      interpolate(
+          cells, [](const CellRecord& cell) { return laterTerms<Real>(cell); }, later);
+      for (int a = 0; a < 3; ++a) velocity_[a] += share * (later[a] - velocity_[a]);
     }
-    Wide v[15];  // the last of 16 is not used
-    gather<15>(
-        [&](int l, int part) { return loadWide(velocityTerms<Real>(*cells[l]) + Width * part); },
-        v);
-    for (int a = 0; a < 3; ++a)
-      velocity_[a] = r_[0] * v[a] + r_[1] * v[4 + a] + (r_[2] * v[8 + a] + r_[3] * v[12 + a]);
   }
 
   /// The result in one lane; its `r` is not set.
@@ -556,6 +558,23 @@ class TetraPack {
   TRIBUTARY_INLINE Wide length() const { return length_; }
 
  private:
+  /// The velocity with the terms that a function gives for each cell.
+  template <class Terms>
+  TRIBUTARY_INLINE void interpolate(const CellRecord* const* cells, Terms&& terms,
+                                    Wide velocity[3]) const {
+    if (cells[0]->terms == 1) {  // as all cells of a block
+      double values[3][Width];
+      for (int l = 0; l < Width; ++l)
+        for (int a = 0; a < 3; ++a) values[a][l] = double(terms(*cells[l])[a]);
+      for (int a = 0; a < 3; ++a) velocity[a] = loadWide(values[a]);
+      return;
+    }
+    Wide v[15];  // the last of 16 is not used
+    gather<15>([&](int l, int part) { return loadWide(terms(*cells[l]) + Width * part); }, v);
+    for (int a = 0; a < 3; ++a)
+      velocity[a] = r_[0] * v[a] + r_[1] * v[4 + a] + (r_[2] * v[8 + a] + r_[3] * v[12 + a]);
+  }
+
   Wide r_[4], violation_, velocity_[3], length_;
   WideInt face_;
 };

@@ -25,7 +25,8 @@ enum class CellShape : std::uint8_t {
 
 /// Everything a walk needs of one cell, in one run of memory. Followed by the velocity: per term
 /// four values of the field's type (the last unused); one term if cell-centered, four (the nodes')
-/// in a tetrahedron, eight otherwise; none in a foreign cell. Then, but for tetrahedra and foreign
+/// in a tetrahedron, eight otherwise; none in a foreign cell. In an unsteady field, by the same
+/// terms of the velocity at the end of the interval. Then, but for tetrahedra and foreign
 /// cells, by the eight terms of the geometry, four doubles each.
 ///
 /// The terms belong to the products 1, r, s, t, rs, st, rt, rst: every linear cell is a polynomial
@@ -75,9 +76,11 @@ struct MeshView {
   /// @return its record, NoLink, or Unresolved if it is in another block
   std::int32_t (*resolve)(const void* block, std::int32_t cell, int face,
                           Neighbor& beyond) = nullptr;
-  /// Velocity of a foreign cell. @return false if the point is not inside and `accept` is false.
-  bool (*foreign)(const void* block, std::int32_t cell, const double point[3], bool accept,
-                  double velocity[3]) = nullptr;
+  /// Velocity of a foreign cell.
+  /// @param share  how far in the interval the time is; 0 in a steady field
+  /// @return false if the point is not inside and `accept` is false
+  bool (*foreign)(const void* block, std::int32_t cell, const double point[3], double share,
+                  bool accept, double velocity[3]) = nullptr;
   const void* block = nullptr;
 
   static constexpr std::size_t Unit = 32;

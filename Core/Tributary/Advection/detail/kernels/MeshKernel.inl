@@ -33,7 +33,7 @@ constexpr int PacksAtOnce = 2, Together = PacksAtOnce * Width;
 /// is tested together with those of the next lanes in the queue, so that packs are full although
 /// the lanes of a group arrive after different numbers of tests.
 /// @tparam Packs  whether there may be cells that BoxPack or PyramidPack takes
-template <Integrator I, class Real, bool Packs>
+template <Integrator I, Flow F, class Real, bool Packs>
 class Walk {
  public:
   Walk(const MeshView& view, const StepRules& rules, TrajectoryLog& log)
@@ -54,7 +54,7 @@ class Walk {
 
  private:
   struct Group {
-    ParticlePack<I> lanes;
+    ParticlePack<I, F> lanes;
     std::int64_t extraSteps = 0;        ///< Steps to go once no particle waits.
     std::int64_t steps = StepsPerCall;  ///< Steps to go in any case.
     int stage = 1;                      ///< Of the lanes' targets.
@@ -64,6 +64,9 @@ class Walk {
     std::int32_t cell[Width]{};
   };
 
+  /// See geometryTerms().
+  static constexpr std::size_t ValueSize = (F == Flow::Unsteady ? 2 : 1) * sizeof(Real);
+
   /// A lane that walks.
   struct Walker {
     std::uint8_t group, lane;
@@ -72,7 +75,7 @@ class Walk {
   void prefetch(std::int32_t cell) const {
     // The largest record of a cell that a pack takes, or of a tetrahedron.
     constexpr std::size_t LargestRecord =
-        sizeof(CellRecord) + 4 * (Packs ? 8 * (sizeof(Real) + sizeof(double)) : 4 * sizeof(Real));
+        sizeof(CellRecord) + 4 * (Packs ? 8 * (ValueSize + sizeof(double)) : 4 * ValueSize);
     prefetchRecord(view_.record(cell), LargestRecord);
   }
 
@@ -125,12 +128,12 @@ class Walk {
   TRIBUTARY_INLINE void testOne(Walker walker) {
     Group& group = groups_[walker.group];
     const int l = walker.lane;
-    ParticlePack<I>& lanes = group.lanes;
+    ParticlePack<I, F>& lanes = group.lanes;
     Particle& p = *lanes.particle[l];
     V4 target{lanes.target[0][l], lanes.target[1][l], lanes.target[2][l], 0};
     const std::int32_t cell = p.cell;
     V4 velocity;
-    const Found found = test(p, target, group.stage, velocity);
+    const Found found = test(p, target, lanes.targetTime[l], group.stage, velocity);
     if (found == Found::Beyond) return enqueue(walker);
     if (__builtin_expect(found != Found::Here, 0)) return depart(group, l, found);
     if (__builtin_expect(rules_.onSurface, 0))
@@ -147,49 +150,73 @@ class Walk {
     for (int p = 0; p < packs; ++p) {
       Wide point[3];
       LaneSet thorough = 0;
+      Wide time;
       const LaneSet lanes =
-          fill(walkers + p * Width, count - p * Width, cells + p * Width, point, thorough);
-      pack[p].begin(cells + p * Width, sizeof(Real), point, lanes, thorough);
+          fill(walkers + p * Width, count - p * Width, cells + p * Width, point, time, thorough);
+      pack[p].begin(cells + p * Width, ValueSize, point, lanes, thorough);
     }
     solvePacks(pack, packs);
     for (int w = 0; w < count; ++w) {
       const InCell at = pack[w / Width][w % Width];
-      decide(walkers[w], *cells[w], at, [&] { return velocityAt<Real>(*cells[w], at.r); });
+      const double time = groups_[walkers[w].group].lanes.targetTime[walkers[w].lane];
+      decide(walkers[w], *cells[w], at, [&] { return velocityIn(*cells[w], at.r, time); });
     }
   }
 
   /// One cell test for each walker, of tetrahedra.
   __attribute__((noinline)) void testTetrahedra(const Walker* walkers, int count) {
     const CellRecord* cells[Together];
-    TetraPack<Real> pack[PacksAtOnce];
+    TetraPack<Real, F> pack[PacksAtOnce];
     for (int p = 0; p * Width < count; ++p) {
-      Wide point[3];
+      Wide point[3], time;
       LaneSet thorough = 0;
-      fill(walkers + p * Width, count - p * Width, cells + p * Width, point, thorough);
-      pack[p].locate(cells + p * Width, point);
+      fill(walkers + p * Width, count - p * Width, cells + p * Width, point, time, thorough);
+      pack[p].locate(cells + p * Width, point, shareAt(time));
     }
     for (int w = 0; w < count; ++w)
       decide(walkers[w], *cells[w], pack[w / Width][w % Width],
              [&] { return pack[w / Width].velocity(w % Width); });
   }
 
-  /// Cells and points of a pack; lanes beyond the walkers repeat the first.
+  /// How far in the interval a time is; 0 in a steady field.
+  template <class Number>
+  TRIBUTARY_INLINE Number shareAt(Number time) const {
+    if constexpr (F == Flow::Unsteady)
+      return shareOf(rules_, time);
+    else
+      return all<Number>(0);
+  }
+
+  /// The velocity at a place in a cell.
+  TRIBUTARY_INLINE V4 velocityIn(const CellRecord& cell, V4 r, double time) const {
+    const V4 velocity = velocityAt<Real>(cell, velocityTerms<Real>(cell), r);
+    if constexpr (F == Flow::Unsteady) {
+      const V4 later = velocityAt<Real>(cell, laterTerms<Real>(cell), r);
+      return velocity + splat(shareAt(time)) * (later - velocity);
+    } else {
+      return velocity;
+    }
+  }
+
+  /// Cells, points and times of a pack; lanes beyond the walkers repeat the first.
   /// @param thorough  the lanes in which exact coordinates are sought
   /// @return the lanes that have a walker
   TRIBUTARY_INLINE LaneSet fill(const Walker* walkers, int count, const CellRecord** cells,
-                                Wide point[3], LaneSet& thorough) {
-    double target[3][Width];
+                                Wide point[3], Wide& time, LaneSet& thorough) {
+    double target[3][Width], times[Width];
     LaneSet lanes = 0;
     for (int l = 0; l < Width; ++l) {
       const Walker walker = walkers[l < count ? l : 0];
-      const ParticlePack<I>& group = groups_[walker.group].lanes;
+      const ParticlePack<I, F>& group = groups_[walker.group].lanes;
       const Particle& p = *group.particle[walker.lane];
       cells[l] = &view_.record(p.cell);
       for (int a = 0; a < 3; ++a) target[a][l] = group.target[a][walker.lane];
+      times[l] = group.targetTime[walker.lane];
       if (l < count) lanes |= 1u << l;
       if (p.face == Particle::Accept) thorough |= 1u << l;
     }
     for (int a = 0; a < 3; ++a) point[a] = loadWide(target[a]);
+    time = loadWide(times);
     return lanes;
   }
 
@@ -248,15 +275,15 @@ class Walk {
     const LaneSet walking = group.walking;
     const bool isOne = (walking & (walking - 1)) == 0;
     if (isOne || __builtin_expect(periodic_, 0)) return false;
-    const ParticlePack<I>& lanes = group.lanes;
+    const ParticlePack<I, F>& lanes = group.lanes;
     const CellRecord* cells[Width];
     for (int l = 0; l < Width; ++l) {
       const Particle& p = *lanes.particle[walking >> l & 1 ? l : __builtin_ctz(walking)];
       cells[l] = &view_.record(p.cell);
       if (cells[l]->shape != CellShape::Tetra) return false;
     }
-    TetraPack<Real> pack;
-    pack.locate(cells, lanes.target);
+    TetraPack<Real, F> pack;
+    pack.locate(cells, lanes.target, shareAt(lanes.targetTime));
     const LaneSet inside = walking & pack.inside();
     const WideInt isInside = toCondition(inside);
     for (int a = 0; a < 3; ++a)
@@ -328,7 +355,9 @@ class Walk {
     while (p.stage != 1) {
       V4 target = load(p.target), velocity;
       const std::int32_t cell = p.cell;
-      const Found found = test(p, target, p.stage, velocity);
+      double time = 0;
+      if constexpr (F == Flow::Unsteady) time = targetTime<I>(rules_, p);
+      const Found found = test(p, target, time, p.stage, velocity);
       if (found == Found::Beyond) continue;
       if (found == Found::Nowhere) lose(p);
       if (found != Found::Here) return false;
@@ -338,7 +367,7 @@ class Walk {
       }
       double v[4];
       store(v, velocity);
-      if (!tributary::feed<I>(rules_, p, v, view_.record(cell).length, cell, log_)) return false;
+      if (!tributary::feed<I, F>(rules_, p, v, view_.record(cell).length, cell, log_)) return false;
     }
     return true;
   }
@@ -346,21 +375,22 @@ class Walk {
   /// One cell test. Beyond and Elsewhere: the particle goes on to the cell that was set, in this
   /// block or another.
   /// @param target  is moved onto a surface if that is wanted
-  TRIBUTARY_INLINE Found test(Particle& p, V4& target, int stage, V4& velocity) {
+  /// @param time  of the target in an unsteady field
+  TRIBUTARY_INLINE Found test(Particle& p, V4& target, double time, int stage, V4& velocity) {
     const CellRecord& cell = view_.record(p.cell);
     const V4 point = __builtin_expect(periodic_, 0) ? image(target) : target;
     if (__builtin_expect(cell.shape == CellShape::Foreign, 0))
-      return testForeign(p, point, velocity);
-    const InCell at = locateInCell(cell, sizeof(Real), point, p.face == Particle::Accept);
+      return testForeign(p, point, time, velocity);
+    const InCell at = locateInCell(cell, ValueSize, point, p.face == Particle::Accept);
     if (holds(p, at)) {
       const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
       if (__builtin_expect(sheet, 0)) {
         if (!(__builtin_fabs(at.r[2]) <= (rules_.onSurface ? NearSheet : Sheet)))
           return Found::Nowhere;
       }
-      velocity = velocityAt<Real>(cell, at.r);
+      velocity = velocityIn(cell, at.r, time);
       if (__builtin_expect(sheet && rules_.onSurface, 0)) {
-        const V4 normal = load(geometryTerms(cell, sizeof(Real)) + 12);
+        const V4 normal = load(geometryTerms(cell, ValueSize) + 12);
         velocity -= splat(dot3(velocity, normal) / dot3(normal, normal)) * normal;
         if (stage == 0 || stage == Stages<I>) target -= splat(at.r[2]) * normal;
       }
@@ -420,10 +450,11 @@ class Walk {
       p.status = Status::Seeking;
   }
 
-  __attribute__((noinline)) Found testForeign(Particle& p, const V4& point, V4& velocity) {
+  __attribute__((noinline)) Found testForeign(Particle& p, const V4& point, double time,
+                                              V4& velocity) {
     double at[4], v[4] = {0, 0, 0, 0};
     store(at, point);
-    if (!view_.foreign(view_.block, p.cell, at, p.face == Particle::Accept, v))
+    if (!view_.foreign(view_.block, p.cell, at, shareAt(time), p.face == Particle::Accept, v))
       return Found::Nowhere;
     velocity = load(v);
     p.face = Particle::AnyFace;
@@ -450,22 +481,31 @@ class Walk {
   std::uint32_t head_ = 0, tail_ = 0;  ///< Of the queue, counted without end.
 };
 
-template <Integrator I, class Real>
+template <Integrator I, Flow F, class Real>
 void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
           std::int64_t extraSteps, TrajectoryLog& log) {
   if (view.mayPack)
-    Walk<I, Real, true>(view, rules, log).run(particles, count, extraSteps);
+    Walk<I, F, Real, true>(view, rules, log).run(particles, count, extraSteps);
   else
-    Walk<I, Real, false>(view, rules, log).run(particles, count, extraSteps);
+    Walk<I, F, Real, false>(view, rules, log).run(particles, count, extraSteps);
+}
+
+template <Integrator I, Flow F>
+void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
+          std::int64_t extraSteps, TrajectoryLog& log) {
+  if (view.isDouble)
+    walk<I, F, double>(view, rules, particles, count, extraSteps, log);
+  else
+    walk<I, F, float>(view, rules, particles, count, extraSteps, log);
 }
 
 template <Integrator I>
 void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
           std::int64_t extraSteps, TrajectoryLog& log) {
-  if (view.isDouble)
-    walk<I, double>(view, rules, particles, count, extraSteps, log);
+  if (rules.interval)
+    walk<I, Flow::Unsteady>(view, rules, particles, count, extraSteps, log);
   else
-    walk<I, float>(view, rules, particles, count, extraSteps, log);
+    walk<I, Flow::Steady>(view, rules, particles, count, extraSteps, log);
 }
 
 }  // namespace

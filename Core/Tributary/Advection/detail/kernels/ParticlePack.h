@@ -13,7 +13,7 @@ constexpr std::int64_t StepsPerCall = 4096;
 /// A SIMD pack of Width particles in the same stage, one per lane: the state of Particle and the
 /// state machine of Stepper.h for all of them. Lanes with special cases are processed by the
 /// functions for one particle.
-template <Integrator I>
+template <Integrator I, Flow F>
 struct ParticlePack {
   static constexpr int S = Stages<I>;
 
@@ -21,7 +21,8 @@ struct ParticlePack {
   Wide x[3]{}, target[3]{}, k[S][3]{};
   Wide h{}, next{}, minimum{}, maximum{}, cellLength{}, speed{}, time{}, length{};
   WideInt steps{}, line{};
-  Wide direction{};  ///< 1 or -1.
+  Wide direction{};   ///< 1 or -1.
+  Wide targetTime{};  ///< Of the targets, in an unsteady field.
   Particle* particle[Width];
   LaneSet alive = 0;    ///< Lanes that hold a particle.
   LaneSet refused = 0;  ///< Sent back to stage 1 by error control; they wait there for the others.
@@ -45,6 +46,7 @@ struct ParticlePack {
     steps[l] = p.steps;
     line[l] = p.line;
     direction[l] = directionOf(p);
+    if constexpr (F == Flow::Unsteady) targetTime[l] = stageTime<I, 1>(p);
     particle[l] = &p;
     alive |= 1u << l;
     refused &= ~(1u << l);
@@ -87,13 +89,16 @@ struct ParticlePack {
   TRIBUTARY_INLINE void feed(const StepRules& rules, const Wide velocity[3], Wide lengthOfCell,
                              const std::int32_t* cell, TrajectoryLog& log) {
     const Wide newSpeed = tributary::norm(velocity);
-    const Wide scale = select(newSpeed > 0, 1 / newSpeed, all<Wide>(1));
+    const Wide scale =
+        F == Flow::Steady ? select(newSpeed > 0, 1 / newSpeed, all<Wide>(1)) : all<Wide>(1);
     if constexpr (Stage < S) {
       for (int a = 0; a < 3; ++a) k[Stage][a] = velocity[a] * scale;
-      if constexpr (Stage + 1 < S)
+      if constexpr (Stage + 1 < S) {
         for (int a = 0; a < 3; ++a) target[a] = stagePoint<I, Stage + 1>(*this, a);
-      else
+        if constexpr (F == Flow::Unsteady) targetTime = stageTime<I, Stage + 1>(*this);
+      } else {
         endStep(rules);
+      }
     } else {
       beginStep(rules, velocity, newSpeed, scale, lengthOfCell, cell, log);
     }
@@ -119,14 +124,18 @@ struct ParticlePack {
     }
     Wide end[3];
     for (int a = 0; a < 3; ++a) end[a] = endPoint<I>(*this, a);
-    const LaneSet resting =
-        toLanes((end[0] == x[0]) & (end[1] == x[1]) & (end[2] == x[2]) & accepted);
-    forEach(resting & alive, [&](int l) {
-      Particle& p = leave(l, S - 1);
-      finish(p, reasonAtRest(rules, p));
-    });
+    if constexpr (F == Flow::Steady) {
+      const LaneSet resting =
+          toLanes((end[0] == x[0]) & (end[1] == x[1]) & (end[2] == x[2]) & accepted);
+      forEach(resting & alive, [&](int l) {
+        Particle& p = leave(l, S - 1);
+        finish(p, reasonAtRest(rules, p));
+      });
+    }
     h = newH;
     next = newNext;
+    if constexpr (F == Flow::Unsteady)
+      targetTime = select(accepted, endTime(rules, *this), stageTime<I, 1>(*this));
     for (int a = 0; a < 3; ++a)
       if constexpr (I == Integrator::RungeKutta45)
         target[a] = select(accepted, end[a], stagePoint<I, 1>(*this, a));
@@ -142,21 +151,21 @@ struct ParticlePack {
       Wide h, next, minimum, maximum, time, length, direction;
       WideInt steps;
     } then;
-    then.time = time + h / speed;
-    then.length = length + magnitude(h);
+    then.time = F == Flow::Unsteady ? targetTime : time + h / speed;
+    then.length = F == Flow::Unsteady ? length : length + magnitude(h);
     then.steps = steps + 1;
     then.next = next;
     then.direction = direction;
-    chooseStep<I>(rules, then, lengthOfCell);
-    const WideInt plain = (newSpeed <= std::numeric_limits<double>::max()) &
-                          ((speed + newSpeed) / 2 > rules.terminalSpeed) &
-                          startsPlainly<WideInt>(rules, then, newSpeed);
+    chooseStep<I, F>(rules, then, lengthOfCell, newSpeed);
+    WideInt plain = (newSpeed <= std::numeric_limits<double>::max()) &
+                    startsPlainly<F, WideInt>(rules, then, newSpeed);
+    if constexpr (F == Flow::Steady) plain &= (speed + newSpeed) / 2 > rules.terminalSpeed;
     const LaneSet here = alive & ~refused, odd = here & ~toLanes(plain);
     LaneSet back = 0;
     if (__builtin_expect(odd != 0, 0))
       forEach(odd, [&](int l) {
         const double v[3] = {velocity[0][l], velocity[1][l], velocity[2][l]};
-        if (feedStage<I, S>(rules, leave(l, S), v, lengthOfCell[l], cell ? cell[l] : -1, log))
+        if (feedStage<I, F, S>(rules, leave(l, S), v, lengthOfCell[l], cell ? cell[l] : -1, log))
           back |= 1u << l;
       });
 
@@ -179,6 +188,7 @@ struct ParticlePack {
     commit(length, then.length);
     commit(steps, then.steps);
     for (int a = 0; a < 3; ++a) target[a] = stagePoint<I, 1>(*this, a);
+    if constexpr (F == Flow::Unsteady) targetTime = stageTime<I, 1>(*this);
     lastTry &= refused;
     refused = 0;
     if (rules.record)

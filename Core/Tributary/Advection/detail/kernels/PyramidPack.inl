@@ -11,7 +11,7 @@ class PyramidPack {
   static bool takes(CellShape shape) { return shape == CellShape::Pyramid; }
 
   /// As BoxPack::begin().
-  TRIBUTARY_INLINE void begin(const CellRecord* const* cells, std::size_t realSize,
+  TRIBUTARY_INLINE void begin(const CellRecord* const* cells, std::size_t valueSize,
                               const Wide point[3], LaneSet lanes, LaneSet thorough) {
     Wide anchor[3], map[12], d[3];
     gather<3>([&](int l, int part) { return loadRun(cells[l]->anchor, part); }, anchor);
@@ -26,7 +26,7 @@ class PyramidPack {
     Wide c[20];
     gather<20>(
         [&](int l, int part) {
-          return loadWide(geometryTerms(*cells[l], realSize) + Width * part);
+          return loadWide(geometryTerms(*cells[l], valueSize) + Width * part);
         },
         c);
     for (int a = 0; a < 3; ++a) {

@@ -24,6 +24,7 @@ struct StructuredView {
   std::int64_t plainTuples = 0;
   std::array<std::int64_t, 3> cellStride{};
   const void* velocity = nullptr;
+  const void* laterVelocity = nullptr;  ///< In an unsteady field.
   bool isDouble = false;
   bool cellCentered = false;
   bool flat = false;                     ///< Some axis is flat.

@@ -191,7 +191,7 @@ bool resolve(const StructuredView& view, const StepRules& rules, Particle& p, Lo
 constexpr int Groups = 32 / Width;
 
 /// Takes particles through their steps side by side, one evaluation of each in turn.
-template <Integrator I, class Real, bool Uniform>
+template <Integrator I, Flow F, class Real, bool Uniform>
 class Sweep {
  public:
   Sweep(const StructuredView& view, const StepRules& rules, TrajectoryLog& log)
@@ -237,7 +237,7 @@ class Sweep {
   };
 
   struct Group {
-    ParticlePack<I> lanes;
+    ParticlePack<I, F> lanes;
     Wide f[3]{};
     Intervals intervals[3];  ///< Not with Uniform.
     Wide cellLength{};       ///< Not with Uniform.
@@ -247,6 +247,8 @@ class Sweep {
   };
 
   const Real* numbers() const { return static_cast<const Real*>(view_.velocity); }
+  /// Not with a steady field.
+  const Real* laterNumbers() const { return static_cast<const Real*>(view_.laterVelocity); }
 
   bool alive() const {
     LaneSet any = 0;
@@ -270,16 +272,23 @@ class Sweep {
     while (p.stage != 1) {
       Located at;
       if (!resolve<Uniform>(view_, rules_, p, at)) return false;
-      double velocity[3];
-      evaluate(tupleOf(at.cell), at.f, velocity);
-      if (!feed<I>(rules_, p, velocity, at.cellLength, -1, log_)) return false;
+      double velocity[3], time = 0;
+      if constexpr (F == Flow::Unsteady) time = targetTime<I>(rules_, p);
+      evaluate(tupleOf(at.cell), at.f, time, velocity);
+      if (!feed<I, F>(rules_, p, velocity, at.cellLength, -1, log_)) return false;
     }
     return true;
   }
 
   /// All velocities of flat grids are evaluated here: see StructuredView::plainTuples.
-  void evaluate(std::int64_t tuple, const double f[3], double velocity[3]) const {
+  void evaluate(std::int64_t tuple, const double f[3], double time, double velocity[3]) const {
     interpolate<Real>(view_, numbers() + tuple, f, velocity);
+    if constexpr (F == Flow::Unsteady) {
+      const double share = shareOf(rules_, time);
+      double later[3];
+      interpolate<Real>(view_, laterNumbers() + tuple, f, later);
+      for (int c = 0; c < 3; ++c) velocity[c] += share * (later[c] - velocity[c]);
+    }
     if (!rules_.onSurface) return;
     for (std::size_t a = 0; a < 3; ++a)
       if (view_.grid->axes[a].cells == 0) velocity[a] = 0;
@@ -302,7 +311,15 @@ class Sweep {
     for (Group& group : groups_) {
       if (group.lanes.alive) {
         Wide velocity[3]{};
-        if (group.lanes.alive & ~group.apart) interpolateAll(group, velocity);
+        if (group.lanes.alive & ~group.apart) {
+          interpolateAll(group, numbers(), velocity);
+          if constexpr (F == Flow::Unsteady) {
+            const Wide share = shareOf(rules_, group.lanes.targetTime);
+            Wide later[3];
+            interpolateAll(group, laterNumbers(), later);
+            for (int c = 0; c < 3; ++c) velocity[c] += share * (later[c] - velocity[c]);
+          }
+        }
         if (__builtin_expect(group.apart != 0, 0)) interpolateApart(group, velocity);
         group.lanes.template feed<Stage>(rules_, velocity,
                                          Uniform ? all<Wide>(view_.cellLength) : group.cellLength,
@@ -317,7 +334,7 @@ class Sweep {
   /// velocities.
   template <int Stage>
   TRIBUTARY_INLINE void prepare(Group& group) {
-    ParticlePack<I>& lanes = group.lanes;
+    ParticlePack<I, F>& lanes = group.lanes;
     Wide point[3], cell[3];
     for (int a = 0; a < 3; ++a) {
       point[a] = lanes.target[a];
@@ -344,8 +361,13 @@ class Sweep {
     LaneSet away = lanes.alive & ~toLanes(inside);
     if (__builtin_expect(view_.hidden != nullptr, 0)) away = lanes.alive;
     if (__builtin_expect(away != 0, 0)) goAway(group, away, Stage);
+    prefetchAll(group, numbers());
+    if constexpr (F == Flow::Unsteady) prefetchAll(group, laterNumbers());
+  }
+
+  TRIBUTARY_INLINE void prefetchAll(const Group& group, const Real* numbers) const {
     for (int l = 0; l < Width; ++l) {
-      const Real* first = numbers() + group.tuple[l];
+      const Real* first = numbers + group.tuple[l];
       prefetch(first);
       prefetch(first + up_);
       prefetch(first + deep_);
@@ -430,11 +452,11 @@ class Sweep {
     });
   }
 
-  TRIBUTARY_INLINE void interpolateAll(const Group& group, Wide velocity[3]) {
+  TRIBUTARY_INLINE void interpolateAll(const Group& group, const Real* numbers, Wide velocity[3]) {
     Wide xyz[6];
     Pair pairs[Width];
     for (int l = 0; l < Width; ++l) {
-      const Real* first = numbers() + group.tuple[l];
+      const Real* first = numbers + group.tuple[l];
       const auto column = [&](const Real* low) __attribute__((always_inline)) {
         return between(loadPair(low), loadPair(low + deep_), group.f[2][l]);
       };
@@ -449,7 +471,7 @@ class Sweep {
     forEach(group.apart, [&](int l) {
       const double f[3] = {group.f[0][l], group.f[1][l], group.f[2][l]};
       double v[3];
-      evaluate(group.apartTuple[l], f, v);
+      evaluate(group.apartTuple[l], f, group.lanes.targetTime[l], v);
       for (int c = 0; c < 3; ++c) velocity[c][l] = v[c];
     });
   }
@@ -465,22 +487,31 @@ class Sweep {
   Group groups_[Groups];
 };
 
-template <Integrator I, class Real>
+template <Integrator I, Flow F, class Real>
 void advanceOn(const StructuredView& view, const StepRules& rules, Particle* particles,
                std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
   if (view.grid->axes[0].uniform)
-    Sweep<I, Real, true>(view, rules, log).run(particles, count, extraSteps);
+    Sweep<I, F, Real, true>(view, rules, log).run(particles, count, extraSteps);
   else
-    Sweep<I, Real, false>(view, rules, log).run(particles, count, extraSteps);
+    Sweep<I, F, Real, false>(view, rules, log).run(particles, count, extraSteps);
+}
+
+template <Integrator I, Flow F>
+void advanceIn(const StructuredView& view, const StepRules& rules, Particle* particles,
+               std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
+  if (view.isDouble)
+    advanceOn<I, F, double>(view, rules, particles, count, extraSteps, log);
+  else
+    advanceOn<I, F, float>(view, rules, particles, count, extraSteps, log);
 }
 
 template <Integrator I>
 void advanceWith(const StructuredView& view, const StepRules& rules, Particle* particles,
                  std::int64_t count, std::int64_t extraSteps, TrajectoryLog& log) {
-  if (view.isDouble)
-    advanceOn<I, double>(view, rules, particles, count, extraSteps, log);
+  if (rules.interval)
+    advanceIn<I, Flow::Unsteady>(view, rules, particles, count, extraSteps, log);
   else
-    advanceOn<I, float>(view, rules, particles, count, extraSteps, log);
+    advanceIn<I, Flow::Steady>(view, rules, particles, count, extraSteps, log);
 }
 
 }  // namespace

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Paths of particles in unsteady fields: exact solutions, the order of convergence, and the promise
+// that a path has the same bits for any cut of the field.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "Advection/GridPieces.h"
+#include "Advection/MeshPieces.h"
+#include "Advection/TracedLines.h"
+#include "Support/Effort.h"
+#include "Support/World.h"
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Transport/Loopback.h"
+
+namespace tributary::testing {
+namespace {
+
+constexpr TimeInterval Interval{2, 3.5, 3.25};
+
+constexpr Integrator Integrators[] = {Integrator::RungeKutta2, Integrator::RungeKutta4,
+                                      Integrator::RungeKutta45};
+
+/// A velocity that is the same everywhere.
+Flow constantFlow(const Vector& v) {
+  return [v](const Vector&) { return v; };
+}
+
+/// Rotation about the z axis.
+Flow rotationAt(double angularVelocity) {
+  return [=](const Vector& x) -> Vector {
+    return {-angularVelocity * x[1], angularVelocity * x[0], 0};
+  };
+}
+
+/// Chaotic, and unlike `abc` everywhere.
+Vector otherAbc(const Vector& x) {
+  const Vector v = abc({x[0] + 0.7, x[1] - 0.4, x[2] + 0.2});
+  return {0.8 * v[0], 1.1 * v[1], -0.9 * v[2]};
+}
+
+TraceOptions pathOptions(Integrator integrator) {
+  TraceOptions options;
+  options.rules.integrator = integrator;
+  options.rules.interval = Interval;
+  options.rules.terminalSpeed = 0;
+  return options;
+}
+
+/// This rank's share of particles in [-1, 1]^3, a few of them outside it, that begin at different
+/// times.
+std::vector<Seed> particlesOf(int count, int rank, int ranks) {
+  std::vector<Seed> seeds;
+  for (int i = rank; i < count; i += ranks) {
+    Seed seed{{}, i};
+    const auto random = [&](int a) {
+      return double(mix(std::uint64_t(4 * i + a)) >> 11) / double(1ull << 53);
+    };
+    for (int a = 0; a < 3; ++a) seed.x[a] = 2.05 * random(a) - 1.025;
+    seed.time = i % 3 == 0 ? Interval.begin : Interval.begin + 1.25 * random(3);
+    if (i % 11 == 0) seed.time = Interval.stop;
+    seeds.push_back(seed);
+  }
+  return seeds;
+}
+
+/// The exact end of a path that began at a seed.
+using Exact = std::function<Vector(const Seed&, double time)>;
+
+/// Collective. The largest distance of the points of paths to exact positions. All of these paths
+/// reach the end of the interval.
+double largestError(Transport& transport, const Domain& domain, const TraceOptions& options,
+                    const Exact& exact) {
+  std::vector<Seed> all = particlesOf(60, 0, 1), mine;
+  for (Seed& seed : all)
+    for (double& x : seed.x) x = std::copysign(0.1, x) + 0.28 * x;
+  for (const Seed& seed : all)
+    if (seed.id % transport.size() == transport.rank()) mine.push_back(seed);
+  double error = 0;
+  for (const auto& [number, line] : traceLines(transport, domain, mine, options)) {
+    const Seed& seed = all[std::size_t(number / 2)];
+    EXPECT_EQ(line.reason, Reason::OutOfTime);
+    EXPECT_EQ(line.points.front()[3], seed.time);
+    EXPECT_EQ(line.points.back()[3], options.rules.interval->stop);  // exactly
+    for (const auto& point : line.points) {
+      const Vector there = exact(seed, point[3]);
+      for (std::size_t a = 0; a < 3; ++a) error = std::max(error, std::fabs(point[a] - there[a]));
+    }
+  }
+  return error;
+}
+
+/// A grid over [-1, 1]^3 that changes from one field to another.
+GridSetup gridSetup(Flow flow, Flow laterFlow) {
+  GridSetup setup;
+  setup.points = {13, 12, 11};
+  setup.lo = {-1, -1, -1};
+  setup.hi = {1, 1, 1};
+  setup.flow = std::move(flow);
+  setup.laterFlow = std::move(laterFlow);
+  return setup;
+}
+
+TEST(Paths, OfUniformAccelerationAreExact) {
+  const Vector a{0.125, -0.25, 0.0625}, b{-0.25, 0.125, 0.1875};  // at the beginning, at the end
+  GridSetup setup = gridSetup(constantFlow(a), constantFlow(b));
+  setup.pieces = world().size() + 1;
+  const Exact exact = [&](const Seed& seed, double time) {
+    Vector x;
+    const double from = seed.time - Interval.begin, to = time - Interval.begin;
+    for (std::size_t i = 0; i < 3; ++i)
+      x[i] = seed.x[i] + a[i] * (to - from) +
+             (b[i] - a[i]) * (to * to - from * from) / (2 * (Interval.end - Interval.begin));
+    return x;
+  };
+  for (const bool uniform : {true, false}) {
+    setup.uniform = uniform;
+    const auto grid = makeGridDomain(world(), setup);
+    for (const Integrator integrator : Integrators)
+      EXPECT_LT(largestError(world(), grid->domain, pathOptions(integrator), exact), 1e-14);
+  }
+}
+
+/// The rotation by an angular velocity that changes linearly from `from` to `to`. The field is
+/// linear in space and in time, so its interpolation is exact.
+Exact rotated(double from, double to) {
+  return [=](const Seed& seed, double time) -> Vector {
+    const auto angle = [&](double t) {
+      const double since = t - Interval.begin;
+      return from * since + (to - from) * since * since / (2 * (Interval.end - Interval.begin));
+    };
+    const double turn = angle(time) - angle(seed.time), c = std::cos(turn), s = std::sin(turn);
+    return {c * seed.x[0] - s * seed.x[1], s * seed.x[0] + c * seed.x[1], seed.x[2]};
+  };
+}
+
+TEST(Paths, OfAnAcceleratedRotationConvergeWithTheOrderOfTheScheme) {
+  GridSetup setup = gridSetup(rotationAt(0.5), rotationAt(3));
+  setup.isDouble = true;
+  setup.pieces = world().size() + 1;
+  const auto grid = makeGridDomain(world(), setup);
+  for (const auto& [integrator, order] :
+       {std::make_pair(Integrator::RungeKutta2, 2), {Integrator::RungeKutta4, 4}}) {
+    TraceOptions options = pathOptions(integrator);
+    options.rules.unit = StepUnit::Length;
+    const auto errorWith = [&](double step) {
+      options.rules.initialStep = step;
+      return largestError(world(), grid->domain, options, rotated(0.5, 3));
+    };
+    const double coarse = errorWith(0.02), fine = errorWith(0.01);
+    EXPECT_LT(coarse, order == 2 ? 1e-2 : 1e-4);
+    EXPECT_NEAR(std::log2(coarse / fine), order, 0.5) << coarse << " " << fine;
+  }
+  TraceOptions options = pathOptions(Integrator::RungeKutta45);
+  options.rules.minimumStep = 1e-4;
+  for (const double error : {1e-6, 1e-9}) {
+    options.rules.maximumError = error;
+    EXPECT_LT(largestError(world(), grid->domain, options, rotated(0.5, 3)), 50 * error);
+  }
+}
+
+TEST(Paths, OfAnAcceleratedRotationAreRightInMeshesOfAllKinds) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Voxels,
+                              MeshKind::Wedges, MeshKind::Pyramids, MeshKind::Mixed}) {
+    MeshSetup setup;
+    // A plane face between cells is shared exactly.
+    setup.mesh = makeMesh(kind, 6, kind == MeshKind::Tetrahedra ? 0.25 : 0);
+    setup.flow = rotationAt(0.5);
+    setup.laterFlow = rotationAt(3);
+    setup.isDouble = true;
+    setup.pieces = world().size() + 1;
+    const auto mesh = makeMeshDomain(world(), setup);
+    TraceOptions options = pathOptions(Integrator::RungeKutta45);
+    options.rules.minimumStep = 1e-3;
+    options.rules.maximumError = 1e-8;
+    EXPECT_LT(largestError(world(), mesh->domain, options, rotated(0.5, 3)), 1e-6)
+        << "kind " << int(kind);
+  }
+}
+
+/// The velocity of a uniform grid at a point, by a trilinear interpolation of its own.
+Vector interpolated(const GridSetup& s, const Flow& flow, const Vector& x) {
+  std::array<int, 3> cell;
+  Vector f;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double u = (x[a] - s.lo[a]) / (s.hi[a] - s.lo[a]) * (s.points[a] - 1);
+    cell[a] = std::min(std::max(int(u), 0), s.points[a] - 2);
+    f[a] = u - cell[a];
+  }
+  Vector sum{};
+  for (int corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    Vector at;
+    for (int a = 0; a < 3; ++a) {
+      const auto axis = std::size_t(a);
+      const bool high = (corner >> a & 1) != 0;
+      weight *= high ? f[axis] : 1 - f[axis];
+      at[axis] = gridCoordinate(s, a, cell[axis] + int(high));
+    }
+    const Vector v = flow(at);
+    for (std::size_t a = 0; a < 3; ++a) sum[a] += weight * v[a];
+  }
+  return sum;
+}
+
+// The fields are chaotic and not linear. The reference interpolates and integrates in another way,
+// in very small steps. It has an error from the edges between cells, where the velocity has kinks.
+TEST(Paths, InAChaoticFieldAgreeWithSmallSteps) {
+  GridSetup setup = gridSetup(abc, otherAbc);
+  setup.isDouble = true;
+  const auto velocity = [&](const Vector& x, double time) {
+    const double share = (time - Interval.begin) / (Interval.end - Interval.begin);
+    const Vector early = interpolated(setup, abc, x), late = interpolated(setup, otherAbc, x);
+    Vector v;
+    for (std::size_t a = 0; a < 3; ++a) v[a] = (1 - share) * early[a] + share * late[a];
+    return v;
+  };
+  const auto moved = [](const Vector& x, double h, const Vector& v) -> Vector {
+    return {x[0] + h * v[0], x[1] + h * v[1], x[2] + h * v[2]};
+  };
+  setup.pieces = world().size() + 1;
+  const auto grid = makeGridDomain(world(), setup);
+  TraceOptions options = pathOptions(Integrator::RungeKutta45);
+  options.rules.maximumError = 1e-10;
+  options.rules.minimumStep = 1e-5;
+  const auto seeds = particlesOf(60, 0, 1);
+  const auto paths =
+      traceLines(world(), grid->domain, particlesOf(60, world().rank(), world().size()), options);
+  int compared = 0;
+  for (const Seed& seed : seeds) {
+    const Line& path = paths.at(2 * seed.id);
+    if (path.reason != Reason::OutOfTime) continue;
+    ++compared;
+    constexpr int Steps = 4000;
+    const double h = (Interval.stop - seed.time) / Steps;
+    Vector x{seed.x[0], seed.x[1], seed.x[2]};
+    for (int step = 0; step < Steps && h > 0; ++step) {
+      const double time = seed.time + step * h;
+      const Vector v1 = velocity(x, time), v2 = velocity(moved(x, h / 2, v1), time + h / 2);
+      const Vector v3 = velocity(moved(x, h / 2, v2), time + h / 2);
+      const Vector v4 = velocity(moved(x, h, v3), time + h);
+      for (std::size_t a = 0; a < 3; ++a) x[a] += h / 6 * (v1[a] + 2 * v2[a] + 2 * v3[a] + v4[a]);
+    }
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(path.points.back()[a], x[a], 5e-6);
+  }
+  EXPECT_GT(compared, 15);
+}
+
+TEST(Paths, BeginWhenTheFlowDoes) {
+  GridSetup setup = gridSetup(constantFlow({0, 0, 0}), constantFlow({0.5, 0, 0}));
+  setup.pieces = world().size();
+  const auto grid = makeGridDomain(world(), setup);
+  const Seed seed{{0.1, 0.2, 0.3}, world().rank(), Interval.begin};
+  for (const Integrator integrator : Integrators) {
+    TraceOptions options = pathOptions(integrator);
+    for (const auto& [number, line] : traceLines(world(), grid->domain, {&seed, 1}, options)) {
+      EXPECT_EQ(line.reason, Reason::OutOfTime);
+      EXPECT_NEAR(line.points.back()[0], 0.1 + 0.5 * 1.25 * 1.25 / 1.5 / 2, 1e-14);
+      EXPECT_EQ(line.points.back()[1], 0.2);
+    }
+    options.rules.terminalSpeed = 1e-9;
+    for (const auto& [number, line] : traceLines(world(), grid->domain, {&seed, 1}, options)) {
+      EXPECT_EQ(line.reason, Reason::Stagnation);
+      EXPECT_EQ(line.points.size(), 1u);
+    }
+  }
+}
+
+TEST(Paths, LeadBackwardToWhereTheyBegan) {
+  GridSetup setup = gridSetup(rotationAt(0.5), rotationAt(3));
+  setup.isDouble = true;
+  setup.pieces = world().size();
+  const auto grid = makeGridDomain(world(), setup);
+  TraceOptions options = pathOptions(Integrator::RungeKutta45);
+  options.rules.maximumError = 1e-9;
+  options.rules.minimumStep = 1e-4;
+  std::vector<Seed> seeds;
+  for (int i = 0; i < 8; ++i)
+    seeds.push_back({{i & 1 ? 0.2 : -0.2, i & 2 ? 0.2 : -0.2, i & 4 ? 0.2 : -0.2},
+                     8 * world().rank() + i,
+                     Interval.begin});
+  const auto there = traceLines(world(), grid->domain, seeds, options);
+  std::vector<Seed> ends;
+  for (const Seed& seed : seeds) {
+    const Line& line = there.at(2 * seed.id);
+    ASSERT_EQ(line.reason, Reason::OutOfTime);
+    const auto& end = line.points.back();
+    ends.push_back({{end[0], end[1], end[2]}, seed.id, end[3]});
+  }
+  options.forward = false;
+  options.backward = true;
+  options.rules.interval->stop = Interval.begin;
+  const auto back = traceLines(world(), grid->domain, ends, options);
+  for (const Seed& seed : seeds) {
+    const Line& line = back.at(2 * seed.id + 1);
+    ASSERT_EQ(line.reason, Reason::OutOfTime);
+    EXPECT_EQ(line.points.back()[3], Interval.begin);
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(line.points.back()[a], seed.x[a], 1e-6);
+  }
+}
+
+/// Whether the ends that trace() tells are those of the lines.
+void expectEnds(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                const TraceOptions& options) {
+  const TraceResult result = trace(transport, domain, seeds, options);
+  const auto lines = gatherLines(transport, result);
+  for (const LineEnd& end : result.ends) {
+    const Line& line = lines.at(end.line);
+    if (line.points.empty()) continue;
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_EQ(end.x[a], line.points.back()[a]);
+    EXPECT_EQ(end.time, line.points.back()[3]);
+  }
+}
+
+using PathCase = std::tuple<Integrator, int>;
+
+class PathPromise : public ::testing::TestWithParam<PathCase> {};
+
+struct Cut {
+  int pieces, blocks, ghosts;
+  Schedule schedule;
+};
+
+std::vector<Cut> cutsFor(int ranks) {
+  return {{ranks, 1, 0, Schedule::Synchronous},
+          {ranks + 3, 4, 0, Schedule::Asynchronous},
+          {2 * ranks, 3, 1, Schedule::Neighborhood},
+          {5, 2, 1, Schedule::Asynchronous}};
+}
+
+TEST_P(PathPromise, HoldsInGrids) {
+  const auto [integrator, variant] = GetParam();
+  GridSetup setup = gridSetup(abc, otherAbc);
+  setup.uniform = (variant & 1) == 0;
+  setup.isDouble = (variant & 2) != 0;
+  setup.cellCentered = variant == 4;
+  TraceOptions options = pathOptions(integrator);
+  const auto alone = makeLoopbackTransport();
+  const auto whole = makeGridDomain(*alone, setup);
+  const auto expected = traceLines(*alone, whole->domain, particlesOf(80, 0, 1), options);
+  for (const Cut& cut : cutsFor(world().size())) {
+    setup.pieces = cut.pieces;
+    setup.blocksPerPiece = cut.blocks;
+    setup.ghostLayers = cut.ghosts;
+    options.exchange.schedule = cut.schedule;
+    const auto grid = makeGridDomain(world(), setup);
+    const auto seeds = particlesOf(80, world().rank(), world().size());
+    EXPECT_TRUE(traceLines(world(), grid->domain, seeds, options) == expected)
+        << cut.pieces << " pieces of " << cut.blocks << " blocks";
+    expectEnds(world(), grid->domain, seeds, options);
+  }
+}
+
+TEST_P(PathPromise, HoldsInMeshes) {
+  const auto [integrator, variant] = GetParam();
+  constexpr MeshKind Kinds[] = {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Wedges,
+                                MeshKind::Pyramids, MeshKind::Mixed};
+  MeshSetup setup;
+  setup.mesh = makeMesh(Kinds[variant], 5);
+  setup.flow = abc;
+  setup.laterFlow = otherAbc;
+  setup.isDouble = (variant & 1) != 0;
+  setup.cellCentered = variant == 4;
+  TraceOptions options = pathOptions(integrator);
+  const auto alone = makeLoopbackTransport();
+  const auto whole = makeMeshDomain(*alone, setup);
+  const auto expected = traceLines(*alone, whole->domain, particlesOf(80, 0, 1), options);
+  for (const Cut& cut : cutsFor(world().size())) {
+    setup.pieces = cut.pieces;
+    setup.blocksPerPiece = cut.blocks;
+    options.exchange.schedule = cut.schedule;
+    const auto mesh = makeMeshDomain(world(), setup);
+    const auto seeds = particlesOf(80, world().rank(), world().size());
+    EXPECT_TRUE(traceLines(world(), mesh->domain, seeds, options) == expected)
+        << cut.pieces << " pieces of " << cut.blocks << " blocks";
+    expectEnds(world(), mesh->domain, seeds, options);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, PathPromise,
+                         ::testing::Combine(::testing::ValuesIn(Integrators),
+                                            ::testing::Range(0, 5)));
+
+TEST(BadPaths, AreRefusedOnAllRanks) {
+  GridSetup setup = gridSetup(abc, otherAbc);
+  setup.pieces = world().size();
+  const auto grid = makeGridDomain(world(), setup);
+  const auto error = [&](const std::optional<TimeInterval>& interval, double time) {
+    TraceOptions options;
+    options.rules.interval = interval;
+    // A bad seed on one rank.
+    const Seed seed{{0, 0, 0}, world().rank(), world().rank() == world().size() - 1 ? time : 2};
+    return errorOf([&] { static_cast<void>(trace(world(), grid->domain, {&seed, 1}, options)); });
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(error(Interval, 2.5), "");
+  EXPECT_NE(error({}, 2).find("the field is unsteady"), std::string::npos);
+  for (const TimeInterval& wrong : {TimeInterval{3, 2, 2},
+                                    {2, 2, 2},
+                                    {nan, 3, 2},
+                                    {2, infinity, 2},
+                                    {-infinity, 3, 2},
+                                    {1e16, 1e16 + 4, 1e16}})
+    EXPECT_NE(error(wrong, 2).find("finite times that are clearly apart"), std::string::npos);
+  for (const double stop : {1.9, 3.6, nan})
+    EXPECT_NE(error(TimeInterval{2, 3.5, stop}, 2).find("particles stop at"), std::string::npos);
+  for (const double time : {1.9, 3.6, nan})
+    EXPECT_NE(error(Interval, time).find("begins at"), std::string::npos);
+
+  setup.laterFlow = nullptr;
+  const auto steady = makeGridDomain(world(), setup);
+  TraceOptions options;
+  options.rules.interval = Interval;
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(trace(world(), steady->domain, {}, options));
+            }).find("the field is steady"),
+            std::string::npos);
+}
+
+TEST(BadPaths, FieldsThatDifferInKindAreRefused) {
+  if (world().size() == 1) return;
+  GridSetup setup = gridSetup(abc, otherAbc);
+  setup.pieces = world().size();
+  if (world().rank() == 0) setup.laterFlow = nullptr;
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(makeGridDomain(world(), setup));
+            }).find("some blocks have velocities at the end of the interval"),
+            std::string::npos);
+}
+
+TEST(BadPaths, PiecesWithOtherVelocitiesAtTheEndAreRefused) {
+  GridSetup setup = gridSetup(abc, otherAbc);
+  const auto alone = makeLoopbackTransport();
+  const auto grid = makeGridDomain(*alone, setup);
+  for (const bool isDouble : {true, false}) {
+    std::vector<StructuredPiece> pieces = grid->pieces;
+    if (isDouble)
+      pieces[0].laterVelocity.isDouble = true;
+    else
+      --pieces[0].laterVelocity.tuples;
+    EXPECT_NE(errorOf([&] {
+                static_cast<void>(makeStructuredBlocks(*alone, pieces, 1, {0}));
+              }).find("velocities at the end of the interval"),
+              std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::testing
