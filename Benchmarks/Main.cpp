@@ -169,6 +169,10 @@ void addKernels(CLI::App& app, bench::KernelsOptions& options) {
       ->delimiter(',')
       ->check(CLI::IsMember(options.fields))
       ->capture_default_str();
+  command->add_option("--flows", options.flows, "Whether the flow changes in time (list)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(options.flows))
+      ->capture_default_str();
   command->add_option("--integrators", options.integrators, "Integrators (list)")
       ->delimiter(',')
       ->check(CLI::IsMember({"RK2", "RK4", "RK45"}))

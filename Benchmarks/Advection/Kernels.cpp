@@ -40,6 +40,7 @@ struct Case {
   std::string name;
   double edge = 0;  ///< Mean length of a cell's edge.
   std::vector<float> points, velocity;
+  std::vector<float> laterVelocity;  ///< Empty in a steady field.
   std::vector<std::uint8_t> types;
   std::vector<std::int64_t> offsets, connectivity;
   std::vector<std::unique_ptr<tributary::FieldBlock>> blocks;
@@ -49,7 +50,14 @@ tributary::ArrayView view(const std::vector<float>& values) {
   return {values.data(), false, static_cast<std::int64_t>(values.size() / 3)};
 }
 
-std::unique_ptr<Case> makeStructured(tributary::Transport& transport, int n, bool uniform) {
+/// Makes the field unsteady: it is multiplied by 1.25 until the end of the interval.
+tributary::ArrayView makeLater(Case& field) {
+  for (const float v : field.velocity) field.laterVelocity.push_back(1.25f * v);
+  return view(field.laterVelocity);
+}
+
+std::unique_ptr<Case> makeStructured(tributary::Transport& transport, int n, bool uniform,
+                                     bool unsteady) {
   auto result = std::make_unique<Case>();
   result->name = std::string(uniform ? "uniform " : "rectilinear ") + std::to_string(n) + "^3";
   result->edge = Side / (n - 1);
@@ -70,6 +78,7 @@ std::unique_ptr<Case> makeStructured(tributary::Transport& transport, int n, boo
   piece.spacing = {{result->edge, result->edge, result->edge}};
   if (!uniform) piece.coordinates = {{x, x, x}};
   piece.velocity = view(result->velocity);
+  if (unsteady) piece.laterVelocity = makeLater(*result);
   result->blocks = tributary::makeStructuredBlocks(transport, {piece}, 1, {0});
   return result;
 }
@@ -135,8 +144,8 @@ class CutCubes {
 
 /// Cubes cut into cells of a kind, with their inner points moved by up to a fifth of an edge,
 /// except for parallelepipeds.
-std::unique_ptr<Case> makeMesh(tributary::Transport& transport, int cubes,
-                               const std::string& kind) {
+std::unique_ptr<Case> makeMesh(tributary::Transport& transport, int cubes, const std::string& kind,
+                               bool unsteady) {
   auto result = std::make_unique<Case>();
   result->edge = Side / cubes;
   const std::int64_t n = cubes + 1;
@@ -162,6 +171,7 @@ std::unique_ptr<Case> makeMesh(tributary::Transport& transport, int cubes,
   tributary::MeshPiece piece;
   piece.points = view(result->points);
   piece.velocity = view(result->velocity);
+  if (unsteady) piece.laterVelocity = makeLater(*result);
   piece.types = result->types;
   piece.offsets = result->offsets;
   piece.connectivity = result->connectivity;
@@ -216,7 +226,9 @@ void measureKernels(const KernelsOptions& options) {
     for (const std::string& integrator : options.integrators)
       for (const bool sorted : {false, true}) {
         const auto seeds = makeSeeds(options.seeds, sorted);
+        const bool unsteady = !field.laterVelocity.empty();
         Row row{{"field", field.name},
+                {"flow", unsteady ? "unsteady" : "steady"},
                 {"integrator", integrator},
                 {"seeds", sorted ? "Morton" : "random"}};
         std::int64_t steps = 0;  // of the recorded run; the other makes the same
@@ -224,6 +236,8 @@ void measureKernels(const KernelsOptions& options) {
           tributary::TraceOptions trace;
           trace.rules = rulesFor(integrator, options, field.edge);
           trace.rules.record = record;
+          // Long enough for all steps.
+          if (unsteady) trace.rules.interval = {0, 1e6, 1e6};
           std::vector<double> rates;
           for (int r = 0; r < options.repeat; ++r) {
             const double begin = transport->now();
@@ -242,20 +256,24 @@ void measureKernels(const KernelsOptions& options) {
   const auto asDomain = [&](Case& field) {
     return tributary::makeDomain(*transport, tributary::Assignment({1}), std::move(field.blocks));
   };
-  for (const std::string& name : options.fields) {
-    std::cerr << "measuring " << name << " ..." << std::endl;
+  const auto measureField = [&](const std::string& name, bool unsteady) {
     if (name == "uniform" || name == "rectilinear") {
       for (const int n : options.points) {
-        const auto field = makeStructured(*transport, n, name == "uniform");
+        const auto field = makeStructured(*transport, n, name == "uniform", unsteady);
         const auto domain = asDomain(*field);
         measure(*field, domain);
       }
     } else {
-      const auto field = makeMesh(*transport, options.meshCells, name);
+      const auto field = makeMesh(*transport, options.meshCells, name, unsteady);
       const auto domain = asDomain(*field);
       measure(*field, domain);
     }
-  }
+  };
+  for (const std::string& name : options.fields)
+    for (const std::string& flow : options.flows) {
+      std::cerr << "measuring " << name << ", " << flow << " ..." << std::endl;
+      measureField(name, flow == "unsteady");
+    }
   report.publish(options.json);
 }
 

@@ -17,6 +17,7 @@ struct KernelsOptions {
   std::vector<std::string> fields{"uniform", "rectilinear", "parallelepipeds", "hexahedra",
                                   "wedges",  "pyramids",    "tetrahedra"};
   std::vector<std::string> integrators{"RK2", "RK4", "RK45"};
+  std::vector<std::string> flows{"steady", "unsteady"};
   std::string json;
 };
 

@@ -253,6 +253,11 @@ TRIBUTARY_INLINE void finish(Particle& p, Reason reason) {
   p.reason = reason;
 }
 
+/// Whether a line has all the steps that it may have.
+inline bool isOutOfSteps(const StepRules& rules, const Particle& p) {
+  return p.steps > rules.maximumSteps;
+}
+
 /// Shortens a step to end at a limit, and with it the bounds of error control.
 /// @param size  the distance to the limit
 inline void clipStep(Particle& p, double size) {
@@ -274,7 +279,7 @@ template <Integrator I>
 [[nodiscard]] inline bool startUnsteadyStep(const StepRules& rules, Particle& p) {
   const double rest = directionOf(p) * (rules.interval->stop - p.time);
   if (!(rest > 0)) return finish(p, Reason::OutOfTime), false;
-  if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
+  if (isOutOfSteps(rules, p)) return finish(p, Reason::OutOfSteps), false;
   if (rules.terminalSpeed > 0 && p.speed <= rules.terminalSpeed)
     return finish(p, Reason::Stagnation), false;
   if (!(magnitude(p.h) < rest * NearlyAll)) clipStep(p, rest);
@@ -287,7 +292,7 @@ template <Integrator I>
 template <Integrator I>
 [[nodiscard]] inline bool startStep(const StepRules& rules, Particle& p) {
   if (p.length >= rules.maximumLength * Reached) return finish(p, Reason::OutOfLength), false;
-  if (p.steps > rules.maximumSteps) return finish(p, Reason::OutOfSteps), false;
+  if (isOutOfSteps(rules, p)) return finish(p, Reason::OutOfSteps), false;
   const double age = magnitude(p.time);
   if (age >= rules.maximumTime * Reached) return finish(p, Reason::OutOfTime), false;
   // Written so that a speed that is not a number is also caught.

@@ -274,6 +274,15 @@ TEST(Paths, BeginWhenTheFlowDoes) {
   }
 }
 
+TEST(Paths, ThatBeginAtRestHaveTheErrorAskedFor) {
+  GridSetup setup = gridSetup(rotationAt(0), rotationAt(4));
+  setup.isDouble = true;
+  const auto grid = makeGridDomain(world(), setup);
+  TraceOptions options = pathOptions(Integrator::RungeKutta45);
+  options.rules.maximumError = 1e-8;
+  EXPECT_LT(largestError(world(), grid->domain, options, rotated(0, 4)), 1e-6);
+}
+
 TEST(Paths, LeadBackwardToWhereTheyBegan) {
   GridSetup setup = gridSetup(rotationAt(0.5), rotationAt(3));
   setup.isDouble = true;
@@ -435,6 +444,28 @@ TEST(BadPaths, FieldsThatDifferInKindAreRefused) {
               static_cast<void>(makeGridDomain(world(), setup));
             }).find("some blocks have velocities at the end of the interval"),
             std::string::npos);
+}
+
+TEST(BadPaths, CopiesOfBlocksOfAnotherKindAreRefused) {
+  const auto alone = makeLoopbackTransport();
+  GridSetup setup = gridSetup(abc, otherAbc);
+  const auto unsteady = makeGridDomain(*alone, setup);
+  setup.laterFlow = nullptr;
+  const auto steady = makeGridDomain(*alone, setup);
+  const auto error = [](const Domain& from, const Domain& to) {
+    Writer writer;
+    writeBlock(*from.blocks[0], writer);
+    const Bytes message = writer.take();
+    return errorOf([&] {
+      Reader reader(message);
+      static_cast<void>(readBlock(to, 0, 0, reader));
+    });
+  };
+  EXPECT_EQ(error(steady->domain, steady->domain), "");
+  EXPECT_EQ(error(unsteady->domain, unsteady->domain), "");
+  for (const auto& [from, to] : {std::pair(&steady, &unsteady), std::pair(&unsteady, &steady)})
+    EXPECT_NE(error((*from)->domain, (*to)->domain).find("changes in another way"),
+              std::string::npos);
 }
 
 TEST(BadPaths, PiecesWithOtherVelocitiesAtTheEndAreRefused) {
