@@ -157,8 +157,10 @@ struct StepVerdict {
   Number h, next;       ///< As in Particle.
 };
 
+/// In a steady field, as in VTK, a step is also tried again if it could be longer. In an unsteady
+/// one, where the bounds of steps change with the speed, only the next step becomes longer.
 /// @param settled  accept the step for any error
-template <class Condition, class P, class Number>
+template <Flow F, class Condition, class P, class Number>
 TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules, const P& p,
                                                           Number error, Condition settled) {
   const Number h = p.h, size = magnitude(h), minimum = p.minimum, maximum = p.maximum;
@@ -174,7 +176,8 @@ TRIBUTARY_INLINE StepVerdict<Number, Condition> judgeStep(const StepRules& rules
   const Condition limited = above | (wanted < minimum);
   const Number clamped = select(limited, select(above, maximum, minimum), wanted);
   StepVerdict<Number, Condition> verdict;
-  verdict.accepted = settled | (good & ((limited == 0) | (clamped == size)));
+  verdict.accepted =
+      settled | (F == Flow::Unsteady ? good : good & ((limited == 0) | (clamped == size)));
   verdict.lastTry = limited;
   verdict.undefined = (settled == 0) & (ratio != ratio);  // NOLINT(misc-redundant-expression): NaN
   verdict.next = select(settled, h, directionOf(p) * clamped);
@@ -329,8 +332,8 @@ template <Integrator I, Flow F, int Stage>
       for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, Stage + 1>(p, a);
     } else {
       if constexpr (I == Integrator::RungeKutta45) {
-        const auto verdict =
-            judgeStep<bool>(rules, p, stepError<double>(p), p.lastTry || rules.maximumError <= 0);
+        const auto verdict = judgeStep<F, bool>(rules, p, stepError<double>(p),
+                                                p.lastTry || rules.maximumError <= 0);
         if (verdict.undefined) return finish(p, Reason::UnexpectedValue), false;
         p.h = verdict.h;
         p.next = verdict.next;

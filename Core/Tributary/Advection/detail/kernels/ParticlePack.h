@@ -112,8 +112,8 @@ struct ParticlePack {
     WideInt accepted = toCondition(AllLanes);
     if constexpr (I == Integrator::RungeKutta45) {
       const auto verdict =
-          judgeStep<WideInt>(rules, *this, stepError<Wide>(*this),
-                             toCondition(rules.maximumError <= 0 ? AllLanes : lastTry));
+          judgeStep<F, WideInt>(rules, *this, stepError<Wide>(*this),
+                                toCondition(rules.maximumError <= 0 ? AllLanes : lastTry));
       forEach(toLanes(verdict.undefined) & alive,
               [&](int l) { finish(leave(l, S - 1), Reason::UnexpectedValue); });
       newH = verdict.h;

@@ -104,12 +104,16 @@ bool isHidden(const StructuredView& view, const std::int32_t cell[3]) {
                          HiddenCell);
 }
 
-/// The velocity of one particle, wherever in the arrays; `first` is the cell's first tuple.
+/// The velocity of one particle, wherever in the arrays.
+/// @param first  the cell's first tuple
+/// @param later  the same at the end of the interval; null in a steady field
+/// @param share  how far in the interval the time is
 template <class Real>
-void interpolate(const StructuredView& view, const Real* first, const double f[3],
-                 double velocity[3]) {
+void interpolate(const StructuredView& view, const Real* first, const Real* later,
+                 const double f[3], double share, double velocity[3]) {
+  const auto at = [&](double early, double late) { return early + share * (late - early); };
   if (view.cellCentered) {
-    for (int c = 0; c < 3; ++c) velocity[c] = first[c];
+    for (int c = 0; c < 3; ++c) velocity[c] = later ? at(first[c], later[c]) : first[c];
     return;
   }
   std::int64_t step[3];
@@ -117,12 +121,16 @@ void interpolate(const StructuredView& view, const Real* first, const double f[3
     step[a] = view.grid->axes[a].cells > 0 ? 3 * view.stride[a] : 0;
   for (int c = 0; c < 3; ++c) {
     const auto along = [&](int a, double low, double high) { return low + f[a] * (high - low); };
-    const auto corner = [&](int i, int j, int k) -> double {
-      return first[c + i * step[0] + j * step[1] + k * step[2]];
+    const auto side = [&](const Real* numbers, int i) {
+      const auto corner = [&](int j, int k) -> double {
+        return numbers[c + i * step[0] + j * step[1] + k * step[2]];
+      };
+      return along(1, along(2, corner(0, 0), corner(0, 1)), along(2, corner(1, 0), corner(1, 1)));
     };
-    const auto column = [&](int i, int j) { return along(2, corner(i, j, 0), corner(i, j, 1)); };
-    velocity[c] =
-        along(0, along(1, column(0, 0), column(0, 1)), along(1, column(1, 0), column(1, 1)));
+    const auto sideAt = [&](int i) {
+      return later ? at(side(first, i), side(later, i)) : side(first, i);
+    };
+    velocity[c] = along(0, sideAt(0), sideAt(1));
   }
 }
 
@@ -282,13 +290,11 @@ class Sweep {
 
   /// All velocities of flat grids are evaluated here: see StructuredView::plainTuples.
   void evaluate(std::int64_t tuple, const double f[3], double time, double velocity[3]) const {
-    interpolate<Real>(view_, numbers() + tuple, f, velocity);
-    if constexpr (F == Flow::Unsteady) {
-      const double share = shareOf(rules_, time);
-      double later[3];
-      interpolate<Real>(view_, laterNumbers() + tuple, f, later);
-      for (int c = 0; c < 3; ++c) velocity[c] += share * (later[c] - velocity[c]);
-    }
+    if constexpr (F == Flow::Unsteady)
+      interpolate<Real>(view_, numbers() + tuple, laterNumbers() + tuple, f, shareOf(rules_, time),
+                        velocity);
+    else
+      interpolate<Real>(view_, numbers() + tuple, nullptr, f, 0, velocity);
     if (!rules_.onSurface) return;
     for (std::size_t a = 0; a < 3; ++a)
       if (view_.grid->axes[a].cells == 0) velocity[a] = 0;
@@ -311,15 +317,7 @@ class Sweep {
     for (Group& group : groups_) {
       if (group.lanes.alive) {
         Wide velocity[3]{};
-        if (group.lanes.alive & ~group.apart) {
-          interpolateAll(group, numbers(), velocity);
-          if constexpr (F == Flow::Unsteady) {
-            const Wide share = shareOf(rules_, group.lanes.targetTime);
-            Wide later[3];
-            interpolateAll(group, laterNumbers(), later);
-            for (int c = 0; c < 3; ++c) velocity[c] += share * (later[c] - velocity[c]);
-          }
-        }
+        if (group.lanes.alive & ~group.apart) interpolateAll(group, velocity);
         if (__builtin_expect(group.apart != 0, 0)) interpolateApart(group, velocity);
         group.lanes.template feed<Stage>(rules_, velocity,
                                          Uniform ? all<Wide>(view_.cellLength) : group.cellLength,
@@ -452,15 +450,21 @@ class Sweep {
     });
   }
 
-  TRIBUTARY_INLINE void interpolateAll(const Group& group, const Real* numbers, Wide velocity[3]) {
-    Wide xyz[6];
+  TRIBUTARY_INLINE void interpolateAll(const Group& group, Wide velocity[3]) {
+    Wide xyz[6], share;
+    if constexpr (F == Flow::Unsteady) share = shareOf(rules_, group.lanes.targetTime);
     Pair pairs[Width];
     for (int l = 0; l < Width; ++l) {
-      const Real* first = numbers + group.tuple[l];
       const auto column = [&](const Real* low) __attribute__((always_inline)) {
         return between(loadPair(low), loadPair(low + deep_), group.f[2][l]);
       };
-      pairs[l] = between(column(first), column(first + up_), group.f[1][l]);
+      const auto sides = [&](const Real* numbers) __attribute__((always_inline)) {
+        const Real* first = numbers + group.tuple[l];
+        return between(column(first), column(first + up_), group.f[1][l]);
+      };
+      pairs[l] = sides(numbers());
+      if constexpr (F == Flow::Unsteady)
+        pairs[l] = between(pairs[l], sides(laterNumbers()), share[l]);
     }
     gather<6>(
         [&](int l, int part) __attribute__((always_inline)) { return pairs[l].part[part]; }, xyz);
