@@ -220,8 +220,11 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
   if (!errors.anyKnown())
     errors.attempt([&] {
       for (const auto& topology : topologies)
-        for (int block = 0; block < blocksPerPiece; ++block)
-          blocks.push_back(std::make_unique<MeshBlock>(topology, block));
+        for (int number = 0; number < blocksPerPiece; ++number) {
+          auto block = std::make_unique<MeshBlock>(topology, number);
+          if (reuse) block->readVelocities(parallelFor);
+          blocks.push_back(std::move(block));
+        }
     });
   errors.agree(transport);
   if (cache) *cache->contents_ = {std::move(prints), std::move(topologies), reuse};

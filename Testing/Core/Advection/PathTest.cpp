@@ -398,6 +398,41 @@ INSTANTIATE_TEST_SUITE_P(Paths, PathPromise,
                          ::testing::Combine(::testing::ValuesIn(Integrators),
                                             ::testing::Range(0, 5)));
 
+// Records of cells stay from interval to interval; velocities of other types, or of a steady field,
+// take another room in them.
+TEST(Paths, InMeshesThatAreKeptAreTheSame) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Mixed}) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 5);
+    setup.pieces = world().size() + 1;
+    MeshCache cache;
+    bool isFirst = true;
+    for (const auto& [flow, laterFlow, isDouble] :
+         {std::tuple<Flow, Flow, bool>(abc, otherAbc, false),
+          {otherAbc, rotationAt(1), false},
+          {rotationAt(1), nullptr, false},
+          {rotationAt(1), abc, false},
+          {abc, abc, true}}) {
+      setup.flow = flow;
+      setup.laterFlow = laterFlow;
+      setup.isDouble = isDouble;
+      const auto mesh = makeMeshDomain(world(), setup);
+      TraceOptions options = pathOptions(Integrator::RungeKutta4);
+      if (!laterFlow) options.rules.interval.reset();
+      const auto seeds = particlesOf(50, world().rank(), world().size());
+      const auto expected = traceLines(world(), mesh->domain, seeds, options);
+      std::vector<BlockId> first;
+      for (std::size_t p = 0; p < mesh->pieces.size(); ++p)
+        first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
+      const Domain kept = makeDomain(world(), mesh->domain.assignment,
+                                     makeMeshBlocks(world(), mesh->pieces, 1, 3, first, &cache));
+      EXPECT_EQ(cache.reused(), !isFirst);
+      isFirst = false;
+      EXPECT_TRUE(traceLines(world(), kept, seeds, options) == expected);
+    }
+  }
+}
+
 TEST(BadPaths, AreRefusedOnAllRanks) {
   GridSetup setup = gridSetup(abc, otherAbc);
   setup.pieces = world().size();

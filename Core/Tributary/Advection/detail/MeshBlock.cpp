@@ -18,6 +18,7 @@
 #include "Tributary/Advection/detail/kernels/InterpolationKernel.h"
 #include "Tributary/Advection/detail/kernels/MeshCell.inl"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Records.h"
 
 namespace tributary::detail {
@@ -78,16 +79,47 @@ bool isAffine(const CellRecord& record, const V4* terms) {
 
 }  // namespace
 
+MeshRecords::MeshRecords(std::size_t size, bool packs)
+    : units(size),
+      mayPack(packs),
+      records(size * MeshView::Unit),
+      cells((size / std::size_t(LeastUnits) + 1) * sizeof(std::int32_t)) {}
+
+/// The records that the topology keeps of a block.
+MeshRecords& MeshBlock::recordsOf(const MeshTopology& topology, int number) {
+  std::shared_ptr<MeshRecords>& kept = topology.keptRecords(number);
+  if (!kept) {
+    bool mayPack;
+    const std::size_t units = unitsOf(topology, number, mayPack);
+    kept = std::make_shared<MeshRecords>(units, mayPack);
+  }
+  return *kept;
+}
+
+void MeshBlock::readVelocities(const ParallelFor& parallelFor) {
+  std::vector<std::int32_t> numbers;
+  for (std::size_t at = 0; at < made_.usedUnits;) {
+    const auto number = static_cast<std::int32_t>(at);
+    numbers.push_back(number);
+    at += unitsOf(piece_, recordAt(number).shape);
+  }
+  parallelFor(static_cast<std::int64_t>(numbers.size()), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int32_t number = numbers[index(n)];
+      fillVelocities(recordAt(number), cellAt(number));
+    }
+  });
+}
+
 MeshBlock::MeshBlock(std::shared_ptr<const MeshTopology> topology, int number)
     : FieldBlock(topology->firstBlock() + number, topology->piece().piece),
       topology_(std::move(topology)),
       piece_(topology_->piece()),
       number_(number),
       valueSize_(valueSizeOf(piece_)),
-      units_(unitsOf(*topology_, number, view_.mayPack)),
-      records_(units_ * MeshView::Unit),
-      cells_((units_ / std::size_t(LeastUnits) + 1) * sizeof(std::int32_t)) {
-  view_.records = records_.data();
+      made_(recordsOf(*topology_, number)) {
+  view_.records = made_.records.data();
+  view_.mayPack = made_.mayPack;
   view_.isDouble = piece_.velocity.isDouble;
   view_.resolve = resolve;
   view_.foreign = foreignVelocity;
@@ -96,7 +128,7 @@ MeshBlock::MeshBlock(std::shared_ptr<const MeshTopology> topology, int number)
 
 /// The cell of a record. No two records begin in the same LeastUnits units.
 std::int32_t& MeshBlock::cellAt(std::int32_t number) const {
-  return reinterpret_cast<std::int32_t*>(cells_.data())[number / LeastUnits];
+  return reinterpret_cast<std::int32_t*>(made_.cells.data())[number / LeastUnits];
 }
 
 /// The record of a cell of this block, made at the first call.
@@ -106,21 +138,30 @@ std::int32_t MeshBlock::recordOf(std::int32_t cell) const {
   RecordBuffer buffer;
   const CellRecord& record = fill(cell, buffer);
   const std::size_t units = unitsOf(piece_, record.shape);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(made_.mutex);
   if (const auto number = known.load(std::memory_order_relaxed); number >= 0) return number;
-  const auto number = static_cast<std::int32_t>(usedUnits_);
+  const auto number = static_cast<std::int32_t>(made_.usedUnits);
   std::memcpy(&recordAt(number), &record, units * MeshView::Unit);
   cellAt(number) = cell;
-  usedUnits_ += units;
+  made_.usedUnits += units;
   known.store(number, std::memory_order_release);
   return number;
 }
 
 template <class Real>
-void MeshBlock::fillVelocities(CellRecord& record, std::int32_t cell) const {
+void MeshBlock::fillVelocitiesAs(CellRecord& record, std::int32_t cell) const {
   fillVelocity(record, cell, piece_.velocity, const_cast<Real*>(velocityTerms<Real>(record)));
   if (piece_.laterVelocity.data)
     fillVelocity(record, cell, piece_.laterVelocity, const_cast<Real*>(laterTerms<Real>(record)));
+}
+
+/// Sets the velocity of a record, at the end of the interval too if the field is unsteady.
+void MeshBlock::fillVelocities(CellRecord& record, std::int32_t cell) const {
+  if (record.shape == CellShape::Foreign) return;
+  if (piece_.velocity.isDouble)
+    fillVelocitiesAs<double>(record, cell);
+  else
+    fillVelocitiesAs<float>(record, cell);
 }
 
 /// @param out  receives the terms of the record
@@ -158,10 +199,7 @@ CellRecord& MeshBlock::fill(std::int32_t cell, RecordBuffer& buffer) const {
   if (record.shape == CellShape::Foreign) return record;
 
   record.terms = piece_.cellCentered ? 1 : record.shape == CellShape::Tetra ? 4 : 8;
-  if (piece_.velocity.isDouble)
-    fillVelocities<double>(record, cell);
-  else
-    fillVelocities<float>(record, cell);
+  fillVelocities(record, cell);
 
   V4 x[MostPoints];
   relativePoints(piece_, cell, record.shape, x);
@@ -251,8 +289,9 @@ void MeshBlock::advance(const StepRules& rules, Span<Particle> particles, std::i
 }
 
 std::size_t MeshBlock::memory() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return usedUnits_ * MeshView::Unit + usedUnits_ / std::size_t(LeastUnits) * sizeof(std::int32_t) +
+  const std::lock_guard<std::mutex> lock(made_.mutex);
+  return made_.usedUnits * MeshView::Unit +
+         made_.usedUnits / std::size_t(LeastUnits) * sizeof(std::int32_t) +
          (number_ == 0 ? topology_->memory() : 0);
 }
 
@@ -261,7 +300,7 @@ CopySize MeshBlock::copySize() const {
   // Integers take twice as much as in the message, and what is made on demand as much again as the
   // tables of points and cells.
   const std::size_t records =
-      units_ * MeshView::Unit + units_ / std::size_t(LeastUnits) * sizeof(std::int32_t);
+      made_.units * MeshView::Unit + made_.units / std::size_t(LeastUnits) * sizeof(std::int32_t);
   return {arrays, 4 * arrays + records};
 }
 

@@ -19,12 +19,31 @@
 
 namespace tributary::detail {
 
+/// The records of a block, made when particles first visit their cells. They stay in the topology
+/// when a block is made again, with other velocities.
+struct MeshRecords {
+  /// @param size   units of the records of all cells
+  /// @param packs  see MeshView::mayPack
+  MeshRecords(std::size_t size, bool packs);
+
+  const std::size_t units;
+  const bool mayPack;
+  HugePages records;  ///< In the order of the first visits.
+  HugePages cells;    ///< Their numbers: see MeshBlock::cellAt().
+
+  std::mutex mutex;           ///< Of what follows, and of new records.
+  std::size_t usedUnits = 0;  ///< Of the records made.
+};
+
 /// Some cells of a piece, as records that the kernels walk through. The record of a cell, its links
 /// and the bins for searches are made when they are first needed.
 class MeshBlock : public FieldBlock {
  public:
+  /// Uses the records that the topology keeps of the block, and their velocities.
   /// @param number  of the block in its piece, from 0
   MeshBlock(std::shared_ptr<const MeshTopology> topology, int number);
+  /// Reads the velocities of all records again. Not thread-safe.
+  void readVelocities(const ParallelFor& parallelFor);
 
   Box bounds() const override { return topology_->box(number_); }
   void advance(const StepRules& rules, Span<Particle> particles, std::int64_t extraSteps,
@@ -50,6 +69,8 @@ class MeshBlock : public FieldBlock {
                                                         Reader& reader);
 
  private:
+  static MeshRecords& recordsOf(const MeshTopology& topology, int number);
+
   /// Room for the largest record.
   struct alignas(64) RecordBuffer {
     std::byte bytes[sizeof(CellRecord) + 3 * 8 * 4 * sizeof(double)];
@@ -63,15 +84,17 @@ class MeshBlock : public FieldBlock {
   };
 
   CellRecord& recordAt(std::int32_t number) const {
-    return *reinterpret_cast<CellRecord*>(records_.data() + std::size_t(number) * MeshView::Unit);
+    return *reinterpret_cast<CellRecord*>(made_.records.data() +
+                                          std::size_t(number) * MeshView::Unit);
   }
   std::int32_t& cellAt(std::int32_t number) const;
   std::int32_t recordOf(std::int32_t cell) const;
   CellRecord& fill(std::int32_t cell, RecordBuffer& buffer) const;
   static void fillTetrahedron(CellRecord& record, const V4* x);
   void fillGeometry(CellRecord& record, const V4* x) const;
-  template <class Real>
   void fillVelocities(CellRecord& record, std::int32_t cell) const;
+  template <class Real>
+  void fillVelocitiesAs(CellRecord& record, std::int32_t cell) const;
   template <class Real>
   void fillVelocity(const CellRecord& record, std::int32_t cell, const ArrayView& array,
                     Real* out) const;
@@ -98,12 +121,7 @@ class MeshBlock : public FieldBlock {
   int number_;
   std::size_t valueSize_;  // see geometryTerms()
   MeshView view_;
-  std::size_t units_;  // of the records of all cells
-  HugePages records_;  // of cells that particles have visited, in the order of their first visits
-  HugePages cells_;    // their numbers: see cellAt()
-
-  mutable std::mutex mutex_;           // of what follows, and of new records
-  mutable std::size_t usedUnits_ = 0;  // of the records made
+  MeshRecords& made_;  // kept by the topology
 };
 
 }  // namespace tributary::detail

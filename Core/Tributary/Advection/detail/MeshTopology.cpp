@@ -63,6 +63,7 @@ MeshTopology::MeshTopology(const MeshPiece& piece, int blocks, int dimension, Bl
       dimension_(dimension),
       firstBlock_(firstBlock),
       boxes_(std::size_t(blocks)),
+      keptRecords_(std::size_t(blocks)),
       neighbors_(std::size_t(blocks)),
       bins_(std::size_t(blocks)) {
   static_assert(BrickOrder::Size == CellBins::GroupSize, "a brick is a group");
@@ -414,7 +415,12 @@ const CellBins& MeshTopology::bins(int block) const {
 }
 
 void MeshTopology::renew(const MeshPiece& piece) {
+  const bool fit = piece.cellCentered == piece_.cellCentered &&
+                   piece.velocity.isDouble == piece_.velocity.isDouble &&
+                   (piece.laterVelocity.data == nullptr) == (piece_.laterVelocity.data == nullptr);
   piece_ = piece;
+  if (fit) return;
+  for (auto& kept : keptRecords_) kept.reset();
   forEachCandidate([&](std::int32_t cell) {
     auto& record = recordOf(cell);
     if (record.load(std::memory_order_relaxed) >= 0)

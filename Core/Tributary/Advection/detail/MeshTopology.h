@@ -42,6 +42,8 @@ struct Border {
   std::vector<std::int32_t> cells;  ///< Those that have such points, and maybe others.
 };
 
+struct MeshRecords;  // of a MeshBlock
+
 /// The cells of a piece that are traced through, their division into blocks, and their neighbors.
 ///
 /// Flat cells are not traced through. Whether a cell is flat is found out when it is first asked
@@ -84,6 +86,10 @@ class MeshTopology {
   /// For MeshBlock: the number of a used cell's record, negative if it has none.
   std::atomic<std::int32_t>& recordOf(std::int64_t cell) const {
     return records_[std::size_t(cell)];
+  }
+  /// What is kept of a block for the next MeshBlock; null at first.
+  std::shared_ptr<MeshRecords>& keptRecords(int block) const {
+    return keptRecords_[std::size_t(block)];
   }
 
   /// Calls visit(n, cell) for each of some points and the candidates of a block whose boxes may
@@ -130,7 +136,8 @@ class MeshTopology {
   void setOuterNeighbors(const std::vector<FacePair>& pairs);
   /// Finds the neighbors of blocks. Call it last.
   void findNeighborsOfBlocks();
-  /// For further blocks of a piece with the same cells and points: no cell has a record.
+  /// For further blocks of a piece with the same cells and points. Records stay if velocities take
+  /// the same room in them; then MeshBlock::readVelocities() must follow.
   void renew(const MeshPiece& piece);
 
   // Copies: see MeshCopy.h.
@@ -257,7 +264,8 @@ class MeshTopology {
   // Of several blocks only: the block of each cell, and the candidates of each block, ascending.
   std::vector<std::int32_t> blockOfCell_;
   std::vector<std::vector<std::int32_t>> cellsOfBlock_;
-  std::unique_ptr<std::atomic<std::int32_t>[]> records_;  // per cell
+  std::unique_ptr<std::atomic<std::int32_t>[]> records_;           // per cell
+  mutable std::vector<std::shared_ptr<MeshRecords>> keptRecords_;  // per block
 
   std::vector<bool> shared_;      // per point; empty if none is
   std::vector<OuterFace> outer_;  // ascending by cell and face
