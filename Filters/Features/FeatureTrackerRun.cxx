@@ -6,16 +6,16 @@
 #include <vtkPolyData.h>
 #include <vtkTable.h>
 
-#include <limits>
+#include <optional>
 #include <utility>
 
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Regions/KeptDomain.h"
+#include "Time/DataTime.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
-#include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
 
@@ -51,18 +51,12 @@ void FeatureTrackerState::findResumable(const std::string& directory) {
 /// Collective. The time of the step.
 /// @param isPassedOver  set if the input is not at the requested time, and later steps follow
 double FeatureTrackerRun::timeOf(vtkDataObject* input, bool& isPassedOver) const {
-  // Ranks without data may not know their time.
-  constexpr double None = -std::numeric_limits<double>::infinity();
-  vtkInformation* info = input->GetInformation();
-  const double known = allreduce(context_.transport, ReduceOp::Max,
-                                 info->Has(vtkDataObject::DATA_TIME_STEP())
-                                     ? info->Get(vtkDataObject::DATA_TIME_STEP())
-                                     : None);
+  const std::optional<double> known = timeOfData(context_.transport, input);
   const TimePlan& plan = state_.time;
   isPassedOver = false;
-  if (plan.steps().empty()) return known == None ? 0 : known;
+  if (plan.steps().empty()) return known.value_or(0);
   const double requested = plan.steps()[plan.next()];
-  isPassedOver = known != None && known != requested && plan.next() < plan.goal();
+  isPassedOver = known && *known != requested && plan.next() < plan.goal();
   return requested;
 }
 

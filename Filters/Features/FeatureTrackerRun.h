@@ -11,7 +11,7 @@
 #include "Features/Checkpoint.h"
 #include "Features/FeatureTrackerSettings.h"
 #include "Features/FeatureTracking.h"
-#include "Features/TimePlan.h"
+#include "Time/TimePlan.h"
 
 class vtkAlgorithm;
 class vtkDataObject;

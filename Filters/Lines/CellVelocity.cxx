@@ -70,14 +70,20 @@ bool counts(Span<const std::uint8_t> ghosts, std::int64_t cell) {
            (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
 }
 
+/// The velocities of a piece at a step.
+template <class Piece>
+const ArrayView& velocitiesOf(const Piece& piece, FlowStep step) {
+  return step == FlowStep::Earlier ? piece.velocity : piece.laterVelocity;
+}
+
 /// Calls visit(piece number, points, velocity) for every cell that counts.
 template <class Visit>
-void forEachCell(const FlowDomain& flow, Visit&& visit) {
+void forEachCell(const FlowDomain& flow, FlowStep step, Visit&& visit) {
   for (const StructuredPiece& piece : flow.structured) {
     const StructuredCells grid(pointsAlong(piece.extent.data()));
     for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell)
       if (counts(piece.ghosts, cell))
-        visit(piece.piece, grid.pointsOf(cell), velocityAt(piece.velocity, cell));
+        visit(piece.piece, grid.pointsOf(cell), velocityAt(velocitiesOf(piece, step), cell));
   }
   vtkNew<vtkGenericCell> prototype;
   std::array<int, 256> dimensions;
@@ -92,18 +98,19 @@ void forEachCell(const FlowDomain& flow, Visit&& visit) {
       if (dimension < flow.dimension || !counts(piece.ghosts, static_cast<std::int64_t>(cell)))
         continue;
       visit(piece.piece, piece.pointsOf(static_cast<std::int64_t>(cell)),
-            velocityAt(piece.velocity, static_cast<std::int64_t>(cell)));
+            velocityAt(velocitiesOf(piece, step), static_cast<std::int64_t>(cell)));
     }
   }
 }
 
 /// Sums at the points of all pieces of this rank.
-std::vector<std::vector<Sum>> sumLocally(const FlowDomain& flow, double unitsPerSpeed) {
+std::vector<std::vector<Sum>> sumLocally(const FlowDomain& flow, FlowStep step,
+                                         double unitsPerSpeed) {
   std::vector<std::vector<Sum>> sums;
   for (const FlowPiece& piece : flow.pieces)
     sums.emplace_back(static_cast<std::size_t>(piece.dataSet->GetNumberOfPoints()));
   forEachCell(
-      flow, [&](int piece, const CellPointIds& points, const std::array<double, 3>& velocity) {
+      flow, step, [&](int piece, const CellPointIds& points, const std::array<double, 3>& velocity) {
         if (!isFinite(velocity)) return;
         Sum one;
         one.cells = 1;
@@ -179,9 +186,10 @@ void sumAcrossRanks(Transport& transport, const std::vector<SharedPoint*>& share
 
 }  // namespace
 
-std::vector<std::vector<double>> averageToPoints(Transport& transport, const FlowDomain& flow) {
+std::vector<std::vector<double>> averageToPoints(Transport& transport, const FlowDomain& flow,
+                                                 FlowStep step) {
   double largest = 0;
-  forEachCell(flow, [&](int, const CellPointIds&, const std::array<double, 3>& v) {
+  forEachCell(flow, step, [&](int, const CellPointIds&, const std::array<double, 3>& v) {
     if (!isFinite(v)) return;
     for (const double c : v) largest = std::max(largest, std::fabs(c));
   });
@@ -192,7 +200,7 @@ std::vector<std::vector<double>> averageToPoints(Transport& transport, const Flo
   const double unitsPerSpeed = largest > 0 ? std::ldexp(1.0, std::min(40 - exponent, 1000)) : 1;
 
   std::vector<std::vector<Sum>> sums;
-  collectively(transport, [&] { sums = sumLocally(flow, unitsPerSpeed); });
+  collectively(transport, [&] { sums = sumLocally(flow, step, unitsPerSpeed); });
 
   // Points that may coincide with others: all points of meshes if they can meet within this rank,
   // and whatever lies in the box of another rank's piece.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Lines/DomainFromVTK.h"
 
+#include <vtkDataObject.h>
+#include <vtkDoubleArray.h>
 #include <vtkImageData.h>
 #include <vtkPointData.h>
 #include <vtkPointSet.h>
@@ -12,6 +14,7 @@
 #include <limits>
 #include <set>
 
+#include "Common/FreshArray.h"
 #include "Common/GridParts.h"
 #include "Common/Refinement.h"
 #include "Common/SmpFor.h"
@@ -34,6 +37,19 @@ ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
           static_cast<std::int64_t>(array->GetNumberOfTuples())};
 }
 
+/// Views of the vectors at the beginning and the end of an interval. If their types differ, that of
+/// a copy is viewed instead of the one of type float.
+void viewBoth(const FlowPiece& from, ArrayView& velocity, ArrayView& later, FlowDomain& flow) {
+  velocity = viewOf(from.velocity, flow);
+  if (!from.laterVelocity) return;
+  later = viewOf(from.laterVelocity, flow);
+  if (velocity.isDouble == later.isDouble) return;
+  const auto copy = vtkSmartPointer<vtkDoubleArray>::New();
+  copyArray(velocity.isDouble ? from.laterVelocity : from.velocity, copy);
+  (velocity.isDouble ? later : velocity) = viewOf(copy, flow);
+  flow.arrays.push_back(copy);
+}
+
 /// The members that StructuredPiece and MeshPiece share.
 template <class Piece>
 Piece pieceOf(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
@@ -41,7 +57,7 @@ Piece pieceOf(const FlowPiece& from, int number, Span<const std::uint8_t> covere
   Piece piece;
   piece.piece = number;
   piece.cellCentered = flow.cellCentered;
-  piece.velocity = viewOf(from.velocity, flow);
+  viewBoth(from, piece.velocity, piece.laterVelocity, flow);
   piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
   return piece;
 }
@@ -146,6 +162,32 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
 
 }  // namespace
 
+FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf) {
+  FlowPieces found;
+  for (const Leaf& leaf : leavesAndTreesOf(input)) {
+    if (leaf.trees) {
+      ++found.skippedTrees;
+      continue;
+    }
+    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+    vtkDataArray* vectors = vectorsOf(leaf.dataSet, association);
+    const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
+    if (!vectors || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS)) continue;
+    const int dimension = dimensionOf(leaf.dataSet);
+    if (dimension < 0) continue;
+    if (!found.pieces.empty() && atCells != found.cellCentered)
+      throw Error(
+          "the vectors belong to points in some blocks and to cells in others; convert "
+          "them with Cell Data to Point Data or Point Data to Cell Data first");
+    found.cellCentered = atCells;
+    FlowPiece& piece = found.pieces.emplace_back();
+    static_cast<Leaf&>(piece) = leaf;
+    piece.velocity = vectors;
+    piece.dimension = dimension;
+  }
+  return found;
+}
+
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
                                            bool cellCentered) {
   auto flow = std::make_unique<FlowDomain>();
@@ -155,11 +197,12 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   std::int64_t highest = -1;
   collectively(transport, [&] {
     for (FlowPiece& piece : flow->pieces) {
-      if (piece.velocity->GetNumberOfComponents() != 3)
-        throw Error("the vectors \"" + flow->vectorName + "\" have " +
-                    std::to_string(piece.velocity->GetNumberOfComponents()) +
-                    " components where 3 are needed; choose another array with "
-                    "Vectors");
+      for (vtkDataArray* vectors : {piece.velocity, piece.laterVelocity})
+        if (vectors && vectors->GetNumberOfComponents() != 3)
+          throw Error("the vectors \"" + flow->vectorName + "\" have " +
+                      std::to_string(vectors->GetNumberOfComponents()) +
+                      " components where 3 are needed; choose another array with "
+                      "Vectors");
       highest = std::max<std::int64_t>(highest, piece.dimension);
     }
   });

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,13 +21,33 @@
 #include "Tributary/Advection/StructuredField.h"
 #include "Tributary/Transport/Transport.h"
 
+class vtkDataObject;
+
 namespace tributary {
 
 /// A leaf of this rank that has the vectors.
 struct FlowPiece : Leaf {
   vtkDataArray* velocity = nullptr;
   int dimension = 0;
+  /// In an unsteady field: the leaf of the step at the end of the interval, with the same cells and
+  /// points, and its vectors.
+  vtkDataSet* laterDataSet = nullptr;
+  vtkDataArray* laterVelocity = nullptr;
 };
+
+/// Returns the vectors of a data set, or null, and their association (of vtkDataObject).
+using FindVectors = std::function<vtkDataArray*(vtkDataSet*, int& association)>;
+
+/// The leaves of this rank that have cells and the vectors.
+struct FlowPieces {
+  std::vector<FlowPiece> pieces;
+  bool cellCentered = false;      ///< Whether the vectors are cell data.
+  std::int64_t skippedTrees = 0;  ///< Hyper tree grids, which are left out.
+};
+
+/// Local. Finds the leaves. Throws Error if the vectors are point data in some and cell data in
+/// others.
+[[nodiscard]] FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf);
 
 /// The input of all ranks as one domain of the tracer. Refers to the data sets, which must outlive
 /// it; copies only data that cannot be viewed in place.

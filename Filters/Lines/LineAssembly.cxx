@@ -2,11 +2,9 @@
 #include "Lines/LineAssembly.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "Lines/LineOutput.h"
 #include "Lines/PointTransfer.h"
 
 #include "Tributary/Base/Index.h"
@@ -73,7 +71,41 @@ std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluato
   return placed;
 }
 
+/// Collective. As collectPoints(), without the agreement on the errors of the last messages.
+std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow,
+                                    const PointEvaluator& evaluator, const Shares& shares,
+                                    const LineTable& table, const TraceResult& traced,
+                                    ErrorCollector& errors) {
+  std::unique_ptr<LineArrays> output;
+  std::vector<PointGroup> groups;
+  std::vector<std::size_t> rounds;
+  collectively(transport, [&] {
+    output = std::make_unique<LineArrays>(transport, evaluator.fields(), table.points);
+    groups = makeGroups(flow, traced);
+    rounds = roundsOf(groups);
+  });
+  const std::int64_t placed =
+      transferPoints(transport, evaluator, groups, rounds, table, shares, *output, errors);
+  if (!errors.anyKnown())
+    errors.attempt([&] {
+      if (placed != table.points)
+        refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
+                      std::to_string(placed));
+    });
+  return output;
+}
+
 }  // namespace
+
+std::unique_ptr<LineArrays> collectPoints(Transport& transport, const FlowDomain& flow,
+                                          const PointEvaluator& evaluator, const Shares& shares,
+                                          const LineTable& table, const TraceResult& traced) {
+  ErrorCollector errors;
+  std::unique_ptr<LineArrays> output =
+      collect(transport, flow, evaluator, shares, table, traced, errors);
+  errors.agree(transport);
+  return output;
+}
 
 vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomain& flow,
                                            const PointEvaluator& evaluator,
@@ -81,23 +113,12 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
                                            LineTable& table, const TraceResult& traced,
                                            bool withFrames) {
   const std::vector<PointField>& fields = evaluator.fields();
-  std::unique_ptr<LineArrays> output;
-  std::vector<PointGroup> groups;
-  std::vector<std::size_t> rounds;
-  collectively(transport, [&] {
-    output = std::make_unique<LineArrays>(transport, fields, table.points);
-    groups = makeGroups(flow, traced);
-    rounds = roundsOf(groups);
-  });
   ErrorCollector errors;
-  const std::int64_t placed =
-      transferPoints(transport, evaluator, groups, rounds, table, seeds.shares, *output, errors);
+  const std::unique_ptr<LineArrays> output =
+      collect(transport, flow, evaluator, seeds.shares, table, traced, errors);
   vtkSmartPointer<vtkPolyData> lines;
   if (!errors.anyKnown())
     errors.attempt([&] {
-      if (placed != table.points)
-        refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
-                      std::to_string(placed));
       removeRepeatedPoints(transport, table, fields, *output);
       lines = makePolyData(transport, fields, *output, arrays,
                            output->arrays[evaluator.velocityField()], seeds, table, withFrames);

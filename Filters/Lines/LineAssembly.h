@@ -5,18 +5,31 @@
 #include <vtkSmartPointer.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "Lines/DomainFromVTK.h"
+#include "Lines/LineOutput.h"
 #include "Lines/LineTable.h"
 #include "Lines/PointArrays.h"
 #include "Lines/PointEvaluator.h"
 #include "Lines/SeedsFromVTK.h"
 
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Collective/Shares.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
+
+/// Collective. Fills the point arrays of this rank. Each recorded point is evaluated on the rank
+/// that recorded it, sent to the rank of its line, and written to its position there: see
+/// assembleLines().
+/// @param shares  of the seeds; they define the rank of each line
+/// @param table  of the lines of this rank
+/// @throws Error on all ranks if points are missing or a message is malformed
+[[nodiscard]] std::unique_ptr<LineArrays> collectPoints(
+    Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
+    const Shares& shares, const LineTable& table, const TraceResult& traced);
 
 /// Collective. Assembles the lines of this rank. Each recorded point is evaluated (interpolated
 /// arrays, vorticity) on the rank that recorded it, in a block or in a copy of one, sent in one

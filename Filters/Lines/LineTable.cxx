@@ -10,11 +10,13 @@
 namespace tributary {
 namespace {
 
-/// LineEnd as it travels.
+/// LineEnd as it travels, without padding.
 struct EndRecord {
   std::int64_t line;
   std::int32_t points;
   std::int32_t reason;
+  double x[3];
+  double time;
 };
 
 /// Assigns places in the output to the lines.
@@ -52,34 +54,50 @@ void layOut(LineTable& table, bool forward, bool backward, bool join) {
 
 }  // namespace
 
+void sendEnds(Transport& transport, const Shares& shares, const std::vector<LineEnd>& ends,
+              const std::function<void(const std::vector<LineEnd>&)>& use) {
+  sendRecords<EndRecord, allToAll>(
+      transport,
+      [&](RecordOutbox<EndRecord>& outbox) {
+        for (const LineEnd& end : ends)
+          outbox.add(shares.ownerOf(end.line >> 1),
+                     {end.line, end.points, static_cast<std::int32_t>(end.reason),
+                      {end.x[0], end.x[1], end.x[2]}, end.time});
+      },
+      [&](Records<EndRecord>& arrived) {
+        const std::int64_t first = 2 * shares.first(transport.rank());
+        const std::int64_t lines = 2 * shares.count(transport.rank());
+        std::vector<LineEnd> mine;
+        mine.reserve(arrived.size());
+        for (const EndRecord& end : arrived) {
+          if (end.line < first || end.line - first >= lines || end.points < 0)
+            refuseMessage("the end of a line of another rank");
+          mine.push_back({end.line, end.points, static_cast<Reason>(end.reason),
+                          {end.x[0], end.x[1], end.x[2]}, end.time});
+        }
+        use(mine);
+      });
+}
+
 LineTable makeLineTable(Transport& transport, const Shares& shares,
                         const std::vector<LineEnd>& ends, bool forward, bool backward, bool join) {
   LineTable table;
   table.firstSeed = shares.first(transport.rank());
   const std::int64_t seeds = shares.count(transport.rank());
-  sendRecords<EndRecord, allToAll>(
-      transport,
-      [&](RecordOutbox<EndRecord>& outbox) {
-        table.halves.resize(index(2 * seeds));
-        for (const LineEnd& end : ends)
-          outbox.add(shares.ownerOf(end.line >> 1),
-                     {end.line, end.points, static_cast<std::int32_t>(end.reason)});
-      },
-      [&](Records<EndRecord>& arrived) {
-        for (const EndRecord& end : arrived) {
-          if (!table.find(end.line) || end.points < 0)
-            refuseMessage("the end of a line of another rank");
-          HalfLine& half = table.halves[index(end.line - 2 * table.firstSeed)];
-          half.points = end.points;
-          half.reason = static_cast<Reason>(end.reason);
-        }
-        const auto known = static_cast<std::int64_t>(arrived.size());
-        const std::int64_t wanted = seeds * (int(forward) + int(backward));
-        if (known != wanted)
-          refuseMessage("the ends of lines: expected " + std::to_string(wanted) + ", received " +
-                        std::to_string(known));
-        layOut(table, forward, backward, join);
-      });
+  sendEnds(transport, shares, ends, [&](const std::vector<LineEnd>& arrived) {
+    table.halves.resize(index(2 * seeds));
+    for (const LineEnd& end : arrived) {
+      HalfLine& half = table.halves[index(end.line - 2 * table.firstSeed)];
+      half.points = end.points;
+      half.reason = end.reason;
+    }
+    const auto known = static_cast<std::int64_t>(arrived.size());
+    const std::int64_t wanted = seeds * (int(forward) + int(backward));
+    if (known != wanted)
+      refuseMessage("the ends of lines: expected " + std::to_string(wanted) + ", received " +
+                    std::to_string(known));
+    layOut(table, forward, backward, join);
+  });
   return table;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "Tributary/Collective/Shares.h"
@@ -45,6 +46,13 @@ struct LineTable {
                : &halves[static_cast<std::size_t>(at)];
   }
 };
+
+/// Collective. Sends the end of each line to the rank that owns its seed.
+/// @param use  called on each rank with the ends of the lines of its seeds, in no particular order,
+///             each of one of its lines; local, may throw
+/// @throws Error on all ranks if one receives an end of another rank's line, or if `use` throws
+void sendEnds(Transport& transport, const Shares& shares, const std::vector<LineEnd>& ends,
+              const std::function<void(const std::vector<LineEnd>&)>& use);
 
 /// Collective. Sends the end of each line to the rank that outputs it, and assigns positions in the
 /// output.

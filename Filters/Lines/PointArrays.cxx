@@ -23,6 +23,7 @@ struct Account {
   int components = 0;
   std::vector<std::string> componentNames;
   bool isScalars = false, isVectors = false;
+  bool isFleeting = false;  ///< Whether the piece lacks it at the other step.
 };
 
 bool isInterpolated(vtkDataSet* dataSet, int index, const std::string& except) {
@@ -34,6 +35,14 @@ bool isInterpolated(vtkDataSet* dataSet, int index, const std::string& except) {
   const std::string name = array->GetName();
   return !name.empty() && name != except && name != vtkDataSetAttributes::GhostArrayName() &&
          array != data->GetGlobalIds() && array != data->GetPedigreeIds();
+}
+
+/// The array of a data set that is interpolated under this name, or null.
+vtkDataArray* interpolatedArray(vtkDataSet* dataSet, const std::string& name,
+                                const std::string& except) {
+  int index = -1;
+  vtkDataArray* values = dataSet->GetPointData()->GetArray(name.c_str(), index);
+  return values && isInterpolated(dataSet, index, except) ? values : nullptr;
 }
 
 Account accountOf(vtkPointData* data, int index) {
@@ -54,7 +63,7 @@ Account accountOf(vtkPointData* data, int index) {
 
 void write(Writer& writer, const Account& a) {
   writer.text(a.name).value(a.place).value(a.type).value(a.components);
-  writer.value(a.isScalars).value(a.isVectors);
+  writer.value(a.isScalars).value(a.isVectors).value(a.isFleeting);
   writer.value(static_cast<std::uint64_t>(a.componentNames.size()));
   for (const auto& name : a.componentNames) writer.text(name);
 }
@@ -67,6 +76,7 @@ Account readAccount(Reader& reader) {
   a.components = reader.value<int>();
   a.isScalars = reader.value<bool>();
   a.isVectors = reader.value<bool>();
+  a.isFleeting = reader.value<bool>();
   for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
     a.componentNames.push_back(reader.text());
   return a;
@@ -89,6 +99,19 @@ int promote(int a, int b) {
   return VTK_LONG_LONG;
 }
 
+/// Writes the accounts of a data set.
+/// @param other  the data set of the other step, or null
+void writeAccounts(Writer& writer, vtkDataSet* dataSet, vtkDataSet* other,
+                   const std::string& except) {
+  vtkPointData* data = dataSet->GetPointData();
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i) {
+    if (!isInterpolated(dataSet, i, except)) continue;
+    Account account = accountOf(data, i);
+    account.isFleeting = other && !interpolatedArray(other, account.name, except);
+    write(writer, account);
+  }
+}
+
 }  // namespace
 
 PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) {
@@ -98,9 +121,8 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
     if (flow.cellCentered) except = flow.vectorName;
     Writer writer;
     for (const FlowPiece& piece : flow.pieces) {
-      vtkPointData* data = piece.dataSet->GetPointData();
-      for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-        if (isInterpolated(piece.dataSet, i, except)) write(writer, accountOf(data, i));
+      writeAccounts(writer, piece.dataSet, piece.laterDataSet, except);
+      if (piece.laterDataSet) writeAccounts(writer, piece.laterDataSet, piece.dataSet, except);
     }
     mine = writer.take();
   });
@@ -116,6 +138,7 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
     k.type = promote(k.type, a.type);
     k.isScalars = k.isScalars || a.isScalars;
     k.isVectors = k.isVectors || a.isVectors;
+    k.isFleeting = k.isFleeting || a.isFleeting;
     if (k.components != a.components) differing[a.name] = true;
     if (k.componentNames != a.componentNames) k.componentNames.clear();
   });
@@ -125,6 +148,8 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
     for (const auto& [name, account] : known) {
       if (differing[name])
         list.dropped.push_back(name);
+      else if (account.isFleeting)
+        list.fleeting.push_back(name);
       else
         order.push_back(account);
     }
@@ -139,10 +164,9 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
       array.isScalars = a.isScalars;
       array.isVectors = a.isVectors;
       for (const FlowPiece& piece : flow.pieces) {
-        int index = -1;
-        vtkDataArray* values = piece.dataSet->GetPointData()->GetArray(a.name.c_str(), index);
-        array.perPiece.push_back(values && isInterpolated(piece.dataSet, index, except) ? values
-                                                                                        : nullptr);
+        array.perPiece.push_back(interpolatedArray(piece.dataSet, a.name, except));
+        if (piece.laterDataSet)
+          array.laterPerPiece.push_back(interpolatedArray(piece.laterDataSet, a.name, except));
       }
     }
   });
@@ -167,6 +191,8 @@ PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
   }
   for (const std::string& name : all.dropped)
     if (missing.erase(name) > 0) list.dropped.push_back(name);
+  for (const std::string& name : all.fleeting)
+    if (missing.erase(name) > 0) list.fleeting.push_back(name);
   list.missing.assign(missing.begin(), missing.end());
   return list;
 }

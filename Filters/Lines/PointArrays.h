@@ -19,18 +19,22 @@ struct PointArray {
   std::vector<std::string> componentNames;  ///< May be empty.
   bool isScalars = false, isVectors = false;
   std::vector<vtkDataArray*> perPiece;  ///< Of this rank; null for a piece without the array.
+  /// In an unsteady field: those at the end of the interval; otherwise empty.
+  std::vector<vtkDataArray*> laterPerPiece;
 };
 
 struct PointArrayList {
   std::vector<PointArray> arrays;
   std::vector<std::string> dropped;  ///< Arrays whose component count differs between blocks.
+  /// In an unsteady field: arrays that a piece has only at the beginning or only at the end.
+  std::vector<std::string> fleeting;
   std::vector<std::string> missing;  ///< Selected arrays that no piece has.
 };
 
 /// Collective. Returns the union, by name, of the point arrays of all pieces on all ranks. It
 /// excludes ghost flags, global ids, pedigree ids, arrays that are not numeric, arrays that do not
 /// have one tuple for each point, and an array with the name of cell-centered vectors. If the types
-/// of an array differ between blocks, they are promoted to a common type.
+/// of an array differ between blocks or steps, they are promoted to a common type.
 /// @throws Error if point-centered vectors are not in the list
 [[nodiscard]] PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
 

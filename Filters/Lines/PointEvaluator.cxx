@@ -75,12 +75,75 @@ void interpolate(const T* values, int components, const Weights& weights, double
   interpolateAny(values, components, weights, out);
 }
 
+/// The value at a share of the interval.
+double between(double earlier, double later, double share) {
+  return (1 - share) * earlier + share * later;
+}
+
+/// Replaces values by those between them and later ones.
+/// @param shares  of the points, in [0, 1]
+void blend(std::vector<double>& values, const std::vector<double>& later,
+           const std::vector<double>& shares) {
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    for (std::size_t c = 3 * i; c < 3 * i + 3; ++c) values[c] = between(values[c], later[c], shares[i]);
+}
+
+/// As interpolateAny(), between the values of two steps. Integers are rounded once.
+template <class T>
+void interpolateAnyBetween(const T* values, const T* later, int components, const Weights& weights,
+                           const std::vector<double>& shares, T* out) {
+  for (std::size_t i = 0; i < weights.points; ++i)
+    for (int c = 0; c < components; ++c) {
+      double sum = 0, laterSum = 0;
+      for (int j = 0; j < weights.count[i]; ++j) {
+        const double weight = weights.weight(i, j);
+        const auto at = weights.id(i, j) * components + c;
+        sum += weight * static_cast<double>(values[at]);
+        laterSum += weight * static_cast<double>(later[at]);
+      }
+      out[i * static_cast<std::size_t>(components) + static_cast<std::size_t>(c)] =
+          toValue<T>(between(sum, laterSum, shares[i]));
+    }
+}
+
+/// As interpolate(), between the values of two steps: both null or none.
+/// @param vectors  a buffer for three numbers per point, as is `laterVectors`
+template <class T>
+void interpolateBetween(const T* values, const T* later, int components, const Weights& weights,
+                        const std::vector<double>& shares, std::vector<double>& vectors,
+                        std::vector<double>& laterVectors, T* out) {
+  const std::size_t count = weights.points * static_cast<std::size_t>(components);
+  if (!values || !later) {
+    std::fill_n(out, count, missingValue<T>());
+    return;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (components == 3) {
+      interpolateVectors(weights, values, vectors.data(), nullptr);
+      interpolateVectors(weights, later, laterVectors.data(), nullptr);
+      blend(vectors, laterVectors, shares);
+      std::transform(vectors.data(), vectors.data() + count, out, toValue<T>);
+      return;
+    }
+  }
+  interpolateAnyBetween(values, later, components, weights, shares, out);
+}
+
 /// How an array travels with a copy of a block.
 enum class Content : std::uint64_t {
-  Nothing,   // the piece lacks it
-  Velocity,  // it is the vectors, which are in the copy already
-  Values     // its tuples follow
+  Nothing,        // the piece lacks it
+  Velocity,       // it is the vectors, which are in the copy already
+  LaterVelocity,  // it is those at the end of the interval
+  Values          // its tuples follow
 };
+
+/// How these values travel with a copy of the block.
+Content contentOf(const void* values, const FieldBlock& block) {
+  return !values                                  ? Content::Nothing
+         : values == block.velocity().data        ? Content::Velocity
+         : values == block.laterVelocity().data   ? Content::LaterVelocity
+                                                  : Content::Values;
+}
 
 template <class T>
 T* bufferOf(std::vector<std::byte>& buffer) {
@@ -99,7 +162,9 @@ PointEvaluator::PointEvaluator(const FlowDomain& flow, const PointArrayList& arr
 }
 
 void PointEvaluator::averageVelocity(Transport& transport) {
-  if (averages()) averaged_ = averageToPoints(transport, flow_);
+  if (!averages()) return;
+  averaged_ = averageToPoints(transport, flow_);
+  if (isUnsteady()) laterAveraged_ = averageToPoints(transport, flow_, FlowStep::Later);
 }
 
 void PointEvaluator::describeFields(const PointArrayList& arrays) {
@@ -111,21 +176,15 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
     fields_.push_back({kind, name, type, components, bytes, array});
   };
   add(Kind::Position, "Points", VTK_FLOAT, 3);
-  add(Kind::Time, "IntegrationTime", VTK_DOUBLE, 1);
+  add(Kind::Time, isUnsteady() ? "SimulationTime" : "IntegrationTime", VTK_DOUBLE, 1);
   for (std::size_t a = 0; a < arrays.arrays.size(); ++a) {
     const PointArray& array = arrays.arrays[a];
     if (!flow_.cellCentered && array.name == flow_.vectorName) velocityField_ = fields_.size();
     add(Kind::Interpolated, array.name, array.type, array.components, a);
     std::vector<Source>& sources = sources_.emplace_back();
-    for (vtkDataArray* values : array.perPiece) {
-      if (values && (values->GetDataType() != array.type || !values->HasStandardMemoryLayout())) {
-        auto copy = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(array.type));
-        copyArray(values, copy);
-        converted_.push_back(copy);
-        values = copy;
-      }
-      sources.push_back({values ? values->GetVoidPointer(0) : nullptr});
-    }
+    for (std::size_t piece = 0; piece < array.perPiece.size(); ++piece)
+      sources.push_back({valuesOf(array.perPiece[piece], array.type),
+                         isUnsteady() ? valuesOf(array.laterPerPiece[piece], array.type) : nullptr});
   }
   if (flow_.cellCentered) {
     velocityField_ = fields_.size();
@@ -137,17 +196,30 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
   }
 }
 
-void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch) const {
-  const Weights& weights = scratch.weights;
-  const ArrayView velocity = block.velocity();
+/// The values of an array, or of a copy of this type; null for null.
+const void* PointEvaluator::valuesOf(vtkDataArray* array, int type) {
+  if (!array) return nullptr;
+  if (array->GetDataType() != type || !array->HasStandardMemoryLayout()) {
+    auto copy = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
+    copyArray(array, copy);
+    converted_.push_back(copy);
+    array = copy;
+  }
+  return array->GetVoidPointer(0);
+}
+
+void PointEvaluator::evaluateVelocity(const FieldBlock& block, const ArrayView& velocity,
+                                      const std::vector<std::vector<double>>& averaged,
+                                      const Weights& weights, std::vector<double>& values,
+                                      std::vector<double>& vorticity) const {
   const std::size_t room = 3 * weights.groups() * Weights::Lanes;
-  scratch.velocity.resize(room);
-  scratch.vorticity.resize(computeVorticity_ ? room : 0);
-  double* const value = scratch.velocity.data();
-  double* const curl = computeVorticity_ ? scratch.vorticity.data() : nullptr;
+  values.resize(room);
+  vorticity.resize(computeVorticity_ ? room : 0);
+  double* const value = values.data();
+  double* const curl = computeVorticity_ ? vorticity.data() : nullptr;
   if (flow_.cellCentered) {
     if (curl)  // the interpolated velocity is not used
-      interpolateVectors(weights, averaged_[index(block.piece())].data(), value, curl);
+      interpolateVectors(weights, averaged[index(block.piece())].data(), value, curl);
     for (std::size_t i = 0; i < weights.points; ++i)
       for (std::size_t c = 0; c < 3; ++c) {
         const std::size_t at = 3 * static_cast<std::size_t>(weights.cellId[i]) + c;
@@ -161,14 +233,27 @@ void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch)
   }
 }
 
+void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch) const {
+  evaluateVelocity(block, block.velocity(), averaged_, scratch.weights, scratch.velocity,
+                   scratch.vorticity);
+  if (!isUnsteady()) return;
+  evaluateVelocity(block, block.laterVelocity(), laterAveraged_, scratch.weights,
+                   scratch.laterVelocity, scratch.laterVorticity);
+  blend(scratch.velocity, scratch.laterVelocity, scratch.shares);
+  if (computeVorticity_) blend(scratch.vorticity, scratch.laterVorticity, scratch.shares);
+}
+
 void PointEvaluator::prepare(const FieldBlock& block, Span<const TrajectoryPoint> points,
                              Scratch& scratch) const {
   scratch.weights.wantGradients = computeVorticity_;
   block.weights(rules_, points, scratch.weights);
   const std::size_t piece = index(block.piece());
-  for (const PointField& field : fields_)
-    if (field.kind == PointField::Kind::Interpolated && sources_[field.array][piece].values)
-      prefetch(scratch.weights, sources_[field.array][piece].values, field.bytes);
+  for (const PointField& field : fields_) {
+    if (field.kind != PointField::Kind::Interpolated) continue;
+    const Source& source = sources_[field.array][piece];
+    for (const void* values : {source.values, source.later})
+      if (values) prefetch(scratch.weights, values, field.bytes);
+  }
 }
 
 void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoint> points,
@@ -178,6 +263,13 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
   const std::size_t piece = index(block.piece());
   const std::size_t room = scratch.weights.groups() * Weights::Lanes;
   const bool hasVelocity = computeVorticity_ || flow_.cellCentered;
+  if (isUnsteady()) {
+    const TimeInterval& interval = *rules_.interval;
+    scratch.shares.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+      scratch.shares[i] = (points[i].time - interval.begin) / (interval.end - interval.begin);
+    scratch.laterVectors.resize(3 * room);
+  }
   if (hasVelocity) evaluateVelocity(block, scratch);
   scratch.vectors.resize(3 * room);
 
@@ -207,11 +299,17 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
           }
           break;
         }
-        const void* values = sources_[field.array][piece].values;
+        const Source& source = sources_[field.array][piece];
         switch (field.type) {
-          vtkTemplateMacro(interpolate(static_cast<const VTK_TT*>(values), field.components,
-                                       scratch.weights, scratch.vectors.data(),
-                                       bufferOf<VTK_TT>(buffer)));
+          vtkTemplateMacro(
+              const auto* values = static_cast<const VTK_TT*>(source.values);
+              auto* out = bufferOf<VTK_TT>(buffer);
+              if (isUnsteady()) interpolateBetween(values, static_cast<const VTK_TT*>(source.later),
+                                                   field.components, scratch.weights,
+                                                   scratch.shares, scratch.vectors,
+                                                   scratch.laterVectors, out);
+              else interpolate(values, field.components, scratch.weights, scratch.vectors.data(),
+                               out));
           default:
             throw Error("the array \"" + field.name +
                         "\" is of a type that cannot be interpolated; remove it from Point Arrays");
@@ -243,15 +341,21 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
 template <class Visit>
 void PointEvaluator::forEachArray(const FieldBlock& block, Visit&& visit) const {
   const std::size_t piece = index(block.piece());
-  for (const PointField& field : fields_)
-    if (field.kind == PointField::Kind::Interpolated)
-      visit(sources_[field.array][piece].values, field.bytes);
-  if (averages()) visit(averaged_[piece].data(), 3 * sizeof(double));
+  for (const PointField& field : fields_) {
+    if (field.kind != PointField::Kind::Interpolated) continue;
+    const Source& source = sources_[field.array][piece];
+    visit(source.values, field.bytes);
+    if (isUnsteady()) visit(source.later, field.bytes);
+  }
+  if (!averages()) return;
+  visit(averaged_[piece].data(), 3 * sizeof(double));
+  if (isUnsteady()) visit(laterAveraged_[piece].data(), 3 * sizeof(double));
 }
 
 std::size_t PointEvaluator::memory() const {
   std::size_t bytes = 0;
-  for (const std::vector<double>& averaged : averaged_) bytes += averaged.size() * sizeof(double);
+  for (const auto* all : {&averaged_, &laterAveraged_})
+    for (const std::vector<double>& averaged : *all) bytes += averaged.size() * sizeof(double);
   for (const std::vector<Bytes>& arrays : cargo_)
     for (const Bytes& array : arrays) bytes += array.size();
   for (const auto& array : converted_) bytes += std::size_t(array->GetActualMemorySize()) << 10;
@@ -261,7 +365,7 @@ std::size_t PointEvaluator::memory() const {
 std::size_t PointEvaluator::bytes(const FieldBlock& block) const {
   std::size_t bytes = 0;
   forEachArray(block, [&](const void* values, std::size_t tuple) {
-    const bool travels = values && values != block.velocity().data;
+    const bool travels = contentOf(values, block) == Content::Values;
     bytes += sizeof(Content) + (travels ? index(block.copiedPoints()) * tuple : 0);
   });
   return bytes;
@@ -269,59 +373,73 @@ std::size_t PointEvaluator::bytes(const FieldBlock& block) const {
 
 void PointEvaluator::write(const FieldBlock& block, Writer& message) const {
   forEachArray(block, [&](const void* values, std::size_t tuple) {
-    const bool isVelocity = values && values == block.velocity().data;
-    message.value(isVelocity ? Content::Velocity : values ? Content::Values : Content::Nothing);
-    if (values && !isVelocity) block.writePointData(message, values, tuple);
+    const Content content = contentOf(values, block);
+    message.value(content);
+    if (content == Content::Values) block.writePointData(message, values, tuple);
   });
 }
 
 int PointEvaluator::add() {
   for (std::vector<Source>& sources : sources_) sources.emplace_back();
   if (averages()) averaged_.emplace_back();
+  if (averages() && isUnsteady()) laterAveraged_.emplace_back();
   cargo_.emplace_back();
   return static_cast<int>(flow_.pieces.size() + cargo_.size()) - 1;
 }
 
 void PointEvaluator::read(const FieldBlock& copy, Reader& message) {
   const std::size_t piece = index(copy.piece()), points = index(copy.copiedPoints());
-  const auto valuesOf = [&](std::size_t tuple) {
+  const auto tuplesOf = [&](std::size_t tuple) {
     if (points > message.remaining() / tuple) refuseMessage("an array of fewer points");
     return message.raw(points * tuple);
   };
-  for (const PointField& field : fields_) {
-    if (field.kind != PointField::Kind::Interpolated) continue;
-    const void*& values = sources_[field.array][piece].values;
-    const ArrayView velocity = copy.velocity();
-    switch (message.value<Content>()) {
+  const auto readArray = [&](const PointField& field, const void*& values) {
+    const Content content = message.value<Content>();
+    switch (content) {
       case Content::Nothing:
-        continue;
+        return;
       case Content::Velocity:
-        if (flow_.cellCentered || field.components != 3 ||
+      case Content::LaterVelocity: {
+        const ArrayView velocity =
+            content == Content::Velocity ? copy.velocity() : copy.laterVelocity();
+        if (!velocity.data || flow_.cellCentered || field.components != 3 ||
             field.type != (velocity.isDouble ? VTK_DOUBLE : VTK_FLOAT))
           refuseMessage("vectors of another type");
         values = velocity.data;
-        continue;
+        return;
+      }
       case Content::Values: {
         Bytes& array = cargo_[piece - flow_.pieces.size()].emplace_back();
-        const auto raw = valuesOf(field.bytes);
+        const auto raw = tuplesOf(field.bytes);
         append(array, raw.data(), raw.size());
         values = array.data();
-        continue;
+        return;
       }
     }
     refuseMessage("an array of an unknown kind");
+  };
+  for (const PointField& field : fields_) {
+    if (field.kind != PointField::Kind::Interpolated) continue;
+    Source& source = sources_[field.array][piece];
+    readArray(field, source.values);
+    if (isUnsteady()) readArray(field, source.later);
   }
   if (!averages()) return;
-  if (message.value<Content>() != Content::Values) refuseMessage("no averaged vectors");
-  const auto raw = valuesOf(3 * sizeof(double));
-  averaged_[piece].resize(3 * points);
-  if (points > 0) std::memcpy(averaged_[piece].data(), raw.data(), raw.size());
+  const auto readAveraged = [&](std::vector<double>& averaged) {
+    if (message.value<Content>() != Content::Values) refuseMessage("no averaged vectors");
+    const auto raw = tuplesOf(3 * sizeof(double));
+    averaged.resize(3 * points);
+    if (points > 0) std::memcpy(averaged.data(), raw.data(), raw.size());
+  };
+  readAveraged(averaged_[piece]);
+  if (isUnsteady()) readAveraged(laterAveraged_[piece]);
 }
 
 void PointEvaluator::drop(const FieldBlock& copy) {
   const std::size_t piece = index(copy.piece());
   for (std::vector<Source>& sources : sources_) sources[piece] = {};
   if (averages()) averaged_[piece] = {};
+  if (averages() && isUnsteady()) laterAveraged_[piece] = {};
   cargo_[piece - flow_.pieces.size()] = {};
 }
 

@@ -28,7 +28,8 @@ struct PointField {
 };
 
 /// Evaluates recorded points in batches, with one buffer of tuples per field. The arrays that this
-/// takes travel with copies of blocks, so that points are evaluated where they were recorded.
+/// takes travel with copies of blocks, so that points are evaluated where they were recorded. In an
+/// unsteady field (StepRules::interval), values are linear in time between those of the two steps.
 class PointEvaluator : public BlockCargo {
  public:
   /// Local. averageVelocity() must follow.
@@ -55,6 +56,8 @@ class PointEvaluator : public BlockCargo {
     Weights weights;
     std::vector<std::vector<std::byte>> buffers;
     std::vector<double> velocity, vorticity, vectors;
+    // In an unsteady field: how far each point is in the interval, in [0, 1], and values at its end.
+    std::vector<double> shares, laterVelocity, laterVorticity, laterVectors;
   };
 
   /// Thread-safe. Computes the weights of `points`, which `block` recorded, and starts to load what
@@ -66,14 +69,20 @@ class PointEvaluator : public BlockCargo {
 
  private:
   /// Contiguous values, of the output's type, of one array of one piece; null if the piece lacks
-  /// the array.
+  /// the array. In an unsteady field also those at the end of the interval.
   struct Source {
     const void* values = nullptr;
+    const void* later = nullptr;
   };
 
   void describeFields(const PointArrayList& arrays);
+  const void* valuesOf(vtkDataArray* array, int type);
+  bool isUnsteady() const { return rules_.interval.has_value(); }
   /// The velocity, and the vorticity if it is wanted.
   void evaluateVelocity(const FieldBlock& block, Scratch& scratch) const;
+  void evaluateVelocity(const FieldBlock& block, const ArrayView& velocity,
+                        const std::vector<std::vector<double>>& averaged, const Weights& weights,
+                        std::vector<double>& values, std::vector<double>& vorticity) const;
   /// Whether the vorticity is that of averaged vectors.
   bool averages() const { return computeVorticity_ && flow_.cellCentered; }
   template <class Visit>
@@ -88,6 +97,7 @@ class PointEvaluator : public BlockCargo {
   // By piece: first those of this rank, then those of copies.
   std::vector<std::vector<Source>> sources_;   // [array][piece]
   std::vector<std::vector<double>> averaged_;  // [piece], if averages()
+  std::vector<std::vector<double>> laterAveraged_;
   std::vector<std::vector<Bytes>> cargo_;      // [copy], the arrays of `sources_`
   std::vector<vtkSmartPointer<vtkDataArray>> converted_;
 };

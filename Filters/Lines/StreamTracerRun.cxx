@@ -27,6 +27,7 @@
 #include "Lines/PointEvaluator.h"
 #include "Lines/SeedsFromVTK.h"
 #include "Lines/SurfaceVectors.h"
+#include "Lines/TraceReport.h"
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Error.h"
@@ -117,40 +118,13 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
     if (settings_.keepDomain && !state_.meshes) state_.meshes = std::make_unique<MeshCache>();
   });
   errors.agree(transport);
-  bool cellCentered = false;
-  auto pieces = findPieces(input, cellCentered, setup->skippedTrees);
-  setup->flow = makeFlowDomain(transport, std::move(pieces), cellCentered);
+  FlowPieces found;
+  collectively(transport, [&] { found = findFlowPieces(input, settings_.vectorsOf); });
+  setup->skippedTrees = found.skippedTrees;
+  setup->flow = makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
   cutAnew(*setup, blocksPerRank);
   setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;
-}
-
-/// The leaves of this rank that have cells and the chosen vectors.
-std::vector<FlowPiece> StreamTracerRun::findPieces(vtkDataObject* input, bool& cellCentered,
-                                                   std::int64_t& skippedTrees) {
-  std::vector<FlowPiece> pieces;
-  collectively(context_.transport, [&] {
-    for (const Leaf& leaf : leavesAndTreesOf(input)) {
-      if (leaf.trees) {
-        ++skippedTrees;
-        continue;
-      }
-      int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-      vtkDataArray* vectors = settings_.vectorsOf(leaf.dataSet, association);
-      const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-      if (!vectors || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
-        continue;
-      const int dimension = dimensionOf(leaf.dataSet);
-      if (dimension < 0) continue;
-      if (!pieces.empty() && atCells != cellCentered)
-        throw Error(
-            "the vectors belong to points in some blocks and to cells in others; convert "
-            "them with Cell Data to Point Data or Point Data to Cell Data first");
-      cellCentered = atCells;
-      pieces.push_back({leaf, vectors, dimension});
-    }
-  });
-  return pieces;
 }
 
 /// Collective.
@@ -313,18 +287,8 @@ void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
       sums[3] > 0 && flow.dimension == 2 && !settings_.rules.onSurface &&
       allreduce(context_.transport, ReduceOp::Or, std::int64_t(vectorsLeaveSurface(flow))) != 0;
   if (context_.transport.rank() != 0) return;
-  for (const std::string& name : arrays.dropped)
-    context_.warn(
-        "The point array \"" + name +
-        "\" is not interpolated: its number of components differs between blocks; store it "
-        "with the same number in all blocks.");
-  for (const std::string& name : arrays.missing)
-    context_.warn("The input has no point array \"" + name +
-                  "\" that can be interpolated; remove it from Point Arrays.");
-  if (sums[1] > 0)
-    context_.warn(
-        "The hyper tree grids of the input are not traced; apply Hyper Tree Grid To Unstructured "
-        "Grid to them first.");
+  warnOfArrays(context_, arrays);
+  if (sums[1] > 0) warnOfTrees(context_);
   if (sums[2] == 0)
     context_.warn(
         "There are no streamlines: each cell of the input is flat, a ghost cell, hidden, or has "
@@ -342,30 +306,11 @@ void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
                   "); replace these values to continue the lines.");
 }
 
-void StreamTracerRun::addLending(const FlowDomain& flow, const LendingStatistics& lending) {
-  RunStatistics& statistics = context_.statistics;
-  const auto& blocks = flow.domain->blocks;
-  const std::int64_t fixed = std::count_if(blocks.begin(), blocks.end(), [&](const auto& block) {
-    return !canBeCopied(*flow.domain, *block);
-  });
-  statistics.count("BlocksNotLent", fixed);
-  statistics.count("Loans", lending.loans);
-  statistics.count("LentLines", lending.items);
-  statistics.count("LentBlocks", lending.copies);
-  statistics.count("LentBytes", lending.bytes);
-  statistics.count("LentMemory", lending.copyMemory);
-  statistics.amount("LendingGainSeconds", lending.expectedGain);
-}
-
 void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seeds,
                                     const LineTable& table, const TraceResult& traced) {
   RunStatistics& statistics = context_.statistics;
-  std::size_t bytes = 0;
   const FlowDomain& flow = *setup.flow;
-  for (const auto& block : flow.domain->blocks) bytes += block->memory();
-  for (const auto& [id, copy] : setup.lending.copies)
-    bytes += copy->memory() + copy->copySize().message;
-  bytes += setup.evaluator->memory();
+  const std::size_t bytes = domainMemory(flow, setup.lending, *setup.evaluator);
   statistics.count("ReusedMesh", reusedMesh_);
   statistics.count("DomainBytes", static_cast<std::int64_t>(bytes));
   statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));
@@ -376,7 +321,7 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
   statistics.count("Blocks", static_cast<std::int64_t>(flow.domain->blocks.size()));
   statistics.count("Handovers", traced.handovers);
   statistics.add(traced.statistics);
-  if (settings_.lendingMemory > 0) addLending(flow, traced.lending);
+  if (settings_.lendingMemory > 0) addLendingStatistics(flow, traced.lending, statistics);
   statistics.phase("AssemblySeconds");
 }
 

@@ -28,7 +28,6 @@ class vtkPolyData;
 namespace tributary {
 
 struct FlowDomain;
-struct FlowPiece;
 struct LineTable;
 struct PointArrayList;
 struct SeedList;
@@ -86,8 +85,6 @@ class StreamTracerRun {
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
-  std::vector<FlowPiece> findPieces(vtkDataObject* input, bool& cellCentered,
-                                    std::int64_t& skippedTrees);
   TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays);
   void cut(FlowSetup& setup, int blocksPerRank);
   void cutAnew(FlowSetup& setup, int blocksPerRank);
@@ -98,7 +95,6 @@ class StreamTracerRun {
   void prepareEvaluation(FlowSetup& setup, const PointArrayList& arrays, const StepRules& rules);
   void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
-  void addLending(const FlowDomain& flow, const LendingStatistics& lending);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);
   void warn(const FlowSetup& setup, const PointArrayList& arrays, const LineTable& table);
 

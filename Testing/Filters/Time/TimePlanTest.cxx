@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which time steps a feature tracker executes, without a pipeline.
-#include "Features/TimePlan.h"
+#include "Time/TimePlan.h"
 
 #include <gtest/gtest.h>
 

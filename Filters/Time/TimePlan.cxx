@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Features/TimePlan.h"
+#include "Time/TimePlan.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "Time/StepTimes.h"
+
 namespace tributary {
-namespace {
-
-bool isBeginningOf(const std::vector<double>& part, const std::vector<double>& all) {
-  return part.size() <= all.size() && std::equal(part.begin(), part.end(), all.begin());
-}
-
-}  // namespace
 
 void TimePlan::plan(Span<const double> steps, double time, bool canContinue) {
   const std::size_t before = steps_.size();
-  // Catalyst's producer reports the first one twice.
-  steps_.clear();
-  for (const double step : steps)
-    if (steps_.empty() || step > steps_.back()) steps_.push_back(step);
+  steps_ = distinctTimes(steps);
   goal_ = 0;
   while (goal_ + 1 < steps_.size() && steps_[goal_ + 1] <= time) ++goal_;
   // In situ, where no time is requested, a new step is meant.

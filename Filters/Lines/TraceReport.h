@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "Common/RunContext.h"
+#include "Common/RunStatistics.h"
+#include "Lines/DomainFromVTK.h"
+#include "Lines/PointArrays.h"
+#include "Lines/PointEvaluator.h"
+
+#include "Tributary/Advection/Tracer.h"
+
+namespace tributary {
+
+// What filters report of a trace. All functions are local.
+
+/// Adds the statistics of lending.
+void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lending,
+                          RunStatistics& statistics);
+
+/// The memory of the domain and its copies in bytes, beyond the input.
+[[nodiscard]] std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending,
+                                       const PointEvaluator& evaluator);
+
+/// Warns of point arrays that are not interpolated. Call it on one rank.
+void warnOfArrays(const RunContext& context, const PointArrayList& arrays);
+
+/// Warns that hyper tree grids are not traced. Call it on one rank.
+void warnOfTrees(const RunContext& context);
+
+}  // namespace tributary
