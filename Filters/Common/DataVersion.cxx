@@ -18,6 +18,7 @@
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
 #include <vtkUniformHyperTreeGrid.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
@@ -27,6 +28,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "Common/Leaves.h"
 #include "Common/SmpFor.h"
@@ -154,6 +156,27 @@ void addArray(Fingerprint& print, vtkDataArray* array) {
   else  // which a double may not hold
     addValues<long long>(print, count,
                          [&](vtkIdType i) { return array->GetVariantValue(i).ToLongLong(); });
+}
+
+bool sharesMesh(vtkDataSet* one, vtkDataSet* other) {
+  const auto partsOf = [](vtkDataSet* dataSet) {
+    std::vector<const vtkObject*> parts;
+    forEachMeshPart(dataSet, [&](vtkObject* part) {
+      // Data sets that share cells have other objects with the same arrays.
+      if (!vtkCellArray::SafeDownCast(part)) parts.push_back(part);
+    });
+    for (vtkDataArray* array :
+         {dataSet->GetCellData()->GetArray(vtkDataSetAttributes::GhostArrayName()),
+          dataSet->GetCellData()->GetHigherOrderDegrees(),
+          dataSet->GetPointData()->GetArray(vtkDataSetAttributes::GhostArrayName()),
+          dataSet->GetPointData()->GetRationalWeights()})
+      parts.push_back(array);
+    return parts;
+  };
+  const bool isKnown = vtkUnstructuredGrid::SafeDownCast(one) || vtkPolyData::SafeDownCast(one) ||
+                       vtkStructuredGrid::SafeDownCast(one) ||
+                       vtkRectilinearGrid::SafeDownCast(one);
+  return isKnown && partsOf(one) == partsOf(other);
 }
 
 Fingerprint fingerprintOfMesh(vtkDataSet* dataSet) {

@@ -41,6 +41,10 @@ class DataVersion {
 /// Adds the type, size and values of an array, which may be null.
 void addArray(Fingerprint& print, vtkDataArray* array);
 
+/// Local. Whether two data sets of one type, extent and geometry have the same arrays of points,
+/// cells and ghost flags in memory. They may have equal ones also if not.
+[[nodiscard]] bool sharesMesh(vtkDataSet* one, vtkDataSet* other);
+
 /// Local. A fingerprint of what the shapes of a data set's cells depend on: points, cells, orders
 /// and weights of curved cells, and ghost flags, which hide cells. Reads all of these.
 [[nodiscard]] Fingerprint fingerprintOfMesh(vtkDataSet* dataSet);

@@ -83,6 +83,7 @@ def load_plugin():
         "AsyncFeatureTracker",
         "AsyncConvectionDiffusion",
         "AsyncHarmonicFill",
+        "AsyncPathTracer",
     ):
         if name not in _created:
             assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
@@ -129,6 +130,12 @@ def filled(data, **properties):
     """Async Harmonic Fill on a proxy of data."""
     load_plugin()
     return _created["AsyncHarmonicFill"](Input=data, **properties)
+
+
+def paths(data, seeds, **properties):
+    """Async Path Tracer on a proxy of data and one of seeds."""
+    load_plugin()
+    return _configured(_created["AsyncPathTracer"](Input=data, SeedSource=seeds), properties)
 
 
 def paraview_tracer(data, seeds, **properties):

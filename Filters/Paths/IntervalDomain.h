@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "Lines/DomainFromVTK.h"
+
+#include "Tributary/Transport/Transport.h"
+
+class vtkDataObject;
+
+namespace tributary {
+
+/// The data of a step and their time.
+struct StepData {
+  vtkDataObject* data = nullptr;
+  double time = 0;
+};
+
+/// Collective. Makes the domain of the interval between two steps, with the vectors of both.
+/// @param earlier  the step at the beginning; may be the later one, for one step alone
+/// @param later  the step at the end
+/// @param vectorsOf  finds the vectors of a data set
+/// @param skippedTrees  Out: the number of hyper tree grids of this rank
+/// @throws Error on all ranks if the mesh of one differs between the steps, or as makeFlowDomain()
+[[nodiscard]] std::unique_ptr<FlowDomain> makeIntervalDomain(Transport& transport,
+                                                             const StepData& earlier,
+                                                             const StepData& later,
+                                                             const FindVectors& vectorsOf,
+                                                             std::int64_t& skippedTrees);
+
+}  // namespace tributary

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "Lines/LineOutput.h"
+#include "Lines/PointArrays.h"
+#include "Lines/PointEvaluator.h"
+
+#include "Tributary/Advection/Particle.h"
+
+namespace tributary {
+
+
+/// A particle that was injected into a cell, on the rank that keeps it.
+struct PathParticle {
+  std::int64_t id;         ///< The same on any number of ranks.
+  std::int64_t seed;       ///< The place of its seed in the order of all seeds.
+  std::int64_t shownSeed;  ///< The id of its seed in the output.
+  std::int32_t injection;  ///< Number of the injection, from 0.
+  double injected;         ///< The time of the injection.
+};
+
+/// What a particle did in an interval between two steps.
+struct PathEntry {
+  std::int64_t particle = 0;      ///< Index in PathHistory::particles.
+  std::int64_t first = 0;         ///< Its points in the arrays of the segment, in order of time:
+  std::int64_t points = 0;        ///< without the point at the beginning that it has already.
+  Reason reason = Reason::None;   ///< Why it ended; None while it can be continued.
+  double x[3] = {0, 0, 0};        ///< The last position,
+  double time = 0;                ///< and its time.
+  // With vorticity: the angle turned since the injection, and the angular velocity there.
+  double rotation = 0;
+  double angularVelocity = 0;
+};
+
+/// The points that the particles of this rank recorded in an interval, and those of particles
+/// injected at its end.
+struct PathSegment {
+  std::vector<PathEntry> entries;  ///< In the order of particles.
+  // The arrays of the points; the same on all ranks, also on those without particles. There are
+  // none if no rank has a particle.
+  std::vector<PointField> fields;
+  std::vector<vtkSmartPointer<vtkDataArray>> arrays;  ///< By field.
+  PointArrayList list;                                ///< Properties of interpolated arrays.
+
+  /// The memory of the points in bytes.
+  [[nodiscard]] std::size_t memory() const;
+};
+
+/// What is kept of the particles of this rank at all steps that were added.
+struct PathHistory {
+  std::vector<PathParticle> particles;  ///< Ordered by injection, then by seed.
+  /// For each step the interval before it; for the first step only the injection.
+  std::vector<PathSegment> segments;
+
+  std::int32_t injections = 0;    ///< So far.
+  std::int64_t seedsSoFar = 0;    ///< Of all injections, on all ranks; the next particle id.
+  std::int64_t seedsPerInjection = 0;  ///< At the last injection, on all ranks.
+  std::int64_t outside = 0;       ///< Seeds of this rank that lay in no cell.
+  std::int64_t firstStep = -1;    ///< The step of the first injection; -1 before.
+};
+
+/// Local. Removes the points of all particles but the last one of each.
+void keepLastPoints(PathSegment& segment);
+
+}  // namespace tributary

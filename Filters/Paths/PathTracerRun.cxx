@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Paths/PathTracerRun.h"
+
+#include <vtkDoubleArray.h>
+#include <vtkInformation.h>
+#include <vtkPolyData.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "Common/FreshArray.h"
+#include "Common/RunStatistics.h"
+#include "Common/SmpFor.h"
+#include "Lines/LineAssembly.h"
+#include "Lines/LineTable.h"
+#include "Lines/PointArrays.h"
+#include "Lines/PointEvaluator.h"
+#include "Lines/TraceReport.h"
+#include "Time/DataTime.h"
+
+#include "Tributary/Advection/TraceTuning.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
+#include "Tributary/Collective/Records.h"
+
+namespace tributary {
+namespace {
+
+using Task = PathPlan::Task;
+
+/// The end of an interval for one step alone, in which particles are only located.
+double afterStep(double time) {
+  return time + std::max(1.0, std::fabs(time));
+}
+
+/// Ids of particles for a trace: those of rank r are in [r * most, (r + 1) * most), where `most` is
+/// the largest number of particles of a rank.
+Shares sharesOf(std::int64_t most, int ranks) {
+  return {most * ranks, ranks};
+}
+
+}  // namespace
+
+void PathTracerState::planFor(Span<const double> steps, double time, Basis basis,
+                              const std::vector<vtkMTimeType>& times, bool isWhole) {
+  const std::size_t before = plan.steps().size();
+  const bool isSame = isWhole && basis == begun;
+  const bool isUnchanged = inputTimes == times;
+  plan.plan(steps, time, isSame);
+  // A simulation modifies its output in each step. Elsewhere the data of earlier steps may be others.
+  if (isSame && !isUnchanged && !plan.steps().empty() && plan.steps().size() == before)
+    plan.plan(steps, time, false);
+  requested = std::move(basis);
+  counts = {};
+}
+
+/// Collective. The time of the step.
+/// @param task  Out: what to do with it
+/// @param isPassedOver  Out: set if the input is not at the requested time, and later steps follow
+double PathTracerRun::timeOf(vtkDataObject* input, Task& task, bool& isPassedOver) {
+  const std::optional<double> known = timeOfData(context_.transport, input);
+  const PathPlan& plan = state_.plan;
+  isPassedOver = false;
+  if (plan.steps().empty()) {
+    hasTime_ = known.has_value();
+    task = plan.task(known.value_or(0));
+    return known.value_or(0);
+  }
+  const double requested = plan.steps()[plan.next()];
+  task = plan.task(requested);
+  const bool isOther = known && *known != requested && plan.next() < plan.goal();
+  isPassedOver = isOther && task != Task::Load;
+  if (isOther && task == Task::Load) {
+    std::ostringstream text;
+    text << "the input cannot go back to the time " << requested << " (its data are of "
+         << *known << "); request a time step, or a later time";
+    throw Error(text.str());  // on all ranks
+  }
+  return requested;
+}
+
+/// Whether particles are injected at the step that is added.
+bool PathTracerRun::injectsAt(double time) const {
+  if (time < settings_.injectionStart || time > settings_.injectionEnd ||
+      time >= settings_.terminationTime)
+    return false;
+  const PathHistory& history = state_.history;
+  const auto step = static_cast<std::int64_t>(history.segments.size());
+  return history.firstStep < 0 ||
+         (settings_.reinjection > 0 && (step - history.firstStep) % settings_.reinjection == 0);
+}
+
+/// Collective. Adds the particles that are injected at a step.
+void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Traced>& particles) {
+  PathHistory& history = state_.history;
+  if (settings_.staticSeeds && !state_.seeds)
+    state_.seeds = makePathSeeds(context_.transport, source);
+  if (!injectsAt(time)) return;
+  const PathSeeds seeds =
+      settings_.staticSeeds ? *state_.seeds : makePathSeeds(context_.transport, source);
+  if (settings_.kind == PathKind::Streaklines && history.injections > 0 &&
+      history.seedsPerInjection != seeds.total) {
+    std::ostringstream text;
+    text << "the seed source has " << seeds.total << " points at the time " << time << " and had "
+         << history.seedsPerInjection
+         << " at the injection before; a streakline joins the particles of one seed: turn on "
+            "Static Seeds, or choose a seed source whose points stay the same";
+    throw Error(text.str());  // on all ranks
+  }
+  collectively(context_.transport, [&] {
+    for (const PathSeed& seed : seeds.seeds) {
+      Traced& traced = particles.emplace_back();
+      traced.isNew = true;
+      traced.particle = {history.seedsSoFar + seed.place, seed.place, seed.shown,
+                         history.injections, time};
+      std::copy_n(seed.x, 3, traced.before.x);
+      traced.before.time = time;
+    }
+  });
+  if (history.firstStep < 0) history.firstStep = static_cast<std::int64_t>(history.segments.size());
+  history.seedsSoFar += seeds.total;
+  history.seedsPerInjection = seeds.total;
+  ++history.injections;
+}
+
+/// The options of a trace without those that AutoTune chooses.
+TraceOptions PathTracerRun::makeOptions(const TimeInterval& interval) const {
+  TraceOptions options;
+  options.rules = settings_.rules;
+  options.rules.interval = interval;
+  options.exchange = settings_.exchange;
+  options.parallelFor = smpFor;
+  options.monitor = [this](double share) {
+    const PathPlan& plan = state_.plan;
+    const double before = static_cast<double>(plan.next());
+    return context_.monitor((before + std::min(1.0, std::max(0.0, share))) /
+                            (static_cast<double>(plan.goal()) + 1.0));
+  };
+  return options;
+}
+
+/// Collective. Applies the choice of AutoTune, after trials if there is none.
+/// @return false after an abort
+bool PathTracerRun::tune(const FlowDomain& flow, const std::vector<Seed>& seeds,
+                         TraceOptions& options) {
+  Transport& transport = context_.transport;
+  if (!settings_.autoTune) {
+    state_.choice.reset();
+    return true;
+  }
+  if (!state_.choice) {
+    const std::array<const Domain*, 1> cuts{flow.domain.get()};
+    std::vector<TraceSetting> settings;
+    collectively(transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
+    const TraceTuning tuning = tuneTrace(transport, settings, seeds, options);
+    if (context_.agreeOnAbort(tuning.aborted)) return false;
+    state_.choice = PathTracerState::Choice{settings[tuning.best].exchange, tuning.trials};
+  }
+  state_.choice->exchange.applyTo(options.exchange);
+  return true;
+}
+
+/// Local. Makes the entries of a segment from the ends of particles, and places for their points.
+/// @param firstSeed  the id of the first particle of this rank in the trace
+LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
+                               PathSegment& segment) {
+  PathHistory& history = state_.history;
+  LineTable table;
+  table.firstSeed = firstSeed;
+  table.halves.resize(2 * particles.size());
+  for (std::size_t p = 0; p < particles.size(); ++p) {
+    Traced& traced = particles[p];
+    const LineEnd& end = traced.end;
+    if (traced.isNew && end.reason == Reason::NotInitialized) {
+      ++history.outside;
+      continue;
+    }
+    if (traced.isNew) {
+      traced.before.particle = static_cast<std::int64_t>(history.particles.size());
+      history.particles.push_back(traced.particle);
+    }
+    // A particle that is continued has its first point already.
+    const bool skips = !traced.isNew && end.points > 0;
+    HalfLine& half = table.halves[2 * p];
+    half.points = end.points;
+    half.skipsSeed = skips;
+    half.base = table.points - skips;
+    half.isOutput = end.points > int(skips);
+    PathEntry entry = traced.before;
+    entry.first = table.points;
+    entry.points = end.points - int(skips);
+    entry.reason = end.reason == Reason::NotInitialized ? Reason::OutOfDomain : end.reason;
+    if (end.reason == Reason::OutOfTime && stop < settings_.terminationTime)
+      entry.reason = Reason::None;
+    std::copy_n(end.x, 3, entry.x);
+    entry.time = end.time;
+    segment.entries.push_back(entry);
+    table.points += entry.points;
+  }
+  return table;
+}
+
+/// Local. Adds the array Rotation: the angular velocity integrated from the injection by the
+/// trapezoidal rule.
+/// @param begin  the time at which particles are continued
+void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
+  const auto arrayOf = [&](PointField::Kind kind) {
+    const auto at = std::find_if(segment.fields.begin(), segment.fields.end(),
+                                 [&](const PointField& field) { return field.kind == kind; });
+    return vtkDoubleArray::FastDownCast(
+        segment.arrays[static_cast<std::size_t>(at - segment.fields.begin())]);
+  };
+  vtkDoubleArray* times = arrayOf(PointField::Kind::Time);
+  vtkDoubleArray* velocities = arrayOf(PointField::Kind::AngularVelocity);
+  auto rotation = freshArray<vtkDoubleArray>("Rotation", 1, times->GetNumberOfTuples());
+  for (PathEntry& entry : segment.entries) {
+    const double injected = state_.history.particles[index(entry.particle)].injected;
+    double before = begin;
+    for (std::int64_t i = entry.first; i < entry.first + entry.points; ++i) {
+      const double time = times->GetValue(i), velocity = velocities->GetValue(i);
+      if (time > injected)  // not where the particle begins
+        entry.rotation += (entry.angularVelocity + velocity) / 2 * (time - before);
+      entry.angularVelocity = velocity;
+      before = time;
+      rotation->SetValue(i, entry.rotation);
+    }
+  }
+  segment.fields.push_back(
+      {PointField::Kind::AngularVelocity, "Rotation", VTK_DOUBLE, 1, sizeof(double), 0});
+  segment.arrays.push_back(rotation);
+}
+
+/// Collective. Traces particles through the interval between two steps.
+/// @param earlier  may be `later`, for one step alone
+/// @param particles  of this rank
+/// @param segment  Out
+/// @return false after an abort
+bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double stop,
+                          std::vector<Traced>& particles, PathSegment& segment) {
+  Transport& transport = context_.transport;
+  const auto count = static_cast<std::int64_t>(particles.size());
+  const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
+  if (most == 0) return true;
+  const Shares shares = sharesOf(most, transport.size());
+  const std::int64_t first = shares.first(transport.rank());
+
+  if (settings_.keepDomain && !state_.meshes)
+    collectively(transport, [&] { state_.meshes = std::make_unique<MeshCache>(); });
+  const std::unique_ptr<FlowDomain> flow =
+      makeIntervalDomain(transport, earlier, later, settings_.vectorsOf, skippedTrees_);
+  flow->domain =
+      cutIntoBlocks(transport, *flow, settings_.blocksPerRank, state_.meshes.get());
+  const PointArrayList all = agreeOnPointArrays(transport, *flow);
+  const TimeInterval interval{
+      earlier.time, earlier.data == later.data ? afterStep(later.time) : later.time, stop};
+  TraceOptions options = makeOptions(interval);
+  std::vector<Seed> seeds;
+  std::optional<PointEvaluator> evaluator;
+  LendingMemory lent;
+  lent.rates = state_.rates;
+  collectively(transport, [&] {
+    segment.list = selectArrays(all, *flow, settings_.pointArrays);
+    evaluator.emplace(*flow, segment.list, options.rules, settings_.computeVorticity,
+                      settings_.rotationScale);
+    for (std::int64_t p = 0; p < count; ++p) {
+      const PathEntry& entry = particles[index(p)].before;
+      seeds.push_back({{entry.x[0], entry.x[1], entry.x[2]}, first + p, entry.time});
+    }
+  });
+  evaluator->averageVelocity(transport);
+  if (!tune(*flow, seeds, options)) return false;
+  if (settings_.lendingMemory > 0) {
+    TraceLending& lending = options.lending.emplace();
+    lending.options.memory = settings_.lendingMemory;
+    lending.cargo = &*evaluator;
+    lending.memory = &lent;
+    lending.homeOf = [&shares](std::int64_t line) { return shares.ownerOf(line >> 1); };
+  }
+  const TraceResult traced = tributary::trace(transport, *flow->domain, seeds, options);
+  if (context_.agreeOnAbort(traced.aborted)) return false;
+
+  LineTable table;
+  sendEnds(transport, shares, traced.ends, [&](const std::vector<LineEnd>& ends) {
+    if (static_cast<std::int64_t>(ends.size()) != count)
+      refuseMessage("the ends of particles: expected " + std::to_string(count) + ", received " +
+                    std::to_string(ends.size()));
+    std::vector<bool> known(particles.size(), false);
+    for (const LineEnd& end : ends) {
+      const auto at = index((end.line >> 1) - first);
+      if (at >= particles.size() || known[at]) refuseMessage("two ends of one particle");
+      known[at] = true;
+      particles[at].end = end;
+    }
+    table = enter(particles, stop, first, segment);
+  });
+  const std::unique_ptr<LineArrays> points =
+      collectPoints(transport, *flow, *evaluator, shares, table, traced);
+  collectively(transport, [&] {
+    segment.fields = evaluator->fields();
+    segment.arrays = std::move(points->arrays);
+    for (PointArray& array : segment.list.arrays) {  // those of the input
+      array.perPiece.clear();
+      array.laterPerPiece.clear();
+    }
+    if (settings_.computeVorticity) addRotation(segment, earlier.time);
+    if (settings_.kind != PathKind::Pathlines) keepLastPoints(segment);
+  });
+  state_.rates = lent.rates;
+  PathTracerState::Counts& counts = state_.counts;
+  if (earlier.data != later.data) ++counts.intervals;
+  counts.points += traced.points;
+  counts.handovers += traced.handovers;
+  counts.loans += traced.lending.loans;
+  counts.exchange.add(traced.statistics);
+  counts.domainBytes = std::max(counts.domainBytes, domainMemory(*flow, lent, *evaluator));
+  return true;
+}
+
+/// Collective. Adds a step: the interval before it, and the particles injected there.
+/// @return false after an abort
+bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) {
+  std::vector<Traced> particles;
+  StepData earlier = step;
+  if (task == Task::First) {
+    state_.history = {};
+    state_.seeds.reset();
+    state_.choice.reset();
+    state_.begun = state_.requested;
+  } else {
+    earlier = {state_.kept, state_.keptTime};
+    collectively(context_.transport, [&] { particles = active(state_.history.segments.back()); });
+  }
+  inject(source, step.time, particles);
+  PathSegment segment;
+  if (!trace(earlier, step, std::min(step.time, settings_.terminationTime), particles, segment))
+    return false;
+  collectively(context_.transport,
+               [&] { state_.history.segments.push_back(std::move(segment)); });
+  return true;
+}
+
+/// Collective. Traces from the step that is kept to the time of the output.
+/// @param step  at the end of the interval
+/// @return false after an abort
+bool PathTracerRun::tracePart(const StepData& step, PathSegment& part) {
+  std::vector<Traced> particles;
+  collectively(context_.transport, [&] {
+    particles = active(state_.history.segments.at(state_.plan.needed() - 1));
+  });
+  return trace({state_.kept, state_.keptTime}, step,
+               std::min(state_.plan.outputTime(), settings_.terminationTime), particles, part);
+}
+
+/// The particles of this rank that are continued after a segment.
+std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segment) {
+  std::vector<Traced> particles;
+  for (const PathEntry& entry : segment.entries) {
+    if (entry.reason != Reason::None) continue;
+    Traced& traced = particles.emplace_back();
+    traced.before = entry;
+    traced.isNew = false;
+  }
+  return particles;
+}
+
+/// Collective. Keeps the data of a step for the interval after it.
+void PathTracerRun::keep(const StepData& step) {
+  collectively(context_.transport, [&] {
+    auto copy = vtkSmartPointer<vtkDataObject>::Take(step.data->NewInstance());
+    // A simulation that is at this step may overwrite its arrays.
+    const std::vector<double>& steps = state_.plan.steps();
+    if (steps.empty() || step.time == steps.back())
+      copy->DeepCopy(step.data);
+    else
+      copy->ShallowCopy(step.data);
+    state_.kept = copy;
+  });
+  state_.keptTime = step.time;
+}
+
+/// Collective. Shows the warnings of all ranks, on one of them.
+void PathTracerRun::warn(const ShownPaths& shown, const std::set<std::string>& dropped) {
+  std::int64_t unexpected = 0;
+  for (std::size_t s = 0; s < shown.steps; ++s)
+    for (const PathEntry& entry : shown.history.segments[s].entries)
+      unexpected += entry.reason == Reason::UnexpectedValue;
+  const std::vector<std::int64_t> sums =
+      allreduce(context_.transport, ReduceOp::Sum,
+                std::vector<std::int64_t>{unexpected, skippedTrees_,
+                                          static_cast<std::int64_t>(shown.history.particles.size())});
+  if (context_.transport.rank() != 0) return;
+  PointArrayList arrays;
+  arrays.dropped = shown.last().list.dropped;
+  arrays.missing = shown.last().list.missing;
+  std::set<std::string> fleeting = dropped;
+  for (std::size_t s = 0; s < shown.steps; ++s) {
+    const std::vector<std::string>& names = shown.history.segments[s].list.fleeting;
+    fleeting.insert(names.begin(), names.end());
+  }
+  arrays.fleeting.assign(fleeting.begin(), fleeting.end());
+  warnOfArrays(context_, arrays);
+  if (sums[1] > 0) warnOfTrees(context_);
+  const std::size_t steps = state_.plan.steps().size();
+  if (steps == 1 || (steps == 0 && !hasTime_))
+    context_.warn(std::string("The input has ") + (steps == 1 ? "a single time step" : "no time") +
+                  ", so particles stay at their seeds; choose an input with several time steps, or "
+                  "trace a steady flow with Async Stream Tracer.");
+  if (shown.history.injections > 0 && sums[2] == 0)
+    context_.warn(
+        "There are no particles: all seeds lie outside of the cells with the vectors; move the "
+        "seeds into the data.");
+  if (shown.history.injections == 0 && settings_.terminationTime <= shown.time)
+    context_.warn(
+        "There are no particles: Termination Time is not after the first injection; set it to a "
+        "later time, or to 0 for no limit.");
+  if (settings_.kind == PathKind::Streaklines && settings_.reinjection == 0)
+    context_.warn(
+        "There are no streaklines: these join particles injected at several steps; set Force "
+        "Reinjection Every N Steps to 1.");
+  if (sums[0] > 0)
+    context_.warn(std::to_string(sums[0]) +
+                  " particles end where the vectors are not finite numbers (ReasonForTermination " +
+                  std::to_string(static_cast<int>(Reason::UnexpectedValue)) +
+                  "); replace these values to continue the paths.");
+}
+
+void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) {
+  RunStatistics& statistics = context_.statistics;
+  const PathHistory& history = state_.history;
+  const PathTracerState::Counts& counts = state_.counts;
+  std::int64_t inside = 0;
+  for (const PathEntry& entry : shown.last().entries) inside += isInside(entry, shown.time);
+  std::size_t bytes = history.particles.size() * sizeof(PathParticle);
+  for (const PathSegment& segment : history.segments) bytes += segment.memory();
+  statistics.count("Injections", history.injections);
+  statistics.count("Injected", static_cast<std::int64_t>(history.particles.size()));
+  statistics.count("OutsideSeeds", history.outside);
+  statistics.count("Particles", inside);
+  statistics.count("OutputPoints", output->GetNumberOfPoints());
+  statistics.count("StepsAdded", static_cast<std::int64_t>(history.segments.size()));
+  statistics.count("HistoryBytes", static_cast<std::int64_t>(bytes));
+  statistics.count("Intervals", counts.intervals);
+  statistics.count("DomainBytes", static_cast<std::int64_t>(counts.domainBytes));
+  statistics.count("PointsRecorded", counts.points);
+  statistics.count("Handovers", counts.handovers);
+  statistics.count("Loans", counts.loans);
+  statistics.add(counts.exchange);
+  if (settings_.autoTune && state_.choice)
+    statistics.add(state_.choice->exchange, std::exchange(state_.choice->trials, 0));
+  statistics.phase("OutputSeconds");
+}
+
+/// Collective. Writes the output of this rank, statistics and warnings.
+void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output) {
+  std::set<std::string> dropped;
+  collectively(context_.transport, [&] {
+    output->ShallowCopy(makePathOutput(context_.transport, shown, settings_.kind, dropped));
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), shown.time);
+  });
+  addStatistics(shown, output);
+  warn(shown, dropped);
+}
+
+bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output) {
+  PathPlan& plan = state_.plan;
+  Task task = Task::Nothing;
+  bool isPassedOver = false;
+  const StepData step{input, timeOf(input, task, isPassedOver)};
+  if (isPassedOver) {
+    plan.passOver();
+    isUnderWay_ = true;
+    return true;
+  }
+  PathSegment part;
+  switch (task) {
+    case Task::First:
+    case Task::Advance:
+      if (!add(task, step, source)) return false;
+      keep(step);
+      break;
+    case Task::Load:
+      keep(step);
+      break;
+    case Task::Part:
+      if (!tracePart(step, part)) return false;
+      break;
+    case Task::Nothing:
+      break;
+  }
+  isUnderWay_ = plan.advance(task, step.time);
+  if (isUnderWay_) return true;
+  write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime()},
+        output);
+  if (!settings_.keepDomain) state_.meshes.reset();
+  return true;
+}
+
+}  // namespace tributary

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkDataObject.h>
+#include <vtkSmartPointer.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "Common/PropertyList.h"
+#include "Common/RunContext.h"
+#include "Lines/DomainFromVTK.h"
+#include "Lines/LineTable.h"
+#include "Paths/IntervalDomain.h"
+#include "Paths/PathHistory.h"
+#include "Paths/PathOutput.h"
+#include "Paths/PathPlan.h"
+#include "Paths/PathSeeds.h"
+
+#include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Base/Span.h"
+#include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Exchange/ExchangeSetting.h"
+
+class vtkAlgorithm;
+class vtkPolyData;
+
+namespace tributary {
+
+/// The properties of vtkAsyncPathTracer that one execution needs; see there.
+struct PathTracerSettings {
+  FindVectors vectorsOf;
+  StepRules rules;  ///< Without the interval.
+  PathKind kind = PathKind::Pathlines;
+  bool staticSeeds = false;
+  std::int64_t reinjection = 0;  ///< Steps between injections; 0 for one injection.
+  double injectionStart = 0, injectionEnd = 0;
+  double terminationTime = 0;  ///< May be infinite.
+  bool computeVorticity = true;
+  double rotationScale = 1;
+  std::set<std::string> pointArrays;  ///< Those that particles carry; all if it is empty.
+  int blocksPerRank = 1;
+  bool keepDomain = true;
+  std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
+  ExchangeOptions exchange;
+  bool autoTune = false;
+};
+
+/// The part of a path tracer that is kept between executions.
+struct PathTracerState {
+  /// The properties and the inputs, which must be the same for all steps.
+  struct Basis {
+    PropertyList properties;
+    std::vector<std::pair<const vtkAlgorithm*, int>> inputs;  ///< By port.
+
+    bool operator==(const Basis& other) const {
+      return properties == other.properties && inputs == other.inputs;
+    }
+  };
+
+  /// What AutoTune has chosen.
+  struct Choice {
+    ExchangeSetting exchange;
+    std::size_t trials = 0;  ///< In this request.
+  };
+
+  PathPlan plan;
+  Basis begun;      ///< Of the steps added so far.
+  Basis requested;  ///< Of the next step.
+  /// The last modification of each input's pipeline, when the last execution ended.
+  std::vector<vtkMTimeType> inputTimes;
+
+  vtkSmartPointer<vtkDataObject> kept;  ///< The data of the last step executed.
+  double keptTime = 0;                  ///< Their time.
+  std::optional<PathSeeds> seeds;       ///< Those of the first step, if seeds are static.
+  PathHistory history;
+  std::unique_ptr<MeshCache> meshes;
+  LendingRates rates;
+  std::optional<Choice> choice;
+
+  /// Counts of the executions for one request, on this rank.
+  struct Counts {
+    std::int64_t intervals = 0;  ///< Traced, parts of intervals included.
+    std::int64_t points = 0;     ///< Recorded.
+    std::int64_t handovers = 0;  ///< Of particles between blocks.
+    std::int64_t loans = 0;
+    std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.
+    ExchangeStatistics exchange;
+  };
+  Counts counts;
+
+  /// Local. Plans the executions for a time. Parameters are those of PathPlan::plan().
+  /// @param times  when each input's pipeline was last modified
+  /// @param isWhole  whether the last execution neither failed nor was aborted
+  void planFor(Span<const double> steps, double time, Basis basis,
+               const std::vector<vtkMTimeType>& times, bool isWhole);
+  /// Local. Forgets all particles and data.
+  void forget() { *this = PathTracerState(); }
+};
+
+/// One execution of a path tracer: adds a step to those before, or traces a part of an interval.
+class PathTracerRun {
+ public:
+  /// All arguments must outlive the run.
+  PathTracerRun(const RunContext& context, const PathTracerSettings& settings,
+                PathTracerState& state)
+      : context_(context), settings_(settings), state_(state) {}
+
+  /// Collective. Does the task of the plan, and writes the output if it is the last one.
+  /// @return false after an abort
+  /// @throws Error on all ranks
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
+
+  /// Whether the filter must be executed again before its output is that of the requested time.
+  bool isUnderWay() const { return isUnderWay_; }
+
+ private:
+  /// A particle to trace, and how it comes out.
+  struct Traced {
+    PathParticle particle;  ///< If it is new.
+    PathEntry before;       ///< Its state at the beginning.
+    bool isNew;
+    LineEnd end;
+  };
+
+  double timeOf(vtkDataObject* input, PathPlan::Task& task, bool& isPassedOver);
+  [[nodiscard]] bool injectsAt(double time) const;
+  void inject(vtkDataObject* source, double time, std::vector<Traced>& particles);
+  [[nodiscard]] bool add(PathPlan::Task task, const StepData& step, vtkDataObject* source);
+  [[nodiscard]] bool tracePart(const StepData& step, PathSegment& part);
+  [[nodiscard]] bool trace(const StepData& earlier, const StepData& later, double stop,
+                           std::vector<Traced>& particles, PathSegment& segment);
+  static std::vector<Traced> active(const PathSegment& segment);
+  TraceOptions makeOptions(const TimeInterval& interval) const;
+  [[nodiscard]] bool tune(const FlowDomain& flow, const std::vector<Seed>& seeds,
+                          TraceOptions& options);
+  LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
+                  PathSegment& segment);
+  void addRotation(PathSegment& segment, double begin) const;
+  void keep(const StepData& step);
+  void write(const ShownPaths& shown, vtkPolyData* output);
+  void addStatistics(const ShownPaths& shown, vtkPolyData* output);
+  void warn(const ShownPaths& shown, const std::set<std::string>& dropped);
+
+  const RunContext& context_;
+  const PathTracerSettings& settings_;
+  PathTracerState& state_;
+  bool isUnderWay_ = false;
+  bool hasTime_ = true;  // the input has time steps, or its data a time
+  std::int64_t skippedTrees_ = 0;
+};
+
+}  // namespace tributary
