@@ -239,8 +239,8 @@ tributary::PathTracerSettings vtkAsyncPathTracer::MakeSettings() {
   settings.reinjection = this->ForceReinjectionEveryNSteps;
   settings.injectionStart = this->InjectionStartTime;
   settings.injectionEnd = this->InjectionEndTime;
-  settings.terminationTime = this->TerminationTime != 0 ? this->TerminationTime
-                                                        : std::numeric_limits<double>::infinity();
+  settings.terminationTime =
+      this->TerminationTime != 0 ? this->TerminationTime : std::numeric_limits<double>::infinity();
   settings.computeVorticity = this->ComputeVorticity;
   settings.rotationScale = this->RotationScale;
   settings.pointArrays = this->PointArrays;
@@ -265,9 +265,9 @@ bool vtkAsyncPathTracer::Execute(tributary::Transport& transport,
   const tributary::RunContext context = this->MakeRunContext(transport, statistics);
   const tributary::PathTracerSettings settings = this->MakeSettings();
   tributary::PathTracerRun run(context, settings, *this->State);
-  const bool isWhole = run.execute(vtkDataObject::GetData(inputVector[0], 0),
-                                   vtkDataObject::GetData(inputVector[1], 0),
-                                   vtkPolyData::GetData(outputVector));
+  const bool isWhole =
+      run.execute(vtkDataObject::GetData(inputVector[0], 0),
+                  vtkDataObject::GetData(inputVector[1], 0), vtkPolyData::GetData(outputVector));
   this->IsUnderWay = run.isUnderWay();
   this->State->inputTimes = this->InputTimes();
   return isWhole;

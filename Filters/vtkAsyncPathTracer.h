@@ -4,8 +4,8 @@
  * @brief   Pathlines, streaklines and particles of a distributed unsteady vector field, independent
  * of the number of ranks
  *
- * vtkAsyncPathTracer follows particles through a vector field that varies in time. It corresponds to
- * vtkPParticleTracer, vtkPParticlePathFilter and vtkPStreaklineFilter; properties with the same
+ * vtkAsyncPathTracer follows particles through a vector field that varies in time. It corresponds
+ * to vtkPParticleTracer, vtkPParticlePathFilter and vtkPStreaklineFilter; properties with the same
  * meaning have the same names. Unlike these, it processes the data of all ranks as one domain, and
  * its particles are the same on any number of ranks.
  *
@@ -35,10 +35,10 @@
  * skipped.
  *
  * **Output.** See OutputKind. With N seeds on P ranks, rank r has the particles of the seeds
- * r * N / P to (r + 1) * N / P - 1 of each injection, ordered by injection, then by seed. Points are
- * of type float; positions are continued in double.
- * - Point data: the point arrays of the input, interpolated; values are NaN (0 for integers) where a
- *   block lacks an array that other blocks have. The vectors, also if they are cell data.
+ * r * N / P to (r + 1) * N / P - 1 of each injection, ordered by injection, then by seed. Points
+ * are of type float; positions are continued in double.
+ * - Point data: the point arrays of the input, interpolated; values are NaN (0 for integers) where
+ * a block lacks an array that other blocks have. The vectors, also if they are cell data.
  *   SimulationTime (double), ParticleAge (double, the time since the injection), ParticleId
  *   (vtkIdType, the seeds of all injections counted from 0), InjectedPointId (vtkIdType, the id of
  *   the seed, as SeedIds of vtkAsyncStreamTracer) and InjectionStepId (int, the number of the
@@ -48,17 +48,18 @@
  *   ParticleId of pathlines, InjectedPointId of streaklines.
  * - Field data: statistics (see vtkAsyncAlgorithm). Since the first step: Injections, Injected (the
  *   particles), OutsideSeeds (in no cell), StepsAdded and HistoryBytes (the memory of the points
- *   that are kept). At the time of the output: Particles (inside) and OutputPoints. Of this request:
- *   Intervals (that were traced), DomainBytes (the most memory of a domain, beyond the input),
- *   PointsRecorded, Handovers, Loans, and those of the exchange and of AutoTune.
+ *   that are kept). At the time of the output: Particles (inside) and OutputPoints. Of this
+ * request: Intervals (that were traced), DomainBytes (the most memory of a domain, beyond the
+ * input), PointsRecorded, Handovers, Loans, and those of the exchange and of AutoTune.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not
  * depend on the times requested before.
  *
- * **AutoTune** (see vtkAsyncExchangeAlgorithm) tries settings in the first interval after a restart,
- * and keeps the choice. Nothing is tried with fewer than 100 particles.
+ * **AutoTune** (see vtkAsyncExchangeAlgorithm) tries settings in the first interval after a
+ * restart, and keeps the choice. Nothing is tried with fewer than 100 particles.
  *
- * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between ranks.
+ * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
+ * ranks.
  *
  * **Not supported:** meshes that change; cells of dimension 0 or 1; hyper tree grids (those in
  * composite data sets are ignored with a warning); backward integration; periodic domains and
@@ -127,9 +128,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgori
   /**
    * What the output consists of. PATHLINES: for each particle that has moved, a polyline from its
    * injection to the current time, or to where it ended, through the points of all steps of the
-   * integrator. STREAKLINES: for each seed, a polyline through its particles that are inside, at the
-   * current time, from the newest one to the oldest; seeds with less than two have none. PARTICLES:
-   * a vertex for each particle that is inside, at the current time. Default: PATHLINES.
+   * integrator. STREAKLINES: for each seed, a polyline through its particles that are inside, at
+   * the current time, from the newest one to the oldest; seeds with less than two have none.
+   * PARTICLES: a vertex for each particle that is inside, at the current time. Default: PATHLINES.
    */
   vtkSetClampMacro(OutputKind, int, PATHLINES, PARTICLES);
   vtkGetMacro(OutputKind, int);
@@ -292,8 +293,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgori
   ///@{
   /**
    * Whether to keep the search structures of cells that are not in grids along the axes after an
-   * execution. They are used for all intervals of a request in any case. The result does not change.
-   * The value may differ between ranks. Default: true.
+   * execution. They are used for all intervals of a request in any case. The result does not
+   * change. The value may differ between ranks. Default: true.
    */
   vtkSetMacro(KeepDomain, bool);
   vtkGetMacro(KeepDomain, bool);

@@ -109,16 +109,17 @@ std::vector<std::vector<Sum>> sumLocally(const FlowDomain& flow, FlowStep step,
   std::vector<std::vector<Sum>> sums;
   for (const FlowPiece& piece : flow.pieces)
     sums.emplace_back(static_cast<std::size_t>(piece.dataSet->GetNumberOfPoints()));
-  forEachCell(
-      flow, step, [&](int piece, const CellPointIds& points, const std::array<double, 3>& velocity) {
-        if (!isFinite(velocity)) return;
-        Sum one;
-        one.cells = 1;
-        for (std::size_t c = 0; c < 3; ++c)
-          one.velocity[c] = std::llround(velocity[c] * unitsPerSpeed);
-        for (std::int64_t p = 0; p < points.count; ++p)
-          sums[static_cast<std::size_t>(piece)].at(static_cast<std::size_t>(points[p])) += one;
-      });
+  forEachCell(flow, step,
+              [&](int piece, const CellPointIds& points, const std::array<double, 3>& velocity) {
+                if (!isFinite(velocity)) return;
+                Sum one;
+                one.cells = 1;
+                for (std::size_t c = 0; c < 3; ++c)
+                  one.velocity[c] = std::llround(velocity[c] * unitsPerSpeed);
+                for (std::int64_t p = 0; p < points.count; ++p)
+                  sums[static_cast<std::size_t>(piece)].at(static_cast<std::size_t>(points[p])) +=
+                      one;
+              });
   return sums;
 }
 

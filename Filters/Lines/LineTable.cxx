@@ -60,9 +60,11 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
       transport,
       [&](RecordOutbox<EndRecord>& outbox) {
         for (const LineEnd& end : ends)
-          outbox.add(shares.ownerOf(end.line >> 1),
-                     {end.line, end.points, static_cast<std::int32_t>(end.reason),
-                      {end.x[0], end.x[1], end.x[2]}, end.time});
+          outbox.add(shares.ownerOf(end.line >> 1), {end.line,
+                                                     end.points,
+                                                     static_cast<std::int32_t>(end.reason),
+                                                     {end.x[0], end.x[1], end.x[2]},
+                                                     end.time});
       },
       [&](Records<EndRecord>& arrived) {
         const std::int64_t first = 2 * shares.first(transport.rank());
@@ -72,8 +74,11 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
         for (const EndRecord& end : arrived) {
           if (end.line < first || end.line - first >= lines || end.points < 0)
             refuseMessage("the end of a line of another rank");
-          mine.push_back({end.line, end.points, static_cast<Reason>(end.reason),
-                          {end.x[0], end.x[1], end.x[2]}, end.time});
+          mine.push_back({end.line,
+                          end.points,
+                          static_cast<Reason>(end.reason),
+                          {end.x[0], end.x[1], end.x[2]},
+                          end.time});
         }
         use(mine);
       });

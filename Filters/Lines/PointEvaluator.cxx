@@ -85,7 +85,8 @@ double between(double earlier, double later, double share) {
 void blend(std::vector<double>& values, const std::vector<double>& later,
            const std::vector<double>& shares) {
   for (std::size_t i = 0; i < shares.size(); ++i)
-    for (std::size_t c = 3 * i; c < 3 * i + 3; ++c) values[c] = between(values[c], later[c], shares[i]);
+    for (std::size_t c = 3 * i; c < 3 * i + 3; ++c)
+      values[c] = between(values[c], later[c], shares[i]);
 }
 
 /// As interpolateAny(), between the values of two steps. Integers are rounded once.
@@ -139,10 +140,10 @@ enum class Content : std::uint64_t {
 
 /// How these values travel with a copy of the block.
 Content contentOf(const void* values, const FieldBlock& block) {
-  return !values                                  ? Content::Nothing
-         : values == block.velocity().data        ? Content::Velocity
-         : values == block.laterVelocity().data   ? Content::LaterVelocity
-                                                  : Content::Values;
+  return !values                                ? Content::Nothing
+         : values == block.velocity().data      ? Content::Velocity
+         : values == block.laterVelocity().data ? Content::LaterVelocity
+                                                : Content::Values;
 }
 
 template <class T>
@@ -183,8 +184,9 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
     add(Kind::Interpolated, array.name, array.type, array.components, a);
     std::vector<Source>& sources = sources_.emplace_back();
     for (std::size_t piece = 0; piece < array.perPiece.size(); ++piece)
-      sources.push_back({valuesOf(array.perPiece[piece], array.type),
-                         isUnsteady() ? valuesOf(array.laterPerPiece[piece], array.type) : nullptr});
+      sources.push_back(
+          {valuesOf(array.perPiece[piece], array.type),
+           isUnsteady() ? valuesOf(array.laterPerPiece[piece], array.type) : nullptr});
   }
   if (flow_.cellCentered) {
     velocityField_ = fields_.size();
@@ -301,15 +303,13 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         }
         const Source& source = sources_[field.array][piece];
         switch (field.type) {
-          vtkTemplateMacro(
-              const auto* values = static_cast<const VTK_TT*>(source.values);
-              auto* out = bufferOf<VTK_TT>(buffer);
-              if (isUnsteady()) interpolateBetween(values, static_cast<const VTK_TT*>(source.later),
-                                                   field.components, scratch.weights,
-                                                   scratch.shares, scratch.vectors,
-                                                   scratch.laterVectors, out);
-              else interpolate(values, field.components, scratch.weights, scratch.vectors.data(),
-                               out));
+          vtkTemplateMacro(const auto* values = static_cast<const VTK_TT*>(source.values);
+                           auto* out = bufferOf<VTK_TT>(buffer); if (isUnsteady())
+                               interpolateBetween(values, static_cast<const VTK_TT*>(source.later),
+                                                  field.components, scratch.weights, scratch.shares,
+                                                  scratch.vectors, scratch.laterVectors, out);
+                           else interpolate(values, field.components, scratch.weights,
+                                            scratch.vectors.data(), out));
           default:
             throw Error("the array \"" + field.name +
                         "\" is of a type that cannot be interpolated; remove it from Point Arrays");

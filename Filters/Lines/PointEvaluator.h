@@ -56,7 +56,8 @@ class PointEvaluator : public BlockCargo {
     Weights weights;
     std::vector<std::vector<std::byte>> buffers;
     std::vector<double> velocity, vorticity, vectors;
-    // In an unsteady field: how far each point is in the interval, in [0, 1], and values at its end.
+    // In an unsteady field: how far each point is in the interval, in [0, 1], and values at its
+    // end.
     std::vector<double> shares, laterVelocity, laterVorticity, laterVectors;
   };
 
@@ -98,7 +99,7 @@ class PointEvaluator : public BlockCargo {
   std::vector<std::vector<Source>> sources_;   // [array][piece]
   std::vector<std::vector<double>> averaged_;  // [piece], if averages()
   std::vector<std::vector<double>> laterAveraged_;
-  std::vector<std::vector<Bytes>> cargo_;      // [copy], the arrays of `sources_`
+  std::vector<std::vector<Bytes>> cargo_;  // [copy], the arrays of `sources_`
   std::vector<vtkSmartPointer<vtkDataArray>> converted_;
 };
 

@@ -37,9 +37,10 @@ void warnOfArrays(const RunContext& context, const PointArrayList& arrays) {
         "\" is not interpolated: its number of components differs between blocks; store it "
         "with the same number in all blocks.");
   for (const std::string& name : arrays.fleeting)
-    context.warn("The point array \"" + name +
-                 "\" is not interpolated: a block lacks it at some time steps, or has it there with "
-                 "another number of components; store it at all time steps.");
+    context.warn(
+        "The point array \"" + name +
+        "\" is not interpolated: a block lacks it at some time steps, or has it there with "
+        "another number of components; store it at all time steps.");
   for (const std::string& name : arrays.missing)
     context.warn("The input has no point array \"" + name +
                  "\" that can be interpolated; remove it from Point Arrays.");

@@ -25,7 +25,8 @@ void keepLastPoints(PathSegment& segment) {
   }
   for (std::size_t f = 0; f < segment.arrays.size(); ++f) {
     vtkDataArray* all = segment.arrays[f];
-    auto few = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(all->GetDataType()));
+    auto few =
+        vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(all->GetDataType()));
     few->SetName(all->GetName());
     few->SetNumberOfComponents(all->GetNumberOfComponents());
     setFreshTuples(few, static_cast<vtkIdType>(last.size()));

@@ -14,7 +14,6 @@
 
 namespace tributary {
 
-
 /// A particle that was injected into a cell, on the rank that keeps it.
 struct PathParticle {
   std::int64_t id;         ///< The same on any number of ranks.
@@ -26,12 +25,12 @@ struct PathParticle {
 
 /// What a particle did in an interval between two steps.
 struct PathEntry {
-  std::int64_t particle = 0;      ///< Index in PathHistory::particles.
-  std::int64_t first = 0;         ///< Its points in the arrays of the segment, in order of time:
-  std::int64_t points = 0;        ///< without the point at the beginning that it has already.
-  Reason reason = Reason::None;   ///< Why it ended; None while it can be continued.
-  double x[3] = {0, 0, 0};        ///< The last position,
-  double time = 0;                ///< and its time.
+  std::int64_t particle = 0;     ///< Index in PathHistory::particles.
+  std::int64_t first = 0;        ///< Its points in the arrays of the segment, in order of time:
+  std::int64_t points = 0;       ///< without the point at the beginning that it has already.
+  Reason reason = Reason::None;  ///< Why it ended; None while it can be continued.
+  double x[3] = {0, 0, 0};       ///< The last position,
+  double time = 0;               ///< and its time.
   // With vorticity: the angle turned since the injection, and the angular velocity there.
   double rotation = 0;
   double angularVelocity = 0;
@@ -57,11 +56,11 @@ struct PathHistory {
   /// For each step the interval before it; for the first step only the injection.
   std::vector<PathSegment> segments;
 
-  std::int32_t injections = 0;    ///< So far.
-  std::int64_t seedsSoFar = 0;    ///< Of all injections, on all ranks; the next particle id.
+  std::int32_t injections = 0;         ///< So far.
+  std::int64_t seedsSoFar = 0;         ///< Of all injections, on all ranks; the next particle id.
   std::int64_t seedsPerInjection = 0;  ///< At the last injection, on all ranks.
-  std::int64_t outside = 0;       ///< Seeds of this rank that lay in no cell.
-  std::int64_t firstStep = -1;    ///< The step of the first injection; -1 before.
+  std::int64_t outside = 0;            ///< Seeds of this rank that lay in no cell.
+  std::int64_t firstStep = -1;         ///< The step of the first injection; -1 before.
 };
 
 /// Local. Removes the points of all particles but the last one of each.

@@ -38,8 +38,8 @@ struct PointRange {
 
 /// The cells of the output.
 struct PathCells {
-  std::vector<PointRange> ranges;      ///< In the order of the points of the output.
-  std::vector<std::int64_t> offsets{0};  ///< The first point of each cell, and the end.
+  std::vector<PointRange> ranges;              ///< In the order of the points of the output.
+  std::vector<std::int64_t> offsets{0};        ///< The first point of each cell, and the end.
   std::vector<const PathParticle*> particles;  ///< Of each cell; of streaklines the newest one.
   std::vector<Reason> reasons;                 ///< Of each cell.
 };
@@ -154,12 +154,13 @@ vtkSmartPointer<vtkDataArray> gather(const Transport& transport, const PathCells
     if (from->GetDataType() == type) {
       const std::size_t bytes =
           index(field.components) * static_cast<std::size_t>(array->GetDataTypeSize());
-      std::memcpy(static_cast<std::byte*>(array->GetVoidPointer(0)) + index(to) * bytes,
-                  static_cast<const std::byte*>(from->GetVoidPointer(0)) +
-                      index(range.first) * bytes,
-                  index(range.points) * bytes);
+      std::memcpy(
+          static_cast<std::byte*>(array->GetVoidPointer(0)) + index(to) * bytes,
+          static_cast<const std::byte*>(from->GetVoidPointer(0)) + index(range.first) * bytes,
+          index(range.points) * bytes);
     } else {
-      for (std::int64_t i = 0; i < range.points; ++i) array->SetTuple(to + i, range.first + i, from);
+      for (std::int64_t i = 0; i < range.points; ++i)
+        array->SetTuple(to + i, range.first + i, from);
     }
     to += range.points;
   }
@@ -225,8 +226,7 @@ void addPointArrays(const Transport& transport, vtkPolyData* output, const PathC
       if ((field.kind == PointField::Kind::Interpolated) != interpolated ||
           dropped.count(field.name) > 0)
         continue;
-      const vtkSmartPointer<vtkDataArray> array =
-          gather(transport, cells, field, typeOf(field));
+      const vtkSmartPointer<vtkDataArray> array = gather(transport, cells, field, typeOf(field));
       if (field.kind == PointField::Kind::Position) {
         vtkNew<vtkPoints> points;
         points->SetData(array);
@@ -264,8 +264,7 @@ vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport, const Sh
     output->SetVerts(cellArrayOf(cells));
   else
     output->SetLines(cellArrayOf(cells));
-  auto* times =
-      vtkDoubleArray::SafeDownCast(output->GetPointData()->GetArray("SimulationTime"));
+  auto* times = vtkDoubleArray::SafeDownCast(output->GetPointData()->GetArray("SimulationTime"));
   addToPoints<vtkDoubleArray>(output, "ParticleAge", shown, cells,
                               [&](const PathParticle& particle, vtkIdType point) {
                                 return times->GetValue(point) - particle.injected;

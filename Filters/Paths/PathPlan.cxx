@@ -25,7 +25,7 @@ void PathPlan::plan(Span<const double> steps, double time, bool canContinue) {
     lastExecuted_ = 0;
   }
   isExact_ = true;
-  next_ = goal_ = 0;
+  first_ = next_ = goal_ = 0;
   if (steps_.empty()) return;
   if (!std::isnan(time)) {
     const auto at = std::lower_bound(steps_.begin(), steps_.end(), time);
@@ -40,9 +40,10 @@ void PathPlan::plan(Span<const double> steps, double time, bool canContinue) {
   // The data of the last step to add are traced to, or those of the step before `time`.
   const std::size_t from = isExact_ ? added_.size() : std::min(added_.size(), goal_);
   if (isDone())
-    next_ = std::min(lastExecuted_, steps_.size() - 1);
+    next_ = std::min(lastExecuted_, steps_.size() - 1);  // whose data the input still has
   else
     next_ = from == 0 || loaded_ == from - 1 ? from : from - 1;
+  first_ = next_;
 }
 
 std::size_t PathPlan::needed() const {
@@ -50,7 +51,9 @@ std::size_t PathPlan::needed() const {
 }
 
 double PathPlan::outputTime() const {
-  return steps_.empty() ? (added_.empty() ? 0 : added_.back()) : isExact_ ? steps_[goal_] : between_;
+  return steps_.empty() ? (added_.empty() ? 0 : added_.back())
+         : isExact_     ? steps_[goal_]
+                        : between_;
 }
 
 PathPlan::Task PathPlan::task(double time) const {

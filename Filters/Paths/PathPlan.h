@@ -11,8 +11,8 @@
 namespace tributary {
 
 /// Decides which time steps of the input a path tracer executes for a requested time, and what it
-/// does at each. Particles are kept at all steps that were added, and the data of one step, the last
-/// one that was executed. Local; does not communicate.
+/// does at each. Particles are kept at all steps that were added, and the data of one step, the
+/// last one that was executed. Local; does not communicate.
 ///
 /// A time between two steps needs the data of both. An earlier time needs no step again, unless it
 /// lies between two.
@@ -41,6 +41,8 @@ class PathPlan {
   const std::vector<double>& steps() const { return steps_; }
   /// Index of the step to execute next. @pre !steps().empty()
   std::size_t next() const { return next_; }
+  /// Index of the first step to execute for the time.
+  std::size_t first() const { return first_; }
   /// Index of the last step to execute.
   std::size_t goal() const { return goal_; }
   /// The times of the steps that were added.
@@ -69,6 +71,7 @@ class PathPlan {
   std::optional<std::size_t> loaded_;  // the step whose data are kept
   std::set<double> passedOver_;
   std::vector<double> steps_;
+  std::size_t first_ = 0;
   std::size_t next_ = 0;
   std::size_t goal_ = 0;
   std::size_t lastExecuted_ = 0;

@@ -23,8 +23,8 @@ struct PathSeeds {
   std::int64_t total = 0;       ///< On all ranks.
 };
 
-/// Collective. Makes seeds of the points of `source`, with the ids of makeSeedList(), and sends them
-/// to the ranks that keep their particles.
+/// Collective. Makes seeds of the points of `source`, with the ids of makeSeedList(), and sends
+/// them to the ranks that keep their particles.
 /// @throws Error on all ranks if there are no points or an id is invalid
 [[nodiscard]] PathSeeds makePathSeeds(Transport& transport, vtkDataObject* source);
 

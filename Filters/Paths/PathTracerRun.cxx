@@ -53,7 +53,8 @@ void PathTracerState::planFor(Span<const double> steps, double time, Basis basis
   const bool isSame = isWhole && basis == begun;
   const bool isUnchanged = inputTimes == times;
   plan.plan(steps, time, isSame);
-  // A simulation modifies its output in each step. Elsewhere the data of earlier steps may be others.
+  // A simulation modifies its output in each step. Elsewhere the data of earlier steps may be
+  // others.
   if (isSame && !isUnchanged && !plan.steps().empty() && plan.steps().size() == before)
     plan.plan(steps, time, false);
   requested = std::move(basis);
@@ -75,11 +76,11 @@ double PathTracerRun::timeOf(vtkDataObject* input, Task& task, bool& isPassedOve
   const double requested = plan.steps()[plan.next()];
   task = plan.task(requested);
   const bool isOther = known && *known != requested && plan.next() < plan.goal();
-  isPassedOver = isOther && task != Task::Load;
+  isPassedOver = isOther && (task == Task::First || task == Task::Advance);
   if (isOther && task == Task::Load) {
     std::ostringstream text;
-    text << "the input cannot go back to the time " << requested << " (its data are of "
-         << *known << "); request a time step, or a later time";
+    text << "the input cannot go back to the time " << requested << " (its data are of " << *known
+         << "); request a time step, or a later time";
     throw Error(text.str());  // on all ranks
   }
   return requested;
@@ -138,9 +139,9 @@ TraceOptions PathTracerRun::makeOptions(const TimeInterval& interval) const {
   options.parallelFor = smpFor;
   options.monitor = [this](double share) {
     const PathPlan& plan = state_.plan;
-    const double before = static_cast<double>(plan.next());
-    return context_.monitor((before + std::min(1.0, std::max(0.0, share))) /
-                            (static_cast<double>(plan.goal()) + 1.0));
+    const auto done = static_cast<double>(plan.next() - plan.first());
+    const auto all = static_cast<double>(plan.goal() - plan.first() + 1);
+    return context_.monitor((done + std::min(1.0, std::max(0.0, share))) / all);
   };
   return options;
 }
@@ -244,21 +245,20 @@ void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
 bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double stop,
                           std::vector<Traced>& particles, PathSegment& segment) {
   Transport& transport = context_.transport;
+  const bool isInterval = earlier.data != later.data;  // otherwise particles take no steps
   const auto count = static_cast<std::int64_t>(particles.size());
   const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
   if (most == 0) return true;
   const Shares shares = sharesOf(most, transport.size());
   const std::int64_t first = shares.first(transport.rank());
 
-  if (settings_.keepDomain && !state_.meshes)
+  if (!state_.meshes)
     collectively(transport, [&] { state_.meshes = std::make_unique<MeshCache>(); });
   const std::unique_ptr<FlowDomain> flow =
       makeIntervalDomain(transport, earlier, later, settings_.vectorsOf, skippedTrees_);
-  flow->domain =
-      cutIntoBlocks(transport, *flow, settings_.blocksPerRank, state_.meshes.get());
+  flow->domain = cutIntoBlocks(transport, *flow, settings_.blocksPerRank, state_.meshes.get());
   const PointArrayList all = agreeOnPointArrays(transport, *flow);
-  const TimeInterval interval{
-      earlier.time, earlier.data == later.data ? afterStep(later.time) : later.time, stop};
+  const TimeInterval interval{earlier.time, isInterval ? later.time : afterStep(later.time), stop};
   TraceOptions options = makeOptions(interval);
   std::vector<Seed> seeds;
   std::optional<PointEvaluator> evaluator;
@@ -274,7 +274,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     }
   });
   evaluator->averageVelocity(transport);
-  if (!tune(*flow, seeds, options)) return false;
+  if (isInterval && !tune(*flow, seeds, options)) return false;
   if (settings_.lendingMemory > 0) {
     TraceLending& lending = options.lending.emplace();
     lending.options.memory = settings_.lendingMemory;
@@ -313,7 +313,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   });
   state_.rates = lent.rates;
   PathTracerState::Counts& counts = state_.counts;
-  if (earlier.data != later.data) ++counts.intervals;
+  counts.intervals += isInterval;
   counts.points += traced.points;
   counts.handovers += traced.handovers;
   counts.loans += traced.lending.loans;
@@ -340,8 +340,7 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
   PathSegment segment;
   if (!trace(earlier, step, std::min(step.time, settings_.terminationTime), particles, segment))
     return false;
-  collectively(context_.transport,
-               [&] { state_.history.segments.push_back(std::move(segment)); });
+  collectively(context_.transport, [&] { state_.history.segments.push_back(std::move(segment)); });
   return true;
 }
 
@@ -350,9 +349,8 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
 /// @return false after an abort
 bool PathTracerRun::tracePart(const StepData& step, PathSegment& part) {
   std::vector<Traced> particles;
-  collectively(context_.transport, [&] {
-    particles = active(state_.history.segments.at(state_.plan.needed() - 1));
-  });
+  collectively(context_.transport,
+               [&] { particles = active(state_.history.segments.at(state_.plan.needed() - 1)); });
   return trace({state_.kept, state_.keptTime}, step,
                std::min(state_.plan.outputTime(), settings_.terminationTime), particles, part);
 }
@@ -390,10 +388,10 @@ void PathTracerRun::warn(const ShownPaths& shown, const std::set<std::string>& d
   for (std::size_t s = 0; s < shown.steps; ++s)
     for (const PathEntry& entry : shown.history.segments[s].entries)
       unexpected += entry.reason == Reason::UnexpectedValue;
-  const std::vector<std::int64_t> sums =
-      allreduce(context_.transport, ReduceOp::Sum,
-                std::vector<std::int64_t>{unexpected, skippedTrees_,
-                                          static_cast<std::int64_t>(shown.history.particles.size())});
+  const std::vector<std::int64_t> sums = allreduce(
+      context_.transport, ReduceOp::Sum,
+      std::vector<std::int64_t>{unexpected, skippedTrees_,
+                                static_cast<std::int64_t>(shown.history.particles.size())});
   if (context_.transport.rank() != 0) return;
   PointArrayList arrays;
   arrays.dropped = shown.last().list.dropped;

@@ -17,8 +17,9 @@ from PropertiesAreRead import FILTERS, proxies
 FILTER_NAMES = {
     "Cell Data", "Point Data", "Extract Surface", "Tetrahedralize", "Hyper Tree Grid", "Unstructured Grid",
     "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid", "Transform",
+    "Resample To Image", "Resample With Dataset", "Async Stream Tracer",
 }
-VALUES = {"Data", "Not A Number", "Harmonic", "Kind Change", "Merge"}
+VALUES = {"Data", "Not A Number", "Harmonic", "Kind Change", "Merge", "Pathlines"}
 NOT_PROPERTIES = {"D", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}

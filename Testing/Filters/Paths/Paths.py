@@ -17,6 +17,7 @@ from unsteady import (
     Grid,
     Paths,
     accelerated,
+    executed,
     seeds,
     set_values,
     source,
@@ -34,6 +35,11 @@ WAYS = (
     ({"empty": 1}, {"LendingMemory": 0, "Schedule": "Synchronous"}),
     ({"ghosts": 1}, {"KeepDomain": 0, "BlocksPerRank": 16, "Schedule": "Neighborhood"}),
 )
+# The same for data that are not of Data/flows.py.
+CUTS = {
+    "meshes.build_hierarchy": [{"placing": "cyclic"}, {"placing": "backwards"}, {"placing": "last"}],
+    "meshes.build_cells": [{"cut": "slices"}, {"cut": "cyclic"}],
+}
 # Name: field, arguments of the data, properties.
 CASES = {
     "image": ("swirl", {"mesh": "image", "size": 9}, {}),
@@ -47,6 +53,12 @@ CASES = {
     "image, of cells, Runge-Kutta 2": ("swirl", {"mesh": "image", "size": 9},
                                        {"Vectors": ["CELLS", "velocity"],
                                         "IntegratorType": "Runge-Kutta 2"}),
+    "hierarchy": ("swirl", {"build": "meshes.build_hierarchy"}, EVERY),
+    "hierarchy, of cells": ("swirl", {"build": "meshes.build_hierarchy"},
+                            {**DOTS, "Vectors": ["CELLS", "velocity"]}),
+    "pentagonal prisms": ("swirl", {"build": "meshes.build_cells", "cell_type": 15, "size": 4}, EVERY),
+    "quadratic hexahedra": ("swirl", {"build": "meshes.build_cells", "cell_type": 25, "size": 4}, EVERY),
+    "polyhedra": ("swirl", {"build": "meshes.build_cells", "cell_type": 42, "size": 4}, EVERY),
     "triangles": ("gyre", {"flow": "double_gyre", "mesh": "triangles", "size": 17}, STREAKS),
 }
 
@@ -71,10 +83,11 @@ def run_case(case):
     field, arguments, properties = CASES[case]
     where = seeds(places(case))
     first = None
-    for turn, (cut, way) in enumerate(check.some(WAYS, len(case))):
-        if "container" in cut and arguments["mesh"] == "triangles":
-            cut = {}
-        data = source(field, TIMES, **{"centring": "both", **arguments, **cut})
+    ways = WAYS
+    if "build" in arguments:
+        ways = [(cut, way) for cut, (_, way) in zip(CUTS[arguments["build"]], WAYS)]
+    for turn, (cut, way) in enumerate(check.some(ways, len(case))):
+        data = source(field, TIMES, **{**arguments, **cut})
         proxy = check.paths(data, where, **{**properties, **way})
         if turn % 2 == 0:
             found = [Paths(proxy, when) for when in (0.5, 1.75, 2.0)]
@@ -257,9 +270,15 @@ def run_requests():
         check.delete(new)
     expect(len(set(right.values())) == len(right), "all differ")
     proxy = check.paths(data, where, **EVERY)
-    for when, traced in ((0.0, 0), (0.25, 1), (0.5, 1), (0.25, 1), (1.5, 2), (2.0, 1), (0.0, 0), (0.5, 0),
-                         (0.75, 1), (1.5, 1), (2.0, 0), (1.0, 0), (1.5, 1)):
+    # For each time the number of intervals that are traced, and the steps that the input executes.
+    for when, traced, steps in (
+        (0.0, 0, [0.0]), (0.25, 1, [0.5]), (0.5, 1, []), (0.25, 1, [0.0, 0.5]), (1.5, 2, [1.0, 2.0]),
+        (2.0, 1, []), (0.0, 0, []), (0.5, 0, []), (0.75, 1, [0.5, 1.0]), (1.5, 1, [2.0]), (2.0, 0, []),
+        (1.0, 0, []), (1.5, 1, []),
+    ):
+        executed.clear()
         paths = Paths(proxy, when)
+        expect(executed == steps, f"for {when} the input has executed {executed}, not {steps}")
         expect(paths.digest() == right[when], f"at {when} after others")
         found = paths.statistic("Intervals") / COMM.size
         expect(found == traced, f"{found} intervals for {when}, not {traced}")

@@ -9,6 +9,7 @@ import hashlib
 import os
 
 import check
+import meshes
 import numpy as np
 from mpi4py import MPI
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -16,6 +17,7 @@ from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 COMM = MPI.COMM_WORLD
+executed = []  # the times at which sources have made data on this rank
 CENTER = np.array([3.0, 3.0, 3.0])
 
 
@@ -127,30 +129,35 @@ information.Set(executive.TIME_RANGE(), [times[0], times[-1]], 2)
 _SCRIPT = """
 import sys
 sys.path[:0] = [p for p in {paths!r} if p not in sys.path]
-import flows, unsteady
+import flows, meshes, unsteady
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 controller = vtkMultiProcessController.GetGlobalController()
 executive = self.GetExecutive()
 information = executive.GetOutputInformation(0)
 time = {time}
 rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+unsteady.executed.append(time)
 output = self.GetOutputDataObject(0)
-output.ShallowCopy(unsteady.set_values(flows.build(rank, ranks, **{arguments!r}), {field!r}, time, **{values!r}))
+output.ShallowCopy(unsteady.set_values({build}(rank, ranks, **{arguments!r}), {field!r}, time, **{values!r}))
 {after}
 output.GetInformation().Set(output.DATA_TIME_STEP(), time)
 """
 
 
-def source(field, times, dtype="float32", after="", **arguments):
-    """A proxy with time steps. The arguments are those of flows.build().
+def source(field, times, dtype="float32", after="", build="flows.build", **arguments):
+    """A proxy with time steps.
 
     after  more of the script, which may change `output` at `time`
+    build  the function that makes the data set, to which further arguments go: that of flows, or one of meshes
     """
-    proxy = check.flows.source(**arguments)
+    if build == "flows.build":
+        arguments = {"centring": "both", **arguments}
+        proxy = check.flows.source(**arguments)
+    else:
+        proxy = {"meshes.build_hierarchy": meshes.hierarchy, "meshes.build_cells": meshes.cells}[build](**arguments)
     paths = [os.path.dirname(os.path.abspath(__file__)), check.DATA]
-    arguments = {"centring": "both", **arguments}
     proxy.Script = _SCRIPT.format(
-        paths=paths, field=field, arguments=arguments, values={"dtype": dtype}, after=after,
+        paths=paths, field=field, build=build, arguments=arguments, values={"dtype": dtype}, after=after,
         time="information.Get(executive.UPDATE_TIME_STEP())")
     proxy.ScriptRequestInformation = (
         proxy.ScriptRequestInformation + _INFORMATION.format(times=list(times)))
