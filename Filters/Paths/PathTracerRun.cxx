@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "Common/FreshArray.h"
+#include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
 #include "Lines/LineAssembly.h"
@@ -371,12 +372,15 @@ std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segm
 void PathTracerRun::keep(const StepData& step) {
   collectively(context_.transport, [&] {
     auto copy = vtkSmartPointer<vtkDataObject>::Take(step.data->NewInstance());
+    copy->ShallowCopy(step.data);
     // A simulation that is at this step may overwrite its arrays.
     const std::vector<double>& steps = state_.plan.steps();
     if (steps.empty() || step.time == steps.back())
-      copy->DeepCopy(step.data);
-    else
-      copy->ShallowCopy(step.data);
+      forEachDataSet(copy, [](vtkDataObject* leaf) {
+        const auto own = vtkSmartPointer<vtkDataObject>::Take(leaf->NewInstance());
+        own->DeepCopy(leaf);
+        leaf->ShallowCopy(own);
+      });
     state_.kept = copy;
   });
   state_.keptTime = step.time;

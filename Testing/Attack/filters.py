@@ -50,6 +50,15 @@ FILTERS = {
             seeds=True,
             finite=("IntegrationTime",),
         ),
+        Filter(
+            "PathTracer",
+            "AsyncPathTracer",
+            {"SelectInputVectors": array(0, 0, "velocity"), "MaximumNumberOfSteps": [200],
+             "ForceReinjectionEveryNSteps": [1]},
+            times=(0.0, 1.0),
+            seeds=True,
+            finite=("SimulationTime", "ParticleAge"),
+        ),
         Filter("Connectivity", "AsyncConnectivity", _REGIONS, adds=_ADDED),
         Filter(
             "FeatureTracker",
