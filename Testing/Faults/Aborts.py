@@ -30,6 +30,7 @@ CASES = {
         lambda: scenes.tracer(64, lines=100000 if LONG else 20000, steps=100),
         ("SetupSeconds", "TracingSeconds", "AssemblySeconds"),
     ),
+    "PathTracer": (lambda: scenes.paths(48, particles=20000), ()),
     "Connectivity": (lambda: scenes.connectivity(160), ("SetupSeconds", "LabelingSeconds", "WritingSeconds")),
     "FeatureTracker": (lambda: scenes.tracker(96), ()),
     "CriticalPoints": (lambda: scenes.critical(64), ()),

@@ -17,6 +17,7 @@ from scenes import COMM
 SECONDS = 120  # after which an execution hangs
 MAKE = {
     "StreamTracer": lambda: scenes.tracer(48, lines=3000, steps=400),
+    "PathTracer": lambda: scenes.paths(48, particles=3000),
     "Connectivity": lambda: scenes.connectivity(96),
     "FeatureTracker": lambda: scenes.tracker(48),
     "CriticalPoints": lambda: scenes.critical(32),

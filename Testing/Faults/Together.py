@@ -14,6 +14,7 @@ from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 OTHER = {
     "StreamTracer": {"IntegrationDirection": 2, "Schedule": 1},
+    "PathTracer": {"IntegratorType": 0, "OutputKind": 2},
     "Connectivity": {"ScalarRange": [-3.0, -0.2]},
     "FeatureTracker": {"ScalarRange": [0.5, 3.0]},
     "CriticalPoints": {"SelectCriticalField": scenes.choice(3, 0, "velocity")},
@@ -44,7 +45,7 @@ def alternately(instances, usual, rounds=2):
 
 def on_one_input():
     """All filters that need one step read the same source."""
-    names = [name for name in scenes.SCENES if name not in ("FeatureTracker", "CriticalPoints")]
+    names = [name for name in scenes.SCENES if name not in ("FeatureTracker", "CriticalPoints", "PathTracer")]
     alone = {name: result(make_on(None, name)) for name in names}
     first = make_on(None, names[0])
     together = {names[0]: first}

@@ -165,6 +165,14 @@ def tracer(size, lines=2000, steps=200, **properties):
     )
 
 
+def paths(size, particles=500, steps=3, **properties):
+    return Scene(
+        "AsyncPathTracer",
+        {"SelectInputVectors": choice(0, 0, "velocity"), "ForceReinjectionEveryNSteps": 1, **properties}, size,
+        steps=steps, source=seeds(particles),
+    )
+
+
 def tracker(size, steps=3, **properties):
     return Scene("AsyncFeatureTracker", {**REGIONS, **properties}, size, steps=steps)
 
@@ -196,6 +204,7 @@ def connectivity(size, **properties):
 
 SCENES = {
     "StreamTracer": tracer,
+    "PathTracer": paths,
     "Connectivity": connectivity,
     "FeatureTracker": tracker,
     "CriticalPoints": critical,
