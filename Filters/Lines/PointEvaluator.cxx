@@ -75,8 +75,11 @@ void interpolate(const T* values, int components, const Weights& weights, double
   interpolateAny(values, components, weights, out);
 }
 
-/// The value at a share of the interval.
+/// The value at a share of the interval: exactly one of the two values at its ends, whatever the
+/// other one is.
 double between(double earlier, double later, double share) {
+  if (share == 0) return earlier;
+  if (share == 1) return later;
   return (1 - share) * earlier + share * later;
 }
 
