@@ -40,8 +40,8 @@ double afterStep(double time) {
   return time + std::max(1.0, std::fabs(time));
 }
 
-/// Ids of particles for a trace: those of rank r are in [r * most, (r + 1) * most), where `most` is
-/// the largest number of particles of a rank.
+/// Ranges of ids of particles for a trace: rank r has some of those in [r * most, (r + 1) * most),
+/// where `most` is the largest number of particles of a rank.
 Shares sharesOf(std::int64_t most, int ranks) {
   return {most * ranks, ranks};
 }
@@ -238,6 +238,98 @@ void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
   segment.arrays.push_back(rotation);
 }
 
+/// The unsteady field of an interval between two steps, and what a trace through it needs.
+struct PathTracerRun::IntervalField {
+  bool isInterval;  ///< Otherwise it has one step alone, at which particles are only located.
+  std::unique_ptr<FlowDomain> flow;
+  std::optional<PointEvaluator> evaluator;
+  TraceOptions options;
+  LendingMemory lent;
+};
+
+/// Collective. Makes the field between two steps.
+/// @param earlier  may be `later`, for one step alone
+/// @param segment  receives the list of point arrays
+std::unique_ptr<PathTracerRun::IntervalField> PathTracerRun::makeField(const StepData& earlier,
+                                                                       const StepData& later,
+                                                                       double stop,
+                                                                       PathSegment& segment) {
+  Transport& transport = context_.transport;
+  std::unique_ptr<IntervalField> field;
+  collectively(transport, [&] {
+    field = std::make_unique<IntervalField>();
+    if (!state_.meshes) state_.meshes = std::make_unique<MeshCache>();
+  });
+  field->isInterval = earlier.data != later.data;
+  field->flow = makeIntervalDomain(transport, earlier, later, settings_.vectorsOf, skippedTrees_);
+  const FlowDomain& flow = *field->flow;
+  field->flow->domain =
+      cutIntoBlocks(transport, flow, settings_.blocksPerRank, state_.meshes.get());
+  const PointArrayList all = agreeOnPointArrays(transport, flow);
+  collectively(transport, [&] {
+    field->options =
+        makeOptions({earlier.time, field->isInterval ? later.time : afterStep(later.time), stop});
+    segment.list = selectArrays(all, flow, settings_.pointArrays);
+    field->evaluator.emplace(flow, segment.list, field->options.rules, settings_.computeVorticity,
+                             settings_.rotationScale);
+  });
+  field->evaluator->averageVelocity(transport);
+  return field;
+}
+
+/// The options of lending in a trace of particles.
+TraceLending PathTracerRun::makeLending(IntervalField& field, const Shares& shares) const {
+  field.lent.rates = state_.rates;
+  TraceLending lending;
+  lending.options.memory = settings_.lendingMemory;
+  lending.cargo = &*field.evaluator;
+  lending.memory = &field.lent;
+  lending.homeOf = [shares](std::int64_t line) { return shares.ownerOf(line >> 1); };
+  return lending;
+}
+
+/// Local. Notes the ends of this rank's particles. Throws Error unless there is one of each.
+/// @param first  the id of the first particle of this rank in the trace
+void PathTracerRun::note(const std::vector<LineEnd>& ends, std::int64_t first,
+                         std::vector<Traced>& particles) {
+  if (ends.size() != particles.size())
+    refuseMessage("the ends of particles: expected " + std::to_string(particles.size()) +
+                  ", received " + std::to_string(ends.size()));
+  std::vector<bool> known(particles.size(), false);
+  for (const LineEnd& end : ends) {
+    const auto at = index((end.line >> 1) - first);
+    if (at >= particles.size() || known[at]) refuseMessage("two ends of one particle");
+    known[at] = true;
+    particles[at].end = end;
+  }
+}
+
+/// Local. Adds the points of this rank's particles to their segment.
+/// @param begin  the time at which particles are continued
+void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& points, double begin,
+                              PathSegment& segment) const {
+  segment.fields = evaluator.fields();
+  segment.arrays = std::move(points.arrays);
+  for (PointArray& array : segment.list.arrays) {  // those of the input
+    array.perPiece.clear();
+    array.laterPerPiece.clear();
+  }
+  if (settings_.computeVorticity) addRotation(segment, begin);
+  if (settings_.kind != PathKind::Pathlines) keepLastPoints(segment);
+}
+
+/// Local. Adds a trace to the counts of the request.
+void PathTracerRun::count(const IntervalField& field, const TraceResult& traced) {
+  PathTracerState::Counts& counts = state_.counts;
+  counts.intervals += field.isInterval;
+  counts.points += traced.points;
+  counts.handovers += traced.handovers;
+  counts.loans += traced.lending.loans;
+  counts.exchange.add(traced.statistics);
+  counts.domainBytes =
+      std::max(counts.domainBytes, domainMemory(*field.flow, field.lent, *field.evaluator));
+}
+
 /// Collective. Traces particles through the interval between two steps.
 /// @param earlier  may be `later`, for one step alone
 /// @param particles  of this rank
@@ -246,80 +338,36 @@ void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
 bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double stop,
                           std::vector<Traced>& particles, PathSegment& segment) {
   Transport& transport = context_.transport;
-  const bool isInterval = earlier.data != later.data;  // otherwise particles take no steps
-  const auto count = static_cast<std::int64_t>(particles.size());
-  const std::int64_t most = allreduce(transport, ReduceOp::Max, count);
+  const std::int64_t most =
+      allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(particles.size()));
   if (most == 0) return true;
   const Shares shares = sharesOf(most, transport.size());
   const std::int64_t first = shares.first(transport.rank());
-
-  if (!state_.meshes)
-    collectively(transport, [&] { state_.meshes = std::make_unique<MeshCache>(); });
-  const std::unique_ptr<FlowDomain> flow =
-      makeIntervalDomain(transport, earlier, later, settings_.vectorsOf, skippedTrees_);
-  flow->domain = cutIntoBlocks(transport, *flow, settings_.blocksPerRank, state_.meshes.get());
-  const PointArrayList all = agreeOnPointArrays(transport, *flow);
-  const TimeInterval interval{earlier.time, isInterval ? later.time : afterStep(later.time), stop};
-  TraceOptions options = makeOptions(interval);
+  const std::unique_ptr<IntervalField> field = makeField(earlier, later, stop, segment);
+  TraceOptions& options = field->options;
   std::vector<Seed> seeds;
-  std::optional<PointEvaluator> evaluator;
-  LendingMemory lent;
-  lent.rates = state_.rates;
   collectively(transport, [&] {
-    segment.list = selectArrays(all, *flow, settings_.pointArrays);
-    evaluator.emplace(*flow, segment.list, options.rules, settings_.computeVorticity,
-                      settings_.rotationScale);
-    for (std::int64_t p = 0; p < count; ++p) {
-      const PathEntry& entry = particles[index(p)].before;
-      seeds.push_back({{entry.x[0], entry.x[1], entry.x[2]}, first + p, entry.time});
+    std::int64_t id = first;
+    for (const Traced& traced : particles) {
+      const PathEntry& entry = traced.before;
+      seeds.push_back({{entry.x[0], entry.x[1], entry.x[2]}, id++, entry.time});
     }
   });
-  evaluator->averageVelocity(transport);
-  if (isInterval && !tune(*flow, seeds, options)) return false;
-  if (settings_.lendingMemory > 0) {
-    TraceLending& lending = options.lending.emplace();
-    lending.options.memory = settings_.lendingMemory;
-    lending.cargo = &*evaluator;
-    lending.memory = &lent;
-    lending.homeOf = [&shares](std::int64_t line) { return shares.ownerOf(line >> 1); };
-  }
-  const TraceResult traced = tributary::trace(transport, *flow->domain, seeds, options);
+  if (field->isInterval && !tune(*field->flow, seeds, options)) return false;
+  if (settings_.lendingMemory > 0) options.lending = makeLending(*field, shares);
+  const TraceResult traced = tributary::trace(transport, *field->flow->domain, seeds, options);
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
   LineTable table;
   sendEnds(transport, shares, traced.ends, [&](const std::vector<LineEnd>& ends) {
-    if (static_cast<std::int64_t>(ends.size()) != count)
-      refuseMessage("the ends of particles: expected " + std::to_string(count) + ", received " +
-                    std::to_string(ends.size()));
-    std::vector<bool> known(particles.size(), false);
-    for (const LineEnd& end : ends) {
-      const auto at = index((end.line >> 1) - first);
-      if (at >= particles.size() || known[at]) refuseMessage("two ends of one particle");
-      known[at] = true;
-      particles[at].end = end;
-    }
+    note(ends, first, particles);
     table = enter(particles, stop, first, segment);
   });
   const std::unique_ptr<LineArrays> points =
-      collectPoints(transport, *flow, *evaluator, shares, table, traced);
-  collectively(transport, [&] {
-    segment.fields = evaluator->fields();
-    segment.arrays = std::move(points->arrays);
-    for (PointArray& array : segment.list.arrays) {  // those of the input
-      array.perPiece.clear();
-      array.laterPerPiece.clear();
-    }
-    if (settings_.computeVorticity) addRotation(segment, earlier.time);
-    if (settings_.kind != PathKind::Pathlines) keepLastPoints(segment);
-  });
-  state_.rates = lent.rates;
-  PathTracerState::Counts& counts = state_.counts;
-  counts.intervals += isInterval;
-  counts.points += traced.points;
-  counts.handovers += traced.handovers;
-  counts.loans += traced.lending.loans;
-  counts.exchange.add(traced.statistics);
-  counts.domainBytes = std::max(counts.domainBytes, domainMemory(*flow, lent, *evaluator));
+      collectPoints(transport, *field->flow, *field->evaluator, shares, table, traced);
+  collectively(transport, [&] { addPoints(*field->evaluator, *points, earlier.time, segment); });
+  if (options.lending) state_.rates = field->lent.rates;
+  count(*field, traced);
   return true;
 }
 

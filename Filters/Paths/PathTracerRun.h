@@ -27,6 +27,7 @@
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Shares.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Exchange/ExchangeSetting.h"
 
@@ -123,13 +124,14 @@ class PathTracerRun {
   bool isUnderWay() const { return isUnderWay_; }
 
  private:
-  /// A particle to trace, and how it comes out.
+  /// A particle to trace, and its end.
   struct Traced {
     PathParticle particle;  ///< If it is new.
     PathEntry before;       ///< Its state at the beginning.
     bool isNew;
     LineEnd end;
   };
+  struct IntervalField;
 
   double timeOf(vtkDataObject* input, PathPlan::Task& task, bool& isPassedOver);
   [[nodiscard]] bool injectsAt(double time) const;
@@ -142,6 +144,14 @@ class PathTracerRun {
   TraceOptions makeOptions(const TimeInterval& interval) const;
   [[nodiscard]] bool tune(const FlowDomain& flow, const std::vector<Seed>& seeds,
                           TraceOptions& options);
+  std::unique_ptr<IntervalField> makeField(const StepData& earlier, const StepData& later,
+                                           double stop, PathSegment& segment);
+  TraceLending makeLending(IntervalField& field, const Shares& shares) const;
+  static void note(const std::vector<LineEnd>& ends, std::int64_t first,
+                   std::vector<Traced>& particles);
+  void addPoints(const PointEvaluator& evaluator, LineArrays& points, double begin,
+                 PathSegment& segment) const;
+  void count(const IntervalField& field, const TraceResult& traced);
   LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
                   PathSegment& segment);
   void addRotation(PathSegment& segment, double begin) const;
