@@ -59,6 +59,7 @@ struct PathHistory {
   std::int32_t injections = 0;         ///< So far.
   std::int64_t seedsSoFar = 0;         ///< Of all injections, on all ranks; the next particle id.
   std::int64_t seedsPerInjection = 0;  ///< At the last injection, on all ranks.
+  bool seedsVary = false;              ///< Whether injections had different numbers of seeds.
   std::int64_t outside = 0;            ///< Seeds of this rank that lay in no cell.
   std::int64_t firstStep = -1;         ///< The step of the first injection; -1 before.
 };

@@ -106,15 +106,6 @@ void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Trace
   if (!injectsAt(time)) return;
   const PathSeeds seeds =
       settings_.staticSeeds ? *state_.seeds : makePathSeeds(context_.transport, source);
-  if (settings_.kind == PathKind::Streaklines && history.injections > 0 &&
-      history.seedsPerInjection != seeds.total) {
-    std::ostringstream text;
-    text << "the seed source has " << seeds.total << " points at the time " << time << " and had "
-         << history.seedsPerInjection
-         << " at the injection before; a streakline joins the particles of one seed: turn on "
-            "Static Seeds, or choose a seed source whose points stay the same";
-    throw Error(text.str());  // on all ranks
-  }
   collectively(context_.transport, [&] {
     for (const PathSeed& seed : seeds.seeds) {
       Traced& traced = particles.emplace_back();
@@ -127,6 +118,7 @@ void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Trace
   });
   if (history.firstStep < 0) history.firstStep = static_cast<std::int64_t>(history.segments.size());
   history.seedsSoFar += seeds.total;
+  if (history.injections > 0 && history.seedsPerInjection != seeds.total) history.seedsVary = true;
   history.seedsPerInjection = seeds.total;
   ++history.injections;
 }
@@ -508,6 +500,11 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
 
 /// Collective. Writes the output of this rank, statistics and warnings.
 void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output) {
+  if (settings_.kind == PathKind::Streaklines && shown.history.seedsVary)  // the same on all ranks
+    throw Error(
+        "the number of points of the seed source changes between injections, and a streakline "
+        "joins the particles of one seed; turn on Static Seeds, or choose a seed source whose "
+        "points stay");
   std::set<std::string> dropped;
   collectively(context_.transport, [&] {
     output->ShallowCopy(makePathOutput(context_.transport, shown, settings_.kind, dropped));

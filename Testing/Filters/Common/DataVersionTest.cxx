@@ -6,6 +6,7 @@
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
 #include <vtkCellType.h>
+#include <vtkDataSetAttributes.h>
 #include <vtkDoubleArray.h>
 #include <vtkHyperTreeGrid.h>
 #include <vtkImageData.h>
@@ -16,6 +17,7 @@
 #include <vtkPoints.h>
 #include <vtkSOADataArrayTemplate.h>
 #include <vtkSmartPointer.h>
+#include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <functional>
@@ -143,6 +145,26 @@ TEST(Fingerprint, IsThatOfTheValuesOfAnArray) {
   const Fingerprint ofPlaces = ofArray(places);
   places->SetTypedComponent(999, 2, 0.25);
   EXPECT_NE(ofArray(places), ofPlaces);
+}
+
+TEST(SharesMesh, IsTrueForTheSameArraysOnly) {
+  const auto grid = makeGrid();
+  const auto other = vtkSmartPointer<vtkUnstructuredGrid>::New();
+  other->ShallowCopy(grid);
+  EXPECT_TRUE(sharesMesh(grid, other));
+  other->GetPointData()->Initialize();
+  EXPECT_TRUE(sharesMesh(grid, other));
+  vtkNew<vtkPoints> points;
+  points->DeepCopy(grid->GetPoints());
+  other->SetPoints(points);
+  EXPECT_FALSE(sharesMesh(grid, other));
+  other->ShallowCopy(grid);
+  vtkNew<vtkUnsignedCharArray> ghosts;
+  ghosts->SetName(vtkDataSetAttributes::GhostArrayName());
+  ghosts->InsertNextValue(1);
+  other->GetCellData()->AddArray(ghosts);
+  EXPECT_FALSE(sharesMesh(grid, other));
+  EXPECT_FALSE(sharesMesh(grid, makeGrid()));
 }
 
 TEST(DataVersion, HoldsNoReference) {

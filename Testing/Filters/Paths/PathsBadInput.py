@@ -117,6 +117,10 @@ self.GetOutputDataObject(0).SetPoints(points)
     moving.ScriptRequestInformation = data.ScriptRequestInformation
     wrong = check.paths(data, moving, ForceReinjectionEveryNSteps=1, OutputKind="Streaklines")
     refusals.refused("seeds whose number changes", wrong, ("Static Seeds",))
+    wrong.OutputKind = "Particles"
+    refusals.cured("particles of seeds whose number changes", wrong, 12)
+    wrong.OutputKind = "Streaklines"
+    refusals.refused("seeds whose number has changed", wrong, ("Static Seeds",))
     wrong.StaticSeeds = 1
     refusals.cured("seeds whose number changes", wrong, 3)
     check.delete(wrong, moving)
