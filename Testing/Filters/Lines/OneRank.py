@@ -95,9 +95,9 @@ def changed(proxy, name):
             smart.SetElement(0, 1)
         else:
             was = smart.GetElement(0)
-            values = (was + 1, was - 1, was + 2, was - 2, was + 0.25, was - 0.25)
-            values = [type(was)(value) for value in values if fits(domain, value)]
-            assert values and values[0] != was, f"no other value for {name}"
+            values = (was + 1, was - 1, was + 2, was - 2, was + 0.25, was - 0.25, was / 2)
+            values = [type(was)(value) for value in values if fits(domain, value) and type(was)(value) != was]
+            assert values, f"no other value for {name}"
             smart.SetElement(0, values[0])
     proxy.SMProxy.UpdateVTKObjects()
 
@@ -126,6 +126,9 @@ def main():
     source = check.held(seeds())
     lines = check.tracer(
         data, source, Vectors=["POINTS", "one"], MaximumStreamlineLength=5.0, PointArrays=["other"]
+    )
+    paths = check.paths(
+        data, source, Vectors=["POINTS", "one"], OutputKind="Particles", PointArrays=["other"]
     )
     regions = check.connectivity(
         data,
@@ -158,7 +161,7 @@ def main():
         InitialConcentration=["CELLS", "first"],
     )
     fill = check.filled(data, Unknown="Mask", Mask=["CELLS", "first"], Schedule="Synchronous")
-    for proxy in (lines, regions, features, concentration, fill):
+    for proxy in (lines, paths, regions, features, concentration, fill):
         expected, failed = result(proxy)
         assert not any(WORLD.allgather(failed)), "an error without a change"
         kept = set()
