@@ -7,8 +7,6 @@
 #include "Paths/PathTracerRun.h"
 
 #include <vtkDataObject.h>
-#include <vtkDataSet.h>
-#include <vtkDataSetAttributes.h>
 #include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
@@ -19,9 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <string>
 #include <utility>
 
 vtkStandardNewMacro(vtkAsyncPathTracer);
@@ -31,35 +27,11 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
-vtkAsyncPathTracer::vtkAsyncPathTracer() : State(new tributary::PathTracerState) {
-  this->SetNumberOfInputPorts(2);
-  this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
-                               vtkDataSetAttributes::VECTORS);
-}
+vtkAsyncPathTracer::vtkAsyncPathTracer()
+    : vtkAsyncLineAlgorithm(0.0), State(new tributary::PathTracerState) {}
 
 //------------------------------------------------------------------------------
 vtkAsyncPathTracer::~vtkAsyncPathTracer() = default;
-
-//------------------------------------------------------------------------------
-void vtkAsyncPathTracer::SetSourceConnection(vtkAlgorithmOutput* seeds) {
-  this->SetInputConnection(1, seeds);
-}
-
-//------------------------------------------------------------------------------
-vtkPolyData* vtkAsyncPathTracer::GetOutput() {
-  return this->GetOutput(0);
-}
-
-//------------------------------------------------------------------------------
-vtkPolyData* vtkAsyncPathTracer::GetOutput(int port) {
-  return vtkPolyData::SafeDownCast(this->GetOutputDataObject(port));
-}
-
-//------------------------------------------------------------------------------
-int vtkAsyncPathTracer::FillOutputPortInformation(int, vtkInformation* info) {
-  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkPolyData");
-  return 1;
-}
 
 //------------------------------------------------------------------------------
 std::vector<vtkMTimeType> vtkAsyncPathTracer::InputTimes() {
@@ -83,12 +55,6 @@ std::vector<vtkMTimeType> vtkAsyncPathTracer::InputTimes() {
 int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
                                             vtkInformationVector** inputVector,
                                             vtkInformationVector* outputVector) {
-  // Particles are sent to the rank that owns the cell.
-  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
-    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
-      inputVector[port]->GetInformationObject(i)->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-    }
-  }
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
   if (!this->IsUnderWay) {
@@ -122,22 +88,8 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
 }
 
 //------------------------------------------------------------------------------
-void vtkAsyncPathTracer::AddPointArray(const char* name) {
-  if (name && this->PointArrays.emplace(name).second) {
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncPathTracer::ClearPointArrays() {
-  if (!this->PointArrays.empty()) {
-    this->PointArrays.clear();
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
 void vtkAsyncPathTracer::CheckProperties() {
+  this->Superclass::CheckProperties();
   using tributary::require;
   require(this->ForceReinjectionEveryNSteps >= 0, "Force Reinjection Every N Steps",
           this->ForceReinjectionEveryNSteps,
@@ -148,54 +100,17 @@ void vtkAsyncPathTracer::CheckProperties() {
           this->InjectionEndTime, "set it to a time that is not before Injection Start Time");
   require(!std::isnan(this->TerminationTime), "Termination Time", this->TerminationTime,
           "set it to a time, or to 0 for no limit");
-  const double first = this->InitialIntegrationStep;
-  require(first > 0 && std::isfinite(first), "Initial Step Length", first,
-          "set it to a positive length");
-  if (this->IntegratorType == RUNGE_KUTTA45) {
-    const double shortest = this->MinimumIntegrationStep;
-    const double longest = this->MaximumIntegrationStep;
-    require(shortest >= 0 && std::isfinite(shortest), "Minimum Step Length", shortest,
-            "set it to a positive length, or to 0 to use Initial Step Length");
-    require(longest >= 0 && std::isfinite(longest), "Maximum Step Length", longest,
-            "set it to a positive length, or to 0 to use Initial Step Length");
-    require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
-            "Minimum Step Length", shortest, "it must not be above Maximum Step Length");
-    require(this->MaximumError > 0 && std::isfinite(this->MaximumError), "Maximum Error",
-            this->MaximumError, "set it to a positive length");
-  }
-  require(this->MaximumNumberOfSteps >= 0 &&
-              this->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-          "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number in [0, 2147483645]");
-  require(this->TerminalSpeed >= 0, "Terminal Speed", this->TerminalSpeed,
-          "set it to a positive speed, or to 0 to follow particles at rest");
-  require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
-          "set it to a finite number");
-  require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
-          this->BlocksPerRank, "set it to a number in [1, 1000000]");
-  require(this->LendingMemory >= 0 && this->LendingMemory <= 1000000, "Lending Memory",
-          this->LendingMemory, "set it to a number of mebibytes in [0, 1000000]");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncPathTracer::DescribePaths(tributary::PropertyList& list) {
-  this->DescribeArray(list, "Vectors", 0);
+  this->Superclass::DescribeProperties(list);
   list.add("whether Output Kind is Pathlines", this->OutputKind == PATHLINES);
   list.add("Static Seeds", this->StaticSeeds);
   list.add("Force Reinjection Every N Steps", this->ForceReinjectionEveryNSteps);
   list.add("Injection Start Time", this->InjectionStartTime);
   list.add("Injection End Time", this->InjectionEndTime);
   list.add("Termination Time", this->TerminationTime);
-  list.add("Integrator Type", this->IntegratorType);
-  list.add("Integration Step Unit", this->IntegrationStepUnit);
-  list.add("Initial Step Length", this->InitialIntegrationStep);
-  list.add("Minimum Step Length", this->MinimumIntegrationStep);
-  list.add("Maximum Step Length", this->MaximumIntegrationStep);
-  list.add("Maximum Error", this->MaximumError);
-  list.add("Maximum Steps", this->MaximumNumberOfSteps);
-  list.add("Terminal Speed", this->TerminalSpeed);
-  list.add("Compute Vorticity", this->ComputeVorticity);
-  list.add("Rotation Scale", this->RotationScale);
-  list.addAll("Point Arrays", this->PointArrays);
 }
 
 //------------------------------------------------------------------------------
@@ -214,23 +129,7 @@ void vtkAsyncPathTracer::DescribeProperties(tributary::PropertyList& list) {
 
 //------------------------------------------------------------------------------
 tributary::PathTracerSettings vtkAsyncPathTracer::MakeSettings() {
-  tributary::PathTracerSettings settings;
-  settings.vectorsOf = [this](vtkDataSet* dataSet, int& association) {
-    return this->GetInputArrayToProcess(0, dataSet, association);
-  };
-  tributary::StepRules& rules = settings.rules;
-  constexpr tributary::Integrator Integrators[] = {tributary::Integrator::RungeKutta2,
-                                                   tributary::Integrator::RungeKutta4,
-                                                   tributary::Integrator::RungeKutta45};
-  rules.integrator = Integrators[this->IntegratorType];
-  rules.unit = this->IntegrationStepUnit == LENGTH_UNIT ? tributary::StepUnit::Length
-                                                        : tributary::StepUnit::CellLength;
-  rules.initialStep = this->InitialIntegrationStep;
-  rules.minimumStep = this->MinimumIntegrationStep;
-  rules.maximumStep = this->MaximumIntegrationStep;
-  rules.maximumError = this->MaximumError;
-  rules.maximumSteps = this->MaximumNumberOfSteps;
-  rules.terminalSpeed = this->TerminalSpeed;
+  tributary::PathTracerSettings settings{this->MakeLineSettings()};
   constexpr tributary::PathKind Kinds[] = {tributary::PathKind::Pathlines,
                                            tributary::PathKind::Streaklines,
                                            tributary::PathKind::Particles};
@@ -241,14 +140,6 @@ tributary::PathTracerSettings vtkAsyncPathTracer::MakeSettings() {
   settings.injectionEnd = this->InjectionEndTime;
   settings.terminationTime =
       this->TerminationTime != 0 ? this->TerminationTime : std::numeric_limits<double>::infinity();
-  settings.computeVorticity = this->ComputeVorticity;
-  settings.rotationScale = this->RotationScale;
-  settings.pointArrays = this->PointArrays;
-  settings.blocksPerRank = this->BlocksPerRank;
-  settings.lendingMemory = static_cast<std::size_t>(this->LendingMemory) << 20;
-  settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
-  settings.exchange = this->MakeExchangeOptions();
-  settings.autoTune = this->AutoTune;
   return settings;
 }
 
@@ -281,23 +172,5 @@ void vtkAsyncPathTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "ForceReinjectionEveryNSteps: " << this->ForceReinjectionEveryNSteps << "\n"
      << indent << "InjectionStartTime: " << this->InjectionStartTime << "\n"
      << indent << "InjectionEndTime: " << this->InjectionEndTime << "\n"
-     << indent << "TerminationTime: " << this->TerminationTime << "\n"
-     << indent << "IntegratorType: " << this->IntegratorType << "\n"
-     << indent << "IntegrationStepUnit: " << this->IntegrationStepUnit << "\n"
-     << indent << "InitialIntegrationStep: " << this->InitialIntegrationStep << "\n"
-     << indent << "MinimumIntegrationStep: " << this->MinimumIntegrationStep << "\n"
-     << indent << "MaximumIntegrationStep: " << this->MaximumIntegrationStep << "\n"
-     << indent << "MaximumError: " << this->MaximumError << "\n"
-     << indent << "MaximumNumberOfSteps: " << this->MaximumNumberOfSteps << "\n"
-     << indent << "TerminalSpeed: " << this->TerminalSpeed << "\n"
-     << indent << "ComputeVorticity: " << this->ComputeVorticity << "\n"
-     << indent << "RotationScale: " << this->RotationScale << "\n"
-     << indent << "PointArrays:";
-  for (const std::string& name : this->PointArrays) {
-    os << " \"" << name << "\"";
-  }
-  os << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "KeepDomain: " << this->KeepDomain << "\n"
-     << indent << "LendingMemory: " << this->LendingMemory << "\n";
+     << indent << "TerminationTime: " << this->TerminationTime << "\n";
 }

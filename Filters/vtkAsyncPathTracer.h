@@ -58,6 +58,13 @@
  * **AutoTune** (see vtkAsyncExchangeAlgorithm) tries settings in the first interval after a
  * restart, and keeps the choice. Nothing is tried with fewer than 100 particles.
  *
+ * **Properties of vtkAsyncLineAlgorithm.** Steps are taken in time: lengths are divided by the
+ * speed where the step begins. No step crosses the time of a step of the input; there, the
+ * integrator begins anew, with InitialIntegrationStep. TerminalSpeed is 0 by default: particles do
+ * not end by it, because one that is at rest may move later. KeepDomain keeps the search structures
+ * of cells that are not in grids along the axes after a request; they are used for all intervals of
+ * a request in any case.
+ *
  * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
  * ranks.
  *
@@ -74,30 +81,23 @@
 #define vtkAsyncPathTracer_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncExchangeAlgorithm.h"
+#include "vtkAsyncLineAlgorithm.h"
 
 #include <memory>  // For State
-#include <set>     // For PointArrays
-#include <string>  // For PointArrays
 #include <vector>  // For InputTimes
 
-class vtkPolyData;
 namespace tributary {
 struct PathTracerSettings;
 struct PathTracerState;
 }  // namespace tributary
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm {
  public:
   static vtkAsyncPathTracer* New();
-  vtkTypeMacro(vtkAsyncPathTracer, vtkAsyncExchangeAlgorithm);
+  vtkTypeMacro(vtkAsyncPathTracer, vtkAsyncLineAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum OutputKinds { PATHLINES = 0, STREAKLINES = 1, PARTICLES = 2 };
-
-  enum Solvers { RUNGE_KUTTA2 = 0, RUNGE_KUTTA4 = 1, RUNGE_KUTTA45 = 2 };
-
-  enum Units { LENGTH_UNIT = 1, CELL_LENGTH_UNIT = 2 };
 
   /**
    * Values of ReasonForTermination, those of vtkAsyncStreamTracer.
@@ -110,19 +110,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgori
     STAGNATION = 6,  ///< The flow is too slow: see TerminalSpeed.
     OUT_OF_TIME = 7  ///< The particle has reached TerminationTime.
   };
-
-  ///@{
-  /**
-   * The particles or lines of this rank.
-   */
-  vtkPolyData* GetOutput();
-  vtkPolyData* GetOutput(int port);
-  ///@}
-
-  /**
-   * Sets the connection of port 1, the pipeline that produces the seeds.
-   */
-  void SetSourceConnection(vtkAlgorithmOutput* seeds);
 
   ///@{
   /**
@@ -176,145 +163,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgori
   vtkGetMacro(TerminationTime, double);
   ///@}
 
-  ///@{
-  /**
-   * Integration method. RUNGE_KUTTA2 and RUNGE_KUTTA4 have steps of constant length,
-   * InitialIntegrationStep, but for the last one in an interval. RUNGE_KUTTA45 adapts the length of
-   * each step to an estimate of its error. Default: RUNGE_KUTTA45.
-   */
-  vtkSetClampMacro(IntegratorType, int, RUNGE_KUTTA2, RUNGE_KUTTA45);
-  vtkGetMacro(IntegratorType, int);
-  ///@}
-
-  ///@{
-  /**
-   * Unit of the three step lengths: LENGTH_UNIT, the length unit of the input, or CELL_LENGTH_UNIT,
-   * the diagonal of the bounding box of the cell in which the step begins. Steps are taken in time:
-   * lengths are divided by the speed where the step begins. Default: CELL_LENGTH_UNIT.
-   */
-  vtkSetClampMacro(IntegrationStepUnit, int, LENGTH_UNIT, CELL_LENGTH_UNIT);
-  vtkGetMacro(IntegrationStepUnit, int);
-  ///@}
-
-  ///@{
-  /**
-   * Length of each step (RUNGE_KUTTA2 and RUNGE_KUTTA4) or of the first step of an interval
-   * (RUNGE_KUTTA45), in IntegrationStepUnit. Must be greater than 0. Default: 0.2.
-   */
-  vtkSetMacro(InitialIntegrationStep, double);
-  vtkGetMacro(InitialIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Minimum step length of RUNGE_KUTTA45, in IntegrationStepUnit; not greater than
-   * MaximumIntegrationStep. A step of this length is accepted regardless of its error. 0 selects
-   * InitialIntegrationStep. Default: 0.01.
-   */
-  vtkSetMacro(MinimumIntegrationStep, double);
-  vtkGetMacro(MinimumIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum step length of RUNGE_KUTTA45, in IntegrationStepUnit. 0 selects InitialIntegrationStep.
-   * Default: 0.5.
-   */
-  vtkSetMacro(MaximumIntegrationStep, double);
-  vtkGetMacro(MaximumIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum error of a step of RUNGE_KUTTA45, as a length. A step with a larger error is shortened.
-   * Must be greater than 0. Default: 1e-6.
-   */
-  vtkSetMacro(MaximumError, double);
-  vtkGetMacro(MaximumError, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum number of steps of a particle between two steps of the input, in [0, 2147483645]. A
-   * particle ends after one step more than this number. Default: 2000.
-   */
-  vtkSetMacro(MaximumNumberOfSteps, vtkIdType);
-  vtkGetMacro(MaximumNumberOfSteps, vtkIdType);
-  ///@}
-
-  ///@{
-  /**
-   * Terminal speed, in the unit of the vectors. A particle ends where the speed is not greater than
-   * this value, if it is greater than 0. Must be at least 0. 0: particles do not end, because one
-   * that is at rest may move later. Default: 0.
-   */
-  vtkSetMacro(TerminalSpeed, double);
-  vtkGetMacro(TerminalSpeed, double);
-  ///@}
-
-  ///@{
-  /**
-   * Whether to add the arrays Vorticity, AngularVelocity (the component of the vorticity along the
-   * flow) and Rotation (AngularVelocity integrated from the injection). Default: true.
-   */
-  vtkSetMacro(ComputeVorticity, bool);
-  vtkGetMacro(ComputeVorticity, bool);
-  vtkBooleanMacro(ComputeVorticity, bool);
-  ///@}
-
-  ///@{
-  /**
-   * Factor applied to AngularVelocity, and so to Rotation. Default: 1.
-   */
-  vtkSetMacro(RotationScale, double);
-  vtkGetMacro(RotationScale, double);
-  ///@}
-
-  ///@{
-  /**
-   * The names of the point arrays that particles carry, in any order, beside point-centered vectors
-   * and the arrays that the filter computes. A name that the input lacks causes a warning. Fewer
-   * arrays save time and memory. Default: none, all arrays.
-   */
-  void AddPointArray(const char* name);
-  void ClearPointArrays();
-  ///@}
-
-  ///@{
-  /**
-   * Number of blocks into which the data of a rank is divided, in [1, 1000000]. A rank with more
-   * data sets than this number has one block per data set. The value may differ between ranks.
-   * Default: 1.
-   */
-  vtkSetMacro(BlocksPerRank, int);
-  vtkGetMacro(BlocksPerRank, int);
-  ///@}
-
-  ///@{
-  /**
-   * Whether to keep the search structures of cells that are not in grids along the axes after an
-   * execution. They are used for all intervals of a request in any case. The result does not
-   * change. The value may differ between ranks. Default: true.
-   */
-  vtkSetMacro(KeepDomain, bool);
-  vtkGetMacro(KeepDomain, bool);
-  vtkBooleanMacro(KeepDomain, bool);
-  ///@}
-
-  ///@{
-  /**
-   * The memory in MiB that each rank may use for copies of blocks of other ranks, in [0, 1000000];
-   * 0 switches lending off. See vtkAsyncStreamTracer. The result does not change. Default: 512.
-   */
-  vtkSetMacro(LendingMemory, int);
-  vtkGetMacro(LendingMemory, int);
-  ///@}
-
  protected:
   vtkAsyncPathTracer();
   ~vtkAsyncPathTracer() override;
 
-  int FillOutputPortInformation(int port, vtkInformation* info) override;
   int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
                           vtkInformationVector* outputVector) override;
   void CheckProperties() override;
@@ -330,19 +182,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgori
   double InjectionStartTime = -1e299;
   double InjectionEndTime = 1e299;
   double TerminationTime = 0.0;
-  int IntegratorType = RUNGE_KUTTA45;
-  int IntegrationStepUnit = CELL_LENGTH_UNIT;
-  double InitialIntegrationStep = 0.2;
-  double MinimumIntegrationStep = 0.01;
-  double MaximumIntegrationStep = 0.5;
-  double MaximumError = 1e-6;
-  vtkIdType MaximumNumberOfSteps = 2000;
-  double TerminalSpeed = 0.0;
-  bool ComputeVorticity = true;
-  double RotationScale = 1.0;
-  int BlocksPerRank = 1;
-  bool KeepDomain = true;
-  int LendingMemory = 512;
 
  private:
   vtkAsyncPathTracer(const vtkAsyncPathTracer&) = delete;
@@ -355,7 +194,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncExchangeAlgori
   /// Local.
   tributary::PathTracerSettings MakeSettings();
 
-  std::set<std::string> PointArrays;
   std::unique_ptr<tributary::PathTracerState> State;
 };
 

@@ -7,163 +7,53 @@
 #include "Lines/StreamTracerRun.h"
 
 #include <vtkDataObject.h>
-#include <vtkDataSet.h>
-#include <vtkDataSetAttributes.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
-#include <vtkStreamingDemandDrivenPipeline.h>
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <string>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
 
 //------------------------------------------------------------------------------
-vtkAsyncStreamTracer::vtkAsyncStreamTracer() : State(new tributary::StreamTracerState) {
-  this->SetNumberOfInputPorts(2);
-  this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
-                               vtkDataSetAttributes::VECTORS);
-}
+vtkAsyncStreamTracer::vtkAsyncStreamTracer()
+    : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {}
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;
 
 //------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::SetSourceConnection(vtkAlgorithmOutput* seeds) {
-  this->SetInputConnection(1, seeds);
-}
-
-//------------------------------------------------------------------------------
-vtkPolyData* vtkAsyncStreamTracer::GetOutput() {
-  return this->GetOutput(0);
-}
-
-//------------------------------------------------------------------------------
-vtkPolyData* vtkAsyncStreamTracer::GetOutput(int port) {
-  return vtkPolyData::SafeDownCast(this->GetOutputDataObject(port));
-}
-
-//------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::FillOutputPortInformation(int, vtkInformation* info) {
-  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkPolyData");
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::RequestUpdateExtent(vtkInformation* request,
-                                              vtkInformationVector** inputVector,
-                                              vtkInformationVector* outputVector) {
-  // Lines have no ghosts, and particles are sent to the rank that owns the cell.
-  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
-    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
-      inputVector[port]->GetInformationObject(i)->Set(
-          vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-    }
-  }
-  return this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::AddPointArray(const char* name) {
-  if (name && this->PointArrays.emplace(name).second) {
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::ClearPointArrays() {
-  if (!this->PointArrays.empty()) {
-    this->PointArrays.clear();
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::CheckProperties() {
+  this->Superclass::CheckProperties();
   using tributary::require;
-  const double first = this->InitialIntegrationStep;
-  require(first > 0 && std::isfinite(first), "Initial Step Length", first,
-          "set it to a positive length");
-  if (this->IntegratorType == RUNGE_KUTTA45) {
-    const double shortest = this->MinimumIntegrationStep;
-    const double longest = this->MaximumIntegrationStep;
-    require(shortest >= 0 && std::isfinite(shortest), "Minimum Step Length", shortest,
-            "set it to a positive length, or to 0 to use Initial Step Length");
-    require(longest >= 0 && std::isfinite(longest), "Maximum Step Length", longest,
-            "set it to a positive length, or to 0 to use Initial Step Length");
-    require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
-            "Minimum Step Length", shortest, "it must not be above Maximum Step Length");
-    require(this->MaximumError > 0 && std::isfinite(this->MaximumError), "Maximum Error",
-            this->MaximumError, "set it to a positive length");
-  }
-  require(this->MaximumNumberOfSteps >= 0 &&
-              this->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-          "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number in [0, 2147483645]");
   require(this->MaximumPropagation > 0, "Maximum Streamline Length", this->MaximumPropagation,
           "set the maximum streamline length to a positive length");
   require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
           this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
-  require(this->TerminalSpeed >= 0, "Terminal Speed", this->TerminalSpeed,
-          "set it to 0 or a positive speed");
-  require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
-          "set it to a finite number");
-  require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
-          this->BlocksPerRank, "set it to a number in [1, 1000000]");
-  require(this->LendingMemory >= 0 && this->LendingMemory <= 1000000, "Lending Memory",
-          this->LendingMemory, "set it to a number of mebibytes in [0, 1000000]");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
-  this->DescribeArray(list, "Vectors", 0);
+  this->Superclass::DescribeProperties(list);
   list.add("Integration Direction", this->IntegrationDirection);
   list.add("Join Directions", this->JoinDirections);
-  list.add("Integrator Type", this->IntegratorType);
-  list.add("Integration Step Unit", this->IntegrationStepUnit);
-  list.add("Initial Step Length", this->InitialIntegrationStep);
-  list.add("Minimum Step Length", this->MinimumIntegrationStep);
-  list.add("Maximum Step Length", this->MaximumIntegrationStep);
-  list.add("Maximum Error", this->MaximumError);
-  list.add("Maximum Steps", this->MaximumNumberOfSteps);
   list.add("Maximum Streamline Length", this->MaximumPropagation);
   list.add("Maximum Integration Time", this->MaximumIntegrationTime);
-  list.add("Terminal Speed", this->TerminalSpeed);
-  list.add("Compute Vorticity", this->ComputeVorticity);
-  list.add("Rotation Scale", this->RotationScale);
   list.add("Surface Streamlines", this->SurfaceStreamlines);
   list.addAll("Periodic", this->Periodic);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
-  list.addAll("Point Arrays", this->PointArrays);
   list.add("Lending Memory", this->LendingMemory);
 }
 
 //------------------------------------------------------------------------------
 tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
-  tributary::StreamTracerSettings settings;
-  settings.vectorsOf = [this](vtkDataSet* dataSet, int& association) {
-    return this->GetInputArrayToProcess(0, dataSet, association);
-  };
+  tributary::StreamTracerSettings settings{this->MakeLineSettings()};
   tributary::StepRules& rules = settings.rules;
-  constexpr tributary::Integrator Integrators[] = {tributary::Integrator::RungeKutta2,
-                                                   tributary::Integrator::RungeKutta4,
-                                                   tributary::Integrator::RungeKutta45};
-  rules.integrator = Integrators[this->IntegratorType];
-  rules.unit = this->IntegrationStepUnit == LENGTH_UNIT ? tributary::StepUnit::Length
-                                                        : tributary::StepUnit::CellLength;
-  rules.initialStep = this->InitialIntegrationStep;
-  rules.minimumStep = this->MinimumIntegrationStep;
-  rules.maximumStep = this->MaximumIntegrationStep;
-  rules.maximumError = this->MaximumError;
   rules.maximumLength = this->MaximumPropagation;
   rules.maximumTime = this->MaximumIntegrationTime > 0 ? this->MaximumIntegrationTime
                                                        : std::numeric_limits<double>::infinity();
-  rules.maximumSteps = this->MaximumNumberOfSteps;
-  rules.terminalSpeed = this->TerminalSpeed;
   rules.onSurface = this->SurfaceStreamlines;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     settings.periodic[axis] = this->Periodic[axis] != 0;
@@ -171,16 +61,8 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
-  settings.computeVorticity = this->ComputeVorticity;
-  settings.rotationScale = this->RotationScale;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
-  settings.pointArrays = this->PointArrays;
-  settings.blocksPerRank = this->BlocksPerRank;
-  settings.lendingMemory = static_cast<std::size_t>(this->LendingMemory) << 20;
-  settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
   this->DescribeArray(settings.vectors, "Vectors", 0);
-  settings.exchange = this->MakeExchangeOptions();
-  settings.autoTune = this->AutoTune;
   this->DescribeProperties(settings.properties);
   settings.properties.add("Schedule", this->Schedule);
   settings.properties.add("Detector", this->Detector);
@@ -211,28 +93,10 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "IntegrationDirection: " << this->IntegrationDirection << "\n"
      << indent << "JoinDirections: " << this->JoinDirections << "\n"
-     << indent << "IntegratorType: " << this->IntegratorType << "\n"
-     << indent << "IntegrationStepUnit: " << this->IntegrationStepUnit << "\n"
-     << indent << "InitialIntegrationStep: " << this->InitialIntegrationStep << "\n"
-     << indent << "MinimumIntegrationStep: " << this->MinimumIntegrationStep << "\n"
-     << indent << "MaximumIntegrationStep: " << this->MaximumIntegrationStep << "\n"
-     << indent << "MaximumError: " << this->MaximumError << "\n"
-     << indent << "MaximumNumberOfSteps: " << this->MaximumNumberOfSteps << "\n"
      << indent << "MaximumPropagation: " << this->MaximumPropagation << "\n"
      << indent << "MaximumIntegrationTime: " << this->MaximumIntegrationTime << "\n"
-     << indent << "TerminalSpeed: " << this->TerminalSpeed << "\n"
-     << indent << "ComputeVorticity: " << this->ComputeVorticity << "\n"
-     << indent << "RotationScale: " << this->RotationScale << "\n"
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
-     << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "PointArrays:";
-  for (const std::string& name : this->PointArrays) {
-    os << " \"" << name << "\"";
-  }
-  os << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "KeepDomain: " << this->KeepDomain << "\n"
-     << indent << "LendingMemory: " << this->LendingMemory << "\n";
+     << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n";
 }

@@ -54,6 +54,13 @@
  * neither global ids nor an extent, SeedIds follow the order of the ranks and so depend on the
  * decomposition of the source. This guarantee does not include field data.
  *
+ * **Properties of vtkAsyncLineAlgorithm.** TerminalSpeed is 1e-12 by default. ComputeVorticity also
+ * adds Normals, for example for ribbons. With KeepDomain, the next execution reuses all search
+ * structures, and the cells that lines have visited, if neither the input nor the selected vectors
+ * have changed on any rank: with other seeds or step sizes it begins to trace at once. If only
+ * values have changed, and all ranks have the same cells and points as before, only velocities are
+ * read again.
+ *
  * **AutoTune** (see vtkAsyncExchangeAlgorithm) also tries four times BlocksPerRank and reports the
  * choice as TunedBlocksPerRank. All seeds are traced with the defaults, and the first steps of
  * their lines with the other settings. If one of these appears to be faster, all seeds are traced
@@ -83,29 +90,22 @@
 #define vtkAsyncStreamTracer_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncExchangeAlgorithm.h"
+#include "vtkAsyncLineAlgorithm.h"
 
 #include <memory>  // For State
-#include <set>     // For PointArrays
-#include <string>  // For PointArrays
 
-class vtkPolyData;
 namespace tributary {
 struct StreamTracerSettings;
 struct StreamTracerState;
 }  // namespace tributary
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorithm {
  public:
   static vtkAsyncStreamTracer* New();
-  vtkTypeMacro(vtkAsyncStreamTracer, vtkAsyncExchangeAlgorithm);
+  vtkTypeMacro(vtkAsyncStreamTracer, vtkAsyncLineAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum Directions { FORWARD = 0, BACKWARD = 1, BOTH = 2 };
-
-  enum Solvers { RUNGE_KUTTA2 = 0, RUNGE_KUTTA4 = 1, RUNGE_KUTTA45 = 2 };
-
-  enum Units { LENGTH_UNIT = 1, CELL_LENGTH_UNIT = 2 };
 
   /**
    * Values of ReasonForTermination. The values up to STAGNATION are those of vtkStreamTracer.
@@ -119,19 +119,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
     STAGNATION = 6,  ///< The flow is too slow, or a step has length zero.
     OUT_OF_TIME = 7
   };
-
-  ///@{
-  /**
-   * The streamlines of this rank.
-   */
-  vtkPolyData* GetOutput();
-  vtkPolyData* GetOutput(int port);
-  ///@}
-
-  /**
-   * Sets the connection of port 1, the pipeline that produces the seeds.
-   */
-  void SetSourceConnection(vtkAlgorithmOutput* seeds);
 
   ///@{
   /**
@@ -155,73 +142,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   ///@{
   /**
-   * Integration method. RUNGE_KUTTA2 and RUNGE_KUTTA4 have a constant step length,
-   * InitialIntegrationStep. RUNGE_KUTTA45 adapts the length of each step to an estimate of its
-   * error. Default: RUNGE_KUTTA45.
-   */
-  vtkSetClampMacro(IntegratorType, int, RUNGE_KUTTA2, RUNGE_KUTTA45);
-  vtkGetMacro(IntegratorType, int);
-  ///@}
-
-  ///@{
-  /**
-   * Unit of the three step lengths: LENGTH_UNIT, the length unit of the input, or CELL_LENGTH_UNIT,
-   * the diagonal of the bounding box of the cell in which the step begins. Default:
-   * CELL_LENGTH_UNIT.
-   */
-  vtkSetClampMacro(IntegrationStepUnit, int, LENGTH_UNIT, CELL_LENGTH_UNIT);
-  vtkGetMacro(IntegrationStepUnit, int);
-  ///@}
-
-  ///@{
-  /**
-   * Length of each step (RUNGE_KUTTA2 and RUNGE_KUTTA4) or of the first step (RUNGE_KUTTA45), in
-   * IntegrationStepUnit. Must be greater than 0. Default: 0.2.
-   */
-  vtkSetMacro(InitialIntegrationStep, double);
-  vtkGetMacro(InitialIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Minimum step length of RUNGE_KUTTA45, in IntegrationStepUnit; not greater than
-   * MaximumIntegrationStep. A step of this length is accepted regardless of its error. 0 selects
-   * InitialIntegrationStep. Default: 0.01.
-   */
-  vtkSetMacro(MinimumIntegrationStep, double);
-  vtkGetMacro(MinimumIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum step length of RUNGE_KUTTA45, in IntegrationStepUnit. 0 selects InitialIntegrationStep.
-   * Default: 0.5.
-   */
-  vtkSetMacro(MaximumIntegrationStep, double);
-  vtkGetMacro(MaximumIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum error of a step of RUNGE_KUTTA45, as a length. A step with a larger error is shortened.
-   * Must be greater than 0. Default: 1e-6.
-   */
-  vtkSetMacro(MaximumError, double);
-  vtkGetMacro(MaximumError, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum number of steps of a line, in [0, 2147483645]. As in vtkStreamTracer, a line ends after
-   * one step more than this number. Memory depends on the number of steps computed, not on this
-   * limit. Default: 2000.
-   */
-  vtkSetMacro(MaximumNumberOfSteps, vtkIdType);
-  vtkGetMacro(MaximumNumberOfSteps, vtkIdType);
-  ///@}
-
-  ///@{
-  /**
    * Maximum length of a line, in the length unit of the input. Must be greater than 0. Default: 1.
    */
   vtkSetMacro(MaximumPropagation, double);
@@ -235,34 +155,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
    */
   vtkSetMacro(MaximumIntegrationTime, double);
   vtkGetMacro(MaximumIntegrationTime, double);
-  ///@}
-
-  ///@{
-  /**
-   * Terminal speed, in the unit of the vectors. A line ends where the speed is not greater than
-   * this value. Must be at least 0. Default: 1e-12.
-   */
-  vtkSetMacro(TerminalSpeed, double);
-  vtkGetMacro(TerminalSpeed, double);
-  ///@}
-
-  ///@{
-  /**
-   * Whether to add the arrays Vorticity, AngularVelocity (the component of the vorticity along the
-   * flow), Rotation (AngularVelocity integrated from the seed) and Normals, for example for
-   * ribbons. Default: true.
-   */
-  vtkSetMacro(ComputeVorticity, bool);
-  vtkGetMacro(ComputeVorticity, bool);
-  vtkBooleanMacro(ComputeVorticity, bool);
-  ///@}
-
-  ///@{
-  /**
-   * Factor applied to AngularVelocity, and so to Rotation. Default: 1.
-   */
-  vtkSetMacro(RotationScale, double);
-  vtkGetMacro(RotationScale, double);
   ///@}
 
   ///@{
@@ -297,59 +189,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
   vtkBooleanMacro(ReportRejectedSeeds, bool);
   ///@}
 
-  ///@{
-  /**
-   * The names of the point arrays that lines carry, in any order, beside point-centered vectors and
-   * the arrays that the filter computes. A name that the input lacks causes a warning. Fewer arrays
-   * save time and memory. Default: none, all arrays.
-   */
-  void AddPointArray(const char* name);
-  void ClearPointArrays();
-  ///@}
-
-  ///@{
-  /**
-   * Number of blocks into which the data of a rank is divided, in [1, 1000000]. A rank with more
-   * data sets than this number has one block per data set. The value may differ between ranks.
-   * Default: 1.
-   */
-  vtkSetMacro(BlocksPerRank, int);
-  vtkGetMacro(BlocksPerRank, int);
-  ///@}
-
-  ///@{
-  /**
-   * Whether to keep the search structures and the cells that lines have visited for the next
-   * execution, which reuses them if neither the input nor the selected vectors have changed on any
-   * rank. Executions with other seeds or step sizes then begin to trace at once. If only values
-   * have changed, and all ranks have the same cells and points as before, the search structures
-   * are reused. Nothing is kept with ReleaseDataFlag. The result does not change. The value may
-   * differ between ranks. Default: true.
-   */
-  vtkSetMacro(KeepDomain, bool);
-  vtkGetMacro(KeepDomain, bool);
-  vtkBooleanMacro(KeepDomain, bool);
-  ///@}
-
-  ///@{
-  /**
-   * The memory in MiB that each rank may use for copies of blocks of other ranks, in [0, 1000000];
-   * 0 switches lending off. A rank that has no lines to trace borrows some of another rank, with a
-   * copy of the block in which they are, if this is expected to save time. The result does not
-   * change. Blocks with cells that VTK evaluates (polyhedra, nonlinear cells) are not lent. Only
-   * with the schedule ASYNCHRONOUS. Default: 512.
-   */
-  vtkSetMacro(LendingMemory, int);
-  vtkGetMacro(LendingMemory, int);
-  ///@}
-
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
 
-  int FillOutputPortInformation(int port, vtkInformation* info) override;
-  int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
-                          vtkInformationVector* outputVector) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
@@ -359,24 +202,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   int IntegrationDirection = BOTH;
   bool JoinDirections = false;
-  int IntegratorType = RUNGE_KUTTA45;
-  int IntegrationStepUnit = CELL_LENGTH_UNIT;
-  double InitialIntegrationStep = 0.2;
-  double MinimumIntegrationStep = 0.01;
-  double MaximumIntegrationStep = 0.5;
-  double MaximumError = 1e-6;
-  vtkIdType MaximumNumberOfSteps = 2000;
   double MaximumPropagation = 1.0;
   double MaximumIntegrationTime = 0.0;
-  double TerminalSpeed = 1e-12;
-  bool ComputeVorticity = true;
-  double RotationScale = 1.0;
   bool SurfaceStreamlines = false;
   int Periodic[3] = {0, 0, 0};
   bool ReportRejectedSeeds = false;
-  int BlocksPerRank = 1;
-  bool KeepDomain = true;
-  int LendingMemory = 512;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
@@ -384,7 +214,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncExchangeAlgo
 
   tributary::StreamTracerSettings MakeSettings();
 
-  std::set<std::string> PointArrays;
   std::unique_ptr<tributary::StreamTracerState> State;
 };
 

@@ -4,24 +4,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
+#include "Lines/LineSettings.h"
 
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/TraceTuning.h"
-#include "Tributary/Exchange/Exchange.h"
 
-class vtkDataArray;
 class vtkDataObject;
-class vtkDataSet;
 class vtkFieldData;
 class vtkPolyData;
 
@@ -33,25 +28,14 @@ struct PointArrayList;
 struct SeedList;
 
 /// The properties of vtkAsyncStreamTracer that one execution needs; see there.
-struct StreamTracerSettings {
-  /// Returns the vectors of a data set, or null, and their association (of vtkDataObject).
-  std::function<vtkDataArray*(vtkDataSet*, int& association)> vectorsOf;
-  PropertyList vectors;     ///< The selection of the vectors.
-  bool keepDomain = false;  ///< Whether the next execution may reuse the domain of this one.
-  StepRules rules;  ///< Without the periods, which the run derives from the bounds of the input.
+struct StreamTracerSettings : LineSettings {
+  PropertyList vectors{};  ///< The selection of the vectors.
   std::array<bool, 3> periodic{};
   bool forward = true;
   bool backward = true;
   bool joinDirections = false;
-  bool computeVorticity = true;
-  double rotationScale = 1;
-  std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
   bool reportRejectedSeeds = false;
-  int blocksPerRank = 1;
-  std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
-  ExchangeOptions exchange;
-  bool autoTune = false;
-  PropertyList properties;  ///< A change of any of them invalidates the choice of AutoTune.
+  PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
 struct FlowSetup;

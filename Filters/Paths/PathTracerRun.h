@@ -16,6 +16,7 @@
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Lines/DomainFromVTK.h"
+#include "Lines/LineSettings.h"
 #include "Lines/LineTable.h"
 #include "Paths/IntervalDomain.h"
 #include "Paths/PathHistory.h"
@@ -37,22 +38,12 @@ class vtkPolyData;
 namespace tributary {
 
 /// The properties of vtkAsyncPathTracer that one execution needs; see there.
-struct PathTracerSettings {
-  FindVectors vectorsOf;
-  StepRules rules;  ///< Without the interval.
+struct PathTracerSettings : LineSettings {
   PathKind kind = PathKind::Pathlines;
   bool staticSeeds = false;
   std::int64_t reinjection = 0;  ///< Steps between injections; 0 for one injection.
   double injectionStart = 0, injectionEnd = 0;
   double terminationTime = 0;  ///< May be infinite.
-  bool computeVorticity = true;
-  double rotationScale = 1;
-  std::set<std::string> pointArrays;  ///< Those that particles carry; all if it is empty.
-  int blocksPerRank = 1;
-  bool keepDomain = true;
-  std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
-  ExchangeOptions exchange;
-  bool autoTune = false;
 };
 
 /// The part of a path tracer that is kept between executions.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+#include "Lines/DomainFromVTK.h"
+
+#include "Tributary/Advection/StepRules.h"
+#include "Tributary/Exchange/Exchange.h"
+
+namespace tributary {
+
+/// The properties of vtkAsyncLineAlgorithm that one execution needs; see there.
+struct LineSettings {
+  FindVectors vectorsOf;
+  StepRules rules;  ///< Without what the run derives from the input.
+  bool computeVorticity = true;
+  double rotationScale = 1;
+  std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
+  int blocksPerRank = 1;
+  bool keepDomain = false;        ///< Whether the next execution may reuse the domain of this one.
+  std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
+  ExchangeOptions exchange;
+  bool autoTune = false;
+};
+
+}  // namespace tributary
