@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class   vtkAsyncPathTracer
- * @brief   Pathlines, streaklines and particles of a distributed unsteady vector field, independent
- * of the number of ranks
+ * @brief   Paths of particles in an unsteady vector field, independent of the number of ranks
  *
  * vtkAsyncPathTracer follows particles through a vector field that varies in time. It corresponds
  * to vtkPParticleTracer, vtkPParticlePathFilter and vtkPStreaklineFilter; properties with the same

@@ -136,6 +136,13 @@ TRIBUTARY_INLINE Number shareOf(const StepRules& rules, Number time) {
   return (time - interval.begin) / (interval.end - interval.begin);
 }
 
+/// The value at a share of an interval: exactly one of the two values at its ends, whatever the
+/// other one is.
+template <class Number>
+TRIBUTARY_INLINE Number valueBetween(Number early, Number late, Number share) {
+  return select(share == 0, early, select(share == 1, late, early + share * (late - early)));
+}
+
 /// The estimated error of a step of Runge-Kutta 4-5.
 template <class Number, class P>
 TRIBUTARY_INLINE Number stepError(const P& p) {

@@ -398,6 +398,32 @@ INSTANTIATE_TEST_SUITE_P(Paths, PathPromise,
                          ::testing::Combine(::testing::ValuesIn(Integrators),
                                             ::testing::Range(0, 5)));
 
+// Data that are not numbers at one end of the interval do not matter at the other one.
+TEST(Paths, BeginAndEndWithTheVelocitiesThere) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const bool atEnd : {false, true})
+    for (const bool inMesh : {false, true}) {
+      const Flow number = constantFlow({0.25, 0.5, 0}), none = constantFlow({nan, nan, nan});
+      const Flow early = atEnd ? none : number, late = atEnd ? number : none;
+      GridSetup gridOf = gridSetup(early, late);
+      MeshSetup meshOf;
+      meshOf.mesh = makeMesh(MeshKind::Hexahedra, 4);
+      meshOf.flow = early;
+      meshOf.laterFlow = late;
+      const auto grid = makeGridDomain(world(), gridOf);
+      const auto mesh = makeMeshDomain(world(), meshOf);
+      TraceOptions options = pathOptions(Integrator::RungeKutta4);
+      const double time = atEnd ? Interval.end : Interval.begin;
+      options.rules.interval->stop = time;
+      const Seed seed{{0.1, 0.2, 0.3}, world().rank(), time};
+      const Domain& domain = inMesh ? mesh->domain : grid->domain;
+      for (const auto& [id, line] : traceLines(world(), domain, {&seed, 1}, options)) {
+        EXPECT_EQ(line.reason, Reason::OutOfTime);
+        EXPECT_EQ(line.points.size(), 1u);
+      }
+    }
+}
+
 // Records of cells stay from interval to interval; velocities of other types, or of a steady field,
 // take another room in them.
 TEST(Paths, InMeshesThatAreKeptAreTheSame) {

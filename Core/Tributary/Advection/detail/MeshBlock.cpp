@@ -480,7 +480,7 @@ bool MeshBlock::foreignVelocity(const void* self, std::int32_t number, const dou
   std::copy(earlier.begin(), earlier.end(), velocity);
   if (!block.piece_.laterVelocity.data) return true;
   const Point later = interpolate(block.piece_.laterVelocity);
-  for (std::size_t a = 0; a < 3; ++a) velocity[a] += share * (later[a] - velocity[a]);
+  for (std::size_t a = 0; a < 3; ++a) velocity[a] = valueBetween(velocity[a], later[a], share);
   return true;
 }
 

@@ -539,7 +539,7 @@ class TetraPack {
       Wide later[3];
       interpolate(
           cells, [](const CellRecord& cell) { return laterTerms<Real>(cell); }, later);
-      for (int a = 0; a < 3; ++a) velocity_[a] += share * (later[a] - velocity_[a]);
+      for (int a = 0; a < 3; ++a) velocity_[a] = valueBetween(velocity_[a], later[a], share);
     }
   }
 

@@ -192,7 +192,10 @@ class Walk {
     const V4 velocity = velocityAt<Real>(cell, velocityTerms<Real>(cell), r);
     if constexpr (F == Flow::Unsteady) {
       const V4 later = velocityAt<Real>(cell, laterTerms<Real>(cell), r);
-      return velocity + splat(shareAt(time)) * (later - velocity);
+      const double share = shareAt(time);
+      V4 between;
+      for (int a = 0; a < 4; ++a) between[a] = valueBetween(velocity[a], later[a], share);
+      return between;
     } else {
       return velocity;
     }

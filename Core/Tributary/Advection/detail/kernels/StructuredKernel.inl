@@ -111,9 +111,9 @@ bool isHidden(const StructuredView& view, const std::int32_t cell[3]) {
 template <class Real>
 void interpolate(const StructuredView& view, const Real* first, const Real* later,
                  const double f[3], double share, double velocity[3]) {
-  const auto at = [&](double early, double late) { return early + share * (late - early); };
   if (view.cellCentered) {
-    for (int c = 0; c < 3; ++c) velocity[c] = later ? at(first[c], later[c]) : first[c];
+    for (int c = 0; c < 3; ++c)
+      velocity[c] = later ? valueBetween<double>(first[c], later[c], share) : first[c];
     return;
   }
   std::int64_t step[3];
@@ -128,7 +128,7 @@ void interpolate(const StructuredView& view, const Real* first, const Real* late
       return along(1, along(2, corner(0, 0), corner(0, 1)), along(2, corner(1, 0), corner(1, 1)));
     };
     const auto sideAt = [&](int i) {
-      return later ? at(side(first, i), side(later, i)) : side(first, i);
+      return later ? valueBetween(side(first, i), side(later, i), share) : side(first, i);
     };
     velocity[c] = along(0, sideAt(0), sideAt(1));
   }
@@ -463,8 +463,11 @@ class Sweep {
         return between(column(first), column(first + up_), group.f[1][l]);
       };
       pairs[l] = sides(numbers());
-      if constexpr (F == Flow::Unsteady)
-        pairs[l] = between(pairs[l], sides(laterNumbers()), share[l]);
+      if constexpr (F == Flow::Unsteady) {
+        const Pair late = sides(laterNumbers());
+        for (int i = 0; i < Pair::Parts; ++i)
+          pairs[l].part[i] = valueBetween(pairs[l].part[i], late.part[i], all<Wide>(share[l]));
+      }
     }
     gather<6>(
         [&](int l, int part) __attribute__((always_inline)) { return pairs[l].part[part]; }, xyz);
