@@ -12,15 +12,6 @@
 
 namespace tributary {
 
-void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
-                        const ArrayView& laterVelocity) {
-  if (laterVelocity.data &&
-      (laterVelocity.tuples != velocity.tuples || laterVelocity.isDouble != velocity.isDouble))
-    throw Error(piece + " has " + std::to_string(laterVelocity.tuples) +
-                " velocities at the end of the interval and " + std::to_string(velocity.tuples) +
-                " at its beginning, or they are of different types; give as many of the same type");
-}
-
 BoxIndex::BoxIndex(const std::vector<Box>& boxes) : boxes_(boxes) {
   std::size_t count = 0;
   for (const Box& box : boxes_) {
@@ -74,24 +65,33 @@ BlockId BoxIndex::next(const double point[3], BlockId after) const {
 
 Domain makeDomain(Transport& transport, Assignment assignment,
                   std::vector<std::unique_ptr<FieldBlock>> blocks, StructuredGrids grids) {
-  std::vector<Box> mine;
-  std::vector<std::int64_t> kinds{0, 0};  // whether blocks are steady, unsteady
+  struct Summary {
+    Box box;
+    std::int64_t unsteady;
+  };
+  std::vector<Summary> mine;
   collectively(transport, [&] {
-    for (const auto& block : blocks) {
-      mine.push_back(block->bounds());
-      if (!mine.back().empty()) kinds[block->laterVelocity().data ? 1 : 0] = 1;
-    }
+    for (const auto& block : blocks)
+      mine.push_back({block->bounds(), block->laterVelocity().data != nullptr});
   });
-  const std::vector<Box> all = allgatherv(transport, mine);
-  kinds = allreduce(transport, ReduceOp::Max, kinds);
-  if (kinds[0] != 0 && kinds[1] != 0)
+  const std::vector<Summary> all = allgatherv(transport, mine);
+  bool anySteady = false, anyUnsteady = false;
+  BoxIndex boxes;
+  collectively(transport, [&] {
+    std::vector<Box> list;
+    for (const Summary& block : all) {
+      list.push_back(block.box);
+      if (block.box.empty()) continue;  // it may have no arrays
+      (block.unsteady != 0 ? anyUnsteady : anySteady) = true;
+    }
+    boxes = BoxIndex(list);
+  });
+  if (anySteady && anyUnsteady)  // the same on all ranks
     throw Error(
         "some blocks have velocities at the end of the interval and others do not; give them for "
         "all pieces or for none");
-  BoxIndex boxes;
-  collectively(transport, [&] { boxes = BoxIndex(all); });
   return {std::move(blocks), std::move(assignment), std::move(boxes), std::move(grids),
-          kinds[1] != 0};
+          anyUnsteady};
 }
 
 bool canBeCopied(const Domain& domain, const FieldBlock& block) {

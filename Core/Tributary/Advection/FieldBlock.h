@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "Tributary/Advection/Particle.h"
@@ -58,12 +57,6 @@ struct ArrayView {
   bool isDouble = false;
   std::int64_t tuples = 0;
 };
-
-/// Throws Error if the velocity at the end of an interval (none: null data) differs in its type or
-/// its number of tuples from that at the beginning.
-/// @param piece  its name, for the message
-void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
-                        const ArrayView& laterVelocity);
 
 /// A block of a velocity field: its cells, their velocities, at two times if the field is unsteady,
 /// and links to the neighboring blocks. The field does not change while particles are advanced;

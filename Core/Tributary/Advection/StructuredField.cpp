@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "Tributary/Advection/detail/GridAssembly.h"
+#include "Tributary/Advection/detail/MeshCheck.h"
 #include "Tributary/Advection/detail/StructuredBlock.h"
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"

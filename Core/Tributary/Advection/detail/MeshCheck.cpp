@@ -86,6 +86,15 @@ void checkCells(const MeshPiece& piece, const std::string& name, const ParallelF
 
 }  // namespace
 
+void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
+                        const ArrayView& laterVelocity) {
+  if (laterVelocity.data &&
+      (laterVelocity.tuples != velocity.tuples || laterVelocity.isDouble != velocity.isDouble))
+    throw Error(piece + " has " + std::to_string(laterVelocity.tuples) +
+                " velocities at the end of the interval and " + std::to_string(velocity.tuples) +
+                " at its beginning, or they are of different types; give as many of the same type");
+}
+
 void checkPiece(const MeshPiece& piece, int blocks, int dimension, const ParallelFor& parallelFor) {
   const std::string name = "mesh piece " + std::to_string(piece.piece);
   if (blocks < 1)

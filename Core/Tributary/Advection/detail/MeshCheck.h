@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Base/ParallelFor.h"
 
@@ -9,5 +11,11 @@ namespace tributary::detail {
 /// Local. Throws Error if the arrays of a piece do not fit together, or if a cell refers to a point
 /// that the piece does not have: see makeMeshBlocks().
 void checkPiece(const MeshPiece& piece, int blocks, int dimension, const ParallelFor& parallelFor);
+
+/// Local. Throws Error if the velocity at the end of an interval (none: null data) differs in its
+/// type or its number of tuples from that at the beginning.
+/// @param piece  its name, for the message
+void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
+                        const ArrayView& laterVelocity);
 
 }  // namespace tributary::detail
