@@ -5,6 +5,7 @@
 #include "Common/Require.h"
 #include "Common/RunContext.h"
 #include "Features/FeatureTrackerRun.h"
+#include "Time/DataTime.h"
 
 #include "Tributary/Base/Error.h"
 
@@ -18,7 +19,6 @@
 #include <vtkTable.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -129,17 +129,11 @@ int vtkAsyncFeatureTracker::RequestUpdateExtent(vtkInformation* request,
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
   if (!this->IsUnderWay) {
-    const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
-    vtkInformation* output = outputVector->GetInformationObject(port);
-    const double* steps = input->Get(Pipeline::TIME_STEPS());
-    const int count = input->Length(Pipeline::TIME_STEPS());
-    const double time = output->Has(Pipeline::UPDATE_TIME_STEP())
-                            ? output->Get(Pipeline::UPDATE_TIME_STEP())
-                            : std::numeric_limits<double>::quiet_NaN();
     tributary::FeatureTrackerState::Basis basis;
     this->DescribeTracking(basis.properties);
     basis.input = this->GetInputAlgorithm(0, 0, basis.inputPort);
-    this->State->plan({steps, static_cast<std::size_t>(count)}, time, std::move(basis),
+    this->State->plan(tributary::reportedTimes(input),
+                      tributary::requestedTime(request, outputVector), std::move(basis),
                       this->IsWhole);
     this->State->planToResume(this->Resume ? this->CheckpointDirectory : std::string());
   }

@@ -5,6 +5,7 @@
 #include "Common/Require.h"
 #include "Common/RunContext.h"
 #include "Paths/PathTracerRun.h"
+#include "Time/DataTime.h"
 
 #include <vtkDataObject.h>
 #include <vtkDemandDrivenPipeline.h>
@@ -58,13 +59,6 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
   if (!this->IsUnderWay) {
-    const int port = std::max(request->Get(Pipeline::FROM_OUTPUT_PORT()), 0);
-    vtkInformation* output = outputVector->GetInformationObject(port);
-    const double* steps = input->Get(Pipeline::TIME_STEPS());
-    const int count = input->Length(Pipeline::TIME_STEPS());
-    const double time = output->Has(Pipeline::UPDATE_TIME_STEP())
-                            ? output->Get(Pipeline::UPDATE_TIME_STEP())
-                            : std::numeric_limits<double>::quiet_NaN();
     tributary::PathTracerState::Basis basis;
     this->DescribePaths(basis.properties);
     for (int p = 0; p < this->GetNumberOfInputPorts(); ++p) {
@@ -72,7 +66,8 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
       const vtkAlgorithm* producer = this->GetInputAlgorithm(p, 0, producerPort);
       basis.inputs.emplace_back(producer, producerPort);
     }
-    this->State->planFor({steps, static_cast<std::size_t>(count)}, time, std::move(basis),
+    this->State->planFor(tributary::reportedTimes(input),
+                         tributary::requestedTime(request, outputVector), std::move(basis),
                          this->InputTimes(), this->IsWhole);
   }
   const tributary::PathPlan& plan = this->State->plan;

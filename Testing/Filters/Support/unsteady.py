@@ -9,6 +9,7 @@ import hashlib
 import os
 
 import check
+import films
 import meshes
 import numpy as np
 from mpi4py import MPI
@@ -119,13 +120,6 @@ def _leaves(data):
     return leaves
 
 
-_INFORMATION = """
-executive = self.GetExecutive()
-information = executive.GetOutputInformation(0)
-times = {times!r}
-information.Set(executive.TIME_STEPS(), times, len(times))
-information.Set(executive.TIME_RANGE(), [times[0], times[-1]], 2)
-"""
 _SCRIPT = """
 import sys
 sys.path[:0] = [p for p in {paths!r} if p not in sys.path]
@@ -160,7 +154,7 @@ def source(field, times, dtype="float32", after="", build="flows.build", **argum
         paths=paths, field=field, build=build, arguments=arguments, values={"dtype": dtype}, after=after,
         time="information.Get(executive.UPDATE_TIME_STEP())")
     proxy.ScriptRequestInformation = (
-        proxy.ScriptRequestInformation + _INFORMATION.format(times=list(times)))
+        proxy.ScriptRequestInformation + films._INFORMATION.format(times=list(times)))
     return proxy
 
 
