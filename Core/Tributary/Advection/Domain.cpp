@@ -84,12 +84,13 @@ Domain makeDomain(Transport& transport, Assignment assignment,
       if (block.box.empty()) continue;  // it may have no arrays
       (block.unsteady != 0 ? anyUnsteady : anySteady) = true;
     }
+    // The same on all ranks, unless a message was damaged.
+    if (anySteady && anyUnsteady)
+      throw Error(
+          "some blocks have velocities at the end of the interval and others do not; give them for "
+          "all pieces or for none");
     boxes = BoxIndex(list);
   });
-  if (anySteady && anyUnsteady)  // the same on all ranks
-    throw Error(
-        "some blocks have velocities at the end of the interval and others do not; give them for "
-        "all pieces or for none");
   return {std::move(blocks), std::move(assignment), std::move(boxes), std::move(grids),
           anyUnsteady};
 }
