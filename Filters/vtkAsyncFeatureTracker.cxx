@@ -46,15 +46,6 @@ vtkAsyncFeatureTracker::vtkAsyncFeatureTracker()
 vtkAsyncFeatureTracker::~vtkAsyncFeatureTracker() = default;
 
 //------------------------------------------------------------------------------
-void vtkAsyncFeatureTracker::SetCheckpointDirectory(const char* path) {
-  const std::string directory = path ? path : "";
-  if (this->CheckpointDirectory != directory) {
-    this->CheckpointDirectory = directory;
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
 void vtkAsyncFeatureTracker::CheckProperties() {
   this->Superclass::CheckProperties();
   require(!this->ScalarConnectivity || this->GetNumberOfScalarRanges() == 1, "Scalar Range",
@@ -68,8 +59,8 @@ void vtkAsyncFeatureTracker::CheckProperties() {
           this->CenterTolerance, "set it to a ratio in [0, 1]");
   require(this->CheckpointInterval >= 1, "Checkpoint Interval", this->CheckpointInterval,
           "set it to 1 or more");
-  if (!this->State->resumeError.empty()) {
-    throw tributary::Error(this->State->resumeError);
+  if (!this->State->checkpoints.error().empty()) {
+    throw tributary::Error(this->State->checkpoints.error());
   }
 }
 
@@ -110,8 +101,7 @@ void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list) {
   list.add("the time of the last step", plan.lastTime());
   list.add("Checkpoint Directory", this->CheckpointDirectory);
   list.add("Checkpoint Interval", this->CheckpointInterval);
-  list.add("the checkpoint to resume",
-           this->State->resumed ? this->State->resumed->generation : std::int64_t(-1));
+  list.add("the checkpoint to resume", this->State->checkpoints.foundGeneration());
 }
 
 //------------------------------------------------------------------------------
@@ -160,8 +150,8 @@ tributary::FeatureTrackerSettings vtkAsyncFeatureTracker::MakeSettings() {
                                                        : tributary::FeatureMotion::None;
   settings.usesVelocity = this->Motion == VELOCITY_FIELD;
   settings.regions = this->MakeRegionSettings();
-  settings.checkpointDirectory = this->CheckpointDirectory;
-  settings.checkpointInterval = this->CheckpointInterval;
+  settings.checkpoints.directory = this->CheckpointDirectory;
+  settings.checkpoints.interval = this->CheckpointInterval;
   settings.findVelocity = [this](const Leaf& leaf, int& association) {
     return this->GetInputArrayToProcess(2, leaf.object(), association);
   };

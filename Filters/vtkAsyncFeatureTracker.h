@@ -180,8 +180,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
    * complete. The folder is created if it does not exist. If empty, no checkpoints are written.
    * Default: empty.
    */
-  void SetCheckpointDirectory(const char* path);
-  const char* GetCheckpointDirectory() const { return this->CheckpointDirectory.c_str(); }
+  vtkSetStdStringFromCharMacro(CheckpointDirectory);
+  vtkGetCharFromStdStringMacro(CheckpointDirectory);
   ///@}
 
   ///@{

@@ -69,6 +69,7 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
     this->State->planFor(tributary::reportedTimes(input),
                          tributary::requestedTime(request, outputVector), std::move(basis),
                          this->InputTimes(), this->IsWhole);
+    this->State->planToResume(this->Resume ? this->CheckpointDirectory : std::string());
   }
   const tributary::PathPlan& plan = this->State->plan;
   if (!plan.steps().empty()) {
@@ -95,6 +96,11 @@ void vtkAsyncPathTracer::CheckProperties() {
           this->InjectionEndTime, "set it to a time that is not before Injection Start Time");
   require(!std::isnan(this->TerminationTime), "Termination Time", this->TerminationTime,
           "set it to a time, or to 0 for no limit");
+  require(this->CheckpointInterval >= 1, "Checkpoint Interval", this->CheckpointInterval,
+          "set it to 1 or more");
+  if (!this->State->checkpoints.error().empty()) {
+    throw tributary::Error(this->State->checkpoints.error());
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -120,6 +126,10 @@ void vtkAsyncPathTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("the requested time step", plan.goal());
   list.add("the next time step", plan.next());
   list.addAll("the list of time steps traced", plan.added());
+  list.add("Checkpoint Directory", this->CheckpointDirectory);
+  list.add("Checkpoint Interval", this->CheckpointInterval);
+  list.add("Resume", this->Resume);
+  list.add("the checkpoint to resume", this->State->checkpoints.foundGeneration());
 }
 
 //------------------------------------------------------------------------------
@@ -135,6 +145,7 @@ tributary::PathTracerSettings vtkAsyncPathTracer::MakeSettings() {
   settings.injectionEnd = this->InjectionEndTime;
   settings.terminationTime =
       this->TerminationTime != 0 ? this->TerminationTime : std::numeric_limits<double>::infinity();
+  settings.checkpoints = {this->CheckpointDirectory, this->CheckpointInterval};
   return settings;
 }
 
@@ -167,5 +178,8 @@ void vtkAsyncPathTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "ForceReinjectionEveryNSteps: " << this->ForceReinjectionEveryNSteps << "\n"
      << indent << "InjectionStartTime: " << this->InjectionStartTime << "\n"
      << indent << "InjectionEndTime: " << this->InjectionEndTime << "\n"
-     << indent << "TerminationTime: " << this->TerminationTime << "\n";
+     << indent << "TerminationTime: " << this->TerminationTime << "\n"
+     << indent << "CheckpointDirectory: " << this->CheckpointDirectory << "\n"
+     << indent << "CheckpointInterval: " << this->CheckpointInterval << "\n"
+     << indent << "Resume: " << this->Resume << "\n";
 }

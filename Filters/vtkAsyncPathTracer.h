@@ -33,6 +33,9 @@
  * restarts. A step whose data have another time than requested (an input that cannot go back) is
  * skipped.
  *
+ * **Checkpoints.** The state can be saved, and another process can continue from it on another
+ * number of ranks, see CheckpointDirectory and Resume.
+ *
  * **Output.** See OutputKind. With N seeds on P ranks, rank r has the particles of the seeds
  * r * N / P to (r + 1) * N / P - 1 of each injection, ordered by injection, then by seed. Points
  * are of type float; positions are continued in double.
@@ -83,6 +86,7 @@
 #include "vtkAsyncLineAlgorithm.h"
 
 #include <memory>  // For State
+#include <string>  // For CheckpointDirectory
 #include <vector>  // For InputTimes
 
 namespace tributary {
@@ -162,6 +166,40 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
   vtkGetMacro(TerminationTime, double);
   ///@}
 
+  ///@{
+  /**
+   * A folder that all ranks can access, to which the filter writes checkpoints, each rank a part:
+   * after every CheckpointInterval steps that were added, and replacing the last checkpoint when
+   * the new one is complete. The folder is created if it does not exist. If empty, no checkpoints
+   * are written. Default: empty.
+   */
+  vtkSetStdStringFromCharMacro(CheckpointDirectory);
+  vtkGetCharFromStdStringMacro(CheckpointDirectory);
+  ///@}
+
+  ///@{
+  /**
+   * The number of steps between checkpoints, at least 1; see CheckpointDirectory. A checkpoint has
+   * all points that the filter keeps. Default: 1.
+   */
+  vtkSetMacro(CheckpointInterval, int);
+  vtkGetMacro(CheckpointInterval, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the first execution continues from the checkpoint in CheckpointDirectory, if there is
+   * one, on any number of ranks. The output is that of an uninterrupted run. Properties and time
+   * steps must be the same; steps may have been appended. A simulation may restart at any step up
+   * to that of the checkpoint: later steps of the checkpoint are dropped. Data of another time
+   * between or after these steps are an error, because the filter needs the data of a step that it
+   * continues from. Data of an earlier time begin with a first step. Default: false.
+   */
+  vtkSetMacro(Resume, bool);
+  vtkGetMacro(Resume, bool);
+  vtkBooleanMacro(Resume, bool);
+  ///@}
+
  protected:
   vtkAsyncPathTracer();
   ~vtkAsyncPathTracer() override;
@@ -181,6 +219,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
   double InjectionStartTime = -1e299;
   double InjectionEndTime = 1e299;
   double TerminationTime = 0.0;
+  std::string CheckpointDirectory;
+  int CheckpointInterval = 1;
+  bool Resume = false;
 
  private:
   vtkAsyncPathTracer(const vtkAsyncPathTracer&) = delete;

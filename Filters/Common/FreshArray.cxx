@@ -68,6 +68,15 @@ void setFreshTuples(vtkDataArray* array, vtkIdType tuples) {
   array->SetArrayFreeFunction(giveBack);
 }
 
+vtkSmartPointer<vtkDataArray> freshArrayOf(int type, const char* name, int components,
+                                           vtkIdType tuples) {
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  setFreshTuples(array, tuples);
+  return array;
+}
+
 void requireMemory(std::size_t bytes) {
   std::free(newBuffer(bytes));
 }

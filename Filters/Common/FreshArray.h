@@ -27,6 +27,10 @@ template <class ArrayT>
   return array;
 }
 
+/// Makes an array of a VTK type with uninitialized values.
+[[nodiscard]] vtkSmartPointer<vtkDataArray> freshArrayOf(int type, const char* name, int components,
+                                                         vtkIdType tuples);
+
 /// Throws unless so much memory is available. Call it before an array of VTK grows: Debian's VTK
 /// ends the process if that fails.
 void requireMemory(std::size_t bytes);

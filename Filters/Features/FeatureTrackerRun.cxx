@@ -26,26 +26,13 @@ void FeatureTrackerState::plan(Span<const double> steps, double requestedTime, B
 }
 
 void FeatureTrackerState::planToResume(const std::string& directory) {
-  resumeError.clear();
-  resumed.reset();
-  if (!time.beginsAnew() || hasBegun || directory.empty()) return;
-  try {
-    findResumable(directory);
-  } catch (const Error& error) {
-    resumeError = error.what();
-  }
-}
-
-void FeatureTrackerState::findResumable(const std::string& directory) {
-  auto index = Checkpoint(directory).find();
-  if (!index) return;
-  const auto refuse = [&](const char* what) {
-    throw Error("the checkpoint in \"" + directory + "\" was written with other " + what +
-                "; restore these, or switch Resume off");
-  };
-  if (index->basis != requested.properties.packed()) refuse("properties");
-  if (!time.fits(index->steps)) refuse("time steps");
-  if (time.planToResume(index->steps)) resumed = std::move(index);
+  using Fit = CheckpointUse::Fit;
+  checkpoints.find(time.beginsAnew() ? directory : "", requested.properties.packed(),
+                   [&](const CheckpointIndex& index) {
+                     return !time.fits(index.steps)          ? Fit::OtherSteps
+                            : time.planToResume(index.steps) ? Fit::Resumes
+                                                             : Fit::IsLater;
+                   });
 }
 
 /// Collective. The time of the step.
@@ -60,52 +47,34 @@ double FeatureTrackerRun::timeOf(vtkDataObject* input, bool& isPassedOver) const
   return requested;
 }
 
-/// Collective. Reads the checkpoint that was found.
-void FeatureTrackerRun::load() {
-  try {
-    const Checkpoint checkpoint(settings_.checkpointDirectory);
-    state_.tracking->load(context_.transport, checkpoint.read(context_.transport, *state_.resumed));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Input && error.kind() != ErrorKind::Message) throw;
-    throw Error(
-        error.kind(),
-        std::string(error.what()) + "; switch Resume off, or choose another Checkpoint Directory",
-        error.rank());
-  }
-}
-
 /// Collective. Prepares to add the step at a time.
 void FeatureTrackerRun::begin(double time) {
   TimePlan::Start start = state_.time.start(time);
   if (start == TimePlan::Start::First) {
     state_.tracking = settings_.criticalPoints ? makeCriticalTracking() : makeRegionTracking();
     state_.begun = state_.requested;
-    if (state_.resumed && (!state_.time.steps().empty() || time >= state_.resumed->time)) {
-      load();
-      start = state_.time.resume(state_.resumed->steps, state_.resumed->time, time);
+    const auto& found = state_.checkpoints.found();
+    if (found && (!state_.time.steps().empty() || time >= found->time)) {
+      state_.checkpoints.load(
+          context_.transport, settings_.checkpoints.directory,
+          [&](std::vector<Bytes> parts) { state_.tracking->load(context_.transport, parts); });
+      start = state_.time.resume(found->steps, found->time, time);
     }
-    state_.resumed.reset();
-    state_.hasBegun = true;
-    state_.stepsAdded = 0;
+    state_.checkpoints.begin();
   }
   if (start == TimePlan::Start::Again) state_.tracking->takeBack();
 }
 
 /// Collective. Writes a checkpoint after a step if one is due.
 void FeatureTrackerRun::writeCheckpoint() {
-  if (settings_.checkpointDirectory.empty() ||
-      ++state_.stepsAdded % settings_.checkpointInterval != 0)
-    return;
-  CheckpointIndex index;
-  Bytes part;
-  collectively(context_.transport, [&] {
+  const auto save = [&](CheckpointIndex& index) {
     index.basis = state_.begun.properties.packed();
     index.steps = state_.time.executed();
     index.time = state_.time.lastTime();
-    part = state_.tracking->save();
-  });
-  Checkpoint(settings_.checkpointDirectory).write(context_.transport, std::move(index), part);
-  context_.statistics.phase("CheckpointSeconds");
+    return state_.tracking->save();
+  };
+  if (state_.checkpoints.addStep(context_.transport, settings_.checkpoints, save))
+    context_.statistics.phase("CheckpointSeconds");
 }
 
 bool FeatureTrackerRun::execute(vtkDataObject* input, const FeatureOutputs& outputs) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
-#include "Features/Checkpoint.h"
 #include "Features/FeatureTrackerSettings.h"
 #include "Features/FeatureTracking.h"
+#include "Time/CheckpointUse.h"
 #include "Time/TimePlan.h"
 
 class vtkAlgorithm;
@@ -34,21 +32,14 @@ struct FeatureTrackerState {
   /// Local. Plans the executions up to a time. Parameters are those of TimePlan::plan().
   /// @param isWhole  whether the last execution neither failed nor was aborted
   void plan(Span<const double> steps, double time, Basis basis, bool isWhole);
-  /// Local. Finds the checkpoint to resume, if the first execution follows. An error is kept in
-  /// resumeError, so that the ranks can agree on it when they execute.
+  /// Local. Finds the checkpoint to resume, if the first execution follows.
   void planToResume(const std::string& directory);
 
   TimePlan time;
   std::unique_ptr<FeatureTracking> tracking;  ///< Of the steps added so far.
   Basis begun;                                ///< Of the steps added so far.
   Basis requested;                            ///< Of the next step.
-  bool hasBegun = false;                      ///< A step was executed, or a checkpoint resumed.
-  std::int64_t stepsAdded = 0;                ///< Since then; for checkpoints.
-  std::string resumeError;                    ///< Why the checkpoint cannot be resumed, or "".
-  std::optional<CheckpointIndex> resumed;     ///< The checkpoint to continue from.
-
- private:
-  void findResumable(const std::string& directory);
+  CheckpointUse checkpoints{"features"};
 };
 
 /// One execution of a feature tracker: adds one step to those before.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-
 #include "Regions/RegionArrays.h"
 #include "Regions/RegionSettings.h"
+#include "Time/CheckpointUse.h"
 
 #include "Tributary/Features/FeatureGraph.h"
 
@@ -23,9 +22,7 @@ struct FeatureTrackerSettings {
   bool usesVelocity = false;
   FindArray findVelocity;
   FindArray findCriticalField;
-  /// Empty: no checkpoints.
-  std::string checkpointDirectory;
-  int checkpointInterval = 1;
+  CheckpointSettings checkpoints;
 };
 
 }  // namespace tributary

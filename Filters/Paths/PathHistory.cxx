@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Paths/PathHistory.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "Common/FreshArray.h"
 
 #include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Shares.h"
 
 namespace tributary {
 
@@ -14,6 +16,33 @@ std::size_t PathSegment::memory() const {
   for (std::size_t f = 0; f < arrays.size(); ++f)
     bytes += index(arrays[f]->GetNumberOfTuples()) * fields[f].bytes;
   return bytes;
+}
+
+std::int64_t PathHistory::seedsSoFar() const {
+  std::int64_t seeds = 0;
+  for (const PathInjection& injection : injections) seeds += injection.seeds;
+  return seeds;
+}
+
+bool PathHistory::seedsVary() const {
+  return std::any_of(injections.begin(), injections.end(), [&](const PathInjection& injection) {
+    return injection.seeds != injections.front().seeds;
+  });
+}
+
+std::int64_t PathHistory::outside(const Transport& transport) const {
+  std::int64_t seeds = 0;
+  for (const PathInjection& injection : injections)
+    seeds += Shares{injection.seeds, transport.size()}.count(transport.rank());
+  return seeds - static_cast<std::int64_t>(particles.size());
+}
+
+void PathHistory::keepSteps(std::size_t steps) {
+  if (steps >= segments.size()) return;
+  segments.resize(steps);
+  while (!injections.empty() && index(injections.back().step) >= steps) injections.pop_back();
+  while (!particles.empty() && index(particles.back().injection) >= injections.size())
+    particles.pop_back();
 }
 
 void keepLastPoints(PathSegment& segment) {
@@ -25,11 +54,8 @@ void keepLastPoints(PathSegment& segment) {
   }
   for (std::size_t f = 0; f < segment.arrays.size(); ++f) {
     vtkDataArray* all = segment.arrays[f];
-    auto few =
-        vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(all->GetDataType()));
-    few->SetName(all->GetName());
-    few->SetNumberOfComponents(all->GetNumberOfComponents());
-    setFreshTuples(few, static_cast<vtkIdType>(last.size()));
+    auto few = freshArrayOf(all->GetDataType(), all->GetName(), all->GetNumberOfComponents(),
+                            static_cast<vtkIdType>(last.size()));
     const std::size_t bytes = segment.fields[f].bytes;
     const auto* from = static_cast<const std::byte*>(all->GetVoidPointer(0));
     auto* to = static_cast<std::byte*>(few->GetVoidPointer(0));

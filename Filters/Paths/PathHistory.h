@@ -11,6 +11,7 @@
 #include "Lines/PointEvaluator.h"
 
 #include "Tributary/Advection/Particle.h"
+#include "Tributary/Transport/Transport.h"
 
 namespace tributary {
 
@@ -50,18 +51,27 @@ struct PathSegment {
   [[nodiscard]] std::size_t memory() const;
 };
 
+/// An injection of particles; the same on all ranks.
+struct PathInjection {
+  std::int64_t step;   ///< Index of its segment.
+  std::int64_t seeds;  ///< On all ranks, also those that lay in no cell.
+};
+
 /// What is kept of the particles of this rank at all steps that were added.
 struct PathHistory {
   std::vector<PathParticle> particles;  ///< Ordered by injection, then by seed.
   /// For each step the interval before it; for the first step only the injection.
   std::vector<PathSegment> segments;
+  std::vector<PathInjection> injections;
 
-  std::int32_t injections = 0;         ///< So far.
-  std::int64_t seedsSoFar = 0;         ///< Of all injections, on all ranks; the next particle id.
-  std::int64_t seedsPerInjection = 0;  ///< At the last injection, on all ranks.
-  bool seedsVary = false;              ///< Whether injections had different numbers of seeds.
-  std::int64_t outside = 0;            ///< Seeds of this rank that lay in no cell.
-  std::int64_t firstStep = -1;         ///< The step of the first injection; -1 before.
+  /// The number of seeds of all injections, on all ranks; the next particle id.
+  [[nodiscard]] std::int64_t seedsSoFar() const;
+  /// Whether injections had different numbers of seeds.
+  [[nodiscard]] bool seedsVary() const;
+  /// Local. The seeds of this rank that lay in no cell.
+  [[nodiscard]] std::int64_t outside(const Transport& transport) const;
+  /// Local. Forgets all steps but the first ones.
+  void keepSteps(std::size_t steps);
 };
 
 /// Local. Removes the points of all particles but the last one of each.

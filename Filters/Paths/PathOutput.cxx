@@ -136,10 +136,8 @@ std::ptrdiff_t find(const PathSegment& segment, const PointField& field) {
 /// @param type  of the result
 vtkSmartPointer<vtkDataArray> gather(const Transport& transport, const PathCells& cells,
                                      const PointField& field, int type) {
-  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
-  array->SetName(field.name.c_str());
-  array->SetNumberOfComponents(field.components);
-  setFreshTuples(array, static_cast<vtkIdType>(cells.offsets.back()));
+  auto array = freshArrayOf(type, field.name.c_str(), field.components,
+                            static_cast<vtkIdType>(cells.offsets.back()));
   vtkIdType to = 0;
   const PathSegment* segment = nullptr;
   vtkDataArray* from = nullptr;

@@ -37,6 +37,19 @@ class PathPlan {
   /// @param canContinue  whether the steps added so far can be kept
   void plan(Span<const double> steps, double time, bool canContinue);
 
+  /// Local. Plans to continue from particles that another process has kept. If the input does not
+  /// report the first of the steps (a simulation that was restarted), these stay as they are. Steps
+  /// that the input does not report, or not yet, are dropped from the end.
+  /// @param added       the times of their steps
+  /// @param passedOver  times of steps of the input that were passed over
+  /// @return whether the steps that the input reports are among these or follow them; if not,
+  ///         nothing is changed
+  [[nodiscard]] bool planToResume(const std::vector<double>& added,
+                                  const std::set<double>& passedOver);
+  /// Local. In situ, after planToResume(): drops the steps after that of the first data.
+  /// @throws Error if none of the steps has this time, and the first one is not later
+  void rewind(double time);
+
   /// The time steps of the input, each once, without those that were passed over; empty in situ.
   const std::vector<double>& steps() const { return steps_; }
   /// Index of the step to execute next. @pre !steps().empty()
@@ -47,6 +60,8 @@ class PathPlan {
   std::size_t goal() const { return goal_; }
   /// The times of the steps that were added.
   const std::vector<double>& added() const { return added_; }
+  /// The times of the steps that were passed over.
+  const std::set<double>& passedOver() const { return passedOver_; }
   /// The number of steps that were added and that the output needs.
   std::size_t needed() const;
   /// The time of the output.
@@ -65,9 +80,12 @@ class PathPlan {
   void passOver();
 
  private:
-  bool isDone() const { return isExact_ && added_.size() > goal_; }
+  bool isDone() const { return isExact_ && added_.size() > goal_ && !mustLoad_; }
+  std::vector<double> withoutPassedOver(const std::vector<double>& reported) const;
+  void aim(double time, bool wantsLast);
 
   std::vector<double> added_;
+  std::vector<double> past_;           // resumed steps before those that the input reports
   std::optional<std::size_t> loaded_;  // the step whose data are kept
   std::set<double> passedOver_;
   std::vector<double> steps_;
@@ -75,8 +93,11 @@ class PathPlan {
   std::size_t next_ = 0;
   std::size_t goal_ = 0;
   std::size_t lastExecuted_ = 0;
-  bool isExact_ = true;  // the output is at a step
-  double between_ = 0;   // otherwise: its time
+  bool isExact_ = true;     // the output is at a step
+  double between_ = 0;      // otherwise: its time
+  double requested_ = 0;    // may be NaN
+  bool isResumed_ = false;  // and no step was executed since then
+  bool mustLoad_ = false;   // the last step, whose particles are known, must be loaded
 };
 
 }  // namespace tributary

@@ -21,6 +21,7 @@
 #include "Lines/PointArrays.h"
 #include "Lines/PointEvaluator.h"
 #include "Lines/TraceReport.h"
+#include "Paths/PathCheckpoint.h"
 #include "Time/DataTime.h"
 
 #include "Tributary/Advection/TraceTuning.h"
@@ -62,15 +63,37 @@ void PathTracerState::planFor(Span<const double> steps, double time, Basis basis
   counts = {};
 }
 
+void PathTracerState::planToResume(const std::string& directory) {
+  using Fit = CheckpointUse::Fit;
+  checkpoints.find(plan.added().empty() ? directory : "", requested.properties.packed(),
+                   [&](const CheckpointIndex& index) {
+                     const SavedSteps saved = loadSteps(index.common);
+                     return plan.planToResume(saved.added, saved.passedOver) ? Fit::Resumes
+                                                                             : Fit::OtherSteps;
+                   });
+}
+
+/// Collective. Loads the checkpoint that was found.
+void PathTracerRun::resume() {
+  state_.checkpoints.load(
+      context_.transport, settings_.checkpoints.directory, [&](const std::vector<Bytes>& parts) {
+        SavedPaths saved = loadPaths(context_.transport, state_.checkpoints.found()->common, parts);
+        state_.history = std::move(saved.history);
+        state_.seeds = std::move(saved.seeds);
+      });
+  state_.begun = state_.requested;
+}
+
 /// Collective. The time of the step.
 /// @param task  Out: what to do with it
 /// @param isPassedOver  Out: set if the input is not at the requested time, and later steps follow
 double PathTracerRun::timeOf(vtkDataObject* input, Task& task, bool& isPassedOver) {
   const std::optional<double> known = timeOfData(context_.transport, input);
-  const PathPlan& plan = state_.plan;
+  PathPlan& plan = state_.plan;
   isPassedOver = false;
   if (plan.steps().empty()) {
     hasTime_ = known.has_value();
+    plan.rewind(known.value_or(0));  // throws on all ranks
     task = plan.task(known.value_or(0));
     return known.value_or(0);
   }
@@ -94,8 +117,9 @@ bool PathTracerRun::injectsAt(double time) const {
     return false;
   const PathHistory& history = state_.history;
   const auto step = static_cast<std::int64_t>(history.segments.size());
-  return history.firstStep < 0 ||
-         (settings_.reinjection > 0 && (step - history.firstStep) % settings_.reinjection == 0);
+  return history.injections.empty() ||
+         (settings_.reinjection > 0 &&
+          (step - history.injections.front().step) % settings_.reinjection == 0);
 }
 
 /// Collective. Adds the particles that are injected at a step.
@@ -107,20 +131,17 @@ void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Trace
   const PathSeeds seeds =
       settings_.staticSeeds ? *state_.seeds : makePathSeeds(context_.transport, source);
   collectively(context_.transport, [&] {
+    const std::int64_t before = history.seedsSoFar();
+    const auto injection = static_cast<std::int32_t>(history.injections.size());
+    history.injections.push_back({static_cast<std::int64_t>(history.segments.size()), seeds.total});
     for (const PathSeed& seed : seeds.seeds) {
       Traced& traced = particles.emplace_back();
       traced.isNew = true;
-      traced.particle = {history.seedsSoFar + seed.place, seed.place, seed.shown,
-                         history.injections, time};
+      traced.particle = {before + seed.place, seed.place, seed.shown, injection, time};
       std::copy_n(seed.x, 3, traced.before.x);
       traced.before.time = time;
     }
   });
-  if (history.firstStep < 0) history.firstStep = static_cast<std::int64_t>(history.segments.size());
-  history.seedsSoFar += seeds.total;
-  if (history.injections > 0 && history.seedsPerInjection != seeds.total) history.seedsVary = true;
-  history.seedsPerInjection = seeds.total;
-  ++history.injections;
 }
 
 /// The options of a trace without those that AutoTune chooses.
@@ -171,10 +192,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
   for (std::size_t p = 0; p < particles.size(); ++p) {
     Traced& traced = particles[p];
     const LineEnd& end = traced.end;
-    if (traced.isNew && end.reason == Reason::NotInitialized) {
-      ++history.outside;
-      continue;
-    }
+    if (traced.isNew && end.reason == Reason::NotInitialized) continue;
     if (traced.isNew) {
       traced.before.particle = static_cast<std::int64_t>(history.particles.size());
       history.particles.push_back(traced.particle);
@@ -426,6 +444,20 @@ void PathTracerRun::keep(const StepData& step) {
   state_.keptTime = step.time;
 }
 
+/// Collective. Writes a checkpoint after a step if one is due.
+void PathTracerRun::writeCheckpoint() {
+  const auto save = [&](CheckpointIndex& index) {
+    const PathPlan& plan = state_.plan;
+    index.basis = state_.begun.properties.packed();
+    index.steps = plan.added();
+    index.time = plan.added().back();
+    index.common = saveCommon({plan.added(), plan.passedOver()}, state_.history, state_.seeds);
+    return savePart(state_.history, state_.seeds);
+  };
+  if (state_.checkpoints.addStep(context_.transport, settings_.checkpoints, save))
+    context_.statistics.phase("CheckpointSeconds");
+}
+
 /// Collective. Shows the warnings of all ranks, on one of them.
 void PathTracerRun::warn(const ShownPaths& shown, const std::set<std::string>& dropped) {
   std::int64_t unexpected = 0;
@@ -453,11 +485,11 @@ void PathTracerRun::warn(const ShownPaths& shown, const std::set<std::string>& d
     context_.warn(std::string("The input has ") + (steps == 1 ? "a single time step" : "no time") +
                   ", so particles stay at their seeds; choose an input with several time steps, or "
                   "trace a steady flow with Async Stream Tracer.");
-  if (shown.history.injections > 0 && sums[2] == 0)
+  if (!shown.history.injections.empty() && sums[2] == 0)
     context_.warn(
         "There are no particles: all seeds lie outside of the cells with the vectors; move the "
         "seeds into the data.");
-  if (shown.history.injections == 0 && settings_.terminationTime <= shown.time)
+  if (shown.history.injections.empty() && settings_.terminationTime <= shown.time)
     context_.warn(
         "There are no particles: Termination Time is not after the first injection; set it to a "
         "later time, or to 0 for no limit.");
@@ -480,9 +512,9 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
   for (const PathEntry& entry : shown.last().entries) inside += isInside(entry, shown.time);
   std::size_t bytes = history.particles.size() * sizeof(PathParticle);
   for (const PathSegment& segment : history.segments) bytes += segment.memory();
-  statistics.count("Injections", history.injections);
+  statistics.count("Injections", static_cast<std::int64_t>(history.injections.size()));
   statistics.count("Injected", static_cast<std::int64_t>(history.particles.size()));
-  statistics.count("OutsideSeeds", history.outside);
+  statistics.count("OutsideSeeds", history.outside(context_.transport));
   statistics.count("Particles", inside);
   statistics.count("OutputPoints", output->GetNumberOfPoints());
   statistics.count("StepsAdded", static_cast<std::int64_t>(history.segments.size()));
@@ -500,7 +532,8 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
 
 /// Collective. Writes the output of this rank, statistics and warnings.
 void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output) {
-  if (settings_.kind == PathKind::Streaklines && shown.history.seedsVary)  // the same on all ranks
+  if (settings_.kind == PathKind::Streaklines &&
+      shown.history.seedsVary())  // the same on all ranks
     throw Error(
         "the number of points of the seed source changes between injections, and a streakline "
         "joins the particles of one seed; turn on Static Seeds, or choose a seed source whose "
@@ -518,7 +551,10 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
   PathPlan& plan = state_.plan;
   Task task = Task::Nothing;
   bool isPassedOver = false;
+  const bool resumes = state_.checkpoints.found().has_value();  // on all ranks
+  if (resumes) resume();
   const StepData step{input, timeOf(input, task, isPassedOver)};
+  if (resumes) state_.history.keepSteps(plan.added().size());
   if (isPassedOver) {
     plan.passOver();
     isUnderWay_ = true;
@@ -541,6 +577,8 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
       break;
   }
   isUnderWay_ = plan.advance(task, step.time);
+  if (resumes || task == Task::First) state_.checkpoints.begin();
+  if (task == Task::First || task == Task::Advance) writeCheckpoint();
   if (isUnderWay_) return true;
   write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime()},
         output);

@@ -23,6 +23,7 @@
 #include "Paths/PathOutput.h"
 #include "Paths/PathPlan.h"
 #include "Paths/PathSeeds.h"
+#include "Time/CheckpointUse.h"
 
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
@@ -44,6 +45,7 @@ struct PathTracerSettings : LineSettings {
   std::int64_t reinjection = 0;  ///< Steps between injections; 0 for one injection.
   double injectionStart = 0, injectionEnd = 0;
   double terminationTime = 0;  ///< May be infinite.
+  CheckpointSettings checkpoints = {};
 };
 
 /// The part of a path tracer that is kept between executions.
@@ -77,6 +79,7 @@ struct PathTracerState {
   std::unique_ptr<MeshCache> meshes;
   LendingRates rates;
   std::optional<Choice> choice;
+  CheckpointUse checkpoints{"paths"};
 
   /// Counts of the executions for one request, on this rank.
   struct Counts {
@@ -94,6 +97,9 @@ struct PathTracerState {
   /// @param isWhole  whether the last execution neither failed nor was aborted
   void planFor(Span<const double> steps, double time, Basis basis,
                const std::vector<vtkMTimeType>& times, bool isWhole);
+  /// Local. Finds the checkpoint to resume, if the first execution follows. Call it after
+  /// planFor().
+  void planToResume(const std::string& directory);
   /// Local. Forgets all particles and data.
   void forget() { *this = PathTracerState(); }
 };
@@ -124,6 +130,7 @@ class PathTracerRun {
   };
   struct IntervalField;
 
+  void resume();
   double timeOf(vtkDataObject* input, PathPlan::Task& task, bool& isPassedOver);
   [[nodiscard]] bool injectsAt(double time) const;
   void inject(vtkDataObject* source, double time, std::vector<Traced>& particles);
@@ -147,6 +154,7 @@ class PathTracerRun {
                   PathSegment& segment);
   void addRotation(PathSegment& segment, double begin) const;
   void keep(const StepData& step);
+  void writeCheckpoint();
   void write(const ShownPaths& shown, vtkPolyData* output);
   void addStatistics(const ShownPaths& shown, vtkPolyData* output);
   void warn(const ShownPaths& shown, const std::set<std::string>& dropped);

@@ -58,6 +58,7 @@ FILTERS = {
             times=(0.0, 1.0),
             seeds=True,
             finite=("SimulationTime", "ParticleAge"),
+            spared=("CheckpointDirectory",),
         ),
         Filter("Connectivity", "AsyncConnectivity", _REGIONS, adds=_ADDED),
         Filter(

@@ -38,6 +38,7 @@ foreach (item IN LISTS items)
     set(registered ON)
   endif ()
   string(REGEX REPLACE "Compared$" "" compared "${test}")
+  string(REGEX REPLACE "(Written|Resumed)$" "" resumed "${test}")
   string(REGEX REPLACE "^Docs[.]" "" docs "${test}")
   string(REGEX REPLACE "^Attack[.]" "" attack "${test}")
   foreach (list IN LISTS lists)
@@ -54,6 +55,7 @@ foreach (item IN LISTS items)
       endforeach ()
     elseif (commands MATCHES "add_test\\(NAME ${pattern}([.][0-9]+ranks)?[ \n]" OR
         (test MATCHES "Compared$" AND commands MATCHES "tributary_compare_runs\\(${compared} ") OR
+        (test MATCHES "(Written|Resumed)$" AND commands MATCHES "tributary_write_and_resume\\(${resumed} ") OR
         (test MATCHES "^Docs[.]" AND commands MATCHES "tributary_add_docs_test\\(${docs}[ \n)]") OR
         (test MATCHES "^Attack[.]" AND commands MATCHES "tributary_add_attack\\(${attack}\\)"))
       set(registered ON)

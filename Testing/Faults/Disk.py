@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A disk that becomes full while Async Feature Tracker writes a checkpoint: one message, the checkpoint before is
+"""A disk that becomes full while a filter writes a checkpoint: one message, the checkpoint before is
 intact, and the filter works and writes again when there is room.
 
 The disk is full for one rank in turn, and for all: by a limit on the size of its files, and as root by a file system
@@ -22,7 +22,7 @@ LIMIT = 8192  # bytes of a file: more than the messages of this test, less than 
 
 
 def kinds():
-    return {"regions": scenes.tracker, "critical points": scenes.critical}
+    return {"regions": scenes.tracker, "critical points": scenes.critical, "paths": scenes.paths}
 
 
 def digest_after(make, step, messages, **properties):
@@ -90,7 +90,7 @@ def run(disk, messages, ranks):
             case = f"{kind}, {type(disk).__name__}, rank {rank}"
             keep = {"CheckpointDirectory": disk.folder}
             if COMM.rank == 0:
-                for path in glob.glob(os.path.join(glob.escape(disk.folder), "features*")):
+                for path in glob.glob(os.path.join(glob.escape(disk.folder), "*")):
                     os.remove(path)
             COMM.barrier()
             found, said = digest_after(make, STEPS - 2, messages, **keep)

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <memory>
 
-#include "Features/Checkpoint.h"
 #include "Harness.h"
+#include "Time/Checkpoint.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Features/CriticalPoints.h"
 #include "Tributary/Features/FeatureGraph.h"
@@ -40,7 +40,7 @@ void readFolder(Transport& transport, Span<const std::byte> bytes) {
   append(all, &checksum, sizeof checksum);
   std::ofstream(folder.path / "features.index", std::ios::binary)
       .write(reinterpret_cast<const char*>(all.data()), static_cast<std::streamsize>(all.size()));
-  const Checkpoint checkpoint(folder.path.string());
+  const Checkpoint checkpoint(folder.path.string(), "features");
   if (const auto index = checkpoint.find()) (void)checkpoint.read(transport, *index);
 }
 
@@ -123,7 +123,7 @@ std::vector<Seed> seeds() {
     index.steps = {0, 1};
     index.time = 1;
     index.basis = Bytes(5, std::byte{1});
-    Checkpoint(folder.path.string()).write(*transport, index, Bytes(3, std::byte{7}));
+    Checkpoint(folder.path.string(), "features").write(*transport, index, Bytes(3, std::byte{7}));
     std::ifstream file(folder.path / "features.index", std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     Bytes bytes;

@@ -14,6 +14,7 @@ import shutil
 import sys
 
 import check
+import checkpoints
 import CriticalPoints
 import Features
 import fields
@@ -85,16 +86,6 @@ def write():
             json.dump(right, file)
 
 
-def copy(folder):
-    """A checkpoint for this run alone, without what is wrong with it so far."""
-    mine = os.path.join(check.OUTPUT, "copy")
-    if COMM.rank == 0:
-        shutil.rmtree(mine, ignore_errors=True)
-        shutil.copytree(folder, mine)
-    COMM.barrier()
-    return mine
-
-
 def go_on(name, folder, right):
     outputs, source, data_of, times, usual = CASES[name]
     last, middle = len(times) - 1, len(times) // 2
@@ -104,11 +95,11 @@ def go_on(name, folder, right):
         "an earlier step": (1, None),
     }
     for way, (step, digest) in ways.items():
-        found = followed(name, step, CheckpointDirectory=copy(folder), Resume=1)
+        found = followed(name, step, CheckpointDirectory=checkpoints.copy(folder), Resume=1)
         if digest is None:
             digest = followed(name, step)
         expect(found == digest, f"{name} from {folder}: {way}")
-    found = followed(name, last, CheckpointDirectory=copy(folder + ".third"), Resume=1)
+    found = followed(name, last, CheckpointDirectory=checkpoints.copy(folder + ".third"), Resume=1)
     expect(found == right[1], f"{name}: every third step")
 
     if not FEW:
@@ -117,7 +108,7 @@ def go_on(name, folder, right):
     # Does it go on at all?
     executed = []
     proxies = []
-    mine = copy(folder)
+    mine = checkpoints.copy(folder)
     data = source(times)
     data.Script += "\nsys.modules['fields' if 'fields' in sys.modules else 'films'].EXECUTED.append(time)\n"
     fields.EXECUTED = films.EXECUTED = executed
@@ -160,24 +151,6 @@ def in_situ(name):
         expect(found == right, f"{name} in situ, from step {again}")
 
 
-def damage(path, how):
-    with open(path, "rb") as file:
-        content = bytearray(file.read())
-    if how == "flipped":
-        content[len(content) // 2] ^= 4
-    elif how == "cut":
-        content = content[: len(content) // 2]
-    elif how == "longer":
-        content += b"\0" * 8
-    elif how == "other":
-        content = b"Something else, that nobody should write over.\n"
-    if how == "gone":
-        os.remove(path)
-    else:
-        with open(path, "wb") as file:
-            file.write(content)
-
-
 def run_damaged(folder, right):
     messages = check.Messages()
     name = "scalars"
@@ -188,9 +161,9 @@ def run_damaged(folder, right):
     cases = [(file, how) for file in (index, part) for how in ("flipped", "cut", "longer", "other")]
     cases += [(part, "gone"), (None, "properties"), (None, "steps")]
     for file, how in cases:
-        mine = copy(folder)
+        mine = checkpoints.copy(folder)
         if file and COMM.rank == 0:
-            damage(os.path.join(mine, file), how)
+            checkpoints.damage(os.path.join(mine, file), how)
         COMM.barrier()
         given = times if how != "steps" else [0.25, *times[1:]]
         data = source(given)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Base/Bytes.h"
@@ -18,6 +19,7 @@ struct CheckpointIndex {
   Bytes basis;  ///< The properties that must be the same to resume, see PropertyList::packed().
   std::vector<double> steps;  ///< Time steps of the input that have been executed.
   double time = 0;            ///< Of the last step.
+  Bytes common;               ///< The part of the state that is the same on all ranks.
 
   // Set by Checkpoint.
   std::int64_t generation = 0;
@@ -28,11 +30,13 @@ struct CheckpointIndex {
 /// Local. The checksum of a file of a checkpoint, which is at the end of an index.
 [[nodiscard]] std::uint64_t checksumOf(Span<const std::byte> bytes);
 
-/// A folder with the state of a filter, in files that all ranks can access: "features.index", and a
+/// A folder with the state of a filter, in files that all ranks can access: "<name>.index", and a
 /// part of each rank that wrote it. A new checkpoint replaces the last one when it is complete.
 class Checkpoint {
  public:
-  explicit Checkpoint(std::string folder) : folder_(std::move(folder)) {}
+  /// @param name  of the kind of filter, at the beginning of the names of all files
+  Checkpoint(std::string folder, std::string name)
+      : folder_(std::move(folder)), name_(std::move(name)) {}
 
   /// Local. Finds the checkpoint in the folder, if there is one. Throws Error if the index was not
   /// written by this class or is damaged.
@@ -49,8 +53,11 @@ class Checkpoint {
  private:
   std::string indexPath() const;
   std::string partPath(std::int64_t generation, std::int64_t part) const;
+  std::string title() const;
+  void removeOtherParts(std::int64_t generation) const;
 
   std::string folder_;
+  std::string name_;
 };
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "Features/Checkpoint.h"
+#include "Time/Checkpoint.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,9 +22,6 @@ namespace tributary {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// At the beginning of an index; the digit is that of the format.
-const std::string Title = "Tributary features 3";
 
 /// @param cure  the end of the error's text
 Bytes readFile(const std::string& path, const char* cure) {
@@ -70,21 +67,6 @@ class FreshFile {
   bool isKept_ = false;
 };
 
-/// Removes the parts of all other checkpoints, also of those that were not completed.
-void removeOtherParts(const std::string& folder, std::int64_t generation) {
-  std::vector<fs::path> others;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    long long of = 0, part = 0;
-    int end = 0;
-    const std::string name = entry.path().filename().string();
-    if (std::sscanf(name.c_str(), "features.%lld.%lld%n", &of, &part, &end) == 2 &&
-        name.size() == static_cast<std::size_t>(end) && of != generation)
-      others.push_back(entry.path());
-  }
-  for (const fs::path& other : others) fs::remove(other, ignored);
-}
-
 }  // namespace
 
 std::uint64_t checksumOf(Span<const std::byte> bytes) {
@@ -97,13 +79,34 @@ std::uint64_t checksumOf(Span<const std::byte> bytes) {
   return sum;
 }
 
+/// At the beginning of an index; the digit is that of the format.
+std::string Checkpoint::title() const {
+  return "Tributary checkpoint of " + name_ + " 4";
+}
+
+/// Local. Removes the parts of all other checkpoints, also of those that were not completed.
+void Checkpoint::removeOtherParts(std::int64_t generation) const {
+  std::vector<fs::path> others;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.compare(0, name_.size(), name_) != 0) continue;
+    long long of = 0, part = 0;
+    int end = 0;
+    if (std::sscanf(name.c_str() + name_.size(), ".%lld.%lld%n", &of, &part, &end) == 2 &&
+        name.size() == name_.size() + static_cast<std::size_t>(end) && of != generation)
+      others.push_back(entry.path());
+  }
+  for (const fs::path& other : others) fs::remove(other, ignored);
+}
+
 std::string Checkpoint::indexPath() const {
-  return (fs::path(folder_) / "features.index").string();
+  return (fs::path(folder_) / (name_ + ".index")).string();
 }
 
 std::string Checkpoint::partPath(std::int64_t generation, std::int64_t part) const {
   return (fs::path(folder_) /
-          ("features." + std::to_string(generation) + "." + std::to_string(part)))
+          (name_ + "." + std::to_string(generation) + "." + std::to_string(part)))
       .string();
 }
 
@@ -120,11 +123,12 @@ std::optional<CheckpointIndex> Checkpoint::find() const {
   CheckpointIndex index;
   try {
     Reader reader(bytes);
-    if (reader.text() != Title) refuse();
+    if (reader.text() != title()) refuse();
     index.generation = reader.value<std::int64_t>();
     index.time = reader.value<double>();
     index.steps = reader.range<double>();
     reader.rangeInto(index.basis);
+    reader.rangeInto(index.common);
     index.sizes = reader.range<std::int64_t>();
     index.checksums = reader.range<std::uint64_t>();
     const auto checksum = reader.value<std::uint64_t>();
@@ -163,8 +167,8 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
   errors.attempt([&] {
     if (!isFirst) return;
     Writer writer;
-    writer.text(Title).value(index.generation).value(index.time).range(index.steps);
-    writer.range(index.basis).range(index.sizes).range(index.checksums);
+    writer.text(title()).value(index.generation).value(index.time).range(index.steps);
+    writer.range(index.basis).range(index.common).range(index.sizes).range(index.checksums);
     Bytes bytes = writer.take();
     const std::uint64_t checksum = checksumOf({bytes.data(), bytes.size()});
     append(bytes, &checksum, sizeof checksum);
@@ -179,7 +183,7 @@ void Checkpoint::write(Transport& transport, CheckpointIndex index, const Bytes&
   });
   if (allreduce(transport, ReduceOp::Or, std::int64_t(isReplaced)) == 0) mine.discard();
   errors.attempt([&] {
-    if (isReplaced) removeOtherParts(folder_, index.generation);
+    if (isReplaced) removeOtherParts(index.generation);
   });
   errors.agree(transport);
 }

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Async Path Tracer that is stopped in the middle and goes on in another process, on another number of ranks:
+the bits of a run that was never stopped.
+
+Without arguments it writes checkpoints and what is right to TRIBUTARY_OUTPUT. Arguments are folders to
+which other numbers of ranks have written these: it goes on from each of them; and from damaged ones,
+which are refused. Every rank runs this script (pvbatch --sym).
+"""
+
+import glob
+import json
+import os
+import sys
+
+import check
+import checkpoints
+import numpy as np
+from paraview import simple
+from tracking import COMM, expect
+from unsteady import Paths, executed, seeds, set_values, source
+
+TIMES = [0.0, 0.5, 1.0, 2.0, 2.5]
+MIDDLE, LAST = 2, 4
+WHEN = (0.0, 0.5, 0.75, 1.0, 1.75, 2.5)
+EVERY = {"ForceReinjectionEveryNSteps": 1}
+# Name: arguments of the data, properties.
+CASES = {
+    "pathlines": ({"mesh": "tetrahedra", "size": 7}, {**EVERY, "ComputeVorticity": 1}),
+    "streaklines": ({"mesh": "image", "size": 9, "dtype": "float64"},
+                    {**EVERY, "OutputKind": "Streaklines", "StaticSeeds": 1}),
+    "particles": ({"mesh": "mixed", "size": 7}, {"ForceReinjectionEveryNSteps": 3, "OutputKind": "Particles"}),
+}
+
+
+def start():
+    random = np.random.default_rng(7)
+    return seeds(random.uniform(-0.5, 6.0, (41, 3)), spread=COMM.size % 2 == 0)
+
+
+def followed(case, times, upto=TIMES, **more):
+    """The hashes at some times, in a new filter."""
+    arguments, properties = CASES[case]
+    where, data = start(), source("swirl", upto, **arguments)
+    proxy = check.paths(data, where, **{**properties, **more})
+    digests = [Paths(proxy, when).digest() for when in times]
+    check.delete(proxy, data, where)
+    return digests
+
+
+def write():
+    right = {}
+    for case in CASES:
+        right[case] = followed(case, WHEN)
+        expect(len(set(right[case])) == len(WHEN), f"{case}: all differ")
+        folder = checkpoints.empty(case)
+        found = followed(case, [TIMES[MIDDLE]], CheckpointDirectory=folder)
+        expect(found[0] == right[case][WHEN.index(TIMES[MIDDLE])], f"{case}: with a checkpoint")
+        names = sorted(os.path.basename(p) for p in glob.glob(os.path.join(glob.escape(folder), "*")))
+        wanted = [f"paths.{MIDDLE}.{r}" for r in range(COMM.size)] + ["paths.index"]
+        expect(sorted(names) == sorted(wanted), f"{case}: files {names}")
+        followed(case, [TIMES[LAST]], CheckpointDirectory=checkpoints.empty(case + ".second"),
+                 CheckpointInterval=2)
+    if COMM.rank == 0:
+        with open(os.path.join(check.OUTPUT, "right.json"), "w") as file:
+            json.dump(right, file)
+
+
+def go_on(case, folder, right):
+    for order in (WHEN, WHEN[::-1], (TIMES[LAST],)):
+        executed.clear()
+        found = followed(case, order, CheckpointDirectory=checkpoints.copy(os.path.join(folder, case)),
+                         Resume=1)
+        expect(found == [right[WHEN.index(when)] for when in order], f"{case} from {folder}: {order}")
+    expect(executed == TIMES[MIDDLE:], f"{case}: executed {executed}")
+    found = followed(case, WHEN, CheckpointDirectory=checkpoints.copy(os.path.join(folder, case + ".second")),
+                     Resume=1)
+    expect(found == right, f"{case}: every second step")
+
+
+class Simulation:
+    """A producer of data step by step: Catalyst's, which reports the steps since it was started, or one that does
+    not."""
+
+    def __init__(self, catalyst, **arguments):
+        self.catalyst = catalyst
+        self.data = check.flows.build(COMM.rank, COMM.size, centring="both", **arguments)
+        self.producer = simple.PVTrivialProducer() if catalyst else simple.TrivialProducer()
+        self.held = self.producer.GetClientSideObject()
+        self.held.SetWholeExtent(*check.flows.whole_extent("abc", "image", 9))
+        self.where = start()
+
+    def digests(self, steps, **properties):
+        """The hashes after each of the steps."""
+        proxy, found = None, []
+        for step in steps:
+            new = type(self.data)()
+            new.DeepCopy(self.data)
+            set_values(new, "swirl", TIMES[step])
+            new.GetInformation().Set(new.DATA_TIME_STEP(), TIMES[step])
+            if self.catalyst:
+                self.held.SetOutput(new, TIMES[step])
+            else:
+                self.held.SetOutput(new)
+            self.held.Modified()
+            self.producer.MarkModified(self.producer)
+            proxy = proxy or check.paths(self.producer, self.where, **properties)
+            found.append(Paths(proxy, TIMES[step] if self.catalyst else None).digest())
+        check.delete(proxy)
+        return found
+
+
+def run_in_situ(catalyst):
+    """A simulation that stops after step 3 and is started again at one of its steps, or at the first one."""
+    right = Simulation(catalyst, mesh="image", size=9).digests(range(5), **EVERY)
+    messages = check.Messages()
+    for again in (3, 2, 0, 4):
+        keep = {**EVERY, "CheckpointDirectory": checkpoints.empty("insitu")}
+        Simulation(catalyst, mesh="image", size=9).digests(range(4), **keep)
+        messages.take()
+        found = Simulation(catalyst, mesh="image", size=9).digests(range(again, 5), **keep, Resume=1)
+        said = "".join(messages.take())
+        if again < 4:
+            expect(found == right[again:], f"in situ, from step {again}")
+            expect("ERR|" not in said, f"in situ, from step {again}: {said}")
+        else:
+            cure = "other time steps; restore these" if catalyst else "resumes at the time 2"
+            expect(said.count("ERR|") == 1 and cure in said and "switch Resume off" in said,
+                   f"a step that is too late: {said}")
+            expect(found[0] == right[0], "paths without the step between")  # none have moved
+
+
+def run_damaged(folder, right):
+    messages = check.Messages()
+    case = "pathlines"
+    parts = sorted(glob.glob(os.path.join(glob.escape(folder), case, "paths.*.0")))
+    part = os.path.basename(parts[0])
+    wrong = [(file, how) for file in ("paths.index", part) for how in ("flipped", "cut", "longer", "other")]
+    wrong += [(part, "gone"), (None, "properties"), (None, "steps")]
+    arguments, properties = CASES[case]
+    where = start()
+    for file, how in wrong:
+        mine = checkpoints.copy(os.path.join(folder, case))
+        if file and COMM.rank == 0:
+            checkpoints.damage(os.path.join(mine, file), how)
+        COMM.barrier()
+        data = source("swirl", TIMES if how != "steps" else [0.25, *TIMES[1:]], **arguments)
+        more = {"MaximumError": 1e-4} if how == "properties" else {}
+        proxy = check.paths(data, where, **{**properties, **more, "CheckpointDirectory": mine, "Resume": 1})
+        messages.take()
+        proxy.UpdatePipeline(TIMES[LAST])
+        lines = [line for text in messages.take() for line in text.splitlines() if "ERR|" in line]
+        expect(len(lines) == 1 and "heckpoint" in lines[0], f"{file} {how}: {lines}")
+        cure = "choose another Checkpoint Directory" if file else "switch Resume off"
+        expect(lines and cure in lines[0], f"{file} {how}: no cure: {lines}")
+        count = proxy.GetClientSideObject().GetOutputDataObject(0).GetNumberOfPoints()
+        expect(sum(COMM.allgather(count)) == 0, f"{file} {how}: there is an output")
+        proxy.Resume = 0
+        proxy.CheckpointDirectory = ""
+        digest = Paths(proxy, TIMES[LAST]).digest()
+        expect((digest == right[case][-1]) == (how not in ("properties", "steps")), f"{file} {how}: after the cure")
+        expect("ERR|" not in "".join(messages.take()), f"{file} {how}: a message after the cure")
+        check.delete(proxy, data)
+    check.delete(where)
+
+
+def resume(written):
+    for folder in written:
+        with open(os.path.join(folder, "right.json")) as file:
+            right = json.load(file)
+        for case in CASES:
+            go_on(case, folder, right[case])
+    run_damaged(written[-1], right)
+    for catalyst in (False, True):
+        run_in_situ(catalyst)
+
+
+def main():
+    if len(sys.argv) > 1:
+        resume(sys.argv[1:])
+    else:
+        write()
+
+
+if __name__ == "__main__":
+    check.run(__file__)
