@@ -83,7 +83,6 @@
 #include "vtkAsyncLineAlgorithm.h"
 
 #include <memory>  // For State
-#include <vector>  // For InputTimes
 
 namespace tributary {
 struct PathTracerSettings;
@@ -188,8 +187,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
 
   /// Local. The properties that determine the paths.
   void DescribePaths(tributary::PropertyList& list);
-  /// Local. When each input's pipeline was last modified.
-  std::vector<vtkMTimeType> InputTimes();
   /// Local.
   tributary::PathTracerSettings MakeSettings();
 
