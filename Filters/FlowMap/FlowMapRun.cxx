@@ -500,7 +500,7 @@ void FlowMapRun::addStatistics(std::int64_t undefined) {
   statistics.count("StepsKept", static_cast<std::int64_t>(state_.kept.size()));
   statistics.count("DomainBytes", static_cast<std::int64_t>(counts.domainBytes));
   statistics.count("Intervals", counts.intervals);
-  statistics.count("Batches", counts.batches);
+  statistics.count("SeedBatches", counts.batches);
   statistics.count("Steps", counts.steps);
   statistics.count("Handovers", counts.handovers);
   statistics.count("Loans", counts.loans);
@@ -537,8 +537,8 @@ bool FlowMapRun::execute(vtkDataObject* input, const int extent[6], vtkDataObjec
   if (!advance(read, extent)) return false;
   isUnderWay_ = state_.plan.advance();
   if (isUnderWay_) return true;
-  write(extent, output);
   state_.kept.trim(settings_.keptSteps);
+  write(extent, output);
   state_.seeds.reset();
   state_.particles = {};
   state_.shape = nullptr;
