@@ -8,10 +8,8 @@
 #include "Time/DataTime.h"
 
 #include <vtkDataObject.h>
-#include <vtkExtentTranslator.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
@@ -25,23 +23,6 @@ vtkStandardNewMacro(vtkAsyncFlowMap);
 
 namespace {
 using Pipeline = vtkStreamingDemandDrivenPipeline;
-
-/// Sets the extent of the piece that is requested of an output. The executive does so unless the
-/// output is that of an error, which satisfies requests for any extent.
-void requestExtentOfPiece(vtkInformation* output) {
-  vtkDataObject* data = vtkDataObject::GetData(output);
-  if (!data || data->GetInformation()->Get(vtkDataObject::DATA_EXTENT_TYPE()) != VTK_PIECES_EXTENT) {
-    return;
-  }
-  int whole[6], extent[6];
-  output->Get(Pipeline::WHOLE_EXTENT(), whole);
-  vtkNew<vtkExtentTranslator> translator;
-  translator->PieceToExtentThreadSafe(output->Get(Pipeline::UPDATE_PIECE_NUMBER()),
-                                      output->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()),
-                                      output->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()),
-                                      whole, extent, vtkExtentTranslator::BLOCK_MODE, 0);
-  output->Set(Pipeline::UPDATE_EXTENT(), extent, 6);
-}
 
 /// The largest number of points of a grid: their numbers are exact as doubles.
 constexpr double MostPoints = 1e15;
@@ -90,9 +71,6 @@ int vtkAsyncFlowMap::RequestUpdateExtent(vtkInformation* request,
                                          vtkInformationVector** inputVector,
                                          vtkInformationVector* outputVector) {
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
-  if (this->Seeds == RESAMPLED_GRID) {
-    requestExtentOfPiece(outputVector->GetInformationObject(0));
-  }
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
   if (!this->IsUnderWay) {
     tributary::FlowMapState::Source source;

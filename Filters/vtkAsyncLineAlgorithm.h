@@ -3,8 +3,8 @@
  * @class   vtkAsyncLineAlgorithm
  * @brief   Superclass of filters that trace particles from seeds through a vector field
  *
- * vtkAsyncLineAlgorithm has the seeds and the properties of the output that vtkAsyncStreamTracer and
- * vtkAsyncPathTracer share. Port 1 is the source of the seeds.
+ * vtkAsyncLineAlgorithm has the seeds and the properties of the output that vtkAsyncStreamTracer
+ * and vtkAsyncPathTracer share. Port 1 is the source of the seeds.
  *
  * @sa
  * vtkAsyncParticleAlgorithm

@@ -18,15 +18,16 @@
 #include <limits>
 
 //------------------------------------------------------------------------------
-vtkAsyncParticleAlgorithm::vtkAsyncParticleAlgorithm(double terminalSpeed) : TerminalSpeed(terminalSpeed) {
+vtkAsyncParticleAlgorithm::vtkAsyncParticleAlgorithm(double terminalSpeed)
+    : TerminalSpeed(terminalSpeed) {
   this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
                                vtkDataSetAttributes::VECTORS);
 }
 
 //------------------------------------------------------------------------------
 int vtkAsyncParticleAlgorithm::RequestUpdateExtent(vtkInformation* request,
-                                               vtkInformationVector** inputVector,
-                                               vtkInformationVector* outputVector) {
+                                                   vtkInformationVector** inputVector,
+                                                   vtkInformationVector* outputVector) {
   // Ghosts are not needed: particles are sent to the rank that owns the cell.
   for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
     for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {

@@ -3,9 +3,9 @@
  * @class   vtkAsyncParticleAlgorithm
  * @brief   Superclass of filters that trace particles through a vector field
  *
- * vtkAsyncParticleAlgorithm has the properties of the integration and of the blocks that all tracing
- * filters share. Port 0 is the data set with the vectors, which SetInputArrayToProcess(0, ...)
- * selects.
+ * vtkAsyncParticleAlgorithm has the properties of the integration and of the blocks that all
+ * tracing filters share. Port 0 is the data set with the vectors, which SetInputArrayToProcess(0,
+ * ...) selects.
  *
  * @sa
  * vtkAsyncExchangeAlgorithm

@@ -60,8 +60,8 @@ struct MapArrays {
 
   void addTo(vtkDataSet* dataSet) const {
     vtkPointData* data = dataSet->GetPointData();
-    for (vtkDataArray* array : std::initializer_list<vtkDataArray*>{map, exponent, tensor,
-                                                                    direction, reason, time, mask})
+    for (vtkDataArray* array :
+         std::initializer_list<vtkDataArray*>{map, exponent, tensor, direction, reason, time, mask})
       if (array) data->AddArray(array);
     data->SetActiveScalars("FTLE");
   }
@@ -102,8 +102,7 @@ void keepMeshOnly(vtkDataObject* data) {
       for (int i = attributes->GetNumberOfArrays() - 1; i >= 0; --i) {
         vtkAbstractArray* array = attributes->GetAbstractArray(i);
         const std::string name = array->GetName() ? array->GetName() : "";
-        if (array != attributes->GetGlobalIds() &&
-            name != vtkDataSetAttributes::GhostArrayName())
+        if (array != attributes->GetGlobalIds() && name != vtkDataSetAttributes::GhostArrayName())
           attributes->RemoveArray(i);
       }
     }
@@ -219,8 +218,8 @@ std::unique_ptr<FlowMapRun::Field> FlowMapRun::makeField(const StepData& earlier
     field = std::make_unique<Field>();
     if (!state_.meshes) state_.meshes = std::make_unique<MeshCache>();
   });
-  field->flow =
-      makeIntervalDomain(transport, earlier, later, settings_.vectorsOf, state_.counts.skippedTrees);
+  field->flow = makeIntervalDomain(transport, earlier, later, settings_.vectorsOf,
+                                   state_.counts.skippedTrees);
   field->flow->domain =
       cutIntoBlocks(transport, *field->flow, settings_.blocksPerRank, state_.meshes.get());
   collectively(transport, [&] {
@@ -315,8 +314,8 @@ void FlowMapRun::count(const Field& field) {
 /// @param earlier  may be `later`, for a field that does not change
 /// @param begin  the time of the seeds
 /// @return false after an abort
-bool FlowMapRun::trace(const StepData& earlier, const StepData& later,
-                       const TimeInterval& interval, double begin, const int extent[6]) {
+bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const TimeInterval& interval,
+                       double begin, const int extent[6]) {
   Transport& transport = context_.transport;
   const std::unique_ptr<Field> field = makeField(earlier, later, interval);
   if (!state_.seeds)
@@ -337,10 +336,9 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later,
       const std::int64_t from = std::min(done, here), to = std::min(done + most, here);
       batch.assign(active.begin() + from, active.begin() + to);
       field->options.monitor = [this, done, most, all](double share) {
-        const double part =
-            (static_cast<double>(done) +
-             static_cast<double>(most) * std::min(1.0, std::max(0.0, share))) /
-            static_cast<double>(all);
+        const double part = (static_cast<double>(done) +
+                             static_cast<double>(most) * std::min(1.0, std::max(0.0, share))) /
+                            static_cast<double>(all);
         return context_.monitor(shareDone(std::min(1.0, part)));
       };
     });
@@ -437,28 +435,27 @@ void FlowMapRun::warn() {
     unexpected += reason == Reason::UnexpectedValue;
     steps += reason == Reason::OutOfSteps;
   }
-  const std::vector<std::int64_t> sums = allreduce(
-      context_.transport, ReduceOp::Sum,
-      std::vector<std::int64_t>{inside, arrived, unexpected, steps, state_.counts.skippedTrees,
-                                state_.seeds->points()});
+  const std::vector<std::int64_t> sums =
+      allreduce(context_.transport, ReduceOp::Sum,
+                std::vector<std::int64_t>{inside, arrived, unexpected, steps,
+                                          state_.counts.skippedTrees, state_.seeds->points()});
   if (context_.transport.rank() != 0) return;
   const FlowMapPlan& plan = state_.plan;
   if (sums[4] > 0) warnOfTrees(context_);
   if (plan.isCut())
-    context_.warn("The time steps of the input end at " + numberText(plan.end()) +
-                  ", before the window of Integration Time " + numberText(settings_.duration) +
-                  " from " + numberText(plan.begin()) + "; particles stop there" +
-                  (plan.end() == plan.begin()
-                       ? std::string(", at their seeds, and FTLE is not defined")
-                       : ", and FTLE is divided by the shorter time") +
-                  ". Choose a time further from the " +
-                  (settings_.duration > 0 ? "last" : "first") +
-                  " time step, or a shorter Integration Time.");
+    context_.warn(
+        "The time steps of the input end at " + numberText(plan.end()) +
+        ", before the window of Integration Time " + numberText(settings_.duration) + " from " +
+        numberText(plan.begin()) + "; particles stop there" +
+        (plan.end() == plan.begin() ? std::string(", at their seeds, and FTLE is not defined")
+                                    : ", and FTLE is divided by the shorter time") +
+        ". Choose a time further from the " + (settings_.duration > 0 ? "last" : "first") +
+        " time step, or a shorter Integration Time.");
   if (sums[5] > 0 && sums[0] == 0)
     context_.warn(
         "There is no flow map: all seeds lie outside of the cells with the vectors; move the seeds "
         "into the data.");
-  else if (sums[5] > 0 && sums[1] == 0)
+  else if (sums[5] > 0 && sums[1] + sums[2] + sums[3] == 0)
     context_.warn(
         "There is no FTLE: no particle has reached the end of the window; set a shorter "
         "Integration Time, or see ReasonForTermination.");

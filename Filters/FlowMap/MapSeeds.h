@@ -96,9 +96,7 @@ class PointSeeds : public MapSeeds {
   [[nodiscard]] std::int64_t points() const override {
     return static_cast<std::int64_t>(places_.size());
   }
-  [[nodiscard]] std::int64_t seedAt(std::int64_t point) const override {
-    return point * perPoint_;
-  }
+  [[nodiscard]] std::int64_t seedAt(std::int64_t point) const override { return point * perPoint_; }
   [[nodiscard]] std::array<std::int64_t, 2> neighbors(std::int64_t point, int axis) const override;
 
  private:

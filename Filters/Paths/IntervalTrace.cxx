@@ -23,8 +23,7 @@ bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
   if (!choice) {
     const std::array<const Domain*, 1> cuts{flow.domain.get()};
     std::vector<TraceSetting> settings;
-    collectively(context.transport,
-                 [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
+    collectively(context.transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
     const TraceTuning tuning = tuneTrace(context.transport, settings, seeds, options);
     if (context.agreeOnAbort(tuning.aborted)) return false;
     choice = TuningChoice{settings[tuning.best].exchange, tuning.trials};

@@ -40,10 +40,8 @@ void diagonalize(double a[3][3], double v[3][3]) {
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k) v[i][k] = i == k;
   for (int sweep = 0; sweep < MostSweeps; ++sweep) {
-    const double size =
-        std::max({std::fabs(a[0][0]), std::fabs(a[1][1]), std::fabs(a[2][2])});
-    const double rest =
-        std::max({std::fabs(a[0][1]), std::fabs(a[1][2]), std::fabs(a[0][2])});
+    const double size = std::max({std::fabs(a[0][0]), std::fabs(a[1][1]), std::fabs(a[2][2])});
+    const double rest = std::max({std::fabs(a[0][1]), std::fabs(a[1][2]), std::fabs(a[0][2])});
     if (rest <= size * 1e-3 * std::numeric_limits<double>::epsilon()) return;
     rotate(a, v, 0, 1);
     rotate(a, v, 0, 2);
