@@ -168,7 +168,8 @@ void FlowMapRun::makeSeeds(const FlowDomain& flow, vtkDataObject* data, double b
                            const int extent[6]) {
   collectively(context_.transport, [&] {
     Box bounds = flow.bounds;
-    if (bounds.empty()) throw Error("the data have no cells with the vectors");
+    if (bounds.empty())
+      throw Error("no cell with the vectors has finite coordinates; repair the points of the data");
     if (settings_.onGrid) {
       if (!settings_.useInputBounds)
         for (std::size_t a = 0; a < 3; ++a) {
