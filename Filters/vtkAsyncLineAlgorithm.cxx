@@ -6,24 +6,16 @@
 #include "Lines/LineSettings.h"
 
 #include <vtkDataObject.h>
-#include <vtkDataSet.h>
-#include <vtkDataSetAttributes.h>
 #include <vtkInformation.h>
-#include <vtkInformationVector.h>
 #include <vtkPolyData.h>
-#include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <string>
 
 //------------------------------------------------------------------------------
-vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed) : TerminalSpeed(terminalSpeed) {
+vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed)
+    : vtkAsyncParticleAlgorithm(terminalSpeed) {
   this->SetNumberOfInputPorts(2);
-  this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
-                               vtkDataSetAttributes::VECTORS);
 }
 
 //------------------------------------------------------------------------------
@@ -48,20 +40,6 @@ int vtkAsyncLineAlgorithm::FillOutputPortInformation(int, vtkInformation* info) 
 }
 
 //------------------------------------------------------------------------------
-int vtkAsyncLineAlgorithm::RequestUpdateExtent(vtkInformation* request,
-                                               vtkInformationVector** inputVector,
-                                               vtkInformationVector* outputVector) {
-  // Lines have no ghosts, and particles are sent to the rank that owns the cell.
-  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
-    for (int i = 0; i < inputVector[port]->GetNumberOfInformationObjects(); ++i) {
-      inputVector[port]->GetInformationObject(i)->Set(
-          vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-    }
-  }
-  return this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
-}
-
-//------------------------------------------------------------------------------
 void vtkAsyncLineAlgorithm::AddPointArray(const char* name) {
   if (name && this->PointArrays.emplace(name).second) {
     this->Modified();
@@ -78,46 +56,14 @@ void vtkAsyncLineAlgorithm::ClearPointArrays() {
 
 //------------------------------------------------------------------------------
 void vtkAsyncLineAlgorithm::CheckProperties() {
-  using tributary::require;
-  const double first = this->InitialIntegrationStep;
-  require(first > 0 && std::isfinite(first), "Initial Step Length", first,
-          "set it to a positive length");
-  if (this->IntegratorType == RUNGE_KUTTA45) {
-    const double shortest = this->MinimumIntegrationStep;
-    const double longest = this->MaximumIntegrationStep;
-    require(shortest >= 0 && std::isfinite(shortest), "Minimum Step Length", shortest,
-            "set it to a positive length, or to 0 to use Initial Step Length");
-    require(longest >= 0 && std::isfinite(longest), "Maximum Step Length", longest,
-            "set it to a positive length, or to 0 to use Initial Step Length");
-    require((shortest > 0 ? shortest : first) <= (longest > 0 ? longest : first),
-            "Minimum Step Length", shortest, "it must not be above Maximum Step Length");
-    require(this->MaximumError > 0 && std::isfinite(this->MaximumError), "Maximum Error",
-            this->MaximumError, "set it to a positive length");
-  }
-  require(this->MaximumNumberOfSteps >= 0 &&
-              this->MaximumNumberOfSteps <= std::numeric_limits<std::int32_t>::max() - 2,
-          "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number in [0, 2147483645]");
-  require(this->TerminalSpeed >= 0, "Terminal Speed", this->TerminalSpeed,
-          "set it to 0 or a positive speed");
-  require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
-          "set it to a finite number");
-  require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
-          this->BlocksPerRank, "set it to a number in [1, 1000000]");
-  require(this->LendingMemory >= 0 && this->LendingMemory <= 1000000, "Lending Memory",
-          this->LendingMemory, "set it to a number of mebibytes in [0, 1000000]");
+  this->Superclass::CheckProperties();
+  tributary::require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
+                     "set it to a finite number");
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncLineAlgorithm::DescribeProperties(tributary::PropertyList& list) {
-  this->DescribeArray(list, "Vectors", 0);
-  list.add("Integrator Type", this->IntegratorType);
-  list.add("Integration Step Unit", this->IntegrationStepUnit);
-  list.add("Initial Step Length", this->InitialIntegrationStep);
-  list.add("Minimum Step Length", this->MinimumIntegrationStep);
-  list.add("Maximum Step Length", this->MaximumIntegrationStep);
-  list.add("Maximum Error", this->MaximumError);
-  list.add("Maximum Steps", this->MaximumNumberOfSteps);
-  list.add("Terminal Speed", this->TerminalSpeed);
+  this->Superclass::DescribeProperties(list);
   list.add("Compute Vorticity", this->ComputeVorticity);
   list.add("Rotation Scale", this->RotationScale);
   list.addAll("Point Arrays", this->PointArrays);
@@ -125,53 +71,21 @@ void vtkAsyncLineAlgorithm::DescribeProperties(tributary::PropertyList& list) {
 
 //------------------------------------------------------------------------------
 tributary::LineSettings vtkAsyncLineAlgorithm::MakeLineSettings() {
-  tributary::LineSettings settings;
-  settings.vectorsOf = [this](vtkDataSet* dataSet, int& association) {
-    return this->GetInputArrayToProcess(0, dataSet, association);
-  };
-  tributary::StepRules& rules = settings.rules;
-  constexpr tributary::Integrator Integrators[] = {tributary::Integrator::RungeKutta2,
-                                                   tributary::Integrator::RungeKutta4,
-                                                   tributary::Integrator::RungeKutta45};
-  rules.integrator = Integrators[this->IntegratorType];
-  rules.unit = this->IntegrationStepUnit == LENGTH_UNIT ? tributary::StepUnit::Length
-                                                        : tributary::StepUnit::CellLength;
-  rules.initialStep = this->InitialIntegrationStep;
-  rules.minimumStep = this->MinimumIntegrationStep;
-  rules.maximumStep = this->MaximumIntegrationStep;
-  rules.maximumError = this->MaximumError;
-  rules.maximumSteps = this->MaximumNumberOfSteps;
-  rules.terminalSpeed = this->TerminalSpeed;
+  tributary::LineSettings settings{this->MakeTraceSettings()};
   settings.computeVorticity = this->ComputeVorticity;
   settings.rotationScale = this->RotationScale;
   settings.pointArrays = this->PointArrays;
-  settings.blocksPerRank = this->BlocksPerRank;
-  settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
-  settings.lendingMemory = static_cast<std::size_t>(this->LendingMemory) << 20;
-  settings.exchange = this->MakeExchangeOptions();
-  settings.autoTune = this->AutoTune;
   return settings;
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncLineAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "IntegratorType: " << this->IntegratorType << "\n"
-     << indent << "IntegrationStepUnit: " << this->IntegrationStepUnit << "\n"
-     << indent << "InitialIntegrationStep: " << this->InitialIntegrationStep << "\n"
-     << indent << "MinimumIntegrationStep: " << this->MinimumIntegrationStep << "\n"
-     << indent << "MaximumIntegrationStep: " << this->MaximumIntegrationStep << "\n"
-     << indent << "MaximumError: " << this->MaximumError << "\n"
-     << indent << "MaximumNumberOfSteps: " << this->MaximumNumberOfSteps << "\n"
-     << indent << "TerminalSpeed: " << this->TerminalSpeed << "\n"
-     << indent << "ComputeVorticity: " << this->ComputeVorticity << "\n"
+  os << indent << "ComputeVorticity: " << this->ComputeVorticity << "\n"
      << indent << "RotationScale: " << this->RotationScale << "\n"
      << indent << "PointArrays:";
   for (const std::string& name : this->PointArrays) {
     os << " \"" << name << "\"";
   }
-  os << "\n"
-     << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
-     << indent << "KeepDomain: " << this->KeepDomain << "\n"
-     << indent << "LendingMemory: " << this->LendingMemory << "\n";
+  os << "\n";
 }

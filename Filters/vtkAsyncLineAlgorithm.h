@@ -3,19 +3,18 @@
  * @class   vtkAsyncLineAlgorithm
  * @brief   Superclass of filters that trace particles from seeds through a vector field
  *
- * vtkAsyncLineAlgorithm has the inputs and the properties of the integration and of the output that
- * vtkAsyncStreamTracer and vtkAsyncPathTracer share. Port 0 is the data set with the vectors, which
- * SetInputArrayToProcess(0, ...) selects. Port 1 is the source of the seeds.
+ * vtkAsyncLineAlgorithm has the seeds and the properties of the output that vtkAsyncStreamTracer
+ * and vtkAsyncPathTracer share. Port 1 is the source of the seeds.
  *
  * @sa
- * vtkAsyncExchangeAlgorithm
+ * vtkAsyncParticleAlgorithm
  */
 
 #ifndef vtkAsyncLineAlgorithm_h
 #define vtkAsyncLineAlgorithm_h
 
 #include "TributaryFiltersModule.h"  // For export macro
-#include "vtkAsyncExchangeAlgorithm.h"
+#include "vtkAsyncParticleAlgorithm.h"
 
 #include <set>     // For PointArrays
 #include <string>  // For PointArrays
@@ -25,14 +24,10 @@ namespace tributary {
 struct LineSettings;
 }  // namespace tributary
 
-class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncExchangeAlgorithm {
+class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlgorithm {
  public:
-  vtkAbstractTypeMacro(vtkAsyncLineAlgorithm, vtkAsyncExchangeAlgorithm);
+  vtkAbstractTypeMacro(vtkAsyncLineAlgorithm, vtkAsyncParticleAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
-
-  enum Solvers { RUNGE_KUTTA2 = 0, RUNGE_KUTTA4 = 1, RUNGE_KUTTA45 = 2 };
-
-  enum Units { LENGTH_UNIT = 1, CELL_LENGTH_UNIT = 2 };
 
   ///@{
   /**
@@ -46,82 +41,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncExchangeAlg
    * Sets the connection of port 1, the pipeline that produces the seeds.
    */
   void SetSourceConnection(vtkAlgorithmOutput* seeds);
-
-  ///@{
-  /**
-   * Integration method. RUNGE_KUTTA2 and RUNGE_KUTTA4 have steps of constant length,
-   * InitialIntegrationStep. RUNGE_KUTTA45 adapts the length of each step to an estimate of its
-   * error. Default: RUNGE_KUTTA45.
-   */
-  vtkSetClampMacro(IntegratorType, int, RUNGE_KUTTA2, RUNGE_KUTTA45);
-  vtkGetMacro(IntegratorType, int);
-  ///@}
-
-  ///@{
-  /**
-   * Unit of the three step lengths: LENGTH_UNIT, the length unit of the input, or CELL_LENGTH_UNIT,
-   * the diagonal of the bounding box of the cell in which the step begins. Default:
-   * CELL_LENGTH_UNIT.
-   */
-  vtkSetClampMacro(IntegrationStepUnit, int, LENGTH_UNIT, CELL_LENGTH_UNIT);
-  vtkGetMacro(IntegrationStepUnit, int);
-  ///@}
-
-  ///@{
-  /**
-   * Length of each step (RUNGE_KUTTA2 and RUNGE_KUTTA4) or of the first step (RUNGE_KUTTA45), in
-   * IntegrationStepUnit. Must be greater than 0. Default: 0.2.
-   */
-  vtkSetMacro(InitialIntegrationStep, double);
-  vtkGetMacro(InitialIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Minimum step length of RUNGE_KUTTA45, in IntegrationStepUnit; not greater than
-   * MaximumIntegrationStep. A step of this length is accepted regardless of its error. 0 selects
-   * InitialIntegrationStep. Default: 0.01.
-   */
-  vtkSetMacro(MinimumIntegrationStep, double);
-  vtkGetMacro(MinimumIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum step length of RUNGE_KUTTA45, in IntegrationStepUnit. 0 selects InitialIntegrationStep.
-   * Default: 0.5.
-   */
-  vtkSetMacro(MaximumIntegrationStep, double);
-  vtkGetMacro(MaximumIntegrationStep, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum error of a step of RUNGE_KUTTA45, as a length. A step with a larger error is shortened.
-   * Must be greater than 0. Default: 1e-6.
-   */
-  vtkSetMacro(MaximumError, double);
-  vtkGetMacro(MaximumError, double);
-  ///@}
-
-  ///@{
-  /**
-   * Maximum number of steps of a line; of a particle, between two steps of the input. In
-   * [0, 2147483645]. As in vtkStreamTracer, a line ends after one step more than this number.
-   * Memory depends on the number of steps computed, not on this limit. Default: 2000.
-   */
-  vtkSetMacro(MaximumNumberOfSteps, vtkIdType);
-  vtkGetMacro(MaximumNumberOfSteps, vtkIdType);
-  ///@}
-
-  ///@{
-  /**
-   * Terminal speed, in the unit of the vectors. A line or particle ends where the speed is not
-   * greater than this value. Must be at least 0. Default: see the filter.
-   */
-  vtkSetMacro(TerminalSpeed, double);
-  vtkGetMacro(TerminalSpeed, double);
-  ///@}
 
   ///@{
   /**
@@ -152,69 +71,22 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncExchangeAlg
   void ClearPointArrays();
   ///@}
 
-  ///@{
-  /**
-   * Number of blocks into which the data of a rank is divided, in [1, 1000000]. A rank with more
-   * data sets than this number has one block per data set. The value may differ between ranks.
-   * Default: 1.
-   */
-  vtkSetMacro(BlocksPerRank, int);
-  vtkGetMacro(BlocksPerRank, int);
-  ///@}
-
-  ///@{
-  /**
-   * Whether to keep the search structures of cells, and what was made of the cells that were
-   * visited, for the next execution: see the filter. Nothing is kept with ReleaseDataFlag. The
-   * result does not change. The value may differ between ranks. Default: true.
-   */
-  vtkSetMacro(KeepDomain, bool);
-  vtkGetMacro(KeepDomain, bool);
-  vtkBooleanMacro(KeepDomain, bool);
-  ///@}
-
-  ///@{
-  /**
-   * The memory in MiB that each rank may use for copies of blocks of other ranks, in [0, 1000000];
-   * 0 switches lending off. A rank that has no lines to trace borrows some of another rank, with a
-   * copy of the block in which they are, if this is expected to save time. The result does not
-   * change. Blocks with cells that VTK evaluates (polyhedra, nonlinear cells) are not lent. Only
-   * with the schedule ASYNCHRONOUS. Default: 512.
-   */
-  vtkSetMacro(LendingMemory, int);
-  vtkGetMacro(LendingMemory, int);
-  ///@}
-
  protected:
   /// @param terminalSpeed  the default of the filter
   explicit vtkAsyncLineAlgorithm(double terminalSpeed);
   ~vtkAsyncLineAlgorithm() override = default;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
-  int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
-                          vtkInformationVector* outputVector) override;
   void CheckProperties() override;
-  /// Adds the properties of this class that determine the points of lines. The other ones are
-  /// BlocksPerRank, KeepDomain and LendingMemory.
+  /// Adds the properties that determine the points of lines and their arrays.
   void DescribeProperties(tributary::PropertyList& list) override;
 
   /// Local. The settings of a run with the values of the properties.
   [[nodiscard]] tributary::LineSettings MakeLineSettings();
 
-  int IntegratorType = RUNGE_KUTTA45;
-  int IntegrationStepUnit = CELL_LENGTH_UNIT;
-  double InitialIntegrationStep = 0.2;
-  double MinimumIntegrationStep = 0.01;
-  double MaximumIntegrationStep = 0.5;
-  double MaximumError = 1e-6;
-  vtkIdType MaximumNumberOfSteps = 2000;
-  double TerminalSpeed;
   bool ComputeVorticity = true;
   double RotationScale = 1.0;
   std::set<std::string> PointArrays;
-  int BlocksPerRank = 1;
-  bool KeepDomain = true;
-  int LendingMemory = 512;
 
  private:
   vtkAsyncLineAlgorithm(const vtkAsyncLineAlgorithm&) = delete;

@@ -35,24 +35,6 @@ vtkAsyncPathTracer::vtkAsyncPathTracer()
 vtkAsyncPathTracer::~vtkAsyncPathTracer() = default;
 
 //------------------------------------------------------------------------------
-std::vector<vtkMTimeType> vtkAsyncPathTracer::InputTimes() {
-  std::vector<vtkMTimeType> times;
-  for (int port = 0; port < this->GetNumberOfInputPorts(); ++port) {
-    int producerPort = 0;
-    vtkAlgorithm* producer = this->GetInputAlgorithm(port, 0, producerPort);
-    vtkExecutive* executive = producer ? producer->GetExecutive() : nullptr;
-    vtkMTimeType time = 0;
-    if (executive) {
-      vtkNew<vtkInformation> request;
-      executive->ComputePipelineMTime(request, executive->GetInputInformation(),
-                                      executive->GetOutputInformation(), producerPort, &time);
-    }
-    times.push_back(time);
-  }
-  return times;
-}
-
-//------------------------------------------------------------------------------
 int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
                                             vtkInformationVector** inputVector,
                                             vtkInformationVector* outputVector) {
@@ -68,7 +50,7 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
     }
     this->State->planFor(tributary::reportedTimes(input),
                          tributary::requestedTime(request, outputVector), std::move(basis),
-                         this->InputTimes(), this->IsWhole);
+                         tributary::modificationTimes(*this), this->IsWhole);
     this->State->planToResume(this->Resume ? this->CheckpointDirectory : std::string());
   }
   const tributary::PathPlan& plan = this->State->plan;
@@ -166,7 +148,7 @@ bool vtkAsyncPathTracer::Execute(tributary::Transport& transport,
       run.execute(vtkDataObject::GetData(inputVector[0], 0),
                   vtkDataObject::GetData(inputVector[1], 0), vtkPolyData::GetData(outputVector));
   this->IsUnderWay = run.isUnderWay();
-  this->State->inputTimes = this->InputTimes();
+  this->State->inputTimes = tributary::modificationTimes(*this);
   return isWhole;
 }
 

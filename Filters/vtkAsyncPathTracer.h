@@ -87,7 +87,6 @@
 
 #include <memory>  // For State
 #include <string>  // For CheckpointDirectory
-#include <vector>  // For InputTimes
 
 namespace tributary {
 struct PathTracerSettings;
@@ -229,8 +228,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
 
   /// Local. The properties that determine the paths.
   void DescribePaths(tributary::PropertyList& list);
-  /// Local. When each input's pipeline was last modified.
-  std::vector<vtkMTimeType> InputTimes();
   /// Local.
   tributary::PathTracerSettings MakeSettings();
 

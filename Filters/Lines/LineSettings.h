@@ -12,18 +12,22 @@
 
 namespace tributary {
 
-/// The properties of vtkAsyncLineAlgorithm that one execution needs; see there.
-struct LineSettings {
+/// The properties of vtkAsyncParticleAlgorithm that one execution needs; see there.
+struct TraceSettings {
   FindVectors vectorsOf;
   StepRules rules;  ///< Without what the run derives from the input.
-  bool computeVorticity = true;
-  double rotationScale = 1;
-  std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
   int blocksPerRank = 1;
   bool keepDomain = false;        ///< Whether the next execution may reuse the domain of this one.
   std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
   ExchangeOptions exchange;
   bool autoTune = false;
+};
+
+/// The properties of vtkAsyncLineAlgorithm that one execution needs; see there.
+struct LineSettings : TraceSettings {
+  bool computeVorticity = true;
+  double rotationScale = 1;
+  std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
 };
 
 }  // namespace tributary

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "Common/DataVersion.h"
+#include "Common/Leaves.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
@@ -69,6 +70,18 @@ FlowPieces piecesOf(const StepData& earlier, const StepData& later, const FindVe
 }
 
 }  // namespace
+
+vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) {
+  auto copy = vtkSmartPointer<vtkDataObject>::Take(data->NewInstance());
+  copy->ShallowCopy(data);
+  if (ownsArrays)
+    forEachDataSet(copy, [](vtkDataObject* leaf) {
+      const auto own = vtkSmartPointer<vtkDataObject>::Take(leaf->NewInstance());
+      own->DeepCopy(leaf);
+      leaf->ShallowCopy(own);
+    });
+  return copy;
+}
 
 std::unique_ptr<FlowDomain> makeIntervalDomain(Transport& transport, const StepData& earlier,
                                                const StepData& later, const FindVectors& vectorsOf,

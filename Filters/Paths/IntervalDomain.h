@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vtkDataObject.h>
+#include <vtkSmartPointer.h>
+
 #include <cstdint>
 #include <memory>
 
 #include "Lines/DomainFromVTK.h"
 
 #include "Tributary/Transport/Transport.h"
-
-class vtkDataObject;
 
 namespace tributary {
 
@@ -17,6 +18,11 @@ struct StepData {
   vtkDataObject* data = nullptr;
   double time = 0;
 };
+
+/// Local. A shallow copy of the data of a step, to keep them until a later one is executed.
+/// @param ownsArrays  whether to copy the arrays too: a simulation that is at this step may
+///                    overwrite its own
+[[nodiscard]] vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays);
 
 /// Collective. Makes the domain of the interval between two steps, with the vectors of both.
 /// @param earlier  the step at the beginning; may be the later one, for one step alone

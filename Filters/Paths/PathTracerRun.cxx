@@ -6,14 +6,12 @@
 #include <vtkPolyData.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <sstream>
 #include <string>
 #include <utility>
 
 #include "Common/FreshArray.h"
-#include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
 #include "Lines/LineAssembly.h"
@@ -21,10 +19,10 @@
 #include "Lines/PointArrays.h"
 #include "Lines/PointEvaluator.h"
 #include "Lines/TraceReport.h"
+#include "Paths/IntervalTrace.h"
 #include "Paths/PathCheckpoint.h"
 #include "Time/DataTime.h"
 
-#include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
@@ -35,17 +33,6 @@ namespace tributary {
 namespace {
 
 using Task = PathPlan::Task;
-
-/// The end of an interval for one step alone, in which particles are only located.
-double afterStep(double time) {
-  return time + std::max(1.0, std::fabs(time));
-}
-
-/// Ranges of ids of particles for a trace: rank r has some of those in [r * most, (r + 1) * most),
-/// where `most` is the largest number of particles of a rank.
-Shares sharesOf(std::int64_t most, int ranks) {
-  return {most * ranks, ranks};
-}
 
 }  // namespace
 
@@ -158,27 +145,6 @@ TraceOptions PathTracerRun::makeOptions(const TimeInterval& interval) const {
     return context_.monitor((done + std::min(1.0, std::max(0.0, share))) / all);
   };
   return options;
-}
-
-/// Collective. Applies the choice of AutoTune, after trials if there is none.
-/// @return false after an abort
-bool PathTracerRun::tune(const FlowDomain& flow, const std::vector<Seed>& seeds,
-                         TraceOptions& options) {
-  Transport& transport = context_.transport;
-  if (!settings_.autoTune) {
-    state_.choice.reset();
-    return true;
-  }
-  if (!state_.choice) {
-    const std::array<const Domain*, 1> cuts{flow.domain.get()};
-    std::vector<TraceSetting> settings;
-    collectively(transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
-    const TraceTuning tuning = tuneTrace(transport, settings, seeds, options);
-    if (context_.agreeOnAbort(tuning.aborted)) return false;
-    state_.choice = PathTracerState::Choice{settings[tuning.best].exchange, tuning.trials};
-  }
-  state_.choice->exchange.applyTo(options.exchange);
-  return true;
 }
 
 /// Local. Makes the entries of a segment from the ends of particles, and places for their points.
@@ -298,22 +264,6 @@ TraceLending PathTracerRun::makeLending(IntervalField& field, const Shares& shar
   return lending;
 }
 
-/// Local. Notes the ends of this rank's particles. Throws Error unless there is one of each.
-/// @param first  the id of the first particle of this rank in the trace
-void PathTracerRun::note(const std::vector<LineEnd>& ends, std::int64_t first,
-                         std::vector<Traced>& particles) {
-  if (ends.size() != particles.size())
-    refuseMessage("the ends of particles: expected " + std::to_string(particles.size()) +
-                  ", received " + std::to_string(ends.size()));
-  std::vector<bool> known(particles.size(), false);
-  for (const LineEnd& end : ends) {
-    const auto at = index((end.line >> 1) - first);
-    if (at >= particles.size() || known[at]) refuseMessage("two ends of one particle");
-    known[at] = true;
-    particles[at].end = end;
-  }
-}
-
 /// Local. Adds the points of this rank's particles to their segment.
 /// @param begin  the time at which particles are continued
 void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& points, double begin,
@@ -351,7 +301,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   const std::int64_t most =
       allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(particles.size()));
   if (most == 0) return true;
-  const Shares shares = sharesOf(most, transport.size());
+  const Shares shares = idsOfParticles(most, transport.size());
   const std::int64_t first = shares.first(transport.rank());
   const std::unique_ptr<IntervalField> field = makeField(earlier, later, stop, segment);
   TraceOptions& options = field->options;
@@ -363,14 +313,17 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
       seeds.push_back({{entry.x[0], entry.x[1], entry.x[2]}, id++, entry.time});
     }
   });
-  if (field->isInterval && !tune(*field->flow, seeds, options)) return false;
+  if (field->isInterval &&
+      !tuneInterval(context_, settings_.autoTune, *field->flow, seeds, options, state_.choice))
+    return false;
   if (settings_.lendingMemory > 0) options.lending = makeLending(*field, shares);
   const TraceResult traced = tributary::trace(transport, *field->flow->domain, seeds, options);
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
   LineTable table;
   sendEnds(transport, shares, traced.ends, [&](const std::vector<LineEnd>& ends) {
-    note(ends, first, particles);
+    const std::vector<LineEnd> ordered = inOrder(ends, first, particles.size());
+    for (std::size_t p = 0; p < particles.size(); ++p) particles[p].end = ordered[p];
     table = enter(particles, stop, first, segment);
   });
   const std::unique_ptr<LineArrays> points =
@@ -429,17 +382,8 @@ std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segm
 /// Collective. Keeps the data of a step for the interval after it.
 void PathTracerRun::keep(const StepData& step) {
   collectively(context_.transport, [&] {
-    auto copy = vtkSmartPointer<vtkDataObject>::Take(step.data->NewInstance());
-    copy->ShallowCopy(step.data);
-    // A simulation that is at this step may overwrite its arrays.
     const std::vector<double>& steps = state_.plan.steps();
-    if (steps.empty() || step.time == steps.back())
-      forEachDataSet(copy, [](vtkDataObject* leaf) {
-        const auto own = vtkSmartPointer<vtkDataObject>::Take(leaf->NewInstance());
-        own->DeepCopy(leaf);
-        leaf->ShallowCopy(own);
-      });
-    state_.kept = copy;
+    state_.kept = copyOfStep(step.data, steps.empty() || step.time == steps.back());
   });
   state_.keptTime = step.time;
 }

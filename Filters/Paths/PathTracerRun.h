@@ -19,6 +19,7 @@
 #include "Lines/LineSettings.h"
 #include "Lines/LineTable.h"
 #include "Paths/IntervalDomain.h"
+#include "Paths/IntervalTrace.h"
 #include "Paths/PathHistory.h"
 #include "Paths/PathOutput.h"
 #include "Paths/PathPlan.h"
@@ -31,7 +32,6 @@
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Exchange/Exchange.h"
-#include "Tributary/Exchange/ExchangeSetting.h"
 
 class vtkAlgorithm;
 class vtkPolyData;
@@ -60,12 +60,6 @@ struct PathTracerState {
     }
   };
 
-  /// What AutoTune has chosen.
-  struct Choice {
-    ExchangeSetting exchange;
-    std::size_t trials = 0;  ///< In this request.
-  };
-
   PathPlan plan;
   Basis begun;      ///< Of the steps added so far.
   Basis requested;  ///< Of the next step.
@@ -78,7 +72,7 @@ struct PathTracerState {
   PathHistory history;
   std::unique_ptr<MeshCache> meshes;
   LendingRates rates;
-  std::optional<Choice> choice;
+  std::optional<TuningChoice> choice;
   CheckpointUse checkpoints{"paths"};
 
   /// Counts of the executions for one request, on this rank.
@@ -140,13 +134,9 @@ class PathTracerRun {
                            std::vector<Traced>& particles, PathSegment& segment);
   static std::vector<Traced> active(const PathSegment& segment);
   TraceOptions makeOptions(const TimeInterval& interval) const;
-  [[nodiscard]] bool tune(const FlowDomain& flow, const std::vector<Seed>& seeds,
-                          TraceOptions& options);
   std::unique_ptr<IntervalField> makeField(const StepData& earlier, const StepData& later,
                                            double stop, PathSegment& segment);
   TraceLending makeLending(IntervalField& field, const Shares& shares) const;
-  static void note(const std::vector<LineEnd>& ends, std::int64_t first,
-                   std::vector<Traced>& particles);
   void addPoints(const PointEvaluator& evaluator, LineArrays& points, double begin,
                  PathSegment& segment) const;
   void count(const IntervalField& field, const TraceResult& traced);

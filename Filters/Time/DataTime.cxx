@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Time/DataTime.h"
 
+#include <vtkAlgorithm.h>
 #include <vtkDataObject.h>
+#include <vtkExecutive.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
+#include <vtkNew.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
@@ -38,6 +41,23 @@ double requestedTime(vtkInformation* request, vtkInformationVector* outputs) {
   vtkInformation* output = outputs->GetInformationObject(port);
   return output->Has(Pipeline::UPDATE_TIME_STEP()) ? output->Get(Pipeline::UPDATE_TIME_STEP())
                                                    : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<vtkMTimeType> modificationTimes(vtkAlgorithm& filter) {
+  std::vector<vtkMTimeType> times;
+  for (int port = 0; port < filter.GetNumberOfInputPorts(); ++port) {
+    int producerPort = 0;
+    vtkAlgorithm* producer = filter.GetInputAlgorithm(port, 0, producerPort);
+    vtkExecutive* executive = producer ? producer->GetExecutive() : nullptr;
+    vtkMTimeType time = 0;
+    if (executive) {
+      vtkNew<vtkInformation> request;
+      executive->ComputePipelineMTime(request, executive->GetInputInformation(),
+                                      executive->GetOutputInformation(), producerPort, &time);
+    }
+    times.push_back(time);
+  }
+  return times;
 }
 
 }  // namespace tributary

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vtkType.h>
+
 #include <optional>
+#include <vector>
 
 #include "Tributary/Base/Span.h"
 #include "Tributary/Transport/Transport.h"
 
+class vtkAlgorithm;
 class vtkDataObject;
 class vtkInformation;
 class vtkInformationVector;
@@ -22,5 +26,8 @@ namespace tributary {
 /// Local. The time that a request to a filter is for; NaN if none is.
 /// @param outputs  of the filter
 [[nodiscard]] double requestedTime(vtkInformation* request, vtkInformationVector* outputs);
+
+/// Local. When the pipeline of each input of a filter was last modified, by port; 0 without one.
+[[nodiscard]] std::vector<vtkMTimeType> modificationTimes(vtkAlgorithm& filter);
 
 }  // namespace tributary

@@ -60,6 +60,15 @@ FILTERS = {
             finite=("SimulationTime", "ParticleAge"),
             spared=("CheckpointDirectory",),
         ),
+        Filter(
+            "FlowMap",
+            "AsyncFlowMap",
+            {"SelectInputVectors": array(0, 0, "velocity"), "MaximumNumberOfSteps": [200], "Seeds": [1],
+             "SamplingDimensions": [5, 4, 3], "IntegrationTime": [0.75]},
+            adds=("FlowMap", "FTLE", "EndTime", "ReasonForTermination", "vtkValidPointMask"),
+            times=(0.0, 1.0),
+            asked=(0.0,),
+        ),
         Filter("Connectivity", "AsyncConnectivity", _REGIONS, adds=_ADDED),
         Filter(
             "FeatureTracker",

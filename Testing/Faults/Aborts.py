@@ -31,6 +31,7 @@ CASES = {
         ("SetupSeconds", "TracingSeconds", "AssemblySeconds"),
     ),
     "PathTracer": (lambda: scenes.paths(48, particles=20000), ()),
+    "FlowMap": (lambda: scenes.flow_map(48, points=40), ()),
     "Connectivity": (lambda: scenes.connectivity(160), ("SetupSeconds", "LabelingSeconds", "WritingSeconds")),
     "FeatureTracker": (lambda: scenes.tracker(96), ()),
     "CriticalPoints": (lambda: scenes.critical(64), ()),

@@ -18,6 +18,7 @@ SECONDS = 120  # after which an execution hangs
 MAKE = {
     "StreamTracer": lambda: scenes.tracer(48, lines=3000, steps=400),
     "PathTracer": lambda: scenes.paths(48, particles=3000),
+    "FlowMap": lambda: scenes.flow_map(48, points=20),
     "Connectivity": lambda: scenes.connectivity(96),
     "FeatureTracker": lambda: scenes.tracker(48),
     "CriticalPoints": lambda: scenes.critical(32),

@@ -18,7 +18,7 @@ import scenes
 from scenes import COMM
 
 SECONDS = 60  # after which an execution hangs
-SIZES = {"PathTracer": 12, "Connectivity": 24, "FeatureTracker": 16, "CriticalPoints": 10, "ConvectionDiffusion": 16, "HarmonicFill": 16}
+SIZES = {"PathTracer": 12, "FlowMap": 12, "Connectivity": 24, "FeatureTracker": 16, "CriticalPoints": 10, "ConvectionDiffusion": 16, "HarmonicFill": 16}
 
 
 class Allocator:

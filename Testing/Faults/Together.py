@@ -15,6 +15,7 @@ from vtkmodules.vtkParallelCore import vtkMultiProcessController
 OTHER = {
     "StreamTracer": {"IntegrationDirection": 2, "Schedule": 1},
     "PathTracer": {"IntegratorType": 0, "OutputKind": 2},
+    "FlowMap": {"IntegratorType": 0, "ComputeTensor": 1},
     "Connectivity": {"ScalarRange": [-3.0, -0.2]},
     "FeatureTracker": {"ScalarRange": [0.5, 3.0]},
     "CriticalPoints": {"SelectCriticalField": scenes.choice(3, 0, "velocity")},
@@ -45,7 +46,7 @@ def alternately(instances, usual, rounds=2):
 
 def on_one_input():
     """All filters that need one step read the same source."""
-    names = [name for name in scenes.SCENES if name not in ("FeatureTracker", "CriticalPoints", "PathTracer")]
+    names = [name for name in scenes.SCENES if name not in ("FeatureTracker", "CriticalPoints", "PathTracer", "FlowMap")]
     alone = {name: result(make_on(None, name)) for name in names}
     first = make_on(None, names[0])
     together = {names[0]: first}

@@ -173,6 +173,15 @@ def paths(size, particles=500, steps=3, **properties):
     )
 
 
+def flow_map(size, points=9, steps=3, **properties):
+    return Scene(
+        "AsyncFlowMap",
+        {"SelectInputVectors": choice(0, 0, "velocity"), "SamplingDimensions": [points] * 3, "IntegrationTime": 1.5,
+         "KeptTimeSteps": 0, **properties},
+        size, steps=steps, asked=[0.0],
+    )
+
+
 def tracker(size, steps=3, **properties):
     return Scene("AsyncFeatureTracker", {**REGIONS, **properties}, size, steps=steps)
 
@@ -205,6 +214,7 @@ def connectivity(size, **properties):
 SCENES = {
     "StreamTracer": tracer,
     "PathTracer": paths,
+    "FlowMap": flow_map,
     "Connectivity": connectivity,
     "FeatureTracker": tracker,
     "CriticalPoints": critical,

@@ -71,7 +71,8 @@ pairs = (("AsyncStreamTracer", "StreamTracer"),
          ("AsyncFeatureTracker", None),  # ParaView has none
          ("AsyncConvectionDiffusion", None),
          ("AsyncHarmonicFill", None),
-         ("AsyncPathTracer", None))  # ParaView has three; see PATHS
+         ("AsyncPathTracer", None),  # ParaView has three; see PATHS
+         ("AsyncFlowMap", None))
 compared_texts = 0
 for ours, theirs in pairs:
     proxy = manager.GetPrototypeProxy("filters", ours)
@@ -123,7 +124,7 @@ UNLIKE = {"Input", "Source", "TimestepValues"}
 
 # Proxies of the bare classes, to which no default of the XML is sent.
 BARE = ("AsyncStreamTracer", "AsyncConnectivity", "AsyncFeatureTracker",
-        "AsyncConvectionDiffusion", "AsyncHarmonicFill", "AsyncPathTracer")
+        "AsyncConvectionDiffusion", "AsyncHarmonicFill", "AsyncPathTracer", "AsyncFlowMap")
 manager.LoadConfigurationXML("<ServerManagerConfiguration><ProxyGroup name='filters'>" + "".join(
     """<SourceProxy name="Bare%s" class="vtk%s">
     <InputProperty name="Input" command="AddInputConnection"/>

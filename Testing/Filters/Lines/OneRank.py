@@ -130,6 +130,7 @@ def main():
     paths = check.paths(
         data, source, Vectors=["POINTS", "one"], OutputKind="Particles", PointArrays=["other"]
     )
+    flow_map = check.flow_map(data, Vectors=["POINTS", "one"], SamplingDimensions=[4, 3, 5])
     regions = check.connectivity(
         data,
         ScalarConnectivity=1,
@@ -161,7 +162,7 @@ def main():
         InitialConcentration=["CELLS", "first"],
     )
     fill = check.filled(data, Unknown="Mask", Mask=["CELLS", "first"], Schedule="Synchronous")
-    for proxy in (lines, paths, regions, features, concentration, fill):
+    for proxy in (lines, paths, flow_map, regions, features, concentration, fill):
         expected, failed = result(proxy)
         assert not any(WORLD.allgather(failed)), "an error without a change"
         kept = set()

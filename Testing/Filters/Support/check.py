@@ -84,6 +84,7 @@ def load_plugin():
         "AsyncConvectionDiffusion",
         "AsyncHarmonicFill",
         "AsyncPathTracer",
+        "AsyncFlowMap",
     ):
         if name not in _created:
             assert hasattr(simple, name), f"the plugin loaded from {path} has no proxy {name}"
@@ -136,6 +137,12 @@ def paths(data, seeds, **properties):
     """Async Path Tracer on a proxy of data and one of seeds."""
     load_plugin()
     return _configured(_created["AsyncPathTracer"](Input=data, SeedSource=seeds), properties)
+
+
+def flow_map(data, **properties):
+    """Async Flow Map on a proxy of data."""
+    load_plugin()
+    return _configured(_created["AsyncFlowMap"](Input=data), properties)
 
 
 def paraview_tracer(data, seeds, **properties):

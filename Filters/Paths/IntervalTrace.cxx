@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Paths/IntervalTrace.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "Tributary/Advection/TraceTuning.h"
+#include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
+#include "Tributary/Collective/Agree.h"
+
+namespace tributary {
+
+bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
+                  const std::vector<Seed>& seeds, TraceOptions& options,
+                  std::optional<TuningChoice>& choice) {
+  if (!isOn) {
+    choice.reset();
+    return true;
+  }
+  if (!choice) {
+    const std::array<const Domain*, 1> cuts{flow.domain.get()};
+    std::vector<TraceSetting> settings;
+    collectively(context.transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
+    const TraceTuning tuning = tuneTrace(context.transport, settings, seeds, options);
+    if (context.agreeOnAbort(tuning.aborted)) return false;
+    choice = TuningChoice{settings[tuning.best].exchange, tuning.trials};
+  }
+  choice->exchange.applyTo(options.exchange);
+  return true;
+}
+
+double afterStep(double time) {
+  return time + std::max(1.0, std::fabs(time));
+}
+
+Shares idsOfParticles(std::int64_t most, int ranks) {
+  return {most * ranks, ranks};
+}
+
+std::vector<LineEnd> inOrder(const std::vector<LineEnd>& ends, std::int64_t first,
+                             std::size_t count) {
+  if (ends.size() != count)
+    refuseMessage("the ends of particles: expected " + std::to_string(count) + ", received " +
+                  std::to_string(ends.size()));
+  std::vector<bool> known(count, false);
+  std::vector<LineEnd> ordered(count);
+  for (const LineEnd& end : ends) {
+    const auto at = index((end.line >> 1) - first);
+    if (at >= count || known[at]) refuseMessage("two ends of one particle");
+    known[at] = true;
+    ordered[at] = end;
+  }
+  return ordered;
+}
+
+}  // namespace tributary
