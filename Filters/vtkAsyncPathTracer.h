@@ -114,10 +114,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
   ///@{
   /**
    * What the output consists of. PATHLINES: for each particle that has moved, a polyline from its
-   * injection to the current time, or to where it ended, through the points that PathPoints selects.
-   * STREAKLINES: for each seed, a polyline through its particles that are inside, at
-   * the current time, from the newest one to the oldest; seeds with less than two have none.
-   * PARTICLES: a vertex for each particle that is inside, at the current time. Default: PATHLINES.
+   * injection to the current time, or to where it ended, through the points that PathPoints
+   * selects. STREAKLINES: for each seed, a polyline through its particles that are inside, at the
+   * current time, from the newest one to the oldest; seeds with less than two have none. PARTICLES:
+   * a vertex for each particle that is inside, at the current time. Default: PATHLINES.
    */
   vtkSetClampMacro(OutputKind, int, PATHLINES, PARTICLES);
   vtkGetMacro(OutputKind, int);

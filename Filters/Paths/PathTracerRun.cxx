@@ -107,6 +107,7 @@ void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Trace
   const PathSeeds seeds =
       settings_.staticSeeds ? *state_.seeds : makePathSeeds(context_.transport, source);
   collectively(context_.transport, [&] {
+    particles.reserve(particles.size() + seeds.seeds.size());
     for (const PathSeed& seed : seeds.seeds) {
       Traced& traced = particles.emplace_back();
       traced.isNew = true;
@@ -170,6 +171,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
   LineTable table;
   table.firstSeed = firstSeed;
   table.halves.resize(2 * particles.size());
+  segment.entries.reserve(particles.size());
   for (std::size_t p = 0; p < particles.size(); ++p) {
     Traced& traced = particles[p];
     const LineEnd& end = traced.end;
@@ -354,6 +356,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     // With other blocks per rank than before, cells have other numbers.
     const bool areKnown = before && before->blocks && *before->blocks == blocks;
     std::int64_t id = first;
+    seeds.reserve(particles.size());
     for (const Traced& traced : particles) {
       const PathEntry& entry = traced.before;
       Seed& seed = seeds.emplace_back();
@@ -423,6 +426,7 @@ bool PathTracerRun::tracePart(const StepData& step, PathSegment& part) {
 /// The particles of this rank that are continued after a segment.
 std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segment) {
   std::vector<Traced> particles;
+  particles.reserve(segment.entries.size());
   for (const PathEntry& entry : segment.entries) {
     if (entry.reason != Reason::None) continue;
     Traced& traced = particles.emplace_back();

@@ -368,7 +368,8 @@ void Tracer::advance(Place& here, const Portion& portion) {
     throw Error(ErrorKind::Internal, "a field block did not advance a particle");
   std::int64_t ended = 0;
   std::optional<TrajectoryLog> log;
-  if (options_.recordEnds && options_.rules.interval && !options_.rules.record) log = here.logs.take();
+  if (options_.recordEnds && options_.rules.interval && !options_.rules.record)
+    log = here.logs.take();
   for (std::size_t i = 0; i < count; ++i) {
     const Particle& p = batch[i];
     if (p.status == Status::Active && p.block == block.id()) {

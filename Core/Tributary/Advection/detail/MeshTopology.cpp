@@ -329,7 +329,7 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   // Tables are made once searches without them have cost as much.
   const bool hasTables = piece_.grid ? copies_.made() != nullptr : pointCells_.made() != nullptr;
   return !hasTables && !byId_ && maySearchGroups(TestsPerListedCell) ? neighborInGroups(cell, face)
-                                                   : neighborInTables(cell, face);
+                                                                     : neighborInTables(cell, face);
 }
 
 /// The cell beyond a face whose points no other piece has: the other side, if there are two.
@@ -345,10 +345,21 @@ Neighbor MeshTopology::findNeighbor(std::int32_t cell, int face, const IdOf& idO
   std::int32_t last = -1;
   forEachAround(wanted, [&](std::int32_t other) {
     if (other == std::exchange(last, other)) return;
-    const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
-    for (int f = 0; f < faces; ++f) {
+    const CellPoints around = pointsOf(piece_, other);
+    const CellTopology& topology = topologyOf(shapeOf(around.type));
+    unsigned isWanted = 0;  // per point of the cell
+    for (int i = 0; i < topology.points; ++i) {
+      const Id id = idOf(around[i]);
+      if (std::find(wanted.point, wanted.point + wanted.count, id) != wanted.point + wanted.count)
+        isWanted |= 1u << i;
+    }
+    for (int f = 0; f < topology.faces; ++f) {
+      unsigned ofFace = 0;
+      for (int i = 0; i < topology.faceSize[f]; ++i) ofFace |= 1u << topology.face[f][i];
       FacePoints<Id> points;
-      if (!facePoints(other, f, idOf, points) || !(points == wanted) || !isUsed(other)) continue;
+      if ((ofFace & ~isWanted) != 0 || !facePoints(other, f, idOf, points) || !(points == wanted) ||
+          !isUsed(other))
+        continue;
       ++sides;
       if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
     }
