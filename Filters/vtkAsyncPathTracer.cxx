@@ -98,6 +98,11 @@ void vtkAsyncPathTracer::CheckProperties() {
 }
 
 //------------------------------------------------------------------------------
+bool vtkAsyncPathTracer::KeepsSteps() const {
+  return this->OutputKind == PATHLINES && this->PathPoints == INTEGRATION_STEPS;
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncPathTracer::DescribePaths(tributary::PropertyList& list) {
   this->Superclass::DescribeProperties(list);
   list.add("whether pathlines have the points of all steps", this->KeepsSteps());

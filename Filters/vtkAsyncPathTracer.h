@@ -201,9 +201,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
 
   /// Local. The properties that determine the paths.
   void DescribePaths(tributary::PropertyList& list);
-  bool KeepsSteps() const {
-    return this->OutputKind == PATHLINES && this->PathPoints == INTEGRATION_STEPS;
-  }
+  bool KeepsSteps() const;
   /// Local. When each input's pipeline was last modified.
   std::vector<vtkMTimeType> InputTimes();
   /// Local.
