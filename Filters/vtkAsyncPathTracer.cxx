@@ -86,9 +86,14 @@ void vtkAsyncPathTracer::CheckProperties() {
 }
 
 //------------------------------------------------------------------------------
+bool vtkAsyncPathTracer::KeepsSteps() const {
+  return this->OutputKind == PATHLINES && this->PathPoints == INTEGRATION_STEPS;
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncPathTracer::DescribePaths(tributary::PropertyList& list) {
   this->Superclass::DescribeProperties(list);
-  list.add("whether Output Kind is Pathlines", this->OutputKind == PATHLINES);
+  list.add("whether pathlines have the points of all steps", this->KeepsSteps());
   list.add("Static Seeds", this->StaticSeeds);
   list.add("Force Reinjection Every N Steps", this->ForceReinjectionEveryNSteps);
   list.add("Injection Start Time", this->InjectionStartTime);
@@ -100,6 +105,7 @@ void vtkAsyncPathTracer::DescribePaths(tributary::PropertyList& list) {
 void vtkAsyncPathTracer::DescribeProperties(tributary::PropertyList& list) {
   this->DescribePaths(list);
   list.add("Output Kind", this->OutputKind);
+  list.add("Path Points", this->PathPoints);
   list.add("Lending Memory", this->LendingMemory);
   // Ranks must also be in the same step.
   const tributary::PathPlan& plan = this->State->plan;
@@ -121,6 +127,7 @@ tributary::PathTracerSettings vtkAsyncPathTracer::MakeSettings() {
                                            tributary::PathKind::Streaklines,
                                            tributary::PathKind::Particles};
   settings.kind = Kinds[this->OutputKind];
+  settings.keepsSteps = this->KeepsSteps();
   settings.staticSeeds = this->StaticSeeds;
   settings.reinjection = this->ForceReinjectionEveryNSteps;
   settings.injectionStart = this->InjectionStartTime;
@@ -156,6 +163,7 @@ bool vtkAsyncPathTracer::Execute(tributary::Transport& transport,
 void vtkAsyncPathTracer::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "OutputKind: " << this->OutputKind << "\n"
+     << indent << "PathPoints: " << this->PathPoints << "\n"
      << indent << "StaticSeeds: " << this->StaticSeeds << "\n"
      << indent << "ForceReinjectionEveryNSteps: " << this->ForceReinjectionEveryNSteps << "\n"
      << indent << "InjectionStartTime: " << this->InjectionStartTime << "\n"

@@ -100,6 +100,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum OutputKinds { PATHLINES = 0, STREAKLINES = 1, PARTICLES = 2 };
+  enum PathPointKinds { INTEGRATION_STEPS = 0, TIME_STEPS = 1 };
 
   /**
    * Values of ReasonForTermination, those of vtkAsyncStreamTracer.
@@ -116,13 +117,24 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
   ///@{
   /**
    * What the output consists of. PATHLINES: for each particle that has moved, a polyline from its
-   * injection to the current time, or to where it ended, through the points of all steps of the
-   * integrator. STREAKLINES: for each seed, a polyline through its particles that are inside, at
-   * the current time, from the newest one to the oldest; seeds with less than two have none.
-   * PARTICLES: a vertex for each particle that is inside, at the current time. Default: PATHLINES.
+   * injection to the current time, or to where it ended, through the points that PathPoints
+   * selects. STREAKLINES: for each seed, a polyline through its particles that are inside, at the
+   * current time, from the newest one to the oldest; seeds with less than two have none. PARTICLES:
+   * a vertex for each particle that is inside, at the current time. Default: PATHLINES.
    */
   vtkSetClampMacro(OutputKind, int, PATHLINES, PARTICLES);
   vtkGetMacro(OutputKind, int);
+  ///@}
+
+  ///@{
+  /**
+   * The points of pathlines. INTEGRATION_STEPS: those of all steps of the integrator. TIME_STEPS:
+   * those at time steps of the input and at the current time only, as in vtkParticlePathFilter,
+   * without the place where a particle ended in between. They have the same values and need less
+   * time and memory. Default: INTEGRATION_STEPS.
+   */
+  vtkSetClampMacro(PathPoints, int, INTEGRATION_STEPS, TIME_STEPS);
+  vtkGetMacro(PathPoints, int);
   ///@}
 
   ///@{
@@ -213,6 +225,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
   const char* Failure() const override { return "No paths"; }
 
   int OutputKind = PATHLINES;
+  int PathPoints = INTEGRATION_STEPS;
   bool StaticSeeds = false;
   int ForceReinjectionEveryNSteps = 0;
   double InjectionStartTime = -1e299;
@@ -228,6 +241,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
 
   /// Local. The properties that determine the paths.
   void DescribePaths(tributary::PropertyList& list);
+  bool KeepsSteps() const;
   /// Local.
   tributary::PathTracerSettings MakeSettings();
 

@@ -17,6 +17,8 @@ struct EndRecord {
   std::int32_t reason;
   double x[3];
   double time;
+  std::int64_t block;
+  std::int64_t cell;
 };
 
 /// Assigns places in the output to the lines.
@@ -64,7 +66,9 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                                                      end.points,
                                                      static_cast<std::int32_t>(end.reason),
                                                      {end.x[0], end.x[1], end.x[2]},
-                                                     end.time});
+                                                     end.time,
+                                                     end.block,
+                                                     end.cell});
       },
       [&](Records<EndRecord>& arrived) {
         const std::int64_t first = 2 * shares.first(transport.rank());
@@ -78,7 +82,9 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                           end.points,
                           static_cast<Reason>(end.reason),
                           {end.x[0], end.x[1], end.x[2]},
-                          end.time});
+                          end.time,
+                          end.block,
+                          end.cell});
         }
         use(mine);
       });

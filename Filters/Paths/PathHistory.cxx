@@ -48,9 +48,11 @@ void PathHistory::keepSteps(std::size_t steps) {
 void keepLastPoints(PathSegment& segment) {
   std::vector<std::int64_t> last;
   for (PathEntry& entry : segment.entries) {
-    if (entry.points > 0) last.push_back(entry.first + entry.points - 1);
-    entry.first = static_cast<std::int64_t>(last.size()) - (entry.points > 0);
-    entry.points = entry.points > 0;
+    const bool isKept =
+        entry.points > 0 && (entry.reason == Reason::None || entry.reason == Reason::OutOfTime);
+    if (isKept) last.push_back(entry.first + entry.points - 1);
+    entry.first = static_cast<std::int64_t>(last.size()) - isKept;
+    entry.points = isKept;
   }
   for (std::size_t f = 0; f < segment.arrays.size(); ++f) {
     vtkDataArray* all = segment.arrays[f];

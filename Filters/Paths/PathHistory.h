@@ -11,6 +11,7 @@
 #include "Lines/PointEvaluator.h"
 
 #include "Tributary/Advection/Particle.h"
+#include "Tributary/Collective/Assignment.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -31,7 +32,9 @@ struct PathEntry {
   std::int64_t points = 0;       ///< without the point at the beginning that it has already.
   Reason reason = Reason::None;  ///< Why it ended; None while it can be continued.
   double x[3] = {0, 0, 0};       ///< The last position,
-  double time = 0;               ///< and its time.
+  double time = 0;               ///< and its time,
+  std::int64_t block = -1;       ///< and its block and cell, if known: see Seed.
+  std::int64_t cell = -1;
   // With vorticity: the angle turned since the injection, and the angular velocity there.
   double rotation = 0;
   double angularVelocity = 0;
@@ -41,6 +44,8 @@ struct PathEntry {
 /// injected at its end.
 struct PathSegment {
   std::vector<PathEntry> entries;  ///< In the order of particles.
+  /// The blocks of entries; null if no rank has a particle.
+  std::shared_ptr<const Assignment> blocks;
   // The arrays of the points; the same on all ranks, also on those without particles. There are
   // none if no rank has a particle.
   std::vector<PointField> fields;
@@ -74,7 +79,8 @@ struct PathHistory {
   void keepSteps(std::size_t steps);
 };
 
-/// Local. Removes the points of all particles but the last one of each.
+/// Local. Removes the points of all particles but the last one of each that is at the end of the
+/// interval.
 void keepLastPoints(PathSegment& segment);
 
 }  // namespace tributary

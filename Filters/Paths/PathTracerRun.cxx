@@ -121,6 +121,7 @@ void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Trace
     const std::int64_t before = history.seedsSoFar();
     const auto injection = static_cast<std::int32_t>(history.injections.size());
     history.injections.push_back({static_cast<std::int64_t>(history.segments.size()), seeds.total});
+    particles.reserve(particles.size() + seeds.seeds.size());
     for (const PathSeed& seed : seeds.seeds) {
       Traced& traced = particles.emplace_back();
       traced.isNew = true;
@@ -136,6 +137,8 @@ TraceOptions PathTracerRun::makeOptions(const TimeInterval& interval) const {
   TraceOptions options;
   options.rules = settings_.rules;
   options.rules.interval = interval;
+  options.rules.record = recordsSteps();
+  options.recordEnds = !recordsSteps();
   options.exchange = settings_.exchange;
   options.parallelFor = smpFor;
   options.monitor = [this](double share) {
@@ -155,6 +158,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
   LineTable table;
   table.firstSeed = firstSeed;
   table.halves.resize(2 * particles.size());
+  segment.entries.reserve(particles.size());
   for (std::size_t p = 0; p < particles.size(); ++p) {
     Traced& traced = particles[p];
     const LineEnd& end = traced.end;
@@ -165,19 +169,25 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
     }
     // A particle that is continued has its first point already.
     const bool skips = !traced.isNew && end.points > 0;
+    // Recorded are all points, or the last one if the particle is at the end of the interval.
+    std::int32_t missing = int(skips);
+    if (!recordsSteps())
+      missing = std::max(missing, end.points - int(end.reason == Reason::OutOfTime));
     HalfLine& half = table.halves[2 * p];
     half.points = end.points;
     half.skipsSeed = skips;
-    half.base = table.points - skips;
-    half.isOutput = end.points > int(skips);
+    half.base = table.points - missing;
+    half.isOutput = end.points > missing;
     PathEntry entry = traced.before;
     entry.first = table.points;
-    entry.points = end.points - int(skips);
+    entry.points = end.points - missing;
     entry.reason = end.reason == Reason::NotInitialized ? Reason::OutOfDomain : end.reason;
     if (end.reason == Reason::OutOfTime && stop < settings_.terminationTime)
       entry.reason = Reason::None;
     std::copy_n(end.x, 3, entry.x);
     entry.time = end.time;
+    entry.block = end.block;
+    entry.cell = end.cell;
     segment.entries.push_back(entry);
     table.points += entry.points;
   }
@@ -275,7 +285,7 @@ void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& point
     array.laterPerPiece.clear();
   }
   if (settings_.computeVorticity) addRotation(segment, begin);
-  if (settings_.kind != PathKind::Pathlines) keepLastPoints(segment);
+  if (recordsSteps() && !settings_.keepsSteps) keepLastPoints(segment);
 }
 
 /// Local. Adds a trace to the counts of the request.
@@ -292,11 +302,13 @@ void PathTracerRun::count(const IntervalField& field, const TraceResult& traced)
 
 /// Collective. Traces particles through the interval between two steps.
 /// @param earlier  may be `later`, for one step alone
+/// @param before  of the particles that are continued; may be null if there are none
 /// @param particles  of this rank
 /// @param segment  Out
 /// @return false after an abort
 bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double stop,
-                          std::vector<Traced>& particles, PathSegment& segment) {
+                          const PathSegment* before, std::vector<Traced>& particles,
+                          PathSegment& segment) {
   Transport& transport = context_.transport;
   const std::int64_t most =
       allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(particles.size()));
@@ -307,10 +319,19 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   TraceOptions& options = field->options;
   std::vector<Seed> seeds;
   collectively(transport, [&] {
+    const Assignment& blocks = field->flow->domain->assignment;
+    segment.blocks = std::make_shared<const Assignment>(blocks);
+    // With other blocks per rank than before, cells have other numbers.
+    const bool areKnown = before && before->blocks && *before->blocks == blocks;
     std::int64_t id = first;
+    seeds.reserve(particles.size());
     for (const Traced& traced : particles) {
       const PathEntry& entry = traced.before;
-      seeds.push_back({{entry.x[0], entry.x[1], entry.x[2]}, id++, entry.time});
+      Seed& seed = seeds.emplace_back();
+      seed = {{entry.x[0], entry.x[1], entry.x[2]}, id++, entry.time};
+      if (!areKnown) continue;
+      seed.block = entry.block;
+      seed.cell = entry.cell;
     }
   });
   if (field->isInterval &&
@@ -339,6 +360,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
 bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) {
   std::vector<Traced> particles;
   StepData earlier = step;
+  const PathSegment* before = nullptr;
   if (task == Task::First) {
     state_.history = {};
     state_.seeds.reset();
@@ -346,12 +368,13 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
     state_.begun = state_.requested;
   } else {
     earlier = {state_.kept, state_.keptTime};
-    collectively(context_.transport, [&] { particles = active(state_.history.segments.back()); });
+    before = &state_.history.segments.back();
+    collectively(context_.transport, [&] { particles = active(*before); });
   }
   inject(source, step.time, particles);
   PathSegment segment;
-  if (!trace(earlier, step, std::min(step.time, settings_.terminationTime), particles, segment))
-    return false;
+  const double stop = std::min(step.time, settings_.terminationTime);
+  if (!trace(earlier, step, stop, before, particles, segment)) return false;
   collectively(context_.transport, [&] { state_.history.segments.push_back(std::move(segment)); });
   return true;
 }
@@ -361,15 +384,20 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
 /// @return false after an abort
 bool PathTracerRun::tracePart(const StepData& step, PathSegment& part) {
   std::vector<Traced> particles;
-  collectively(context_.transport,
-               [&] { particles = active(state_.history.segments.at(state_.plan.needed() - 1)); });
+  const PathSegment* before = nullptr;
+  collectively(context_.transport, [&] {
+    before = &state_.history.segments.at(state_.plan.needed() - 1);
+    particles = active(*before);
+  });
   return trace({state_.kept, state_.keptTime}, step,
-               std::min(state_.plan.outputTime(), settings_.terminationTime), particles, part);
+               std::min(state_.plan.outputTime(), settings_.terminationTime), before, particles,
+               part);
 }
 
 /// The particles of this rank that are continued after a segment.
 std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segment) {
   std::vector<Traced> particles;
+  particles.reserve(segment.entries.size());
   for (const PathEntry& entry : segment.entries) {
     if (entry.reason != Reason::None) continue;
     Traced& traced = particles.emplace_back();

@@ -41,6 +41,7 @@ namespace tributary {
 /// The properties of vtkAsyncPathTracer that one execution needs; see there.
 struct PathTracerSettings : LineSettings {
   PathKind kind = PathKind::Pathlines;
+  bool keepsSteps = true;  ///< All steps of particles; otherwise their points at time steps only.
   bool staticSeeds = false;
   std::int64_t reinjection = 0;  ///< Steps between injections; 0 for one injection.
   double injectionStart = 0, injectionEnd = 0;
@@ -127,11 +128,16 @@ class PathTracerRun {
   void resume();
   double timeOf(vtkDataObject* input, PathPlan::Task& task, bool& isPassedOver);
   [[nodiscard]] bool injectsAt(double time) const;
+  /// Whether the trace records all points: Rotation is integrated along all steps.
+  [[nodiscard]] bool recordsSteps() const {
+    return settings_.keepsSteps || settings_.computeVorticity;
+  }
   void inject(vtkDataObject* source, double time, std::vector<Traced>& particles);
   [[nodiscard]] bool add(PathPlan::Task task, const StepData& step, vtkDataObject* source);
   [[nodiscard]] bool tracePart(const StepData& step, PathSegment& part);
   [[nodiscard]] bool trace(const StepData& earlier, const StepData& later, double stop,
-                           std::vector<Traced>& particles, PathSegment& segment);
+                           const PathSegment* before, std::vector<Traced>& particles,
+                           PathSegment& segment);
   static std::vector<Traced> active(const PathSegment& segment);
   TraceOptions makeOptions(const TimeInterval& interval) const;
   std::unique_ptr<IntervalField> makeField(const StepData& earlier, const StepData& later,

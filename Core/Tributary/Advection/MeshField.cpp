@@ -162,6 +162,10 @@ struct MeshCache::Contents {
   Topologies topologies;
   bool reused = false;
 
+  /// Whether the cells and points of the n-th piece are those of the last call.
+  [[nodiscard]] bool knows(const Fingerprint& print, std::size_t n) const {
+    return n < prints.size() && prints[n] == print;
+  }
   /// Whether the topologies belong to pieces with these fingerprints and are used by no block.
   [[nodiscard]] bool fits(const std::vector<Fingerprint>& wanted) const {
     return prints == wanted && topologies.size() == wanted.size() &&
@@ -189,10 +193,11 @@ std::vector<std::unique_ptr<FieldBlock>> makeMeshBlocks(
     if (firstBlock.size() != pieces.size())
       throw Error("every mesh piece needs a block id; give one for each piece");
     for (std::size_t n = 0; n < pieces.size(); ++n) {
-      checkPiece(pieces[n], blocksPerPiece, dimension, parallelFor);
       if (cache)
         prints.push_back(fingerprintOf(transport, pieces[n], blocksPerPiece, dimension,
                                        firstBlock[n], parallelFor));
+      const bool isChecked = cache && cache->contents_->knows(prints.back(), n);
+      checkPiece(pieces[n], isChecked, blocksPerPiece, dimension, parallelFor);
     }
   });
   const bool fits = !errors.any() && cache && cache->contents_->fits(prints);

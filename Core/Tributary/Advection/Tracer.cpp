@@ -124,6 +124,8 @@ class Tracer {
 
  private:
   int directions() const { return int(options_.forward) + int(options_.backward); }
+  /// Whether the line goes on from a known cell.
+  bool continues(const Seed& seed) const { return seed.block >= 0 && directions() == 1; }
   bool hasRounds() const { return calledOncePerRound(options_.exchange.schedule); }
   /// With rounds, a call does all work that there is, and nothing is left to lend.
   bool lends() const { return options_.lending && transport_.size() > 1 && !hasRounds(); }
@@ -137,6 +139,7 @@ class Tracer {
   Portion portionOf(const Place& here) const;
   void work(Place& here);
   void plantHere(Place& here, std::size_t limit);
+  [[nodiscard]] bool continueHere(Place& here, const Seed& seed);
   void receive(Place& here, Mailbox& mailbox);
   void search(Place& here);
   void conclude(Place& here, MigratingParticle& found);
@@ -151,6 +154,8 @@ class Tracer {
   void end(const Particle& p, std::int32_t points, Reason reason) {
     result_.ends.push_back({p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time});
   }
+  /// The particle has ended in a cell of a block.
+  void endIn(const FieldBlock& block, const Particle& p, std::optional<TrajectoryLog>& log);
 
   Transport& transport_;
   const Domain& domain_;
@@ -168,7 +173,7 @@ void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
     if (planted_++ % SeedsPerPiece == 0) throwIfInterrupted(transport_);
     double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
     wrapIntoPeriod(options_.rules, image);
-    const BlockId block = domain_.boxes.next(image, -1);
+    const BlockId block = continues(seed) ? seed.block : domain_.boxes.next(image, -1);
     if (block >= 0) {
       outbox.add(domain_.assignment.rankOf(block), {seed, block});
       continue;
@@ -362,6 +367,9 @@ void Tracer::advance(Place& here, const Portion& portion) {
   if (isUnchanged(first, batch[0]))
     throw Error(ErrorKind::Internal, "a field block did not advance a particle");
   std::int64_t ended = 0;
+  std::optional<TrajectoryLog> log;
+  if (options_.recordEnds && options_.rules.interval && !options_.rules.record)
+    log = here.logs.take();
   for (std::size_t i = 0; i < count; ++i) {
     const Particle& p = batch[i];
     if (p.status == Status::Active && p.block == block.id()) {
@@ -371,9 +379,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
     ++ended;
     switch (p.status) {
       case Status::Finished:
-        // The seed and each accepted step recorded a point, unless the evaluation at the seed
-        // failed.
-        end(p, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1, p.reason);
+        endIn(block, p, log);
         break;
       case Status::Seeking:
         beginSearch(here, p);
@@ -383,7 +389,19 @@ void Tracer::advance(Place& here, const Portion& portion) {
         break;
     }
   }
+  if (log) here.logs.give(std::move(*log));
   here.meter.end(ended);
+}
+
+/// @param log  receives the last position if that is wanted
+void Tracer::endIn(const FieldBlock& block, const Particle& p, std::optional<TrajectoryLog>& log) {
+  // The seed and each accepted step recorded a point, unless the evaluation at the seed failed.
+  end(p, p.stage == 0 && p.reason == Reason::UnexpectedValue ? 0 : p.steps + 1, p.reason);
+  if (!options_.rules.interval || p.reason != Reason::OutOfTime) return;
+  LineEnd& end = result_.ends.back();
+  end.block = block.id();
+  end.cell = block.leave(p.cell);
+  if (log) log->append() = {{p.x[0], p.x[1], p.x[2]}, p.time, p.line, p.steps, p.cell};
 }
 
 Tracer::Portion Tracer::portionOf(const Place& here) const {
@@ -425,10 +443,25 @@ bool Tracer::step(BlockId address, Mailbox& mailbox) {
   return atDesk ? places_.anyCopyWaits() : here->waiting() > 0;
 }
 
+/// Makes an active particle of a seed whose cell is known.
+/// @return false if a search must find its cell
+bool Tracer::continueHere(Place& here, const Seed& seed) {
+  if (!continues(seed) || seed.block != here.block().id()) return false;
+  Particle p = particleAt(seed);
+  p.line += options_.backward;
+  p.status = Status::Active;
+  p.cell = static_cast<std::int32_t>(seed.cell);
+  return here.add(p);
+}
+
 /// Makes particles of waiting seeds, up to `limit` particles in the block.
 void Tracer::plantHere(Place& here, std::size_t limit) {
   while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
+    if (continueHere(here, seed)) {
+      here.seeds.pop_back();
+      continue;
+    }
     MigratingParticle migrating{particleAt(seed), {}};
     migrating.particle.block = here.block().id();
     here.seeking.push_back(migrating);
@@ -543,6 +576,11 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
         throw Error("seed " + std::to_string(seed.id) + " begins at " + numberText(seed.time) +
                     ", outside of the interval [" + numberText(interval->begin) + ", " +
                     numberText(interval->end) + "]; set Seed::time to a time in it");
+      if (seed.block >= domain.assignment.total())
+        throw Error("seed " + std::to_string(seed.id) + " is in block " +
+                    std::to_string(seed.block) + " of " +
+                    std::to_string(domain.assignment.total()) +
+                    "; set Seed::block to LineEnd::block of a trace through the same blocks");
     }
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))

@@ -25,6 +25,11 @@ struct Seed {
   double x[3];
   std::int64_t id;  ///< At least 0; occurs once on all ranks.
   double time = 0;  ///< In an unsteady field, where the particle begins: see StepRules::interval.
+  // If the line continues one that has ended: LineEnd::block and LineEnd::cell of a trace through
+  // the same cells in the same blocks. The line then goes on from this cell, and no cell is
+  // searched. Only used with one direction.
+  std::int64_t block = -1;
+  std::int64_t cell = -1;
 };
 
 /// Data of the caller that travel with copies of blocks: those that it needs to use points that
@@ -71,6 +76,9 @@ struct TraceOptions {
   ExchangeOptions exchange;
   /// On all ranks or on none. Only with the schedule Asynchronous.
   std::optional<TraceLending> lending;
+  /// In an unsteady field, without StepRules::record: whether to record the last position of each
+  /// line that ends with Reason::OutOfTime.
+  bool recordEnds = false;
   ParallelFor parallelFor = serialFor;  ///< Runs over the particles of a block.
   /// Called between batches with an estimate of progress in [0, 1]: the number of lines that ended
   /// on this rank over the number that began here. Returns false to abort on all ranks. May be

@@ -28,6 +28,10 @@ struct LineEnd {
   Reason reason;
   double x[3];  ///< The last accepted position, unwrapped, and its time; or those of the seed.
   double time;
+  // In an unsteady field, with Reason::OutOfTime: the block and the cell of the last position, for
+  // Seed. Otherwise -1.
+  std::int64_t block = -1;
+  std::int64_t cell = -1;
 };
 
 /// Append-only store of the points that one thread records in one block. It grows by chunks: memory

@@ -39,6 +39,8 @@ class Assignment {
   std::int64_t count(int rank) const { return first(rank + 1) - first(rank); }
   /// Whether a block number is valid.
   [[nodiscard]] bool exists(BlockId block) const { return block >= 0 && block < total(); }
+  /// Whether each rank has the same blocks.
+  bool operator==(const Assignment& other) const { return first_ == other.first_; }
   /// The rank that owns a block. Throws Error if the block does not exist.
   [[nodiscard]] int rankOf(BlockId block) const;
 

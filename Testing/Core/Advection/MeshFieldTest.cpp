@@ -985,6 +985,43 @@ TEST(MeshTopology, NeighborsAreTheSameWithAndWithoutTables) {
       }
 }
 
+TEST(MeshTopology, SearchesAreTheSameWithAndWithoutBins) {
+  const auto transport = makeLoopbackTransport();
+  for (const MeshKind kind : Kinds)
+    for (const int blocks : {1, 3}) {
+      MeshSetup setup;
+      setup.mesh = makeMesh(kind, 4);
+      setup.flow = abc;
+      setup.blocksPerPiece = blocks;
+      const auto find = [&](const Domain& domain, int n) {
+        const auto random = [&](int a) {
+          return double(mix(std::uint64_t(3 * n + a)) >> 11) / double(1ull << 53);
+        };
+        const double x[3] = {2.1 * random(0) - 1.05, 2.1 * random(1) - 1.05,
+                             2.1 * random(2) - 1.05};
+        CellMatch best;
+        for (const auto& block : domain.blocks) best = findIn(*block, x, best);
+        return best;
+      };
+      constexpr int Points = 40, Rounds = 400;
+      const auto mesh = makeMeshDomain(*transport, setup);
+      std::size_t before = 0, wrong = 0;
+      for (const auto& block : mesh->domain.blocks) before += block->memory();
+      std::vector<CellMatch> expected;
+      for (int n = 0; n < Points; ++n)
+        expected.push_back(find(makeMeshDomain(*transport, setup)->domain, n));
+      for (int n = 0; n < Points * Rounds; ++n) {
+        const CellMatch found = find(mesh->domain, n % Points), &wanted = expected[n % Points];
+        wrong += found.block != wanted.block || found.cell != wanted.cell ||
+                 found.violation != wanted.violation;
+      }
+      EXPECT_EQ(wrong, 0u) << int(kind);
+      std::size_t after = 0;
+      for (const auto& block : mesh->domain.blocks) after += block->memory();
+      EXPECT_GT(after, before) << "there are no bins";
+    }
+}
+
 /// A point that is no number must not spoil the search for cells of its block that do not have it.
 TEST(MeshField, PointsOfGridsThatAreNoNumbersLoseOnlyTheirCells) {
   constexpr std::int64_t N = 9;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Advection/GridPieces.h"
@@ -19,6 +20,8 @@
 #include "Support/Effort.h"
 #include "Support/World.h"
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Balance/LendingPolicy.h"
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Transport/Loopback.h"
 
 namespace tributary::testing {
@@ -329,6 +332,63 @@ void expectEnds(Transport& transport, const Domain& domain, Span<const Seed> see
   }
 }
 
+/// What the logs of a trace hold, on all ranks, by line.
+std::map<std::int64_t, TrajectoryPoint> recorded(Transport& transport, const TraceResult& result) {
+  std::vector<TrajectoryPoint> mine;
+  const auto add = [&](const std::vector<TrajectoryLog>& logs) {
+    for (const TrajectoryLog& log : logs)
+      for (std::size_t c = 0; c < log.chunkCount(); ++c)
+        mine.insert(mine.end(), log.chunk(c).begin(), log.chunk(c).end());
+  };
+  for (const auto& logs : result.logs) add(logs);
+  for (const auto& borrowed : result.borrowed) add(borrowed.logs);
+  std::map<std::int64_t, TrajectoryPoint> points;
+  for (const TrajectoryPoint& point : allgatherv(transport, mine))
+    EXPECT_TRUE(points.emplace(point.line, point).second) << "two points of a line";
+  return points;
+}
+
+/// Collective. Traces to a time in the interval, recording ends only, and from there to its end.
+/// @param know  whether the second trace knows the cells of the first one's ends
+std::map<std::int64_t, Line> inTwoParts(Transport& transport, const Domain& domain,
+                                        Span<const Seed> seeds, TraceOptions options, bool know) {
+  const double stop = std::exchange(options.rules.interval->stop, 2.6);
+  options.rules.record = false;
+  options.recordEnds = true;
+  const auto policy = makeRandomPolicy(std::uint64_t(transport.rank()));
+  if (!calledOncePerRound(options.exchange.schedule) && transport.size() > 1)
+    options.lending.emplace().options.policy = policy.get();
+  const TraceResult first = trace(transport, domain, seeds, options);
+  const auto points = recorded(transport, first);
+  const std::vector<LineEnd> ends = allgatherv(transport, first.ends);
+  std::size_t reached = 0;
+  for (const LineEnd& end : ends) {
+    EXPECT_EQ(points.count(end.line), end.reason == Reason::OutOfTime ? 1u : 0u);
+    EXPECT_EQ(end.block >= 0, end.reason == Reason::OutOfTime);
+    if (end.reason != Reason::OutOfTime) continue;
+    ++reached;
+    const TrajectoryPoint& point = points.at(end.line);
+    EXPECT_EQ(point.index, end.points - 1);
+    EXPECT_EQ(point.time, end.time);
+    for (std::size_t a = 0; a < 3; ++a) EXPECT_EQ(point.x[a], end.x[a]);
+  }
+  EXPECT_EQ(points.size(), reached);
+  EXPECT_GT(reached, 20u);
+  std::vector<Seed> next;
+  for (const LineEnd& end : first.ends) {
+    if (end.reason != Reason::OutOfTime) continue;
+    Seed& seed = next.emplace_back();
+    seed = {{end.x[0], end.x[1], end.x[2]}, end.line / 2, end.time};
+    if (!know) continue;
+    seed.block = end.block;
+    seed.cell = end.cell;
+  }
+  options.rules.interval->stop = stop;
+  options.rules.record = true;
+  options.lending.reset();
+  return traceLines(transport, domain, next, options);
+}
+
 using PathCase = std::tuple<Integrator, int>;
 
 class PathPromise : public ::testing::TestWithParam<PathCase> {};
@@ -358,6 +418,8 @@ TEST_P(PathPromise, HoldsInGrids) {
   const auto alone = makeLoopbackTransport();
   const auto whole = makeGridDomain(*alone, setup);
   const auto expected = traceLines(*alone, whole->domain, particlesOf(80, 0, 1), options);
+  const auto inParts = inTwoParts(*alone, whole->domain, particlesOf(80, 0, 1), options, true);
+  EXPECT_TRUE(inTwoParts(*alone, whole->domain, particlesOf(80, 0, 1), options, false) == inParts);
   for (const Cut& cut : cutsFor(world().size(), variant)) {
     setup.pieces = cut.pieces;
     setup.blocksPerPiece = cut.blocks;
@@ -368,6 +430,7 @@ TEST_P(PathPromise, HoldsInGrids) {
     EXPECT_TRUE(traceLines(world(), grid->domain, seeds, options) == expected)
         << cut.pieces << " pieces of " << cut.blocks << " blocks";
     expectEnds(world(), grid->domain, seeds, options);
+    EXPECT_TRUE(inTwoParts(world(), grid->domain, seeds, options, true) == inParts);
   }
 }
 
@@ -385,6 +448,8 @@ TEST_P(PathPromise, HoldsInMeshes) {
   const auto alone = makeLoopbackTransport();
   const auto whole = makeMeshDomain(*alone, setup);
   const auto expected = traceLines(*alone, whole->domain, particlesOf(80, 0, 1), options);
+  const auto inParts = inTwoParts(*alone, whole->domain, particlesOf(80, 0, 1), options, true);
+  EXPECT_TRUE(inTwoParts(*alone, whole->domain, particlesOf(80, 0, 1), options, false) == inParts);
   for (const Cut& cut : cutsFor(world().size(), variant)) {
     setup.pieces = cut.pieces;
     setup.blocksPerPiece = cut.blocks;
@@ -394,12 +459,39 @@ TEST_P(PathPromise, HoldsInMeshes) {
     EXPECT_TRUE(traceLines(world(), mesh->domain, seeds, options) == expected)
         << cut.pieces << " pieces of " << cut.blocks << " blocks";
     expectEnds(world(), mesh->domain, seeds, options);
+    EXPECT_TRUE(inTwoParts(world(), mesh->domain, seeds, options, true) == inParts);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, PathPromise,
                          ::testing::Combine(::testing::ValuesIn(Integrators),
                                             ::testing::Range(0, 5)));
+
+// A cell that its block does not have, or one elsewhere, is not believed.
+TEST(Paths, ContinueFromAnyCell) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Tetrahedra, 4);
+  setup.flow = setup.laterFlow = constantFlow({0.01, 0.02, 0});
+  const auto alone = makeLoopbackTransport();
+  const auto mesh = makeMeshDomain(*alone, setup);
+  TraceOptions options = pathOptions(Integrator::RungeKutta4);
+  Seed seed{{0.1, 0.2, 0.3}, 0, Interval.begin};
+  const auto found = traceLines(*alone, mesh->domain, {&seed, 1}, options);
+  const TraceResult result = trace(*alone, mesh->domain, {&seed, 1}, options);
+  ASSERT_EQ(result.ends.size(), 1u);
+  ASSERT_GE(result.ends[0].cell, 0);
+  seed.block = 0;
+  for (const std::int64_t cell : {std::int64_t(-1), std::int64_t(0), std::int64_t(1) << 30,
+                                  std::numeric_limits<std::int64_t>::max()}) {
+    seed.cell = cell;
+    EXPECT_TRUE(traceLines(*alone, mesh->domain, {&seed, 1}, options) == found) << cell;
+  }
+  seed.block = 1;
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(trace(*alone, mesh->domain, {&seed, 1}, options));
+            }).find("is in block 1 of 1"),
+            std::string::npos);
+}
 
 // Data that are not numbers at one end of the interval do not matter at the other one.
 TEST(Paths, BeginAndEndWithTheVelocitiesThere) {

@@ -28,6 +28,8 @@ TIMES = [0.0, 0.5, 1.0, 2.0]
 EVERY = {"ForceReinjectionEveryNSteps": 1}
 STREAKS = {**EVERY, "OutputKind": "Streaklines"}
 DOTS = {**EVERY, "OutputKind": "Particles"}
+# Only the ends of intervals are recorded.
+ENDS = {"PathPoints": "Time Steps", "ComputeVorticity": 0}
 # Ways to cut the data and to execute that change nothing.
 WAYS = (
     ({}, {}),
@@ -47,6 +49,10 @@ CASES = {
     "rectilinear, particles": ("swirl", {"mesh": "rectilinear", "size": 9}, DOTS),
     "curvilinear": ("swirl", {"mesh": "structured", "size": 9}, {**EVERY, "StaticSeeds": 1}),
     "tetrahedra": ("swirl", {"mesh": "tetrahedra", "size": 7}, {}),
+    "tetrahedra, time steps": ("swirl", {"mesh": "tetrahedra", "size": 7}, {**EVERY, **ENDS}),
+    "image, time steps": ("swirl", {"mesh": "image", "size": 9}, ENDS),
+    "image, time steps, vorticity": ("swirl", {"mesh": "image", "size": 9}, {"PathPoints": "Time Steps"}),
+    "mixed cells, particles": ("swirl", {"mesh": "mixed", "size": 7}, {**DOTS, "ComputeVorticity": 0}),
     "mixed cells": ("swirl", {"mesh": "mixed", "size": 7}, {"IntegratorType": "Runge-Kutta 4"}),
     "hexahedra, of cells": ("swirl", {"mesh": "hexahedra", "size": 7},
                             {"Vectors": ["CELLS", "velocity"]}),
@@ -162,6 +168,45 @@ def run_vorticity():
 
 
 right_at = {}
+
+
+def run_time_steps():
+    """The points at time steps are those of all steps, with the same bits; the others are left out."""
+    where = seeds(cloud(60))
+    for mesh, size in (("image", 9), ("tetrahedra", 7), ("mixed", 7)):
+        data = source("swirl", TIMES, mesh=mesh, size=size)
+        for properties in ({}, {"ComputeVorticity": 0}, {"TerminationTime": 1.25, **EVERY}):
+            every = check.paths(data, where, **properties)
+            few = check.paths(data, where, PathPoints="Time Steps", **properties)
+            for when in (2.0, 1.75, 0.5):
+                wanted, found = Paths(every, when), Paths(few, when)
+                end = min(when, properties.get("TerminationTime", when))
+                stored = [time for time in TIMES if time < end] + [end]
+                ended = short = 0
+                lines = dict(zip(found.ids, zip(found.points, found.arrays, found.reasons)))
+                for ident, points, arrays, reason in zip(
+                        wanted.ids, wanted.points, wanted.arrays, wanted.reasons):
+                    at = np.isin(arrays["SimulationTime"], stored)
+                    ended += reason not in (0, 7)
+                    if at.sum() < 2:
+                        expect(ident not in lines, f"a path of {at.sum()} points")
+                        short += 1
+                        continue
+                    line = lines.pop(ident)
+                    expect(line[2] == reason, f"reason {line[2]}, not {reason}")
+                    expect(line[0].tobytes() == points[at].tobytes(), f"{mesh}: points of path {ident}")
+                    expect(line[1].keys() == arrays.keys(), f"arrays {line[1].keys()}")
+                    for name in arrays:
+                        expect(line[1][name].tobytes() == arrays[name][at].tobytes(), f"{mesh}: {name}")
+                expect(not lines, f"more paths: {lines.keys()}")
+                expect(when < 1 or ended > 0, f"{mesh}: all particles stay inside")
+                expect(short < len(wanted.ids) / 2, f"{mesh}: {short} short paths")
+            # Particles are kept already.
+            few.OutputKind = "Particles"
+            expect(Paths(few, 2.0).statistic("Intervals") == 0, "particles need no trace")
+            check.delete(every, few)
+        check.delete(data)
+    check.delete(where)
 
 
 def run_brute_force():
@@ -435,7 +480,7 @@ def main():
         work.update({
             "acceleration": lambda: run_formula("accelerate", accelerated, 1e-5),
             "rotation": lambda: run_formula("turn", turned, 1e-5),
-            "vorticity": run_vorticity, "injections": run_injections, "termination": run_termination,
+            "time steps": run_time_steps, "vorticity": run_vorticity, "injections": run_injections, "termination": run_termination,
             "limits": run_limits, "requests": run_requests,
             "in situ": lambda: run_in_situ(False), "in situ, Catalyst": lambda: run_in_situ(True),
             "moving seeds": run_moving_seeds, "types": run_types,

@@ -177,12 +177,13 @@ void MeshBlock::fillVelocity(const CellRecord& record, std::int32_t cell, const 
   };
   if (piece_.cellCentered) return put(0, velocity(cell));
   const CellPoints points = pointsOf(piece_, cell);
-  V4 at[MostPoints], terms[8];
-  for (int i = 0; i < topologyOf(record.shape).points; ++i) at[i] = velocity(points[i]);
   if (record.shape == CellShape::Tetra) {
-    for (int i = 0; i < 4; ++i) put(i, at[i]);
+    const auto* const values = static_cast<const Real*>(array.data);
+    for (int i = 0; i < 4; ++i) std::copy_n(values + 3 * points.ids[i], 3, out + 4 * i);
     return;
   }
+  V4 at[MostPoints], terms[8];
+  for (int i = 0; i < topologyOf(record.shape).points; ++i) at[i] = velocity(points[i]);
   termsOf(record.shape, at, terms);
   for (int i = 0; i < 8; ++i) put(i, terms[i]);
 }

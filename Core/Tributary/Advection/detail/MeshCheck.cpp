@@ -95,7 +95,8 @@ void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
                 " at its beginning, or they are of different types; give as many of the same type");
 }
 
-void checkPiece(const MeshPiece& piece, int blocks, int dimension, const ParallelFor& parallelFor) {
+void checkPiece(const MeshPiece& piece, bool isChecked, int blocks, int dimension,
+                const ParallelFor& parallelFor) {
   const std::string name = "mesh piece " + std::to_string(piece.piece);
   if (blocks < 1)
     throw Error("there are " + std::to_string(blocks) + " blocks per piece; give at least 1");
@@ -104,7 +105,7 @@ void checkPiece(const MeshPiece& piece, int blocks, int dimension, const Paralle
   const auto cells = static_cast<std::int64_t>(piece.types.size());
   if (piece.grid)
     checkGrid(piece, name, parallelFor);
-  else
+  else if (!isChecked)
     checkCells(piece, name, parallelFor);
   if (!piece.ghosts.empty() && static_cast<std::int64_t>(piece.ghosts.size()) != cells)
     throw Error(name + " has " + std::to_string(piece.ghosts.size()) + " ghost flags for " +

@@ -10,7 +10,9 @@ namespace tributary::detail {
 
 /// Local. Throws Error if the arrays of a piece do not fit together, or if a cell refers to a point
 /// that the piece does not have: see makeMeshBlocks().
-void checkPiece(const MeshPiece& piece, int blocks, int dimension, const ParallelFor& parallelFor);
+/// @param isChecked  whether the same cells and points have passed before
+void checkPiece(const MeshPiece& piece, bool isChecked, int blocks, int dimension,
+                const ParallelFor& parallelFor);
 
 /// Local. Throws Error if the velocity at the end of an interval (none: null data) differs in its
 /// type or its number of tuples from that at the beginning.

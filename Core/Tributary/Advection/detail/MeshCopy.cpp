@@ -153,7 +153,7 @@ std::shared_ptr<const MeshTopology> readMesh(int number, BlockId blocks,
   piece.connectivity = {own->connectivity.data(), own->connectivity.size()};
   piece.globalPointIds = {own->globalPointIds.data(), own->globalPointIds.size()};
   if (copied.gridPoints[0] != 0) piece.grid.emplace(copied.gridPoints);
-  checkPiece(piece, copied.blocks, copied.dimension, parallelFor);
+  checkPiece(piece, false, copied.blocks, copied.dimension, parallelFor);
   if (copied.byId != 0 && piece.globalPointIds.empty() && piece.points.tuples > 0)
     refuseMessage("a mesh without the ids of its points");
   own->topology = std::make_unique<MeshTopology>(piece, copied.blocks, copied.dimension,

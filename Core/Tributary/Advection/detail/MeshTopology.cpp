@@ -328,8 +328,8 @@ Neighbor MeshTopology::neighborOf(std::int32_t cell, int face) const {
   }
   // Tables are made once searches without them have cost as much.
   const bool hasTables = piece_.grid ? copies_.made() != nullptr : pointCells_.made() != nullptr;
-  return !hasTables && !byId_ && maySearchGroups() ? neighborInGroups(cell, face)
-                                                   : neighborInTables(cell, face);
+  return !hasTables && !byId_ && maySearchGroups(TestsPerListedCell) ? neighborInGroups(cell, face)
+                                                                     : neighborInTables(cell, face);
 }
 
 /// The cell beyond a face whose points no other piece has: the other side, if there are two.
@@ -345,10 +345,21 @@ Neighbor MeshTopology::findNeighbor(std::int32_t cell, int face, const IdOf& idO
   std::int32_t last = -1;
   forEachAround(wanted, [&](std::int32_t other) {
     if (other == std::exchange(last, other)) return;
-    const int faces = topologyOf(shapeOf(piece_.types[std::size_t(other)])).faces;
-    for (int f = 0; f < faces; ++f) {
+    const CellPoints around = pointsOf(piece_, other);
+    const CellTopology& topology = topologyOf(shapeOf(around.type));
+    unsigned isWanted = 0;  // per point of the cell
+    for (int i = 0; i < topology.points; ++i) {
+      const Id id = idOf(around[i]);
+      if (std::find(wanted.point, wanted.point + wanted.count, id) != wanted.point + wanted.count)
+        isWanted |= 1u << i;
+    }
+    for (int f = 0; f < topology.faces; ++f) {
+      unsigned ofFace = 0;
+      for (int i = 0; i < topology.faceSize[f]; ++i) ofFace |= 1u << topology.face[f][i];
       FacePoints<Id> points;
-      if (!facePoints(other, f, idOf, points) || !(points == wanted) || !isUsed(other)) continue;
+      if ((ofFace & ~isWanted) != 0 || !facePoints(other, f, idOf, points) || !(points == wanted) ||
+          !isUsed(other))
+        continue;
       ++sides;
       if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
     }
@@ -384,16 +395,28 @@ Neighbor MeshTopology::neighborInTables(std::int32_t cell, int face) const {
     return {firstBlock_ + blockOf(other), std::int32_t(other), std::int8_t(face ^ 1)};
   }
   const PackedLists<std::int32_t>& around = pointCells();
-  const auto countAt = [&](std::int64_t point) { return around[std::size_t(point)].size(); };
   const auto idOf = [&](std::int64_t point) {
     return canonical.empty() ? point : canonical[std::size_t(point)];
   };
   return findNeighbor<std::int64_t>(
       cell, face, idOf, [&](const FacePoints<std::int64_t>& wanted, auto&& visit) {
-        const std::int64_t rarest = *std::min_element(
-            wanted.point, wanted.point + wanted.count,
-            [&](std::int64_t a, std::int64_t b) { return countAt(a) < countAt(b); });
-        for (const std::int32_t other : around[std::size_t(rarest)]) visit(other);
+        // Only cells around all points of the face may have it.
+        const std::int32_t* next[MostFacePoints];
+        const std::int32_t* end[MostFacePoints];
+        for (int i = 0; i < wanted.count; ++i) {
+          const Span<const std::int32_t> cells = around[std::size_t(wanted.point[i])];
+          next[i] = cells.begin();
+          end[i] = cells.end();
+        }
+        for (; next[0] != end[0]; ++next[0]) {
+          bool isAroundAll = true;
+          for (int i = 1; i < wanted.count && isAroundAll; ++i) {
+            while (next[i] != end[i] && *next[i] < *next[0]) ++next[i];
+            if (next[i] == end[i]) return;
+            isAroundAll = *next[i] == *next[0];
+          }
+          if (isAroundAll) visit(*next[0]);
+        }
       });
 }
 

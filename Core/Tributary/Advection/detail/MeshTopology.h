@@ -99,7 +99,7 @@ class MeshTopology {
   void near(int block, std::size_t points, PointOf&& pointOf, Visit&& visit) const {
     const auto b = std::size_t(block);
     std::size_t done = 0;
-    for (; done < points && !bins_[b].made() && maySearchGroups(); ++done)
+    for (; done < points && !bins_[b].made() && maySearchGroups(TestsPerBinnedCell); ++done)
       searchGroups(block, pointOf(done), [&](std::int32_t cell) { visit(done, cell); });
     if (done == points) return;
     bins(block).near(
@@ -210,11 +210,14 @@ class MeshTopology {
   /// What becomes of the cells of a type.
   enum class Kind : std::uint8_t { Other, Linear, Foreign };
   using Kinds = std::array<Kind, 256>;
+  /// Tests of boxes that take as long as to make a table, per cell: the lists of the cells around
+  /// points, and bins that are divided everywhere.
+  static constexpr std::int64_t TestsPerListedCell = 4, TestsPerBinnedCell = 64;
   /// Whether searches without tables cost little still.
-  bool maySearchGroups() const {
-    constexpr std::int64_t MostPerCell = 4;
+  /// @param testsPerCell  what the tables would cost
+  bool maySearchGroups(std::int64_t testsPerCell) const {
     return searched_.load(std::memory_order_relaxed) <
-           MostPerCell * std::int64_t(piece_.types.size());
+           testsPerCell * std::int64_t(piece_.types.size());
   }
   /// Calls visit(cell) for each candidate of a block whose box contains a point or a box.
   template <class PointOrBox, class Visit>
