@@ -9,10 +9,11 @@
  * its particles are the same on any number of ranks.
  *
  * **Input.** Port 0: as for vtkAsyncStreamTracer, with time steps. Between two steps, vectors and
- * point arrays are linear in time. The types of the vectors may differ between steps. The mesh and
- * its distribution must not change: the filter compares consecutive steps, and reports an error if
- * the cells or points of a data set differ. A point array that a block has at only one of two
- * consecutive steps is omitted with a warning.
+ * point arrays are linear in time. The types of the vectors may differ between steps. The cells and
+ * their distribution must not change: the filter compares consecutive steps, and reports an error
+ * if the cells of a data set differ. Points of a vtkPointSet may differ: they move linearly from
+ * one step to the next, and particles are located in the mesh at their time. A point array that a
+ * block has at only one of two consecutive steps is omitted with a warning.
  *
  * Port 1: the seeds, as for vtkAsyncStreamTracer. They may vary in time, see StaticSeeds.
  *
@@ -70,9 +71,10 @@
  * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
  * ranks.
  *
- * **Not supported:** meshes that change; cells of dimension 0 or 1; hyper tree grids (those in
- * composite data sets are ignored with a warning); backward integration; periodic domains and
- * surfaces.
+ * **Not supported:** cells, and images and rectilinear grids, that change; polyhedra and nonlinear
+ * cells whose points move; surfaces that move out of their plane; cells of dimension 0 or 1; hyper
+ * tree grids (those in composite data sets are ignored with a warning); backward integration;
+ * periodic domains and surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncStreamTracer vtkPParticleTracer vtkPParticlePathFilter

@@ -109,6 +109,37 @@ void addCells(Fingerprint& print, vtkDataSet* dataSet) {
   }
 }
 
+/// @param points  the coordinates to leave out, or null
+Fingerprint fingerprintWithout(vtkDataArray* points, vtkDataSet* dataSet) {
+  Fingerprint print;
+  print.addValue(dataSet->GetDataObjectType());
+  int extent[6] = {};
+  const bool isStructured = extentOf(dataSet, extent);
+  print.add(extent, sizeof extent);
+  print.addValue(dataSet->GetNumberOfPoints());
+  print.addValue(dataSet->GetNumberOfCells());
+  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    print.add(image->GetOrigin(), 3 * sizeof(double));
+    print.add(image->GetSpacing(), 3 * sizeof(double));
+    print.add(image->GetDirectionMatrix()->GetData(), 9 * sizeof(double));
+  }
+  forEachMeshPart(dataSet, [&](vtkObject* part) {
+    auto* array = vtkDataArray::SafeDownCast(part);
+    if (array && array == points) return;
+    if (!vtkCellArray::SafeDownCast(part)) addArray(print, array);
+  });
+  if (!isStructured && !vtkUnstructuredGrid::SafeDownCast(dataSet) &&
+      !vtkPolyData::SafeDownCast(dataSet) && !vtkExplicitStructuredGrid::SafeDownCast(dataSet))
+    addCells(print, dataSet);
+  vtkCellData* ofCells = dataSet->GetCellData();
+  vtkPointData* ofPoints = dataSet->GetPointData();
+  for (vtkDataArray* array :
+       {ofCells->GetArray(vtkDataSetAttributes::GhostArrayName()), ofCells->GetHigherOrderDegrees(),
+        ofPoints->GetArray(vtkDataSetAttributes::GhostArrayName()), ofPoints->GetRationalWeights()})
+    addArray(print, array);
+  return print;
+}
+
 }  // namespace
 
 DataVersion::State DataVersion::stateOf(vtkDataObject* object) {
@@ -180,31 +211,13 @@ bool sharesMesh(vtkDataSet* one, vtkDataSet* other) {
 }
 
 Fingerprint fingerprintOfMesh(vtkDataSet* dataSet) {
-  Fingerprint print;
-  print.addValue(dataSet->GetDataObjectType());
-  int extent[6] = {};
-  const bool isStructured = extentOf(dataSet, extent);
-  print.add(extent, sizeof extent);
-  print.addValue(dataSet->GetNumberOfPoints());
-  print.addValue(dataSet->GetNumberOfCells());
-  if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
-    print.add(image->GetOrigin(), 3 * sizeof(double));
-    print.add(image->GetSpacing(), 3 * sizeof(double));
-    print.add(image->GetDirectionMatrix()->GetData(), 9 * sizeof(double));
-  }
-  forEachMeshPart(dataSet, [&](vtkObject* part) {
-    if (!vtkCellArray::SafeDownCast(part)) addArray(print, vtkDataArray::SafeDownCast(part));
-  });
-  if (!isStructured && !vtkUnstructuredGrid::SafeDownCast(dataSet) &&
-      !vtkPolyData::SafeDownCast(dataSet) && !vtkExplicitStructuredGrid::SafeDownCast(dataSet))
-    addCells(print, dataSet);
-  vtkCellData* ofCells = dataSet->GetCellData();
-  vtkPointData* ofPoints = dataSet->GetPointData();
-  for (vtkDataArray* array :
-       {ofCells->GetArray(vtkDataSetAttributes::GhostArrayName()), ofCells->GetHigherOrderDegrees(),
-        ofPoints->GetArray(vtkDataSetAttributes::GhostArrayName()), ofPoints->GetRationalWeights()})
-    addArray(print, array);
-  return print;
+  return fingerprintWithout(nullptr, dataSet);
+}
+
+Fingerprint fingerprintOfCells(vtkDataSet* dataSet) {
+  auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
+  const bool has = pointSet && pointSet->GetPoints();
+  return fingerprintWithout(has ? pointSet->GetPoints()->GetData() : nullptr, dataSet);
 }
 
 }  // namespace tributary

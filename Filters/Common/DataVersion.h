@@ -49,4 +49,7 @@ void addArray(Fingerprint& print, vtkDataArray* array);
 /// and weights of curved cells, and ghost flags, which hide cells. Reads all of these.
 [[nodiscard]] Fingerprint fingerprintOfMesh(vtkDataSet* dataSet);
 
+/// Local. The same without the coordinates of the points, if the data set is a vtkPointSet.
+[[nodiscard]] Fingerprint fingerprintOfCells(vtkDataSet* dataSet);
+
 }  // namespace tributary

@@ -37,17 +37,27 @@ ArrayView viewOf(vtkDataArray* array, FlowDomain& flow) {
           static_cast<std::int64_t>(array->GetNumberOfTuples())};
 }
 
-/// Views of the vectors at the beginning and the end of an interval. If their types differ, that of
-/// a copy is viewed instead of the one of type float.
-void viewBoth(const FlowPiece& from, ArrayView& velocity, ArrayView& later, FlowDomain& flow) {
-  velocity = viewOf(from.velocity, flow);
-  if (!from.laterVelocity) return;
-  later = viewOf(from.laterVelocity, flow);
-  if (velocity.isDouble == later.isDouble) return;
+/// Views of an array at the beginning and the end (which may be null) of an interval. If their
+/// types differ, that of a copy is viewed instead of the one of type float.
+void viewBoth(vtkDataArray* from, vtkDataArray* to, ArrayView& earlier, ArrayView& later,
+              FlowDomain& flow) {
+  earlier = viewOf(from, flow);
+  if (!to) return;
+  later = viewOf(to, flow);
+  if (earlier.isDouble == later.isDouble) return;
   const auto copy = vtkSmartPointer<vtkDoubleArray>::New();
-  copyArray(velocity.isDouble ? from.laterVelocity : from.velocity, copy);
-  (velocity.isDouble ? later : velocity) = viewOf(copy, flow);
+  copyArray(earlier.isDouble ? to : from, copy);
+  (earlier.isDouble ? later : earlier) = viewOf(copy, flow);
   flow.arrays.push_back(copy);
+}
+
+/// The points of a data set, kept alive.
+vtkDataArray* pointsOf(vtkDataSet* dataSet, FlowDomain& flow) {
+  const vtkSmartPointer<vtkDataArray> points = coordinatesOf(dataSet);
+  auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
+  if (!pointSet || !pointSet->GetPoints() || pointSet->GetPoints()->GetData() != points)
+    flow.arrays.push_back(points);
+  return points;
 }
 
 /// The members that StructuredPiece and MeshPiece share.
@@ -57,7 +67,7 @@ Piece pieceOf(const FlowPiece& from, int number, Span<const std::uint8_t> covere
   Piece piece;
   piece.piece = number;
   piece.cellCentered = flow.cellCentered;
-  viewBoth(from, piece.velocity, piece.laterVelocity, flow);
+  viewBoth(from.velocity, from.laterVelocity, piece.velocity, piece.laterVelocity, flow);
   piece.ghosts = cellFlagsOf(from.dataSet, covered, flow.bytes.emplace_back());
   return piece;
 }
@@ -84,22 +94,22 @@ StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const st
   return piece;
 }
 
-bool hasForeign(Span<const std::uint8_t> types) {
+/// @param dimension  of cells that are traced through
+bool hasForeign(Span<const std::uint8_t> types, int dimension) {
   std::array<bool, 256> occurs{};
   for (const std::uint8_t type : types) occurs[type] = true;
   for (std::size_t type = 0; type < occurs.size(); ++type)
-    if (occurs[type] && isForeign(static_cast<std::uint8_t>(type))) return true;
+    if (occurs[type] && isForeign(static_cast<std::uint8_t>(type)) &&
+        dimensionOf(static_cast<std::uint8_t>(type)) == dimension)
+      return true;
   return false;
 }
 
 MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                     FlowDomain& flow) {
   auto piece = pieceOf<MeshPiece>(from, number, covered, flow);
-  const vtkSmartPointer<vtkDataArray> points = coordinatesOf(from.dataSet);
-  auto* pointSet = vtkPointSet::SafeDownCast(from.dataSet);
-  if (!pointSet || !pointSet->GetPoints() || pointSet->GetPoints()->GetData() != points)
-    flow.arrays.push_back(points);
-  piece.points = viewOf(points, flow);
+  viewBoth(pointsOf(from.dataSet, flow), from.moves ? pointsOf(from.laterDataSet, flow) : nullptr,
+           piece.points, piece.laterPoints, flow);
   int extent[6];
   if (extentOf(from.dataSet, extent)) {
     piece.grid.emplace(pointsAlong(extent));
@@ -117,7 +127,12 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
   if (ids) {
     piece.globalPointIds = flow.integers.emplace_back(exactIds(ids));
   }
-  if (hasForeign(piece.types)) {
+  if (hasForeign(piece.types, flow.dimension)) {
+    if (from.moves)
+      throw Error(
+          "the points of a data set with polyhedra, quadratic or other nonlinear cells move, and "
+          "particles are traced through linear cells only where points move; convert the cells "
+          "with Tetrahedralize first");
     flow.cells.push_back(std::make_unique<VTKCells>(from.dataSet));
     piece.foreign = flow.cells.back().get();
   }

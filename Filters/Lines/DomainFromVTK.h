@@ -29,10 +29,11 @@ namespace tributary {
 struct FlowPiece : Leaf {
   vtkDataArray* velocity = nullptr;
   int dimension = 0;
-  /// In an unsteady field: the leaf of the step at the end of the interval, with the same cells and
-  /// points, and its vectors.
+  /// In an unsteady field: the leaf of the step at the end of the interval, with the same cells,
+  /// and its vectors.
   vtkDataSet* laterDataSet = nullptr;
   vtkDataArray* laterVelocity = nullptr;
+  bool moves = false;  ///< Whether the points of that leaf lie elsewhere.
 };
 
 /// Returns the vectors of a data set, or null, and their association (of vtkDataObject).

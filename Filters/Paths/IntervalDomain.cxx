@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Paths/IntervalDomain.h"
 
+#include <vtkDataArray.h>
 #include <vtkImageData.h>
+#include <vtkPointData.h>
+#include <vtkPointSet.h>
+#include <vtkPoints.h>
 
 #include <algorithm>
 #include <sstream>
@@ -12,6 +16,7 @@
 #include "Common/Leaves.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Fingerprint.h"
 #include "Tributary/Collective/Agree.h"
 
 namespace tributary {
@@ -21,12 +26,27 @@ namespace {
                                const StepData& later) {
   std::ostringstream text;
   text << what << " between the times " << earlier.time << " and " << later.time
-       << "; particles are traced through meshes that stay: resample all time steps to one mesh "
-          "first, with Resample To Image or Resample With Dataset";
+       << "; particles are traced through meshes whose cells stay, and only points of curvilinear "
+          "grids and unstructured meshes may move: resample all time steps to one mesh first, with "
+          "Resample To Image or Resample With Dataset";
   throw Error(text.str());
 }
 
-/// What differs between the meshes of two data sets, or "".
+/// Whether two arrays have the same values, of the same type.
+bool areEqual(vtkDataArray* a, vtkDataArray* b) {
+  if (a == b) return true;
+  Fingerprint first, second;
+  addArray(first, a);
+  addArray(second, b);
+  return first == second;
+}
+
+vtkDataArray* pointsOf(vtkDataSet* dataSet) {
+  auto* pointSet = vtkPointSet::SafeDownCast(dataSet);
+  return pointSet && pointSet->GetPoints() ? pointSet->GetPoints()->GetData() : nullptr;
+}
+
+/// What differs between the meshes of two data sets, or "". Points may move.
 std::string differenceOf(const FlowPiece& one, const FlowPiece& other) {
   vtkDataSet *a = one.dataSet, *b = other.dataSet;
   if (a->GetDataObjectType() != b->GetDataObjectType()) return "the type of a data set changes";
@@ -45,9 +65,16 @@ std::string differenceOf(const FlowPiece& one, const FlowPiece& other) {
     return "the number of points of a data set changes";
   if (a->GetNumberOfCells() != b->GetNumberOfCells())
     return "the number of cells of a data set changes";
-  if (!sharesMesh(a, b) && !(fingerprintOfMesh(a) == fingerprintOfMesh(b)))
-    return "the points, the cells or the ghost flags of a data set change";
+  if (sharesMesh(a, b)) return "";
+  if (!(fingerprintOfCells(a) == fingerprintOfCells(b)))
+    return pointsOf(a) ? "the cells or the ghost flags of a data set change"
+                       : "the points, the cells or the ghost flags of a data set change";
   return "";
+}
+
+/// Whether the points of two data sets with the same cells differ.
+bool moves(vtkDataSet* a, vtkDataSet* b) {
+  return !sharesMesh(a, b) && !areEqual(pointsOf(a), pointsOf(b));
 }
 
 /// Local. Adds the vectors of the later step to the pieces of the earlier one.
@@ -63,6 +90,11 @@ FlowPieces piecesOf(const StepData& earlier, const StepData& later, const FindVe
     FlowPiece& piece = found.pieces[n];
     const std::string difference = differenceOf(piece, next.pieces[n]);
     if (!difference.empty()) refuseChange(difference, earlier, later);
+    vtkDataSet* const after = next.pieces[n].dataSet;
+    piece.moves = moves(piece.dataSet, after);
+    if (piece.moves && !areEqual(piece.dataSet->GetPointData()->GetGlobalIds(),
+                                 after->GetPointData()->GetGlobalIds()))
+      refuseChange("the global ids of points change", earlier, later);
     piece.laterDataSet = next.pieces[n].dataSet;
     piece.laterVelocity = next.pieces[n].velocity;
   }

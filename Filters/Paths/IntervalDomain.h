@@ -24,12 +24,13 @@ struct StepData {
 ///                    overwrite its own
 [[nodiscard]] vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays);
 
-/// Collective. Makes the domain of the interval between two steps, with the vectors of both.
+/// Collective. Makes the domain of the interval between two steps, with the vectors of both, and
+/// the points of both where these move.
 /// @param earlier  the step at the beginning; may be the later one, for one step alone
 /// @param later  the step at the end
 /// @param vectorsOf  finds the vectors of a data set
 /// @param skippedTrees  Out: the number of hyper tree grids of this rank
-/// @throws Error on all ranks if the mesh of one differs between the steps, or as makeFlowDomain()
+/// @throws Error on all ranks if the cells of one differ between the steps, or as makeFlowDomain()
 [[nodiscard]] std::unique_ptr<FlowDomain> makeIntervalDomain(Transport& transport,
                                                              const StepData& earlier,
                                                              const StepData& later,

@@ -49,6 +49,7 @@ struct CellMatch {
 struct CellQuery {
   std::array<double, 3> point;
   CellMatch best;
+  double share = 0;  ///< How far in the interval the time of the search is; 0 in a steady field.
 };
 
 /// A view of an array of tuples, float or double, which the caller owns.
@@ -73,7 +74,7 @@ class FieldBlock {
   /// Index of the piece (leaf data set of this rank) that the block was cut from.
   int piece() const { return piece_; }
 
-  /// A box that holds all points that find() can match.
+  /// A box that holds all points that find() can match, at any time.
   [[nodiscard]] virtual Box bounds() const = 0;
 
   /// Advances active particles of this block until each is finished, is seeking its cell, or
@@ -100,10 +101,13 @@ class FieldBlock {
   virtual void find(Span<CellQuery> queries) const = 0;
 
   /// Computes interpolation weights at points that this block recorded.
-  /// @param rules  those of the trace; only the period is used
+  /// @param rules  those of the trace; only the period and the interval are used
   /// @param out  receives the weights; out.wantGradients is an input
   virtual void weights(const StepRules& rules, Span<const TrajectoryPoint> points,
                        Weights& out) const = 0;
+
+  /// Whether the points of the block move in the interval.
+  [[nodiscard]] virtual bool moves() const { return false; }
 
   /// Blocks that hold all those that particles can reach from here through a link, ascending, each
   /// once.

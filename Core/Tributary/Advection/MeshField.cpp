@@ -141,10 +141,13 @@ Fingerprint fingerprintOf(const Transport& transport, const MeshPiece& piece, in
   for (const std::int64_t value :
        {std::int64_t(transport.rank()), std::int64_t(transport.size()), std::int64_t(piece.piece),
         std::int64_t(blocks), std::int64_t(dimension), firstBlock,
-        std::int64_t(piece.points.isDouble), std::int64_t(piece.foreign != nullptr)})
+        std::int64_t(piece.points.isDouble), std::int64_t(piece.foreign != nullptr),
+        std::int64_t(moves(piece))})
     print.addValue(value);
-  print.add(piece.points.data,
-            std::size_t(piece.points.tuples) * 3 * (piece.points.isDouble ? 8 : 4), parallelFor);
+  for (const ArrayView* points : {&piece.points, &piece.laterPoints})
+    if (points->data || points == &piece.points)
+      print.add(points->data, std::size_t(points->tuples) * 3 * (points->isDouble ? 8 : 4),
+                parallelFor);
   if (piece.grid)
     for (const std::int64_t points : piece.grid->points()) print.addValue(points);
   print.add(piece.types, parallelFor);

@@ -47,6 +47,10 @@ struct MeshPiece {
   ArrayView velocity;  ///< 3 components, at points or cells.
   /// Unsteady field: the velocity at the end of the interval, of the same type. All pieces or none.
   ArrayView laterVelocity;
+  /// Unsteady field: the points at the end of the interval, of the same type and number, if they
+  /// move; null data otherwise. In between they are linear in time, and cells stay the same. Cells
+  /// that ForeignCells evaluates cannot move.
+  ArrayView laterPoints;
   bool cellCentered = false;
   Span<const std::uint8_t> ghosts;          ///< vtkGhostType per cell, or empty.
   Span<const std::int64_t> globalPointIds;  ///< If empty, faces are matched by coordinates.
@@ -91,7 +95,8 @@ class MeshCache {
 /// Ghost cells (duplicates), hidden cells, cells without volume or with points that are not finite,
 /// and cells of lower dimension than `dimension` are ignored. A face with more than two sides,
 /// counted over all ranks (cells that overlap, sheets that branch), has no links: particles that
-/// leave through it search their cell.
+/// leave through it search their cell. If points move, faces are matched by the points at the
+/// beginning of the interval, and a cell without volume at both of its ends is ignored.
 ///
 /// Throws Error on all ranks if the sizes of arrays differ from what a piece or its grid needs, if
 /// a grid has cells of other types, or if an entry of a connectivity is not a point.

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "Tributary/Advection/Stepper.h"
 #include "Tributary/Advection/detail/ParticleMessage.h"
 #include "Tributary/Advection/detail/Places.h"
 #include "Tributary/Balance/LendingDesk.h"
@@ -28,6 +29,20 @@ namespace tributary {
 using namespace detail;
 
 namespace {
+
+/// How far in the interval the time of a particle's next evaluation is; 0 in a steady field.
+double shareOfTarget(const StepRules& rules, const Particle& p) {
+  if (!rules.interval) return 0;
+  switch (rules.integrator) {
+    case Integrator::RungeKutta2:
+      return shareOf(rules, targetTime<Integrator::RungeKutta2>(rules, p));
+    case Integrator::RungeKutta4:
+      return shareOf(rules, targetTime<Integrator::RungeKutta4>(rules, p));
+    case Integrator::RungeKutta45:
+      break;
+  }
+  return shareOf(rules, targetTime<Integrator::RungeKutta45>(rules, p));
+}
 
 /// Bounds on the number of particles that are advanced at once, which under the asynchronous
 /// schedule is one callback: enough to fill the lanes of the kernels, few enough to process
@@ -277,6 +292,7 @@ void Tracer::search(Place& here) {
           const double* const x = askers[last]->particle.target;
           queries.push_back({{x[0], x[1], x[2]}, askers[last]->best});
           wrapIntoPeriod(options_.rules, queries.back().point.data());
+          queries.back().share = shareOfTarget(options_.rules, askers[last]->particle);
         }
         places_.find(next)->block().find(queries);
         for (std::size_t q = 0; q < queries.size(); ++q) {
@@ -567,6 +583,11 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
       throw Error(domain.unsteady ? "the field is unsteady; set StepRules::interval"
                                   : "the field is steady; leave StepRules::interval empty, or give "
                                     "laterVelocity for all pieces");
+    if (options.rules.onSurface && std::any_of(domain.blocks.begin(), domain.blocks.end(),
+                                               [](const auto& block) { return block->moves(); }))
+      throw Error(
+          "StepRules::onSurface is set and points move; particles stay on surfaces that do "
+          "not move only");
     for (const Seed& seed : seeds) {
       if (!isSeedId(seed.id))
         throw Error("seed id " + std::to_string(seed.id) +

@@ -106,7 +106,8 @@ inline WholeMesh makeMesh(MeshKind kind, int n, double jitter = 0.25) {
 struct MeshSetup {
   WholeMesh mesh;
   Flow flow = abc;
-  Flow laterFlow;  ///< At the end of the interval; empty for a steady field.
+  Flow laterFlow;   ///< At the end of the interval; empty for a steady field.
+  Flow laterPlace;  ///< Where a point is at the end of the interval; empty if points stay.
   /// Velocity by the number of the point too; if empty, `flow`.
   std::function<Vector(std::int64_t, const Vector&)> flowOf;
   bool isDouble = false;
@@ -122,7 +123,7 @@ struct MeshSetup {
 
 struct MeshDomain {
   struct Arrays {
-    std::vector<double> points, velocity, laterVelocity;
+    std::vector<double> points, laterPoints, velocity, laterVelocity;
     std::vector<float> floatVelocity, floatLaterVelocity;
     std::vector<std::uint8_t> types;
     std::vector<std::int64_t> offsets{0}, connectivity, ids;
@@ -146,7 +147,7 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
       if (home != p) continue;
       if (s.copies) local.clear();
       arrays->types.push_back(s.mesh.types[c]);
-      Vector center{};
+      Vector center{}, laterCenter{};
       for (const auto point : s.mesh.cells[c]) {
         const auto added = local.emplace(point, std::int64_t(arrays->ids.size()));
         const Vector& x = s.mesh.points[std::size_t(point)];
@@ -154,14 +155,20 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
           arrays->points.insert(arrays->points.end(), x.begin(), x.end());
           arrays->ids.push_back(point);
           if (!s.cellCentered) velocity.push_back(s.flowOf ? s.flowOf(point, x) : s.flow(x));
-          if (!s.cellCentered && s.laterFlow) laterVelocity.push_back(s.laterFlow(x));
+          const Vector later = s.laterPlace ? s.laterPlace(x) : x;
+          arrays->laterPoints.insert(arrays->laterPoints.end(), later.begin(), later.end());
+          if (!s.cellCentered && s.laterFlow) laterVelocity.push_back(s.laterFlow(later));
         }
         arrays->connectivity.push_back(added.first->second);
-        for (std::size_t a = 0; a < 3; ++a) center[a] += x[a] / double(s.mesh.cells[c].size());
+        const Vector later = s.laterPlace ? s.laterPlace(x) : x;
+        for (std::size_t a = 0; a < 3; ++a) {
+          center[a] += x[a] / double(s.mesh.cells[c].size());
+          laterCenter[a] += later[a] / double(s.mesh.cells[c].size());
+        }
       }
       arrays->offsets.push_back(std::int64_t(arrays->connectivity.size()));
       if (s.cellCentered) velocity.push_back(s.flow(center));
-      if (s.cellCentered && s.laterFlow) laterVelocity.push_back(s.laterFlow(center));
+      if (s.cellCentered && s.laterFlow) laterVelocity.push_back(s.laterFlow(laterCenter));
     }
     const auto store = [&](const std::vector<Vector>& vectors, std::vector<double>& doubles,
                            std::vector<float>& floats) -> ArrayView {
@@ -173,6 +180,10 @@ inline std::unique_ptr<MeshDomain> makeMeshDomain(Transport& transport, const Me
     MeshPiece piece;
     piece.piece = int(out->pieces.size());
     piece.points = {arrays->points.data(), true, std::int64_t(arrays->points.size() / 3)};
+    if (arrays->laterPoints != arrays->points) {
+      piece.laterPoints = piece.points;
+      piece.laterPoints.data = arrays->laterPoints.data();
+    }
     piece.types = arrays->types;
     piece.offsets = arrays->offsets;
     piece.connectivity = arrays->connectivity;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <map>
 #include <memory>
@@ -186,6 +187,260 @@ TEST(Paths, OfAnAcceleratedRotationAreRightInMeshesOfAllKinds) {
     options.rules.maximumError = 1e-8;
     EXPECT_LT(largestError(world(), mesh->domain, options, rotated(0.5, 3)), 1e-6)
         << "kind " << int(kind);
+  }
+}
+
+constexpr MeshKind Kinds[] = {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKind::Voxels,
+                              MeshKind::Wedges,     MeshKind::Pyramids,  MeshKind::Mixed};
+
+/// How far in the interval a time is.
+double shareAt(double time) {
+  return (time - Interval.begin) / (Interval.end - Interval.begin);
+}
+
+/// A mesh of a kind whose points move. Voxels cannot.
+MeshSetup movingSetup(MeshKind kind, Flow laterPlace) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(kind, 6, kind == MeshKind::Tetrahedra ? 0.25 : 0);
+  setup.laterPlace = std::move(laterPlace);
+  setup.isDouble = true;
+  setup.pieces = world().size() + 1;
+  return setup;
+}
+
+/// A motion in waves, of 0.1 in each direction.
+Vector waves(const Vector& x) {
+  return {x[0] + 0.1 * std::sin(3 * x[1] + 1), x[1] + 0.1 * std::sin(4 * x[2]),
+          x[2] + 0.1 * std::cos(3 * x[0])};
+}
+
+// The interpolation reproduces a constant flow, whatever the mesh does.
+TEST(MovingMeshes, DoNotMatterInAUniformFlow) {
+  const Vector v{0.25, -0.125, 0.1875};
+  const Exact exact = [&](const Seed& seed, double time) -> Vector {
+    Vector x;
+    for (std::size_t a = 0; a < 3; ++a) x[a] = seed.x[a] + v[a] * (time - seed.time);
+    return x;
+  };
+  for (const MeshKind kind : Kinds) {
+    if (kind == MeshKind::Voxels) continue;
+    for (const bool cellCentered : {false, true}) {
+      MeshSetup setup = movingSetup(kind, waves);
+      setup.flow = setup.laterFlow = constantFlow(v);
+      setup.cellCentered = cellCentered;
+      const auto mesh = makeMeshDomain(world(), setup);
+      for (const Integrator integrator : Integrators)
+        EXPECT_LT(largestError(world(), mesh->domain, pathOptions(integrator), exact), 1e-13)
+            << "kind " << int(kind);
+    }
+  }
+}
+
+// A particle with the velocity of the mesh stays at its place in the cell.
+TEST(MovingMeshes, CarryParticlesThatMoveWithThem) {
+  const double duration = Interval.end - Interval.begin;
+  const auto placeAt = [](const Vector& x, double share) -> Vector {  // a piston that also shears
+    return {x[0] * (1 - 0.4 * share), x[1] + 0.25 * share * x[0], x[2] + 0.125 * share};
+  };
+  const auto originOf = [](const Vector& x, double share) -> Vector {
+    const double first = x[0] / (1 - 0.4 * share);
+    return {first, x[1] - 0.25 * share * first, x[2] - 0.125 * share};
+  };
+  const auto velocity = [=](const Vector& origin) {
+    Vector v = placeAt(origin, 1);
+    for (std::size_t a = 0; a < 3; ++a) v[a] = (v[a] - origin[a]) / duration;
+    return v;
+  };
+  const Exact exact = [=](const Seed& seed, double time) {
+    return placeAt(originOf({seed.x[0], seed.x[1], seed.x[2]}, shareAt(seed.time)), shareAt(time));
+  };
+  for (const MeshKind kind : Kinds) {  // voxels stay parallelepipeds
+    MeshSetup setup = movingSetup(kind, [=](const Vector& x) { return placeAt(x, 1); });
+    setup.flow = velocity;
+    setup.laterFlow = [=](const Vector& x) { return velocity(originOf(x, 1)); };
+    const auto mesh = makeMeshDomain(world(), setup);
+    for (const Integrator integrator : Integrators)
+      EXPECT_LT(largestError(world(), mesh->domain, pathOptions(integrator), exact), 1e-13)
+          << "kind " << int(kind);
+  }
+}
+
+/// A mesh that turns and grows, with rotations about the z axis by 0.5 and then by 3.
+struct Turning {
+  using Complex = std::complex<double>;
+  static constexpr double From = 0.5, To = 3;
+  const Complex last = std::polar(1.25, 0.75);
+
+  MeshSetup setup(MeshKind kind) const {
+    MeshSetup setup = movingSetup(kind, [last = last](const Vector& x) -> Vector {
+      const Complex z = last * Complex(x[0], x[1]);
+      return {z.real(), z.imag(), x[2]};
+    });
+    setup.flow = rotationAt(From);
+    setup.laterFlow = rotationAt(To);
+    return setup;
+  }
+  /// A point of the mesh is at (1 + s (last - 1)) z in the plane of complex numbers, and its
+  /// velocity is i ((1 - s) From + s To last) z. The quotient is integrated over the time.
+  Exact exact() const {
+    return [last = last](const Seed& seed, double time) -> Vector {
+      const Complex c = last - 1.0, slope = To * last - From;
+      const auto integral = [&](double share) {
+        return slope / c * share + (From - slope / c) / c * std::log(1.0 + c * share);
+      };
+      const Complex angle = (Interval.end - Interval.begin) *
+                            (integral(shareAt(time)) - integral(shareAt(seed.time)));
+      const Complex z = Complex(seed.x[0], seed.x[1]) * std::exp(Complex(0, 1) * angle);
+      return {z.real(), z.imag(), seed.x[2]};
+    };
+  }
+};
+
+TEST(MovingMeshes, ThatTurnAndGrowInterpolateLinearFieldsExactly) {
+  const Turning turning;
+  for (const MeshKind kind : Kinds) {
+    if (kind == MeshKind::Voxels) continue;
+    const auto mesh = makeMeshDomain(world(), turning.setup(kind));
+    TraceOptions options = pathOptions(Integrator::RungeKutta45);
+    options.rules.minimumStep = 1e-3;
+    options.rules.maximumError = 1e-9;
+    EXPECT_LT(largestError(world(), mesh->domain, options, turning.exact()), 1e-7)
+        << "kind " << int(kind);
+  }
+}
+
+TEST(MovingMeshes, KeepTheOrderOfTheScheme) {
+  const Turning turning;
+  const auto mesh = makeMeshDomain(world(), turning.setup(MeshKind::Hexahedra));
+  for (const auto& [integrator, order] :
+       {std::make_pair(Integrator::RungeKutta2, 2), {Integrator::RungeKutta4, 4}}) {
+    TraceOptions options = pathOptions(integrator);
+    options.rules.unit = StepUnit::Length;
+    const auto errorWith = [&](double step) {
+      options.rules.initialStep = step;
+      return largestError(world(), mesh->domain, options, turning.exact());
+    };
+    const double coarse = errorWith(0.02), fine = errorWith(0.01);
+    EXPECT_NEAR(std::log2(coarse / fine), order, 0.5) << coarse << " " << fine;
+  }
+}
+
+TEST(MovingMeshes, LeadBackwardToWherePathsBegan) {
+  const auto mesh = makeMeshDomain(world(), Turning().setup(MeshKind::Tetrahedra));
+  TraceOptions options = pathOptions(Integrator::RungeKutta45);
+  options.rules.maximumError = 1e-9;
+  options.rules.minimumStep = 1e-4;
+  const Seed seed{{0.3, -0.2, 0.1}, world().rank(), Interval.begin};
+  const auto there = traceLines(world(), mesh->domain, {&seed, 1}, options);
+  const auto& end = there.at(2 * seed.id).points.back();
+  const Seed back{{end[0], end[1], end[2]}, seed.id, end[3]};
+  options.forward = false;
+  options.backward = true;
+  options.rules.interval->stop = Interval.begin;
+  const auto returned = traceLines(world(), mesh->domain, {&back, 1}, options);
+  const Line& line = returned.at(2 * seed.id + 1);
+  ASSERT_EQ(line.reason, Reason::OutOfTime);
+  for (std::size_t a = 0; a < 3; ++a) EXPECT_NEAR(line.points.back()[a], seed.x[a], 1e-6);
+}
+
+// At the end of an interval, and at the beginning of the next, the mesh is that of the stored step.
+TEST(MovingMeshes, HoldTheSameParticlesAtAStoredStep) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Hexahedra}) {
+    MeshSetup setup = movingSetup(kind, waves);
+    setup.flow = setup.laterFlow = constantFlow({0, 0, 0});
+    const auto before = makeMeshDomain(world(), setup);
+    for (Vector& x : setup.mesh.points) x = waves(x);
+    setup.laterPlace = [](const Vector& x) { return waves(waves(x)); };
+    const auto after = makeMeshDomain(world(), setup);
+    setup.laterPlace = nullptr;
+    const auto still = makeMeshDomain(world(), setup);
+    TraceOptions options = pathOptions(Integrator::RungeKutta4);
+    std::vector<Seed> seeds = particlesOf(80, world().rank(), world().size());
+    const auto reasonsAt = [&](const Domain& domain, double time) {
+      options.rules.interval->stop = time;
+      for (Seed& seed : seeds) seed.time = time;
+      std::map<std::int64_t, Reason> reasons;
+      for (const auto& [id, line] : traceLines(world(), domain, seeds, options))
+        reasons[id] = line.reason;
+      return reasons;
+    };
+    const auto expected = reasonsAt(still->domain, Interval.begin);
+    EXPECT_TRUE(reasonsAt(before->domain, Interval.end) == expected);
+    EXPECT_TRUE(reasonsAt(after->domain, Interval.begin) == expected);
+    EXPECT_FALSE(reasonsAt(before->domain, Interval.begin) == expected);
+  }
+}
+
+/// A mesh in the plane z = 0 of quadrilaterals or triangles.
+WholeMesh makeSheet(bool quads) {
+  const WholeMesh cubes = makeMesh(MeshKind::Hexahedra, 8, 0);
+  WholeMesh sheet;
+  for (std::int64_t i = 0; i < 81; ++i) {
+    sheet.points.push_back(cubes.points[std::size_t(i)]);
+    sheet.points.back()[2] = 0;
+  }
+  for (int j = 0; j < 8; ++j)
+    for (int i = 0; i < 8; ++i) {
+      const std::int64_t p = 9 * j + i;
+      if (quads) {
+        sheet.types.push_back(9);
+        sheet.cells.push_back({p, p + 1, p + 10, p + 9});
+        continue;
+      }
+      sheet.types.insert(sheet.types.end(), 2, 5);
+      sheet.cells.push_back({p, p + 1, p + 10});
+      sheet.cells.push_back({p, p + 10, p + 9});
+    }
+  return sheet;
+}
+
+TEST(MovingMeshes, MayBeFlat) {
+  for (const bool quads : {false, true}) {
+    MeshSetup setup = movingSetup(MeshKind::Hexahedra, [](const Vector& x) -> Vector {
+      return {x[0] + 0.1 * std::sin(3 * x[1]), x[1] + 0.1 * std::sin(4 * x[0]), 0};
+    });
+    setup.mesh = makeSheet(quads);
+    setup.dimension = 2;
+    setup.flow = setup.laterFlow = constantFlow({0.25, -0.125, 0});
+    const auto mesh = makeMeshDomain(world(), setup);
+    const Seed seed{{-0.3, 0.1, 0}, world().rank(), Interval.begin};
+    for (const auto& [id, line] :
+         traceLines(world(), mesh->domain, {&seed, 1}, pathOptions(Integrator::RungeKutta45))) {
+      EXPECT_EQ(line.reason, Reason::OutOfTime);
+      EXPECT_NEAR(line.points.back()[0], -0.3 + 0.25 * 1.25, 1e-13);
+      EXPECT_NEAR(line.points.back()[1], 0.1 - 0.125 * 1.25, 1e-13);
+    }
+  }
+}
+
+/// Motions: waves; of one half; layers without volume at the end, and at the beginning.
+Flow motion(int variant) {
+  return [=](const Vector& x) -> Vector {
+    if (variant == 1) return x[0] > 0 ? waves(x) : x;
+    if (variant == 2) return {x[0], x[1], std::min(x[2], 0.5)};
+    return waves(x);
+  };
+}
+
+// Points that are the same at both ends of the interval give the bits of those that stay.
+TEST(MovingMeshes, ThatDoNotMoveGiveTheSameBits) {
+  for (const MeshKind kind : Kinds) {
+    MeshSetup setup = movingSetup(kind, nullptr);
+    setup.mesh = makeMesh(kind, 5);
+    setup.flow = abc;
+    setup.laterFlow = otherAbc;
+    const auto mesh = makeMeshDomain(world(), setup);
+    const auto seeds = particlesOf(80, world().rank(), world().size());
+    const TraceOptions options = pathOptions(Integrator::RungeKutta45);
+    const auto expected = traceLines(world(), mesh->domain, seeds, options);
+    std::vector<BlockId> first;
+    for (std::size_t p = 0; p < mesh->pieces.size(); ++p) {
+      mesh->pieces[p].laterPoints = mesh->pieces[p].points;
+      first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
+    }
+    const Domain moving = makeDomain(world(), mesh->domain.assignment,
+                                     makeMeshBlocks(world(), mesh->pieces, 1, 3, first));
+    EXPECT_TRUE(traceLines(world(), moving, seeds, options) == expected) << "kind " << int(kind);
   }
 }
 
@@ -493,6 +748,55 @@ TEST(Paths, ContinueFromAnyCell) {
             std::string::npos);
 }
 
+using MovingCase = std::tuple<MeshKind, int>;
+class MovingPromise : public ::testing::TestWithParam<MovingCase> {};
+
+TEST_P(MovingPromise, HoldsForAnyCut) {
+  const auto [kind, variant] = GetParam();
+  const Integrator integrator = Integrators[variant % 3];
+  MeshSetup setup = movingSetup(kind, motion(variant));
+  setup.mesh = makeMesh(kind, 5);
+  if (variant == 3) {
+    for (Vector& x : setup.mesh.points) x[2] = std::min(x[2], 0.5);
+    setup.laterPlace = [](const Vector& x) -> Vector {
+      return {x[0], x[1], x[2] < 0.5 ? x[2] : 0.5 + 0.2 * std::fabs(x[0])};
+    };
+  }
+  setup.flow = abc;
+  setup.laterFlow = otherAbc;
+  setup.cellCentered = variant == 2;
+  setup.globalIds = variant == 0;
+  setup.pieces = 1;
+  TraceOptions options = pathOptions(integrator);
+  const auto alone = makeLoopbackTransport();
+  const auto whole = makeMeshDomain(*alone, setup);
+  const auto expected = traceLines(*alone, whole->domain, particlesOf(80, 0, 1), options);
+  int moved = 0;
+  for (const auto& [id, line] : expected) moved += line.points.size() > 2;
+  EXPECT_GT(moved, 40);
+  for (const Cut& cut : cutsFor(world().size(), variant)) {
+    setup.pieces = cut.pieces;
+    setup.blocksPerPiece = cut.blocks;
+    // Pieces that move and others that do not.
+    if (variant == 1)
+      setup.pieceOf = [&](std::int64_t cell) {
+        return int(cell * cut.pieces / std::int64_t(setup.mesh.cells.size()));
+      };
+    options.exchange.schedule = cut.schedule;
+    const auto mesh = makeMeshDomain(world(), setup);
+    const auto seeds = particlesOf(80, world().rank(), world().size());
+    EXPECT_TRUE(traceLines(world(), mesh->domain, seeds, options) == expected)
+        << cut.pieces << " pieces of " << cut.blocks << " blocks";
+    expectEnds(world(), mesh->domain, seeds, options);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(MovingMeshes, MovingPromise,
+                         ::testing::Combine(::testing::Values(MeshKind::Tetrahedra,
+                                                              MeshKind::Hexahedra, MeshKind::Wedges,
+                                                              MeshKind::Pyramids, MeshKind::Mixed),
+                                            ::testing::Range(0, 4)));
+
 // Data that are not numbers at one end of the interval do not matter at the other one.
 TEST(Paths, BeginAndEndWithTheVelocitiesThere) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -552,6 +856,31 @@ TEST(Paths, InMeshesThatAreKeptAreTheSame) {
       isFirst = false;
       EXPECT_TRUE(traceLines(world(), kept, seeds, options) == expected);
     }
+  }
+}
+
+TEST(MovingMeshes, AreKeptWhileTheyMoveAlike) {
+  MeshSetup setup = movingSetup(MeshKind::Mixed, waves);
+  MeshCache cache;
+  const Flow other = [](const Vector& x) -> Vector { return {x[0], 0.8 * x[1], x[2]}; };
+  for (const auto& [flow, place, isKept] : {std::tuple<Flow, Flow, bool>(abc, waves, false),
+                                            {otherAbc, waves, true},
+                                            {otherAbc, other, false},
+                                            {otherAbc, nullptr, false},
+                                            {otherAbc, other, false}}) {
+    setup.flow = setup.laterFlow = flow;
+    setup.laterPlace = place;
+    const auto mesh = makeMeshDomain(world(), setup);
+    const TraceOptions options = pathOptions(Integrator::RungeKutta4);
+    const auto seeds = particlesOf(50, world().rank(), world().size());
+    const auto expected = traceLines(world(), mesh->domain, seeds, options);
+    std::vector<BlockId> first;
+    for (std::size_t p = 0; p < mesh->pieces.size(); ++p)
+      first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
+    const Domain kept = makeDomain(world(), mesh->domain.assignment,
+                                   makeMeshBlocks(world(), mesh->pieces, 1, 3, first, &cache));
+    EXPECT_EQ(cache.reused(), isKept);
+    EXPECT_TRUE(traceLines(world(), kept, seeds, options) == expected);
   }
 }
 
@@ -623,6 +952,85 @@ TEST(BadPaths, CopiesOfBlocksOfAnotherKindAreRefused) {
   for (const auto& [from, to] : {std::pair(&steady, &unsteady), std::pair(&unsteady, &steady)})
     EXPECT_NE(error((*from)->domain, (*to)->domain).find("changes in another way"),
               std::string::npos);
+}
+
+TEST(BadPaths, PiecesWithOtherPointsAtTheEndAreRefused) {
+  const auto alone = makeLoopbackTransport();
+  MeshSetup setup = movingSetup(MeshKind::Hexahedra, waves);
+  setup.pieces = 1;
+  setup.flow = setup.laterFlow = abc;
+  const auto mesh = makeMeshDomain(*alone, setup);
+  const auto error = [&](const std::function<void(MeshPiece&)>& change) {
+    std::vector<MeshPiece> pieces = mesh->pieces;
+    change(pieces[0]);
+    return errorOf([&] { static_cast<void>(makeMeshBlocks(*alone, pieces, 1, 3, {0})); });
+  };
+  EXPECT_EQ(error([](MeshPiece&) {}), "");
+  EXPECT_NE(error([](MeshPiece& piece) { --piece.laterPoints.tuples; }).find("points at the end"),
+            std::string::npos);
+  EXPECT_NE(
+      error([](MeshPiece& piece) { piece.laterPoints.isDouble = false; }).find("different types"),
+      std::string::npos);
+  EXPECT_NE(error([](MeshPiece& piece) { piece.laterVelocity = {}; }).find("steady field"),
+            std::string::npos);
+  struct Others : ForeignCells {
+    int evaluate(std::int64_t, const double*, std::int64_t*, double*, double*,
+                 double&) const override {
+      return 0;
+    }
+    int maximumPoints() const override { return 8; }
+  } others;
+  EXPECT_NE(error([&](MeshPiece& piece) { piece.foreign = &others; }).find("Tetrahedralize"),
+            std::string::npos);
+  TraceOptions options = pathOptions(Integrator::RungeKutta4);
+  options.rules.onSurface = true;
+  EXPECT_NE(errorOf([&] {
+              static_cast<void>(trace(*alone, mesh->domain, {}, options));
+            }).find("onSurface"),
+            std::string::npos);
+}
+
+TEST(BadPaths, CopiesOfBlocksThatMoveAreReadWithChecks) {
+  const auto alone = makeLoopbackTransport();
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Hexahedra, 2);
+  setup.flow = setup.laterFlow = abc;
+  setup.laterPlace = waves;
+  const auto mesh = makeMeshDomain(*alone, setup);
+  Writer writer;
+  writeBlock(*mesh->domain.blocks[0], writer);
+  const Bytes message = writer.take();
+  const auto matchIn = [](const FieldBlock& block, double share) {
+    CellQuery query{{0.1, 0.95, 0.2}, {}, share};
+    block.find({&query, 1});
+    return query.best;
+  };
+  const auto read = [&](const Bytes& bytes) {
+    Reader reader(bytes);
+    return readBlock(mesh->domain, 0, 0, reader);
+  };
+  const auto copy = read(message);
+  EXPECT_TRUE(copy->moves());
+  for (const double share : {0.0, 0.3, 1.0}) {
+    const CellMatch found = matchIn(*mesh->domain.blocks[0], share), same = matchIn(*copy, share);
+    EXPECT_TRUE(found.found());
+    EXPECT_EQ(same.cell, found.cell);
+    EXPECT_EQ(same.key[1], found.key[1]);
+    EXPECT_EQ(same.content, found.content);
+  }
+  EXPECT_NE(matchIn(*copy, 0).key[1], matchIn(*copy, 1).key[1]);
+  int refused = 0;
+  for (std::size_t at = 0; at < message.size(); ++at) {
+    Bytes damaged = message;
+    damaged[at] = std::byte(std::to_integer<int>(damaged[at]) ^ (at % 2 != 0 ? 0x7f : 0x01));
+    try {
+      static_cast<void>(matchIn(*read(damaged), 0.5));
+    } catch (const Error& error) {
+      EXPECT_NE(error.kind(), ErrorKind::Memory) << at;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
 }
 
 TEST(BadPaths, PiecesWithOtherVelocitiesAtTheEndAreRefused) {

@@ -17,6 +17,7 @@ from unsteady import (
     Grid,
     Paths,
     accelerated,
+    carry,
     executed,
     seeds,
     set_values,
@@ -42,6 +43,8 @@ CUTS = {
     "meshes.build_hierarchy": [{"placing": "cyclic"}, {"placing": "backwards"}, {"placing": "last"}],
     "meshes.build_cells": [{"cut": "slices"}, {"cut": "cyclic"}],
 }
+# Points that move, with the vectors at the places where they are.
+SWAY = "unsteady.move(output, 'sway', 'swirl', time)"
 # Name: field, arguments of the data, properties.
 CASES = {
     "image": ("swirl", {"mesh": "image", "size": 9}, {}),
@@ -65,6 +68,11 @@ CASES = {
     "pentagonal prisms": ("swirl", {"build": "meshes.build_cells", "cell_type": 15, "size": 4}, EVERY),
     "quadratic hexahedra": ("swirl", {"build": "meshes.build_cells", "cell_type": 25, "size": 4}, EVERY),
     "polyhedra": ("swirl", {"build": "meshes.build_cells", "cell_type": 42, "size": 4}, EVERY),
+    "moving tetrahedra": ("swirl", {"mesh": "tetrahedra", "size": 7, "after": SWAY}, EVERY),
+    "moving mixed cells": ("swirl", {"mesh": "mixed", "size": 7, "after": SWAY}, STREAKS),
+    "moving hexahedra, of cells": ("swirl", {"mesh": "hexahedra", "size": 7, "after": SWAY},
+                                   {"Vectors": ["CELLS", "velocity"], "IntegratorType": "Runge-Kutta 4"}),
+    "moving curvilinear": ("swirl", {"mesh": "structured", "size": 9, "after": SWAY}, EVERY),
     "triangles": ("gyre", {"flow": "double_gyre", "mesh": "triangles", "size": 17}, STREAKS),
 }
 
@@ -135,6 +143,34 @@ def run_formula(field, formula, tolerance):
         expect(set(paths.reasons) == {0}, f"reasons {set(paths.reasons)}")
     expect(paths.statistic("OutsideSeeds") == 1, "a seed outside")
     check.delete(proxy, data, where)
+
+
+def run_moving():
+    """Meshes whose points move: the same flow as without, and one that is that of the mesh."""
+    x = cloud(30, (2.0, 4.0, 2.0, 4.0, 1.0, 4.0))
+    where = seeds(x)
+    for field, place, formula in (
+        ("accelerate", "sway", accelerated),
+        ("carry", "stretch", lambda start, begin, when: start + (when - begin) * carry(np.atleast_2d(start), 0)),
+    ):
+        for mesh in ("tetrahedra", "mixed", "structured"):
+            after = f"unsteady.move(output, {place!r}, {field!r}, time, 'float64')"
+            data = source(field, TIMES, "float64", after=after, mesh=mesh, size=9)
+            proxy = check.paths(data, where, MaximumError=1e-9)
+            for when in (0.5, 0.25, 2.0, 1.3):
+                paths = Paths(proxy, when)
+                expect(paths.ids == list(range(30)), f"{mesh}: ids {paths.ids}")
+                # Points of meshes may be of single precision.
+                close(paths.points, formula(x, 0.0, when), 1e-5, f"{field} in moving {mesh} at {when}")
+                expect(set(paths.reasons) == {0}, f"reasons {set(paths.reasons)}")
+                if field == "accelerate":  # linear arrays are interpolated exactly
+                    for points, arrays in zip(paths.points, paths.arrays):
+                        time = arrays["SimulationTime"]
+                        wanted = points @ [1, 2, 3] + time
+                        expect(np.abs(arrays["height"] - wanted).max() < 1e-4, "height")
+                        expect(np.abs(arrays["Vorticity"]).max() < 1e-6, "vorticity")
+            check.delete(proxy, data)
+    check.delete(where)
 
 
 def run_vorticity():
@@ -480,7 +516,7 @@ def main():
         work.update({
             "acceleration": lambda: run_formula("accelerate", accelerated, 1e-5),
             "rotation": lambda: run_formula("turn", turned, 1e-5),
-            "time steps": run_time_steps, "vorticity": run_vorticity, "injections": run_injections, "termination": run_termination,
+            "time steps": run_time_steps, "moving": run_moving, "vorticity": run_vorticity, "injections": run_injections, "termination": run_termination,
             "limits": run_limits, "requests": run_requests,
             "in situ": lambda: run_in_situ(False), "in situ, Catalyst": lambda: run_in_situ(True),
             "moving seeds": run_moving_seeds, "types": run_types,

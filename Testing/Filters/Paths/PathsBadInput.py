@@ -18,8 +18,20 @@ CHANGES = (
     ("image", "output.SetExtent(0, 1, 0, 1, 0, 1); output.GetPointData().Initialize()",
      ("Resample To Image",)),
     ("rectilinear", "output.GetXCoordinates().SetComponent(0, 0, -0.1)", ("points", "cells")),
-    ("tetrahedra", "output.GetPoints().SetPoint(0, 0.01, 0.02, 0.03)", ("points", "cells")),
-    ("structured", "output.GetPoints().SetPoint(0, 0.01, 0.02, 0.03)", ("points", "cells")),
+    ("structured", """
+import vtk
+ghosts = vtk.vtkUnsignedCharArray()
+ghosts.SetName("vtkGhostType")
+ghosts.SetNumberOfTuples(output.GetNumberOfCells())
+ghosts.Fill(0)
+output.GetCellData().AddArray(ghosts)
+""", ("ghost flags",)),
+    ("tetrahedra", """
+import vtk
+ids = vtk.vtkIdList()
+output.GetCells().GetCellAtId(0, ids)
+output.GetCells().ReplaceCellAtId(1, ids)
+""", ("cells",)),
     ("tetrahedra", """
 import vtk
 cells = vtk.vtkIdList()
@@ -89,6 +101,24 @@ def main():
         # The steps before are fine.
         if len(Paths(wrong, 0.5).ids) != 10:
             refusals.failures.append(f"{mesh}: {change}: no paths before")
+        check.delete(wrong, other)
+
+    # Points move, and something else is wrong.
+    move = "unsteady.move(output, 'sway', 'turn', time)\n"
+    for build, arguments, change, words in (
+        ("meshes.build_cells", {"cell_type": 42, "size": 4}, "", ("nonlinear", "Tetrahedralize")),
+        ("meshes.build_cells", {"cell_type": 25, "size": 4}, "", ("nonlinear", "Tetrahedralize")),
+        ("flows.build", {"mesh": "tetrahedra", "size": 6}, """
+import vtk
+ids = vtk.vtkIdTypeArray()
+ids.SetName("ids")
+for i in range(output.GetNumberOfPoints()): ids.InsertNextValue(i if time < 1 else 2 * i)
+output.GetPointData().SetGlobalIds(ids)
+""", ("global ids", "resample")),
+    ):
+        other = source("turn", TIMES, after=move + change, build=build, **arguments)
+        wrong = check.paths(other, where)
+        refusals.refused(f"moving {arguments}: {change}", wrong, words)
         check.delete(wrong, other)
 
     other = source("turn", TIMES, after=only_there("output.GetPointData().RemoveArray('velocity')"),

@@ -73,7 +73,41 @@ def gyre(x, time):
         -np.sin(np.pi * f) * np.cos(np.pi * b), np.cos(np.pi * f) * np.sin(np.pi * b) * slope, 0 * f], -1)
 
 
-FIELDS = {f.__name__: f for f in (accelerate, turn, swirl, gyre)}
+def stretch(x, time):
+    """Where a point of a mesh is at a time: it moves with a velocity of its own, linear in space."""
+    return x + time * carry(x, 0.0)
+
+
+def carry(x, _):
+    """The velocity of `stretch` at a point of the mesh at the time 0."""
+    a, b, c = _columns(x - CENTER)
+    return np.stack([0.125 * b - 0.0625 * a, 0.0625 * b, 0.125 * c + 0.0625 * a], -1)
+
+
+def sway(x, time):
+    """Where a point of a mesh is at a time: in waves, not linear in space or time."""
+    a, b, c = _columns(x)
+    return x + 0.15 * np.stack(
+        [np.sin(2 * b + 3 * time), np.sin(1.5 * c + a - 2 * time), np.sin(a + 4 * time)], -1) * min(time + 0.25, 1)
+
+
+def move(data, place, field, time, dtype="float32"):
+    """Move the points of a data set as `place` says, which is a function of positions and a time. The vectors are
+    those of the field at the new points, or with `carry` those of the mesh."""
+    if field == "carry":
+        set_values(data, field, 0.0, dtype)
+    for leaf in [data] if data.IsA("vtkDataSet") else _leaves(data):
+        x = _each(lambda p: PLACES[place](p, time), _positions(leaf, False))
+        array = numpy_to_vtk(x.astype(vtk_to_numpy(leaf.GetPoints().GetData()).dtype), deep=1)
+        points = vtkPoints()
+        points.SetData(array)
+        leaf.SetPoints(points)
+    if field != "carry":
+        set_values(data, field, time, dtype)
+
+
+PLACES = {f.__name__: f for f in (stretch, sway)}
+FIELDS = {f.__name__: f for f in (accelerate, turn, swirl, gyre, carry)}
 
 
 def _positions(data, cells):

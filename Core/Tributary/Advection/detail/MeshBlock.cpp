@@ -40,7 +40,10 @@ std::size_t unitsOf(const MeshPiece& piece, CellShape shape) {
   std::size_t bytes = sizeof(CellRecord);
   if (shape != CellShape::Foreign) {
     bytes += 4 * valueSizeOf(piece) * (piece.cellCentered ? 1 : shape == CellShape::Tetra ? 4 : 8);
-    if (shape != CellShape::Tetra) bytes += 32 * 8;
+    if (moves(piece))
+      bytes += 2 * 32 * std::size_t(topologyOf(shape).points);
+    else if (shape != CellShape::Tetra)
+      bytes += 32 * 8;
   }
   return (bytes + MeshView::Unit - 1) / MeshView::Unit;
 }
@@ -123,6 +126,7 @@ MeshBlock::MeshBlock(std::shared_ptr<const MeshTopology> topology, int number)
   view_.isDouble = piece_.velocity.isDouble;
   view_.resolve = resolve;
   view_.foreign = foreignVelocity;
+  if (detail::moves(piece_)) view_.geometryAt = geometryAt;
   view_.block = this;
 }
 
@@ -190,7 +194,7 @@ void MeshBlock::fillVelocity(const CellRecord& record, std::int32_t cell, const 
 
 /// Makes the record of a cell, without neighbors.
 CellRecord& MeshBlock::fill(std::int32_t cell, RecordBuffer& buffer) const {
-  std::memset(buffer.bytes, 0, sizeof buffer.bytes);
+  std::memset(buffer.bytes, 0, sizeof(CellRecord) + (isMoving() ? 4 : 3) * 8 * 4 * sizeof(double));
   CellRecord& record = *reinterpret_cast<CellRecord*>(buffer.bytes);
   record.shape = shapeOf(piece_.types[std::size_t(cell)]);
   std::fill(std::begin(record.link), std::end(record.link), CellRecord::Unresolved);
@@ -202,17 +206,69 @@ CellRecord& MeshBlock::fill(std::int32_t cell, RecordBuffer& buffer) const {
   record.terms = piece_.cellCentered ? 1 : record.shape == CellShape::Tetra ? 4 : 8;
   fillVelocities(record, cell);
 
+  if (isMoving()) {
+    fillPoints(record, cell);
+    return record;
+  }
   V4 x[MostPoints];
   relativePoints(piece_, cell, record.shape, x);
   if (record.shape == CellShape::Tetra)
     fillTetrahedron(record, x);
   else
-    fillGeometry(record, x);
+    fillGeometry(record, valueSize_, x);
   return record;
 }
 
+/// The points of a cell at both ends of the interval, if they move.
+void MeshBlock::fillPoints(CellRecord& record, std::int32_t cell) const {
+  const CellPoints points = pointsOf(piece_, cell);
+  auto* out = const_cast<double*>(geometryTerms(record, valueSize_));
+  for (const ArrayView& array : {piece_.points, piece_.laterPoints})
+    for (int i = 0; i < topologyOf(record.shape).points; ++i, out += 4) {
+      const Point x = tuple(array, points[i]);
+      std::copy(x.begin(), x.end(), out);
+    }
+}
+
+/// For MeshView. The same operations as for a cell that stays, so that cells whose points are the
+/// same at both ends give the same bits.
+bool MeshBlock::geometryAt(const CellRecord& cell, std::size_t valueSize, double share,
+                           MovedCell& moved) {
+  const int count = topologyOf(cell.shape).points;
+  const double* const early = geometryTerms(cell, valueSize);
+  const double* const late = early + 4 * count;
+  V4 x[MostPoints];
+  for (int i = 0; i < count; ++i) {
+    const V4 from = load(early + 4 * i), to = load(late + 4 * i);
+    // As valueBetween().
+    x[i] = share == 0 ? from : share == 1 ? to : from + splat(share) * (to - from);
+  }
+  CellRecord& record = moved.record();
+  record.shape = cell.shape;
+  record.terms = 0;
+  const V4 first = x[0];
+  for (int a = 0; a < 3; ++a) record.anchor[a] = first[a];
+  record.length = diagonalOf(x, count);
+  for (int i = 0; i < count; ++i) x[i] -= first;
+  const double volume =
+      cell.shape == CellShape::Tetra ? fillTetrahedron(record, x) : fillGeometry(record, 0, x);
+  constexpr double Plainly = 1e-12;  // far above the bound of isFlat()
+  return std::fabs(volume) > Plainly * record.length * record.length * record.length ||
+         !isFlat(volume, diagonalOf(x, count));
+}
+
+/// The geometry of the cell of a recorded point at its time: the record itself, or one in `moved`.
+const CellRecord& MeshBlock::geometryOf(const StepRules& rules, const TrajectoryPoint& point,
+                                        MovedCell& moved) const {
+  const CellRecord& record = recordAt(point.cell);
+  if (!isMoving() || record.shape == CellShape::Foreign) return record;
+  geometryAt(record, valueSize_, shareOf(rules, point.time), moved);
+  return moved.record();
+}
+
 /// The map of a tetrahedron. @param x  its points, relative to the first
-void MeshBlock::fillTetrahedron(CellRecord& record, const V4* x) {
+/// @return six times its volume
+double MeshBlock::fillTetrahedron(CellRecord& record, const V4* x) {
   const V4 rows[3] = {cross(x[2], x[3]), cross(x[3], x[1]), cross(x[1], x[2])};
   const double volume = dot3(x[1], rows[0]);
   for (int axis = 0; axis < 3; ++axis) {
@@ -223,18 +279,21 @@ void MeshBlock::fillTetrahedron(CellRecord& record, const V4* x) {
     }
     record.map[axis][0] = -sum;
   }
+  return volume;
 }
 
 /// The geometry and the affine map of a cell of another shape. @param x  its points, relative to
 /// the first
-void MeshBlock::fillGeometry(CellRecord& record, const V4* x) const {
+/// @return the Jacobian determinant in its middle
+double MeshBlock::fillGeometry(CellRecord& record, std::size_t valueSize, const V4* x) {
   V4 terms[8];
-  geometryOf(record.shape, x, record.length, terms);
-  auto* geometry = const_cast<double*>(geometryTerms(record, valueSize_));
+  detail::geometryOf(record.shape, x, record.length, terms);
+  auto* geometry = const_cast<double*>(geometryTerms(record, valueSize));
   for (int i = 0; i < 8; ++i) store(geometry + 4 * i, terms[i]);
 
   V4 middle = middleOf(record.shape), rows[3];
-  double determinant = affineMap(geometry, middle, rows);
+  const double volume = affineMap(geometry, middle, rows);
+  double determinant = volume;
   const V4 center = polynomial(geometry, middle[0], middle[1], middle[2]);
   if (record.shape == CellShape::Pyramid) {  // its map gives u, v, w: see locateInPyramid
     const V4 half = splat(0.5) * terms[4], du = terms[1] + half, dv = terms[2] + half,
@@ -253,6 +312,7 @@ void MeshBlock::fillGeometry(CellRecord& record, const V4* x) const {
   }
   if (record.shape == CellShape::Box && isAffine(record, terms))
     record.shape = CellShape::Parallelepiped;
+  return volume;
 }
 
 /// For MeshView.
@@ -334,6 +394,10 @@ std::uint64_t MeshBlock::contentOf(std::int32_t cell) const {
     if (!piece_.cellCentered) add(piece_.velocity, points.ids[i]);
   }
   if (piece_.cellCentered) add(piece_.velocity, cell);
+  // As without them for a cell that stays: its piece may have others that move, or not.
+  for (int i = 0; i < points.ids.count && isMoving(); ++i)
+    if (tuple(piece_.laterPoints, points.ids[i]) != tuple(piece_.points, points.ids[i]))
+      add(piece_.laterPoints, points.ids[i]);
   if (!piece_.laterVelocity.data) return hash;
   for (int i = 0; !piece_.cellCentered && i < points.ids.count; ++i)
     add(piece_.laterVelocity, points.ids[i]);
@@ -352,7 +416,7 @@ std::optional<MeshBlock::Holder> MeshBlock::holderOf(std::int32_t cell,
   if (number < 0 && !topology_->isUsed(cell)) return {};
   RecordBuffer buffer;
   const CellRecord& record = number >= 0 ? recordAt(number) : fill(cell, buffer);
-  double violation = 0;
+  double violation = 0, length = record.length;
   if (record.shape == CellShape::Foreign) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(maximumPoints()));
     std::vector<double> weights(ids.size());
@@ -360,15 +424,20 @@ std::optional<MeshBlock::Holder> MeshBlock::holderOf(std::int32_t cell,
         piece_.foreign->evaluate(cell, point, ids.data(), weights.data(), nullptr, violation) == 0)
       return {};
   } else {
-    const InCell at = locateInCell(record, valueSize_, V4{point[0], point[1], point[2], 0}, true);
+    const V4 x{point[0], point[1], point[2], 0};
+    MovedCell moved;
+    if (isMoving() && !geometryAt(record, valueSize_, query.share, moved)) return {};
+    const CellRecord& shape = isMoving() ? moved.record() : record;
+    const InCell at = locateInCell(shape, valueSize_, x, true);
     if (at.face == Unknown) return {};
+    length = shape.length;
     if ((record.shape == CellShape::Triangle || record.shape == CellShape::Quad) &&
         !(std::fabs(at.r[2]) <= Sheet))
       return {};
     violation = at.violation;
   }
   if (!(violation <= Gap) || violation > query.best.violation) return {};
-  return Holder{cell, violation, record.length, !boxLast};
+  return Holder{cell, violation, length, !boxLast};
 }
 
 /// Makes a cell the best match if it holds the point better.
@@ -383,7 +452,7 @@ void MeshBlock::improve(const Holder& holder, CellQuery& query) const {
   const CellPoints points = pointsOf(piece_, holder.cell);
   for (std::size_t a = 0; a < 3; ++a) {
     for (int i = 0; i < points.ids.count; ++i)
-      found.key[a] += tuple(piece_.points, points.ids[i])[a];
+      found.key[a] += pointAt(piece_, points.ids[i], query.share)[a];
     found.key[a] /= static_cast<double>(points.ids.count);
   }
   found.content = contentOf(holder.cell);
@@ -514,9 +583,10 @@ void MeshBlock::weights(const StepRules& rules, Span<const TrajectoryPoint> poin
 void MeshBlock::weightsInBoxes(const StepRules& rules, Span<const TrajectoryPoint> points,
                                std::size_t first, std::size_t end, Weights& out) const {
   const CellRecord* cells[Weights::Lanes];
+  MovedCell moved[Weights::Lanes];
   double x[3][Weights::Lanes];
   const auto put = [&](std::size_t lane, const TrajectoryPoint& point) {
-    cells[lane] = &recordAt(point.cell);
+    cells[lane] = &geometryOf(rules, point, moved[lane]);
     double wrapped[3] = {point.x[0], point.x[1], point.x[2]};
     wrapIntoPeriod(rules, wrapped);
     for (int a = 0; a < 3; ++a) x[a][lane] = wrapped[a];
@@ -535,7 +605,8 @@ void MeshBlock::weightsAt(const StepRules& rules, const TrajectoryPoint& point, 
                           Weights& out) const {
   double x[3] = {point.x[0], point.x[1], point.x[2]};
   wrapIntoPeriod(rules, x);
-  const CellRecord& record = recordAt(point.cell);
+  MovedCell moved;
+  const CellRecord& record = geometryOf(rules, point, moved);
   if (record.shape == CellShape::Foreign) return foreignWeights(cellAt(point.cell), x, p, out);
   const CellTopology& topology = topologyOf(record.shape);
   InCell at = locateInCell(record, valueSize_, V4{x[0], x[1], x[2], 0}, true);

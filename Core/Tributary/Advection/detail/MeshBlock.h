@@ -57,6 +57,7 @@ class MeshBlock : public FieldBlock {
   std::size_t memory() const override;
   ArrayView velocity() const override { return piece_.velocity; }
   ArrayView laterVelocity() const override { return piece_.laterVelocity; }
+  bool moves() const override { return isMoving(); }
   CopyKind copyKind() const override { return piece_.foreign ? CopyKind::None : CopyKind::Mesh; }
   CopySize copySize() const override;
   void writeCopy(Writer& writer) const override;
@@ -73,7 +74,7 @@ class MeshBlock : public FieldBlock {
 
   /// Room for the largest record.
   struct alignas(64) RecordBuffer {
-    std::byte bytes[sizeof(CellRecord) + 3 * 8 * 4 * sizeof(double)];
+    std::byte bytes[sizeof(CellRecord) + 4 * 8 * 4 * sizeof(double)];
   };
 
   /// A cell that holds the point of a query.
@@ -83,6 +84,7 @@ class MeshBlock : public FieldBlock {
     bool boxIsKnown;  ///< To contain the point.
   };
 
+  bool isMoving() const { return view_.geometryAt != nullptr; }
   CellRecord& recordAt(std::int32_t number) const {
     return *reinterpret_cast<CellRecord*>(made_.records.data() +
                                           std::size_t(number) * MeshView::Unit);
@@ -90,8 +92,13 @@ class MeshBlock : public FieldBlock {
   std::int32_t& cellAt(std::int32_t number) const;
   std::int32_t recordOf(std::int32_t cell) const;
   CellRecord& fill(std::int32_t cell, RecordBuffer& buffer) const;
-  static void fillTetrahedron(CellRecord& record, const V4* x);
-  void fillGeometry(CellRecord& record, const V4* x) const;
+  static double fillTetrahedron(CellRecord& record, const V4* x);
+  static double fillGeometry(CellRecord& record, std::size_t valueSize, const V4* x);
+  void fillPoints(CellRecord& record, std::int32_t cell) const;
+  static bool geometryAt(const CellRecord& cell, std::size_t valueSize, double share,
+                         MovedCell& moved);
+  const CellRecord& geometryOf(const StepRules& rules, const TrajectoryPoint& point,
+                               MovedCell& moved) const;
   void fillVelocities(CellRecord& record, std::int32_t cell) const;
   template <class Real>
   void fillVelocitiesAs(CellRecord& record, std::int32_t cell) const;

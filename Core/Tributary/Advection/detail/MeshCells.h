@@ -40,6 +40,20 @@ inline CellPoints pointsOf(const MeshPiece& piece, std::int64_t cell) {
   return {piece.pointsOf(cell), piece.types[std::size_t(cell)]};
 }
 
+/// Whether the points of a piece move in the interval.
+inline bool moves(const MeshPiece& piece) {
+  return piece.laterPoints.data != nullptr;
+}
+/// The piece at the end of the interval, if its points move.
+inline MeshPiece atEnd(const MeshPiece& piece) {
+  MeshPiece later = piece;
+  later.points = piece.laterPoints;
+  later.laterPoints = {};
+  return later;
+}
+/// A point at a share of the interval.
+Point pointAt(const MeshPiece& piece, std::int64_t i, double share);
+
 /// The points of a cell in the order of its topology, relative to the first of the piece's order.
 void relativePoints(const MeshPiece& piece, std::int64_t cell, CellShape shape, V4* x);
 
@@ -96,20 +110,20 @@ inline Box pointBox(const Real* coordinates, const StructuredCells& grid, const 
   return box;
 }
 
-/// The extent of the points of a cell, or of several.
+/// The extent of the points of a cell, or of several, in the whole interval if they move.
 struct CellExtent {
   Box points;
   double length;  ///< The diagonal.
 
   CellExtent(const MeshPiece& piece, std::int64_t cell)
-      : CellExtent(piece.points, [&](const auto* coordinates) {
-          return pointBox(coordinates, piece.pointsOf(cell));
-        }) {}
+      : CellExtent(
+            [&](const auto* coordinates) { return pointBox(coordinates, piece.pointsOf(cell)); },
+            piece) {}
   /// Of a grid's cells.
   CellExtent(const MeshPiece& piece, const Brick& brick)
-      : CellExtent(piece.points, [&](const auto* coordinates) {
-          return pointBox(coordinates, *piece.grid, brick);
-        }) {}
+      : CellExtent(
+            [&](const auto* coordinates) { return pointBox(coordinates, *piece.grid, brick); },
+            piece) {}
   /// A box that holds all points that the cell may match.
   [[nodiscard]] Box box() const {
     Box box = points;
@@ -123,9 +137,8 @@ struct CellExtent {
 
  private:
   template <class BoxOf>
-  CellExtent(const ArrayView& array, BoxOf&& boxOf)
-      : points(array.isDouble ? boxOf(static_cast<const double*>(array.data))
-                              : boxOf(static_cast<const float*>(array.data))) {
+  CellExtent(BoxOf&& boxOf, const MeshPiece& piece) : points(boxIn(piece.points, boxOf)) {
+    if (__builtin_expect(moves(piece), 0)) unite(boxIn(piece.laterPoints, boxOf));
     double squares[3];
     for (std::size_t a = 0; a < 3; ++a) {
       const double width = points.hi[a] - points.lo[a];
@@ -133,10 +146,35 @@ struct CellExtent {
     }
     length = std::sqrt(squares[0] + squares[1] + squares[2]);
   }
+
+  template <class BoxOf>
+  static Box boxIn(const ArrayView& array, BoxOf&& boxOf) {
+    return array.isDouble ? boxOf(static_cast<const double*>(array.data))
+                          : boxOf(static_cast<const float*>(array.data));
+  }
+
+  /// A coordinate that is no number stays so.
+  void unite(const Box& later) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      points.lo[a] = points.lo[a] <= later.lo[a] ? points.lo[a] : later.lo[a] + 0 * points.lo[a];
+      points.hi[a] = points.hi[a] >= later.hi[a] ? points.hi[a] : later.hi[a] + 0 * points.hi[a];
+    }
+  }
 };
 
+/// Whether a volume (an area times a length in 2-D) is zero up to rounding, for points in a box
+/// with this diagonal.
+[[nodiscard]] inline bool isFlat(double volume, double length) {
+  constexpr double Rounding = 1e-15;
+  return !(std::fabs(volume) > Rounding * length * length * length);
+}
+
+/// The diagonal of the box of some points.
+[[nodiscard]] double diagonalOf(const V4* x, int count);
+
 /// Whether a cell has no volume (no area in 2-D), up to rounding: such cells hold no point, and
-/// faces that they share with real cells would have a side too many.
+/// faces that they share with real cells would have a side too many. If points move: whether that
+/// is so at both ends of the interval.
 [[nodiscard]] bool isFlat(const MeshPiece& piece, std::int64_t cell, const CellExtent& extent);
 
 }  // namespace tributary::detail

@@ -84,6 +84,21 @@ void checkCells(const MeshPiece& piece, const std::string& name, const ParallelF
                   "; give the numbers of points of the piece");
 }
 
+void checkLaterPoints(const MeshPiece& piece, const std::string& name) {
+  const ArrayView& later = piece.laterPoints;
+  if (!later.data) return;
+  if (!piece.laterVelocity.data)
+    throw Error(name + " moves in a steady field; give it velocities at the end of the interval");
+  if (later.tuples != piece.points.tuples || later.isDouble != piece.points.isDouble)
+    throw Error(name + " has " + std::to_string(later.tuples) +
+                " points at the end of the interval and " + std::to_string(piece.points.tuples) +
+                " at its beginning, or they are of different types; give as many of the same type");
+  if (piece.foreign)
+    throw Error(name +
+                " moves and has cells of other than the linear types; convert them to linear cells "
+                "with Tetrahedralize first");
+}
+
 }  // namespace
 
 void checkLaterVelocity(const std::string& piece, const ArrayView& velocity,
@@ -115,6 +130,7 @@ void checkPiece(const MeshPiece& piece, bool isChecked, int blocks, int dimensio
                 std::to_string(piece.points.tuples) + " points and " + std::to_string(cells) +
                 " cells; give one for each " + (piece.cellCentered ? "cell" : "point"));
   checkLaterVelocity(name, piece.velocity, piece.laterVelocity);
+  checkLaterPoints(piece, name);
   if (!piece.globalPointIds.empty() &&
       static_cast<std::int64_t>(piece.globalPointIds.size()) != piece.points.tuples)
     throw Error(name + " has " + std::to_string(piece.globalPointIds.size()) + " global ids for " +

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "Tributary/Advection/detail/MeshCells.h"
 #include "Tributary/Advection/detail/MeshCheck.h"
 #include "Tributary/Base/Error.h"
 
@@ -20,7 +21,7 @@ struct Copied {
   BlockId firstBlock;
   std::array<std::int64_t, 3> gridPoints;  ///< 0 if the piece is no grid.
   std::int32_t blocks, dimension;
-  std::uint8_t pointsAreDouble, velocityIsDouble, cellCentered, byId, hasLater, unused[3];
+  std::uint8_t pointsAreDouble, velocityIsDouble, cellCentered, byId, hasLater, moves, unused[2];
 };
 static_assert(sizeof(Copied) == 48);
 
@@ -78,7 +79,7 @@ Numbers readNumbers(Reader& reader) {
 
 /// The arrays of a copy, and the piece that views them.
 struct OwnPiece {
-  Bytes points, velocity, laterVelocity;
+  Bytes points, laterPoints, velocity, laterVelocity;
   std::vector<std::uint8_t> types, ghosts;
   Numbers offsets, connectivity, globalPointIds;
   MeshPiece piece;
@@ -98,8 +99,8 @@ ArrayView readArray(Reader& reader, bool isDouble, Bytes& array) {
 
 std::size_t copiedBytes(const MeshTopology& topology) {
   const MeshPiece& piece = topology.piece();
-  return 1024 + bytesOf(piece.points) + bytesOf(piece.velocity) + bytesOf(piece.laterVelocity) +
-         piece.types.size() + piece.ghosts.size() +
+  return 1024 + bytesOf(piece.points) + bytesOf(piece.laterPoints) + bytesOf(piece.velocity) +
+         bytesOf(piece.laterVelocity) + piece.types.size() + piece.ghosts.size() +
          sizeof(std::int64_t) *
              (piece.offsets.size() + piece.connectivity.size() + piece.globalPointIds.size()) +
          topology.linkBytes();
@@ -117,8 +118,10 @@ void writeMesh(const MeshTopology& topology, Writer& writer) {
                       piece.cellCentered,
                       byId,
                       piece.laterVelocity.data != nullptr,
+                      moves(piece),
                       {}});
   writeArray(writer, piece.points);
+  if (moves(piece)) writeArray(writer, piece.laterPoints);
   writeArray(writer, piece.velocity);
   if (piece.laterVelocity.data) writeArray(writer, piece.laterVelocity);
   writer.range(piece.types).range(piece.ghosts);
@@ -139,6 +142,8 @@ std::shared_ptr<const MeshTopology> readMesh(int number, BlockId blocks,
   piece.piece = number;
   piece.cellCentered = copied.cellCentered != 0;
   piece.points = readArray(reader, copied.pointsAreDouble != 0, own->points);
+  if (copied.moves != 0)
+    piece.laterPoints = readArray(reader, copied.pointsAreDouble != 0, own->laterPoints);
   piece.velocity = readArray(reader, copied.velocityIsDouble != 0, own->velocity);
   if (copied.hasLater != 0)
     piece.laterVelocity = readArray(reader, copied.velocityIsDouble != 0, own->laterVelocity);

@@ -27,11 +27,13 @@ bool isGhost(const MeshPiece& piece, std::int64_t cell) {
          (piece.ghosts[std::size_t(cell)] & (DuplicateCell | HiddenCell)) != 0;
 }
 
+/// At both ends of the interval if points move.
 bool hasFinitePoints(const MeshPiece& piece, std::int64_t cell) {
   const CellPoints points = pointsOf(piece, cell);
-  for (std::int64_t i = 0; i < points.ids.count; ++i)
-    for (const double x : tuple(piece.points, points.ids[i]))
-      if (!std::isfinite(x)) return false;
+  for (const ArrayView* array : {&piece.points, &piece.laterPoints})
+    for (std::int64_t i = 0; array->data && i < points.ids.count; ++i)
+      for (const double x : tuple(*array, points.ids[i]))
+        if (!std::isfinite(x)) return false;
   return true;
 }
 
@@ -118,6 +120,7 @@ bool MeshTopology::mayBeUsed(std::int64_t cell, const Kinds& kinds, Box& box) co
   if (isGhost(piece_, cell)) return false;
   const Kind kind = kinds[piece_.types[c]];
   if (kind == Kind::Other || piece_.pointsOf(cell).count == 0) return false;
+  if (moves(piece_) && !hasFinitePoints(piece_, cell)) return false;
   const CellExtent extent(piece_, cell);
   if (kind == Kind::Foreign) {
     if (!piece_.foreign || !hasFinitePoints(piece_, cell)) return false;
@@ -438,9 +441,11 @@ const CellBins& MeshTopology::bins(int block) const {
 }
 
 void MeshTopology::renew(const MeshPiece& piece) {
-  const bool fit = piece.cellCentered == piece_.cellCentered &&
-                   piece.velocity.isDouble == piece_.velocity.isDouble &&
-                   (piece.laterVelocity.data == nullptr) == (piece_.laterVelocity.data == nullptr);
+  const bool fit =
+      piece.cellCentered == piece_.cellCentered &&
+      piece.velocity.isDouble == piece_.velocity.isDouble &&
+      (piece.laterVelocity.data == nullptr) == (piece_.laterVelocity.data == nullptr) &&
+      moves(piece) == moves(piece_);
   piece_ = piece;
   if (fit) return;
   for (auto& kept : keptRecords_) kept.reset();

@@ -27,7 +27,9 @@ enum class CellShape : std::uint8_t {
 /// four values of the field's type (the last unused); one term if cell-centered, four (the nodes')
 /// in a tetrahedron, eight otherwise; none in a foreign cell. In an unsteady field, by the same
 /// terms of the velocity at the end of the interval. Then, but for tetrahedra and foreign
-/// cells, by the eight terms of the geometry, four doubles each.
+/// cells, by the eight terms of the geometry, four doubles each. In a mesh whose points move, by
+/// the points of the cell instead, four doubles each, at the beginning of the interval and then at
+/// its end; `anchor`, `length` and `map` have no meaning there: see MovedCell.
 ///
 /// The terms belong to the products 1, r, s, t, rs, st, rt, rst: every linear cell is a polynomial
 /// of this form in its parametric coordinates. In 2-D cells t is the distance from the cell along
@@ -48,6 +50,12 @@ struct alignas(32) CellRecord {
   static constexpr std::int32_t Unresolved = -2;
 };
 static_assert(sizeof(CellRecord) == 160, "records are laid out in units of 32 bytes");
+
+/// The geometry at one time of a cell whose points move: a record without neighbors and velocities.
+struct alignas(64) MovedCell {
+  std::byte bytes[sizeof(CellRecord) + 8 * 4 * sizeof(double)];
+  CellRecord& record() { return *reinterpret_cast<CellRecord*>(bytes); }
+};
 
 /// Begins to load the first `bytes` bytes of a record. Inlined into each kernel, so that the linker
 /// cannot use code for a newer processor.
@@ -81,6 +89,12 @@ struct MeshView {
   /// @return false if the point is not inside and `accept` is false
   bool (*foreign)(const void* block, std::int32_t cell, const double point[3], double share,
                   bool accept, double velocity[3]) = nullptr;
+  /// If points move: the geometry of a cell that is not foreign, at a time. Null otherwise.
+  /// @param valueSize  see geometryTerms()
+  /// @param share  how far in the interval the time is
+  /// @return false if the cell has no volume then
+  bool (*geometryAt)(const CellRecord& cell, std::size_t valueSize, double share,
+                     MovedCell& moved) = nullptr;
   const void* block = nullptr;
 
   static constexpr std::size_t Unit = 32;

@@ -23,6 +23,13 @@ enum class Found { Here, Beyond, Elsewhere, Nowhere };
 /// memory.
 constexpr int Groups = 32 / Width;
 
+/// The cells of a block.
+enum class Cells {
+  Single,  ///< None that BoxPack or PyramidPack takes.
+  Packed,  ///< There may be such cells.
+  Moving   ///< Their points move, so each is tested on its own, with its geometry at the time.
+};
+
 /// Packs of cells that are tested together, and the number of their cells.
 constexpr int PacksAtOnce = 2, Together = PacksAtOnce * Width;
 
@@ -32,8 +39,7 @@ constexpr int PacksAtOnce = 2, Together = PacksAtOnce * Width;
 /// Walking lanes wait in a queue, in which those of all groups are mixed: a cell that a pack takes
 /// is tested together with those of the next lanes in the queue, so that packs are full although
 /// the lanes of a group arrive after different numbers of tests.
-/// @tparam Packs  whether there may be cells that BoxPack or PyramidPack takes
-template <Integrator I, Flow F, class Real, bool Packs>
+template <Integrator I, Flow F, class Real, Cells C>
 class Walk {
  public:
   Walk(const MeshView& view, const StepRules& rules, TrajectoryLog& log)
@@ -64,6 +70,8 @@ class Walk {
     std::int32_t cell[Width]{};
   };
 
+  static constexpr bool Packs = C == Cells::Packed, Moves = C == Cells::Moving;
+
   /// See geometryTerms().
   static constexpr std::size_t ValueSize = (F == Flow::Unsteady ? 2 : 1) * sizeof(Real);
 
@@ -75,7 +83,9 @@ class Walk {
   void prefetch(std::int32_t cell) const {
     // The largest record of a cell that a pack takes, or of a tetrahedron.
     constexpr std::size_t LargestRecord =
-        sizeof(CellRecord) + 4 * (Packs ? 8 * (ValueSize + sizeof(double)) : 4 * ValueSize);
+        sizeof(CellRecord) + 4 * (Packs   ? 8 * (ValueSize + sizeof(double))
+                                  : Moves ? 8 * (ValueSize + 2 * sizeof(double))
+                                          : 4 * ValueSize);
     prefetchRecord(view_.record(cell), LargestRecord);
   }
 
@@ -97,7 +107,7 @@ class Walk {
          --left) {
       const Walker walker = queue_[head_++ % Lanes];
       const CellShape shape = view_.record(particleOf(walker).cell).shape;
-      const bool mayPack = __builtin_expect(!periodic_, 1);
+      const bool mayPack = !Moves && __builtin_expect(!periodic_, 1);
       if (mayPack && shape == CellShape::Tetra)
         tetrahedra[inTetrahedra++] = walker;
       else if (Packs && mayPack && BoxPack::takes(shape))
@@ -254,9 +264,14 @@ class Walk {
 
   TRIBUTARY_INLINE void settle(Group& group, int l, std::int32_t cell, V4 velocity) {
     for (int a = 0; a < 3; ++a) group.velocity[a][l] = velocity[a];
-    group.cellLength[l] = view_.record(cell).length;
+    group.cellLength[l] = lengthOf(cell);
     group.cell[l] = cell;
     group.walking &= ~(1u << l);
+  }
+
+  /// The length of a cell; of the one that was tested last, if points move.
+  TRIBUTARY_INLINE double lengthOf(std::int32_t cell) const {
+    return Moves ? length_ : view_.record(cell).length;
   }
 
   void remove(Group& group, int l, Found found) {
@@ -275,6 +290,7 @@ class Walk {
   /// their next targets lie there, too.
   /// @return whether the cells are those of a pack; there was no test otherwise
   TRIBUTARY_INLINE bool testGroup(Group& group) {
+    if constexpr (Moves) return false;
     const LaneSet walking = group.walking;
     const bool isOne = (walking & (walking - 1)) == 0;
     if (isOne || __builtin_expect(periodic_, 0)) return false;
@@ -370,7 +386,7 @@ class Walk {
       }
       double v[4];
       store(v, velocity);
-      if (!tributary::feed<I, F>(rules_, p, v, view_.record(cell).length, cell, log_)) return false;
+      if (!tributary::feed<I, F>(rules_, p, v, lengthOf(cell), cell, log_)) return false;
     }
     return true;
   }
@@ -384,6 +400,7 @@ class Walk {
     const V4 point = __builtin_expect(periodic_, 0) ? image(target) : target;
     if (__builtin_expect(cell.shape == CellShape::Foreign, 0))
       return testForeign(p, point, time, velocity);
+    if constexpr (Moves) return testMoving(p, cell, point, time, velocity);
     const InCell at = locateInCell(cell, ValueSize, point, p.face == Particle::Accept);
     if (holds(p, at)) {
       const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
@@ -402,6 +419,22 @@ class Walk {
       return Found::Here;
     }
     return cross(p, cell, at);
+  }
+
+  /// As test(), of a cell whose points move.
+  TRIBUTARY_INLINE Found testMoving(Particle& p, const CellRecord& cell, const V4& point,
+                                    double time, V4& velocity) {
+    MovedCell moved;
+    if (!view_.geometryAt(cell, ValueSize, shareAt(time), moved)) return Found::Nowhere;
+    const InCell at = locateInCell(moved.record(), 0, point, p.face == Particle::Accept);
+    if (!holds(p, at)) return cross(p, cell, at);
+    const bool sheet = cell.shape == CellShape::Triangle || cell.shape == CellShape::Quad;
+    if (sheet && !(__builtin_fabs(at.r[2]) <= Sheet)) return Found::Nowhere;
+    velocity = velocityIn(cell, at.r, time);
+    length_ = moved.record().length;
+    p.face = Particle::AnyFace;
+    p.crossings = 0;
+    return Found::Here;
   }
 
   /// Whether a cell keeps a point. One that two neighbors send to each other lies in the gap
@@ -478,6 +511,7 @@ class Walk {
   TrajectoryLog& log_;
   Particle *next_ = nullptr, *end_ = nullptr;  ///< Those that wait.
   bool periodic_ = false;
+  double length_ = 0;  ///< See lengthOf().
   Group groups_[Groups];
   static constexpr std::uint32_t Lanes = Groups * Width;
   Walker queue_[Lanes];                ///< A ring: each lane is in it at most once.
@@ -487,10 +521,13 @@ class Walk {
 template <Integrator I, Flow F, class Real>
 void walk(const MeshView& view, const StepRules& rules, Particle* particles, std::int64_t count,
           std::int64_t extraSteps, TrajectoryLog& log) {
+  if constexpr (F == Flow::Unsteady)
+    if (view.geometryAt)
+      return Walk<I, F, Real, Cells::Moving>(view, rules, log).run(particles, count, extraSteps);
   if (view.mayPack)
-    Walk<I, F, Real, true>(view, rules, log).run(particles, count, extraSteps);
+    Walk<I, F, Real, Cells::Packed>(view, rules, log).run(particles, count, extraSteps);
   else
-    Walk<I, F, Real, false>(view, rules, log).run(particles, count, extraSteps);
+    Walk<I, F, Real, Cells::Single>(view, rules, log).run(particles, count, extraSteps);
 }
 
 template <Integrator I, Flow F>
