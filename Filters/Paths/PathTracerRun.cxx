@@ -321,8 +321,10 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   collectively(transport, [&] {
     const Assignment& blocks = field->flow->domain->assignment;
     segment.blocks = std::make_shared<const Assignment>(blocks);
-    // With other blocks per rank than before, cells have other numbers.
-    const bool areKnown = before && before->blocks && *before->blocks == blocks;
+    // With other blocks per rank than before, cells have other numbers. On other ranks, too: a run
+    // that may be resumed searches for cells, as the one that resumes it does.
+    const bool areKnown = settings_.checkpoints.directory.empty() && before && before->blocks &&
+                          *before->blocks == blocks;
     std::int64_t id = first;
     seeds.reserve(particles.size());
     for (const Traced& traced : particles) {
