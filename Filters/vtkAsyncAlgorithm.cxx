@@ -213,7 +213,9 @@ void vtkAsyncAlgorithm::GiveUp(vtkInformationVector* outputVector) {
 int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector** inputVector,
                                    vtkInformationVector* outputVector) {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
-  this->SetErrorCode(vtkErrorCode::NoError);
+  // SetErrorCode() would modify the filter. If the executive repeats the execution, it would then
+  // request information again, and one piece of all data on each rank.
+  this->ErrorCode = vtkErrorCode::NoError;
   this->HasExecuted = true;
   this->IsWhole = false;
   this->IsUnderWay = false;
