@@ -178,6 +178,8 @@ void vtkAsyncAlgorithm::EndLoop(vtkInformation* request, vtkInformationVector** 
 int vtkAsyncAlgorithm::RequestInformation(vtkInformation*, vtkInformationVector**,
                                           vtkInformationVector*) {
   this->IsUnderWay = false;  // a property or an input was modified
+  // An earlier abort. RequestData() would modify the filter; see there.
+  this->SetAbortOutput(false);
   return 1;
 }
 

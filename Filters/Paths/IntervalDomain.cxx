@@ -8,11 +8,13 @@
 #include <vtkPoints.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <sstream>
 #include <string>
 #include <utility>
 
 #include "Common/DataVersion.h"
+#include "Common/FreshArray.h"
 #include "Common/Leaves.h"
 
 #include "Tributary/Base/Error.h"
@@ -108,6 +110,7 @@ vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) 
   copy->ShallowCopy(data);
   if (ownsArrays)
     forEachDataSet(copy, [](vtkDataObject* leaf) {
+      requireMemory(static_cast<std::size_t>(leaf->GetActualMemorySize()) << 10);
       const auto own = vtkSmartPointer<vtkDataObject>::Take(leaf->NewInstance());
       own->DeepCopy(leaf);
       leaf->ShallowCopy(own);
