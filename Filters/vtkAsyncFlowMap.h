@@ -10,7 +10,8 @@
  * negative one.
  *
  * **Input.** As for vtkAsyncPathTracer: vectors that are linear in time between two time steps, on
- * a mesh that does not change. An input with one time step, or without times, is a steady flow: its
+ * cells that do not change; points may move. The points of the input, and the box of the data, are
+ * those of the time steps around the beginning of the window. An input with one time step, or without times, is a steady flow: its
  * vectors are used at all times.
  *
  * **Time.** The window begins at the time that the pipeline requests, and ends IntegrationTime
@@ -60,7 +61,7 @@
  * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
  * ranks, and so may the extents that ranks request.
  *
- * **Not supported:** meshes that change; cells of dimension 0 or 1; hyper tree grids; periodic
+ * **Not supported:** as for vtkAsyncPathTracer: cells that change; cells of dimension 0 or 1; hyper tree grids; periodic
  * domains; seeds at the points of curved surfaces.
  *
  * @sa

@@ -18,6 +18,8 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 TIMES = [0.0, 0.5, 1.0, 2.0]
 TENSOR = {"ComputeTensor": 1}
 POINTS = {"Seeds": "Points of Input"}
+# Points that move, with the vectors at the places where they are.
+SWAY = "unsteady.move(output, 'sway', 'swirl', time)"
 # Ways to cut the data and to execute that change nothing.
 WAYS = (
     ({}, {}),
@@ -41,6 +43,8 @@ CASES = {
     "points of an image": ("gyre", {"flow": "double_gyre", "mesh": "image", "size": 9},
                            {**POINTS, **TENSOR}, ((0.0, 1.5), (1.75, -1.5))),
     "points of tetrahedra": ("swirl", {"mesh": "tetrahedra", "size": 5}, POINTS, ((0.25, 0.5),)),
+    "grid in moving tetrahedra": ("swirl", {"mesh": "tetrahedra", "size": 7, "after": SWAY},
+                                  {"SamplingDimensions": [6, 7, 1]}, ((0.0, 0.75), (1.0, -0.5))),
     "points of triangles": ("gyre", {"flow": "double_gyre", "mesh": "triangles", "size": 9},
                             {**POINTS, "IntegratorType": "Runge-Kutta 4"}, ((0.0, 1.5),)),
 }

@@ -13,7 +13,7 @@ TIMES = [0.0, 0.5, 1.0]
 NAN = float("nan")
 CHANGES = (
     ("image", "output.SetSpacing(0.7, 0.7, 0.7)", ("spacing",)),
-    ("tetrahedra", "output.GetPoints().SetPoint(0, 0.01, 0.02, 0.03)", ("points", "cells")),
+    ("rectilinear", "output.GetXCoordinates().SetComponent(0, 0, -0.1)", ("points", "cells")),
 )
 
 
