@@ -106,7 +106,6 @@ def main():
     # Points move, and something else is wrong.
     move = "unsteady.move(output, 'sway', 'turn', time)\n"
     for build, arguments, change, words in (
-        ("meshes.build_cells", {"cell_type": 42, "size": 4}, "", ("nonlinear", "Tetrahedralize")),
         ("meshes.build_cells", {"cell_type": 25, "size": 4}, "", ("nonlinear", "Tetrahedralize")),
         ("flows.build", {"mesh": "tetrahedra", "size": 6}, """
 import vtk
