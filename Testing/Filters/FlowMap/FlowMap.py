@@ -44,7 +44,7 @@ CASES = {
                            {**POINTS, **TENSOR}, ((0.0, 1.5), (1.75, -1.5))),
     "points of tetrahedra": ("swirl", {"mesh": "tetrahedra", "size": 5}, POINTS, ((0.25, 0.5),)),
     "grid in moving tetrahedra": ("swirl", {"mesh": "tetrahedra", "size": 7, "after": SWAY},
-                                  {"SamplingDimensions": [6, 7, 1]}, ((0.0, 0.75), (1.0, -0.5))),
+                                  {"SamplingDimensions": [10, 9, 1]}, ((0.0, 0.5), (1.0, -0.25))),
     "points of triangles": ("gyre", {"flow": "double_gyre", "mesh": "triangles", "size": 9},
                             {**POINTS, "IntegratorType": "Runge-Kutta 4"}, ((0.0, 1.5),)),
 }
