@@ -11,8 +11,8 @@
  *
  * **Input.** As for vtkAsyncPathTracer: vectors that are linear in time between two time steps, on
  * cells that do not change; points may move. The points of the input, and the box of the data, are
- * those of the time steps around the beginning of the window. An input with one time step, or without times, is a steady flow: its
- * vectors are used at all times.
+ * those of the time steps around the beginning of the window. An input with one time step, or
+ * without times, is a steady flow: its vectors are used at all times.
  *
  * **Time.** The window begins at the time that the pipeline requests, and ends IntegrationTime
  * later, or earlier if that is negative. Both may lie between time steps: particles stop exactly
@@ -61,8 +61,8 @@
  * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
  * ranks, and so may the extents that ranks request.
  *
- * **Not supported:** as for vtkAsyncPathTracer: cells that change; cells of dimension 0 or 1; hyper tree grids; periodic
- * domains; seeds at the points of curved surfaces.
+ * **Not supported:** as for vtkAsyncPathTracer: cells that change; cells of dimension 0 or 1; hyper
+ * tree grids; periodic domains; seeds at the points of curved surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncPathTracer
