@@ -209,7 +209,7 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
   flow->pieces = std::move(pieces);
   agreeOnVectors(transport, *flow, cellCentered);
 
-  std::int64_t highest = -1;
+  std::vector<std::int64_t> most{-1, 0};  // dimension, whether points move
   collectively(transport, [&] {
     for (FlowPiece& piece : flow->pieces) {
       for (vtkDataArray* vectors : {piece.velocity, piece.laterVelocity})
@@ -218,10 +218,13 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
                       std::to_string(vectors->GetNumberOfComponents()) +
                       " components where 3 are needed; choose another array with "
                       "Vectors");
-      highest = std::max<std::int64_t>(highest, piece.dimension);
+      most[0] = std::max<std::int64_t>(most[0], piece.dimension);
+      if (piece.moves) most[1] = 1;
     }
   });
-  flow->dimension = static_cast<int>(allreduce(transport, ReduceOp::Max, highest));
+  most = allreduce(transport, ReduceOp::Max, most);
+  flow->dimension = static_cast<int>(most[0]);
+  flow->moves = most[1] != 0;
   if (flow->dimension < 2)
     throw Error(
         "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume; choose "

@@ -56,6 +56,7 @@ struct FlowDomain {
   std::vector<FlowPiece> pieces;  ///< Of this rank, indexed by FieldBlock::piece().
   std::string vectorName;         ///< The same on all ranks.
   bool cellCentered = false;      ///< The same on all ranks.
+  bool moves = false;             ///< Whether points move on any rank.
   int dimension = 3;              ///< Of the cells of the domain: 2 or 3.
   Box bounds;                     ///< Of the points of the pieces of all ranks.
 

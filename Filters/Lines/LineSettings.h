@@ -27,7 +27,7 @@ struct TraceSettings {
 struct LineSettings : TraceSettings {
   bool computeVorticity = true;
   double rotationScale = 1;
-  std::set<std::string> pointArrays;  ///< Those that lines carry; all if it is empty.
+  std::set<std::string> pointArrays = {};  ///< Those that lines carry; all if it is empty.
 };
 
 }  // namespace tributary

@@ -44,7 +44,8 @@ struct PathEntry {
 /// injected at its end.
 struct PathSegment {
   std::vector<PathEntry> entries;  ///< In the order of particles.
-  /// The blocks of entries; null if no rank has a particle.
+  /// The blocks of entries; null if no rank has a particle, or the next interval must search for
+  /// cells.
   std::shared_ptr<const Assignment> blocks;
   // The arrays of the points; the same on all ranks, also on those without particles. There are
   // none if no rank has a particle.

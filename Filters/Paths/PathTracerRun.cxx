@@ -319,12 +319,13 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   TraceOptions& options = field->options;
   std::vector<Seed> seeds;
   collectively(transport, [&] {
+    // Cells have other numbers with other blocks per rank than before, and where points move,
+    // because the mesh is cut anew. On other ranks, too: a run that may be resumed searches for
+    // cells, as the one that resumes it does.
     const Assignment& blocks = field->flow->domain->assignment;
-    segment.blocks = std::make_shared<const Assignment>(blocks);
-    // With other blocks per rank than before, cells have other numbers. On other ranks, too: a run
-    // that may be resumed searches for cells, as the one that resumes it does.
-    const bool areKnown = settings_.checkpoints.directory.empty() && before && before->blocks &&
-                          *before->blocks == blocks;
+    const bool stay = !field->flow->moves && settings_.checkpoints.directory.empty();
+    if (stay) segment.blocks = std::make_shared<const Assignment>(blocks);
+    const bool areKnown = stay && before && before->blocks && *before->blocks == blocks;
     std::int64_t id = first;
     seeds.reserve(particles.size());
     for (const Traced& traced : particles) {

@@ -11,7 +11,9 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkIdList
 from vtkmodules.vtkCommonDataModel import (
+    VTK_HEXAHEDRON,
     VTK_PIXEL,
+    VTK_POLYHEDRON,
     VTK_VOXEL,
     vtkAMRBox,
     vtkImageData,
@@ -106,6 +108,23 @@ def build_hierarchy(rank, ranks, flow="abc", placing="cyclic"):
     return data
 
 
+def polyhedra(mesh):
+    """The same cells as polyhedra."""
+    result = vtkUnstructuredGrid()
+    result.SetPoints(mesh.GetPoints())
+    for number in range(mesh.GetNumberOfCells()):
+        cell = mesh.GetCell(number)
+        stream = vtkIdList()
+        stream.InsertNextId(cell.GetNumberOfFaces())
+        for face in range(cell.GetNumberOfFaces()):
+            ids = cell.GetFace(face).GetPointIds()
+            stream.InsertNextId(ids.GetNumberOfIds())
+            for corner in range(ids.GetNumberOfIds()):
+                stream.InsertNextId(ids.GetId(corner))
+        result.InsertNextCell(VTK_POLYHEDRON, stream)
+    return result
+
+
 def whole(cell_type, size):
     """A mesh of cells of a type over [0, SIDE]^3, or its square z = 0."""
     if cell_type in (VTK_VOXEL, VTK_PIXEL):
@@ -116,6 +135,8 @@ def whole(cell_type, size):
         convert.AddInputData(image)
         convert.Update()
         return convert.GetOutput()
+    if cell_type == VTK_POLYHEDRON:
+        return polyhedra(whole(VTK_HEXAHEDRON, size))
     source = vtkCellTypeSource()
     source.SetCellType(cell_type)
     source.SetCellOrder(2)

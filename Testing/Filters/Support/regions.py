@@ -156,23 +156,6 @@ def _clear(attributes):
         attributes.RemoveArray(0)
 
 
-def _polyhedra(mesh):
-    """The same cells as polyhedra."""
-    result = vtkUnstructuredGrid()
-    result.SetPoints(mesh.GetPoints())
-    for number in range(mesh.GetNumberOfCells()):
-        cell = mesh.GetCell(number)
-        stream = vtkIdList()
-        stream.InsertNextId(cell.GetNumberOfFaces())
-        for face in range(cell.GetNumberOfFaces()):
-            ids = cell.GetFace(face).GetPointIds()
-            stream.InsertNextId(ids.GetNumberOfIds())
-            for corner in range(ids.GetNumberOfIds()):
-                stream.InsertNextId(ids.GetId(corner))
-        result.InsertNextCell(VTK_POLYHEDRON, stream)
-    return result
-
-
 def _spheres():
     append = vtkAppendPolyData()
     for radius in RADII:
@@ -214,7 +197,7 @@ def make(mesh="image", size=(12, 12, 12), pattern="all"):
             convert.Update()
             data = convert.GetOutput()
         elif mesh == "polyhedra":
-            data = _polyhedra(data)
+            data = meshes.polyhedra(data)
     cells, points = data.GetCellData(), data.GetPointData()
     _clear(cells)
     _clear(points)
