@@ -132,8 +132,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
 
   ///@{
   /**
-   * Whether the box of the grid is that of the data with the vectors. If false, it is
-   * SamplingBounds. Default: true.
+   * Whether the box of the grid is that of the data with the vectors; where points move, at the
+   * time step where the window begins, or at the one before it in the direction of the trace. If
+   * false, it is SamplingBounds. Default: true.
    */
   vtkSetMacro(UseInputBounds, bool);
   vtkGetMacro(UseInputBounds, bool);

@@ -56,7 +56,9 @@
  * input), PointsRecorded, Handovers, Loans, and those of the exchange and of AutoTune.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not
- * depend on the times requested before.
+ * depend on the times requested before, except where cells overlap or a particle lies exactly on a
+ * face: there, CheckpointDirectory, or a change of BlocksPerRank between requests, may select
+ * another cell.
  *
  * **AutoTune** (see vtkAsyncExchangeAlgorithm) tries settings in the first interval after a
  * restart, and keeps the choice. Nothing is tried with fewer than 100 particles.

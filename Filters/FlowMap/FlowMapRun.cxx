@@ -102,7 +102,9 @@ void keepMeshOnly(vtkDataObject* data) {
       for (int i = attributes->GetNumberOfArrays() - 1; i >= 0; --i) {
         vtkAbstractArray* array = attributes->GetAbstractArray(i);
         const std::string name = array->GetName() ? array->GetName() : "";
-        if (array != attributes->GetGlobalIds() && name != vtkDataSetAttributes::GhostArrayName())
+        if (array != attributes->GetGlobalIds() && array != attributes->GetHigherOrderDegrees() &&
+            array != attributes->GetRationalWeights() &&
+            name != vtkDataSetAttributes::GhostArrayName())
           attributes->RemoveArray(i);
       }
     }
@@ -140,6 +142,13 @@ double FlowMapRun::shareDone(double ofInterval) const {
   return std::min(1.0, (static_cast<double>(state_.interval) + ofInterval) / intervals);
 }
 
+/// The signed time for which particles are traced. That of a steady flow is not rounded, so that it
+/// does not depend on the time of the window.
+double FlowMapRun::tracedTime() const {
+  const FlowMapPlan& plan = state_.plan;
+  return plan.isSteady() ? settings_.duration : plan.end() - plan.begin();
+}
+
 /// Collective. The data of the step that was executed.
 StepData FlowMapRun::dataOf(vtkDataObject* input) {
   const std::optional<double> known = timeOfData(context_.transport, input);
@@ -164,10 +173,35 @@ StepData FlowMapRun::dataOf(vtkDataObject* input) {
 /// Collective. Makes the seeds of this rank.
 /// @param data  whose points may be the seeds
 /// @param begin  the time of the seeds
+/// Collective. The box of the points of all ranks in the step where the window begins, or in the
+/// one before it in the direction of the trace.
+Box FlowMapRun::boundsOf(const FlowDomain& flow) const {
+  if (!flow.moves || settings_.duration > 0) return flow.bounds;
+  std::vector<double> box;  // -lo, hi
+  collectively(context_.transport, [&] {
+    box.assign(6, -std::numeric_limits<double>::infinity());
+    for (const FlowPiece& piece : flow.pieces) {
+      const double* const b = piece.laterDataSet->GetBounds();
+      for (std::size_t a = 0; a < 3; ++a) {
+        box[a] = std::max(box[a], -b[2 * a]);
+        box[3 + a] = std::max(box[3 + a], b[2 * a + 1]);
+      }
+    }
+  });
+  box = allreduce(context_.transport, ReduceOp::Max, box);
+  Box bounds;
+  for (std::size_t a = 0; a < 3; ++a) {
+    bounds.lo[a] = -box[a];
+    bounds.hi[a] = box[3 + a];
+  }
+  return bounds;
+}
+
 void FlowMapRun::makeSeeds(const FlowDomain& flow, vtkDataObject* data, double begin,
                            const int extent[6]) {
+  const Box box = boundsOf(flow);
   collectively(context_.transport, [&] {
-    Box bounds = flow.bounds;
+    Box bounds = box;
     if (bounds.empty())
       throw Error("no cell with the vectors has finite coordinates; repair the points of the data");
     if (settings_.onGrid) {
@@ -393,7 +427,7 @@ std::int64_t FlowMapRun::writeArrays(vtkDataObject* output) const {
   const MapSeeds& seeds = *state_.seeds;
   const MapParticles& particles = state_.particles;
   const FlowMapPlan& plan = state_.plan;
-  const double duration = plan.end() - plan.begin();
+  const double duration = tracedTime();
   std::int64_t first = 0, undefined = 0;
   for (const Leaf& leaf : leavesOf(output)) {
     const vtkIdType points = leaf.points();
@@ -486,7 +520,7 @@ void FlowMapRun::addStatistics(std::int64_t undefined) {
                             particles.time.capacity() * sizeof(double) +
                             particles.reasons.capacity() * sizeof(Reason);
   const FlowMapPlan& plan = state_.plan;
-  statistics.amount("Duration", plan.end() - plan.begin());
+  statistics.amount("Duration", tracedTime());
   statistics.count("Points", state_.seeds->points());
   statistics.count("Seeds", state_.seeds->count());
   statistics.count("Arrived", arrived);
@@ -519,6 +553,8 @@ void FlowMapRun::write(const int extent[6], vtkDataObject* output) {
       image->SetOrigin(state_.grid.origin.data());
       image->SetSpacing(state_.grid.spacing.data());
       if (state_.seeds->points() > 0) image->SetExtent(const_cast<int*>(extent));
+      if (image->GetNumberOfPoints() != state_.seeds->points())
+        throw Error(ErrorKind::Internal, "the extent of the output changed within a window");
     } else {
       output->ShallowCopy(state_.shape);
       output->GetFieldData()->Initialize();

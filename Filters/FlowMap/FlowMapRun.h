@@ -127,6 +127,7 @@ class FlowMapRun {
                            const TimeInterval& interval, double begin, const int extent[6]);
   std::unique_ptr<Field> makeField(const StepData& earlier, const StepData& later,
                                    const TimeInterval& interval);
+  Box boundsOf(const FlowDomain& flow) const;
   void makeSeeds(const FlowDomain& flow, vtkDataObject* data, double begin, const int extent[6]);
   [[nodiscard]] bool traceBatch(Field& field, const std::vector<std::int64_t>& batch,
                                 std::int64_t most);
@@ -137,6 +138,7 @@ class FlowMapRun {
   void addStatistics(std::int64_t undefined);
   void warn();
   double shareDone(double ofInterval) const;
+  double tracedTime() const;
 
   const RunContext& context_;
   const FlowMapSettings& settings_;

@@ -39,7 +39,7 @@ void layOut(LineTable& table, bool forward, bool backward, bool join) {
       ahead.isOutput = behind.isOutput = true;
       ahead.base = behind.base = table.points + origin;
       behind.sign = -1;
-      behind.skipsSeed = true;
+      behind.skipped = 1;
       table.lines.push_back({table.points, points, origin, seed, ahead.reason});
       table.points += points;
       continue;

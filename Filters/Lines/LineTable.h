@@ -16,10 +16,12 @@ namespace tributary {
 /// The output positions of the points of a half line: point `index` is at base + sign * index.
 struct HalfLine {
   std::int64_t base = 0;
-  std::int32_t points = 0;  ///< Number of points recorded on all ranks.
+  std::int32_t points = 0;  ///< Number of points on all ranks.
   std::int8_t sign = 1;     ///< -1 for the backward half of a joined line.
   bool isOutput = false;    ///< False for lines with fewer than two points.
-  bool skipsSeed = false;   ///< Whether the other half of a joined line contains the seed.
+  /// Points at the beginning without a place: the seed, if the other half of a joined line contains
+  /// it, or points that were not recorded.
+  std::int32_t skipped = 0;
   Reason reason = Reason::None;
 };
 

@@ -53,7 +53,8 @@ Placement placementOf(const LineTable& table, const PointRun& run) {
   Placement placement;
   const HalfLine* half = table.find(run.line);
   if (!half || !half->isOutput || run.first < 0) return placement;
-  placement.skipped = half->skipsSeed && run.first == 0 ? 1 : 0;
+  placement.skipped = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      std::int64_t(half->skipped) - run.first, 0, std::max<std::int64_t>(0, run.count)));
   const std::int64_t first = run.first + std::int64_t(placement.skipped);
   const std::int64_t end =
       std::min<std::int64_t>(run.first + std::int64_t(run.count), half->points);

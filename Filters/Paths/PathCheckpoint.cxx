@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -97,13 +98,15 @@ PathSegment readFields(Reader& reader) {
   };
   if (std::any_of(segment.fields.begin(), segment.fields.end(), isWrong))
     refuseMessage("a field of paths of no array");
-  const auto has = [&](PointField::Kind kind, int type, int components) {
-    return std::any_of(segment.fields.begin(), segment.fields.end(), [&](const PointField& field) {
-      return field.kind == kind && field.type == type && field.components == components;
+  const auto count = [&](PointField::Kind kind, const char* name, int type, int components) {
+    return std::count_if(segment.fields.begin(), segment.fields.end(), [&](const auto& field) {
+      return field.kind == kind && (!name || field.name == name) && field.type == type &&
+             field.components == components;
     });
   };
-  if (!segment.fields.empty() && !(has(PointField::Kind::Position, VTK_FLOAT, 3) &&
-                                   has(PointField::Kind::Time, VTK_DOUBLE, 1)))
+  if (!segment.fields.empty() &&
+      (count(PointField::Kind::Position, nullptr, VTK_FLOAT, 3) != 1 ||
+       count(PointField::Kind::Time, "SimulationTime", VTK_DOUBLE, 1) != 1))
     refuseMessage("points of paths without positions or times");
   return segment;
 }
@@ -128,13 +131,19 @@ Common readCommon(const Bytes& bytes) {
   }
   for (std::size_t s = 0; s < common.steps.added.size(); ++s)
     history.segments.push_back(readFields(reader));
+  std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;  // ids of particles
   const auto isWrong = [&](const PathInjection& injection) {
-    return injection.seeds < 1 || injection.step < 0 ||
-           index(injection.step) >= history.segments.size();
+    if (injection.seeds < 1 || injection.seeds > left || injection.step < 0 ||
+        index(injection.step) >= history.segments.size())
+      return true;
+    left -= injection.seeds;
+    return false;
   };
   if (!reader.atEnd() || common.steps.added.empty() ||
       !std::is_sorted(common.steps.added.begin(), common.steps.added.end()) ||
       std::any_of(history.injections.begin(), history.injections.end(), isWrong) ||
+      !std::is_sorted(history.injections.begin(), history.injections.end(),
+                      [](const auto& a, const auto& b) { return a.step < b.step; }) ||
       (common.paths.seeds && common.paths.seeds->total < 1))
     refuseMessage("malformed steps or injections of paths");
   return common;
@@ -148,10 +157,17 @@ void check(const PathParticle& particle, const std::vector<PathInjection>& injec
     refuseMessage("a particle of no seed");
 }
 
-void check(const PathEntry& entry, std::size_t particles, std::int64_t points) {
-  if (entry.particle < 0 || index(entry.particle) >= particles || entry.first < 0 ||
+/// Checks what a particle did before a step.
+/// @param points  of all particles there
+void check(const PathEntry& entry, const PathHistory& history, std::size_t step,
+           std::int64_t points) {
+  const std::vector<PathParticle>& particles = history.particles;
+  if (entry.particle < 0 || index(entry.particle) >= particles.size() || entry.first < 0 ||
       entry.points < 0 || entry.first > points || entry.points > points - entry.first)
     refuseMessage("the points of a particle that is not there");
+  const PathParticle& particle = particles[index(entry.particle)];
+  if (index(history.injections[index(particle.injection)].step) > step)
+    refuseMessage("the points of a particle before its injection");
 }
 
 SavedPaths readPart(const Bytes& bytes, const SavedPaths& common) {
@@ -165,10 +181,12 @@ SavedPaths readPart(const Bytes& bytes, const SavedPaths& common) {
     for (const PathSeed& seed : paths.seeds->seeds)
       if (seed.place < 0 || seed.place >= paths.seeds->total) refuseMessage("a seed of no place");
   }
-  for (PathSegment& segment : history.segments) {
+  for (std::size_t step = 0; step < history.segments.size(); ++step) {
+    PathSegment& segment = history.segments[step];
     segment.entries = reader.range<PathEntry>();
     const auto points = reader.value<std::int64_t>();
-    for (const PathEntry& entry : segment.entries) check(entry, history.particles.size(), points);
+    if (points != 0 && segment.fields.empty()) refuseMessage("points of paths without fields");
+    for (const PathEntry& entry : segment.entries) check(entry, history, step, points);
     for (const PointField& field : segment.fields) {
       if (points < 0 || index(points) > reader.remaining() / field.bytes)
         refuseMessage("too few points of paths");

@@ -75,11 +75,12 @@ bool PathPlan::planToResume(const std::vector<double>& added, const std::set<dou
   if (added.empty()) return false;
   std::vector<double> kept = added, past;
   if (!steps_.empty()) {
-    const auto first = std::lower_bound(added.begin(), added.end(), steps_.front());
-    if (first == added.end() || *first != steps_.front()) return false;
     std::vector<double> reported;  // without those that were passed over
     for (const double step : steps_)
       if (passedOver.count(step) == 0) reported.push_back(step);
+    if (reported.empty()) return false;
+    const auto first = std::lower_bound(added.begin(), added.end(), reported.front());
+    if (first == added.end() || *first != reported.front()) return false;
     const auto end = std::mismatch(first, added.end(), reported.begin(), reported.end());
     if (end.first != added.end() && end.second != reported.end()) return false;
     past.assign(added.begin(), first);

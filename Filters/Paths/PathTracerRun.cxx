@@ -175,7 +175,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
       missing = std::max(missing, end.points - int(end.reason == Reason::OutOfTime));
     HalfLine& half = table.halves[2 * p];
     half.points = end.points;
-    half.skipsSeed = skips;
+    half.skipped = missing;
     half.base = table.points - missing;
     half.isOutput = end.points > missing;
     PathEntry entry = traced.before;
@@ -324,8 +324,11 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     // cells, as the one that resumes it does.
     const Assignment& blocks = field->flow->domain->assignment;
     const bool stay = !field->flow->moves && settings_.checkpoints.directory.empty();
-    if (stay) segment.blocks = std::make_shared<const Assignment>(blocks);
     const bool areKnown = stay && before && before->blocks && *before->blocks == blocks;
+    if (areKnown)
+      segment.blocks = before->blocks;
+    else if (stay)
+      segment.blocks = std::make_shared<const Assignment>(blocks);
     std::int64_t id = first;
     seeds.reserve(particles.size());
     for (const Traced& traced : particles) {

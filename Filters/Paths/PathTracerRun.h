@@ -95,8 +95,12 @@ struct PathTracerState {
   /// Local. Finds the checkpoint to resume, if the first execution follows. Call it after
   /// planFor().
   void planToResume(const std::string& directory);
-  /// Local. Forgets all particles and data.
-  void forget() { *this = PathTracerState(); }
+  /// Local. Forgets all particles and data. A checkpoint is still resumed once only.
+  void forget() {
+    CheckpointUse use = std::move(checkpoints);
+    *this = PathTracerState();
+    checkpoints = std::move(use);
+  }
 };
 
 /// One execution of a path tracer: adds a step to those before, or traces a part of an interval.

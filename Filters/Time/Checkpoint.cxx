@@ -25,6 +25,9 @@ namespace fs = std::filesystem;
 
 /// @param cure  the end of the error's text
 Bytes readFile(const std::string& path, const char* cure) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored))
+    throw Error("cannot read the file \"" + path + "\" of the checkpoint" + cure);
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file.tellg();
   Bytes bytes;

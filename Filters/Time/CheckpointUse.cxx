@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Time/CheckpointUse.h"
 
+#include <exception>
+
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 
@@ -22,7 +24,7 @@ void CheckpointUse::find(const std::string& directory, const Bytes& basis,
     const Fit fit = plan(*index);
     if (fit == Fit::OtherSteps) refuse("time steps");
     if (fit == Fit::Resumes) found_ = std::move(index);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     error_ = error.what();
   }
 }

@@ -462,7 +462,9 @@ bool Tracer::step(BlockId address, Mailbox& mailbox) {
 /// Makes an active particle of a seed whose cell is known.
 /// @return false if a search must find its cell
 bool Tracer::continueHere(Place& here, const Seed& seed) {
-  if (!continues(seed) || seed.block != here.block().id()) return false;
+  if (seed.block != here.block().id() || seed.cell < 0 ||
+      seed.cell > std::numeric_limits<std::int32_t>::max())
+    return false;
   Particle p = particleAt(seed);
   p.line += options_.backward;
   p.status = Status::Active;
@@ -474,7 +476,8 @@ bool Tracer::continueHere(Place& here, const Seed& seed) {
 void Tracer::plantHere(Place& here, std::size_t limit) {
   while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
-    if (continueHere(here, seed)) {
+    if (continues(seed)) {
+      if (!continueHere(here, seed)) beginSearch(here, particleAt(seed));
       here.seeds.pop_back();
       continue;
     }

@@ -327,6 +327,28 @@ def run_ends():
     check.delete(proxy, data)
 
 
+def run_box():
+    """The grid is in the box of the data where the window begins, in both directions, if that grows."""
+    grow = """
+from vtkmodules.vtkCommonCore import vtkPoints
+points = vtkPoints()
+points.SetDataTypeToDouble()
+for i in range(output.GetNumberOfPoints()):
+    points.InsertNextPoint(*[(1 + time) * x for x in output.GetPoint(i)])
+output.SetPoints(points)
+"""
+    data = source("accelerate", TIMES, "float64", mesh="tetrahedra", size=4, jitter=0.0, after=grow)
+    proxy = check.flow_map(data, SamplingDimensions=[3, 3, 3])
+    data.UpdatePipeline(0.0)
+    bounds = COMM.allgather(data.GetClientSideObject().GetOutputDataObject(0).GetBounds())
+    side = max(b[1] for b in bounds)
+    for when, duration in ((1.0, 0.5), (1.0, -0.25), (2.0, -0.5), (0.0, 0.5)):
+        proxy.IntegrationTime = duration
+        found = Map(proxy, when).points.max()
+        expect(abs(found - (1 + when) * side) < 1e-9, f"a grid up to {found} at {when}, {duration}; side {side}")
+    check.delete(proxy, data)
+
+
 def run_tuned():
     """AutoTune changes nothing."""
     data = source("swirl", TIMES, mesh="image", size=9)
@@ -344,7 +366,7 @@ def main():
     if FEW:
         # No hashes: they do not run on all numbers of ranks.
         work.update({"formulas": run_formulas, "saddle": run_saddle, "windows": run_windows,
-                     "ends": run_ends, "tuned": run_tuned})
+                     "ends": run_ends, "box": run_box, "tuned": run_tuned})
     if IS_REFERENCE:
         work["double gyre"] = run_gyre
     check.run_cases(work, COMM.rank, "flow maps")

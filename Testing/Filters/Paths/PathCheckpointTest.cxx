@@ -250,8 +250,9 @@ TEST(PathCheckpoint, WithDamageIsRefusedOnAllRanks) {
   for (const char* const phrase :
        {"a field of paths of an unknown type", "components", "a field of paths of no array",
         "points of paths without positions", "malformed steps or injections",
-        "a particle of no seed", "the points of a particle that is not there", "a seed of no place",
-        "too few points", "bytes that belong to nothing", "a particle twice", "bytes expected"})
+        "a particle of no seed", "the points of a particle that is not there",
+        "before its injection", "a seed of no place", "too few points",
+        "bytes that belong to nothing", "a particle twice", "bytes expected"})
     EXPECT_NE(all.find(phrase), std::string::npos) << "nothing was refused with: " << phrase << "\n"
                                                    << all;
 }

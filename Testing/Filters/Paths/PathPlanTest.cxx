@@ -134,6 +134,9 @@ TEST(PathPlan, ResumesFromACheckpoint) {
   plan = resumed({0, 2}, Steps, 3, {1});
   EXPECT_EQ(plan.steps(), (std::vector<double>{0, 2, 3})) << "1 was passed over";
   EXPECT_EQ(executeAll(plan), "L1A2");
+  plan = resumed({1, 2}, Steps, 3, {0});
+  EXPECT_EQ(plan.steps(), (std::vector<double>{1, 2, 3})) << "the first step was passed over";
+  EXPECT_EQ(executeAll(plan), "L1A2");
 }
 
 TEST(PathPlan, ResumesWhereASimulationRestarts) {

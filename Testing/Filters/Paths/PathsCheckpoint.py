@@ -77,6 +77,28 @@ def go_on(case, folder, right):
     expect(found == right, f"{case}: every second step")
 
 
+def run_once(folder, right):
+    """After an error, the filter begins with the first step: the data may be others than those of the checkpoint."""
+    messages = check.Messages()
+    case = "streaklines"
+    arguments, properties = CASES[case]
+    mine = checkpoints.copy(os.path.join(folder, case))
+    where, data = start(), source("swirl", TIMES, **arguments)
+    proxy = check.paths(data, where, **{**properties, "CheckpointDirectory": mine, "Resume": 1})
+    expect(Paths(proxy, TIMES[MIDDLE]).digest() == right[case][WHEN.index(TIMES[MIDDLE])], "resumed")
+    usual = proxy.MaximumError
+    proxy.MaximumError = -1
+    messages.take()
+    proxy.UpdatePipeline(TIMES[LAST])
+    expect("ERR|" in "".join(messages.take()), "no error")
+    proxy.MaximumError = usual
+    data.Script = data.Script + "\n# modified\n"
+    executed.clear()
+    expect(Paths(proxy, TIMES[LAST]).digest() == right[case][-1], "after an error")
+    expect(executed == TIMES, f"after an error: executed {executed}")
+    check.delete(proxy, data, where)
+
+
 class Simulation:
     """A producer of data step by step: Catalyst's, which reports the steps since it was started, or one that does
     not."""
@@ -169,6 +191,7 @@ def resume(written):
             right = json.load(file)
         for case in CASES:
             go_on(case, folder, right[case])
+    run_once(written[-1], right)
     run_damaged(written[-1], right)
     for catalyst in (False, True):
         run_in_situ(catalyst)
