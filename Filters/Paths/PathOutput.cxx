@@ -257,6 +257,10 @@ vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport, const Sh
                                                           : particlesOf(shown);
   vtkNew<vtkPoints> none;
   output->SetPoints(none);
+  // VTK's attributes are not valid any more where memory ends while they grow.
+  constexpr int OwnArrays = 4;
+  const std::size_t fields = shown.last().fields.size();
+  output->GetPointData()->AllocateArrays(static_cast<int>(fields) + OwnArrays);
   addPointArrays(transport, output, cells, segmentsOf(shown, kind), dropped);
   if (kind == PathKind::Particles)
     output->SetVerts(cellArrayOf(cells));
