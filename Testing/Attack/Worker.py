@@ -196,13 +196,15 @@ class Attack:
         if not self.target.exact:
             return outputs.total(found[0], self.target.sums)
         return [f"{port} {row}" for port, data in enumerate(found)
-                for row in outputs.rows(data, self.target.adds if port == 0 else ())]
+                for row in outputs.rows(data, self.target.adds if port == 0 else (), self.target.cut)]
 
     def _digest(self, values):
         """Of what all ranks have; None if there is nothing."""
         if not self.target.exact:
             return sum(values) or None
         rows = sorted(row for part in values for row in part)
+        if self.target.cut:
+            rows = sorted(set(rows))
         return hashlib.sha256(" ".join(rows).encode()).hexdigest()[:24] if rows else None
 
     def _same(self, digest):

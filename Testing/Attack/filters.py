@@ -15,7 +15,8 @@ class Filter:
     finite  arrays of the outputs without NaN and Inf
     sums    the array whose sum is compared if outputs are not exact
     grids   the filter takes structured grids only
-    spared  properties that the attack does not change"""
+    spared  properties that the attack does not change
+    cut     the filter may output a grid, of which each rank has an extent; extents share points"""
 
     name: str
     proxy: str
@@ -29,6 +30,7 @@ class Filter:
     sums: str = ""
     grids: bool = False
     spared: tuple = ()
+    cut: bool = False
 
 
 def array(index, association, name):
@@ -68,6 +70,7 @@ FILTERS = {
             adds=("FlowMap", "FTLE", "EndTime", "ReasonForTermination", "vtkValidPointMask"),
             times=(0.0, 1.0),
             asked=(0.0,),
+            cut=True,
         ),
         Filter("Connectivity", "AsyncConnectivity", _REGIONS, adds=_ADDED),
         Filter(

@@ -123,15 +123,21 @@ def _table(columns, count):
     return head, np.concatenate([part for _, part in parts], axis=1) if parts else np.zeros((count, 0), np.uint8)
 
 
-def rows(data, only=()):
+def rows(data, only=(), cut=False):
     """Hashes of rows, cells of poly data, or data sets, in any order. only: beginnings of the names of arrays that
-    count, if not all do."""
+    count, if not all do. cut: of images those of points, because pieces are cut differently."""
     result = []
     for leaf in leaves(data):
         if leaf.IsA("vtkTable"):
             count = leaf.GetNumberOfRows()
             if count:
                 head, table = _table(_columns(leaf.GetRowData()), count)
+                result += [_hash(head, row) for row in table]
+        elif leaf.IsA("vtkImageData") and cut:
+            count = leaf.GetNumberOfPoints()
+            places = np.array([leaf.GetPoint(i) for i in range(count)])
+            if count:
+                head, table = _table([("points", places), *_columns(leaf.GetPointData(), only)], count)
                 result += [_hash(head, row) for row in table]
         elif leaf.IsA("vtkPolyData") and not only:
             result += _cells(leaf)
