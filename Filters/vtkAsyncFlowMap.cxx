@@ -73,11 +73,8 @@ int vtkAsyncFlowMap::RequestUpdateExtent(vtkInformation* request,
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
   if (!this->IsUnderWay) {
-    tributary::FlowMapState::Source source;
-    int producerPort = 0;
-    const vtkAlgorithm* producer = this->GetInputAlgorithm(0, 0, producerPort);
-    source.inputs.emplace_back(producer, producerPort);
-    source.times = tributary::modificationTimes(*this);
+    tributary::FlowMapState::Source source{tributary::producersOf(*this),
+                                           tributary::modificationTimes(*this)};
     tributary::PropertyList properties;
     this->DescribeMap(properties);
     this->State->planFor(tributary::reportedTimes(input),

@@ -43,11 +43,7 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
   if (!this->IsUnderWay) {
     tributary::PathTracerState::Basis basis;
     this->DescribePaths(basis.properties);
-    for (int p = 0; p < this->GetNumberOfInputPorts(); ++p) {
-      int producerPort = 0;
-      const vtkAlgorithm* producer = this->GetInputAlgorithm(p, 0, producerPort);
-      basis.inputs.emplace_back(producer, producerPort);
-    }
+    basis.inputs = tributary::producersOf(*this);
     this->State->planFor(tributary::reportedTimes(input),
                          tributary::requestedTime(request, outputVector), std::move(basis),
                          tributary::modificationTimes(*this), this->IsWhole);

@@ -117,7 +117,7 @@ void FlowMapState::planFor(Span<const double> steps, double time, double duratio
                            PropertyList all) {
   if (!(from == source)) kept.clear();
   source = std::move(from);
-  if (!(all == properties)) choice.reset();
+  if (!(all == properties)) memory.choice.reset();
   properties = std::move(all);
   plan.plan(steps, time, duration, [&](double step) { return kept.has(step); });
   interval = 0;
@@ -126,14 +126,6 @@ void FlowMapState::planFor(Span<const double> steps, double time, double duratio
   particles = {};
   counts = {};
 }
-
-/// The unsteady field of an interval, and what traces through it need.
-struct FlowMapRun::Field {
-  std::unique_ptr<FlowDomain> flow;
-  TimeInterval interval;
-  TraceOptions options;
-  LendingMemory lent;
-};
 
 /// The share of the work that is done.
 double FlowMapRun::shareDone(double ofInterval) const {
@@ -173,35 +165,12 @@ StepData FlowMapRun::dataOf(vtkDataObject* input) {
 /// Collective. Makes the seeds of this rank.
 /// @param data  whose points may be the seeds
 /// @param begin  the time of the seeds
-/// Collective. The box of the points of all ranks in the step where the window begins, or in the
-/// one before it in the direction of the trace.
-Box FlowMapRun::boundsOf(const FlowDomain& flow) const {
-  if (!flow.moves || settings_.duration > 0) return flow.bounds;
-  std::vector<double> box;  // -lo, hi
-  collectively(context_.transport, [&] {
-    box.assign(6, -std::numeric_limits<double>::infinity());
-    for (const FlowPiece& piece : flow.pieces) {
-      const double* const b = piece.laterDataSet->GetBounds();
-      for (std::size_t a = 0; a < 3; ++a) {
-        box[a] = std::max(box[a], -b[2 * a]);
-        box[3 + a] = std::max(box[3 + a], b[2 * a + 1]);
-      }
-    }
-  });
-  box = allreduce(context_.transport, ReduceOp::Max, box);
-  Box bounds;
-  for (std::size_t a = 0; a < 3; ++a) {
-    bounds.lo[a] = -box[a];
-    bounds.hi[a] = box[3 + a];
-  }
-  return bounds;
-}
-
 void FlowMapRun::makeSeeds(const FlowDomain& flow, vtkDataObject* data, double begin,
                            const int extent[6]) {
-  const Box box = boundsOf(flow);
+  // Where the window begins, or at the step before it in the direction of the trace.
+  Box bounds = flow.bounds;
+  if (flow.moves && settings_.duration < 0) bounds = laterBounds(context_.transport, flow.pieces);
   collectively(context_.transport, [&] {
-    Box bounds = box;
     if (bounds.empty())
       throw Error("no cell with the vectors has finite coordinates; repair the points of the data");
     if (settings_.onGrid) {
@@ -243,35 +212,6 @@ void FlowMapRun::makeSeeds(const FlowDomain& flow, vtkDataObject* data, double b
   });
 }
 
-/// Collective. Makes the field of an interval.
-std::unique_ptr<FlowMapRun::Field> FlowMapRun::makeField(const StepData& earlier,
-                                                         const StepData& later,
-                                                         const TimeInterval& interval) {
-  Transport& transport = context_.transport;
-  std::unique_ptr<Field> field;
-  collectively(transport, [&] {
-    field = std::make_unique<Field>();
-    if (!state_.meshes) state_.meshes = std::make_unique<MeshCache>();
-  });
-  field->flow = makeIntervalDomain(transport, earlier, later, settings_.vectorsOf,
-                                   state_.counts.skippedTrees);
-  field->flow->domain =
-      cutIntoBlocks(transport, *field->flow, settings_.blocksPerRank, state_.meshes.get());
-  collectively(transport, [&] {
-    field->interval = interval;
-    field->lent.rates = state_.rates;
-    TraceOptions& options = field->options;
-    options.rules = settings_.rules;
-    options.rules.interval = interval;
-    options.rules.record = false;
-    options.forward = settings_.duration > 0;
-    options.backward = !options.forward;
-    options.exchange = settings_.exchange;
-    options.parallelFor = smpFor;
-  });
-  return field;
-}
-
 /// Local. Notes the ends of a batch of particles.
 /// @param batch  their seeds
 /// @param ends  in the same order
@@ -295,7 +235,7 @@ void FlowMapRun::enter(const std::vector<std::int64_t>& batch, const std::vector
 /// @param batch  the seeds of this rank's particles
 /// @param most  the largest size of a batch on any rank
 /// @return false after an abort
-bool FlowMapRun::traceBatch(Field& field, const std::vector<std::int64_t>& batch,
+bool FlowMapRun::traceBatch(IntervalField& field, const std::vector<std::int64_t>& batch,
                             std::int64_t most) {
   Transport& transport = context_.transport;
   const Shares shares = idsOfParticles(most, transport.size());
@@ -312,37 +252,18 @@ bool FlowMapRun::traceBatch(Field& field, const std::vector<std::int64_t>& batch
                        state_.particles.time[index(seed)]});
     }
   });
-  if (!tuneInterval(context_, settings_.autoTune, *field.flow, seeds, options, state_.choice))
+  if (!tuneInterval(context_, settings_.autoTune, *field.flow, seeds, options,
+                    state_.memory.choice))
     return false;
-  if (settings_.lendingMemory > 0) {
-    TraceLending lending;
-    lending.options.memory = settings_.lendingMemory;
-    lending.memory = &field.lent;
-    lending.homeOf = [shares](std::int64_t line) { return shares.ownerOf(line >> 1); };
-    options.lending = lending;
-  }
+  if (settings_.lendingMemory > 0) options.lending = lendingIn(field, settings_, shares);
   const TraceResult traced = tributary::trace(transport, *field.flow->domain, seeds, options);
   if (context_.agreeOnAbort(traced.aborted)) return false;
   sendEnds(transport, shares, traced.ends, [&](const std::vector<LineEnd>& ends) {
     enter(batch, inOrder(ends, first, batch.size()));
   });
-  FlowMapState::Counts& counts = state_.counts;
-  ++counts.batches;
-  counts.handovers += traced.handovers;
-  counts.loans += traced.lending.loans;
-  counts.exchange.add(traced.statistics);
+  ++state_.counts.batches;
+  state_.counts.add(traced);
   return true;
-}
-
-/// Local. Adds an interval to the counts of the window.
-void FlowMapRun::count(const Field& field) {
-  FlowMapState::Counts& counts = state_.counts;
-  std::size_t bytes = 0;
-  for (const auto& block : field.flow->domain->blocks) bytes += block->memory();
-  for (const auto& [id, copy] : field.lent.copies)
-    bytes += copy->memory() + copy->copySize().message;
-  counts.domainBytes = std::max(counts.domainBytes, bytes);
-  ++counts.intervals;
 }
 
 /// Collective. Traces all particles through an interval, one batch after the other.
@@ -352,9 +273,15 @@ void FlowMapRun::count(const Field& field) {
 bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const TimeInterval& interval,
                        double begin, const int extent[6]) {
   Transport& transport = context_.transport;
-  const std::unique_ptr<Field> field = makeField(earlier, later, interval);
+  FlowMapState::Counts& counts = state_.counts;
+  IntervalField field;
+  makeIntervalField(transport, settings_, earlier, later, interval, state_.memory, field);
+  counts.skippedTrees = field.skippedTrees;
+  field.options.rules.record = false;
+  field.options.forward = settings_.duration > 0;
+  field.options.backward = !field.options.forward;
   if (!state_.seeds)
-    makeSeeds(*field->flow, settings_.duration > 0 ? earlier.data : later.data, begin, extent);
+    makeSeeds(*field.flow, settings_.duration > 0 ? earlier.data : later.data, begin, extent);
   std::vector<std::int64_t> active;
   collectively(transport, [&] {
     const std::vector<Reason>& reasons = state_.particles.reasons;
@@ -370,17 +297,18 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
       const std::int64_t here = static_cast<std::int64_t>(active.size());
       const std::int64_t from = std::min(done, here), to = std::min(done + most, here);
       batch.assign(active.begin() + from, active.begin() + to);
-      field->options.monitor = [this, done, most, all](double share) {
+      field.options.monitor = [this, done, most, all](double share) {
         const double part = (static_cast<double>(done) +
                              static_cast<double>(most) * std::min(1.0, std::max(0.0, share))) /
                             static_cast<double>(all);
         return context_.monitor(shareDone(std::min(1.0, part)));
       };
     });
-    if (!traceBatch(*field, batch, most)) return false;
+    if (!traceBatch(field, batch, most)) return false;
   }
-  state_.rates = field->lent.rates;
-  count(*field);
+  state_.memory.rates = field.lent.rates;
+  counts.domainBytes = std::max(counts.domainBytes, domainMemory(*field.flow, field.lent));
+  ++counts.intervals;
   return true;
 }
 
@@ -460,20 +388,26 @@ std::int64_t FlowMapRun::writeArrays(vtkDataObject* output) const {
   return undefined;
 }
 
-/// Collective. Shows the warnings of all ranks, on one of them.
-void FlowMapRun::warn() {
-  std::int64_t inside = 0, arrived = 0, unexpected = 0, steps = 0;
+/// Local. What became of the particles of the points of this rank.
+FlowMapRun::Outcome FlowMapRun::outcome() const {
+  Outcome outcome;
   for (std::int64_t p = 0; p < state_.seeds->points(); ++p) {
     const Reason reason = state_.particles.reasons[index(state_.seeds->seedAt(p))];
-    inside += reason != Reason::NotInitialized;
-    arrived += reason == Reason::None;
-    unexpected += reason == Reason::UnexpectedValue;
-    steps += reason == Reason::OutOfSteps;
+    outcome.inside += reason != Reason::NotInitialized;
+    outcome.arrived += reason == Reason::None;
+    outcome.unexpected += reason == Reason::UnexpectedValue;
+    outcome.outOfSteps += reason == Reason::OutOfSteps;
   }
+  return outcome;
+}
+
+/// Collective. Shows the warnings of all ranks, on one of them.
+void FlowMapRun::warn(const Outcome& outcome) {
   const std::vector<std::int64_t> sums =
       allreduce(context_.transport, ReduceOp::Sum,
-                std::vector<std::int64_t>{inside, arrived, unexpected, steps,
-                                          state_.counts.skippedTrees, state_.seeds->points()});
+                std::vector<std::int64_t>{outcome.inside, outcome.arrived, outcome.unexpected,
+                                          outcome.outOfSteps, state_.counts.skippedTrees,
+                                          state_.seeds->points()});
   if (context_.transport.rank() != 0) return;
   const FlowMapPlan& plan = state_.plan;
   if (sums[4] > 0) warnOfTrees(context_);
@@ -506,16 +440,11 @@ void FlowMapRun::warn() {
                   "), before the end of the window; increase it.");
 }
 
-void FlowMapRun::addStatistics(std::int64_t undefined) {
+/// @param undefined  see writeArrays()
+void FlowMapRun::addStatistics(const Outcome& outcome, std::int64_t undefined) {
   RunStatistics& statistics = context_.statistics;
   const FlowMapState::Counts& counts = state_.counts;
   const MapParticles& particles = state_.particles;
-  std::int64_t arrived = 0, outside = 0;
-  for (std::int64_t p = 0; p < state_.seeds->points(); ++p) {
-    const Reason reason = particles.reasons[index(state_.seeds->seedAt(p))];
-    arrived += reason == Reason::None;
-    outside += reason == Reason::NotInitialized;
-  }
   const std::size_t bytes = particles.x.capacity() * sizeof particles.x[0] +
                             particles.time.capacity() * sizeof(double) +
                             particles.reasons.capacity() * sizeof(Reason);
@@ -523,22 +452,16 @@ void FlowMapRun::addStatistics(std::int64_t undefined) {
   statistics.amount("Duration", tracedTime());
   statistics.count("Points", state_.seeds->points());
   statistics.count("Seeds", state_.seeds->count());
-  statistics.count("Arrived", arrived);
-  statistics.count("OutsideSeeds", outside);
+  statistics.count("Arrived", outcome.arrived);
+  statistics.count("OutsideSeeds", state_.seeds->points() - outcome.inside);
   statistics.count("UndefinedPoints", undefined);
   statistics.count("SeedBytes", static_cast<std::int64_t>(bytes));
   statistics.count("StepsRead", static_cast<std::int64_t>(plan.reads()));
   statistics.count("StepsReused", static_cast<std::int64_t>(plan.path().size() - plan.reads()));
   statistics.count("StepsKept", static_cast<std::int64_t>(state_.kept.size()));
-  statistics.count("DomainBytes", static_cast<std::int64_t>(counts.domainBytes));
-  statistics.count("Intervals", counts.intervals);
   statistics.count("SeedBatches", counts.batches);
   statistics.count("Steps", counts.steps);
-  statistics.count("Handovers", counts.handovers);
-  statistics.count("Loans", counts.loans);
-  statistics.add(counts.exchange);
-  if (settings_.autoTune && state_.choice)
-    statistics.add(state_.choice->exchange, std::exchange(state_.choice->trials, 0));
+  counts.addTo(statistics, settings_.autoTune, state_.memory.choice);
   statistics.phase("OutputSeconds");
 }
 
@@ -562,8 +485,9 @@ void FlowMapRun::write(const int extent[6], vtkDataObject* output) {
     undefined = writeArrays(output);
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), state_.plan.begin());
   });
-  addStatistics(undefined);
-  warn();
+  const Outcome outcome = this->outcome();
+  addStatistics(outcome, undefined);
+  warn(outcome);
 }
 
 bool FlowMapRun::execute(vtkDataObject* input, const int extent[6], vtkDataObject* output) {
@@ -576,7 +500,7 @@ bool FlowMapRun::execute(vtkDataObject* input, const int extent[6], vtkDataObjec
   state_.seeds.reset();
   state_.particles = {};
   state_.shape = nullptr;
-  if (!settings_.keepDomain) state_.meshes.reset();
+  if (!settings_.keepDomain) state_.memory.meshes.reset();
   return true;
 }
 

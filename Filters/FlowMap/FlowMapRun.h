@@ -24,11 +24,9 @@
 #include "Paths/IntervalDomain.h"
 #include "Paths/IntervalTrace.h"
 
-#include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
-#include "Tributary/Exchange/Statistics.h"
 
 class vtkAlgorithm;
 
@@ -69,10 +67,8 @@ struct FlowMapState {
   FlowMapPlan plan;
   Source source;
   KeptSteps kept;
-  PropertyList properties;  ///< With which `choice` was made.
-  std::unique_ptr<MeshCache> meshes;
-  LendingRates rates;
-  std::optional<TuningChoice> choice;
+  PropertyList properties;  ///< With which `memory.choice` was made.
+  IntervalMemory memory;
 
   // Of the window.
   std::size_t interval = 0;              ///< The next one.
@@ -82,15 +78,10 @@ struct FlowMapState {
   MapParticles particles;
 
   /// Counts of the executions for one window, on this rank.
-  struct Counts {
-    std::int64_t intervals = 0;
+  struct Counts : IntervalCounts {
     std::int64_t batches = 0;
     std::int64_t steps = 0;  ///< Of the integrator.
-    std::int64_t handovers = 0;
-    std::int64_t loans = 0;
-    std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.
     std::int64_t skippedTrees = 0;
-    ExchangeStatistics exchange;
   };
   Counts counts;
 
@@ -119,24 +110,27 @@ class FlowMapRun {
   bool isUnderWay() const { return isUnderWay_; }
 
  private:
-  struct Field;
+  /// Numbers of points of this rank.
+  struct Outcome {
+    std::int64_t inside = 0;      ///< In a cell,
+    std::int64_t arrived = 0;     ///< of these, with a particle that has reached the end,
+    std::int64_t unexpected = 0;  ///< or met a velocity that is not finite,
+    std::int64_t outOfSteps = 0;  ///< or has taken Maximum Steps.
+  };
 
   StepData dataOf(vtkDataObject* input);
   [[nodiscard]] bool advance(const StepData& read, const int extent[6]);
   [[nodiscard]] bool trace(const StepData& earlier, const StepData& later,
                            const TimeInterval& interval, double begin, const int extent[6]);
-  std::unique_ptr<Field> makeField(const StepData& earlier, const StepData& later,
-                                   const TimeInterval& interval);
-  Box boundsOf(const FlowDomain& flow) const;
   void makeSeeds(const FlowDomain& flow, vtkDataObject* data, double begin, const int extent[6]);
-  [[nodiscard]] bool traceBatch(Field& field, const std::vector<std::int64_t>& batch,
+  [[nodiscard]] bool traceBatch(IntervalField& field, const std::vector<std::int64_t>& batch,
                                 std::int64_t most);
   void enter(const std::vector<std::int64_t>& batch, const std::vector<LineEnd>& ends);
-  void count(const Field& field);
   void write(const int extent[6], vtkDataObject* output);
   std::int64_t writeArrays(vtkDataObject* output) const;
-  void addStatistics(std::int64_t undefined);
-  void warn();
+  [[nodiscard]] Outcome outcome() const;
+  void addStatistics(const Outcome& outcome, std::int64_t undefined);
+  void warn(const Outcome& outcome);
   double shareDone(double ofInterval) const;
   double tracedTime() const;
 

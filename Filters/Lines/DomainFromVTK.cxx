@@ -175,6 +175,27 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
   if (flow.vectorName.empty()) throw Error("the vectors have no name; give their array one");
 }
 
+/// The least and the largest coordinates of the points of data sets.
+struct Extremes {
+  static constexpr double Infinity = std::numeric_limits<double>::infinity();
+  std::array<double, 3> minusLow{{-Infinity, -Infinity, -Infinity}}, high = minusLow;
+
+  void include(vtkDataSet* dataSet) {
+    const double* const b = dataSet->GetBounds();
+    for (std::size_t a = 0; a < 3; ++a) {
+      minusLow[a] = std::max(minusLow[a], -b[2 * a]);
+      high[a] = std::max(high[a], b[2 * a + 1]);
+    }
+  }
+  /// Collective.
+  [[nodiscard]] Box ofAllRanks(Transport& transport) const {
+    const std::vector<double> most = allreduce(
+        transport, ReduceOp::Max,
+        std::vector<double>{minusLow[0], minusLow[1], minusLow[2], high[0], high[1], high[2]});
+    return {{{-most[0], -most[1], -most[2]}}, {{most[3], most[4], most[5]}}};
+  }
+};
+
 }  // namespace
 
 FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf) {
@@ -201,6 +222,14 @@ FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf) {
     piece.dimension = dimension;
   }
   return found;
+}
+
+Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces) {
+  Extremes extremes;
+  collectively(transport, [&] {
+    for (const FlowPiece& piece : pieces) extremes.include(piece.laterDataSet);
+  });
+  return extremes.ofAllRanks(transport);
 }
 
 std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
@@ -239,10 +268,9 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
     leaves.assign(list.begin(), list.end());
   });
   const auto covered = findRefinedCells(transport, leaves);
-  std::vector<double> box;  // -lo, hi
+  Extremes extremes;
   std::vector<Leaf> lattices;
   collectively(transport, [&] {
-    box.assign(6, -std::numeric_limits<double>::infinity());
     const int count = static_cast<int>(list.size());
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
@@ -251,20 +279,12 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
         flow->structured.push_back(structuredPiece(piece, n, hidden, *flow));
       else
         flow->meshes.push_back(meshPiece(piece, n, hidden, *flow));
-      const double* b = piece.dataSet->GetBounds();
-      for (std::size_t a = 0; a < 3; ++a) {
-        box[a] = std::max(box[a], -b[2 * a]);
-        box[3 + a] = std::max(box[3 + a], b[2 * a + 1]);
-      }
+      extremes.include(piece.dataSet);
     }
     for (const StructuredPiece& piece : flow->structured)
       lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
   });
-  box = allreduce(transport, ReduceOp::Max, box);
-  for (std::size_t a = 0; a < 3; ++a) {
-    flow->bounds.lo[a] = -box[a];
-    flow->bounds.hi[a] = box[3 + a];
-  }
+  flow->bounds = extremes.ofAllRanks(transport);
   const std::vector<int> grids = numberGrids(transport, lattices);
   for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
   return flow;

@@ -84,6 +84,9 @@ struct FlowDomain {
                                                          std::vector<FlowPiece> pieces,
                                                          bool cellCentered);
 
+/// Collective. The box of the points of the pieces of all ranks at the end of an interval.
+[[nodiscard]] Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces);
+
 /// Collective. Divides the pieces into blocks: about `blocksPerRank` on each rank, and at least one
 /// per leaf.
 /// @param flow  must outlive the returned object, except for its FlowDomain::domain

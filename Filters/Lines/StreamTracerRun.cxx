@@ -310,7 +310,7 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
                                     const LineTable& table, const TraceResult& traced) {
   RunStatistics& statistics = context_.statistics;
   const FlowDomain& flow = *setup.flow;
-  const std::size_t bytes = domainMemory(flow, setup.lending, *setup.evaluator);
+  const std::size_t bytes = domainMemory(flow, setup.lending) + setup.evaluator->memory();
   statistics.count("ReusedMesh", reusedMesh_);
   statistics.count("DomainBytes", static_cast<std::int64_t>(bytes));
   statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));

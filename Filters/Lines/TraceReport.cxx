@@ -22,12 +22,11 @@ void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lendi
   statistics.amount("LendingGainSeconds", lending.expectedGain);
 }
 
-std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending,
-                         const PointEvaluator& evaluator) {
+std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending) {
   std::size_t bytes = 0;
   for (const auto& block : flow.domain->blocks) bytes += block->memory();
   for (const auto& [id, copy] : lending.copies) bytes += copy->memory() + copy->copySize().message;
-  return bytes + evaluator.memory();
+  return bytes;
 }
 
 void warnOfArrays(const RunContext& context, const PointArrayList& arrays) {

@@ -7,7 +7,6 @@
 #include "Common/RunStatistics.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/PointArrays.h"
-#include "Lines/PointEvaluator.h"
 
 #include "Tributary/Advection/Tracer.h"
 
@@ -19,9 +18,8 @@ namespace tributary {
 void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lending,
                           RunStatistics& statistics);
 
-/// The memory of the domain and its copies in bytes, beyond the input.
-[[nodiscard]] std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending,
-                                       const PointEvaluator& evaluator);
+/// The memory of the domain and its copies in bytes, beyond the input and evaluators.
+[[nodiscard]] std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending);
 
 /// Warns of point arrays that are not interpolated. Call it on one rank.
 void warnOfArrays(const RunContext& context, const PointArrayList& arrays);

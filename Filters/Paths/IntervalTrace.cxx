@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
+
+#include "Common/SmpFor.h"
 
 #include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Base/Error.h"
@@ -12,6 +15,23 @@
 #include "Tributary/Collective/Agree.h"
 
 namespace tributary {
+
+void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
+                       const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
+                       IntervalField& field) {
+  collectively(transport, [&] {
+    if (!memory.meshes) memory.meshes = std::make_unique<MeshCache>();
+    field.options.rules = settings.rules;
+    field.options.rules.interval = interval;
+    field.options.exchange = settings.exchange;
+    field.options.parallelFor = smpFor;
+    field.lent.rates = memory.rates;
+  });
+  field.flow =
+      makeIntervalDomain(transport, earlier, later, settings.vectorsOf, field.skippedTrees);
+  field.flow->domain =
+      cutIntoBlocks(transport, *field.flow, settings.blocksPerRank, memory.meshes.get());
+}
 
 bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
                   const std::vector<Seed>& seeds, TraceOptions& options,
@@ -30,6 +50,30 @@ bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
   }
   choice->exchange.applyTo(options.exchange);
   return true;
+}
+
+TraceLending lendingIn(IntervalField& field, const TraceSettings& settings, const Shares& ids) {
+  TraceLending lending;
+  lending.options.memory = settings.lendingMemory;
+  lending.memory = &field.lent;
+  lending.homeOf = [ids](std::int64_t line) { return ids.ownerOf(line >> 1); };
+  return lending;
+}
+
+void IntervalCounts::add(const TraceResult& traced) {
+  handovers += traced.handovers;
+  loans += traced.lending.loans;
+  exchange.add(traced.statistics);
+}
+
+void IntervalCounts::addTo(RunStatistics& statistics, bool autoTune,
+                           std::optional<TuningChoice>& choice) const {
+  statistics.count("Intervals", intervals);
+  statistics.count("DomainBytes", static_cast<std::int64_t>(domainBytes));
+  statistics.count("Handovers", handovers);
+  statistics.count("Loans", loans);
+  statistics.add(exchange);
+  if (autoTune && choice) statistics.add(choice->exchange, std::exchange(choice->trials, 0));
 }
 
 double afterStep(double time) {

@@ -3,15 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "Common/RunContext.h"
+#include "Common/RunStatistics.h"
 #include "Lines/DomainFromVTK.h"
+#include "Lines/LineSettings.h"
+#include "Paths/IntervalDomain.h"
 
+#include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Exchange/ExchangeSetting.h"
+#include "Tributary/Exchange/Statistics.h"
 
 namespace tributary {
 
@@ -23,12 +30,53 @@ struct TuningChoice {
   std::size_t trials = 0;  ///< Since they were last reported.
 };
 
+/// What is kept from one interval to the next.
+struct IntervalMemory {
+  std::unique_ptr<MeshCache> meshes;
+  LendingRates rates;
+  std::optional<TuningChoice> choice;
+};
+
+/// The field of an interval, and what traces through it need.
+struct IntervalField {
+  std::unique_ptr<FlowDomain> flow;
+  TraceOptions options;  ///< Without a monitor, lending, and the choice of AutoTune.
+  LendingMemory lent;
+  std::int64_t skippedTrees = 0;  ///< Hyper tree grids of this rank.
+};
+
+/// Collective. Makes the field between two steps, cut into blocks.
+/// @param earlier  may be `later`, for one step alone
+/// @param field  Out
+/// @throws Error on all ranks, as makeIntervalDomain()
+void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
+                       const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
+                       IntervalField& field);
+
 /// Collective. Applies the choice of AutoTune to `options`, after trials if there is none.
 /// @param isOn  whether AutoTune is on; if not, the choice is removed
 /// @return false after an abort
 [[nodiscard]] bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
                                 const std::vector<Seed>& seeds, TraceOptions& options,
                                 std::optional<TuningChoice>& choice);
+
+/// Local. The options of lending in a trace of particles with these ids.
+/// @param field  must outlive the trace
+[[nodiscard]] TraceLending lendingIn(IntervalField& field, const TraceSettings& settings,
+                                     const Shares& ids);
+
+/// Counts of traces, on this rank.
+struct IntervalCounts {
+  std::int64_t intervals = 0;  ///< Traced, parts of intervals included.
+  std::int64_t handovers = 0;  ///< Of particles between blocks.
+  std::int64_t loans = 0;
+  std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.
+  ExchangeStatistics exchange;
+
+  void add(const TraceResult& traced);
+  /// Adds the counts to statistics, and the choice of AutoTune if it is on.
+  void addTo(RunStatistics& statistics, bool autoTune, std::optional<TuningChoice>& choice) const;
+};
 
 /// Local. The end of an interval for one step alone, in which particles are only located.
 [[nodiscard]] double afterStep(double time);

@@ -13,7 +13,6 @@
 
 #include "Common/FreshArray.h"
 #include "Common/RunStatistics.h"
-#include "Common/SmpFor.h"
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
 #include "Lines/PointArrays.h"
@@ -132,22 +131,12 @@ void PathTracerRun::inject(vtkDataObject* source, double time, std::vector<Trace
   });
 }
 
-/// The options of a trace without those that AutoTune chooses.
-TraceOptions PathTracerRun::makeOptions(const TimeInterval& interval) const {
-  TraceOptions options;
-  options.rules = settings_.rules;
-  options.rules.interval = interval;
-  options.rules.record = recordsSteps();
-  options.recordEnds = !recordsSteps();
-  options.exchange = settings_.exchange;
-  options.parallelFor = smpFor;
-  options.monitor = [this](double share) {
-    const PathPlan& plan = state_.plan;
-    const auto done = static_cast<double>(plan.next() - plan.first());
-    const auto all = static_cast<double>(plan.goal() - plan.first() + 1);
-    return context_.monitor((done + std::min(1.0, std::max(0.0, share))) / all);
-  };
-  return options;
+/// Whether a trace may continue, with the share of the interval that is done.
+bool PathTracerRun::monitor(double share) const {
+  const PathPlan& plan = state_.plan;
+  const auto done = static_cast<double>(plan.next() - plan.first());
+  const auto all = static_cast<double>(plan.goal() - plan.first() + 1);
+  return context_.monitor((done + std::min(1.0, std::max(0.0, share))) / all);
 }
 
 /// Local. Makes the entries of a segment from the ends of particles, and places for their points.
@@ -224,54 +213,34 @@ void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
   segment.arrays.push_back(rotation);
 }
 
-/// The unsteady field of an interval between two steps, and what a trace through it needs.
-struct PathTracerRun::IntervalField {
-  bool isInterval;  ///< Otherwise it has one step alone, at which particles are only located.
-  std::unique_ptr<FlowDomain> flow;
+/// The field of an interval, and what evaluates the points of a trace through it.
+struct PathTracerRun::Field : IntervalField {
+  bool isInterval = false;  ///< Otherwise it has one step alone, to locate particles.
   std::optional<PointEvaluator> evaluator;
-  TraceOptions options;
-  LendingMemory lent;
 };
 
 /// Collective. Makes the field between two steps.
 /// @param earlier  may be `later`, for one step alone
+/// @param field  Out
 /// @param segment  receives the list of point arrays
-std::unique_ptr<PathTracerRun::IntervalField> PathTracerRun::makeField(const StepData& earlier,
-                                                                       const StepData& later,
-                                                                       double stop,
-                                                                       PathSegment& segment) {
+void PathTracerRun::makeField(const StepData& earlier, const StepData& later, double stop,
+                              Field& field, PathSegment& segment) {
   Transport& transport = context_.transport;
-  std::unique_ptr<IntervalField> field;
+  field.isInterval = earlier.data != later.data;
+  const TimeInterval interval{earlier.time, field.isInterval ? later.time : afterStep(later.time),
+                              stop};
+  makeIntervalField(transport, settings_, earlier, later, interval, state_.memory, field);
+  skippedTrees_ = field.skippedTrees;
+  const PointArrayList all = agreeOnPointArrays(transport, *field.flow);
   collectively(transport, [&] {
-    field = std::make_unique<IntervalField>();
-    if (!state_.meshes) state_.meshes = std::make_unique<MeshCache>();
+    field.options.rules.record = recordsSteps();
+    field.options.recordEnds = !recordsSteps();
+    field.options.monitor = [this](double share) { return monitor(share); };
+    segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
+    field.evaluator.emplace(*field.flow, segment.list, field.options.rules,
+                            settings_.computeVorticity, settings_.rotationScale);
   });
-  field->isInterval = earlier.data != later.data;
-  field->flow = makeIntervalDomain(transport, earlier, later, settings_.vectorsOf, skippedTrees_);
-  const FlowDomain& flow = *field->flow;
-  field->flow->domain =
-      cutIntoBlocks(transport, flow, settings_.blocksPerRank, state_.meshes.get());
-  const PointArrayList all = agreeOnPointArrays(transport, flow);
-  collectively(transport, [&] {
-    field->options =
-        makeOptions({earlier.time, field->isInterval ? later.time : afterStep(later.time), stop});
-    segment.list = selectArrays(all, flow, settings_.pointArrays);
-    field->evaluator.emplace(flow, segment.list, field->options.rules, settings_.computeVorticity,
-                             settings_.rotationScale);
-  });
-  field->evaluator->averageVelocity(transport);
-  return field;
-}
-
-/// The options of lending in a trace of particles.
-TraceLending PathTracerRun::makeLending(IntervalField& field, const Shares& shares) const {
-  field.lent.rates = state_.rates;
-  TraceLending lending;
-  lending.options.memory = settings_.lendingMemory;
-  lending.cargo = &*field.evaluator;
-  lending.memory = &field.lent;
-  lending.homeOf = [shares](std::int64_t line) { return shares.ownerOf(line >> 1); };
-  return lending;
+  field.evaluator->averageVelocity(transport);
 }
 
 /// Local. Adds the points of this rank's particles to their segment.
@@ -289,15 +258,13 @@ void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& point
 }
 
 /// Local. Adds a trace to the counts of the request.
-void PathTracerRun::count(const IntervalField& field, const TraceResult& traced) {
+void PathTracerRun::count(const Field& field, const TraceResult& traced) {
   PathTracerState::Counts& counts = state_.counts;
+  counts.add(traced);
   counts.intervals += field.isInterval;
   counts.points += traced.points;
-  counts.handovers += traced.handovers;
-  counts.loans += traced.lending.loans;
-  counts.exchange.add(traced.statistics);
-  counts.domainBytes =
-      std::max(counts.domainBytes, domainMemory(*field.flow, field.lent, *field.evaluator));
+  counts.domainBytes = std::max(counts.domainBytes,
+                                domainMemory(*field.flow, field.lent) + field.evaluator->memory());
 }
 
 /// Collective. Traces particles through the interval between two steps.
@@ -315,15 +282,16 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   if (most == 0) return true;
   const Shares shares = idsOfParticles(most, transport.size());
   const std::int64_t first = shares.first(transport.rank());
-  const std::unique_ptr<IntervalField> field = makeField(earlier, later, stop, segment);
-  TraceOptions& options = field->options;
+  Field field;
+  makeField(earlier, later, stop, field, segment);
+  TraceOptions& options = field.options;
   std::vector<Seed> seeds;
   collectively(transport, [&] {
     // Cells have other numbers with other blocks per rank than before, and where points move,
     // because the mesh is cut anew. On other ranks, too: a run that may be resumed searches for
     // cells, as the one that resumes it does.
-    const Assignment& blocks = field->flow->domain->assignment;
-    const bool stay = !field->flow->moves && settings_.checkpoints.directory.empty();
+    const Assignment& blocks = field.flow->domain->assignment;
+    const bool stay = !field.flow->moves && settings_.checkpoints.directory.empty();
     const bool areKnown = stay && before && before->blocks && *before->blocks == blocks;
     if (areKnown)
       segment.blocks = before->blocks;
@@ -340,11 +308,14 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
       seed.cell = entry.cell;
     }
   });
-  if (field->isInterval &&
-      !tuneInterval(context_, settings_.autoTune, *field->flow, seeds, options, state_.choice))
+  if (field.isInterval && !tuneInterval(context_, settings_.autoTune, *field.flow, seeds, options,
+                                        state_.memory.choice))
     return false;
-  if (settings_.lendingMemory > 0) options.lending = makeLending(*field, shares);
-  const TraceResult traced = tributary::trace(transport, *field->flow->domain, seeds, options);
+  if (settings_.lendingMemory > 0) {
+    options.lending = lendingIn(field, settings_, shares);
+    options.lending->cargo = &*field.evaluator;
+  }
+  const TraceResult traced = tributary::trace(transport, *field.flow->domain, seeds, options);
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
   LineTable table;
@@ -354,10 +325,10 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     table = enter(particles, stop, first, segment);
   });
   const std::unique_ptr<LineArrays> points =
-      collectPoints(transport, *field->flow, *field->evaluator, shares, table, traced);
-  collectively(transport, [&] { addPoints(*field->evaluator, *points, earlier.time, segment); });
-  if (options.lending) state_.rates = field->lent.rates;
-  count(*field, traced);
+      collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
+  collectively(transport, [&] { addPoints(*field.evaluator, *points, earlier.time, segment); });
+  state_.memory.rates = field.lent.rates;
+  count(field, traced);
   return true;
 }
 
@@ -370,7 +341,7 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
   if (task == Task::First) {
     state_.history = {};
     state_.seeds.reset();
-    state_.choice.reset();
+    state_.memory.choice.reset();
     state_.begun = state_.requested;
   } else {
     earlier = {state_.kept, state_.keptTime};
@@ -497,14 +468,8 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
   statistics.count("OutputPoints", output->GetNumberOfPoints());
   statistics.count("StepsAdded", static_cast<std::int64_t>(history.segments.size()));
   statistics.count("HistoryBytes", static_cast<std::int64_t>(bytes));
-  statistics.count("Intervals", counts.intervals);
-  statistics.count("DomainBytes", static_cast<std::int64_t>(counts.domainBytes));
   statistics.count("PointsRecorded", counts.points);
-  statistics.count("Handovers", counts.handovers);
-  statistics.count("Loans", counts.loans);
-  statistics.add(counts.exchange);
-  if (settings_.autoTune && state_.choice)
-    statistics.add(state_.choice->exchange, std::exchange(state_.choice->trials, 0));
+  counts.addTo(statistics, settings_.autoTune, state_.memory.choice);
   statistics.phase("OutputSeconds");
 }
 
@@ -560,7 +525,7 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
   if (isUnderWay_) return true;
   write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime()},
         output);
-  if (!settings_.keepDomain) state_.meshes.reset();
+  if (!settings_.keepDomain) state_.memory.meshes.reset();
   return true;
 }
 

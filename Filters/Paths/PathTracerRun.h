@@ -26,7 +26,6 @@
 #include "Paths/PathSeeds.h"
 #include "Time/CheckpointUse.h"
 
-#include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Span.h"
@@ -71,19 +70,12 @@ struct PathTracerState {
   double keptTime = 0;                  ///< Their time.
   std::optional<PathSeeds> seeds;       ///< Those of the first step, if seeds are static.
   PathHistory history;
-  std::unique_ptr<MeshCache> meshes;
-  LendingRates rates;
-  std::optional<TuningChoice> choice;
+  IntervalMemory memory;
   CheckpointUse checkpoints{"paths"};
 
   /// Counts of the executions for one request, on this rank.
-  struct Counts {
-    std::int64_t intervals = 0;  ///< Traced, parts of intervals included.
-    std::int64_t points = 0;     ///< Recorded.
-    std::int64_t handovers = 0;  ///< Of particles between blocks.
-    std::int64_t loans = 0;
-    std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.
-    ExchangeStatistics exchange;
+  struct Counts : IntervalCounts {
+    std::int64_t points = 0;  ///< Recorded.
   };
   Counts counts;
 
@@ -127,7 +119,7 @@ class PathTracerRun {
     bool isNew;
     LineEnd end;
   };
-  struct IntervalField;
+  struct Field;
 
   void resume();
   double timeOf(vtkDataObject* input, PathPlan::Task& task, bool& isPassedOver);
@@ -143,13 +135,12 @@ class PathTracerRun {
                            const PathSegment* before, std::vector<Traced>& particles,
                            PathSegment& segment);
   static std::vector<Traced> active(const PathSegment& segment);
-  TraceOptions makeOptions(const TimeInterval& interval) const;
-  std::unique_ptr<IntervalField> makeField(const StepData& earlier, const StepData& later,
-                                           double stop, PathSegment& segment);
-  TraceLending makeLending(IntervalField& field, const Shares& shares) const;
+  [[nodiscard]] bool monitor(double share) const;
+  void makeField(const StepData& earlier, const StepData& later, double stop, Field& field,
+                 PathSegment& segment);
   void addPoints(const PointEvaluator& evaluator, LineArrays& points, double begin,
                  PathSegment& segment) const;
-  void count(const IntervalField& field, const TraceResult& traced);
+  void count(const Field& field, const TraceResult& traced);
   LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
                   PathSegment& segment);
   void addRotation(PathSegment& segment, double begin) const;

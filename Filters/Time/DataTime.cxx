@@ -60,4 +60,14 @@ std::vector<vtkMTimeType> modificationTimes(vtkAlgorithm& filter) {
   return times;
 }
 
+std::vector<std::pair<const vtkAlgorithm*, int>> producersOf(vtkAlgorithm& filter) {
+  std::vector<std::pair<const vtkAlgorithm*, int>> producers;
+  for (int port = 0; port < filter.GetNumberOfInputPorts(); ++port) {
+    int producerPort = 0;
+    const vtkAlgorithm* producer = filter.GetInputAlgorithm(port, 0, producerPort);
+    producers.emplace_back(producer, producerPort);
+  }
+  return producers;
+}
+
 }  // namespace tributary

@@ -4,6 +4,7 @@
 #include <vtkType.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "Tributary/Base/Span.h"
@@ -29,5 +30,9 @@ namespace tributary {
 
 /// Local. When the pipeline of each input of a filter was last modified, by port; 0 without one.
 [[nodiscard]] std::vector<vtkMTimeType> modificationTimes(vtkAlgorithm& filter);
+
+/// Local. The algorithms, or null, and the ports that the first connections of a filter's input
+/// ports come from.
+[[nodiscard]] std::vector<std::pair<const vtkAlgorithm*, int>> producersOf(vtkAlgorithm& filter);
 
 }  // namespace tributary
