@@ -823,6 +823,21 @@ TEST(Paths, BeginAndEndWithTheVelocitiesThere) {
     }
 }
 
+/// The lines in a mesh are the same with a cache, which has the records of its cells or not.
+void expectSameWithCache(const MeshSetup& setup, const TraceOptions& options, MeshCache& cache,
+                         bool isReused) {
+  const auto mesh = makeMeshDomain(world(), setup);
+  const auto seeds = particlesOf(50, world().rank(), world().size());
+  const auto expected = traceLines(world(), mesh->domain, seeds, options);
+  std::vector<BlockId> first;
+  for (std::size_t p = 0; p < mesh->pieces.size(); ++p)
+    first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
+  const Domain kept = makeDomain(world(), mesh->domain.assignment,
+                                 makeMeshBlocks(world(), mesh->pieces, 1, 3, first, &cache));
+  EXPECT_EQ(cache.reused(), isReused);
+  EXPECT_TRUE(traceLines(world(), kept, seeds, options) == expected);
+}
+
 // Records of cells stay from interval to interval; velocities of other types, or of a steady field,
 // take another room in them.
 TEST(Paths, InMeshesThatAreKeptAreTheSame) {
@@ -841,20 +856,11 @@ TEST(Paths, InMeshesThatAreKeptAreTheSame) {
       setup.flow = flow;
       setup.laterFlow = laterFlow;
       setup.isDouble = isDouble;
-      const auto mesh = makeMeshDomain(world(), setup);
       TraceOptions options = pathOptions(Integrator::RungeKutta4);
       if (!laterFlow) options.rules.interval.reset();
       options.rules.maximumSteps = 30;  // streamlines are circles, across many pieces
-      const auto seeds = particlesOf(50, world().rank(), world().size());
-      const auto expected = traceLines(world(), mesh->domain, seeds, options);
-      std::vector<BlockId> first;
-      for (std::size_t p = 0; p < mesh->pieces.size(); ++p)
-        first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
-      const Domain kept = makeDomain(world(), mesh->domain.assignment,
-                                     makeMeshBlocks(world(), mesh->pieces, 1, 3, first, &cache));
-      EXPECT_EQ(cache.reused(), !isFirst);
+      expectSameWithCache(setup, options, cache, !isFirst);
       isFirst = false;
-      EXPECT_TRUE(traceLines(world(), kept, seeds, options) == expected);
     }
   }
 }
@@ -870,17 +876,7 @@ TEST(MovingMeshes, AreKeptWhileTheyMoveAlike) {
                                             {otherAbc, other, false}}) {
     setup.flow = setup.laterFlow = flow;
     setup.laterPlace = place;
-    const auto mesh = makeMeshDomain(world(), setup);
-    const TraceOptions options = pathOptions(Integrator::RungeKutta4);
-    const auto seeds = particlesOf(50, world().rank(), world().size());
-    const auto expected = traceLines(world(), mesh->domain, seeds, options);
-    std::vector<BlockId> first;
-    for (std::size_t p = 0; p < mesh->pieces.size(); ++p)
-      first.push_back(mesh->domain.assignment.first(world().rank()) + BlockId(p));
-    const Domain kept = makeDomain(world(), mesh->domain.assignment,
-                                   makeMeshBlocks(world(), mesh->pieces, 1, 3, first, &cache));
-    EXPECT_EQ(cache.reused(), isKept);
-    EXPECT_TRUE(traceLines(world(), kept, seeds, options) == expected);
+    expectSameWithCache(setup, pathOptions(Integrator::RungeKutta4), cache, isKept);
   }
 }
 

@@ -36,7 +36,7 @@ def main():
     # Two ranks have the points between their extents. Each rank would have all if it were not asked for its piece.
     assert usual == {1: 20, 3: 28}[COMM.size], f"{usual} points"
     proxy.SamplingBounds = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0]  # not used
-    for name, bad, good, words in (
+    refusals.properties(proxy, usual, (
         ("IntegrationTime", 0.0, 1.0, ("Integration Time is 0",)),
         ("IntegrationTime", NAN, 1.0, ("Integration Time",)),
         ("IntegrationTime", float("inf"), 1.0, ("Integration Time",)),
@@ -56,11 +56,7 @@ def main():
         ("LendingMemory", -1, 512, ("Lending Memory",)),
         ("Vectors", ["POINTS", "none"], ["POINTS", "velocity"], ("Vectors",)),
         ("Vectors", ["POINTS", "height"], ["POINTS", "velocity"], ("Vectors",)),
-    ):
-        setattr(proxy, name, bad)
-        refusals.refused(f"{name} = {bad}", proxy, words)
-        setattr(proxy, name, good)
-        refusals.cured(f"{name} = {bad}", proxy, usual)
+    ))
     proxy.Seeds = "Points of Input"
     proxy.AuxiliaryDistance = -1.0
     refusals.refused("AuxiliaryDistance = -1", proxy, ("Auxiliary Distance",))

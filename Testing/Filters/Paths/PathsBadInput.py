@@ -70,7 +70,7 @@ def main():
     proxy = check.paths(data, where, ForceReinjectionEveryNSteps=1, OutputKind="Particles")
     usual = count(proxy)
     assert usual == 30, f"{usual} particles"
-    for name, bad, good, words in (
+    refusals.properties(proxy, usual, (
         ("ForceReinjectionEveryNSteps", -1, 1, ("Force Reinjection Every N Steps",)),
         ("InjectionStartTime", NAN, -1e299, ("Injection Start Time",)),
         ("InjectionEndTime", -1e300, 1e299, ("Injection End Time", "Injection Start Time")),
@@ -88,11 +88,7 @@ def main():
         ("LendingMemory", -1, 512, ("Lending Memory",)),
         ("Vectors", ["POINTS", "none"], ["POINTS", "velocity"], ("Vectors",)),
         ("Vectors", ["POINTS", "height"], ["POINTS", "velocity"], ("Vectors",)),
-    ):
-        setattr(proxy, name, bad)
-        refusals.refused(f"{name} = {bad}", proxy, words)
-        setattr(proxy, name, good)
-        refusals.cured(f"{name} = {bad}", proxy, usual)
+    ))
 
     for mesh, change, words in CHANGES:
         other = source("turn", TIMES, after=only_there(change), mesh=mesh, size=6)

@@ -154,28 +154,15 @@ def run_in_situ(catalyst):
 def run_damaged(folder, right):
     messages = check.Messages()
     case = "pathlines"
-    parts = sorted(glob.glob(os.path.join(glob.escape(folder), case, "paths.*.0")))
-    part = os.path.basename(parts[0])
-    wrong = [(file, how) for file in ("paths.index", part) for how in ("flipped", "cut", "longer", "other")]
-    wrong += [(part, "gone"), (None, "properties"), (None, "steps")]
     arguments, properties = CASES[case]
     where = start()
-    for file, how in wrong:
-        mine = checkpoints.copy(os.path.join(folder, case))
-        if file and COMM.rank == 0:
-            checkpoints.damage(os.path.join(mine, file), how)
-        COMM.barrier()
+    for mine, file, how in checkpoints.damaged(os.path.join(folder, case), "paths"):
         data = source("swirl", TIMES if how != "steps" else [0.25, *TIMES[1:]], **arguments)
         more = {"MaximumError": 1e-4} if how == "properties" else {}
         proxy = check.paths(data, where, **{**properties, **more, "CheckpointDirectory": mine, "Resume": 1})
         messages.take()
         proxy.UpdatePipeline(TIMES[LAST])
-        lines = [line for text in messages.take() for line in text.splitlines() if "ERR|" in line]
-        expect(len(lines) == 1 and "heckpoint" in lines[0], f"{file} {how}: {lines}")
-        cure = "choose another Checkpoint Directory" if file else "switch Resume off"
-        expect(lines and cure in lines[0], f"{file} {how}: no cure: {lines}")
-        count = proxy.GetClientSideObject().GetOutputDataObject(0).GetNumberOfPoints()
-        expect(sum(COMM.allgather(count)) == 0, f"{file} {how}: there is an output")
+        checkpoints.refused(messages, file, how, proxy.GetClientSideObject().GetOutputDataObject(0).GetNumberOfPoints())
         proxy.Resume = 0
         proxy.CheckpointDirectory = ""
         digest = Paths(proxy, TIMES[LAST]).digest()

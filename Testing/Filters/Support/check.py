@@ -401,6 +401,14 @@ class Refusals:
             self._fail(case, "still a message after the cure")
         print(case, flush=True)
 
+    def properties(self, proxy, usual, cases):
+        """Each case (property, bad value, good value, words of the message) is refused, and cured by the good value."""
+        for name, bad, good, words in cases:
+            setattr(proxy, name, bad)
+            self.refused(f"{name} = {bad}", proxy, words)
+            setattr(proxy, name, good)
+            self.cured(f"{name} = {bad}", proxy, usual)
+
     def _fail(self, case, what):
         self.failures.append(f"{case}: {what}")
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Folders of checkpoints, for the tests of filters that resume."""
 
+import glob
 import os
 import shutil
 
 import check
 from mpi4py import MPI
+from tracking import expect
 
 COMM = MPI.COMM_WORLD
 
@@ -38,9 +40,36 @@ def damage(path, how):
     elif how == "longer":
         content += b"\0" * 8
     elif how == "other":
-        content = b"Something else, that nobody should write over.\n"
+        content = b"Contents of another file, which must not be overwritten.\n"
     if how == "gone":
         os.remove(path)
     else:
         with open(path, "wb") as file:
             file.write(content)
+
+
+def damaged(folder, name):
+    """Copies of a checkpoint with a wrong file each, then two that are right, for other properties and other steps:
+    the copy, the file or None, and what is wrong.
+
+    name  at the beginning of the names of files
+    """
+    part = os.path.basename(sorted(glob.glob(os.path.join(glob.escape(folder), f"{name}.*.0")))[0])
+    cases = [(file, how) for file in (f"{name}.index", part) for how in ("flipped", "cut", "longer", "other")]
+    for file, how in [*cases, (part, "gone"), (None, "properties"), (None, "steps")]:
+        mine = copy(folder)
+        if file and COMM.rank == 0:
+            damage(os.path.join(mine, file), how)
+        COMM.barrier()
+        yield mine, file, how
+
+
+def refused(messages, file, how, count):
+    """Check the messages of an execution on a copy of damaged(), and the number of rows or points of its output."""
+    said = messages.take()
+    lines = [line for text in said for line in text.splitlines() if "ERR|" in line]
+    expect(len(lines) == 1, f"{file} {how}: {len(lines)} messages: {said}")
+    expect(lines and "heckpoint" in lines[0], f"{file} {how}: {lines}")
+    cure = "choose another Checkpoint Directory" if file else "switch Resume off"
+    expect(lines and cure in lines[0], f"{file} {how}: no cure: {lines}")
+    expect(sum(COMM.allgather(count)) == 0, f"{file} {how}: there is an output")
