@@ -32,7 +32,7 @@ class RealMotion : public Motion {
   explicit RealMotion(const SlowBlockFlow& flow) : flow_(flow) {}
 
   FlowBlock makeBlock(BlockId block) const override { return flow_.makeBlock(block); }
-  BlockId advance(FlowBlock& block, Tracer& tracer) const override {
+  BlockId advance(FlowBlock& block, Tracer& tracer, double /*seconds*/) const override {
     return flow_.advance(block, tracer);
   }
   void writeField(const FlowBlock& block, Writer& message) const override {
@@ -48,19 +48,23 @@ class RealMotion : public Motion {
   const SlowBlockFlow& flow_;
 };
 
-/// Tracers of the same column of voxels travel together as one. Copies have their true size in
-/// messages, but are not kept.
+/// Tracers of the same column of voxels travel together as one, and stop within a block when the
+/// time of a call is over, as those of the library do after a number of steps. Copies have their
+/// true size in messages, but are not kept.
 class SimulatedMotion : public Motion {
  public:
   SimulatedMotion(Transport& transport, const SlowBlockFlow& flow, const BalanceOptions& options)
       : transport_(transport), flow_(flow), options_(options) {}
 
   FlowBlock makeBlock(BlockId block) const override { return flow_.outline(block); }
-  BlockId advance(FlowBlock& block, Tracer& tracer) const override {
+  BlockId advance(FlowBlock& block, Tracer& tracer, double seconds) const override {
     const std::int32_t before = tracer.steps;
-    const BlockId next = flow_.pass(block, tracer);
     const int tracers = options_.seedsPerVoxel * options_.seedsPerVoxel;
-    transport_.spend((tracer.steps - before) * tracers * options_.stepSeconds);
+    const double stepSeconds = tracers * options_.stepSeconds;
+    const auto most =
+        static_cast<std::int32_t>(std::clamp(std::ceil(seconds / stepSeconds), 1.0, 1e9));
+    const BlockId next = flow_.pass(block, tracer, most);
+    transport_.spend((tracer.steps - before) * stepSeconds);
     return next;
   }
   void writeField(const FlowBlock& block, Writer& message) const override {

@@ -2,6 +2,7 @@
 #include "Balance/LentTracers.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "Support/InterleavedComparison.h"
@@ -124,18 +125,22 @@ void LentTracers::trace(Place& here) {
   const double begin = transport_.now();
   double end = begin;
   std::int64_t done = 0;
+  const double limit =
+      hasRounds_ ? std::numeric_limits<double>::infinity() : begin + options_.callSeconds;
   for (; batch > 0; --batch) {
-    Tracer tracer = waiting.back();
+    Tracer& last = waiting.back();
+    const BlockId next = motion_.advance(here.block, last, limit - end);
+    end = transport_.now();
+    if (next == here.block.id) break;
+    const Tracer tracer = last;
     waiting.pop_back();
     ++done;
-    const BlockId next = motion_.advance(here.block, tracer);
-    end = transport_.now();
     // The rank's own blocks are called when they receive a message; copies are called anyway.
     if (const auto copy = places_.find(next); copy != places_.end() && !isOwn(next))
       add(copy->second, tracer);
     else if (next >= 0)
       outgoing_[next].push_back(tracer);
-    if (!hasRounds_ && end - begin >= options_.callSeconds) break;
+    if (end >= limit) break;
   }
   waiting_ -= done;
   if (!isOwn(here.block.id)) waitingInCopies_ -= done;

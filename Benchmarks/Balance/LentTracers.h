@@ -20,9 +20,11 @@ class Motion {
   virtual ~Motion() = default;
 
   virtual FlowBlock makeBlock(BlockId block) const = 0;
-  /// Traces until the tracer leaves the block.
-  /// @return the block that it enters, or -1 if it is retired
-  virtual BlockId advance(FlowBlock& block, Tracer& tracer) const = 0;
+  /// Traces until the tracer leaves the block. If that takes long, it may stop before.
+  /// @param seconds  after which it should stop
+  /// @return the block that the tracer enters, the same block if it has not left it, or -1 if it is
+  ///         retired
+  virtual BlockId advance(FlowBlock& block, Tracer& tracer, double seconds) const = 0;
   virtual void writeField(const FlowBlock& block, tributary::Writer& message) const = 0;
   /// Throws Error if the field is malformed.
   virtual void readField(FlowBlock& block, tributary::Reader& message) const = 0;
@@ -34,7 +36,7 @@ struct TracingOptions {
   int tracersPerItem = 1;
   /// Under the asynchronous schedule, a call ends after this time, or after a quarter of the items
   /// that wait in the block.
-  double callSeconds = 50e-6;
+  double callSeconds = 25e-6;
 };
 
 /// The result of a rank.

@@ -264,14 +264,18 @@ BlockId SlowBlockFlow::advance(FlowBlock& block, Tracer& tracer) const {
   return outside ? retire(block, tracer) : at(target[0], target[1], target[2]);
 }
 
-BlockId SlowBlockFlow::pass(FlowBlock& block, Tracer& tracer) const {
+BlockId SlowBlockFlow::pass(FlowBlock& block, Tracer& tracer, std::int32_t most) const {
   const auto p = place(block.id);
   const auto end = static_cast<float>(block.hi[0]);
-  const auto steps =
-      static_cast<std::int32_t>(std::ceil((end - tracer.x[0]) / (speed(p) * duration_)));
-  tracer.x[0] = end;
+  const float step = speed(p) * duration_;
+  // Within rounding, which stops on the way must not change.
+  const auto needed =
+      std::max(1, static_cast<std::int32_t>(std::ceil((end - tracer.x[0]) / step - 0.01f)));
+  const std::int32_t steps = std::min(needed, most);
+  tracer.x[0] = steps < needed ? tracer.x[0] + static_cast<float>(steps) * step : end;
   tracer.steps += steps;
   block.steps += steps;
+  if (steps < needed) return block.id;
   return p[0] + 1 < settings_.blocks[0] ? at(p[0] + 1, p[1], p[2]) : retire(block, tracer);
 }
 

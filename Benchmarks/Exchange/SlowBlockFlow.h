@@ -85,7 +85,9 @@ class SlowBlockFlow {
   BlockId advance(FlowBlock& block, Tracer& tracer) const;
   /// The same in an open box by the known speed, without interpolation: the block needs no field,
   /// and the tracer leaves it at its face.
-  BlockId pass(FlowBlock& block, Tracer& tracer) const;
+  /// @param most  steps, at least 1
+  /// @return the block itself if the tracer has not left it
+  BlockId pass(FlowBlock& block, Tracer& tracer, std::int32_t most) const;
 
   /// The callback of D. Morozov et al., "IExchange: Asynchronous Communication and Termination
   /// Detection for Iterative Algorithms", LDAV 2021, doi:10.1109/LDAV53230.2021.00009, Algorithm 6:
