@@ -527,6 +527,9 @@ void addBalance(CLI::App& app, bench::BalanceOptions& options) {
   command->add_option("--detector", options.exchange.detector, "Termination detector")
       ->capture_default_str();
   addRepeat(*command, options.repeat, "MPI: repetitions");
+  command->add_option("--timeline", options.timeline,
+                      "Also write what each rank did, for ui.perfetto.dev, to files whose names "
+                      "begin with this");
   addJson(*command, options.json);
 }
 

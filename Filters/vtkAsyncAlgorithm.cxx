@@ -220,7 +220,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   this->ErrorCode = vtkErrorCode::NoError;
   this->HasExecuted = true;
   this->IsWhole = false;
-  this->IsUnderWay = false;
+  const bool continues = std::exchange(this->IsUnderWay, false);
   request->Remove(Pipeline::CONTINUE_EXECUTING());
   setSatisfyAnyExtent(outputVector, false);
   this->LastEvents = -1;
@@ -254,12 +254,16 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
       this->CheckInputs(inputVector);
     });
     properties.agree(transport, errors);
+    this->BeginExecution(transport, continues);
     this->IsWhole = this->Execute(transport, inputVector, outputVector, statistics);
     if (!this->IsWhole) {
       this->GiveUp(outputVector);
     } else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0)) {
       // The class's name without "vtk".
       statistics.write(std::string(this->GetClassName()).substr(3) + " ", output->GetFieldData());
+    }
+    if (this->IsWhole) {
+      this->EndExecution(transport);
     }
     if (this->IsUnderWay) {
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);

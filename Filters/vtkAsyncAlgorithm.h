@@ -91,6 +91,14 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   ///@}
 
   ///@{
+  /// Collective. Called before each call of Execute(), and after it if the filter has neither
+  /// failed nor was aborted.
+  /// @param continues  whether the execution completes the outputs of the one before
+  virtual void BeginExecution(tributary::Transport&, bool /*continues*/) {}
+  virtual void EndExecution(tributary::Transport&) {}
+  ///@}
+
+  ///@{
   /// Local. The properties that determine what the filter computes. CheckProperties() throws
   /// tributary::Error if a value is invalid. DescribeProperties() adds those that must be equal on
   /// all ranks.

@@ -5,11 +5,26 @@
 #include "Common/Require.h"
 
 #include "Tributary/Exchange/Exchange.h"
+#include "Tributary/Exchange/Timeline.h"
 #include "Tributary/Termination/Detector.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
+
+//------------------------------------------------------------------------------
+vtkAsyncExchangeAlgorithm::vtkAsyncExchangeAlgorithm() = default;
+vtkAsyncExchangeAlgorithm::~vtkAsyncExchangeAlgorithm() = default;
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::SetTimelineFile(const char* name) {
+  const std::string file = name ? name : "";
+  if (this->TimelineFile != file) {
+    this->TimelineFile = file;
+    this->Modified();
+  }
+}
 
 //------------------------------------------------------------------------------
 void vtkAsyncExchangeAlgorithm::SetDetector(const char* name) {
@@ -47,6 +62,26 @@ void vtkAsyncExchangeAlgorithm::DescribeExecutionProperties(tributary::PropertyL
   list.add("Schedule", this->Schedule);
   list.add("Detector", this->Detector);
   list.add("Auto Tune", this->AutoTune);
+  list.add("Timeline File", this->TimelineFile);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::BeginExecution(tributary::Transport& transport, bool continues) {
+  if (this->TimelineFile.empty()) {
+    this->Timeline.reset();
+  } else if (!this->Timeline || !continues) {
+    this->Timeline = std::make_unique<tributary::Timeline>();
+    this->Timeline->start(transport);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncExchangeAlgorithm::EndExecution(tributary::Transport& transport) {
+  if (!this->Timeline || this->IsUnderWay) {
+    return;
+  }
+  const std::unique_ptr<tributary::Timeline> timeline = std::move(this->Timeline);
+  tributary::writeTimeline(transport, *timeline, this->TimelineFile, "Timeline File");
 }
 
 //------------------------------------------------------------------------------
@@ -61,6 +96,7 @@ tributary::ExchangeOptions vtkAsyncExchangeAlgorithm::MakeExchangeOptions() cons
   options.batchBytes = static_cast<std::size_t>(this->BatchBytes);
   options.holdTime = this->HoldTime;
   options.stallTimeout = this->StallTimeout;
+  options.timeline = this->Timeline.get();
   return options;
 }
 
@@ -73,5 +109,6 @@ void vtkAsyncExchangeAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "BatchBytes: " << this->BatchBytes << "\n"
      << indent << "HoldTime: " << this->HoldTime << " microseconds\n"
      << indent << "AutoTune: " << this->AutoTune << "\n"
-     << indent << "StallTimeout: " << this->StallTimeout << " seconds\n";
+     << indent << "StallTimeout: " << this->StallTimeout << " seconds\n"
+     << indent << "TimelineFile: " << this->TimelineFile << "\n";
 }

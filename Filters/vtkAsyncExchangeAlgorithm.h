@@ -21,10 +21,12 @@
 #include "TributaryFiltersModule.h"  // For export macro
 #include "vtkAsyncAlgorithm.h"
 
+#include <memory>  // For the timeline
 #include <string>  // For Detector
 
 namespace tributary {
 struct ExchangeOptions;
+class Timeline;
 }  // namespace tributary
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncExchangeAlgorithm : public vtkAsyncAlgorithm {
@@ -110,12 +112,26 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncExchangeAlgorithm : public vtkAsyncAlgorit
   vtkGetMacro(StallTimeout, double);
   ///@}
 
+  ///@{
+  /**
+   * The name of a file that rank 0 writes after each execution: what each rank did, and when, as
+   * JSON in the trace event format, which Perfetto (ui.perfetto.dev) shows as a chart. Calls of
+   * blocks, idle time, and loans of blocks are recorded, of trials of AutoTune, too; the time
+   * between them is that of communication and of the rest of the filter. At most a million entries
+   * of a rank are kept. Empty: no file. Default: empty.
+   */
+  void SetTimelineFile(const char* name);
+  const char* GetTimelineFile() const { return this->TimelineFile.c_str(); }
+  ///@}
+
  protected:
-  vtkAsyncExchangeAlgorithm() = default;
-  ~vtkAsyncExchangeAlgorithm() override = default;
+  vtkAsyncExchangeAlgorithm();
+  ~vtkAsyncExchangeAlgorithm() override;
 
   void CheckExecutionProperties() override;
   void DescribeExecutionProperties(tributary::PropertyList& list) override;
+  void BeginExecution(tributary::Transport& transport, bool continues) override;
+  void EndExecution(tributary::Transport& transport) override;
 
   /// Local. The options of an exchange with the values of the properties.
   [[nodiscard]] tributary::ExchangeOptions MakeExchangeOptions() const;
@@ -127,8 +143,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncExchangeAlgorithm : public vtkAsyncAlgorit
   double HoldTime = 5.0;
   bool AutoTune = false;
   double StallTimeout = 120.0;
+  std::string TimelineFile;
 
  private:
+  std::unique_ptr<tributary::Timeline> Timeline;  // null unless it is recorded
+
   vtkAsyncExchangeAlgorithm(const vtkAsyncExchangeAlgorithm&) = delete;
   void operator=(const vtkAsyncExchangeAlgorithm&) = delete;
 };

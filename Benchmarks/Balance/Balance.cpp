@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "Support/Report.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Exchange/Timeline.h"
 #include "Tributary/Transport/Mpi.h"
 #include "Tributary/Transport/Simulated.h"
 
@@ -158,10 +160,13 @@ class Comparison {
         for (std::size_t i = 0; i < ways_.size(); ++i) {
           // Every other time backwards, so that nothing always follows the same.
           Way& way = ways_[repetition % 2 ? ways_.size() - 1 - i : i];
+          tributary::Timeline timeline;
+          way.exchange.timeline = options_.timeline.empty() ? nullptr : &timeline;
           add(way, tributary::allgather(*world_, mine.run(way.exchange, way.lending)));
+          if (way.exchange.timeline) writeTimeline(*world_, timeline, timelineFile(seeds, way));
         }
     } else {
-      for (Way& way : ways_) add(way, simulate(way));
+      for (Way& way : ways_) add(way, simulate(seeds, way));
     }
     addRows(seeds, report);
   }
@@ -175,18 +180,33 @@ class Comparison {
     ways_.back().exchange.schedule = schedule;
   }
 
-  std::vector<TracedShare> simulate(const Way& way) const {
+  std::string timelineFile(const std::string& seeds, const Way& way) const {
+    return options_.timeline + '-' + seeds + '-' + way.name + ".json";
+  }
+
+  std::vector<TracedShare> simulate(const std::string& seeds, const Way& way) const {
     tributary::VirtualTimeNetworkOptions network;
     network.ranks = ranks_;
     network.ranksPerNode = options_.ranksPerNode;
     const auto net = tributary::makeVirtualTimeNetwork(network);
     std::vector<TracedShare> shares(static_cast<std::size_t>(ranks_));
+    std::vector<std::vector<tributary::TimelineEntry>> timelines(shares.size());
     net->run([&](Transport& transport) {
       const SimulatedMotion motion(transport, flow_, options_);
-      shares[static_cast<std::size_t>(transport.rank())] =
-          LentTracers(transport, flow_, assignment_, motion, tracing_)
-              .run(way.exchange, way.lending);
+      const auto rank = static_cast<std::size_t>(transport.rank());
+      tributary::ExchangeOptions exchange = way.exchange;
+      tributary::Timeline timeline;
+      if (!options_.timeline.empty()) exchange.timeline = &timeline;
+      shares[rank] =
+          LentTracers(transport, flow_, assignment_, motion, tracing_).run(exchange, way.lending);
+      timelines[rank] = timeline.entries();
     });
+    if (!options_.timeline.empty()) {
+      const std::string file = timelineFile(seeds, way);
+      std::ofstream stream(file);
+      tributary::writeTrace(stream, {timelines.data(), timelines.size()});
+      if (!stream.flush()) throw tributary::Error("cannot write " + file);
+    }
     if (!net->left().empty())
       throw tributary::Error("the exchange left messages in the network: " + net->left());
     return shares;

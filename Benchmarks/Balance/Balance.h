@@ -27,6 +27,9 @@ struct BalanceOptions {
   tributary::ExchangeOptions exchange;  ///< The schedule is not used.
   int repeat = 5;                       ///< On MPI's ranks; simulations are repeatable.
   std::string json;
+  std::string
+      timeline;  ///< Not empty: the timelines of each variant are written to files with this
+                 ///< name, the case and the variant. On MPI's ranks, of the last repetition.
 };
 
 /// Measures what lending brings in the slow-block flow (see Particles.h), for several distributions

@@ -43,8 +43,11 @@ TracedShare LentTracers::run(const tributary::ExchangeOptions& options,
   hasRounds_ = calledOncePerRound(options.schedule);
   std::vector<std::vector<BlockId>> links;
   share_ = {};
+  tributary::Timeline* const timeline = options.timeline;
   if (lending) {
-    desk_.emplace(transport_, assignment_, *this, *lending);
+    tributary::LendingOptions recorded = *lending;
+    recorded.timeline = timeline;
+    desk_.emplace(transport_, assignment_, *this, recorded);
     lastCopy_ = -1;
   }
   for (auto& [id, place] : places_) {
@@ -55,11 +58,13 @@ TracedShare LentTracers::run(const tributary::ExchangeOptions& options,
     for (BlockId& neighbor : links.back()) neighbor = addressOf(neighbor);
   }
   if (lending) links.emplace_back();
+  if (timeline) timeline->start(transport_);
   share_.seconds = timeExchange(
       transport_, desk_ ? desk_->desks().assignment() : assignment_, links, options,
       [this](BlockId address, Mailbox& mailbox) { return step(address, mailbox); },
       share_.exchange);
   if (lending) share_.lending = desk_->lending().statistics();
+  if (lending && timeline) tributary::renumber(*timeline, 0, desk_->desks());
   desk_.reset();
   for (auto at = places_.begin(); at != places_.end();) {
     conclude(at->second.block);

@@ -26,7 +26,7 @@ SEPARATOR = "//" + "-" * 78 + "\n"
 
 # Commands of inputs and of vtkAlgorithm, by what reads them.
 INPUTS = {"SetInputConnection", "AddInputConnection"}
-EXCHANGE = {"Arrivals", "Detector", "BatchBytes", "HoldTime", "StallTimeout", "AutoTune"}
+EXCHANGE = {"Arrivals", "Detector", "BatchBytes", "HoldTime", "StallTimeout", "AutoTune", "TimelineFile"}
 
 
 def read(*path):

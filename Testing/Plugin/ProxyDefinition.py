@@ -114,7 +114,7 @@ expect(compared_texts > 100, "documented defaults were compared: %d" % compared_
 # Solvers have no properties of the exchange, and two schedules.
 for solver in ("AsyncConvectionDiffusion", "AsyncHarmonicFill"):
     mine = properties(manager.GetPrototypeProxy("filters", solver))
-    for name in ("Arrivals", "Detector", "BatchBytes", "HoldTime", "StallTimeout", "AutoTune"):
+    for name in ("Arrivals", "Detector", "BatchBytes", "HoldTime", "StallTimeout", "AutoTune", "TimelineFile"):
         expect(name not in mine, "%s has no property %s" % (solver, name))
     schedules = mine["Schedule"].GetDomain("enum")
     schedules = [schedules.GetEntryText(i) for i in range(schedules.GetNumberOfEntries())]

@@ -114,6 +114,7 @@ class Tracer {
     if (lends()) {
       LendingOptions lending = options.lending->options;
       if (options.lending->memory) lending.rates = options.lending->memory->rates;
+      lending.timeline = options.exchange.timeline;
       desk_.emplace(transport, domain.assignment, places_, lending);
     }
     result_.logs.reserve(domain.blocks.size());  // finish() does not allocate
@@ -125,6 +126,11 @@ class Tracer {
   /// The blocks of the exchange.
   const Assignment& addresses() const {
     return desk_ ? desk_->desks().assignment() : domain_.assignment;
+  }
+  /// Gives calls the numbers of blocks instead of addresses.
+  /// @param first  the first entry of this trace
+  void renumber(Timeline& timeline, std::size_t first) const {
+    if (desk_) tributary::renumber(timeline, first, desk_->desks());
   }
   /// The neighbors of this rank's blocks, by address.
   std::vector<std::vector<BlockId>> links() const;
@@ -621,10 +627,13 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
         tracer->receiveSeeds(planted);
         links = tracer->links();
       });
+  Timeline* const timeline = options.exchange.timeline;
+  const std::size_t entries = timeline ? timeline->entries().size() : 0;
   Exchange exchange(
       transport, tracer->addresses(), std::move(links), options.exchange,
       [&](BlockId address, Mailbox& mailbox) { return tracer->step(address, mailbox); });
   exchange.run([&] { return !options.monitor || options.monitor(tracer->progress()); });
+  if (timeline) tracer->renumber(*timeline, entries);
   TraceResult result = tracer->finish();
   result.statistics = exchange.statistics();
   result.aborted = exchange.aborted();

@@ -17,4 +17,10 @@ Assignment withOneMore(const Assignment& blocks) {
 
 Desks::Desks(const Assignment& blocks) : blocks_(blocks), all_(withOneMore(blocks)) {}
 
+void renumber(Timeline& timeline, std::size_t first, const Desks& desks) {
+  timeline.renumber(first, [&](BlockId address) {
+    return desks.isDesk(address) ? BlockId(-1) : desks.blockAt(address);
+  });
+}
+
 }  // namespace tributary

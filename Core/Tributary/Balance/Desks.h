@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+
 #include "Tributary/Collective/Assignment.h"
+#include "Tributary/Exchange/Timeline.h"
 
 namespace tributary {
 
@@ -28,5 +31,10 @@ class Desks {
  private:
   Assignment blocks_, all_;
 };
+
+/// Gives the calls in a timeline the numbers of blocks instead of those of the exchange, and calls
+/// of desks, which work in copies, the number -1. Local.
+/// @param first  the entry to begin with
+void renumber(Timeline& timeline, std::size_t first, const Desks& desks);
 
 }  // namespace tributary

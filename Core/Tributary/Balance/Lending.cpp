@@ -77,6 +77,7 @@ Lending::Lending(const Transport& transport, const Assignment& blocks, LendableW
       memory_(options.memory),
       ownPolicy_(options.policy ? nullptr : makeDefaultPolicy(std::uint64_t(transport.rank()))),
       policy_(options.policy ? *options.policy : *ownPolicy_),
+      timeline_(options.timeline),
       turn_(transport.now()),
       turnBefore_(turn_),
       rates_(options.rates) {
@@ -301,7 +302,8 @@ void Lending::onAnswer(Neighbor& from, const Note& note, const Post& post) {
 /// @param copies  whether it contains a copy
 Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t items) {
   // The answer may have arrived just after this rank last looked.
-  Note note{Kind::Loan, block, 0, 0, transport_.now() - turnBefore_};
+  const double start = transport_.now();
+  Note note{Kind::Loan, block, 0, 0, start - turnBefore_};
   Writer message;
   message.value(note);
   if (copies) {
@@ -323,6 +325,9 @@ Bytes Lending::loanOf(Neighbor& to, BlockId block, bool copies, std::int64_t ite
   statistics_.items += items;
   Bytes bytes = message.take();
   std::memcpy(bytes.data(), &note, sizeof note);
+  if (timeline_)
+    timeline_->add(Activity::Lend, start, transport_.now(), block, to.rank,
+                   static_cast<std::int64_t>(note.bytes));
   return bytes;
 }
 
@@ -350,6 +355,9 @@ void Lending::onLoan(Neighbor& from, const Note& note, Reader& rest, const Post&
   if (const auto copy = copies_.find(note.block); copy != copies_.end())
     copy->second.lastUse = ++uses_;
   work_.borrow(note.block, rest);
+  if (timeline_)
+    timeline_->add(Activity::Borrow, arrived, transport_.now(), note.block, from.rank,
+                   static_cast<std::int64_t>(note.bytes));
 }
 
 std::string Lending::state() const {

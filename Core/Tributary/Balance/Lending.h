@@ -14,6 +14,7 @@
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Assignment.h"
+#include "Tributary/Exchange/Timeline.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -32,6 +33,9 @@ struct LendingOptions {
   /// Null for makeDefaultPolicy(). Must outlive the Lending.
   LendingPolicy* policy = nullptr;
   LendingRates rates;  ///< What is expected before the run has measured it.
+  /// Receives the loans, and when they were written and read; null for none. Must outlive the
+  /// Lending.
+  Timeline* timeline = nullptr;
 };
 
 /// Counters of one rank.
@@ -124,6 +128,7 @@ class Lending {
   const std::size_t memory_;
   std::unique_ptr<LendingPolicy> ownPolicy_;
   LendingPolicy& policy_;
+  Timeline* const timeline_;
   std::vector<Neighbor> neighbors_;  // highest bit first
   int asking_ = 0;                   // neighbors that ask and have no offer
   int offered_ = 0;                  // neighbors with an offer

@@ -12,6 +12,7 @@
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Exchange/Mailbox.h"
 #include "Tributary/Exchange/Statistics.h"
+#include "Tributary/Exchange/Timeline.h"
 #include "Tributary/Termination/Detector.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -74,6 +75,9 @@ struct ExchangeOptions {
   /// The time in seconds without progress on any rank after which the exchange fails with a report;
   /// 0 for no limit. Default: 120.
   double stallTimeout = 120;
+  /// Receives what this rank does, and when; null for none. Must outlive the exchange. May differ
+  /// among ranks. Default: null.
+  Timeline* timeline = nullptr;
 };
 
 /// The user's callback. It dequeues messages, computes, and enqueues messages. The schedule decides

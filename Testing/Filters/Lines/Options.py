@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the filter has beyond ParaView's, and analytic answers, on any number of ranks."""
 
+import json
+import os
+import tempfile
+
 import numpy as np
 
 import check
@@ -161,8 +165,37 @@ def surface():
     check.delete(lines, seeds, volume)
 
 
+def timeline():
+    """The trace of all ranks: calls and idle times that take what the statistics say, one after the other."""
+    data = flows.source(flow="rotation", mesh="hexahedra", size=9)
+    seeds = flows.seeds(30, (-0.5, 0.5, -0.5, 0.5, -0.9, 0.9))
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "trace.json")
+        lines = check.tracer(data, seeds, TimelineFile=file)
+        fields = check.arrays(check.fetch(lines).GetFieldData())
+        with open(file, encoding="utf-8") as stream:
+            events = json.load(stream)["traceEvents"]
+        os.remove(file)
+        lines.TimelineFile = ""
+        check.fetch(lines)
+        assert not os.listdir(folder), "a file that nobody has asked for"
+    for rank in range(check.ranks()):
+        mine = [event for event in events if event["pid"] == rank and event["ph"] == "X"]
+        for kind, name in (("call", "ComputingSeconds"), ("idle", "IdleSeconds")):
+            took = sum(event["dur"] for event in mine if event["cat"] == kind) * 1e-6
+            said = fields["AsyncStreamTracer " + name][rank]
+            # Times in the file are rounded to nanoseconds.
+            assert abs(took - said) <= 1e-9 * len(mine) + 1e-9, f"rank {rank}, {kind}: {took} s, not {said}"
+        outer = sorted((event["ts"], event["dur"]) for event in mine if event["cat"] != "loan")
+        assert outer and outer[0][0] >= 0, f"rank {rank} begins at {outer[:1]}"
+        for (begin, length), (next_begin, _) in zip(outer, outer[1:]):
+            assert begin + length <= next_begin + 2e-3, f"rank {rank}: two activities at {next_begin} us"
+    assert any(event["name"].startswith("block ") for event in events), "no call of a block"
+    check.delete(lines, seeds, data)
+
+
 def main():
-    for test in (rotation, saddle, periodic, rejected, selected_arrays, slow_blocks, surface):
+    for test in (timeline, rotation, saddle, periodic, rejected, selected_arrays, slow_blocks, surface):
         test()
         print(test.__name__, flush=True)
 

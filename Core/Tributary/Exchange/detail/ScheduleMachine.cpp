@@ -52,15 +52,20 @@ void ScheduleMachine::guarded(Action&& action) {
 }
 
 bool ScheduleMachine::advance() {
-  const double begin = clock_;
+  const double before = clock_;
   wasBusy_ = std::exchange(busy_, false);
+  // After an idle turn the caller may have waited.
+  const double begin = wasBusy_ ? before : transport_.now();
+  noteIdle(before, begin);
   turnComputing_ = 0;
   const bool ended = turn();
   clock_ = transport_.now();
-  const double rest = std::max(0.0, clock_ - begin - turnComputing_);
   ExchangeStatistics& statistics = inputs_.statistics;
   statistics.computingSeconds += turnComputing_;
-  (busy_ ? statistics.communicationSeconds : statistics.idleSeconds) += rest;
+  if (busy_)
+    statistics.communicationSeconds += std::max(0.0, clock_ - begin - turnComputing_);
+  else
+    noteIdle(begin, clock_);
   const bool passive = blocksDone() && queues_.quiet();
   if (passive && (busy_ || !wasPassive_)) passiveSince_ = clock_;
   wasPassive_ = passive;
@@ -69,6 +74,11 @@ bool ScheduleMachine::advance() {
     if (detector_ != nullptr) statistics.waves += detector_->waves();
   }
   return ended;
+}
+
+void ScheduleMachine::noteIdle(double begin, double end) {
+  inputs_.statistics.idleSeconds += end - begin;
+  if (inputs_.options.timeline) inputs_.options.timeline->add(Activity::Idle, begin, end);
 }
 
 void ScheduleMachine::stop() {
@@ -121,8 +131,7 @@ void ScheduleMachine::nextList() {
 void ScheduleMachine::startRound() {
   wakeBlocks();
   nextList();
-  const BlockId first = inputs_.assignment.first(transport_.rank());
-  for (const std::int32_t index : current_) queues_.inbox(first + index).open();
+  for (const std::int32_t index : current_) queues_.inbox(firstBlock() + index).open();
 }
 
 void ScheduleMachine::callBlocks(bool open) {
@@ -141,9 +150,12 @@ void ScheduleMachine::callBlocks(bool open) {
   double before = begin;
   int lists = 0;
   while (true) {
-    call(current_[position_++], open);
+    const std::int32_t called = current_[position_++];
+    call(called, open);
     const double now = transport_.now();
     turnComputing_ += now - before;
+    if (inputs_.options.timeline)
+      inputs_.options.timeline->add(Activity::Call, before, now, firstBlock() + called);
     before = now;
     queues_.flushDue(now);
     if (now - begin >= callSeconds_ || !queues_.mayProduce()) break;
@@ -157,7 +169,7 @@ void ScheduleMachine::callBlocks(bool open) {
 }
 
 void ScheduleMachine::call(std::int32_t index, bool open) {
-  const BlockId block = inputs_.assignment.first(transport_.rank()) + index;
+  const BlockId block = firstBlock() + index;
   Inbox& inbox = queues_.inbox(block);
   if (open) inbox.open();
   const std::size_t visible = inbox.visible();
@@ -184,7 +196,6 @@ void ScheduleMachine::call(std::int32_t index, bool open) {
 }
 
 std::string ScheduleMachine::describe() const {
-  const BlockId first = inputs_.assignment.first(transport_.rank());
   std::string blocks;
   std::int64_t open = 0;
   std::int64_t unread = 0;
@@ -192,7 +203,7 @@ std::string ScheduleMachine::describe() const {
     if (!states_[i].queued && !states_[i].stuck) continue;
     ++open;
     if (states_[i].stuck) ++unread;
-    if (open <= 8) blocks += " " + std::to_string(first + static_cast<BlockId>(i));
+    if (open <= 8) blocks += " " + std::to_string(firstBlock() + static_cast<BlockId>(i));
   }
   std::string text = std::to_string(open) + " blocks not done";
   if (open > 0) text += " (" + blocks.substr(1) + (open > 8 ? " ...)" : ")");

@@ -96,6 +96,8 @@ class ScheduleMachine {
     bool stuck = false;
   };
 
+  BlockId firstBlock() const { return inputs_.assignment.first(transport_.rank()); }
+  void noteIdle(double begin, double end);
   void wakeBlocks();
   void call(std::int32_t index, bool open);
   template <class Action>
