@@ -93,7 +93,8 @@ bool hasOrder(int type, std::int64_t count) {
 void checkOrders(vtkUnstructuredGrid* grid) {
   if (grid->GetCellData()->GetHigherOrderDegrees()) return;
   const unsigned char* types = grid->GetCellTypesArray()->GetPointer(0);
-  for (vtkIdType c = 0; c < grid->GetNumberOfCells(); ++c) {
+  const vtkIdType cells = grid->GetNumberOfCells();
+  for (vtkIdType c = 0; c < cells; ++c) {
     if (types[c] < VTK_LAGRANGE_CURVE) continue;
     const vtkIdType count = grid->GetCells()->GetCellSize(c);
     if (!hasOrder(types[c], count))

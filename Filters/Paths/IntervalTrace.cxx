@@ -18,19 +18,23 @@ namespace tributary {
 
 void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
-                       IntervalField& field) {
-  collectively(transport, [&] {
-    if (!memory.meshes) memory.meshes = std::make_unique<MeshCache>();
-    field.options.rules = settings.rules;
-    field.options.rules.interval = interval;
-    field.options.exchange = settings.exchange;
-    field.options.parallelFor = smpFor;
-    field.lent.rates = memory.rates;
+                       IntervalField& field, const std::function<void(Transport&)>& further) {
+  memory.setup.run(transport, [&](Transport& through) {
+    field.flow.reset();  // of a first call, before its meshes are used again
+    collectively(through, [&] {
+      if (!memory.meshes) memory.meshes = std::make_unique<MeshCache>();
+      field.options.rules = settings.rules;
+      field.options.rules.interval = interval;
+      field.options.exchange = settings.exchange;
+      field.options.parallelFor = smpFor;
+      field.lent.rates = memory.rates;
+    });
+    field.flow =
+        makeIntervalDomain(through, earlier, later, settings.vectorsOf, field.skippedTrees);
+    field.flow->domain =
+        cutIntoBlocks(through, *field.flow, settings.blocksPerRank, memory.meshes.get());
+    if (further) further(through);
   });
-  field.flow =
-      makeIntervalDomain(transport, earlier, later, settings.vectorsOf, field.skippedTrees);
-  field.flow->domain =
-      cutIntoBlocks(transport, *field.flow, settings.blocksPerRank, memory.meshes.get());
 }
 
 bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Collective/CollectiveMemo.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Exchange/ExchangeSetting.h"
 #include "Tributary/Exchange/Statistics.h"
@@ -33,6 +35,7 @@ struct TuningChoice {
 /// What is kept from one interval to the next.
 struct IntervalMemory {
   std::unique_ptr<MeshCache> meshes;
+  CollectiveMemo setup;  ///< Of the field.
   LendingRates rates;
   std::optional<TuningChoice> choice;
 };
@@ -45,13 +48,16 @@ struct IntervalField {
   std::int64_t skippedTrees = 0;  ///< Hyper tree grids of this rank.
 };
 
-/// Collective. Makes the field between two steps, cut into blocks.
+/// Collective. Makes the field between two steps, cut into blocks. If what the ranks tell each
+/// other is as in the interval before, they need not do so again.
 /// @param earlier  may be `later`, for one step alone
 /// @param field  Out
+/// @param further  collective work on the field that is repeated with it: see
+///                 CollectiveMemo::run(). May be empty.
 /// @throws Error on all ranks, as makeIntervalDomain()
 void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
-                       IntervalField& field);
+                       IntervalField& field, const std::function<void(Transport&)>& further = {});
 
 /// Collective. Applies the choice of AutoTune to `options`, after trials if there is none.
 /// @param isOn  whether AutoTune is on; if not, the choice is removed

@@ -30,7 +30,7 @@ constexpr std::size_t RangesPerPiece = 4096;
 
 /// Consecutive points of a particle in a segment.
 struct PointRange {
-  const PathSegment* segment;
+  std::int32_t segment;  ///< Among those shown.
   std::int64_t first;
   std::int64_t points;
   std::int64_t particle;
@@ -42,6 +42,13 @@ struct PathCells {
   std::vector<std::int64_t> offsets{0};        ///< The first point of each cell, and the end.
   std::vector<const PathParticle*> particles;  ///< Of each cell; of streaklines the newest one.
   std::vector<Reason> reasons;                 ///< Of each cell.
+
+  void reserve(std::size_t rangesWanted, std::size_t cellsWanted) {
+    ranges.reserve(rangesWanted);
+    offsets.reserve(cellsWanted + 1);
+    particles.reserve(cellsWanted);
+    reasons.reserve(cellsWanted);
+  }
 };
 
 /// The segments that are shown.
@@ -57,9 +64,10 @@ std::vector<const PathSegment*> segmentsOf(const ShownPaths& shown, PathKind kin
 PathCells particlesOf(const ShownPaths& shown) {
   PathCells cells;
   const PathSegment& segment = shown.last();
+  cells.reserve(segment.entries.size(), segment.entries.size());
   for (const PathEntry& entry : segment.entries) {
     if (!isInside(entry, shown.time)) continue;
-    cells.ranges.push_back({&segment, entry.first + entry.points - 1, 1, entry.particle});
+    cells.ranges.push_back({0, entry.first + entry.points - 1, 1, entry.particle});
     cells.offsets.push_back(cells.offsets.back() + 1);
     cells.particles.push_back(&shown.history.particles[index(entry.particle)]);
     cells.reasons.push_back(entry.reason);
@@ -100,26 +108,29 @@ PathCells pathlinesOf(const ShownPaths& shown) {
   for (const PathSegment* segment : segments)
     for (const PathEntry& entry : segment->entries) ++begin[index(entry.particle) + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<const PathEntry*> entries(begin.back());
-  std::vector<const PathSegment*> segmentOf(begin.back());
+  struct Shown {
+    const PathEntry* entry;
+    std::int32_t segment;
+  };
+  std::vector<Shown> entries(begin.back());
   std::vector<std::size_t> next = begin;
-  for (const PathSegment* segment : segments)
-    for (const PathEntry& entry : segment->entries) {
-      const std::size_t at = next[index(entry.particle)]++;
-      entries[at] = &entry;
-      segmentOf[at] = segment;
-    }
+  for (std::size_t s = 0; s < segments.size(); ++s)
+    for (const PathEntry& entry : segments[s]->entries)
+      entries[next[index(entry.particle)]++] = {&entry, static_cast<std::int32_t>(s)};
   PathCells cells;
+  cells.reserve(entries.size(), particles.size());
   for (std::size_t p = 0; p < particles.size(); ++p) {
     std::int64_t points = 0;
-    for (std::size_t e = begin[p]; e < begin[p + 1]; ++e) points += entries[e]->points;
+    for (std::size_t e = begin[p]; e < begin[p + 1]; ++e) points += entries[e].entry->points;
     if (points < 2) continue;
-    for (std::size_t e = begin[p]; e < begin[p + 1]; ++e)
-      cells.ranges.push_back(
-          {segmentOf[e], entries[e]->first, entries[e]->points, std::int64_t(p)});
+    for (std::size_t e = begin[p]; e < begin[p + 1]; ++e) {
+      const PathEntry& entry = *entries[e].entry;
+      if (entry.points > 0)
+        cells.ranges.push_back({entries[e].segment, entry.first, entry.points, std::int64_t(p)});
+    }
     cells.offsets.push_back(cells.offsets.back() + points);
     cells.particles.push_back(&particles[p]);
-    cells.reasons.push_back(entries[begin[p + 1] - 1]->reason);
+    cells.reasons.push_back(entries[begin[p + 1] - 1].entry->reason);
   }
   return cells;
 }
@@ -132,35 +143,56 @@ std::ptrdiff_t find(const PathSegment& segment, const PointField& field) {
   return at == segment.fields.end() ? -1 : at - segment.fields.begin();
 }
 
+/// Copies tuples of `Bytes` bytes, or of `bytes` bytes if `Bytes` is 0: most ranges are short, and
+/// copies of a known size take less time than a call for all of them.
+/// @return the end of the copies
+template <std::size_t Bytes>
+std::byte* copyTuples(std::byte* to, const std::byte* from, std::size_t tuples, std::size_t bytes) {
+  constexpr std::size_t Few = 16;
+  std::byte* const end = to + tuples * bytes;
+  if (Bytes == 0 || tuples > Few)
+    std::memcpy(to, from, tuples * bytes);
+  else
+    for (; to != end; to += Bytes, from += Bytes) std::memcpy(to, from, Bytes);
+  return end;
+}
+
 /// Copies the points of the cells from an array of each segment.
+/// @param segments  those shown
 /// @param type  of the result
 vtkSmartPointer<vtkDataArray> gather(const Transport& transport, const PathCells& cells,
+                                     const std::vector<const PathSegment*>& segments,
                                      const PointField& field, int type) {
   auto array = freshArrayOf(type, field.name.c_str(), field.components,
                             static_cast<vtkIdType>(cells.offsets.back()));
-  vtkIdType to = 0;
-  const PathSegment* segment = nullptr;
-  vtkDataArray* from = nullptr;
+  std::vector<vtkDataArray*> arrays;  // by segment; null without points
+  for (const PathSegment* segment : segments)
+    arrays.push_back(segment->fields.empty()
+                         ? nullptr
+                         : segment->arrays[static_cast<std::size_t>(find(*segment, field))]);
+  const std::size_t bytes =
+      index(field.components) * static_cast<std::size_t>(array->GetDataTypeSize());
+  const auto copy = bytes == 4    ? copyTuples<4>
+                    : bytes == 8  ? copyTuples<8>
+                    : bytes == 12 ? copyTuples<12>
+                    : bytes == 24 ? copyTuples<24>
+                                  : copyTuples<0>;
+  auto* const begin = static_cast<std::byte*>(array->GetVoidPointer(0));
+  std::byte* to = begin;
   for (std::size_t r = 0; r < cells.ranges.size(); ++r) {
     if (r % RangesPerPiece == 0) throwIfInterrupted(transport);
     const PointRange& range = cells.ranges[r];
-    if (range.points == 0) continue;
-    if (segment != range.segment) {
-      segment = range.segment;
-      from = segment->arrays[static_cast<std::size_t>(find(*segment, field))];
-    }
+    vtkDataArray* const from = arrays[index(range.segment)];
     if (from->GetDataType() == type) {
-      const std::size_t bytes =
-          index(field.components) * static_cast<std::size_t>(array->GetDataTypeSize());
-      std::memcpy(
-          static_cast<std::byte*>(array->GetVoidPointer(0)) + index(to) * bytes,
-          static_cast<const std::byte*>(from->GetVoidPointer(0)) + index(range.first) * bytes,
-          index(range.points) * bytes);
-    } else {
-      for (std::int64_t i = 0; i < range.points; ++i)
-        array->SetTuple(to + i, range.first + i, from);
+      to = copy(to,
+                static_cast<const std::byte*>(from->GetVoidPointer(0)) + index(range.first) * bytes,
+                index(range.points), bytes);
+      continue;
     }
-    to += range.points;
+    const auto first = static_cast<vtkIdType>(index(to - begin) / bytes);
+    for (std::int64_t i = 0; i < range.points; ++i)
+      array->SetTuple(first + i, range.first + i, from);
+    to += index(range.points) * bytes;
   }
   return array;
 }
@@ -199,7 +231,8 @@ vtkSmartPointer<vtkCellArray> cellArrayOf(const PathCells& cells) {
 
 /// Adds the point arrays that all segments have.
 void addPointArrays(const Transport& transport, vtkPolyData* output, const PathCells& cells,
-                    std::vector<const PathSegment*> segments, std::set<std::string>& dropped) {
+                    const std::vector<const PathSegment*>& shown, std::set<std::string>& dropped) {
+  std::vector<const PathSegment*> segments = shown;
   // No rank has particles in these.
   segments.erase(std::remove_if(segments.begin(), segments.end(),
                                 [](const PathSegment* s) { return s->fields.empty(); }),
@@ -224,7 +257,8 @@ void addPointArrays(const Transport& transport, vtkPolyData* output, const PathC
       if ((field.kind == PointField::Kind::Interpolated) != interpolated ||
           dropped.count(field.name) > 0)
         continue;
-      const vtkSmartPointer<vtkDataArray> array = gather(transport, cells, field, typeOf(field));
+      const vtkSmartPointer<vtkDataArray> array =
+          gather(transport, cells, shown, field, typeOf(field));
       if (field.kind == PointField::Kind::Position) {
         vtkNew<vtkPoints> points;
         points->SetData(array);

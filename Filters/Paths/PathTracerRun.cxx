@@ -229,9 +229,10 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
   field.isInterval = earlier.data != later.data;
   const TimeInterval interval{earlier.time, field.isInterval ? later.time : afterStep(later.time),
                               stop};
-  makeIntervalField(transport, settings_, earlier, later, interval, state_.memory, field);
+  PointArrayList all;
+  makeIntervalField(transport, settings_, earlier, later, interval, state_.memory, field,
+                    [&](Transport& through) { all = agreeOnPointArrays(through, *field.flow); });
   skippedTrees_ = field.skippedTrees;
-  const PointArrayList all = agreeOnPointArrays(transport, *field.flow);
   collectively(transport, [&] {
     field.options.rules.record = recordsSteps();
     field.options.recordEnds = !recordsSteps();
@@ -332,7 +333,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   return true;
 }
 
-/// Collective. Adds a step: the interval before it, and the particles injected there.
+/// Collective. Adds a step: the interval before it, the particles injected there, and its data.
 /// @return false after an abort
 bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) {
   std::vector<Traced> particles;
@@ -352,7 +353,7 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
   PathSegment segment;
   const double stop = std::min(step.time, settings_.terminationTime);
   if (!trace(earlier, step, stop, before, particles, segment)) return false;
-  collectively(context_.transport, [&] { state_.history.segments.push_back(std::move(segment)); });
+  keep(step, &segment);
   return true;
 }
 
@@ -385,10 +386,13 @@ std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segm
 }
 
 /// Collective. Keeps the data of a step for the interval after it.
-void PathTracerRun::keep(const StepData& step) {
+/// @param segment  of the interval before it, to be added; null if that was done before
+void PathTracerRun::keep(const StepData& step, PathSegment* segment) {
   collectively(context_.transport, [&] {
     const std::vector<double>& steps = state_.plan.steps();
-    state_.kept = copyOfStep(step.data, steps.empty() || step.time == steps.back());
+    auto kept = copyOfStep(step.data, steps.empty() || step.time == steps.back());
+    if (segment) state_.history.segments.push_back(std::move(*segment));
+    state_.kept = std::move(kept);
   });
   state_.keptTime = step.time;
 }
@@ -508,10 +512,9 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
     case Task::First:
     case Task::Advance:
       if (!add(task, step, source)) return false;
-      keep(step);
       break;
     case Task::Load:
-      keep(step);
+      keep(step, nullptr);
       break;
     case Task::Part:
       if (!tracePart(step, part)) return false;

@@ -144,7 +144,7 @@ class PathTracerRun {
   LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
                   PathSegment& segment);
   void addRotation(PathSegment& segment, double begin) const;
-  void keep(const StepData& step);
+  void keep(const StepData& step, PathSegment* segment);
   void writeCheckpoint();
   void write(const ShownPaths& shown, vtkPolyData* output);
   void addStatistics(const ShownPaths& shown, vtkPolyData* output);

@@ -259,18 +259,19 @@ void Tracer::receive(Place& here, Mailbox& mailbox) {
 /// Starts the search for the cell of a particle: it visits all blocks whose boxes hold the point,
 /// in ascending order, and keeps the best match.
 void Tracer::beginSearch(Place& here, const Particle& p) {
-  MigratingParticle migrating{p, {}};
+  here.seeking.push_back({p, {}});
+  MigratingParticle& migrating = here.seeking.back();
   migrating.particle.status = Status::Seeking;
   double image[3] = {p.target[0], p.target[1], p.target[2]};
   wrapIntoPeriod(options_.rules, image);
   const BlockId next = domain_.boxes.next(image, -1);
   migrating.particle.block = next;
+  if (next >= 0 && places_.find(next)) return;
   if (next < 0)
     conclude(here, migrating);
-  else if (places_.find(next))
-    here.seeking.push_back(migrating);
   else
     send(migrating);
+  here.seeking.pop_back();
 }
 
 void Tracer::search(Place& here) {
@@ -321,6 +322,10 @@ void Tracer::search(Place& here) {
     else
       conclude(here, migrating);
   }
+  if (here.seeking.empty()) {  // keep the memory
+    seeking.clear();
+    here.seeking.swap(seeking);
+  }
 }
 
 /// An active particle goes on in another block, or in this one.
@@ -341,17 +346,17 @@ void Tracer::handOver(Place& here, const Particle& p) {
 void Tracer::conclude(Place& here, MigratingParticle& migrating) {
   Particle& p = migrating.particle;
   const CellMatch& best = migrating.best;
-  const auto deliver = [&](Particle particle) {
-    particle.status = Status::Active;
-    particle.block = best.block;
-    particle.cell = best.cell;
-    particle.face = Particle::Accept;
-    particle.crossings = 0;
-    handOver(here, particle);
+  const auto deliver = [&] {
+    p.status = Status::Active;
+    p.block = best.block;
+    p.cell = best.cell;
+    p.face = Particle::Accept;
+    p.crossings = 0;
+    handOver(here, p);
   };
   if (p.stage != 0) {
     if (best.found())
-      deliver(p);
+      deliver();
     else
       end(p, p.steps + 1, Reason::OutOfDomain);
     return;
@@ -361,7 +366,7 @@ void Tracer::conclude(Place& here, MigratingParticle& migrating) {
     if (!(backward ? options_.backward : options_.forward)) continue;
     p.line = (p.line & ~std::int64_t(1)) | backward;
     if (best.found())
-      deliver(p);
+      deliver();
     else
       end(p, 0, Reason::NotInitialized);
   }
@@ -480,6 +485,7 @@ bool Tracer::continueHere(Place& here, const Seed& seed) {
 
 /// Makes particles of waiting seeds, up to `limit` particles in the block.
 void Tracer::plantHere(Place& here, std::size_t limit) {
+  here.seeking.reserve(std::min(limit, here.seeking.size() + here.seeds.size()));
   while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
     if (continues(seed)) {
@@ -487,9 +493,8 @@ void Tracer::plantHere(Place& here, std::size_t limit) {
       here.seeds.pop_back();
       continue;
     }
-    MigratingParticle migrating{particleAt(seed), {}};
-    migrating.particle.block = here.block().id();
-    here.seeking.push_back(migrating);
+    here.seeking.push_back({particleAt(seed), {}});
+    here.seeking.back().particle.block = here.block().id();
     here.seeds.pop_back();
   }
 }

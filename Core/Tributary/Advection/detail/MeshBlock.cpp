@@ -107,7 +107,11 @@ void MeshBlock::readVelocities(const ParallelFor& parallelFor) {
     at += unitsOf(piece_, recordAt(number).shape);
   }
   parallelFor(static_cast<std::int64_t>(numbers.size()), [&](std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t Ahead = 8;  // cells are far apart in memory: see findTogether()
     for (std::int64_t n = begin; n < end; ++n) {
+      if (n + 2 * Ahead < end) prefetchCell(cellAt(numbers[index(n + 2 * Ahead)]));
+      if (n + Ahead < end)
+        __builtin_prefetch(piece_.pointsOf(cellAt(numbers[index(n + Ahead)])).differences);
       const std::int32_t number = numbers[index(n)];
       fillVelocities(recordAt(number), cellAt(number));
     }
@@ -194,9 +198,10 @@ void MeshBlock::fillVelocity(const CellRecord& record, std::int32_t cell, const 
 
 /// Makes the record of a cell, without neighbors.
 CellRecord& MeshBlock::fill(std::int32_t cell, RecordBuffer& buffer) const {
-  std::memset(buffer.bytes, 0, sizeof(CellRecord) + (isMoving() ? 4 : 3) * 8 * 4 * sizeof(double));
+  const CellShape shape = shapeOf(piece_.types[std::size_t(cell)]);
+  std::memset(buffer.bytes, 0, unitsOf(piece_, shape) * MeshView::Unit);
   CellRecord& record = *reinterpret_cast<CellRecord*>(buffer.bytes);
-  record.shape = shapeOf(piece_.types[std::size_t(cell)]);
+  record.shape = shape;
   std::fill(std::begin(record.link), std::end(record.link), CellRecord::Unresolved);
   const Point first = tuple(piece_.points, pointsOf(piece_, cell).ids[0]);
   std::copy(first.begin(), first.end(), record.anchor);

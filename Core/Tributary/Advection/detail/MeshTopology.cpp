@@ -350,19 +350,22 @@ Neighbor MeshTopology::findNeighbor(std::int32_t cell, int face, const IdOf& idO
     if (other == std::exchange(last, other)) return;
     const CellPoints around = pointsOf(piece_, other);
     const CellTopology& topology = topologyOf(shapeOf(around.type));
-    unsigned isWanted = 0;  // per point of the cell
+    unsigned place[MostPoints];  // of each point of the cell among those of the face, one bit, or 0
     for (int i = 0; i < topology.points; ++i) {
       const Id id = idOf(around[i]);
-      if (std::find(wanted.point, wanted.point + wanted.count, id) != wanted.point + wanted.count)
-        isWanted |= 1u << i;
+      place[i] = 0;
+      for (int n = 0; n < wanted.count; ++n)
+        if (wanted.point[n] == id) place[i] = 1u << n;
     }
     for (int f = 0; f < topology.faces; ++f) {
-      unsigned ofFace = 0;
-      for (int i = 0; i < topology.faceSize[f]; ++i) ofFace |= 1u << topology.face[f][i];
-      FacePoints<Id> points;
-      if ((ofFace & ~isWanted) != 0 || !facePoints(other, f, idOf, points) || !(points == wanted) ||
-          !isUsed(other))
-        continue;
+      unsigned places = 0;
+      bool hasOthers = false;
+      for (int i = 0; i < topology.faceSize[f]; ++i) {
+        const unsigned at = place[topology.face[f][i]];
+        places |= at;
+        hasOthers = hasOthers || at == 0;
+      }
+      if (hasOthers || places != (1u << wanted.count) - 1 || !isUsed(other)) continue;
       ++sides;
       if (other != cell) found = {firstBlock_ + blockOf(other), other, std::int8_t(f)};
     }

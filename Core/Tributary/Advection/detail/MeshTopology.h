@@ -31,9 +31,6 @@ template <class Id>
 struct FacePoints {
   Id point[MostFacePoints]{};
   int count = 0;
-  bool operator==(const FacePoints& other) const {
-    return count == other.count && std::equal(point, point + count, other.point);
-  }
 };
 
 /// Points of a piece that other pieces may have, too.

@@ -26,10 +26,12 @@ bool isSeedId(std::int64_t id) {
   return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
 }
 
-bool Place::add(Particle p) {
-  if (!block_.enter(p.cell)) return false;
-  p.block = block_.id();
+bool Place::add(const Particle& p) {
+  std::int32_t cell = p.cell;
+  if (!block_.enter(cell)) return false;
   later.push_back(p);
+  later.back().cell = cell;
+  later.back().block = block_.id();
   meter.begin(1);
   return true;
 }

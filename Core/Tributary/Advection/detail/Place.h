@@ -85,7 +85,7 @@ class Place {
 
   /// Adds an active particle from another block, or from a search.
   /// @return false if the block does not have its cell
-  [[nodiscard]] bool add(Particle p);
+  [[nodiscard]] bool add(const Particle& p);
   /// Moves at most `limit` particles to `taken`.
   void take(std::size_t limit);
 
