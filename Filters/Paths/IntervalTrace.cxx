@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Common/SmpFor.h"
+#include "Lines/TraceReport.h"
 
 #include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Base/Error.h"
@@ -27,21 +28,32 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
     field.options.parallelFor = smpFor;
     field.lent.rates = memory.rates;
   });
-  field.flow =
-      makeIntervalDomain(transport, earlier, later, settings.vectorsOf, field.skippedTrees);
+  IntervalDomains domains =
+      makeIntervalDomains(transport, earlier, later, settings.vectorsOf, field.skippedTrees);
+  field.flow = std::move(domains.flow);
+  field.later = std::move(domains.later);
   field.flow->domain =
       cutIntoBlocks(transport, *field.flow, settings.blocksPerRank, memory.meshes.get());
+  if (!field.later) return;
+  collectively(transport, [&] {
+    if (!memory.otherMeshes) memory.otherMeshes = std::make_unique<MeshCache>();
+  });
+  field.later->domain =
+      cutIntoBlocks(transport, *field.later, settings.blocksPerRank, memory.otherMeshes.get());
+  // The next interval begins with this mesh.
+  std::swap(memory.meshes, memory.otherMeshes);
 }
 
-bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
+bool tuneInterval(const RunContext& context, bool isOn, const IntervalField& field,
                   const std::vector<Seed>& seeds, TraceOptions& options,
                   std::optional<TuningChoice>& choice) {
   if (!isOn) {
     choice.reset();
     return true;
   }
+  if (!choice && field.later) return true;
   if (!choice) {
-    const std::array<const Domain*, 1> cuts{flow.domain.get()};
+    const std::array<const Domain*, 1> cuts{field.flow->domain.get()};
     std::vector<TraceSetting> settings;
     collectively(context.transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
     const TraceTuning tuning = tuneTrace(context.transport, settings, seeds, options);
@@ -50,6 +62,18 @@ bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
   }
   choice->exchange.applyTo(options.exchange);
   return true;
+}
+
+MeshChangeTrace traceInterval(Transport& transport, const IntervalField& field,
+                              Span<const Seed> seeds, const TraceOptions& options) {
+  if (field.later)
+    return traceThroughChange(transport, *field.flow->domain, *field.later->domain, seeds,
+                              options);
+  return {trace(transport, *field.flow->domain, seeds, options), {}};
+}
+
+std::size_t fieldMemory(const IntervalField& field) {
+  return domainMemory(*field.flow, field.lent) + (field.later ? domainMemory(*field.later, {}) : 0);
 }
 
 TraceLending lendingIn(IntervalField& field, const TraceSettings& settings, const Shares& ids) {
@@ -69,6 +93,7 @@ void IntervalCounts::add(const TraceResult& traced) {
 void IntervalCounts::addTo(RunStatistics& statistics, bool autoTune,
                            std::optional<TuningChoice>& choice) const {
   statistics.count("Intervals", intervals);
+  statistics.count("MeshChanges", changes);
   statistics.count("DomainBytes", static_cast<std::int64_t>(domainBytes));
   statistics.count("Handovers", handovers);
   statistics.count("Loans", loans);

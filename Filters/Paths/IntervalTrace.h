@@ -13,9 +13,11 @@
 #include "Lines/LineSettings.h"
 #include "Paths/IntervalDomain.h"
 
+#include "Tributary/Advection/MeshChange.h"
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Exchange/ExchangeSetting.h"
 #include "Tributary/Exchange/Statistics.h"
@@ -33,13 +35,20 @@ struct TuningChoice {
 /// What is kept from one interval to the next.
 struct IntervalMemory {
   std::unique_ptr<MeshCache> meshes;
+  std::unique_ptr<MeshCache> otherMeshes;  ///< Of the other step, where the mesh changes.
   LendingRates rates;
   std::optional<TuningChoice> choice;
+
+  void forgetMeshes() {
+    meshes.reset();
+    otherMeshes.reset();
+  }
 };
 
 /// The field of an interval, and what traces through it need.
 struct IntervalField {
   std::unique_ptr<FlowDomain> flow;
+  std::unique_ptr<FlowDomain> later;  ///< Where the mesh changes: see IntervalDomains.
   TraceOptions options;  ///< Without a monitor, lending, and the choice of AutoTune.
   LendingMemory lent;
   std::int64_t skippedTrees = 0;  ///< Hyper tree grids of this rank.
@@ -48,17 +57,26 @@ struct IntervalField {
 /// Collective. Makes the field between two steps, cut into blocks.
 /// @param earlier  may be `later`, for one step alone
 /// @param field  Out
-/// @throws Error on all ranks, as makeIntervalDomain()
+/// @throws Error on all ranks, as makeIntervalDomains()
 void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
                        IntervalField& field);
 
-/// Collective. Applies the choice of AutoTune to `options`, after trials if there is none.
+/// Collective. Applies the choice of AutoTune to `options`, after trials if there is none. Where
+/// the mesh changes there are no trials.
 /// @param isOn  whether AutoTune is on; if not, the choice is removed
 /// @return false after an abort
-[[nodiscard]] bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
+[[nodiscard]] bool tuneInterval(const RunContext& context, bool isOn, const IntervalField& field,
                                 const std::vector<Seed>& seeds, TraceOptions& options,
                                 std::optional<TuningChoice>& choice);
+
+/// Collective. Traces particles through the field, also where the mesh changes.
+/// @param options  without lending, where the mesh changes
+[[nodiscard]] MeshChangeTrace traceInterval(Transport& transport, const IntervalField& field,
+                                            Span<const Seed> seeds, const TraceOptions& options);
+
+/// Local. The memory of the field in bytes, beyond the input and evaluators.
+[[nodiscard]] std::size_t fieldMemory(const IntervalField& field);
 
 /// Local. The options of lending in a trace of particles with these ids.
 /// @param field  must outlive the trace
@@ -68,6 +86,7 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
 /// Counts of traces, on this rank.
 struct IntervalCounts {
   std::int64_t intervals = 0;  ///< Traced, parts of intervals included.
+  std::int64_t changes = 0;    ///< Of these, those in which the mesh changes.
   std::int64_t handovers = 0;  ///< Of particles between blocks.
   std::int64_t loans = 0;
   std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.
