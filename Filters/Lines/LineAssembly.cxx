@@ -84,8 +84,8 @@ void clearTimes(const std::vector<PointField>& fields, std::int64_t points, Line
 /// @param mayLack  whether points may be missing: see collectRecorded()
 std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow,
                                     const PointEvaluator& evaluator, const Shares& shares,
-                                    const LineTable& table, const TraceResult& traced,
-                                    bool mayLack, ErrorCollector& errors) {
+                                    const LineTable& table, const TraceResult& traced, bool mayLack,
+                                    ErrorCollector& errors) {
   std::unique_ptr<LineArrays> output;
   std::vector<PointGroup> groups;
   std::vector<std::size_t> rounds;

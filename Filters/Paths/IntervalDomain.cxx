@@ -124,16 +124,16 @@ void requireVectors(Transport& transport, const StepData& earlier, const StepDat
   const std::vector<std::int64_t> sums = allreduce(transport, ReduceOp::Sum, counts);
   for (const int step : {0, 1}) {
     const auto at = static_cast<std::size_t>(step), other = 1 - at;
-    const std::string times = numberText((step == 0 ? earlier : later).time) + ", but not at " +
-                              numberText((step == 0 ? later : earlier).time);
+    const std::string here = numberText((step == 0 ? earlier : later).time);
+    const std::string there = numberText((step == 0 ? later : earlier).time);
     if (sums[at] == 0 && sums[other] > 0)
-      throw Error("the mesh changes " + betweenTimes(earlier, later) +
-                  ", and no block of the input on any rank has cells and the vectors to trace at " +
-                  numberText((step == 0 ? earlier : later).time) +
-                  "; choose an array that the input has at all time steps with Vectors");
+      throw Error(
+          "no block of the input on any rank has cells and the vectors to trace at the time " +
+          here + ", and some do at the time " + there +
+          "; choose an array that the input has at all time steps with Vectors");
     if (sums[2 + at] > 0 && sums[2 + other] == 0)
-      throw Error("the mesh changes " + betweenTimes(earlier, later) +
-                  ", and blocks of the input lack the vectors at " + times +
+      throw Error("blocks of the input lack the vectors at the time " + here +
+                  ", and none does at the time " + there +
                   "; choose an array that they have at all time steps with Vectors");
   }
 }

@@ -67,8 +67,7 @@ bool tuneInterval(const RunContext& context, bool isOn, const IntervalField& fie
 MeshChangeTrace traceInterval(Transport& transport, const IntervalField& field,
                               Span<const Seed> seeds, const TraceOptions& options) {
   if (field.later)
-    return traceThroughChange(transport, *field.flow->domain, *field.later->domain, seeds,
-                              options);
+    return traceThroughChange(transport, *field.flow->domain, *field.later->domain, seeds, options);
   return {trace(transport, *field.flow->domain, seeds, options), {}};
 }
 

@@ -49,7 +49,7 @@ struct IntervalMemory {
 struct IntervalField {
   std::unique_ptr<FlowDomain> flow;
   std::unique_ptr<FlowDomain> later;  ///< Where the mesh changes: see IntervalDomains.
-  TraceOptions options;  ///< Without a monitor, lending, and the choice of AutoTune.
+  TraceOptions options;               ///< Without a monitor, lending, and the choice of AutoTune.
   LendingMemory lent;
   std::int64_t skippedTrees = 0;  ///< Hyper tree grids of this rank.
 };

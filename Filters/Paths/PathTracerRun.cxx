@@ -241,13 +241,15 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
     field.options.recordEnds = !recordsSteps();
     field.options.monitor = [this](double share) { return monitor(share); };
     segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
-    field.evaluator.emplace(*field.flow, segment.list, field.options.rules,
-                            settings_.computeVorticity, settings_.rotationScale);
-    if (field.later)
-      field.laterEvaluator.emplace(*field.later,
-                                   selectArrays(laterAll, *field.later, settings_.pointArrays),
-                                   field.options.rules, settings_.computeVorticity,
-                                   settings_.rotationScale);
+    const auto make = [&](const FlowDomain& flow, const PointArrayList& list,
+                          const StepRules& rules, std::optional<PointEvaluator>& evaluator) {
+      evaluator.emplace(flow, list, rules, settings_.computeVorticity, settings_.rotationScale);
+    };
+    const StepRules& rules = field.options.rules;
+    if (!field.later) return make(*field.flow, segment.list, rules, field.evaluator);
+    const PointArrayList laterList = selectArrays(laterAll, *field.later, settings_.pointArrays);
+    make(*field.flow, asDoubles(segment.list), rulesOfStep(rules), field.evaluator);
+    make(*field.later, asDoubles(laterList), rulesOfStep(rules), field.laterEvaluator);
   });
   field.evaluator->averageVelocity(transport);
   if (field.later) field.laterEvaluator->averageVelocity(transport);
@@ -259,6 +261,11 @@ void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& point
                               PathSegment& segment) const {
   segment.fields = evaluator.fields();
   segment.arrays = std::move(points.arrays);
+  for (std::size_t f = 0; f < segment.fields.size(); ++f) {  // of other types: see asDoubles()
+    PointField& field = segment.fields[f];
+    field.type = segment.arrays[f]->GetDataType();
+    field.bytes = index(field.components * segment.arrays[f]->GetDataTypeSize());
+  }
   for (PointArray& array : segment.list.arrays) {  // those of the input
     array.perPiece.clear();
     array.laterPerPiece.clear();
@@ -300,11 +307,10 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   std::vector<Seed> seeds;
   collectively(transport, [&] {
     // Cells have other numbers with other blocks per rank than before, and where points move,
-    // because the mesh is cut anew, and where it changes. On other ranks, too: a run that may be resumed searches for
-    // cells, as the one that resumes it does.
+    // because the mesh is cut anew, and where it changes. On other ranks, too: a run that may be
+    // resumed searches for cells, as the one that resumes it does.
     const Assignment& blocks = field.flow->domain->assignment;
-    const bool stay =
-        !field.flow->moves && !field.later && settings_.checkpoints.directory.empty();
+    const bool stay = !field.flow->moves && !field.later && settings_.checkpoints.directory.empty();
     const bool areKnown = stay && before && before->blocks && *before->blocks == blocks;
     if (areKnown)
       segment.blocks = before->blocks;
@@ -321,8 +327,8 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
       seed.cell = entry.cell;
     }
   });
-  if (field.isInterval && !tuneInterval(context_, settings_.autoTune, field, seeds, options,
-                                        state_.memory.choice))
+  if (field.isInterval &&
+      !tuneInterval(context_, settings_.autoTune, field, seeds, options, state_.memory.choice))
     return false;
   if (settings_.lendingMemory > 0 && !field.later) {
     options.lending = lendingIn(field, settings_, shares);
@@ -339,10 +345,9 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     table = enter(particles, stop, first, segment);
   });
   const std::unique_ptr<LineArrays> points =
-      field.later
-          ? collectChangedPoints(transport, field, *field.evaluator, *field.laterEvaluator, shares,
-                                 table, change)
-          : collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
+      field.later ? collectChangedPoints(transport, field, *field.evaluator, *field.laterEvaluator,
+                                         segment.list, shares, table, change)
+                  : collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
   collectively(transport, [&] { addPoints(*field.evaluator, *points, earlier.time, segment); });
   state_.memory.rates = field.lent.rates;
   count(field, traced);
