@@ -38,8 +38,9 @@
  * those beside points of this rank), Arrived (points whose particle reached the end), OutsideSeeds
  * (points in no cell), UndefinedPoints (points whose particle arrived, without an FTLE), SeedBytes
  * (the memory of seeds), StepsRead, StepsReused, StepsKept, DomainBytes (the most memory of a
- * domain, beyond the input), Intervals, SeedBatches, Steps (of the integrator), Handovers, Loans,
- * and those of the exchange and of AutoTune.
+ * domain, beyond the input), Intervals, MeshChanges (of these, those in which the mesh changes),
+ * SeedBatches, Steps (of the integrator), Handovers, Loans, and those of the exchange and of
+ * AutoTune.
  *
  * **Differences.** The gradient of the flow map consists of differences of end positions: of the
  * neighbors on the grid, or of the seeds on both sides of each point of the input. If a neighbor

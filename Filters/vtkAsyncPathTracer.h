@@ -9,11 +9,15 @@
  * its particles are the same on any number of ranks.
  *
  * **Input.** Port 0: as for vtkAsyncStreamTracer, with time steps. Between two steps, vectors and
- * point arrays are linear in time. The types of the vectors may differ between steps. The cells and
- * their distribution must not change: the filter compares consecutive steps, and reports an error
- * if the cells of a data set differ. Points of a vtkPointSet may differ: they move linearly from
- * one step to the next, and particles are located in the mesh at their time. A point array that a
- * block has at only one of two consecutive steps is omitted with a warning.
+ * point arrays are linear in time. The types of the vectors may differ between steps. Points of
+ * a vtkPointSet may differ between steps: they move linearly from one step to the next, and
+ * particles are located in the mesh at their time. The mesh changes if the data sets of a rank
+ * differ by more than that (cells, ghost flags, extents, number). Then the velocity at a place is
+ * linear in time between those that the two meshes have there, and so are point arrays. At a step
+ * only its mesh counts; in between, a particle that is outside of one of the meshes leaves the
+ * domain. An error is reported if the vectors are missing at one of the steps, or belong to points
+ * at one and to cells at the other. There is no lending then, and no trial of AutoTune. A point
+ * array that a block has at only one of two consecutive steps is omitted with a warning.
  *
  * Port 1: the seeds, as for vtkAsyncStreamTracer. They may vary in time, see StaticSeeds.
  *
@@ -52,7 +56,8 @@
  * - Field data: statistics (see vtkAsyncAlgorithm). Since the first step: Injections, Injected (the
  *   particles), OutsideSeeds (in no cell), StepsAdded and HistoryBytes (the memory of the points
  *   that are kept). At the time of the output: Particles (inside) and OutputPoints. Of this
- * request: Intervals (that were traced), DomainBytes (the most memory of a domain, beyond the
+ * request: Intervals (that were traced), MeshChanges (of these, those in which the mesh changes),
+ * DomainBytes (the most memory of a domain, beyond the
  * input), PointsRecorded, Handovers, Loans, and those of the exchange and of AutoTune.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not

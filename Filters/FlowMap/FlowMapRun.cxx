@@ -252,11 +252,11 @@ bool FlowMapRun::traceBatch(IntervalField& field, const std::vector<std::int64_t
                        state_.particles.time[index(seed)]});
     }
   });
-  if (!tuneInterval(context_, settings_.autoTune, *field.flow, seeds, options,
-                    state_.memory.choice))
+  if (!tuneInterval(context_, settings_.autoTune, field, seeds, options, state_.memory.choice))
     return false;
-  if (settings_.lendingMemory > 0) options.lending = lendingIn(field, settings_, shares);
-  const TraceResult traced = tributary::trace(transport, *field.flow->domain, seeds, options);
+  if (settings_.lendingMemory > 0 && !field.later)
+    options.lending = lendingIn(field, settings_, shares);
+  const TraceResult traced = traceInterval(transport, field, seeds, options).traced;
   if (context_.agreeOnAbort(traced.aborted)) return false;
   sendEnds(transport, shares, traced.ends, [&](const std::vector<LineEnd>& ends) {
     enter(batch, inOrder(ends, first, batch.size()));
@@ -281,7 +281,8 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
   field.options.forward = settings_.duration > 0;
   field.options.backward = !field.options.forward;
   if (!state_.seeds)
-    makeSeeds(*field.flow, settings_.duration > 0 ? earlier.data : later.data, begin, extent);
+    makeSeeds(field.later && settings_.duration < 0 ? *field.later : *field.flow,
+              settings_.duration > 0 ? earlier.data : later.data, begin, extent);
   std::vector<std::int64_t> active;
   collectively(transport, [&] {
     const std::vector<Reason>& reasons = state_.particles.reasons;
@@ -307,8 +308,9 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
     if (!traceBatch(field, batch, most)) return false;
   }
   state_.memory.rates = field.lent.rates;
-  counts.domainBytes = std::max(counts.domainBytes, domainMemory(*field.flow, field.lent));
+  counts.domainBytes = std::max(counts.domainBytes, fieldMemory(field));
   ++counts.intervals;
+  counts.changes += field.later != nullptr;
   return true;
 }
 
@@ -500,7 +502,7 @@ bool FlowMapRun::execute(vtkDataObject* input, const int extent[6], vtkDataObjec
   state_.seeds.reset();
   state_.particles = {};
   state_.shape = nullptr;
-  if (!settings_.keepDomain) state_.memory.meshes.reset();
+  if (!settings_.keepDomain) state_.memory.forgetMeshes();
   return true;
 }
 

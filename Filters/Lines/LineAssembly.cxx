@@ -2,6 +2,7 @@
 #include "Lines/LineAssembly.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -71,22 +72,32 @@ std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluato
   return placed;
 }
 
+/// Local. Sets all times to NaN.
+void clearTimes(const std::vector<PointField>& fields, std::int64_t points, LineArrays& output) {
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (fields[f].kind == PointField::Kind::Time)
+      std::fill_n(reinterpret_cast<double*>(output.data[f]), points,
+                  std::numeric_limits<double>::quiet_NaN());
+}
+
 /// Collective. As collectPoints(), without the agreement on the errors of the last messages.
+/// @param mayLack  whether points may be missing: see collectRecorded()
 std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow,
                                     const PointEvaluator& evaluator, const Shares& shares,
-                                    const LineTable& table, const TraceResult& traced,
+                                    const LineTable& table, const TraceResult& traced, bool mayLack,
                                     ErrorCollector& errors) {
   std::unique_ptr<LineArrays> output;
   std::vector<PointGroup> groups;
   std::vector<std::size_t> rounds;
   collectively(transport, [&] {
     output = std::make_unique<LineArrays>(transport, evaluator.fields(), table.points);
+    if (mayLack) clearTimes(evaluator.fields(), table.points, *output);
     groups = makeGroups(flow, traced);
     rounds = roundsOf(groups);
   });
   const std::int64_t placed =
       transferPoints(transport, evaluator, groups, rounds, table, shares, *output, errors);
-  if (!errors.anyKnown())
+  if (!mayLack && !errors.anyKnown())
     errors.attempt([&] {
       if (placed != table.points)
         refuseMessage("expected " + std::to_string(table.points) + " points of lines, received " +
@@ -102,7 +113,17 @@ std::unique_ptr<LineArrays> collectPoints(Transport& transport, const FlowDomain
                                           const LineTable& table, const TraceResult& traced) {
   ErrorCollector errors;
   std::unique_ptr<LineArrays> output =
-      collect(transport, flow, evaluator, shares, table, traced, errors);
+      collect(transport, flow, evaluator, shares, table, traced, false, errors);
+  errors.agree(transport);
+  return output;
+}
+
+std::unique_ptr<LineArrays> collectRecorded(Transport& transport, const FlowDomain& flow,
+                                            const PointEvaluator& evaluator, const Shares& shares,
+                                            const LineTable& table, const TraceResult& traced) {
+  ErrorCollector errors;
+  std::unique_ptr<LineArrays> output =
+      collect(transport, flow, evaluator, shares, table, traced, true, errors);
   errors.agree(transport);
   return output;
 }
@@ -115,7 +136,7 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
   const std::vector<PointField>& fields = evaluator.fields();
   ErrorCollector errors;
   const std::unique_ptr<LineArrays> output =
-      collect(transport, flow, evaluator, seeds.shares, table, traced, errors);
+      collect(transport, flow, evaluator, seeds.shares, table, traced, false, errors);
   vtkSmartPointer<vtkPolyData> lines;
   if (!errors.anyKnown())
     errors.attempt([&] {

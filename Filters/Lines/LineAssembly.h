@@ -31,6 +31,12 @@ namespace tributary {
     Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
     const Shares& shares, const LineTable& table, const TraceResult& traced);
 
+/// Collective. As collectPoints(), of points that may not have been recorded: their times are NaN.
+/// Points that do not belong to the lines are left out.
+[[nodiscard]] std::unique_ptr<LineArrays> collectRecorded(
+    Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
+    const Shares& shares, const LineTable& table, const TraceResult& traced);
+
 /// Collective. Assembles the lines of this rank. Each recorded point is evaluated (interpolated
 /// arrays, vorticity) on the rank that recorded it, in a block or in a copy of one, sent in one
 /// compact record to the rank of its line, and written to its position there. That rank computes

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
@@ -176,6 +178,33 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
                 "\" are ids, bits or flags, which are not interpolated; choose another array with "
                 "Vectors");
   return list;
+}
+
+void matchSteps(PointArrayList& earlier, PointArrayList& later) {
+  std::vector<PointArray> kept, laterKept;
+  std::set<std::string> fleeting(earlier.fleeting.begin(), earlier.fleeting.end());
+  fleeting.insert(later.fleeting.begin(), later.fleeting.end());
+  for (const PointArray& array : later.arrays) fleeting.insert(array.name);
+  for (const PointArray& array : earlier.arrays) {
+    const auto match =
+        std::find_if(later.arrays.begin(), later.arrays.end(), [&](const PointArray& other) {
+          return other.name == array.name && other.components == array.components;
+        });
+    if (match == later.arrays.end()) {
+      fleeting.insert(array.name);
+      continue;
+    }
+    fleeting.erase(array.name);
+    kept.push_back(array);
+    laterKept.push_back(*match);
+    kept.back().type = laterKept.back().type = promote(array.type, match->type);
+    if (array.componentNames != match->componentNames) kept.back().componentNames.clear();
+  }
+  for (const std::string& name : earlier.dropped) fleeting.erase(name);
+  earlier.arrays = std::move(kept);
+  later.arrays = std::move(laterKept);
+  earlier.fleeting.assign(fleeting.begin(), fleeting.end());
+  later.fleeting = earlier.fleeting;
 }
 
 PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,

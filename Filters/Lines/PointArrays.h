@@ -38,6 +38,11 @@ struct PointArrayList {
 /// @throws Error if point-centered vectors are not in the list
 [[nodiscard]] PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow);
 
+/// Local. Makes the lists of two steps with different meshes match: the same arrays in the same
+/// order, with a common type. Those of one step alone, or with another number of components at the
+/// other one, are fleeting.
+void matchSteps(PointArrayList& earlier, PointArrayList& later);
+
 /// Local. Returns those arrays of a list whose names are selected: all if there are no names.
 /// Point-centered vectors always are. The name of cell-centered vectors is not missing.
 [[nodiscard]] PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,

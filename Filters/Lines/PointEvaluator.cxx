@@ -248,6 +248,11 @@ void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch)
   if (computeVorticity_) blend(scratch.vorticity, scratch.laterVorticity, scratch.shares);
 }
 
+double PointEvaluator::angularVelocity(const double v[3], const double w[3]) const {
+  const double speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  return speed > 0 ? (w[0] * v[0] + w[1] * v[1] + w[2] * v[2]) / speed * rotationScale_ : 0.0;
+}
+
 void PointEvaluator::prepare(const FieldBlock& block, Span<const TrajectoryPoint> points,
                              Scratch& scratch) const {
   scratch.weights.wantGradients = computeVorticity_;
@@ -327,13 +332,8 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         break;
       case Kind::AngularVelocity: {
         auto* out = bufferOf<double>(buffer);
-        for (std::size_t i = 0; i < count; ++i) {
-          const double* v = &scratch.velocity[3 * i];
-          const double* w = &scratch.vorticity[3 * i];
-          const double speed = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-          out[i] =
-              speed > 0 ? (w[0] * v[0] + w[1] * v[1] + w[2] * v[2]) / speed * rotationScale_ : 0.0;
-        }
+        for (std::size_t i = 0; i < count; ++i)
+          out[i] = angularVelocity(&scratch.velocity[3 * i], &scratch.vorticity[3 * i]);
         break;
       }
     }

@@ -51,6 +51,9 @@ class PointEvaluator : public BlockCargo {
   /// Index of the field with the velocity.
   std::size_t velocityField() const { return velocityField_; }
 
+  /// The angular velocity about the direction of a velocity.
+  double angularVelocity(const double velocity[3], const double vorticity[3]) const;
+
   /// Buffers of one thread: weights, vectors, and the tuples of each field.
   struct Scratch {
     Weights weights;

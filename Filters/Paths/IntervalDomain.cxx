@@ -9,9 +9,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "Common/DataVersion.h"
 #include "Common/FreshArray.h"
@@ -19,20 +19,12 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Fingerprint.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
 namespace {
-
-[[noreturn]] void refuseChange(const std::string& what, const StepData& earlier,
-                               const StepData& later) {
-  std::ostringstream text;
-  text << what << " between the times " << earlier.time << " and " << later.time
-       << "; particles are traced through meshes whose cells stay, and only points of curvilinear "
-          "grids and unstructured meshes may move: resample all time steps to one mesh first, with "
-          "Resample To Image or Resample With Dataset";
-  throw Error(text.str());
-}
 
 /// Whether two arrays have the same values, of the same type.
 bool areEqual(vtkDataArray* a, vtkDataArray* b) {
@@ -48,30 +40,25 @@ vtkDataArray* pointsOf(vtkDataSet* dataSet) {
   return pointSet && pointSet->GetPoints() ? pointSet->GetPoints()->GetData() : nullptr;
 }
 
-/// What differs between the meshes of two data sets, or "". Points may move.
-std::string differenceOf(const FlowPiece& one, const FlowPiece& other) {
+/// Whether the meshes of two data sets differ by more than the places of points.
+bool differ(const FlowPiece& one, const FlowPiece& other) {
   vtkDataSet *a = one.dataSet, *b = other.dataSet;
-  if (a->GetDataObjectType() != b->GetDataObjectType()) return "the type of a data set changes";
-  if (one.group != other.group || one.hierarchy != other.hierarchy || one.level != other.level)
-    return "the structure of the composite data set changes";
+  if (a->GetDataObjectType() != b->GetDataObjectType() || one.group != other.group ||
+      one.hierarchy != other.hierarchy || one.level != other.level)
+    return true;
   int first[6] = {}, second[6] = {};
   if (extentOf(a, first) && extentOf(b, second) && !std::equal(first, first + 6, second))
-    return "the extent of a grid changes";
+    return true;
   if (auto* image = vtkImageData::SafeDownCast(a)) {
     auto* next = vtkImageData::SafeDownCast(b);
     if (!std::equal(image->GetOrigin(), image->GetOrigin() + 3, next->GetOrigin()) ||
         !std::equal(image->GetSpacing(), image->GetSpacing() + 3, next->GetSpacing()))
-      return "the origin or the spacing of an image changes";
+      return true;
   }
-  if (a->GetNumberOfPoints() != b->GetNumberOfPoints())
-    return "the number of points of a data set changes";
-  if (a->GetNumberOfCells() != b->GetNumberOfCells())
-    return "the number of cells of a data set changes";
-  if (sharesMesh(a, b)) return "";
-  if (!(fingerprintOfCells(a) == fingerprintOfCells(b)))
-    return pointsOf(a) ? "the cells or the ghost flags of a data set change"
-                       : "the points, the cells or the ghost flags of a data set change";
-  return "";
+  if (a->GetNumberOfPoints() != b->GetNumberOfPoints() ||
+      a->GetNumberOfCells() != b->GetNumberOfCells())
+    return true;
+  return !sharesMesh(a, b) && !(fingerprintOfCells(a) == fingerprintOfCells(b));
 }
 
 /// Whether the points of two data sets with the same cells differ.
@@ -80,27 +67,75 @@ bool moves(vtkDataSet* a, vtkDataSet* b) {
 }
 
 /// Local. Adds the vectors of the later step to the pieces of the earlier one.
-FlowPieces piecesOf(const StepData& earlier, const StepData& later, const FindVectors& vectorsOf) {
-  FlowPieces found = findFlowPieces(earlier.data, vectorsOf);
-  const FlowPieces next =
-      earlier.data == later.data ? found : findFlowPieces(later.data, vectorsOf);
-  if (found.pieces.size() != next.pieces.size())
-    refuseChange("the number of data sets with the vectors changes", earlier, later);
-  if (!found.pieces.empty() && found.cellCentered != next.cellCentered)
-    refuseChange("the vectors change from point to cell data or back", earlier, later);
-  for (std::size_t n = 0; n < found.pieces.size(); ++n) {
-    FlowPiece& piece = found.pieces[n];
-    const std::string difference = differenceOf(piece, next.pieces[n]);
-    if (!difference.empty()) refuseChange(difference, earlier, later);
-    vtkDataSet* const after = next.pieces[n].dataSet;
-    piece.moves = moves(piece.dataSet, after);
+/// @return false if the mesh changes
+bool join(FlowPieces& earlier, const FlowPieces& later) {
+  if (earlier.pieces.size() != later.pieces.size() ||
+      (!earlier.pieces.empty() && earlier.cellCentered != later.cellCentered))
+    return false;
+  for (std::size_t n = 0; n < earlier.pieces.size(); ++n) {
+    FlowPiece& piece = earlier.pieces[n];
+    const FlowPiece& next = later.pieces[n];
+    if (differ(piece, next)) return false;
+    piece.moves = moves(piece.dataSet, next.dataSet);
     if (piece.moves && !areEqual(piece.dataSet->GetPointData()->GetGlobalIds(),
-                                 after->GetPointData()->GetGlobalIds()))
-      refuseChange("the global ids of points change", earlier, later);
-    piece.laterDataSet = next.pieces[n].dataSet;
-    piece.laterVelocity = next.pieces[n].velocity;
+                                 next.dataSet->GetPointData()->GetGlobalIds()))
+      return false;
+    piece.laterDataSet = next.dataSet;
+    piece.laterVelocity = next.velocity;
   }
-  return found;
+  return true;
+}
+
+/// Collective. The domain of one step alone.
+std::unique_ptr<FlowDomain> domainOf(Transport& transport, FlowPieces found) {
+  for (FlowPiece& piece : found.pieces) {
+    piece.laterDataSet = piece.dataSet;
+    piece.laterVelocity = piece.velocity;
+    piece.moves = false;
+  }
+  return makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
+}
+
+/// Local. The number of data sets that have cells but no vectors.
+std::int64_t countWithout(vtkDataObject* data, const FindVectors& vectorsOf) {
+  const std::vector<Leaf> leaves = leavesOf(data);
+  return std::count_if(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
+    int association = 0;
+    return leaf.dataSet && leaf.dataSet->GetNumberOfCells() > 0 &&
+           !vectorsOf(leaf.dataSet, association);
+  });
+}
+
+/// "between the times 0.5 and 1"
+std::string betweenTimes(const StepData& earlier, const StepData& later) {
+  return "between the times " + numberText(earlier.time) + " and " + numberText(later.time);
+}
+
+/// Collective. Throws Error on all ranks if the vectors are missing at one of two steps: in all
+/// data sets, or in some while all have them at the other step.
+void requireVectors(Transport& transport, const StepData& earlier, const StepData& later,
+                    std::int64_t earlierPieces, std::int64_t laterPieces,
+                    const FindVectors& vectorsOf) {
+  std::vector<std::int64_t> counts;
+  collectively(transport, [&] {
+    counts = {earlierPieces, laterPieces, countWithout(earlier.data, vectorsOf),
+              countWithout(later.data, vectorsOf)};
+  });
+  const std::vector<std::int64_t> sums = allreduce(transport, ReduceOp::Sum, counts);
+  for (const int step : {0, 1}) {
+    const auto at = static_cast<std::size_t>(step), other = 1 - at;
+    const std::string here = numberText((step == 0 ? earlier : later).time);
+    const std::string there = numberText((step == 0 ? later : earlier).time);
+    if (sums[at] == 0 && sums[other] > 0)
+      throw Error(
+          "no block of the input on any rank has cells and the vectors to trace at the time " +
+          here + ", and some do at the time " + there +
+          "; choose an array that the input has at all time steps with Vectors");
+    if (sums[2 + at] > 0 && sums[2 + other] == 0)
+      throw Error("blocks of the input lack the vectors at the time " + here +
+                  ", and none does at the time " + there +
+                  "; choose an array that they have at all time steps with Vectors");
+  }
 }
 
 }  // namespace
@@ -118,13 +153,36 @@ vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) 
   return copy;
 }
 
-std::unique_ptr<FlowDomain> makeIntervalDomain(Transport& transport, const StepData& earlier,
-                                               const StepData& later, const FindVectors& vectorsOf,
-                                               std::int64_t& skippedTrees) {
-  FlowPieces found;
-  collectively(transport, [&] { found = piecesOf(earlier, later, vectorsOf); });
-  skippedTrees = found.skippedTrees;
-  return makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
+IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
+                                    const StepData& later, const FindVectors& vectorsOf,
+                                    std::int64_t& skippedTrees) {
+  FlowPieces found, next;
+  bool isSame = false;
+  collectively(transport, [&] {
+    found = findFlowPieces(earlier.data, vectorsOf);
+    next = earlier.data == later.data ? found : findFlowPieces(later.data, vectorsOf);
+    isSame = join(found, next);
+  });
+  skippedTrees = std::max(found.skippedTrees, next.skippedTrees);
+  IntervalDomains domains;
+  if (allreduce(transport, ReduceOp::Min, static_cast<std::int64_t>(isSame)) != 0) {
+    domains.flow = makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
+    return domains;
+  }
+  requireVectors(transport, earlier, later, static_cast<std::int64_t>(found.pieces.size()),
+                 static_cast<std::int64_t>(next.pieces.size()), vectorsOf);
+  domains.flow = domainOf(transport, std::move(found));
+  domains.later = domainOf(transport, std::move(next));
+  // The same on all ranks.
+  if (domains.flow->cellCentered != domains.later->cellCentered)
+    throw Error("the vectors change from point to cell data or back " +
+                betweenTimes(earlier, later) +
+                "; convert them with Cell Data to Point Data or Point Data to Cell Data first");
+  if (domains.flow->vectorName != domains.later->vectorName)
+    throw Error("the vectors are \"" + domains.flow->vectorName + "\" at " +
+                numberText(earlier.time) + " and \"" + domains.later->vectorName + "\" at " +
+                numberText(later.time) + "; choose one by its name with Vectors");
+  return domains;
 }
 
 }  // namespace tributary

@@ -24,17 +24,26 @@ struct StepData {
 ///                    overwrite its own
 [[nodiscard]] vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays);
 
-/// Collective. Makes the domain of the interval between two steps, with the vectors of both, and
-/// the points of both where these move.
+/// The domains of an interval between two steps.
+struct IntervalDomains {
+  /// With the vectors of both steps, and the points of both where these move. Where the mesh
+  /// changes: of the earlier step alone.
+  std::unique_ptr<FlowDomain> flow;
+  std::unique_ptr<FlowDomain> later;  ///< Where the mesh changes: of the later step alone.
+};
+
+/// Collective. Makes the domains of the interval between two steps. The mesh changes if the data
+/// sets of a rank differ by more than the places of points.
 /// @param earlier  the step at the beginning; may be the later one, for one step alone
 /// @param later  the step at the end
 /// @param vectorsOf  finds the vectors of a data set
 /// @param skippedTrees  Out: the number of hyper tree grids of this rank
-/// @throws Error on all ranks if the cells of one differ between the steps, or as makeFlowDomain()
-[[nodiscard]] std::unique_ptr<FlowDomain> makeIntervalDomain(Transport& transport,
-                                                             const StepData& earlier,
-                                                             const StepData& later,
-                                                             const FindVectors& vectorsOf,
-                                                             std::int64_t& skippedTrees);
+/// @throws Error on all ranks if the mesh changes and the vectors are missing at one step, have
+///         another name there, or belong to points at one step and to cells at the other; or as
+///         makeFlowDomain()
+[[nodiscard]] IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
+                                                  const StepData& later,
+                                                  const FindVectors& vectorsOf,
+                                                  std::int64_t& skippedTrees);
 
 }  // namespace tributary

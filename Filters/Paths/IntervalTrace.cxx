@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "Common/SmpFor.h"
+#include "Lines/TraceReport.h"
 
 #include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Base/Error.h"
@@ -20,32 +21,43 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
                        IntervalField& field, const std::function<void(Transport&)>& further) {
   memory.setup.run(transport, [&](Transport& through) {
-    field.flow.reset();  // of a first call, before its meshes are used again
+    // Of a first call, before its meshes are used again.
+    field.flow.reset();
+    field.later.reset();
     collectively(through, [&] {
-      if (!memory.meshes) memory.meshes = std::make_unique<MeshCache>();
+      for (auto* meshes : {&memory.meshes, &memory.otherMeshes})
+        if (!*meshes) *meshes = std::make_unique<MeshCache>();
       field.options.rules = settings.rules;
       field.options.rules.interval = interval;
       field.options.exchange = settings.exchange;
       field.options.parallelFor = smpFor;
       field.lent.rates = memory.rates;
     });
-    field.flow =
-        makeIntervalDomain(through, earlier, later, settings.vectorsOf, field.skippedTrees);
-    field.flow->domain =
-        cutIntoBlocks(through, *field.flow, settings.blocksPerRank, memory.meshes.get());
+    IntervalDomains domains =
+        makeIntervalDomains(through, earlier, later, settings.vectorsOf, field.skippedTrees);
+    field.flow = std::move(domains.flow);
+    field.later = std::move(domains.later);
+    const auto cut = [&](FlowDomain& flow, MeshCache& meshes) {
+      flow.domain = cutIntoBlocks(through, flow, settings.blocksPerRank, &meshes);
+    };
+    cut(*field.flow, *memory.meshes);
+    if (field.later) cut(*field.later, *memory.otherMeshes);
     if (further) further(through);
   });
+  // The next interval begins with the mesh of the later step.
+  if (field.later) std::swap(memory.meshes, memory.otherMeshes);
 }
 
-bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
+bool tuneInterval(const RunContext& context, bool isOn, const IntervalField& field,
                   const std::vector<Seed>& seeds, TraceOptions& options,
                   std::optional<TuningChoice>& choice) {
   if (!isOn) {
     choice.reset();
     return true;
   }
+  if (!choice && field.later) return true;
   if (!choice) {
-    const std::array<const Domain*, 1> cuts{flow.domain.get()};
+    const std::array<const Domain*, 1> cuts{field.flow->domain.get()};
     std::vector<TraceSetting> settings;
     collectively(context.transport, [&] { settings = traceSettings({cuts.data(), cuts.size()}); });
     const TraceTuning tuning = tuneTrace(context.transport, settings, seeds, options);
@@ -54,6 +66,17 @@ bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
   }
   choice->exchange.applyTo(options.exchange);
   return true;
+}
+
+MeshChangeTrace traceInterval(Transport& transport, const IntervalField& field,
+                              Span<const Seed> seeds, const TraceOptions& options) {
+  if (field.later)
+    return traceThroughChange(transport, *field.flow->domain, *field.later->domain, seeds, options);
+  return {trace(transport, *field.flow->domain, seeds, options), {}};
+}
+
+std::size_t fieldMemory(const IntervalField& field) {
+  return domainMemory(*field.flow, field.lent) + (field.later ? domainMemory(*field.later, {}) : 0);
 }
 
 TraceLending lendingIn(IntervalField& field, const TraceSettings& settings, const Shares& ids) {
@@ -73,6 +96,7 @@ void IntervalCounts::add(const TraceResult& traced) {
 void IntervalCounts::addTo(RunStatistics& statistics, bool autoTune,
                            std::optional<TuningChoice>& choice) const {
   statistics.count("Intervals", intervals);
+  statistics.count("MeshChanges", changes);
   statistics.count("DomainBytes", static_cast<std::int64_t>(domainBytes));
   statistics.count("Handovers", handovers);
   statistics.count("Loans", loans);

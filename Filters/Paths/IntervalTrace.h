@@ -14,9 +14,11 @@
 #include "Lines/LineSettings.h"
 #include "Paths/IntervalDomain.h"
 
+#include "Tributary/Advection/MeshChange.h"
 #include "Tributary/Advection/MeshField.h"
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Base/Span.h"
 #include "Tributary/Collective/CollectiveMemo.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Exchange/ExchangeSetting.h"
@@ -35,15 +37,22 @@ struct TuningChoice {
 /// What is kept from one interval to the next.
 struct IntervalMemory {
   std::unique_ptr<MeshCache> meshes;
-  CollectiveMemo setup;  ///< Of the field.
+  std::unique_ptr<MeshCache> otherMeshes;  ///< Of the other step, where the mesh changes.
+  CollectiveMemo setup;                    ///< Of the field.
   LendingRates rates;
   std::optional<TuningChoice> choice;
+
+  void forgetMeshes() {
+    meshes.reset();
+    otherMeshes.reset();
+  }
 };
 
 /// The field of an interval, and what traces through it need.
 struct IntervalField {
   std::unique_ptr<FlowDomain> flow;
-  TraceOptions options;  ///< Without a monitor, lending, and the choice of AutoTune.
+  std::unique_ptr<FlowDomain> later;  ///< Where the mesh changes: see IntervalDomains.
+  TraceOptions options;               ///< Without a monitor, lending, and the choice of AutoTune.
   LendingMemory lent;
   std::int64_t skippedTrees = 0;  ///< Hyper tree grids of this rank.
 };
@@ -54,17 +63,26 @@ struct IntervalField {
 /// @param field  Out
 /// @param further  collective work on the field that is repeated with it: see
 ///                 CollectiveMemo::run(). May be empty.
-/// @throws Error on all ranks, as makeIntervalDomain()
+/// @throws Error on all ranks, as makeIntervalDomains()
 void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
                        IntervalField& field, const std::function<void(Transport&)>& further = {});
 
-/// Collective. Applies the choice of AutoTune to `options`, after trials if there is none.
+/// Collective. Applies the choice of AutoTune to `options`, after trials if there is none. Where
+/// the mesh changes there are no trials.
 /// @param isOn  whether AutoTune is on; if not, the choice is removed
 /// @return false after an abort
-[[nodiscard]] bool tuneInterval(const RunContext& context, bool isOn, const FlowDomain& flow,
+[[nodiscard]] bool tuneInterval(const RunContext& context, bool isOn, const IntervalField& field,
                                 const std::vector<Seed>& seeds, TraceOptions& options,
                                 std::optional<TuningChoice>& choice);
+
+/// Collective. Traces particles through the field, also where the mesh changes.
+/// @param options  without lending, where the mesh changes
+[[nodiscard]] MeshChangeTrace traceInterval(Transport& transport, const IntervalField& field,
+                                            Span<const Seed> seeds, const TraceOptions& options);
+
+/// Local. The memory of the field in bytes, beyond the input and evaluators.
+[[nodiscard]] std::size_t fieldMemory(const IntervalField& field);
 
 /// Local. The options of lending in a trace of particles with these ids.
 /// @param field  must outlive the trace
@@ -74,6 +92,7 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
 /// Counts of traces, on this rank.
 struct IntervalCounts {
   std::int64_t intervals = 0;  ///< Traced, parts of intervals included.
+  std::int64_t changes = 0;    ///< Of these, those in which the mesh changes.
   std::int64_t handovers = 0;  ///< Of particles between blocks.
   std::int64_t loans = 0;
   std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.

@@ -18,6 +18,7 @@
 #include "Lines/PointArrays.h"
 #include "Lines/PointEvaluator.h"
 #include "Lines/TraceReport.h"
+#include "Paths/ChangedPoints.h"
 #include "Paths/IntervalTrace.h"
 #include "Paths/PathCheckpoint.h"
 #include "Time/DataTime.h"
@@ -217,6 +218,7 @@ void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
 struct PathTracerRun::Field : IntervalField {
   bool isInterval = false;  ///< Otherwise it has one step alone, to locate particles.
   std::optional<PointEvaluator> evaluator;
+  std::optional<PointEvaluator> laterEvaluator;  ///< Where the mesh changes.
 };
 
 /// Collective. Makes the field between two steps.
@@ -229,19 +231,31 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
   field.isInterval = earlier.data != later.data;
   const TimeInterval interval{earlier.time, field.isInterval ? later.time : afterStep(later.time),
                               stop};
-  PointArrayList all;
+  PointArrayList all, laterAll;
   makeIntervalField(transport, settings_, earlier, later, interval, state_.memory, field,
-                    [&](Transport& through) { all = agreeOnPointArrays(through, *field.flow); });
+                    [&](Transport& through) {
+                      all = agreeOnPointArrays(through, *field.flow);
+                      if (field.later) laterAll = agreeOnPointArrays(through, *field.later);
+                    });
   skippedTrees_ = field.skippedTrees;
   collectively(transport, [&] {
+    if (field.later) matchSteps(all, laterAll);
     field.options.rules.record = recordsSteps();
     field.options.recordEnds = !recordsSteps();
     field.options.monitor = [this](double share) { return monitor(share); };
     segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
-    field.evaluator.emplace(*field.flow, segment.list, field.options.rules,
-                            settings_.computeVorticity, settings_.rotationScale);
+    const auto make = [&](const FlowDomain& flow, const PointArrayList& list,
+                          const StepRules& rules, std::optional<PointEvaluator>& evaluator) {
+      evaluator.emplace(flow, list, rules, settings_.computeVorticity, settings_.rotationScale);
+    };
+    const StepRules& rules = field.options.rules;
+    if (!field.later) return make(*field.flow, segment.list, rules, field.evaluator);
+    const PointArrayList laterList = selectArrays(laterAll, *field.later, settings_.pointArrays);
+    make(*field.flow, asDoubles(segment.list), rulesOfStep(rules), field.evaluator);
+    make(*field.later, asDoubles(laterList), rulesOfStep(rules), field.laterEvaluator);
   });
   field.evaluator->averageVelocity(transport);
+  if (field.later) field.laterEvaluator->averageVelocity(transport);
 }
 
 /// Local. Adds the points of this rank's particles to their segment.
@@ -250,6 +264,11 @@ void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& point
                               PathSegment& segment) const {
   segment.fields = evaluator.fields();
   segment.arrays = std::move(points.arrays);
+  for (std::size_t f = 0; f < segment.fields.size(); ++f) {  // of other types: see asDoubles()
+    PointField& field = segment.fields[f];
+    field.type = segment.arrays[f]->GetDataType();
+    field.bytes = index(field.components * segment.arrays[f]->GetDataTypeSize());
+  }
   for (PointArray& array : segment.list.arrays) {  // those of the input
     array.perPiece.clear();
     array.laterPerPiece.clear();
@@ -263,9 +282,11 @@ void PathTracerRun::count(const Field& field, const TraceResult& traced) {
   PathTracerState::Counts& counts = state_.counts;
   counts.add(traced);
   counts.intervals += field.isInterval;
+  counts.changes += field.later != nullptr;
   counts.points += traced.points;
-  counts.domainBytes = std::max(counts.domainBytes,
-                                domainMemory(*field.flow, field.lent) + field.evaluator->memory());
+  const std::size_t evaluators =
+      field.evaluator->memory() + (field.later ? field.laterEvaluator->memory() : 0);
+  counts.domainBytes = std::max(counts.domainBytes, fieldMemory(field) + evaluators);
 }
 
 /// Collective. Traces particles through the interval between two steps.
@@ -289,10 +310,10 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   std::vector<Seed> seeds;
   collectively(transport, [&] {
     // Cells have other numbers with other blocks per rank than before, and where points move,
-    // because the mesh is cut anew. On other ranks, too: a run that may be resumed searches for
-    // cells, as the one that resumes it does.
+    // because the mesh is cut anew, and where it changes. On other ranks, too: a run that may be
+    // resumed searches for cells, as the one that resumes it does.
     const Assignment& blocks = field.flow->domain->assignment;
-    const bool stay = !field.flow->moves && settings_.checkpoints.directory.empty();
+    const bool stay = !field.flow->moves && !field.later && settings_.checkpoints.directory.empty();
     const bool areKnown = stay && before && before->blocks && *before->blocks == blocks;
     if (areKnown)
       segment.blocks = before->blocks;
@@ -309,14 +330,15 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
       seed.cell = entry.cell;
     }
   });
-  if (field.isInterval && !tuneInterval(context_, settings_.autoTune, *field.flow, seeds, options,
-                                        state_.memory.choice))
+  if (field.isInterval &&
+      !tuneInterval(context_, settings_.autoTune, field, seeds, options, state_.memory.choice))
     return false;
-  if (settings_.lendingMemory > 0) {
+  if (settings_.lendingMemory > 0 && !field.later) {
     options.lending = lendingIn(field, settings_, shares);
     options.lending->cargo = &*field.evaluator;
   }
-  const TraceResult traced = tributary::trace(transport, *field.flow->domain, seeds, options);
+  MeshChangeTrace change = traceInterval(transport, field, seeds, options);
+  const TraceResult& traced = change.traced;
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
   LineTable table;
@@ -326,7 +348,9 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     table = enter(particles, stop, first, segment);
   });
   const std::unique_ptr<LineArrays> points =
-      collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
+      field.later ? collectChangedPoints(transport, field, *field.evaluator, *field.laterEvaluator,
+                                         segment.list, shares, table, change)
+                  : collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
   collectively(transport, [&] { addPoints(*field.evaluator, *points, earlier.time, segment); });
   state_.memory.rates = field.lent.rates;
   count(field, traced);
@@ -528,7 +552,7 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
   if (isUnderWay_) return true;
   write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime()},
         output);
-  if (!settings_.keepDomain) state_.memory.meshes.reset();
+  if (!settings_.keepDomain) state_.memory.forgetMeshes();
   return true;
 }
 

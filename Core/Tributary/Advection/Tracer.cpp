@@ -586,13 +586,27 @@ void check(const StepRules& rules) {
 
 }  // namespace
 
+void requireValid(const TraceOptions& options, Span<const Seed> seeds) {
+  check(options.rules);
+  if (!options.forward && !options.backward)
+    throw Error("no direction to trace in; set TraceOptions::forward or backward");
+  for (const Seed& seed : seeds) {
+    if (!isSeedId(seed.id))
+      throw Error("seed id " + std::to_string(seed.id) +
+                  " is out of range; use ids in [0, 2^62 - 1]");
+    const auto& interval = options.rules.interval;
+    if (interval && !(interval->begin <= seed.time && seed.time <= interval->end))
+      throw Error("seed " + std::to_string(seed.id) + " begins at " + numberText(seed.time) +
+                  ", outside of the interval [" + numberText(interval->begin) + ", " +
+                  numberText(interval->end) + "]; set Seed::time to a time in it");
+  }
+}
+
 TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
                   const TraceOptions& options) {
   std::optional<Tracer> tracer;
   collectively(transport, [&] {
-    check(options.rules);
-    if (!options.forward && !options.backward)
-      throw Error("no direction to trace in; set TraceOptions::forward or backward");
+    requireValid(options, seeds);
     if (options.rules.interval.has_value() != domain.unsteady && !domain.boxes.bounds().empty())
       throw Error(domain.unsteady ? "the field is unsteady; set StepRules::interval"
                                   : "the field is steady; leave StepRules::interval empty, or give "
@@ -602,21 +616,12 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
       throw Error(
           "StepRules::onSurface is set and points move; particles stay on surfaces that do "
           "not move only");
-    for (const Seed& seed : seeds) {
-      if (!isSeedId(seed.id))
-        throw Error("seed id " + std::to_string(seed.id) +
-                    " is out of range; use ids in [0, 2^62 - 1]");
-      const auto& interval = options.rules.interval;
-      if (interval && !(interval->begin <= seed.time && seed.time <= interval->end))
-        throw Error("seed " + std::to_string(seed.id) + " begins at " + numberText(seed.time) +
-                    ", outside of the interval [" + numberText(interval->begin) + ", " +
-                    numberText(interval->end) + "]; set Seed::time to a time in it");
+    for (const Seed& seed : seeds)
       if (seed.block >= domain.assignment.total())
         throw Error("seed " + std::to_string(seed.id) + " is in block " +
                     std::to_string(seed.block) + " of " +
                     std::to_string(domain.assignment.total()) +
                     "; set Seed::block to LineEnd::block of a trace through the same blocks");
-    }
     if (static_cast<std::int64_t>(domain.blocks.size()) !=
         domain.assignment.count(transport.rank()))
       throw Error(

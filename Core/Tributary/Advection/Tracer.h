@@ -105,6 +105,9 @@ struct TraceResult {
   bool aborted = false;
 };
 
+/// Local. Throws Error if an option or a seed is not valid in any domain.
+void requireValid(const TraceOptions& options, Span<const Seed> seeds);
+
 /// Traces the lines of all seeds through the field, or the paths of particles through one interval
 /// of an unsteady field (StepRules::interval). Collective.
 ///

@@ -172,13 +172,33 @@ output.GetInformation().Set(output.DATA_TIME_STEP(), time)
 """
 
 
+def remesh(rank, ranks, steps, times, cut=0, **arguments):
+    """A multiblock data set whose mesh is another one at each time.
+
+    steps  (mesh, size) by time step, for flows.build
+    cut    0: a piece for each rank. 1: other numbers of pieces at each step, placed in turns; none on rank 0 at
+           every second step. 2: all on the last rank at every second step
+    """
+    step = list(times).index(executed[-1])
+    mesh, size = steps[step]
+    if cut == 1:
+        arguments = {**arguments, "pieces": 2 + 3 * step, "placing": "cyclic", "empty": step % 2}
+    if cut == 2:
+        arguments = {**arguments, "empty": (ranks - 1) * (step % 2)}
+    return check.flows.build(rank, ranks, mesh=mesh, size=size, container="multiblock", **arguments)
+
+
 def source(field, times, dtype="float32", after="", build="flows.build", **arguments):
     """A proxy with time steps.
 
     after  more of the script, which may change `output` at `time`
-    build  the function that makes the data set, to which further arguments go: that of flows, or one of meshes
+    build  the function that makes the data set, to which further arguments go: that of flows, one of meshes, or
+           unsteady.remesh
     """
-    if build == "flows.build":
+    if build == "unsteady.remesh":
+        arguments = {"centring": "both", "times": list(times), **arguments}
+        proxy = check.flows.source(container="multiblock", mesh="tetrahedra", size=4)
+    elif build == "flows.build":
         arguments = {"centring": "both", **arguments}
         proxy = check.flows.source(**arguments)
     else:
