@@ -10,9 +10,10 @@
  * negative one.
  *
  * **Input.** As for vtkAsyncPathTracer: vectors that are linear in time between two time steps, on
- * cells that do not change; points may move. The points of the input, and the box of the data, are
- * those of the time steps around the beginning of the window. An input with one time step, or
- * without times, is a steady flow: its vectors are used at all times.
+ * cells that do not change; points may move. The points of the input are those at the beginning of
+ * the window, between two time steps interpolated as those of the mesh are. The box of the data is
+ * that of one of the time steps around the beginning, see UseInputBounds. An input with one time
+ * step, or without times, is a steady flow: its vectors are used at all times.
  *
  * **Time.** See Window. By default, the window begins at the time that the pipeline requests, and
  * ends IntegrationTime later, or earlier if that is negative. Both may lie between time steps:

@@ -10,6 +10,8 @@
 #include <vtkInformation.h>
 #include <vtkIntArray.h>
 #include <vtkPointData.h>
+#include <vtkPointSet.h>
+#include <vtkPoints.h>
 
 #include <algorithm>
 #include <cmath>
@@ -93,6 +95,36 @@ std::optional<Stretching> stretchingAt(const MapSeeds& seeds, const MapParticles
   return stretchingOf(gradient);
 }
 
+/// Moves the points of a data set that move within an interval to where they are in it.
+/// @param data  a copy of `step`, which is at one end of the interval
+/// @param pieces  of the interval
+/// @param share  of the interval that has passed, in (0, 1)
+void movePoints(vtkDataObject* data, vtkDataObject* step, const std::vector<FlowPiece>& pieces,
+                double share) {
+  const std::vector<Leaf> leaves = leavesOf(data), originals = leavesOf(step);
+  for (std::size_t n = 0; n < leaves.size(); ++n) {
+    const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const FlowPiece& one) {
+      return one.moves &&
+             (one.dataSet == originals[n].dataSet || one.laterDataSet == originals[n].dataSet);
+    });
+    auto* leaf = vtkPointSet::SafeDownCast(leaves[n].dataSet);
+    if (piece == pieces.end() || !leaf ||
+        piece->dataSet->GetNumberOfPoints() != piece->laterDataSet->GetNumberOfPoints())
+      continue;
+    const auto points = vtkSmartPointer<vtkPoints>::New();
+    points->SetDataType(leaf->GetPoints()->GetDataType());
+    points->SetNumberOfPoints(leaf->GetNumberOfPoints());
+    double from[3], to[3];
+    for (vtkIdType i = 0; i < leaf->GetNumberOfPoints(); ++i) {
+      piece->dataSet->GetPoint(i, from);
+      piece->laterDataSet->GetPoint(i, to);
+      for (int a = 0; a < 3; ++a) from[a] += share * (to[a] - from[a]);
+      points->SetPoint(i, from);
+    }
+    leaf->SetPoints(points);
+  }
+}
+
 /// Removes all arrays but those that describe the mesh.
 void keepMeshOnly(vtkDataObject* data) {
   forEachDataSet(data, [](vtkDataObject* leaf) {
@@ -152,10 +184,14 @@ StepData FlowMapRun::dataOf(vtkDataObject* input) {
 }
 
 /// Local. Makes seeds at the points of a step, and beside them along some axes.
+/// @param pieces  those of the step and the other one of the interval, or none
+/// @param share  of the interval that has passed where the window begins
 void FlowMapRun::makePointSeeds(const StepData& step, const std::array<bool, 3>& along,
-                                double distance) {
+                                double distance, const std::vector<FlowPiece>& pieces,
+                                double share) {
   state_.shape = copyOfStep(step.data, false);
   keepMeshOnly(state_.shape);
+  if (share > 0 && share < 1) movePoints(state_.shape, step.data, pieces, share);
   // The points of a window that grows are written again after later steps.
   if (settings_.grows && state_.growing.isOverwritten(step))
     state_.shape = copyOfStep(state_.shape, true);
@@ -179,10 +215,10 @@ void FlowMapRun::place(double begin) {
 }
 
 /// Collective. Makes the seeds of this rank.
-/// @param step  whose points may be the seeds
+/// @param earlier  of the first interval; may be `later`
 /// @param begin  the time of the seeds
-void FlowMapRun::makeSeeds(const FlowDomain& flow, const StepData& step, double begin,
-                           const int extent[6]) {
+void FlowMapRun::makeSeeds(const FlowDomain& flow, const StepData& earlier, const StepData& later,
+                           double begin, const int extent[6]) {
   // Where the window begins, or at the step before it in the direction of the trace.
   Box bounds = flow.bounds;
   if (flow.moves && settings_.duration < 0) bounds = laterBounds(context_.transport, flow.pieces);
@@ -209,9 +245,11 @@ void FlowMapRun::makeSeeds(const FlowDomain& flow, const StepData& step, double 
         throw Error(
             "the data are a surface that lies in no plane along the axes, and seeds beside its "
             "points are not on it; set Seeds to Resampled Grid, or choose data with volume cells");
+      const bool isInterval = earlier.data != later.data;
       makePointSeeds(
-          step, along,
-          settings_.distance > 0 ? settings_.distance : DefaultDistance * std::sqrt(squares));
+          settings_.duration > 0 ? earlier : later, along,
+          settings_.distance > 0 ? settings_.distance : DefaultDistance * std::sqrt(squares),
+          flow.pieces, isInterval ? (begin - earlier.time) / (later.time - earlier.time) : 0);
     }
     place(begin);
   });
@@ -285,8 +323,7 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
   field.options.rules.record = false;
   field.options.forward = settings_.duration > 0;
   field.options.backward = !field.options.forward;
-  if (!state_.seeds)
-    makeSeeds(*field.flow, settings_.duration > 0 ? earlier : later, begin, extent);
+  if (!state_.seeds) makeSeeds(*field.flow, earlier, later, begin, extent);
   std::vector<std::int64_t> active;
   collectively(transport, [&] {
     const std::vector<Reason>& reasons = state_.particles.reasons;

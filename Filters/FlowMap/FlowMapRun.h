@@ -146,8 +146,10 @@ class FlowMapRun {
 
   [[nodiscard]] bool trace(const StepData& earlier, const StepData& later,
                            const TimeInterval& interval, double begin, const int extent[6]);
-  void makeSeeds(const FlowDomain& flow, const StepData& step, double begin, const int extent[6]);
-  void makePointSeeds(const StepData& step, const std::array<bool, 3>& along, double distance);
+  void makeSeeds(const FlowDomain& flow, const StepData& earlier, const StepData& later,
+                 double begin, const int extent[6]);
+  void makePointSeeds(const StepData& step, const std::array<bool, 3>& along, double distance,
+                      const std::vector<FlowPiece>& pieces, double share);
   void place(double begin);
   [[nodiscard]] bool traceBatch(IntervalField& field, const std::vector<std::int64_t>& batch,
                                 std::int64_t most);

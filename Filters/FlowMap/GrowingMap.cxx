@@ -52,7 +52,7 @@ Task FlowMapRun::resume(const StepData& step, Task task, const int extent[6]) {
             state_.grid = saved.grid;
             state_.seeds = std::make_unique<GridSeeds>(state_.grid, extent);
           } else {
-            makePointSeeds(step, saved.along, saved.distance);
+            makePointSeeds(step, saved.along, saved.distance, {}, 0);
           }
           requireMemory(MapParticles::memory(tributary::index(state_.seeds->count())));
         });

@@ -12,7 +12,7 @@ import hashlib
 import check
 import numpy as np
 from tracking import FEW, IS_REFERENCE, expect
-from unsteady import COMM, FIELDS, Grid, accelerated, executed, source, turned
+from unsteady import COMM, FIELDS, Grid, accelerated, executed, source, stretch, turned
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 TIMES = [0.0, 0.5, 1.0, 2.0]
@@ -403,6 +403,31 @@ output.SetPoints(points)
     check.delete(proxy, data)
 
 
+def run_carried_points():
+    """Points of a mesh that moves with the flow: seeds begin where they are at the beginning of the window, also
+    between time steps, and end where they are at its end."""
+    data = source("carry", TIMES, "float64", mesh="tetrahedra", size=5, jitter=0.0,
+                  after="unsteady.move(output, 'stretch', 'carry', time, 'float64')")
+    proxy = check.flow_map(data, MaximumError=1e-9, **POINTS)
+    data.UpdatePipeline(0.0)
+    mesh = data.GetClientSideObject().GetOutputDataObject(0)
+    mine = [mesh.GetPoint(i) for i in range(mesh.GetNumberOfPoints())]
+    places = np.array(sorted({x for part in COMM.allgather(mine) for x in part}))
+    for when, duration in ((0.25, 0.5), (0.5, 0.25), (1.75, -1.0), (0.75, -0.25)):
+        proxy.IntegrationTime = duration
+        found = Map(proxy, when)
+        wanted = stretch(places, when)
+        expect(len(found.points) == len(wanted), f"{when}: {len(found.points)} points, not {len(wanted)}")
+        nearest = np.abs(found.points[:, None] - wanted[None]).max(-1)
+        expect(nearest.min(1).max() < 1e-5, f"{when}, {duration}: seeds are off by {nearest.min(1).max()}")
+        inside = found.reasons == 7
+        expect(inside.sum() > len(wanted) // 2, f"{when}: only {inside.sum()} particles arrive")
+        ends = stretch(places[nearest.argmin(1)], when + duration)
+        error = np.abs(found.ends - ends)[inside].max()
+        expect(error < 1e-5, f"{when}, {duration}: ends are off by {error}")
+    check.delete(proxy, data)
+
+
 def run_tuned():
     """AutoTune changes nothing."""
     data = source("swirl", TIMES, mesh="image", size=9)
@@ -420,7 +445,8 @@ def main():
     if FEW:
         # No hashes: they do not run on all numbers of ranks.
         work.update({"formulas": run_formulas, "saddle": run_saddle, "windows": run_windows, "growing": run_growing,
-                     "ends": run_ends, "box": run_box, "tuned": run_tuned})
+                     "ends": run_ends, "box": run_box,
+                     "carried points": run_carried_points, "tuned": run_tuned})
     if IS_REFERENCE:
         work["double gyre"] = run_gyre
     check.run_cases(work, COMM.rank, "flow maps")
