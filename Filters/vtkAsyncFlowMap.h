@@ -131,7 +131,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
    * FROM_FIRST_TIME_STEP: from the first time step to the requested time, but not longer than
    * IntegrationTime, which must be positive; also in situ, where the first step is that of the
    * first execution. Later steps only trace the time that has passed. For a window that ends at the
-   * requested time, both give the same bits. Default: FROM_CURRENT_TIME.
+   * requested time, both give the same bits. A time between two steps needs the memory of the
+   * particles twice, because these continue from the step before. Default: FROM_CURRENT_TIME.
    */
   vtkSetClampMacro(Window, int, FROM_CURRENT_TIME, FROM_FIRST_TIME_STEP);
   vtkGetMacro(Window, int);

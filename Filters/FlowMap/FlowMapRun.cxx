@@ -467,10 +467,11 @@ void FlowMapRun::warn(const MapWindow& window, const Outcome& outcome) {
                                           state_.seeds->points()});
   if (context_.transport.rank() != 0) return;
   if (sums[4] > 0) warnOfTrees(context_);
-  const std::size_t steps = state_.growing.plan.steps().size();
-  if (settings_.grows && (steps == 1 || !hasTime_))
+  const GrowingSteps& growing = state_.growing;
+  const bool isSingle = growing.isSingle && growing.plan.added().size() == 1;
+  if (settings_.grows && (isSingle || !hasTime_))
     context_.warn(
-        std::string("The input has ") + (steps == 1 ? "a single time step" : "no time") +
+        std::string("The input has ") + (isSingle ? "a single time step" : "no time") +
         ", so particles stay at their seeds, and FTLE is not defined; choose an input with "
         "several time steps, or set Window to From Current Time for a steady flow.");
   if (window.isCut)

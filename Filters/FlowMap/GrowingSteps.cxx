@@ -11,6 +11,7 @@ namespace tributary {
 void GrowingSteps::planFor(Span<const double> steps, double time, double length, Basis basis,
                            const std::vector<vtkMTimeType>& times, bool isWhole) {
   duration = length;
+  isSingle = steps.size() == 1;  // Catalyst's producer repeats the first one
   const bool isModified = inputTimes != times;
   PathSteps::planFor(steps, time, std::move(basis), times, isWhole);
   const bool hasSteps = !plan.steps().empty() && !plan.added().empty();

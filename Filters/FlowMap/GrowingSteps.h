@@ -19,6 +19,7 @@ namespace tributary {
 struct GrowingSteps : PathSteps {
   double duration = 1;  ///< Of the whole window, positive.
   CheckpointUse checkpoints{"flowmap"};
+  bool isSingle = false;  ///< The input has one time step; not that of a simulation so far.
   /// If no step is needed: the time of the data that the input has now.
   std::optional<double> idleTime;
 
