@@ -14,6 +14,7 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -26,6 +27,16 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 /// The largest number of points of a grid: their numbers are exact as doubles.
 constexpr double MostPoints = 1e15;
+
+/// The extent of the grid that this rank outputs; empty without a grid.
+std::array<int, 6> extentOf(vtkInformationVector* outputVector) {
+  std::array<int, 6> extent{0, -1, 0, -1, 0, -1};
+  vtkInformation* output = outputVector->GetInformationObject(0);
+  if (output->Has(Pipeline::UPDATE_EXTENT())) {
+    output->Get(Pipeline::UPDATE_EXTENT(), extent.data());
+  }
+  return extent;
+}
 }  // anonymous namespace
 
 //------------------------------------------------------------------------------
@@ -72,6 +83,23 @@ int vtkAsyncFlowMap::RequestUpdateExtent(vtkInformation* request,
                                          vtkInformationVector* outputVector) {
   this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
   vtkInformation* input = inputVector[0]->GetInformationObject(0);
+  if (this->Window == FROM_FIRST_TIME_STEP) {
+    if (!this->IsUnderWay) {
+      tributary::PathSteps::Basis basis;
+      this->DescribeMap(basis.properties);
+      basis.inputs = tributary::producersOf(*this);
+      this->State->planToGrow(
+          tributary::reportedTimes(input), tributary::requestedTime(request, outputVector),
+          this->IntegrationTime, std::move(basis), tributary::modificationTimes(*this),
+          this->IsWhole, extentOf(outputVector),
+          this->Resume ? this->CheckpointDirectory : std::string());
+    }
+    const tributary::GrowingSteps& growing = this->State->growing;
+    if (!growing.plan.steps().empty()) {
+      input->Set(Pipeline::UPDATE_TIME_STEP(), growing.timeOfNext());
+    }
+    return 1;
+  }
   if (!this->IsUnderWay) {
     tributary::FlowMapState::Source source{tributary::producersOf(*this),
                                            tributary::modificationTimes(*this)};
@@ -94,10 +122,20 @@ void vtkAsyncFlowMap::CheckProperties() {
   using tributary::require;
   require(this->IntegrationTime != 0 && std::isfinite(this->IntegrationTime), "Integration Time",
           this->IntegrationTime, "set it to a time that is positive, or negative for backward");
+  require(
+      this->IntegrationTime > 0 || this->Window == FROM_CURRENT_TIME, "Integration Time",
+      this->IntegrationTime,
+      "set it to a positive time, because particles begin at the first time step, or set Window "
+      "to From Current Time");
   require(this->SeedsPerBatch >= 1, "Seeds Per Batch", this->SeedsPerBatch,
           "set it to a number greater than 0");
   require(this->KeptTimeSteps >= 0, "Kept Time Steps", this->KeptTimeSteps,
           "set it to a positive number of time steps, or to 0 to keep none");
+  require(this->CheckpointInterval >= 1, "Checkpoint Interval", this->CheckpointInterval,
+          "set it to 1 or more");
+  if (!this->State->growing.checkpoints.error().empty()) {
+    throw tributary::Error(this->State->growing.checkpoints.error());
+  }
   if (this->Seeds == POINTS_OF_INPUT) {
     require(this->AuxiliaryDistance >= 0 && std::isfinite(this->AuxiliaryDistance),
             "Auxiliary Distance", this->AuxiliaryDistance,
@@ -126,6 +164,7 @@ void vtkAsyncFlowMap::CheckProperties() {
 void vtkAsyncFlowMap::DescribeMap(tributary::PropertyList& list) {
   this->Superclass::DescribeProperties(list);
   list.add("Integration Time", this->IntegrationTime);
+  list.add("Window", this->Window);
   list.add("Seeds", this->Seeds);
   list.addAll("Sampling Dimensions", this->SamplingDimensions);
   list.add("Use Input Bounds", this->UseInputBounds);
@@ -149,11 +188,21 @@ void vtkAsyncFlowMap::DescribeProperties(tributary::PropertyList& list) {
   if (!plan.steps().empty()) {
     list.add("the next time step", plan.next());
   }
+  const tributary::GrowingSteps& growing = this->State->growing;
+  list.addAll("the list of time steps", growing.plan.steps());
+  list.add("the requested time", growing.plan.outputTime());
+  list.add("the next time step", growing.plan.next());
+  list.addAll("the list of time steps traced", growing.plan.added());
+  list.add("Checkpoint Directory", this->CheckpointDirectory);
+  list.add("Checkpoint Interval", this->CheckpointInterval);
+  list.add("Resume", this->Resume);
+  list.add("the checkpoint to resume", growing.checkpoints.foundGeneration());
 }
 
 //------------------------------------------------------------------------------
 tributary::FlowMapSettings vtkAsyncFlowMap::MakeSettings() {
   tributary::FlowMapSettings settings{this->MakeTraceSettings()};
+  settings.grows = this->Window == FROM_FIRST_TIME_STEP;
   settings.duration = this->IntegrationTime;
   settings.onGrid = this->Seeds == RESAMPLED_GRID;
   settings.useInputBounds = this->UseInputBounds;
@@ -163,6 +212,7 @@ tributary::FlowMapSettings vtkAsyncFlowMap::MakeSettings() {
   settings.seedsPerBatch = this->SeedsPerBatch;
   settings.keptSteps = static_cast<std::size_t>(this->KeptTimeSteps);
   settings.withTensor = this->ComputeTensor;
+  settings.checkpoints = {this->CheckpointDirectory, this->CheckpointInterval};
   return settings;
 }
 
@@ -177,15 +227,12 @@ bool vtkAsyncFlowMap::Execute(tributary::Transport& transport, vtkInformationVec
                               tributary::RunStatistics& statistics) {
   const tributary::RunContext context = this->MakeRunContext(transport, statistics);
   const tributary::FlowMapSettings settings = this->MakeSettings();
-  int extent[6] = {0, -1, 0, -1, 0, -1};
-  vtkInformation* output = outputVector->GetInformationObject(0);
-  if (output->Has(Pipeline::UPDATE_EXTENT())) {
-    output->Get(Pipeline::UPDATE_EXTENT(), extent);
-  }
+  const std::array<int, 6> extent = extentOf(outputVector);
   tributary::FlowMapRun run(context, settings, *this->State);
-  const bool isWhole = run.execute(vtkDataObject::GetData(inputVector[0], 0), extent,
+  const bool isWhole = run.execute(vtkDataObject::GetData(inputVector[0], 0), extent.data(),
                                    vtkDataObject::GetData(outputVector, 0));
   this->IsUnderWay = run.isUnderWay();
+  this->State->growing.inputTimes = tributary::modificationTimes(*this);
   return isWhole;
 }
 
@@ -195,6 +242,7 @@ void vtkAsyncFlowMap::PrintSelf(ostream& os, vtkIndent indent) {
   const int* n = this->SamplingDimensions;
   const double* b = this->SamplingBounds;
   os << indent << "IntegrationTime: " << this->IntegrationTime << "\n"
+     << indent << "Window: " << this->Window << "\n"
      << indent << "Seeds: " << this->Seeds << "\n"
      << indent << "SamplingDimensions: " << n[0] << ", " << n[1] << ", " << n[2] << "\n"
      << indent << "UseInputBounds: " << this->UseInputBounds << "\n"
@@ -203,5 +251,8 @@ void vtkAsyncFlowMap::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "AuxiliaryDistance: " << this->AuxiliaryDistance << "\n"
      << indent << "ComputeTensor: " << this->ComputeTensor << "\n"
      << indent << "SeedsPerBatch: " << this->SeedsPerBatch << "\n"
-     << indent << "KeptTimeSteps: " << this->KeptTimeSteps << "\n";
+     << indent << "KeptTimeSteps: " << this->KeptTimeSteps << "\n"
+     << indent << "CheckpointDirectory: " << this->CheckpointDirectory << "\n"
+     << indent << "CheckpointInterval: " << this->CheckpointInterval << "\n"
+     << indent << "Resume: " << this->Resume << "\n";
 }

@@ -10,16 +10,29 @@
  * negative one.
  *
  * **Input.** As for vtkAsyncPathTracer: vectors that are linear in time between two time steps, on
- * cells that do not change; points may move. The points of the input, and the box of the data, are
- * those of the time steps around the beginning of the window. An input with one time step, or
- * without times, is a steady flow: its vectors are used at all times.
+ * cells that do not change; points may move. The points of the input are those at the beginning of
+ * the window, between two time steps interpolated as those of the mesh are. The box of the data is
+ * that of one of the time steps around the beginning, see UseInputBounds. An input with one time
+ * step, or without times, is a steady flow: its vectors are used at all times.
  *
- * **Time.** The window begins at the time that the pipeline requests, and ends IntegrationTime
- * later, or earlier if that is negative. Both may lie between time steps: particles stop exactly
- * there. Requested times before the first and after the last time step count as that step. A window
- * that the time steps end early ends with them, with a warning, and FTLE is divided by the time
- * traced. The filter makes the pipeline execute the time steps of the window one after the other;
- * see KeptTimeSteps for a series of windows.
+ * **Time.** See Window. By default, the window begins at the time that the pipeline requests, and
+ * ends IntegrationTime later, or earlier if that is negative. Both may lie between time steps:
+ * particles stop exactly there. Requested times before the first and after the last time step count
+ * as that step. A window that the time steps end early ends with them, with a warning, and FTLE is
+ * divided by the time traced. The filter makes the pipeline execute the time steps of the window
+ * one after the other; see KeptTimeSteps for a series of windows.
+ *
+ * **In situ.** With FROM_FIRST_TIME_STEP, the filter keeps the particles at the last time step and
+ * the data of that step. A later time continues from them; an earlier one begins again. If the
+ * input reports no time steps, each later data time is the next step, the same time keeps the
+ * particles, and an earlier one begins again. So there are never more than two time steps in
+ * memory: the data of the input, and the ones before, which are a copy if a simulation may
+ * overwrite its own. A step whose data have another time than requested (an input that cannot go
+ * back) is skipped. When the window has its whole length, later steps change nothing, and no data
+ * are kept.
+ *
+ * **Checkpoints.** With FROM_FIRST_TIME_STEP, the state can be saved, and another process can
+ * continue from it on another number of ranks, see CheckpointDirectory and Resume.
  *
  * **Output.** See Seeds: an image, of which each rank has the extent of its piece, or the mesh of
  * the input on each rank, without its arrays except ghost flags and global ids. Point data:
@@ -37,10 +50,10 @@
  * Field data: statistics (see vtkAsyncAlgorithm): Duration (the time traced), Points, Seeds (with
  * those beside points of this rank), Arrived (points whose particle reached the end), OutsideSeeds
  * (points in no cell), UndefinedPoints (points whose particle arrived, without an FTLE), SeedBytes
- * (the memory of seeds), StepsRead, StepsReused, StepsKept, DomainBytes (the most memory of a
- * domain, beyond the input), Intervals, MeshChanges (of these, those in which the mesh changes),
- * SeedBatches, Steps (of the integrator), Handovers, Loans, and those of the exchange and of
- * AutoTune.
+ * (the memory of particles), StepsRead, StepsReused, StepsKept (beyond the data of the input),
+ * DomainBytes (the most memory of a domain, beyond the input), Intervals, MeshChanges (of these,
+ * those in which the mesh changes), SeedBatches, Steps (of the integrator), Handovers, Loans, and
+ * those of the exchange and of AutoTune.
  *
  * **Differences.** The gradient of the flow map consists of differences of end positions: of the
  * neighbors on the grid, or of the seeds on both sides of each point of the input. If a neighbor
@@ -76,6 +89,7 @@
 #include "vtkAsyncParticleAlgorithm.h"
 
 #include <memory>  // For State
+#include <string>  // For CheckpointDirectory
 
 namespace tributary {
 struct FlowMapSettings;
@@ -89,6 +103,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   enum SeedKinds { RESAMPLED_GRID = 0, POINTS_OF_INPUT = 1 };
+  enum Windows { FROM_CURRENT_TIME = 0, FROM_FIRST_TIME_STEP = 1 };
 
   /**
    * Values of ReasonForTermination, those of vtkAsyncStreamTracer.
@@ -109,6 +124,19 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
    */
   vtkSetMacro(IntegrationTime, double);
   vtkGetMacro(IntegrationTime, double);
+  ///@}
+
+  ///@{
+  /**
+   * The window of time. FROM_CURRENT_TIME: from the requested time, for the whole IntegrationTime.
+   * FROM_FIRST_TIME_STEP: from the first time step to the requested time, but not longer than
+   * IntegrationTime, which must be positive; also in situ, where the first step is that of the
+   * first execution. Later steps only trace the time that has passed. For a window that ends at the
+   * requested time, both give the same bits. A time between two steps needs the memory of the
+   * particles twice, because these continue from the step before. Default: FROM_CURRENT_TIME.
+   */
+  vtkSetClampMacro(Window, int, FROM_CURRENT_TIME, FROM_FIRST_TIME_STEP);
+  vtkGetMacro(Window, int);
   ///@}
 
   ///@{
@@ -184,10 +212,43 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
    * that shares time steps with the one before reads only the others. With all time steps of a
    * window, a later window reads each time step once. Copies are shallow, so that a step needs as
    * much memory as its arrays (and points and cells, if the input makes new ones for each step). No
-   * step is kept after a modification of the input. Default: 4.
+   * step is kept after a modification of the input. Not used with FROM_FIRST_TIME_STEP, which keeps
+   * one step. Default: 4.
    */
   vtkSetMacro(KeptTimeSteps, int);
   vtkGetMacro(KeptTimeSteps, int);
+  ///@}
+
+  ///@{
+  /**
+   * With FROM_FIRST_TIME_STEP: a directory for checkpoints, which all ranks can access, or "" to
+   * write none. It is created if it does not exist. Each rank writes a part with 64 bytes for each
+   * of its seeds. A new checkpoint replaces the last one when it is complete. None is written after
+   * the step at which the window has its whole length. Default: "".
+   */
+  vtkSetStdStringFromCharMacro(CheckpointDirectory);
+  vtkGetCharFromStdStringMacro(CheckpointDirectory);
+  ///@}
+
+  ///@{
+  /**
+   * The number of steps between checkpoints, at least 1; see CheckpointDirectory. Default: 1.
+   */
+  vtkSetMacro(CheckpointInterval, int);
+  vtkGetMacro(CheckpointInterval, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the first execution continues from the checkpoint in CheckpointDirectory, if there is
+   * one, on any number of ranks. The output is that of an uninterrupted run. Properties and time
+   * steps must be the same; steps may have been appended. A simulation must restart at the step of
+   * the checkpoint, because particles at earlier ones are not kept, or at the first step. With
+   * POINTS_OF_INPUT, points must not move. Default: false.
+   */
+  vtkSetMacro(Resume, bool);
+  vtkGetMacro(Resume, bool);
+  vtkBooleanMacro(Resume, bool);
   ///@}
 
  protected:
@@ -208,6 +269,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
   const char* Failure() const override { return "No flow map"; }
 
   double IntegrationTime = 1.0;
+  int Window = FROM_CURRENT_TIME;
   int Seeds = RESAMPLED_GRID;
   int SamplingDimensions[3] = {100, 100, 1};
   bool UseInputBounds = true;
@@ -216,6 +278,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFlowMap : public vtkAsyncParticleAlgorithm
   bool ComputeTensor = false;
   vtkIdType SeedsPerBatch = 200000;
   int KeptTimeSteps = 4;
+  std::string CheckpointDirectory;
+  int CheckpointInterval = 1;
+  bool Resume = false;
 
  private:
   vtkAsyncFlowMap(const vtkAsyncFlowMap&) = delete;

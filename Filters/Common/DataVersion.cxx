@@ -58,8 +58,10 @@ void forEachMeshPart(vtkDataObject* dataSet, Visit&& visit) {
   } else if (auto* grid = vtkUnstructuredGrid::SafeDownCast(dataSet)) {
     visitCells(grid->GetCells());
     visit(grid->GetCellTypesArray());
-    visit(grid->GetFaces());
-    visit(grid->GetFaceLocations());
+    // Readers add arrays without faces to some steps of a series.
+    const bool hasFaces = grid->GetFaces() && grid->GetFaces()->GetNumberOfValues() > 0;
+    visit(hasFaces ? grid->GetFaces() : nullptr);
+    visit(hasFaces ? grid->GetFaceLocations() : nullptr);
   } else if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
     for (vtkCellArray* cells :
          {poly->GetVerts(), poly->GetLines(), poly->GetPolys(), poly->GetStrips()})

@@ -10,6 +10,8 @@
 #include <vtkInformation.h>
 #include <vtkIntArray.h>
 #include <vtkPointData.h>
+#include <vtkPointSet.h>
+#include <vtkPoints.h>
 
 #include <algorithm>
 #include <cmath>
@@ -93,6 +95,36 @@ std::optional<Stretching> stretchingAt(const MapSeeds& seeds, const MapParticles
   return stretchingOf(gradient);
 }
 
+/// Moves the points of a data set that move within an interval to where they are in it.
+/// @param data  a copy of `step`, which is at one end of the interval
+/// @param pieces  of the interval
+/// @param share  of the interval that has passed, in (0, 1)
+void movePoints(vtkDataObject* data, vtkDataObject* step, const std::vector<FlowPiece>& pieces,
+                double share) {
+  const std::vector<Leaf> leaves = leavesOf(data), originals = leavesOf(step);
+  for (std::size_t n = 0; n < leaves.size(); ++n) {
+    const auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const FlowPiece& one) {
+      return one.moves &&
+             (one.dataSet == originals[n].dataSet || one.laterDataSet == originals[n].dataSet);
+    });
+    auto* leaf = vtkPointSet::SafeDownCast(leaves[n].dataSet);
+    if (piece == pieces.end() || !leaf ||
+        piece->dataSet->GetNumberOfPoints() != piece->laterDataSet->GetNumberOfPoints())
+      continue;
+    const auto points = vtkSmartPointer<vtkPoints>::New();
+    points->SetDataType(leaf->GetPoints()->GetDataType());
+    points->SetNumberOfPoints(leaf->GetNumberOfPoints());
+    double from[3], to[3];
+    for (vtkIdType i = 0; i < leaf->GetNumberOfPoints(); ++i) {
+      piece->dataSet->GetPoint(i, from);
+      piece->laterDataSet->GetPoint(i, to);
+      for (int a = 0; a < 3; ++a) from[a] += share * (to[a] - from[a]);
+      points->SetPoint(i, from);
+    }
+    leaf->SetPoints(points);
+  }
+}
+
 /// Removes all arrays but those that describe the mesh.
 void keepMeshOnly(vtkDataObject* data) {
   forEachDataSet(data, [](vtkDataObject* leaf) {
@@ -125,20 +157,9 @@ void FlowMapState::planFor(Span<const double> steps, double time, double duratio
   seeds.reset();
   particles = {};
   counts = {};
-}
-
-/// The share of the work that is done.
-double FlowMapRun::shareDone(double ofInterval) const {
-  const std::size_t path = state_.plan.path().size();
-  const double intervals = path > 1 ? static_cast<double>(path - 1) : 1;
-  return std::min(1.0, (static_cast<double>(state_.interval) + ofInterval) / intervals);
-}
-
-/// The signed time for which particles are traced. That of a steady flow is not rounded, so that it
-/// does not depend on the time of the window.
-double FlowMapRun::tracedTime() const {
-  const FlowMapPlan& plan = state_.plan;
-  return plan.isSteady() ? settings_.duration : plan.end() - plan.begin();
+  CheckpointUse use = std::move(growing.checkpoints);
+  growing = {};
+  growing.checkpoints = std::move(use);
 }
 
 /// Collective. The data of the step that was executed.
@@ -162,11 +183,42 @@ StepData FlowMapRun::dataOf(vtkDataObject* input) {
   return {input, requested};
 }
 
-/// Collective. Makes the seeds of this rank.
-/// @param data  whose points may be the seeds
+/// Local. Makes seeds at the points of a step, and beside them along some axes.
+/// @param pieces  those of the step and the other one of the interval, or none
+/// @param share  of the interval that has passed where the window begins
+void FlowMapRun::makePointSeeds(const StepData& step, const std::array<bool, 3>& along,
+                                double distance, const std::vector<FlowPiece>& pieces,
+                                double share) {
+  state_.shape = copyOfStep(step.data, false);
+  keepMeshOnly(state_.shape);
+  if (share > 0 && share < 1) movePoints(state_.shape, step.data, pieces, share);
+  // The points of a window that grows are written again after later steps.
+  if (settings_.grows && state_.growing.isOverwritten(step))
+    state_.shape = copyOfStep(state_.shape, true);
+  state_.distance = distance;
+  state_.seeds = std::make_unique<PointSeeds>(state_.shape, along, distance);
+}
+
+/// Local. Places all particles at their seeds.
 /// @param begin  the time of the seeds
-void FlowMapRun::makeSeeds(const FlowDomain& flow, vtkDataObject* data, double begin,
-                           const int extent[6]) {
+void FlowMapRun::place(double begin) {
+  const std::size_t count = index(state_.seeds->count());
+  MapParticles& particles = state_.particles;
+  requireMemory(MapParticles::memory(count));
+  particles.x.resize(count);
+  particles.time.assign(count, begin);
+  particles.reasons.assign(count, Reason::None);
+  for (std::size_t seed = 0; seed < count; ++seed) {
+    if (seed % index(PointsPerPiece) == 0) throwIfInterrupted(context_.transport);
+    state_.seeds->position(static_cast<std::int64_t>(seed), particles.x[seed].data());
+  }
+}
+
+/// Collective. Makes the seeds of this rank.
+/// @param earlier  of the first interval; may be `later`
+/// @param begin  the time of the seeds
+void FlowMapRun::makeSeeds(const FlowDomain& flow, const StepData& earlier, const StepData& later,
+                           double begin, const int extent[6]) {
   // Where the window begins, or at the step before it in the direction of the trace.
   Box bounds = flow.bounds;
   if (flow.moves && settings_.duration < 0) bounds = laterBounds(context_.transport, flow.pieces);
@@ -193,22 +245,13 @@ void FlowMapRun::makeSeeds(const FlowDomain& flow, vtkDataObject* data, double b
         throw Error(
             "the data are a surface that lies in no plane along the axes, and seeds beside its "
             "points are not on it; set Seeds to Resampled Grid, or choose data with volume cells");
-      state_.shape = copyOfStep(data, false);
-      keepMeshOnly(state_.shape);
-      const double distance =
-          settings_.distance > 0 ? settings_.distance : DefaultDistance * std::sqrt(squares);
-      state_.seeds = std::make_unique<PointSeeds>(state_.shape, along, distance);
+      const bool isInterval = earlier.data != later.data;
+      makePointSeeds(
+          settings_.duration > 0 ? earlier : later, along,
+          settings_.distance > 0 ? settings_.distance : DefaultDistance * std::sqrt(squares),
+          flow.pieces, isInterval ? (begin - earlier.time) / (later.time - earlier.time) : 0);
     }
-    const std::size_t count = index(state_.seeds->count());
-    MapParticles& particles = state_.particles;
-    requireMemory(count * (sizeof particles.x[0] + sizeof(double) + sizeof(Reason)));
-    particles.x.resize(count);
-    particles.time.assign(count, begin);
-    particles.reasons.assign(count, Reason::None);
-    for (std::size_t seed = 0; seed < count; ++seed) {
-      if (seed % index(PointsPerPiece) == 0) throwIfInterrupted(context_.transport);
-      state_.seeds->position(static_cast<std::int64_t>(seed), particles.x[seed].data());
-    }
+    place(begin);
   });
 }
 
@@ -281,8 +324,8 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
   field.options.forward = settings_.duration > 0;
   field.options.backward = !field.options.forward;
   if (!state_.seeds)
-    makeSeeds(field.later && settings_.duration < 0 ? *field.later : *field.flow,
-              settings_.duration > 0 ? earlier.data : later.data, begin, extent);
+    makeSeeds(field.later && settings_.duration < 0 ? *field.later : *field.flow, earlier, later,
+              begin, extent);
   std::vector<std::int64_t> active;
   collectively(transport, [&] {
     const std::vector<Reason>& reasons = state_.particles.reasons;
@@ -302,7 +345,7 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
         const double part = (static_cast<double>(done) +
                              static_cast<double>(most) * std::min(1.0, std::max(0.0, share))) /
                             static_cast<double>(all);
-        return context_.monitor(shareDone(std::min(1.0, part)));
+        return context_.monitor(std::min(1.0, (done_ + std::min(1.0, part)) / all_));
       };
     });
     if (!traceBatch(field, batch, most)) return false;
@@ -328,6 +371,7 @@ bool FlowMapRun::advance(const StepData& read, const int extent[6]) {
       state_.kept.add(read.time, copyOfStep(read.data, read.time == plan.steps().back()));
     });
   const std::vector<double>& path = plan.path();
+  all_ = std::max(1.0, static_cast<double>(path.size()) - 1);
   if (path.size() == 1) {  // no step follows
     const StepData step{state_.kept.use(path[0]), path[0]};
     const double other = afterStep(step.time);
@@ -340,6 +384,7 @@ bool FlowMapRun::advance(const StepData& read, const int extent[6]) {
     const bool isForward = from < to;
     const bool isLast = state_.interval + 2 == path.size();
     const TimeInterval interval{std::min(from, to), std::max(from, to), isLast ? plan.end() : to};
+    done_ = static_cast<double>(state_.interval);
     if (!trace(isForward ? here : there, isForward ? there : here, interval, plan.begin(), extent))
       return false;
     collectively(context_.transport, [&] {
@@ -350,14 +395,27 @@ bool FlowMapRun::advance(const StepData& read, const int extent[6]) {
   return true;
 }
 
+MapWindow FlowMapRun::window() const {
+  const FlowMapPlan& plan = state_.plan;
+  MapWindow window;
+  window.time = window.begin = plan.begin();
+  window.end = plan.end();
+  // That of a steady flow is not rounded, so that it does not depend on the time of the window.
+  window.traced = plan.isSteady() ? settings_.duration : plan.end() - plan.begin();
+  if (plan.isSteady()) window.shift = plan.begin();
+  window.isCut = plan.isCut();
+  window.reads = plan.reads();
+  window.reused = plan.path().size() - plan.reads();
+  window.kept = state_.kept.size();
+  return window;
+}
+
 /// Local. Writes the arrays of this rank.
 /// @param output  with the points
 /// @return the number of points at which the exponent is not defined although the particle arrived
-std::int64_t FlowMapRun::writeArrays(vtkDataObject* output) const {
+std::int64_t FlowMapRun::writeArrays(const MapWindow& window, vtkDataObject* output) const {
   const MapSeeds& seeds = *state_.seeds;
   const MapParticles& particles = state_.particles;
-  const FlowMapPlan& plan = state_.plan;
-  const double duration = tracedTime();
   std::int64_t first = 0, undefined = 0;
   for (const Leaf& leaf : leavesOf(output)) {
     const vtkIdType points = leaf.points();
@@ -367,11 +425,11 @@ std::int64_t FlowMapRun::writeArrays(vtkDataObject* output) const {
         const std::size_t seed = index(seeds.seedAt(first + i));
         const Reason reason = particles.reasons[seed];
         arrays.map->SetTypedTuple(i, particles.x[seed].data());
-        arrays.time->SetValue(i, particles.time[seed] + (plan.isSteady() ? plan.begin() : 0));
+        arrays.time->SetValue(i, particles.time[seed] + window.shift);
         arrays.reason->SetValue(
             i, static_cast<int>(reason == Reason::None ? Reason::OutOfTime : reason));
         const std::optional<Stretching> found = stretchingAt(seeds, particles, first + i);
-        const double exponent = found ? lyapunovExponent(found->largest, duration) : NaN;
+        const double exponent = found ? lyapunovExponent(found->largest, window.traced) : NaN;
         const bool isValid = std::isfinite(exponent);
         arrays.exponent->SetValue(i, isValid ? exponent : NaN);
         arrays.mask->SetValue(i, isValid);
@@ -404,21 +462,27 @@ FlowMapRun::Outcome FlowMapRun::outcome() const {
 }
 
 /// Collective. Shows the warnings of all ranks, on one of them.
-void FlowMapRun::warn(const Outcome& outcome) {
+void FlowMapRun::warn(const MapWindow& window, const Outcome& outcome) {
   const std::vector<std::int64_t> sums =
       allreduce(context_.transport, ReduceOp::Sum,
                 std::vector<std::int64_t>{outcome.inside, outcome.arrived, outcome.unexpected,
                                           outcome.outOfSteps, state_.counts.skippedTrees,
                                           state_.seeds->points()});
   if (context_.transport.rank() != 0) return;
-  const FlowMapPlan& plan = state_.plan;
   if (sums[4] > 0) warnOfTrees(context_);
-  if (plan.isCut())
+  const GrowingSteps& growing = state_.growing;
+  const bool isSingle = growing.isSingle && growing.plan.added().size() == 1;
+  if (settings_.grows && (isSingle || !hasTime_))
     context_.warn(
-        "The time steps of the input end at " + numberText(plan.end()) +
+        std::string("The input has ") + (isSingle ? "a single time step" : "no time") +
+        ", so particles stay at their seeds, and FTLE is not defined; choose an input with "
+        "several time steps, or set Window to From Current Time for a steady flow.");
+  if (window.isCut)
+    context_.warn(
+        "The time steps of the input end at " + numberText(window.end) +
         ", before the window of Integration Time " + numberText(settings_.duration) + " from " +
-        numberText(plan.begin()) + "; particles stop there" +
-        (plan.end() == plan.begin() ? std::string(", at their seeds, and FTLE is not defined")
+        numberText(window.begin) + "; particles stop there" +
+        (window.end == window.begin ? std::string(", at their seeds, and FTLE is not defined")
                                     : ", and FTLE is divided by the shorter time") +
         ". Choose a time further from the " + (settings_.duration > 0 ? "last" : "first") +
         " time step, or a shorter Integration Time.");
@@ -443,24 +507,24 @@ void FlowMapRun::warn(const Outcome& outcome) {
 }
 
 /// @param undefined  see writeArrays()
-void FlowMapRun::addStatistics(const Outcome& outcome, std::int64_t undefined) {
+void FlowMapRun::addStatistics(const MapWindow& window, const Outcome& outcome,
+                               std::int64_t undefined) {
   RunStatistics& statistics = context_.statistics;
   const FlowMapState::Counts& counts = state_.counts;
   const MapParticles& particles = state_.particles;
   const std::size_t bytes = particles.x.capacity() * sizeof particles.x[0] +
                             particles.time.capacity() * sizeof(double) +
                             particles.reasons.capacity() * sizeof(Reason);
-  const FlowMapPlan& plan = state_.plan;
-  statistics.amount("Duration", tracedTime());
+  statistics.amount("Duration", window.traced);
   statistics.count("Points", state_.seeds->points());
   statistics.count("Seeds", state_.seeds->count());
   statistics.count("Arrived", outcome.arrived);
   statistics.count("OutsideSeeds", state_.seeds->points() - outcome.inside);
   statistics.count("UndefinedPoints", undefined);
   statistics.count("SeedBytes", static_cast<std::int64_t>(bytes));
-  statistics.count("StepsRead", static_cast<std::int64_t>(plan.reads()));
-  statistics.count("StepsReused", static_cast<std::int64_t>(plan.path().size() - plan.reads()));
-  statistics.count("StepsKept", static_cast<std::int64_t>(state_.kept.size()));
+  statistics.count("StepsRead", static_cast<std::int64_t>(window.reads));
+  statistics.count("StepsReused", static_cast<std::int64_t>(window.reused));
+  statistics.count("StepsKept", static_cast<std::int64_t>(window.kept));
   statistics.count("SeedBatches", counts.batches);
   statistics.count("Steps", counts.steps);
   counts.addTo(statistics, settings_.autoTune, state_.memory.choice);
@@ -468,7 +532,7 @@ void FlowMapRun::addStatistics(const Outcome& outcome, std::int64_t undefined) {
 }
 
 /// Collective. Writes the output of this rank, statistics and warnings.
-void FlowMapRun::write(const int extent[6], vtkDataObject* output) {
+void FlowMapRun::write(const MapWindow& window, const int extent[6], vtkDataObject* output) {
   std::int64_t undefined = 0;
   collectively(context_.transport, [&] {
     if (settings_.onGrid) {
@@ -484,26 +548,32 @@ void FlowMapRun::write(const int extent[6], vtkDataObject* output) {
       output->ShallowCopy(state_.shape);
       output->GetFieldData()->Initialize();
     }
-    undefined = writeArrays(output);
-    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), state_.plan.begin());
+    undefined = writeArrays(window, output);
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), window.time);
   });
   const Outcome outcome = this->outcome();
-  addStatistics(outcome, undefined);
-  warn(outcome);
+  addStatistics(window, outcome, undefined);
+  warn(window, outcome);
 }
 
-bool FlowMapRun::execute(vtkDataObject* input, const int extent[6], vtkDataObject* output) {
+bool FlowMapRun::executeWindow(vtkDataObject* input, const int extent[6], vtkDataObject* output) {
   const StepData read = dataOf(input);
   if (!advance(read, extent)) return false;
   isUnderWay_ = state_.plan.advance();
   if (isUnderWay_) return true;
   state_.kept.trim(settings_.keptSteps);
-  write(extent, output);
+  write(window(), extent, output);
   state_.seeds.reset();
   state_.particles = {};
   state_.shape = nullptr;
-  if (!settings_.keepDomain) state_.memory.forgetMeshes();
   return true;
+}
+
+bool FlowMapRun::execute(vtkDataObject* input, const int extent[6], vtkDataObject* output) {
+  const bool isWhole = settings_.grows ? executeGrowing(input, extent, output)
+                                       : executeWindow(input, extent, output);
+  if (isWhole && !isUnderWay_ && !settings_.keepDomain) state_.memory.forgetMeshes();
+  return isWhole;
 }
 
 }  // namespace tributary

@@ -5,12 +5,31 @@
 #include <vtkSmartPointer.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "Tributary/Advection/Particle.h"
 #include "Tributary/Base/Box.h"
 
 namespace tributary {
+
+/// The particles of this rank, by seed.
+struct MapParticles {
+  std::vector<std::array<double, 3>> x;  ///< The last positions,
+  std::vector<double> time;              ///< and their times.
+  std::vector<Reason> reasons;           ///< None while a particle can be continued.
+
+  /// The memory of a number of particles in bytes.
+  static std::size_t memory(std::size_t count) {
+    return count * (sizeof(std::array<double, 3>) + sizeof(double) + sizeof(Reason));
+  }
+  void resize(std::size_t count) {
+    x.resize(count);
+    time.resize(count);
+    reasons.resize(count);
+  }
+};
 
 /// The seeds of a flow map on this rank: those of the points that it outputs, and those beside them
 /// that differences need. Positions do not depend on the distribution of the data. All functions

@@ -21,7 +21,6 @@
 #include "Paths/ChangedPoints.h"
 #include "Paths/IntervalTrace.h"
 #include "Paths/PathCheckpoint.h"
-#include "Time/DataTime.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -38,15 +37,7 @@ using Task = PathPlan::Task;
 
 void PathTracerState::planFor(Span<const double> steps, double time, Basis basis,
                               const std::vector<vtkMTimeType>& times, bool isWhole) {
-  const std::size_t before = plan.steps().size();
-  const bool isSame = isWhole && basis == begun;
-  const bool isUnchanged = inputTimes == times;
-  plan.plan(steps, time, isSame);
-  // A simulation modifies its output in each step. Elsewhere the data of earlier steps may be
-  // others.
-  if (isSame && !isUnchanged && !plan.steps().empty() && plan.steps().size() == before)
-    plan.plan(steps, time, false);
-  requested = std::move(basis);
+  PathSteps::planFor(steps, time, std::move(basis), times, isWhole);
   counts = {};
 }
 
@@ -69,32 +60,6 @@ void PathTracerRun::resume() {
         state_.seeds = std::move(saved.seeds);
       });
   state_.begun = state_.requested;
-}
-
-/// Collective. The time of the step.
-/// @param task  Out: what to do with it
-/// @param isPassedOver  Out: set if the input is not at the requested time, and later steps follow
-double PathTracerRun::timeOf(vtkDataObject* input, Task& task, bool& isPassedOver) {
-  const std::optional<double> known = timeOfData(context_.transport, input);
-  PathPlan& plan = state_.plan;
-  isPassedOver = false;
-  if (plan.steps().empty()) {
-    hasTime_ = known.has_value();
-    plan.rewind(known.value_or(0));  // throws on all ranks
-    task = plan.task(known.value_or(0));
-    return known.value_or(0);
-  }
-  const double requested = plan.steps()[plan.next()];
-  task = plan.task(requested);
-  const bool isOther = known && *known != requested && plan.next() < plan.goal();
-  isPassedOver = isOther && (task == Task::First || task == Task::Advance);
-  if (isOther && task == Task::Load) {
-    std::ostringstream text;
-    text << "the input cannot go back to the time " << requested << " (its data are of " << *known
-         << "); request a time step, or a later time";
-    throw Error(text.str());  // on all ranks
-  }
-  return requested;
 }
 
 /// Whether particles are injected at the step that is added.
@@ -377,7 +342,8 @@ bool PathTracerRun::add(Task task, const StepData& step, vtkDataObject* source) 
   PathSegment segment;
   const double stop = std::min(step.time, settings_.terminationTime);
   if (!trace(earlier, step, stop, before, particles, segment)) return false;
-  keep(step, &segment);
+  state_.keep(context_.transport, step,
+              [&] { state_.history.segments.push_back(std::move(segment)); });
   return true;
 }
 
@@ -407,18 +373,6 @@ std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segm
     traced.isNew = false;
   }
   return particles;
-}
-
-/// Collective. Keeps the data of a step for the interval after it.
-/// @param segment  of the interval before it, to be added; null if that was done before
-void PathTracerRun::keep(const StepData& step, PathSegment* segment) {
-  collectively(context_.transport, [&] {
-    const std::vector<double>& steps = state_.plan.steps();
-    auto kept = copyOfStep(step.data, steps.empty() || step.time == steps.back());
-    if (segment) state_.history.segments.push_back(std::move(*segment));
-    state_.kept = std::move(kept);
-  });
-  state_.keptTime = step.time;
 }
 
 /// Collective. Writes a checkpoint after a step if one is due.
@@ -520,11 +474,10 @@ void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output) {
 
 bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output) {
   PathPlan& plan = state_.plan;
-  Task task = Task::Nothing;
-  bool isPassedOver = false;
   const bool resumes = state_.checkpoints.found().has_value();  // on all ranks
   if (resumes) resume();
-  const StepData step{input, timeOf(input, task, isPassedOver)};
+  const auto [step, task, isPassedOver, hasTime] = state_.next(context_.transport, input);
+  hasTime_ = hasTime;
   if (resumes) state_.history.keepSteps(plan.added().size());
   if (isPassedOver) {
     plan.passOver();
@@ -538,7 +491,7 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
       if (!add(task, step, source)) return false;
       break;
     case Task::Load:
-      keep(step, nullptr);
+      state_.keep(context_.transport, step);
       break;
     case Task::Part:
       if (!tracePart(step, part)) return false;

@@ -24,6 +24,7 @@
 #include "Paths/PathOutput.h"
 #include "Paths/PathPlan.h"
 #include "Paths/PathSeeds.h"
+#include "Paths/PathSteps.h"
 #include "Time/CheckpointUse.h"
 
 #include "Tributary/Advection/StepRules.h"
@@ -49,26 +50,8 @@ struct PathTracerSettings : LineSettings {
 };
 
 /// The part of a path tracer that is kept between executions.
-struct PathTracerState {
-  /// The properties and the inputs, which must be the same for all steps.
-  struct Basis {
-    PropertyList properties;
-    std::vector<std::pair<const vtkAlgorithm*, int>> inputs;  ///< By port.
-
-    bool operator==(const Basis& other) const {
-      return properties == other.properties && inputs == other.inputs;
-    }
-  };
-
-  PathPlan plan;
-  Basis begun;      ///< Of the steps added so far.
-  Basis requested;  ///< Of the next step.
-  /// The last modification of each input's pipeline, when the last execution ended.
-  std::vector<vtkMTimeType> inputTimes;
-
-  vtkSmartPointer<vtkDataObject> kept;  ///< The data of the last step executed.
-  double keptTime = 0;                  ///< Their time.
-  std::optional<PathSeeds> seeds;       ///< Those of the first step, if seeds are static.
+struct PathTracerState : PathSteps {
+  std::optional<PathSeeds> seeds;  ///< Those of the first step, if seeds are static.
   PathHistory history;
   IntervalMemory memory;
   CheckpointUse checkpoints{"paths"};
@@ -79,9 +62,7 @@ struct PathTracerState {
   };
   Counts counts;
 
-  /// Local. Plans the executions for a time. Parameters are those of PathPlan::plan().
-  /// @param times  when each input's pipeline was last modified
-  /// @param isWhole  whether the last execution neither failed nor was aborted
+  /// Local. As PathSteps::planFor(), for another request.
   void planFor(Span<const double> steps, double time, Basis basis,
                const std::vector<vtkMTimeType>& times, bool isWhole);
   /// Local. Finds the checkpoint to resume, if the first execution follows. Call it after
@@ -122,7 +103,6 @@ class PathTracerRun {
   struct Field;
 
   void resume();
-  double timeOf(vtkDataObject* input, PathPlan::Task& task, bool& isPassedOver);
   [[nodiscard]] bool injectsAt(double time) const;
   /// Whether the trace records all points: Rotation is integrated along all steps.
   [[nodiscard]] bool recordsSteps() const {
@@ -144,7 +124,6 @@ class PathTracerRun {
   LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
                   PathSegment& segment);
   void addRotation(PathSegment& segment, double begin) const;
-  void keep(const StepData& step, PathSegment* segment);
   void writeCheckpoint();
   void write(const ShownPaths& shown, vtkPolyData* output);
   void addStatistics(const ShownPaths& shown, vtkPolyData* output);

@@ -71,6 +71,7 @@ FILTERS = {
             times=(0.0, 1.0),
             asked=(0.0,),
             cut=True,
+            spared=("CheckpointDirectory",),
         ),
         Filter("Connectivity", "AsyncConnectivity", _REGIONS, adds=_ADDED),
         Filter(

@@ -19,7 +19,7 @@ FILTER_NAMES = {
     "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid", "Transform",
     "Resample To Image", "Resample With Dataset", "Async Stream Tracer",
 }
-VALUES = {"Data", "Not A Number", "Harmonic", "Kind Change", "Merge", "Pathlines", "Resampled Grid"}
+VALUES = {"Data", "From Current Time", "Not A Number", "Harmonic", "Kind Change", "Merge", "Pathlines", "Resampled Grid"}
 NOT_PROPERTIES = {"D", "FTLE", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}

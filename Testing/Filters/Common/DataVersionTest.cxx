@@ -9,6 +9,7 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkDoubleArray.h>
 #include <vtkHyperTreeGrid.h>
+#include <vtkIdTypeArray.h>
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
 #include <vtkMultiBlockDataSet.h>
@@ -114,6 +115,19 @@ TEST(FingerprintOfMesh, IsThatOfWhatTheShapesOfCellsDependOn) {
   EXPECT_NE(stretched, ofImage);
   image->GetDirectionMatrix()->SetElement(0, 0, -1);
   EXPECT_NE(fingerprintOfMesh(image), stretched);
+}
+
+TEST(FingerprintOfMesh, IsTheSameWithEmptyArraysOfFaces) {
+  const auto grid = makeGrid(), other = makeGrid();
+  vtkNew<vtkIdTypeArray> faces, locations;
+  locations->InsertNextValue(-1);
+  vtkNew<vtkCellArray> cells;
+  cells->DeepCopy(other->GetCells());
+  vtkNew<vtkUnsignedCharArray> types;
+  types->DeepCopy(other->GetCellTypesArray());
+  other->SetCells(types, cells, locations, faces);
+  ASSERT_NE(other->GetFaces(), nullptr);
+  EXPECT_TRUE(fingerprintOfMesh(grid) == fingerprintOfMesh(other));
 }
 
 TEST(Fingerprint, IsThatOfTheValuesOfAnArray) {

@@ -12,7 +12,7 @@ import hashlib
 import check
 import numpy as np
 from tracking import FEW, IS_REFERENCE, expect
-from unsteady import COMM, FIELDS, Grid, accelerated, executed, source, turned
+from unsteady import COMM, FIELDS, Grid, accelerated, executed, source, stretch, turned
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 TIMES = [0.0, 0.5, 1.0, 2.0]
@@ -296,6 +296,60 @@ def run_windows():
     check.delete(data)
 
 
+def run_growing():
+    """A window from the first time step gives the bits of one from the current time. Playing forward executes each
+    step once; going back begins again."""
+    times = list(np.linspace(0.0, 4.0, 9))
+    for arguments, properties in (
+        (dict(flow="double_gyre", mesh="image", size=9), dict(SamplingDimensions=[8, 5, 1], **TENSOR)),
+        (dict(mesh="tetrahedra", size=5, after=SWAY), dict(SamplingDimensions=[6, 5, 1], MaximumError=1e-4)),
+    ):
+        field = "gyre" if "flow" in arguments else "swirl"
+        data = source(field, times, **arguments)
+        single = check.flow_map(data, **properties)
+        wanted = {}
+        for when in (0.5, 0.75, 1.0, 2.0, 2.5, 2.75):  # the last one is the whole window
+            single.IntegrationTime = when
+            wanted[when] = Map(single, 0.0).digest()
+        check.delete(single)
+        proxy = check.flow_map(data, Window="From First Time Step", IntegrationTime=2.75, **properties)
+        del executed[:]
+        for when in (0.0, 0.5, 0.75, 1.0, 2.0, 2.5, 3.0, 4.0, 3.75, 9.0):
+            found = Map(proxy, when)
+            if when > 0:
+                expect(found.digest() == wanted[min(when, 2.75)], f"{field}: other values at {when}")
+            expect(found.statistic("StepsKept") == (0 if when >= 3 else 1), f"steps kept at {when}")
+            expect(found.statistic("Duration") == min(when, 2.75), f"duration at {when}")
+        ran = COMM.bcast(list(executed), 0)
+        # The step after 0.75 is executed for it, and kept by the input. Those after the window are not.
+        expect(ran == times[: len(ran)] and len(ran) == 7, f"{field}: {ran} were executed")
+        # The first step shows which seeds are in cells, whatever was requested before.
+        first = Map(proxy, 0.0)
+        expect((first.ends == first.points).all() and np.isnan(first.exponent).all(), "a map without time")
+        del executed[:]
+        expect(Map(proxy, 2.0).digest() == wanted[2.0], f"{field}: after going back")
+        expect(COMM.bcast(list(executed), 0) == times[1:5], f"{field}: {executed} after going back")
+        del executed[:]
+        expect(Map(proxy, 0.75).digest() == wanted[0.75], f"{field}: between steps, after going back")
+        proxy.BlocksPerRank = 3
+        expect(Map(proxy, 2.75).digest() == wanted[2.75], f"{field}: in other blocks")
+        # A modification of the data, and another property of the map, begin again.
+        data.GetClientSideObject().Modified()
+        check.touch(proxy)
+        del executed[:]
+        Map(proxy, 1.0)
+        expect(COMM.bcast(list(executed), 0) == times[:3], f"{executed} after a modification of the data")
+        proxy.MaximumError = 1e-7
+        del executed[:]
+        expect(Map(proxy, 1.0).digest() not in wanted.values(), "another error")
+        expect(COMM.bcast(list(executed), 0) == times[:3], f"{executed} after another property")
+        # And back to windows from the current time.
+        proxy.MaximumError = properties.get("MaximumError", 1e-6)
+        proxy.Window, proxy.IntegrationTime = "From Current Time", 2.0
+        expect(Map(proxy, 0.0).digest() == wanted[2.0], "another kind of window")
+        check.delete(proxy, data)
+
+
 def run_ends():
     """Windows that the steps end early, requests outside of the steps, and vectors that end particles."""
     data = source("accelerate", TIMES, "float64", mesh="image", size=9)
@@ -349,6 +403,31 @@ output.SetPoints(points)
     check.delete(proxy, data)
 
 
+def run_carried_points():
+    """Points of a mesh that moves with the flow: seeds begin where they are at the beginning of the window, also
+    between time steps, and end where they are at its end."""
+    data = source("carry", TIMES, "float64", mesh="tetrahedra", size=5, jitter=0.0,
+                  after="unsteady.move(output, 'stretch', 'carry', time, 'float64')")
+    proxy = check.flow_map(data, MaximumError=1e-9, **POINTS)
+    data.UpdatePipeline(0.0)
+    mesh = data.GetClientSideObject().GetOutputDataObject(0)
+    mine = [mesh.GetPoint(i) for i in range(mesh.GetNumberOfPoints())]
+    places = np.array(sorted({x for part in COMM.allgather(mine) for x in part}))
+    for when, duration in ((0.25, 0.5), (0.5, 0.25), (1.75, -1.0), (0.75, -0.25)):
+        proxy.IntegrationTime = duration
+        found = Map(proxy, when)
+        wanted = stretch(places, when)
+        expect(len(found.points) == len(wanted), f"{when}: {len(found.points)} points, not {len(wanted)}")
+        nearest = np.abs(found.points[:, None] - wanted[None]).max(-1)
+        expect(nearest.min(1).max() < 1e-5, f"{when}, {duration}: seeds are off by {nearest.min(1).max()}")
+        inside = found.reasons == 7
+        expect(inside.sum() > len(wanted) // 2, f"{when}: only {inside.sum()} particles arrive")
+        ends = stretch(places[nearest.argmin(1)], when + duration)
+        error = np.abs(found.ends - ends)[inside].max()
+        expect(error < 1e-5, f"{when}, {duration}: ends are off by {error}")
+    check.delete(proxy, data)
+
+
 def run_tuned():
     """AutoTune changes nothing."""
     data = source("swirl", TIMES, mesh="image", size=9)
@@ -365,8 +444,9 @@ def main():
     work["one piece"] = run_one_piece
     if FEW:
         # No hashes: they do not run on all numbers of ranks.
-        work.update({"formulas": run_formulas, "saddle": run_saddle, "windows": run_windows,
-                     "ends": run_ends, "box": run_box, "tuned": run_tuned})
+        work.update({"formulas": run_formulas, "saddle": run_saddle, "windows": run_windows, "growing": run_growing,
+                     "ends": run_ends, "box": run_box,
+                     "carried points": run_carried_points, "tuned": run_tuned})
     if IS_REFERENCE:
         work["double gyre"] = run_gyre
     check.run_cases(work, COMM.rank, "flow maps")

@@ -53,6 +53,12 @@ def main():
         ("Vectors", ["POINTS", "none"], ["POINTS", "velocity"], ("Vectors",)),
         ("Vectors", ["POINTS", "height"], ["POINTS", "velocity"], ("Vectors",)),
     ))
+    proxy.Window = "From First Time Step"
+    refusals.properties(proxy, usual, (
+        ("IntegrationTime", -1.0, 1.0, ("Integration Time", "From Current Time")),
+        ("CheckpointInterval", 0, 1, ("Checkpoint Interval",)),
+    ))
+    proxy.Window = "From Current Time"
     proxy.Seeds = "Points of Input"
     proxy.AuxiliaryDistance = -1.0
     refusals.refused("AuxiliaryDistance = -1", proxy, ("Auxiliary Distance",))
@@ -75,7 +81,9 @@ def main():
 
     late = source("turn", [1e17, 1.1e17], mesh="image", size=9)
     wrong = check.flow_map(late, SamplingDimensions=[5, 4, 1], IntegrationTime=1.0)
-    refusals.refused("a window lost in rounding", wrong, ("Integration Time", "rounding"))
+    for window in ("From Current Time", "From First Time Step"):
+        wrong.Window = window
+        refusals.refused(f"a window {window} lost in rounding", wrong, ("Integration Time", "rounding"))
     check.delete(wrong, late)
 
     stuck = source("turn", TIMES, mesh="image", size=9, after="time = 0.25")
@@ -84,6 +92,10 @@ def main():
     check.delete(wrong, stuck)
 
     # Warnings.
+    alone = source("turn", [0.0], mesh="image", size=9)
+    wrong = check.flow_map(alone, SamplingDimensions=[5, 4, 1], Window="From First Time Step")
+    refusals.warned("one time step", wrong, usual, ("single time step", "From Current Time"))
+    check.delete(wrong, alone)
     warned = check.Refusals("vtkAsyncFlowMap", value_at(0.5))
     warned.warned("a window beyond the steps", proxy, usual, ("end at 1", "shorter Integration Time"))
     at_end = check.Refusals("vtkAsyncFlowMap", value_at(1.0))
