@@ -235,8 +235,12 @@ bool MeshTopology::facePoints(std::int64_t cell, int face, const IdOf& idOf,
   const CellPoints points = pointsOf(piece_, cell);
   const CellTopology& topology = topologyOf(shapeOf(points.type));
   out.count = topology.faceSize[face];
-  for (int i = 0; i < out.count; ++i) out.point[i] = idOf(points[topology.face[face][i]]);
-  std::sort(out.point, out.point + out.count);
+  for (int i = 0; i < out.count; ++i) {  // in order; std::sort() makes GCC 12 warn
+    Id id = idOf(points[topology.face[face][i]]);
+    for (int n = 0; n < i; ++n)
+      if (id < out.point[n]) std::swap(id, out.point[n]);
+    out.point[i] = id;
+  }
   out.count = int(std::unique(out.point, out.point + out.count) - out.point);
   return out.count >= dimension_;
 }
