@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "Support/Everywhere.h"
+#include "Support/World.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -18,49 +19,24 @@ namespace tributary {
 namespace {
 
 using testing::everywhere;
+using testing::ForwardingTransport;
 
-/// Counts what is passed to another transport.
-class CountingTransport : public Transport {
+/// Counts sends and reductions.
+class CountingTransport : public ForwardingTransport {
  public:
-  explicit CountingTransport(Transport& inner) : inner_(inner) {}
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  double now() const override { return inner_.now(); }
-  void spend(double seconds) override { inner_.spend(seconds); }
-  void relax(double seconds) override { inner_.relax(seconds); }
-  Session openSession() override { return inner_.openSession(); }
+  using ForwardingTransport::ForwardingTransport;
+
   PendingSend send(int destination, Topic topic, Session session, SendMode mode,
                    Bytes&& bytes) override {
     ++calls;
-    return inner_.send(destination, topic, session, mode, std::move(bytes));
+    return ForwardingTransport::send(destination, topic, session, mode, std::move(bytes));
   }
-  std::optional<Envelope> tryReceive(Topic topic, Session session) override {
-    return inner_.tryReceive(topic, session);
-  }
-  bool receiving(Topic topic, Session session) const override {
-    return inner_.receiving(topic, session);
-  }
-  std::unique_ptr<PersistentRequest> persistentSend(int destination, Topic topic, Session session,
-                                                    SendMode mode, std::size_t size) override {
-    return inner_.persistentSend(destination, topic, session, mode, size);
-  }
-  std::unique_ptr<PersistentRequest> persistentReceive(int source, Topic topic, Session session,
-                                                       std::size_t size) override {
-    return inner_.persistentReceive(source, topic, session, size);
-  }
-  void poll() override { inner_.poll(); }
   PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {
     ++calls;
-    return inner_.allreduce(op, std::move(values));
-  }
-  std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
-    return inner_.shareInteger(initial);
+    return ForwardingTransport::allreduce(op, std::move(values));
   }
 
   int calls = 0;
-
- private:
-  Transport& inner_;
 };
 
 /// All kinds of collective calls; the result depends on the values of all ranks.

@@ -14,9 +14,8 @@ import sys
 import check
 import checkpoints
 from FlowMap import SWAY, Map
-from paraview import simple
 from tracking import COMM, expect
-from unsteady import executed, set_values, source
+from unsteady import Simulation, executed, source
 
 TIMES = [0.0, 0.5, 1.0, 2.0, 2.5]
 MIDDLE, LAST = 2, 4
@@ -63,47 +62,22 @@ def go_on(case, folder, right):
     expect(found == right, f"{case}: every second step")
 
 
-class Simulation:
-    """A producer of data step by step: Catalyst's, which reports the steps since it was started, or one that does
-    not."""
-
-    def __init__(self, catalyst):
-        self.catalyst = catalyst
-        self.data = check.flows.build(COMM.rank, COMM.size, centring="both", mesh="image", size=9)
-        self.producer = simple.PVTrivialProducer() if catalyst else simple.TrivialProducer()
-        self.held = self.producer.GetClientSideObject()
-        self.held.SetWholeExtent(*check.flows.whole_extent("abc", "image", 9))
-
-    def digests(self, steps, **properties):
-        """The hashes after each of the steps."""
-        proxy, found = None, []
-        for step in steps:
-            new = type(self.data)()
-            new.DeepCopy(self.data)
-            set_values(new, "swirl", TIMES[step])
-            new.GetInformation().Set(new.DATA_TIME_STEP(), TIMES[step])
-            if self.catalyst:
-                self.held.SetOutput(new, TIMES[step])
-            else:
-                self.held.SetOutput(new)
-            self.held.Modified()
-            self.producer.MarkModified(self.producer)
-            proxy = proxy or check.flow_map(self.producer, **properties)
-            found.append(Map(proxy, TIMES[step] if self.catalyst else None).digest())
-        check.delete(proxy)
-        return found
+def simulated(catalyst, steps, **properties):
+    """The hashes after each of the steps of a simulation, in a new filter."""
+    simulation = Simulation(catalyst, TIMES)
+    return simulation.digests(steps, lambda producer: check.flow_map(producer, **properties), Map)
 
 
 def run_in_situ(catalyst, more):
     """A simulation that stops after step 3 and is started again at that step, at the first one, or elsewhere."""
     grow = {**GROWS, "IntegrationTime": 9.0, **more}
-    right = Simulation(catalyst).digests(range(5), **grow)
+    right = simulated(catalyst, range(5), **grow)
     messages = check.Messages()
     for again in (3,) if "Seeds" in more else (3, 0, 2, 4):
         keep = {**grow, "CheckpointDirectory": checkpoints.empty("insitu")}
-        Simulation(catalyst).digests(range(4), **keep)
+        simulated(catalyst, range(4), **keep)
         messages.take()
-        found = Simulation(catalyst).digests(range(again, 5), **keep, Resume=1)
+        found = simulated(catalyst, range(again, 5), **keep, Resume=1)
         said = "".join(messages.take())
         if again in (3, 0):
             expect(found == right[again:], f"in situ, from step {again}")

@@ -15,9 +15,8 @@ import sys
 import check
 import checkpoints
 import numpy as np
-from paraview import simple
 from tracking import COMM, expect
-from unsteady import Paths, executed, seeds, set_values, source
+from unsteady import Paths, Simulation, executed, seeds, source
 
 TIMES = [0.0, 0.5, 1.0, 2.0, 2.5]
 MIDDLE, LAST = 2, 4
@@ -99,47 +98,22 @@ def run_once(folder, right):
     check.delete(proxy, data, where)
 
 
-class Simulation:
-    """A producer of data step by step: Catalyst's, which reports the steps since it was started, or one that does
-    not."""
-
-    def __init__(self, catalyst, **arguments):
-        self.catalyst = catalyst
-        self.data = check.flows.build(COMM.rank, COMM.size, centring="both", **arguments)
-        self.producer = simple.PVTrivialProducer() if catalyst else simple.TrivialProducer()
-        self.held = self.producer.GetClientSideObject()
-        self.held.SetWholeExtent(*check.flows.whole_extent("abc", "image", 9))
-        self.where = start()
-
-    def digests(self, steps, **properties):
-        """The hashes after each of the steps."""
-        proxy, found = None, []
-        for step in steps:
-            new = type(self.data)()
-            new.DeepCopy(self.data)
-            set_values(new, "swirl", TIMES[step])
-            new.GetInformation().Set(new.DATA_TIME_STEP(), TIMES[step])
-            if self.catalyst:
-                self.held.SetOutput(new, TIMES[step])
-            else:
-                self.held.SetOutput(new)
-            self.held.Modified()
-            self.producer.MarkModified(self.producer)
-            proxy = proxy or check.paths(self.producer, self.where, **properties)
-            found.append(Paths(proxy, TIMES[step] if self.catalyst else None).digest())
-        check.delete(proxy)
-        return found
+def simulated(catalyst, steps, **properties):
+    """The hashes after each of the steps of a simulation, in a new filter."""
+    where = start()
+    simulation = Simulation(catalyst, TIMES)
+    return simulation.digests(steps, lambda producer: check.paths(producer, where, **properties), Paths)
 
 
 def run_in_situ(catalyst):
     """A simulation that stops after step 3 and is started again at one of its steps, or at the first one."""
-    right = Simulation(catalyst, mesh="image", size=9).digests(range(5), **EVERY)
+    right = simulated(catalyst, range(5), **EVERY)
     messages = check.Messages()
     for again in (3, 2, 0, 4):
         keep = {**EVERY, "CheckpointDirectory": checkpoints.empty("insitu")}
-        Simulation(catalyst, mesh="image", size=9).digests(range(4), **keep)
+        simulated(catalyst, range(4), **keep)
         messages.take()
-        found = Simulation(catalyst, mesh="image", size=9).digests(range(again, 5), **keep, Resume=1)
+        found = simulated(catalyst, range(again, 5), **keep, Resume=1)
         said = "".join(messages.take())
         if again < 4:
             expect(found == right[again:], f"in situ, from step {again}")

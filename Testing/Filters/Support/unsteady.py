@@ -13,6 +13,7 @@ import films
 import meshes
 import numpy as np
 from mpi4py import MPI
+from paraview import simple
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -256,6 +257,39 @@ class Paths:
         """The sum over the ranks."""
         array = self.data.GetFieldData().GetArray(f"AsyncPathTracer {name}")
         return sum(array.GetValue(i) for i in range(array.GetNumberOfTuples()))
+
+
+class Simulation:
+    """A producer of the field swirl on an image, step by step: Catalyst's, which reports the steps since it was
+    started, or one that does not."""
+
+    def __init__(self, catalyst, times):
+        self.catalyst = catalyst
+        self.times = times
+        self.data = check.flows.build(COMM.rank, COMM.size, centring="both", mesh="image", size=9)
+        self.producer = simple.PVTrivialProducer() if catalyst else simple.TrivialProducer()
+        self.held = self.producer.GetClientSideObject()
+        self.held.SetWholeExtent(*check.flows.whole_extent("abc", "image", 9))
+
+    def digests(self, steps, make, output):
+        """The hashes of output(proxy, time) after each of the steps, of the proxy make(producer)."""
+        proxy, found = None, []
+        for step in steps:
+            time = self.times[step]
+            new = type(self.data)()
+            new.DeepCopy(self.data)
+            set_values(new, "swirl", time)
+            new.GetInformation().Set(new.DATA_TIME_STEP(), time)
+            if self.catalyst:
+                self.held.SetOutput(new, time)
+            else:
+                self.held.SetOutput(new)
+            self.held.Modified()
+            self.producer.MarkModified(self.producer)
+            proxy = proxy or make(self.producer)
+            found.append(output(proxy, time if self.catalyst else None).digest())
+        check.delete(proxy)
+        return found
 
 
 def seeds(points, spread=True):
