@@ -4,6 +4,8 @@
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
 
+#include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Collectives.h"
 #include "Tributary/Exchange/Exchange.h"
 #include "Tributary/Exchange/Timeline.h"
 #include "Tributary/Termination/Detector.h"
@@ -11,7 +13,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
+
+namespace {
+/// Of the timelines of all ranks together. They take 160 MB on rank 0.
+constexpr std::size_t MostEntries = std::size_t(1) << 22;
+}  // anonymous namespace
 
 //------------------------------------------------------------------------------
 vtkAsyncExchangeAlgorithm::vtkAsyncExchangeAlgorithm() = default;
@@ -70,7 +78,8 @@ void vtkAsyncExchangeAlgorithm::BeginExecution(tributary::Transport& transport, 
   if (this->TimelineFile.empty()) {
     this->Timeline.reset();
   } else if (!this->Timeline || !continues) {
-    this->Timeline = std::make_unique<tributary::Timeline>();
+    this->Timeline = std::make_unique<tributary::Timeline>(
+        MostEntries / static_cast<std::size_t>(transport.size()));
     this->Timeline->start(transport);
   }
 }
@@ -81,7 +90,25 @@ void vtkAsyncExchangeAlgorithm::EndExecution(tributary::Transport& transport) {
     return;
   }
   const std::unique_ptr<tributary::Timeline> timeline = std::move(this->Timeline);
-  tributary::writeTimeline(transport, *timeline, this->TimelineFile, "Timeline File");
+  const auto warn = [&](const std::string& text) {
+    if (transport.rank() == 0) {
+      vtkWarningMacro(<< text);
+    }
+  };
+  try {
+    tributary::writeTimeline(transport, *timeline, this->TimelineFile, "Timeline File");
+  } catch (const tributary::Error& error) {
+    if (error.kind() != tributary::ErrorKind::Input) {
+      throw;
+    }
+    warn(std::string(error.what()) + ".");  // the outputs are right
+  }
+  const std::int64_t dropped =
+      tributary::allreduce(transport, tributary::ReduceOp::Sum, timeline->dropped());
+  if (dropped > 0) {
+    warn("Timeline File ends early on some ranks: " + std::to_string(dropped) +
+         " entries were left out; trace fewer seeds, or use fewer blocks.");
+  }
 }
 
 //------------------------------------------------------------------------------

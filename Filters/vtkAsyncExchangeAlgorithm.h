@@ -117,8 +117,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncExchangeAlgorithm : public vtkAsyncAlgorit
    * The name of a file that rank 0 writes after each execution: what each rank did, and when, as
    * JSON in the trace event format, which Perfetto (ui.perfetto.dev) shows as a chart. Calls of
    * blocks, idle time, and loans of blocks are recorded, of trials of AutoTune, too; the time
-   * between them is that of communication and of the rest of the filter. At most a million entries
-   * of a rank are kept. Empty: no file. Default: empty.
+   * between them is that of communication and of the rest of the filter. At most four million
+   * entries of all ranks are kept. There is a warning if some are left out, or if the file cannot
+   * be written. Empty: no file. Default: empty.
    */
   void SetTimelineFile(const char* name);
   const char* GetTimelineFile() const { return this->TimelineFile.c_str(); }

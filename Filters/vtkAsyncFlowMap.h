@@ -75,8 +75,8 @@
  * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
  * ranks, and so may the extents that ranks request.
  *
- * **Not supported:** as for vtkAsyncPathTracer: cells that change; cells of dimension 0 or 1; hyper
- * tree grids; periodic domains; seeds at the points of curved surfaces.
+ * **Not supported:** as for vtkAsyncPathTracer: cells of dimension 0 or 1; hyper tree grids;
+ * periodic domains; seeds at the points of curved surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncPathTracer

@@ -78,10 +78,9 @@
  * **Collective**, see vtkAsyncAlgorithm. BlocksPerRank and KeepDomain may also differ between
  * ranks.
  *
- * **Not supported:** cells, and images and rectilinear grids, that change; polyhedra and nonlinear
- * cells whose points move; surfaces that move out of their plane; cells of dimension 0 or 1; hyper
- * tree grids (those in composite data sets are ignored with a warning); backward integration;
- * periodic domains and surfaces.
+ * **Not supported:** polyhedra and nonlinear cells whose points move; surfaces that move out of
+ * their plane; cells of dimension 0 or 1; hyper tree grids (those in composite data sets are
+ * ignored with a warning); backward integration; periodic domains and surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncStreamTracer vtkPParticleTracer vtkPParticlePathFilter

@@ -160,6 +160,7 @@ void FlowMapState::planFor(Span<const double> steps, double time, double duratio
   CheckpointUse use = std::move(growing.checkpoints);
   growing = {};
   growing.checkpoints = std::move(use);
+  growing.planToResume("");  // nor is there an error of a checkpoint
 }
 
 /// Collective. The data of the step that was executed.
@@ -295,8 +296,8 @@ bool FlowMapRun::traceBatch(IntervalField& field, const std::vector<std::int64_t
                        state_.particles.time[index(seed)]});
     }
   });
-  if (!tuneInterval(context_, settings_.autoTune, field, seeds, options, state_.memory.choice))
-    return false;
+  const bool isTuned = settings_.autoTune && !onlyLocates_;
+  if (!tuneInterval(context_, isTuned, field, seeds, options, state_.memory.choice)) return false;
   if (settings_.lendingMemory > 0 && !field.later)
     options.lending = lendingIn(field, settings_, shares);
   const TraceResult traced = traceInterval(transport, field, seeds, options).traced;

@@ -183,6 +183,7 @@ class FlowMapRun {
   bool isUnderWay_ = false;
   double done_ = 0, all_ = 1;  // intervals of the request
   bool hasTime_ = true;        // the input has time steps, or its data a time
+  bool onlyLocates_ = false;   // particles are not moved, so settings cannot be compared
 };
 
 }  // namespace tributary

@@ -49,6 +49,9 @@ Task FlowMapRun::resume(const StepData& step, Task task, const int extent[6]) {
       context_.transport, settings_.checkpoints.directory, [&](const std::vector<Bytes>& parts) {
         collectively(context_.transport, [&] {
           if (settings_.onGrid) {
+            if (!std::equal(saved.grid.dimensions.begin(), saved.grid.dimensions.end(),
+                            settings_.dimensions.begin()))
+              refuseMessage("a grid of seeds of other dimensions");
             state_.grid = saved.grid;
             state_.seeds = std::make_unique<GridSeeds>(state_.grid, extent);
           } else {
@@ -74,8 +77,11 @@ bool FlowMapRun::begin(const StepData& step, const int extent[6]) {
   state_.memory.choice.reset();
   steps.begun = steps.requested;
   state_.interval = 0;
-  if (!trace(step, step, {step.time, afterStep(step.time), step.time}, step.time, extent))
-    return false;
+  onlyLocates_ = true;
+  const TimeInterval nothing{step.time, afterStep(step.time), step.time};
+  const bool isWhole = trace(step, step, nothing, step.time, extent);
+  onlyLocates_ = false;
+  if (!isWhole) return false;
   --state_.counts.intervals;
   return true;
 }

@@ -46,13 +46,16 @@ std::uint64_t hashOf(const Entry& entry) {
   return hash;
 }
 
-bool isFinite(const std::array<double, 3>& x) {
-  return std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
+template <class List>
+bool isFinite(const List& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
 }
 
 void check(const SavedParticle& particle) {
-  if (!isFinite(particle.from) || !isFinite(particle.x) || !std::isfinite(particle.time) ||
-      particle.reason < 0 || particle.reason > static_cast<int>(Reason::OutOfTime))
+  // Places are those of points of the data, which need not be finite where no cell uses them.
+  if (!std::isfinite(particle.time) || particle.reason < 0 ||
+      particle.reason > static_cast<int>(Reason::OutOfTime))
     refuseMessage("a malformed particle of a flow map");
 }
 
@@ -83,8 +86,9 @@ SavedMap loadMapSteps(const Bytes& common) {
   map.distance = reader.value<double>();
   const bool isOrdered = std::adjacent_find(map.added.begin(), map.added.end(),
                                             std::greater_equal<>()) == map.added.end();
-  if (!reader.atEnd() || map.added.empty() || !isOrdered || !isFinite(map.grid.origin) ||
-      !isFinite(map.grid.spacing) || !isFinite(map.grid.end) || !std::isfinite(map.distance) ||
+  if (!reader.atEnd() || map.added.empty() || !isOrdered || !isFinite(map.added) ||
+      !isFinite(map.grid.origin) || !isFinite(map.grid.spacing) || !isFinite(map.grid.end) ||
+      !std::isfinite(map.distance) ||
       *std::min_element(map.grid.dimensions.begin(), map.grid.dimensions.end()) < 1)
     refuseMessage("malformed steps or seeds of a flow map");
   return map;

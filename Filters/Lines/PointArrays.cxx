@@ -184,6 +184,7 @@ void matchSteps(PointArrayList& earlier, PointArrayList& later) {
   std::vector<PointArray> kept, laterKept;
   std::set<std::string> fleeting(earlier.fleeting.begin(), earlier.fleeting.end());
   fleeting.insert(later.fleeting.begin(), later.fleeting.end());
+  fleeting.insert(later.dropped.begin(), later.dropped.end());
   for (const PointArray& array : later.arrays) fleeting.insert(array.name);
   for (const PointArray& array : earlier.arrays) {
     const auto match =

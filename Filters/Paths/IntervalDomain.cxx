@@ -96,13 +96,22 @@ std::unique_ptr<FlowDomain> domainOf(Transport& transport, FlowPieces found) {
   return makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
 }
 
-/// Local. The number of data sets that have cells but no vectors.
-std::int64_t countWithout(vtkDataObject* data, const FindVectors& vectorsOf) {
+/// Local. The highest dimension of pieces; 0 without any.
+int dimensionOfPieces(const FlowPieces& found) {
+  int dimension = 0;
+  for (const FlowPiece& piece : found.pieces)
+    dimension = std::max(dimension, dimensionOf(piece.dataSet));
+  return dimension;
+}
+
+/// Local. The number of data sets that have cells of a dimension but no vectors.
+std::int64_t countWithout(vtkDataObject* data, const FindVectors& vectorsOf,
+                          std::int64_t dimension) {
   const std::vector<Leaf> leaves = leavesOf(data);
   return std::count_if(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
     int association = 0;
     return leaf.dataSet && leaf.dataSet->GetNumberOfCells() > 0 &&
-           !vectorsOf(leaf.dataSet, association);
+           !vectorsOf(leaf.dataSet, association) && dimensionOf(leaf.dataSet) >= dimension;
   });
 }
 
@@ -114,12 +123,19 @@ std::string betweenTimes(const StepData& earlier, const StepData& later) {
 /// Collective. Throws Error on all ranks if the vectors are missing at one of two steps: in all
 /// data sets, or in some while all have them at the other step.
 void requireVectors(Transport& transport, const StepData& earlier, const StepData& later,
-                    std::int64_t earlierPieces, std::int64_t laterPieces,
+                    const FlowPieces& earlierPieces, const FlowPieces& laterPieces,
                     const FindVectors& vectorsOf) {
+  std::int64_t dimension = 0;
+  collectively(transport, [&] {
+    dimension = std::max(dimensionOfPieces(earlierPieces), dimensionOfPieces(laterPieces));
+  });
+  dimension = allreduce(transport, ReduceOp::Max, dimension);
   std::vector<std::int64_t> counts;
   collectively(transport, [&] {
-    counts = {earlierPieces, laterPieces, countWithout(earlier.data, vectorsOf),
-              countWithout(later.data, vectorsOf)};
+    counts = {static_cast<std::int64_t>(earlierPieces.pieces.size()),
+              static_cast<std::int64_t>(laterPieces.pieces.size()),
+              countWithout(earlier.data, vectorsOf, dimension),
+              countWithout(later.data, vectorsOf, dimension)};
   });
   const std::vector<std::int64_t> sums = allreduce(transport, ReduceOp::Sum, counts);
   for (const int step : {0, 1}) {
@@ -169,8 +185,7 @@ IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlie
     domains.flow = makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
     return domains;
   }
-  requireVectors(transport, earlier, later, static_cast<std::int64_t>(found.pieces.size()),
-                 static_cast<std::int64_t>(next.pieces.size()), vectorsOf);
+  requireVectors(transport, earlier, later, found, next, vectorsOf);
   domains.flow = domainOf(transport, std::move(found));
   domains.later = domainOf(transport, std::move(next));
   // The same on all ranks.

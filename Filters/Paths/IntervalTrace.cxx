@@ -20,13 +20,18 @@ namespace tributary {
 void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
                        IntervalField& field, const std::function<void(Transport&)>& further) {
+  bool isSecondCall = false;
   memory.setup.run(transport, [&](Transport& through) {
     // Of a first call, before its meshes are used again.
     field.flow.reset();
     field.later.reset();
     collectively(through, [&] {
-      for (auto* meshes : {&memory.meshes, &memory.otherMeshes})
+      for (auto* meshes : {&memory.meshes, &memory.otherMeshes}) {
+        // What a first call has made has links to the cells that other ranks had before.
+        if (isSecondCall && *meshes && !(*meshes)->reused()) meshes->reset();
         if (!*meshes) *meshes = std::make_unique<MeshCache>();
+      }
+      isSecondCall = true;
       field.options.rules = settings.rules;
       field.options.rules.interval = interval;
       field.options.exchange = settings.exchange;
@@ -44,8 +49,10 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
     if (field.later) cut(*field.later, *memory.otherMeshes);
     if (further) further(through);
   });
-  // The next interval begins with the mesh of the later step.
-  if (field.later) std::swap(memory.meshes, memory.otherMeshes);
+  // The next interval begins with the mesh of the later step, unless a part of this one was traced.
+  const bool isPart = interval.stop != interval.begin && interval.stop != interval.end;
+  if (field.later && !isPart) std::swap(memory.meshes, memory.otherMeshes);
+  if (!field.later) memory.otherMeshes.reset();
 }
 
 bool tuneInterval(const RunContext& context, bool isOn, const IntervalField& field,

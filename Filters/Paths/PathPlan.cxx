@@ -98,7 +98,7 @@ bool PathPlan::planToResume(const std::vector<double>& added, const std::set<dou
 }
 
 void PathPlan::rewind(double time) {
-  if (!steps_.empty() || !isResumed_ || time < added_.front()) return;
+  if (!steps_.empty() || !isResumed_ || !(time >= added_.front())) return;
   const auto at = std::lower_bound(added_.begin(), added_.end(), time);
   if (at == added_.end() || *at != time) {
     std::ostringstream text;

@@ -46,7 +46,7 @@ constexpr int PassesPerCall = 16;
 constexpr std::size_t Grain = 64;
 
 /// Where a particle was last in a mesh.
-struct Haunt {
+struct KnownCell {
   BlockId block = -1;      ///< Below 0: it was not in this mesh.
   std::int32_t cell = -1;  ///< For FieldBlock::enter().
 };
@@ -57,7 +57,7 @@ struct Traveler {
   /// evaluation. `cell` is a number for FieldBlock::enter().
   Particle p;
   CellMatch best;                    ///< While it seeks its cell.
-  std::array<Haunt, 2> haunts;       ///< By mesh.
+  std::array<KnownCell, 2> known;    ///< By mesh.
   std::array<double, 3> velocity{};  ///< Of the other mesh, if that was evaluated first,
   double cellLength = 0;             ///< and the length of its cell.
   int mesh = 0;                      ///< 0: the earlier one, 1: the later one.
@@ -65,14 +65,14 @@ struct Traveler {
 };
 
 /// What travels besides the particle.
-struct Luggage {
+struct Carried {
   std::int64_t block;
-  std::int64_t hauntBlocks[2];
+  std::int64_t knownBlocks[2];
   double velocity[3], cellLength;
-  std::int32_t hauntCells[2];
+  std::int32_t knownCells[2];
   std::int32_t mesh, isSecond;
 };
-static_assert(sizeof(Luggage) == 72, "no padding travels");
+static_assert(sizeof(Carried) == 72, "no padding travels");
 
 /// Calls visit() with the integrator as a constant.
 template <class Visit>
@@ -121,6 +121,9 @@ class ChangeTracer {
                                [](auto i) { return Stages<decltype(i)::value>; })) {
     rules_.record = false;  // here, in the blocks of both meshes
     for (Mesh& mesh : meshes_) mesh.logs.resize(mesh.domain->blocks.size());
+    // finish() does not allocate.
+    result_.logs.reserve(earlier.blocks.size());
+    laterLogs_.reserve(later.blocks.size());
   }
 
   void plant(Span<const Seed> seeds);
@@ -185,6 +188,7 @@ class ChangeTracer {
   std::vector<Traveler> taken_;
   std::map<int, Bytes> outgoing_;  // by rank
   TraceResult result_;
+  std::vector<std::vector<TrajectoryLog>> laterLogs_;
   std::int64_t planted_ = 0;
 };
 
@@ -213,7 +217,7 @@ void ChangeTracer::begin(Traveler& t) const {
 /// Begins the evaluation in a mesh, from the cell where the particle was last.
 void ChangeTracer::goTo(int mesh, Traveler& t) const {
   t.mesh = mesh;
-  const Haunt& last = t.haunts[index(mesh)];
+  const KnownCell& last = t.known[index(mesh)];
   if (last.block < 0) return beginSearch(t);
   t.p.status = Status::Active;
   t.p.block = last.block;
@@ -304,7 +308,7 @@ void ChangeTracer::evaluate(const FieldBlock& block, Span<Traveler*> travelers) 
     } else if (probe.reason != Reason::OutOfTime) {
       tributary::finish(t.p, probe.reason);
     } else {
-      t.haunts[index(t.mesh)] = {block.id(), block.leave(probe.cell)};
+      t.known[index(t.mesh)] = {block.id(), block.leave(probe.cell)};
       // Whether the point is accepted depends on the other mesh: see MeshChangeTrace.
       if (records(t.p))
         log.append() = {{t.p.target[0], t.p.target[1], t.p.target[2]},
@@ -408,17 +412,17 @@ void ChangeTracer::send(const Traveler& t) {
   const Domain& domain = *meshes_[index(t.mesh)].domain;
   Bytes& message = outgoing_[domain.assignment.rankOf(t.p.block)];
   writeMigratingParticle(message, {t.p, t.best}, stages_);
-  Luggage luggage{};
-  luggage.block = t.p.block;
+  Carried carried{};
+  carried.block = t.p.block;
   for (std::size_t m = 0; m < 2; ++m) {
-    luggage.hauntBlocks[m] = t.haunts[m].block;
-    luggage.hauntCells[m] = t.haunts[m].cell;
+    carried.knownBlocks[m] = t.known[m].block;
+    carried.knownCells[m] = t.known[m].cell;
   }
-  std::copy_n(t.velocity.begin(), 3, luggage.velocity);
-  luggage.cellLength = t.cellLength;
-  luggage.mesh = t.mesh;
-  luggage.isSecond = int(t.isSecond);
-  append(message, &luggage, sizeof luggage);
+  std::copy_n(t.velocity.begin(), 3, carried.velocity);
+  carried.cellLength = t.cellLength;
+  carried.mesh = t.mesh;
+  carried.isSecond = int(t.isSecond);
+  append(message, &carried, sizeof carried);
   ++result_.handovers;
 }
 
@@ -432,23 +436,23 @@ void ChangeTracer::requireCell(int mesh, BlockId block, std::int32_t cell) const
 
 Traveler ChangeTracer::receive(Reader& reader) const {
   const MigratingParticle migrating = readMigratingParticle(reader, stages_);
-  const auto luggage = reader.value<Luggage>();
+  const auto carried = reader.value<Carried>();
   Traveler t;
   t.p = migrating.particle;
   t.best = migrating.best;
-  t.p.block = luggage.block;
-  if (luggage.mesh < 0 || luggage.mesh > 1) refuseMessage("a particle in no mesh");
-  t.mesh = luggage.mesh;
-  t.isSecond = luggage.isSecond != 0;
-  std::copy_n(luggage.velocity, 3, t.velocity.begin());
-  t.cellLength = luggage.cellLength;
+  t.p.block = carried.block;
+  if (carried.mesh < 0 || carried.mesh > 1) refuseMessage("a particle in no mesh");
+  t.mesh = carried.mesh;
+  t.isSecond = carried.isSecond != 0;
+  std::copy_n(carried.velocity, 3, t.velocity.begin());
+  t.cellLength = carried.cellLength;
   if (!blockOf(t)) refuseMessage("a particle in block " + std::to_string(t.p.block));
   if (t.p.status == Status::Active) requireCell(t.mesh, t.p.block, t.p.cell);
   if (t.p.status == Status::Seeking && t.best.found())
     requireCell(t.mesh, t.best.block, t.best.cell);
   for (std::size_t m = 0; m < 2; ++m) {
-    t.haunts[m] = {luggage.hauntBlocks[m], luggage.hauntCells[m]};
-    if (t.haunts[m].block >= 0) requireCell(int(m), t.haunts[m].block, t.haunts[m].cell);
+    t.known[m] = {carried.knownBlocks[m], carried.knownCells[m]};
+    if (t.known[m].block >= 0) requireCell(int(m), t.known[m].block, t.known[m].cell);
   }
   return t;
 }
@@ -469,11 +473,9 @@ bool ChangeTracer::step(Mailbox& mailbox) {
 }
 
 MeshChangeTrace ChangeTracer::finish() {
-  MeshChangeTrace result;
   for (LogPool& pool : meshes_[0].logs) result_.logs.push_back(pool.takeAll());
-  for (LogPool& pool : meshes_[1].logs) result.laterLogs.push_back(pool.takeAll());
-  result.traced = std::move(result_);
-  return result;
+  for (LogPool& pool : meshes_[1].logs) laterLogs_.push_back(pool.takeAll());
+  return {std::move(result_), std::move(laterLogs_)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iomanip>
+#include <new>
 #include <ostream>
 #include <utility>
 
@@ -54,7 +55,7 @@ void Timeline::start(Transport& transport) {
 }
 
 void Timeline::add(Activity activity, double begin, double end, BlockId block, int rank,
-                   std::int64_t bytes) {
+                   std::int64_t bytes) noexcept {
   if (!(end > begin)) return;
   begin -= origin_;
   end -= origin_;
@@ -65,10 +66,13 @@ void Timeline::add(Activity activity, double begin, double end, BlockId block, i
       return;
     }
   }
-  if (entries_.size() >= most_)
-    ++dropped_;
-  else
-    entries_.push_back({begin, end, block, bytes, rank, activity});
+  if (entries_.size() < most_) try {
+      entries_.push_back({begin, end, block, bytes, rank, activity});
+      return;
+    } catch (const std::bad_alloc&) {
+      most_ = entries_.size();
+    }
+  ++dropped_;
 }
 
 void Timeline::renumber(std::size_t first, const std::function<BlockId(BlockId)>& blockOf) {

@@ -36,7 +36,8 @@ struct TimelineEntry {
 /// ExchangeOptions::timeline. Members are local unless they say otherwise.
 class Timeline {
  public:
-  /// @param most  entries that are kept; later ones are only counted. An entry takes 40 bytes.
+  /// @param most  entries that are kept, if there is memory; later ones are only counted. An entry
+  ///              takes 40 bytes.
   explicit Timeline(std::size_t most = std::size_t(1) << 20) : most_(most) {}
 
   /// Collective. Removes all entries, and sets the time 0: that at which all ranks have called it,
@@ -47,7 +48,7 @@ class Timeline {
   /// @param begin, end  by Transport::now()
   /// @param rank, bytes  see TimelineEntry
   void add(Activity activity, double begin, double end, BlockId block = -1, int rank = -1,
-           std::int64_t bytes = 0);
+           std::int64_t bytes = 0) noexcept;
   /// Replaces the blocks of entries of calls.
   /// @param first  the entry to begin with
   /// @param blockOf  called with the number of each block

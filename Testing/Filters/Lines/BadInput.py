@@ -300,7 +300,6 @@ def main():
         ("BlocksPerRank", 1000001, 1),
         ("Arrivals", 2.0, 1.0),
         ("Detector", "nonsense", "default"),
-        ("TimelineFile", "no/such/folder/timeline.json", ""),
     ):
         cases.refused_property(name, bad, fine)
 

@@ -179,6 +179,11 @@ def timeline():
         lines.TimelineFile = ""
         check.fetch(lines)
         assert not os.listdir(folder), "a file that nobody has asked for"
+    messages = check.Messages()
+    lines.TimelineFile = "no/such/folder/trace.json"
+    assert check.fetch(lines).GetNumberOfCells() == 60, "no lines without a timeline"
+    said = "".join(messages.take())
+    assert said.count("WARN|") == 1 and "Timeline File cannot be written" in said, said
     for rank in range(check.ranks()):
         mine = [event for event in events if event["pid"] == rank and event["ph"] == "X"]
         for kind, name in (("call", "ComputingSeconds"), ("idle", "IdleSeconds")):

@@ -126,6 +126,24 @@ def run_brute_force():
     check.delete(proxy, data, where)
 
 
+def run_refined_once():
+    """A rank whose piece stays, beside others that are refined and coarsened again between steps without a change:
+    what is kept of the meshes gives the bits that meshes made anew give."""
+    times = [0.5 * step for step in range(10)]
+    where = seeds(cloud(400, (1.0, 0.3, 0.3), (2.2, 5.7, 5.7)))
+    first = None
+    for keep in (0, 1):
+        data = source("swirl", times, build="unsteady.refine", steps=(3, 4, 4, 4, 4, 12, 4, 4, 4, 4))
+        proxy = check.paths(data, where, KeepDomain=keep, Vectors=["POINTS", "velocity"])
+        hashes = [Paths(proxy, when).digest() for when in times]
+        expect(len(set(hashes)) == len(times), f"{hashes}")
+        first = first or hashes
+        expect(hashes == first, f"{hashes}, not {first}")
+        check.delete(proxy, data)
+    check.delete(where)
+    return first[-1]
+
+
 def run_flow_map(duration):
     """The flow map of a rotation, forward and backward."""
     begin = 0.0 if duration > 0 else 2.0
@@ -156,6 +174,7 @@ def main():
         "acceleration": lambda: run_formula("accelerate", accelerated),
         "rotation": lambda: run_formula("turn", turned),
         "brute force": run_brute_force,
+        "refined once": run_refined_once,
         "flow map": lambda: run_flow_map(1.5),
         "flow map, backward": lambda: run_flow_map(-1.75),
     })

@@ -16,7 +16,8 @@ from mpi4py import MPI
 from paraview import simple
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendFilter
 
 COMM = MPI.COMM_WORLD
 executed = []  # the times at which sources have made data on this rank
@@ -189,15 +190,38 @@ def remesh(rank, ranks, steps, times, cut=0, **arguments):
     return check.flows.build(rank, ranks, mesh=mesh, size=size, container="multiblock", **arguments)
 
 
+def refine(rank, ranks, steps, times):
+    """Three slabs of voxels side by side along x, dealt to the ranks in turns. The first one stays as it is.
+
+    steps  the numbers of voxels along x of the others, by time step
+    """
+    data = vtkMultiBlockDataSet()
+    for slab in range(rank, 3, ranks):
+        cells = steps[list(times).index(executed[-1])] if slab > 0 else 4
+        image = vtkImageData()
+        image.SetDimensions(cells + 1, 7, 7)
+        image.SetOrigin(2.0 * slab, 0, 0)
+        image.SetSpacing(2.0 / cells, 1, 1)
+        append = vtkAppendFilter()
+        append.AddInputData(image)
+        append.Update()
+        mesh = append.GetOutput()
+        _add(mesh.GetPointData(), "velocity", np.zeros((mesh.GetNumberOfPoints(), 3), np.float32))  # for set_values()
+        data.SetBlock(slab, mesh)
+    return data
+
+
 def source(field, times, dtype="float32", after="", build="flows.build", **arguments):
     """A proxy with time steps.
 
     after  more of the script, which may change `output` at `time`
     build  the function that makes the data set, to which further arguments go: that of flows, one of meshes, or
-           unsteady.remesh
+           unsteady.remesh or unsteady.refine
     """
-    if build == "unsteady.remesh":
-        arguments = {"centring": "both", "times": list(times), **arguments}
+    if build in ("unsteady.remesh", "unsteady.refine"):
+        arguments = {"times": list(times), **arguments}
+        if build == "unsteady.remesh":
+            arguments["centring"] = "both"
         proxy = check.flows.source(container="multiblock", mesh="tetrahedra", size=4)
     elif build == "flows.build":
         arguments = {"centring": "both", **arguments}
