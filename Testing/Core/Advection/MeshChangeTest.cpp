@@ -17,6 +17,7 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/MeshPieces.h"
+#include "Advection/Paths.h"
 #include "Advection/TracedLines.h"
 #include "Support/Threads.h"
 #include "Support/World.h"
@@ -28,26 +29,8 @@ namespace tributary::testing {
 namespace {
 
 constexpr TimeInterval Interval{2, 3.5, 3.5};
-constexpr Integrator Integrators[] = {Integrator::RungeKutta2, Integrator::RungeKutta4,
-                                      Integrator::RungeKutta45};
-
 double shareAt(double time) {
-  return (time - Interval.begin) / (Interval.end - Interval.begin);
-}
-
-Vector otherAbc(const Vector& x) {
-  const Vector v = abc({x[0] + 0.7, x[1] - 0.4, x[2] + 0.2});
-  return {0.8 * v[0], 1.1 * v[1], -0.9 * v[2]};
-}
-
-Flow constantFlow(const Vector& v) {
-  return [v](const Vector&) { return v; };
-}
-
-Flow rotationAt(double angularVelocity) {
-  return [=](const Vector& x) -> Vector {
-    return {-angularVelocity * x[1], angularVelocity * x[0], 0};
-  };
+  return testing::shareAt(Interval, time);
 }
 
 /// One of the two meshes of an interval.
@@ -86,30 +69,15 @@ MeshSetup meshOf(MeshKind kind, int n, Flow flow, double jitter = 0.25) {
 }
 
 TraceOptions pathOptions(Integrator integrator) {
-  TraceOptions options;
-  options.rules.integrator = integrator;
-  options.rules.interval = Interval;
-  options.rules.terminalSpeed = 0;
-  return options;
+  return testing::pathOptions(Interval, integrator);
 }
 
-/// This rank's share of particles in [-half, half]^3, at different times.
+/// This rank's share of particles in [-half, half]^3, not near the axis of the rotation.
 std::vector<Seed> particlesOf(int count, int rank, int ranks, double half) {
-  std::vector<Seed> seeds;
-  for (int i = rank; i < count; i += ranks) {
-    Seed seed{{}, i};
-    const auto random = [&](int a) {
-      return double(mix(std::uint64_t(4 * i + a)) >> 11) / double(1ull << 53);
-    };
-    for (int a = 0; a < 3; ++a) {  // not near the axis of the rotation
-      const double x = 2 * random(a) - 1;
-      seed.x[a] = std::copysign(0.1, x) + (half - 0.1) * x;
-    }
-    seed.time = i % 3 == 0 ? Interval.begin : Interval.begin + 1.25 * random(3);
-    if (i % 11 == 0) seed.time = Interval.end;
-    seeds.push_back(seed);
-  }
-  return seeds;
+  return testing::particlesOf(Interval, count, rank, ranks, [half](double random) {
+    const double x = 2 * random - 1;
+    return std::copysign(0.1, x) + (half - 0.1) * x;
+  });
 }
 
 /// Collective. The lines of a trace, on all ranks. Each of their points must be recorded in the
@@ -171,26 +139,13 @@ std::map<std::int64_t, Line> trace(Transport& transport, const Field& earlier, c
                 options);
 }
 
-using Exact = std::function<Vector(const Seed&, double time)>;
-
 /// Collective. The largest distance of the points of paths to exact positions.
 double largestError(Transport& transport, const Field& earlier, const Field& later,
                     const TraceOptions& options, const Exact& exact) {
-  const std::vector<Seed> all = particlesOf(40, 0, 1, 0.4);
-  double error = 0;
-  for (const auto& [number, line] :
-       trace(transport, earlier, later, particlesOf(40, transport.rank(), transport.size(), 0.4),
-             options)) {
-    const Seed& seed = all[std::size_t(number / 2)];
-    EXPECT_EQ(line.reason, Reason::OutOfTime);
-    EXPECT_EQ(line.points.front()[3], seed.time);
-    EXPECT_EQ(line.points.back()[3], options.rules.interval->stop);  // exactly
-    for (const auto& point : line.points) {
-      const Vector there = exact(seed, point[3]);
-      for (std::size_t a = 0; a < 3; ++a) error = std::max(error, std::fabs(point[a] - there[a]));
-    }
-  }
-  return error;
+  const auto seeds = [](int rank, int ranks) { return particlesOf(40, rank, ranks, 0.4); };
+  return testing::largestError(
+      trace(transport, earlier, later, seeds(transport.rank(), transport.size()), options),
+      seeds(0, 1), options.rules.interval->stop, exact);
 }
 
 /// Fields in pairs of different meshes.
@@ -217,29 +172,10 @@ std::vector<std::pair<Field, Field>> pairsOf(const Flow& flow, const Flow& later
 
 TEST(MeshChange, DoesNotMatterToUniformAcceleration) {
   const Vector a{0.125, -0.25, 0.0625}, b{-0.25, 0.125, 0.1875};
-  const Exact exact = [&](const Seed& seed, double time) {
-    Vector x;
-    const double from = seed.time - Interval.begin, to = time - Interval.begin;
-    for (std::size_t i = 0; i < 3; ++i)
-      x[i] = seed.x[i] + a[i] * (to - from) +
-             (b[i] - a[i]) * (to * to - from * from) / (2 * (Interval.end - Interval.begin));
-    return x;
-  };
+  const Exact exact = accelerated(Interval, a, b);
   for (const auto& [earlier, later] : pairsOf(constantFlow(a), constantFlow(b)))
     for (const Integrator integrator : Integrators)
       EXPECT_LT(largestError(world(), earlier, later, pathOptions(integrator), exact), 1e-13);
-}
-
-/// The rotation by an angular velocity that changes linearly: linear in space and time.
-Exact rotated(double from, double to) {
-  return [=](const Seed& seed, double time) -> Vector {
-    const auto angle = [&](double t) {
-      const double since = t - Interval.begin;
-      return from * since + (to - from) * since * since / (2 * (Interval.end - Interval.begin));
-    };
-    const double turn = angle(time) - angle(seed.time), c = std::cos(turn), s = std::sin(turn);
-    return {c * seed.x[0] - s * seed.x[1], s * seed.x[0] + c * seed.x[1], seed.x[2]};
-  };
 }
 
 TEST(MeshChange, DoesNotMatterToLinearFields) {
@@ -247,7 +183,7 @@ TEST(MeshChange, DoesNotMatterToLinearFields) {
   options.rules.minimumStep = 1e-3;
   options.rules.maximumError = 1e-10;
   for (const auto& [earlier, later] : pairsOf(rotationAt(0.5), rotationAt(3)))
-    EXPECT_LT(largestError(world(), earlier, later, options, rotated(0.5, 3)), 1e-8);
+    EXPECT_LT(largestError(world(), earlier, later, options, rotated(Interval, 0.5, 3)), 1e-8);
 }
 
 TEST(MeshChange, KeepsTheOrderOfTheScheme) {
@@ -258,7 +194,8 @@ TEST(MeshChange, KeepsTheOrderOfTheScheme) {
     options.rules.unit = StepUnit::Length;
     const auto errorWith = [&](double step) {
       options.rules.initialStep = step;
-      return largestError(world(), pairs[1].first, pairs[1].second, options, rotated(0.5, 3));
+      return largestError(world(), pairs[1].first, pairs[1].second, options,
+                          rotated(Interval, 0.5, 3));
     };
     const double coarse = errorWith(0.02), fine = errorWith(0.01);
     EXPECT_NEAR(std::log2(coarse / fine), order, 0.5) << coarse << " " << fine;

@@ -17,6 +17,7 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/MeshPieces.h"
+#include "Advection/Paths.h"
 #include "Advection/TracedLines.h"
 #include "Support/Effort.h"
 #include "Support/World.h"
@@ -30,54 +31,15 @@ namespace {
 
 constexpr TimeInterval Interval{2, 3.5, 3.25};
 
-constexpr Integrator Integrators[] = {Integrator::RungeKutta2, Integrator::RungeKutta4,
-                                      Integrator::RungeKutta45};
-
-/// A velocity that is the same everywhere.
-Flow constantFlow(const Vector& v) {
-  return [v](const Vector&) { return v; };
-}
-
-/// Rotation about the z axis.
-Flow rotationAt(double angularVelocity) {
-  return [=](const Vector& x) -> Vector {
-    return {-angularVelocity * x[1], angularVelocity * x[0], 0};
-  };
-}
-
-/// Chaotic, and unlike `abc` everywhere.
-Vector otherAbc(const Vector& x) {
-  const Vector v = abc({x[0] + 0.7, x[1] - 0.4, x[2] + 0.2});
-  return {0.8 * v[0], 1.1 * v[1], -0.9 * v[2]};
-}
-
 TraceOptions pathOptions(Integrator integrator) {
-  TraceOptions options;
-  options.rules.integrator = integrator;
-  options.rules.interval = Interval;
-  options.rules.terminalSpeed = 0;
-  return options;
+  return testing::pathOptions(Interval, integrator);
 }
 
-/// This rank's share of particles in [-1, 1]^3, a few of them outside it, that begin at different
-/// times.
+/// This rank's share of particles in [-1, 1]^3, a few of them outside it.
 std::vector<Seed> particlesOf(int count, int rank, int ranks) {
-  std::vector<Seed> seeds;
-  for (int i = rank; i < count; i += ranks) {
-    Seed seed{{}, i};
-    const auto random = [&](int a) {
-      return double(mix(std::uint64_t(4 * i + a)) >> 11) / double(1ull << 53);
-    };
-    for (int a = 0; a < 3; ++a) seed.x[a] = 2.05 * random(a) - 1.025;
-    seed.time = i % 3 == 0 ? Interval.begin : Interval.begin + 1.25 * random(3);
-    if (i % 11 == 0) seed.time = Interval.stop;
-    seeds.push_back(seed);
-  }
-  return seeds;
+  return testing::particlesOf(Interval, count, rank, ranks,
+                              [](double random) { return 2.05 * random - 1.025; });
 }
-
-/// The exact end of a path that began at a seed.
-using Exact = std::function<Vector(const Seed&, double time)>;
 
 /// Collective. The largest distance of the points of paths to exact positions. All of these paths
 /// reach the end of the interval.
@@ -88,18 +50,8 @@ double largestError(Transport& transport, const Domain& domain, const TraceOptio
     for (double& x : seed.x) x = std::copysign(0.1, x) + 0.28 * x;
   for (const Seed& seed : all)
     if (seed.id % transport.size() == transport.rank()) mine.push_back(seed);
-  double error = 0;
-  for (const auto& [number, line] : traceLines(transport, domain, mine, options)) {
-    const Seed& seed = all[std::size_t(number / 2)];
-    EXPECT_EQ(line.reason, Reason::OutOfTime);
-    EXPECT_EQ(line.points.front()[3], seed.time);
-    EXPECT_EQ(line.points.back()[3], options.rules.interval->stop);  // exactly
-    for (const auto& point : line.points) {
-      const Vector there = exact(seed, point[3]);
-      for (std::size_t a = 0; a < 3; ++a) error = std::max(error, std::fabs(point[a] - there[a]));
-    }
-  }
-  return error;
+  return testing::largestError(traceLines(transport, domain, mine, options), all,
+                               options.rules.interval->stop, exact);
 }
 
 /// A grid over [-1, 1]^3 that changes from one field to another.
@@ -117,33 +69,13 @@ TEST(Paths, OfUniformAccelerationAreExact) {
   const Vector a{0.125, -0.25, 0.0625}, b{-0.25, 0.125, 0.1875};  // at the beginning, at the end
   GridSetup setup = gridSetup(constantFlow(a), constantFlow(b));
   setup.pieces = world().size() + 1;
-  const Exact exact = [&](const Seed& seed, double time) {
-    Vector x;
-    const double from = seed.time - Interval.begin, to = time - Interval.begin;
-    for (std::size_t i = 0; i < 3; ++i)
-      x[i] = seed.x[i] + a[i] * (to - from) +
-             (b[i] - a[i]) * (to * to - from * from) / (2 * (Interval.end - Interval.begin));
-    return x;
-  };
+  const Exact exact = accelerated(Interval, a, b);
   for (const bool uniform : {true, false}) {
     setup.uniform = uniform;
     const auto grid = makeGridDomain(world(), setup);
     for (const Integrator integrator : Integrators)
       EXPECT_LT(largestError(world(), grid->domain, pathOptions(integrator), exact), 1e-14);
   }
-}
-
-/// The rotation by an angular velocity that changes linearly from `from` to `to`. The field is
-/// linear in space and in time, so its interpolation is exact.
-Exact rotated(double from, double to) {
-  return [=](const Seed& seed, double time) -> Vector {
-    const auto angle = [&](double t) {
-      const double since = t - Interval.begin;
-      return from * since + (to - from) * since * since / (2 * (Interval.end - Interval.begin));
-    };
-    const double turn = angle(time) - angle(seed.time), c = std::cos(turn), s = std::sin(turn);
-    return {c * seed.x[0] - s * seed.x[1], s * seed.x[0] + c * seed.x[1], seed.x[2]};
-  };
 }
 
 TEST(Paths, OfAnAcceleratedRotationConvergeWithTheOrderOfTheScheme) {
@@ -157,7 +89,7 @@ TEST(Paths, OfAnAcceleratedRotationConvergeWithTheOrderOfTheScheme) {
     options.rules.unit = StepUnit::Length;
     const auto errorWith = [&](double step) {
       options.rules.initialStep = step;
-      return largestError(world(), grid->domain, options, rotated(0.5, 3));
+      return largestError(world(), grid->domain, options, rotated(Interval, 0.5, 3));
     };
     const double coarse = errorWith(0.02), fine = errorWith(0.01);
     EXPECT_LT(coarse, order == 2 ? 1e-2 : 1e-4);
@@ -167,7 +99,7 @@ TEST(Paths, OfAnAcceleratedRotationConvergeWithTheOrderOfTheScheme) {
   options.rules.minimumStep = 1e-4;
   for (const double error : {1e-6, 1e-9}) {
     options.rules.maximumError = error;
-    EXPECT_LT(largestError(world(), grid->domain, options, rotated(0.5, 3)), 50 * error);
+    EXPECT_LT(largestError(world(), grid->domain, options, rotated(Interval, 0.5, 3)), 50 * error);
   }
 }
 
@@ -185,7 +117,7 @@ TEST(Paths, OfAnAcceleratedRotationAreRightInMeshesOfAllKinds) {
     TraceOptions options = pathOptions(Integrator::RungeKutta45);
     options.rules.minimumStep = 1e-3;
     options.rules.maximumError = 1e-8;
-    EXPECT_LT(largestError(world(), mesh->domain, options, rotated(0.5, 3)), 1e-6)
+    EXPECT_LT(largestError(world(), mesh->domain, options, rotated(Interval, 0.5, 3)), 1e-6)
         << "kind " << int(kind);
   }
 }
@@ -195,7 +127,7 @@ constexpr MeshKind Kinds[] = {MeshKind::Tetrahedra, MeshKind::Hexahedra, MeshKin
 
 /// How far in the interval a time is.
 double shareAt(double time) {
-  return (time - Interval.begin) / (Interval.end - Interval.begin);
+  return testing::shareAt(Interval, time);
 }
 
 /// A mesh of a kind whose points move. Voxels cannot.
@@ -538,7 +470,7 @@ TEST(Paths, ThatBeginAtRestHaveTheErrorAskedFor) {
   const auto grid = makeGridDomain(world(), setup);
   TraceOptions options = pathOptions(Integrator::RungeKutta45);
   options.rules.maximumError = 1e-8;
-  EXPECT_LT(largestError(world(), grid->domain, options, rotated(0, 4)), 1e-6);
+  EXPECT_LT(largestError(world(), grid->domain, options, rotated(Interval, 0, 4)), 1e-6);
 }
 
 TEST(Paths, LeadBackwardToWhereTheyBegan) {

@@ -8,7 +8,6 @@ which are refused. Every rank runs this script (pvbatch --sym).
 """
 
 import glob
-import json
 import os
 import shutil
 import sys
@@ -81,9 +80,7 @@ def write():
         if COMM.rank == 0:
             parts = glob.glob(os.path.join(glob.escape(folder), "*"))
             expect(len(parts) == COMM.size + 1, f"{name}: {parts}")
-    if COMM.rank == 0:
-        with open(os.path.join(check.OUTPUT, "right.json"), "w") as file:
-            json.dump(right, file)
+    checkpoints.save_right(right)
 
 
 def go_on(name, folder, right):
@@ -190,8 +187,7 @@ def resume(written):
     others = [name for name in CASES if name not in moving]
     resumed = CASES if COMM.size <= 2 else others if FEW else moving
     for folder in written:
-        with open(os.path.join(folder, "right.json")) as file:
-            right = json.load(file)
+        right = checkpoints.right_of(folder)
         for name in resumed:
             go_on(name, folder_of(folder, name), right[name])
         if COMM.rank == 0:

@@ -7,7 +7,6 @@ numbers of ranks have written these: it goes on from each of them; and from dama
 rank runs this script (pvbatch --sym).
 """
 
-import json
 import os
 import sys
 
@@ -47,9 +46,7 @@ def write():
         found = mapped(case, [TIMES[MIDDLE]], CheckpointDirectory=checkpoints.empty(case))
         expect(found[0] == right[case][0], f"{case}: with a checkpoint")
         mapped(case, [TIMES[LAST]], CheckpointDirectory=checkpoints.empty(case + ".second"), CheckpointInterval=2)
-    if COMM.rank == 0:
-        with open(os.path.join(check.OUTPUT, "right.json"), "w") as file:
-            json.dump(right, file)
+    checkpoints.save_right(right)
 
 
 def go_on(case, folder, right):
@@ -72,13 +69,8 @@ def run_in_situ(catalyst, more):
     """A simulation that stops after step 3 and is started again at that step, at the first one, or elsewhere."""
     grow = {**GROWS, "IntegrationTime": 9.0, **more}
     right = simulated(catalyst, range(5), **grow)
-    messages = check.Messages()
-    for again in (3,) if "Seeds" in more else (3, 0, 2, 4):
-        keep = {**grow, "CheckpointDirectory": checkpoints.empty("insitu")}
-        simulated(catalyst, range(4), **keep)
-        messages.take()
-        found = simulated(catalyst, range(again, 5), **keep, Resume=1)
-        said = "".join(messages.take())
+    steps = (3,) if "Seeds" in more else (3, 0, 2, 4)
+    for again, found, said in checkpoints.restarts(simulated, catalyst, grow, steps):
         if again in (3, 0):
             expect(found == right[again:], f"in situ, from step {again}")
             expect("ERR|" not in said, f"in situ, from step {again}: {said}")
@@ -125,8 +117,7 @@ def run_moved():
 
 def resume(written):
     for folder in written:
-        with open(os.path.join(folder, "right.json")) as file:
-            right = json.load(file)
+        right = checkpoints.right_of(folder)
         for case in CASES:
             go_on(case, folder, right[case])
     run_damaged(written[-1], right)

@@ -178,7 +178,7 @@ def timeline():
         os.remove(file)
         lines.TimelineFile = ""
         check.fetch(lines)
-        assert not os.listdir(folder), "a file that nobody has asked for"
+        assert not os.listdir(folder), "a timeline was written although Timeline File is empty"
     messages = check.Messages()
     lines.TimelineFile = "no/such/folder/trace.json"
     assert check.fetch(lines).GetNumberOfCells() == 60, "no lines without a timeline"

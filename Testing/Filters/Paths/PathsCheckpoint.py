@@ -8,7 +8,6 @@ which are refused. Every rank runs this script (pvbatch --sym).
 """
 
 import glob
-import json
 import os
 import sys
 
@@ -59,9 +58,7 @@ def write():
         expect(sorted(names) == sorted(wanted), f"{case}: files {names}")
         followed(case, [TIMES[LAST]], CheckpointDirectory=checkpoints.empty(case + ".second"),
                  CheckpointInterval=2)
-    if COMM.rank == 0:
-        with open(os.path.join(check.OUTPUT, "right.json"), "w") as file:
-            json.dump(right, file)
+    checkpoints.save_right(right)
 
 
 def go_on(case, folder, right):
@@ -108,13 +105,7 @@ def simulated(catalyst, steps, **properties):
 def run_in_situ(catalyst):
     """A simulation that stops after step 3 and is started again at one of its steps, or at the first one."""
     right = simulated(catalyst, range(5), **EVERY)
-    messages = check.Messages()
-    for again in (3, 2, 0, 4):
-        keep = {**EVERY, "CheckpointDirectory": checkpoints.empty("insitu")}
-        simulated(catalyst, range(4), **keep)
-        messages.take()
-        found = simulated(catalyst, range(again, 5), **keep, Resume=1)
-        said = "".join(messages.take())
+    for again, found, said in checkpoints.restarts(simulated, catalyst, EVERY, (3, 2, 0, 4)):
         if again < 4:
             expect(found == right[again:], f"in situ, from step {again}")
             expect("ERR|" not in said, f"in situ, from step {again}: {said}")
@@ -148,8 +139,7 @@ def run_damaged(folder, right):
 
 def resume(written):
     for folder in written:
-        with open(os.path.join(folder, "right.json")) as file:
-            right = json.load(file)
+        right = checkpoints.right_of(folder)
         for case in CASES:
             go_on(case, folder, right[case])
     run_once(written[-1], right)

@@ -2,6 +2,7 @@
 """Folders of checkpoints, for the tests of filters that resume."""
 
 import glob
+import json
 import os
 import shutil
 
@@ -28,6 +29,34 @@ def copy(folder):
         shutil.copytree(folder, mine)
     COMM.barrier()
     return mine
+
+
+def save_right(right):
+    """Keep what a run that was never stopped has found, for right_of()."""
+    if COMM.rank == 0:
+        with open(os.path.join(check.OUTPUT, "right.json"), "w") as file:
+            json.dump(right, file)
+
+
+def right_of(folder):
+    """What save_right() has kept in the folder of another run."""
+    with open(os.path.join(folder, "right.json")) as file:
+        return json.load(file)
+
+
+def restarts(simulated, catalyst, properties, steps):
+    """A simulation that stops after step 3 and is started again at one of some steps: the step, the hashes after it
+    and the later ones, and what was said.
+
+    simulated  simulated(catalyst, steps, **properties) gives the hashes after each of the steps, in a new filter
+    """
+    messages = check.Messages()
+    for step in steps:
+        keep = {**properties, "CheckpointDirectory": empty("insitu")}
+        simulated(catalyst, range(4), **keep)
+        messages.take()
+        found = simulated(catalyst, range(step, 5), **keep, Resume=1)
+        yield step, found, "".join(messages.take())
 
 
 def damage(path, how):
