@@ -264,12 +264,10 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     }
     if (this->IsWhole) {
       this->EndExecution(transport);
+      this->SetAbortOutput(false);  // an abort that came too late, on this rank alone
     }
     if (this->IsUnderWay) {
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
-    }
-    if (this->IsWhole) {
-      this->SetAbortOutput(false);  // an abort that came too late, on this rank alone
     }
     return 1;
   } catch (const tributary::LostMessage& e) {

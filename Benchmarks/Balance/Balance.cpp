@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -201,12 +200,8 @@ class Comparison {
           LentTracers(transport, flow_, assignment_, motion, tracing_).run(exchange, way.lending);
       timelines[rank] = timeline.entries();
     });
-    if (!options_.timeline.empty()) {
-      const std::string file = timelineFile(seeds, way);
-      std::ofstream stream(file);
-      tributary::writeTrace(stream, {timelines.data(), timelines.size()});
-      if (!stream.flush()) throw tributary::Error("cannot write " + file);
-    }
+    if (!options_.timeline.empty())
+      tributary::writeTrace(timelineFile(seeds, way), {timelines.data(), timelines.size()});
     if (!net->left().empty())
       throw tributary::Error("the exchange left messages in the network: " + net->left());
     return shares;

@@ -81,7 +81,6 @@ void clearTimes(const std::vector<PointField>& fields, std::int64_t points, Line
 }
 
 /// Collective. As collectPoints(), without the agreement on the errors of the last messages.
-/// @param mayLack  whether points may be missing: see collectRecorded()
 std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow,
                                     const PointEvaluator& evaluator, const Shares& shares,
                                     const LineTable& table, const TraceResult& traced, bool mayLack,
@@ -110,20 +109,11 @@ std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow
 
 std::unique_ptr<LineArrays> collectPoints(Transport& transport, const FlowDomain& flow,
                                           const PointEvaluator& evaluator, const Shares& shares,
-                                          const LineTable& table, const TraceResult& traced) {
+                                          const LineTable& table, const TraceResult& traced,
+                                          bool mayLack) {
   ErrorCollector errors;
   std::unique_ptr<LineArrays> output =
-      collect(transport, flow, evaluator, shares, table, traced, false, errors);
-  errors.agree(transport);
-  return output;
-}
-
-std::unique_ptr<LineArrays> collectRecorded(Transport& transport, const FlowDomain& flow,
-                                            const PointEvaluator& evaluator, const Shares& shares,
-                                            const LineTable& table, const TraceResult& traced) {
-  ErrorCollector errors;
-  std::unique_ptr<LineArrays> output =
-      collect(transport, flow, evaluator, shares, table, traced, true, errors);
+      collect(transport, flow, evaluator, shares, table, traced, mayLack, errors);
   errors.agree(transport);
   return output;
 }

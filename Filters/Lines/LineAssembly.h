@@ -26,16 +26,12 @@ namespace tributary {
 /// assembleLines().
 /// @param shares  of the seeds; they define the rank of each line
 /// @param table  of the lines of this rank
+/// @param mayLack  whether points may not have been recorded: their times are NaN. Those that do
+///                 not belong to the lines are left out.
 /// @throws Error on all ranks if points are missing or a message is malformed
 [[nodiscard]] std::unique_ptr<LineArrays> collectPoints(
     Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
-    const Shares& shares, const LineTable& table, const TraceResult& traced);
-
-/// Collective. As collectPoints(), of points that may not have been recorded: their times are NaN.
-/// Points that do not belong to the lines are left out.
-[[nodiscard]] std::unique_ptr<LineArrays> collectRecorded(
-    Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
-    const Shares& shares, const LineTable& table, const TraceResult& traced);
+    const Shares& shares, const LineTable& table, const TraceResult& traced, bool mayLack = false);
 
 /// Collective. Assembles the lines of this rank. Each recorded point is evaluated (interpolated
 /// arrays, vorticity) on the rank that recorded it, in a block or in a copy of one, sent in one

@@ -156,6 +156,12 @@ T* bufferOf(std::vector<std::byte>& buffer) {
 
 }  // namespace
 
+std::size_t fieldOf(const std::vector<PointField>& fields, PointField::Kind kind) {
+  const auto at = std::find_if(fields.begin(), fields.end(),
+                               [&](const PointField& field) { return field.kind == kind; });
+  return static_cast<std::size_t>(at - fields.begin());
+}
+
 PointEvaluator::PointEvaluator(const FlowDomain& flow, const PointArrayList& arrays,
                                const StepRules& rules, bool computeVorticity, double rotationScale)
     : flow_(flow),

@@ -27,6 +27,9 @@ struct PointField {
   std::size_t array;  ///< With Kind::Interpolated: index in the PointArrayList.
 };
 
+/// Index of the first field of a kind; their number if there is none.
+[[nodiscard]] std::size_t fieldOf(const std::vector<PointField>& fields, PointField::Kind kind);
+
 /// Evaluates recorded points in batches, with one buffer of tuples per field. The arrays that this
 /// takes travel with copies of blocks, so that points are evaluated where they were recorded. In an
 /// unsteady field (StepRules::interval), values are linear in time between those of the two steps.

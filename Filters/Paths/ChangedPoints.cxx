@@ -43,18 +43,12 @@ T toValue(double value) {
   }
 }
 
-std::size_t find(const std::vector<PointField>& fields, PointField::Kind kind) {
-  const auto at = std::find_if(fields.begin(), fields.end(),
-                               [&](const PointField& field) { return field.kind == kind; });
-  return static_cast<std::size_t>(at - fields.begin());
-}
-
 /// How far each point is in the interval. Throws Error if one was not recorded in a mesh that it
 /// needs.
 std::vector<double> sharesOf(const std::vector<PointField>& fields, const TimeInterval& interval,
                              const LineTable& table, const LineArrays& earlier,
                              const LineArrays& later) {
-  const std::size_t f = find(fields, PointField::Kind::Time);
+  const std::size_t f = fieldOf(fields, PointField::Kind::Time);
   const auto* const times = reinterpret_cast<const double*>(earlier.data[f]);
   const auto* const laterTimes = reinterpret_cast<const double*>(later.data[f]);
   std::vector<double> shares(index(table.points));
@@ -84,11 +78,11 @@ void blend(const std::vector<double>& shares, std::int64_t begin, std::int64_t e
 void setAngularVelocity(const PointEvaluator& evaluator, const std::vector<double>& shares,
                         std::int64_t begin, std::int64_t end, LineArrays& output) {
   const std::vector<PointField>& fields = evaluator.fields();
-  const std::size_t at = find(fields, PointField::Kind::AngularVelocity);
+  const std::size_t at = fieldOf(fields, PointField::Kind::AngularVelocity);
   if (at == fields.size()) return;
   auto* const out = reinterpret_cast<double*>(output.data[at]);
   const auto* const vorticity =
-      reinterpret_cast<const double*>(output.data[find(fields, PointField::Kind::Vorticity)]);
+      reinterpret_cast<const double*>(output.data[fieldOf(fields, PointField::Kind::Vorticity)]);
   const auto* const velocity =
       reinterpret_cast<const double*>(output.data[evaluator.velocityField()]);
   for (std::int64_t i = begin; i < end; ++i) {
@@ -141,9 +135,9 @@ std::unique_ptr<LineArrays> collectChangedPoints(Transport& transport, const Int
   TraceResult laterTraced;
   laterTraced.logs = std::move(traced.laterLogs);
   std::unique_ptr<LineArrays> output =
-      collectRecorded(transport, *field.flow, evaluator, shares, table, traced.traced);
+      collectPoints(transport, *field.flow, evaluator, shares, table, traced.traced, true);
   const std::unique_ptr<LineArrays> later =
-      collectRecorded(transport, *field.later, laterEvaluator, shares, table, laterTraced);
+      collectPoints(transport, *field.later, laterEvaluator, shares, table, laterTraced, true);
   collectively(transport, [&] {
     const std::vector<PointField>& fields = evaluator.fields();
     const std::vector<double> between =

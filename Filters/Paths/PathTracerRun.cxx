@@ -154,10 +154,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
 /// @param begin  the time at which particles are continued
 void PathTracerRun::addRotation(PathSegment& segment, double begin) const {
   const auto arrayOf = [&](PointField::Kind kind) {
-    const auto at = std::find_if(segment.fields.begin(), segment.fields.end(),
-                                 [&](const PointField& field) { return field.kind == kind; });
-    return vtkDoubleArray::FastDownCast(
-        segment.arrays[static_cast<std::size_t>(at - segment.fields.begin())]);
+    return vtkDoubleArray::FastDownCast(segment.arrays[fieldOf(segment.fields, kind)]);
   };
   vtkDoubleArray* times = arrayOf(PointField::Kind::Time);
   vtkDoubleArray* velocities = arrayOf(PointField::Kind::AngularVelocity);

@@ -503,11 +503,7 @@ MeshChangeTrace traceThroughChange(Transport& transport, const Domain& earlier, 
     for (const Domain* domain : {&earlier, &later}) {
       if (!domain->unsteady && !domain->boxes.bounds().empty())
         throw Error("a mesh has velocities at one time; give laterVelocity for all its pieces");
-      if (static_cast<std::int64_t>(domain->blocks.size()) !=
-          domain->assignment.count(transport.rank()))
-        throw Error(
-            "a domain's blocks differ from those that its assignment gives this rank; give the "
-            "blocks of this rank");
+      requireBlocks(transport, *domain);
     }
     tracer.emplace(transport, earlier, later, options);
     tracer->plant(seeds);

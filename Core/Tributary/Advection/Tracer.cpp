@@ -602,6 +602,13 @@ void requireValid(const TraceOptions& options, Span<const Seed> seeds) {
   }
 }
 
+void requireBlocks(const Transport& transport, const Domain& domain) {
+  if (static_cast<std::int64_t>(domain.blocks.size()) != domain.assignment.count(transport.rank()))
+    throw Error(
+        "the domain's blocks differ from those that its assignment gives this rank; give the "
+        "blocks of this rank");
+}
+
 TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> seeds,
                   const TraceOptions& options) {
   std::optional<Tracer> tracer;
@@ -622,11 +629,7 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
                     std::to_string(seed.block) + " of " +
                     std::to_string(domain.assignment.total()) +
                     "; set Seed::block to LineEnd::block of a trace through the same blocks");
-    if (static_cast<std::int64_t>(domain.blocks.size()) !=
-        domain.assignment.count(transport.rank()))
-      throw Error(
-          "the domain's blocks differ from those that its assignment gives this rank; give the "
-          "blocks of this rank");
+    requireBlocks(transport, domain);
     tracer.emplace(transport, domain, options);
   });
 

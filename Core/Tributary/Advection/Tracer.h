@@ -107,6 +107,8 @@ struct TraceResult {
 
 /// Local. Throws Error if an option or a seed is not valid in any domain.
 void requireValid(const TraceOptions& options, Span<const Seed> seeds);
+/// Local. Throws Error if a domain does not have the blocks that its assignment gives this rank.
+void requireBlocks(const Transport& transport, const Domain& domain);
 
 /// Traces the lines of all seeds through the field, or the paths of particles through one interval
 /// of an unsteady field (StepRules::interval). Collective.

@@ -158,7 +158,7 @@ class CollectiveMemo::Repeater : public ThroughTransport {
            std::all_of(record_.received.begin(), record_.received.end(), isReceived);
   }
 
-  /// Whoever waits, waits for something that is not in the record.
+  /// A wait is one for something that is not in the record.
   void relax(double) override { differ(); }
   void poll() override {}
   bool receiving(Topic, Session) const override { return false; }

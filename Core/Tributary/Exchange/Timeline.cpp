@@ -100,6 +100,16 @@ void writeTrace(std::ostream& stream, Span<const std::vector<TimelineEntry>> ran
   stream << "\n]}\n";
 }
 
+void writeTrace(const std::string& file, Span<const std::vector<TimelineEntry>> ranks,
+                const std::string& what) {
+  std::ofstream stream(file);
+  writeTrace(stream, ranks);
+  stream.close();
+  if (!stream)
+    throw Error(what + " cannot be written to \"" + file +
+                "\" on rank 0; choose a file that can be written there");
+}
+
 void writeTimeline(Transport& transport, const Timeline& mine, const std::string& file,
                    const std::string& what) {
   std::vector<Bytes> toEachRank;
@@ -115,12 +125,7 @@ void writeTimeline(Transport& transport, const Timeline& mine, const std::string
       std::vector<TimelineEntry>& entries = ranks.emplace_back();
       for (Reader reader(bytes); !reader.atEnd();) entries.push_back(reader.value<TimelineEntry>());
     }
-    std::ofstream stream(file);
-    writeTrace(stream, {ranks.data(), ranks.size()});
-    stream.close();
-    if (!stream)
-      throw Error(what + " cannot be written to \"" + file +
-                  "\" on rank 0; choose a file that can be written there");
+    writeTrace(file, {ranks.data(), ranks.size()}, what);
   });
 }
 

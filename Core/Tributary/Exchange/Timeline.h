@@ -72,6 +72,11 @@ class Timeline {
 /// @param ranks  the entries of each rank
 void writeTrace(std::ostream& stream, Span<const std::vector<TimelineEntry>> ranks);
 
+/// Writes them to a file. Local, on rank 0. Throws Error if it cannot be written.
+/// @param what  what the error calls the file
+void writeTrace(const std::string& file, Span<const std::vector<TimelineEntry>> ranks,
+                const std::string& what = "the timeline");
+
 /// Collective. Writes the timelines of all ranks with writeTrace() to a file of rank 0. Throws
 /// Error on all ranks if it cannot be written.
 /// @param file  a path on rank 0; not used on others
