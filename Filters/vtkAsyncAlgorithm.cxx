@@ -305,10 +305,15 @@ void vtkAsyncAlgorithm::DescribeArray(tributary::PropertyList& list, const char*
   const auto number = [&](vtkInformationIntegerKey* key) {
     return info->Has(key) ? info->Get(key) : -1;
   };
-  const char* array = info->Get(vtkDataObject::FIELD_NAME());
   list.add(name, number(vtkDataObject::FIELD_ASSOCIATION()));
   list.add(name, number(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
-  list.add(name, std::string(array ? array : ""));
+  list.add(name, this->NameOfArray(index));
+}
+
+//------------------------------------------------------------------------------
+std::string vtkAsyncAlgorithm::NameOfArray(int index) {
+  const char* name = this->GetInputArrayInformation(index)->Get(vtkDataObject::FIELD_NAME());
+  return name ? name : "";
 }
 
 //------------------------------------------------------------------------------

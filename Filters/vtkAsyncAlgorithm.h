@@ -114,6 +114,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   /// @param name  of the property that selects the array
   void DescribeArray(tributary::PropertyList& list, const char* name, int index);
 
+  /// Local. The name of the array selected with SetInputArrayToProcess(index, ...); empty if none
+  /// is selected by its name.
+  std::string NameOfArray(int index);
+
   /// Collective. Does the work. Properties are valid and equal on all ranks. Throws on all ranks or
   /// on none; after an exception the outputs are emptied, ErrorCode is set, and rank 0 reports the
   /// error.

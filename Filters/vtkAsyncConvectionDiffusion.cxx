@@ -6,6 +6,7 @@
 #include "Common/RunContext.h"
 #include "Grids/ConvectionDiffusionRun.h"
 #include "Grids/TimeSteps.h"
+#include "Velocity/VelocityForm.h"
 
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
@@ -35,7 +36,7 @@ using tributary::require;
 using tributary::Sides;
 
 /// The arrays that SetInputArrayToProcess() chooses.
-enum Arrays { VELOCITY, SOURCE, INITIAL };
+enum Arrays { VELOCITY, SOURCE, INITIAL, COMPONENT };
 
 const char* const SideNames[Sides] = {"X Min", "X Max", "Y Min", "Y Max", "Z Min", "Z Max"};
 
@@ -99,6 +100,7 @@ double vtkAsyncConvectionDiffusion::GetSideValue(int side) const {
 
 //------------------------------------------------------------------------------
 void vtkAsyncConvectionDiffusion::CheckProperties() {
+  this->MakeVelocityForm().check();
   const auto isFinite = [](double x) { return std::isfinite(x); };
   require(this->Diffusivity >= 0 && isFinite(this->Diffusivity), "Diffusivity", this->Diffusivity,
           "set it to 0 or more");
@@ -171,7 +173,14 @@ void vtkAsyncConvectionDiffusion::DescribeEquation(tributary::PropertyList& list
   list.add("Iteration Limit", this->IterationLimit);
   list.add("Sweeps Per Exchange", this->SweepsPerExchange);
   list.add("Slabs", this->Slabs);
-  this->DescribeArray(list, "Velocity", VELOCITY);
+  this->MakeVelocityForm().describe(list);
+  if (this->VelocityForm == VECTOR_ARRAY) {
+    this->DescribeArray(list, "Velocity", VELOCITY);
+  } else {
+    this->DescribeArray(list, "X Component", COMPONENT);
+    this->DescribeArray(list, "Y Component", COMPONENT + 1);
+    this->DescribeArray(list, "Z Component", COMPONENT + 2);
+  }
   this->DescribeArray(list, "Source Array", SOURCE);
   this->DescribeArray(list, "Initial Concentration", INITIAL);
   list.add("whether the input varies", this->State->inputVaries);
@@ -286,6 +295,23 @@ int vtkAsyncConvectionDiffusion::RequestUpdateExtent(vtkInformation* request,
 }
 
 //------------------------------------------------------------------------------
+tributary::VelocityForm vtkAsyncConvectionDiffusion::MakeVelocityForm() {
+  const auto finder = [this](int index) {
+    return [this, index](vtkDataSet* dataSet, int& association) {
+      return this->GetInputArrayToProcess(index, dataSet, association);
+    };
+  };
+  tributary::VelocityForm form;
+  form.inComponents = this->VelocityForm == COMPONENTS;
+  form.vectors = finder(VELOCITY);
+  for (int c = 0; c < 3; ++c) {
+    form.components[static_cast<std::size_t>(c)] = {this->NameOfArray(COMPONENT + c),
+                                                    finder(COMPONENT + c)};
+  }
+  return form;
+}
+
+//------------------------------------------------------------------------------
 tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings() {
   using Kind = tributary::SideCondition::Kind;
   using Source = tributary::ConvectionDiffusionSettings::Source;
@@ -300,7 +326,7 @@ tributary::ConvectionDiffusionSettings vtkAsyncConvectionDiffusion::MakeSettings
     };
   };
   tributary::ConvectionDiffusionSettings settings;
-  settings.velocity = choiceOf(VELOCITY);
+  settings.velocity = this->MakeVelocityForm();
   settings.sourceArray = choiceOf(SOURCE);
   settings.initialArray = choiceOf(INITIAL);
   settings.diffusivity = this->Diffusivity;
@@ -344,7 +370,8 @@ bool vtkAsyncConvectionDiffusion::Execute(tributary::Transport& transport,
 //------------------------------------------------------------------------------
 void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "Diffusivity: " << this->Diffusivity << "\n"
+  os << indent << "VelocityForm: " << this->VelocityForm << "\n"
+     << indent << "Diffusivity: " << this->Diffusivity << "\n"
      << indent << "Decay: " << this->Decay << "\n"
      << indent << "Conservative: " << this->Conservative << "\n";
   for (int side = 0; side < Sides; ++side) {

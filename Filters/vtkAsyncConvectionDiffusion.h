@@ -17,11 +17,11 @@
  * **Input.** vtkImageData, vtkRectilinearGrid, or vtkStructuredGrid whose points lie on lines along
  * the axes; or a composite of these. All data sets must be pieces of one extent. The cells of a
  * rank, without ghost cells, must form a box; the decomposition is arbitrary otherwise. Ranks may
- * be empty. Ghost cells are allowed and not needed. SetInputArrayToProcess(0, ...) chooses the
- * velocity at cells or points: at a face it is interpolated linearly between the cells, or is the
- * mean of the face's points. Hidden cells and cells with a hidden point (for example those that
- * Resample To Image marks as outside of a mesh) are walls. Along an axis with one layer of points
- * nothing varies. Optional input 1: see SOURCE_DATA.
+ * be empty. Ghost cells are allowed and not needed. The velocity is an array of cells or points
+ * (see VelocityForm): at a face it is interpolated linearly between the cells, or is the mean of
+ * the face's points. Hidden cells and cells with a hidden point (for example those that Resample To
+ * Image marks as outside of a mesh) are walls. Along an axis with one layer of points nothing
+ * varies. Optional input 1: see SOURCE_DATA.
  *
  * **Time.** The filter takes NumberOfSteps steps of TimeStep, or steps until EndTime, from the
  * first time of the input (0 if it has none). It announces the initial time and the ends of all
@@ -64,6 +64,7 @@
 namespace tributary {
 struct ConvectionDiffusionSettings;
 struct ConvectionDiffusionState;
+struct VelocityForm;
 }  // namespace tributary
 class vtkAlgorithmOutput;
 
@@ -72,6 +73,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   static vtkAsyncConvectionDiffusion* New();
   vtkTypeMacro(vtkAsyncConvectionDiffusion, vtkAsyncSolverAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  enum VelocityForms { VECTOR_ARRAY = 0, COMPONENTS = 1 };
 
   enum SideConditions {
     OUTFLOW = 0,  ///< No diffusion through the side; outflow carries the concentration.
@@ -92,6 +95,18 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   /// Optional input 1: a data set or composite data set whose points locate the source.
   void SetSourceConnection(vtkAlgorithmOutput* source);
+
+  ///@{
+  /**
+   * How the velocity is stored. VECTOR_ARRAY: in the array of 3 components that
+   * SetInputArrayToProcess(0, ...) selects. COMPONENTS: in arrays of 1 component that
+   * SetInputArrayToProcess(3, ...), (4, ...) and (5, ...) select by their names, all of points or
+   * all of cells. The third component is 0 if no array, or one with the name "None", is selected.
+   * Default: VECTOR_ARRAY.
+   */
+  vtkSetClampMacro(VelocityForm, int, VECTOR_ARRAY, COMPONENTS);
+  vtkGetMacro(VelocityForm, int);
+  ///@}
 
   ///@{
   /**
@@ -282,8 +297,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   /// Adds the properties whose change restarts the steps.
   void DescribeEquation(tributary::PropertyList& list);
+  tributary::VelocityForm MakeVelocityForm();
   tributary::ConvectionDiffusionSettings MakeSettings();
 
+  int VelocityForm = VECTOR_ARRAY;
   double Diffusivity = 0;
   double Decay = 0;
   bool Conservative = false;

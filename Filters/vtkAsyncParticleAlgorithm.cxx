@@ -4,6 +4,7 @@
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
 #include "Lines/LineSettings.h"
+#include "Velocity/VelocityForm.h"
 
 #include <vtkDataObject.h>
 #include <vtkDataSet.h>
@@ -40,6 +41,7 @@ int vtkAsyncParticleAlgorithm::RequestUpdateExtent(vtkInformation* request,
 
 //------------------------------------------------------------------------------
 void vtkAsyncParticleAlgorithm::CheckProperties() {
+  this->MakeVelocityForm().check();
   using tributary::require;
   const double first = this->InitialIntegrationStep;
   require(first > 0 && std::isfinite(first), "Initial Step Length", first,
@@ -69,7 +71,7 @@ void vtkAsyncParticleAlgorithm::CheckProperties() {
 
 //------------------------------------------------------------------------------
 void vtkAsyncParticleAlgorithm::DescribeProperties(tributary::PropertyList& list) {
-  this->DescribeArray(list, "Vectors", 0);
+  this->DescribeVelocity(list);
   list.add("Integrator Type", this->IntegratorType);
   list.add("Integration Step Unit", this->IntegrationStepUnit);
   list.add("Initial Step Length", this->InitialIntegrationStep);
@@ -81,11 +83,39 @@ void vtkAsyncParticleAlgorithm::DescribeProperties(tributary::PropertyList& list
 }
 
 //------------------------------------------------------------------------------
+void vtkAsyncParticleAlgorithm::DescribeVelocity(tributary::PropertyList& list) {
+  this->MakeVelocityForm().describe(list);
+  if (this->VelocityForm == VECTOR_ARRAY) {
+    this->DescribeArray(list, "Vectors", 0);
+    return;
+  }
+  this->DescribeArray(list, "X Component", 1);
+  this->DescribeArray(list, "Y Component", 2);
+  this->DescribeArray(list, "Z Component", 3);
+}
+
+//------------------------------------------------------------------------------
+tributary::VelocityForm vtkAsyncParticleAlgorithm::MakeVelocityForm() {
+  const auto finder = [this](int index) {
+    return [this, index](vtkDataSet* dataSet, int& association) {
+      return this->GetInputArrayToProcess(index, dataSet, association);
+    };
+  };
+  tributary::VelocityForm form;
+  form.inComponents = this->VelocityForm == COMPONENTS;
+  form.vectors = finder(0);
+  for (int c = 0; c < 3; ++c) {
+    form.components[static_cast<std::size_t>(c)] = {this->NameOfArray(1 + c), finder(1 + c)};
+  }
+  form.onSphere = this->Coordinates == LONGITUDE_LATITUDE;
+  form.radius = this->SphereRadius;
+  return form;
+}
+
+//------------------------------------------------------------------------------
 tributary::TraceSettings vtkAsyncParticleAlgorithm::MakeTraceSettings() {
   tributary::TraceSettings settings;
-  settings.vectorsOf = [this](vtkDataSet* dataSet, int& association) {
-    return this->GetInputArrayToProcess(0, dataSet, association);
-  };
+  settings.velocity = this->MakeVelocityForm();
   tributary::StepRules& rules = settings.rules;
   constexpr tributary::Integrator Integrators[] = {tributary::Integrator::RungeKutta2,
                                                    tributary::Integrator::RungeKutta4,
@@ -110,7 +140,10 @@ tributary::TraceSettings vtkAsyncParticleAlgorithm::MakeTraceSettings() {
 //------------------------------------------------------------------------------
 void vtkAsyncParticleAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "IntegratorType: " << this->IntegratorType << "\n"
+  os << indent << "VelocityForm: " << this->VelocityForm << "\n"
+     << indent << "Coordinates: " << this->Coordinates << "\n"
+     << indent << "SphereRadius: " << this->SphereRadius << "\n"
+     << indent << "IntegratorType: " << this->IntegratorType << "\n"
      << indent << "IntegrationStepUnit: " << this->IntegrationStepUnit << "\n"
      << indent << "InitialIntegrationStep: " << this->InitialIntegrationStep << "\n"
      << indent << "MinimumIntegrationStep: " << this->MinimumIntegrationStep << "\n"

@@ -4,8 +4,7 @@
  * @brief   Superclass of filters that trace particles through a vector field
  *
  * vtkAsyncParticleAlgorithm has the properties of the integration and of the blocks that all
- * tracing filters share. Port 0 is the data set with the vectors, which SetInputArrayToProcess(0,
- * ...) selects.
+ * tracing filters share. Port 0 is the data set with the velocity: see VelocityForm.
  *
  * @sa
  * vtkAsyncExchangeAlgorithm
@@ -19,6 +18,7 @@
 
 namespace tributary {
 struct TraceSettings;
+struct VelocityForm;
 }  // namespace tributary
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchangeAlgorithm {
@@ -29,6 +29,48 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
   enum Solvers { RUNGE_KUTTA2 = 0, RUNGE_KUTTA4 = 1, RUNGE_KUTTA45 = 2 };
 
   enum Units { LENGTH_UNIT = 1, CELL_LENGTH_UNIT = 2 };
+
+  enum VelocityForms { VECTOR_ARRAY = 0, COMPONENTS = 1 };
+
+  enum CoordinateSystems { CARTESIAN = 0, LONGITUDE_LATITUDE = 1 };
+
+  ///@{
+  /**
+   * How the velocity is stored. VECTOR_ARRAY: in the array of 3 components that
+   * SetInputArrayToProcess(0, ...) selects. COMPONENTS: in arrays of 1 component that
+   * SetInputArrayToProcess(1, ...), (2, ...) and (3, ...) select by their names, all of points or
+   * all of cells. The third component is 0 if no array, or one with the name "None", is selected.
+   * The vectors are float if all components are, otherwise double. Lines carry the arrays of the
+   * components as other arrays, and no array of vectors. Default: VECTOR_ARRAY.
+   */
+  vtkSetClampMacro(VelocityForm, int, VECTOR_ARRAY, COMPONENTS);
+  vtkGetMacro(VelocityForm, int);
+  ///@}
+
+  ///@{
+  /**
+   * The coordinates. CARTESIAN: the velocity is the derivative of the coordinates by time.
+   * LONGITUDE_LATITUDE: x and y are longitude and latitude in degrees. The first two components of
+   * the velocity point to the east and to the north, in the unit of length of SphereRadius per
+   * time. Longitudes change by u / (R cos(latitude)) radians per time and latitudes by v / R; the
+   * third component is the derivative of z. The conversion is made at the points or, for cells, at
+   * the middle of the latitudes of their points; between points, derivatives are interpolated.
+   * Within 0.00006 degrees of a pole, longitudes do not change. All lengths, speeds and errors of
+   * lines, the vorticity and derivatives of flow maps are those of coordinates in degrees. Velocity
+   * at cells is not carried by lines. Default: CARTESIAN.
+   */
+  vtkSetClampMacro(Coordinates, int, CARTESIAN, LONGITUDE_LATITUDE);
+  vtkGetMacro(Coordinates, int);
+  ///@}
+
+  ///@{
+  /**
+   * Radius of the sphere of LONGITUDE_LATITUDE, in the unit of length of the velocity. Must be
+   * greater than 0. Default: 6371000, the mean radius of the Earth in meters.
+   */
+  vtkSetMacro(SphereRadius, double);
+  vtkGetMacro(SphereRadius, double);
+  ///@}
 
   ///@{
   /**
@@ -152,9 +194,16 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
   /// BlocksPerRank, KeepDomain and LendingMemory.
   void DescribeProperties(tributary::PropertyList& list) override;
 
+  /// Local. Adds the properties that determine the velocity.
+  void DescribeVelocity(tributary::PropertyList& list);
+  /// Local. The form of the velocity with the values of the properties.
+  [[nodiscard]] tributary::VelocityForm MakeVelocityForm();
   /// Local. The settings of a run with the values of the properties.
   [[nodiscard]] tributary::TraceSettings MakeTraceSettings();
 
+  int VelocityForm = VECTOR_ARRAY;
+  int Coordinates = CARTESIAN;
+  double SphereRadius = 6371000;
   int IntegratorType = RUNGE_KUTTA45;
   int IntegrationStepUnit = CELL_LENGTH_UNIT;
   double InitialIntegrationStep = 0.2;

@@ -62,7 +62,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
-  this->DescribeArray(settings.vectors, "Vectors", 0);
+  this->DescribeVelocity(settings.vectors);
   this->DescribeProperties(settings.properties);
   settings.properties.add("Schedule", this->Schedule);
   settings.properties.add("Detector", this->Detector);

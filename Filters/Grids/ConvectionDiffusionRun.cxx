@@ -69,7 +69,17 @@ void ConvectionDiffusionRun::readFlow() {
   CellFlow flow;
   double rate = 0;
   collectively(transport_, [&] {
-    flow = cellFlow(cells_, findArrays(settings_.velocity, "Velocity", 3));
+    const auto vectorsOf = [this](vtkDataSet* dataSet) {
+      const Velocity velocity = settings_.velocity.of(dataSet);
+      if (settings_.velocity.inComponents && !velocity.vectors)
+        throw Error("the input lacks the components of the velocity; " +
+                    settings_.velocity.choice("that all its data sets have"));
+      return PieceArray{velocity.vectors, velocity.isAtCells};
+    };
+    const char* const cure = settings_.velocity.inComponents
+                                 ? "other arrays with X Component, Y Component and Z Component"
+                                 : "another array with Velocity";
+    flow = cellFlow(cells_, findArrays(vectorsOf, "Velocity", 3), cure);
     std::vector<double> rates(cells_.count(), 0.0);
     for (std::size_t a = 0; a < 3; ++a)
       forEachCellOf(cells_.box, [&](const auto& cell, std::size_t at) {

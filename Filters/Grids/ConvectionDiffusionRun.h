@@ -13,6 +13,7 @@
 #include "Grids/GridCells.h"
 #include "Grids/GridSites.h"
 #include "Grids/SolverSettings.h"
+#include "Velocity/VelocityForm.h"
 
 #include "Tributary/Iteration/Iteration.h"
 #include "Tributary/Relaxation/CellGrid.h"
@@ -28,7 +29,8 @@ namespace tributary {
 struct ConvectionDiffusionSettings {
   enum class Source { None, Array, Sphere, Box, Data };
 
-  ArrayChoice velocity, sourceArray, initialArray;
+  VelocityForm velocity;
+  ArrayChoice sourceArray, initialArray;
   double diffusivity = 0;
   double decay = 0;
   bool conservative = false;

@@ -388,7 +388,8 @@ std::vector<double> cellValues(const GridCells& cells, const std::vector<PieceAr
   return values;
 }
 
-CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors) {
+CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors,
+                  const char* cure) {
   CellFlow flow;
   flow.solid = cells.hidden;
   for (int a = 0; a < 3; ++a)
@@ -407,8 +408,7 @@ CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors
                                     : meanOf(array, points.first(cell), offsets, a);
           if (!std::isfinite(values[place]))
             throw Error("the velocity at cell " + std::to_string(cell) +
-                        " of a data set is not finite; replace the value, or choose another array "
-                        "with Velocity");
+                        " of a data set is not finite; replace the value, or choose " + cure);
         });
       }
     }

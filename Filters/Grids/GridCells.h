@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vtkDataArray.h>
+#include <vtkSmartPointer.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +16,6 @@
 #include "Tributary/Relaxation/FaceFlow.h"
 #include "Tributary/Transport/Transport.h"
 
-class vtkDataArray;
 class vtkDataObject;
 class vtkDataSet;
 
@@ -41,7 +43,7 @@ struct GridCells {
 
 /// An array of a piece.
 struct PieceArray {
-  vtkDataArray* array = nullptr;
+  vtkSmartPointer<vtkDataArray> array;
   bool isAtCells = false;  ///< whether it is cell data rather than point data
 };
 
@@ -68,8 +70,10 @@ using ArrayChoice = std::function<PieceArray(vtkDataSet*)>;
 /// Returns the flow in the cells of the box. Cell vectors are used directly; from point vectors,
 /// the flow at a face is the mean over its points. Hidden cells are solid. Local.
 /// @param vectors  one for each piece
-/// @throws Error if the velocity of a cell that is not hidden is not finite
-[[nodiscard]] CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors);
+/// @param cure  what to choose if the velocity of a cell that is not hidden is not finite, the end
+///              of the text of an Error
+[[nodiscard]] CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors,
+                                const char* cure);
 
 /// Collective. Returns the positions in the box of the cells that contain a point of any rank, each
 /// once.

@@ -140,7 +140,9 @@ MeshPiece meshPiece(const FlowPiece& from, int number, Span<const std::uint8_t> 
 }
 
 /// Collective. Sets the name and association of the vectors, the same on all ranks.
-void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
+/// @param choice  see FlowPieces
+void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered,
+                    const std::string& choice) {
   Bytes mine;
   collectively(transport, [&] {
     std::set<std::string> names;
@@ -169,9 +171,7 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered) {
   });
   if (!error.empty()) throw Error(error);
   if (!known)
-    throw Error(
-        "no block of the input on any rank has cells and the vectors to trace; choose an array of "
-        "3 components that the input has with Vectors");
+    throw Error("no block of the input on any rank has cells and the vectors to trace; " + choice);
   if (flow.vectorName.empty()) throw Error("the vectors have no name; give their array one");
 }
 
@@ -198,27 +198,27 @@ struct Extremes {
 
 }  // namespace
 
-FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf) {
+FlowPieces findFlowPieces(vtkDataObject* input, const VelocityForm& form) {
   FlowPieces found;
+  found.isDerived = form.isDerived();
+  found.choice = form.choice("that the input has");
   for (const Leaf& leaf : leavesAndTreesOf(input)) {
     if (leaf.trees) {
       ++found.skippedTrees;
       continue;
     }
-    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-    vtkDataArray* vectors = vectorsOf(leaf.dataSet, association);
-    const bool atCells = association == vtkDataObject::FIELD_ASSOCIATION_CELLS;
-    if (!vectors || (!atCells && association != vtkDataObject::FIELD_ASSOCIATION_POINTS)) continue;
     const int dimension = dimensionOf(leaf.dataSet);
     if (dimension < 0) continue;
-    if (!found.pieces.empty() && atCells != found.cellCentered)
+    const Velocity velocity = form.of(leaf.dataSet);
+    if (!velocity.vectors) continue;
+    if (!found.pieces.empty() && velocity.isAtCells != found.cellCentered)
       throw Error(
           "the vectors belong to points in some blocks and to cells in others; convert "
           "them with Cell Data to Point Data or Point Data to Cell Data first");
-    found.cellCentered = atCells;
+    found.cellCentered = velocity.isAtCells;
     FlowPiece& piece = found.pieces.emplace_back();
     static_cast<Leaf&>(piece) = leaf;
-    piece.velocity = vectors;
+    piece.velocity = velocity.vectors;
     piece.dimension = dimension;
   }
   return found;
@@ -232,13 +232,14 @@ Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces) {
   return extremes.ofAllRanks(transport);
 }
 
-std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<FlowPiece> pieces,
-                                           bool cellCentered) {
+std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found) {
   auto flow = std::make_unique<FlowDomain>();
-  flow->pieces = std::move(pieces);
-  agreeOnVectors(transport, *flow, cellCentered);
+  flow->pieces = std::move(found.pieces);
+  flow->isDerived = found.isDerived;
+  agreeOnVectors(transport, *flow, found.cellCentered, found.choice);
 
-  std::vector<std::int64_t> most{-1, 0};  // dimension, whether points move
+  // The dimension, whether points move, and whether vectors are not float.
+  std::vector<std::int64_t> most{-1, 0, 0};
   collectively(transport, [&] {
     for (FlowPiece& piece : flow->pieces) {
       for (vtkDataArray* vectors : {piece.velocity, piece.laterVelocity})
@@ -249,11 +250,13 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, std::vector<Flo
                       "Vectors");
       most[0] = std::max<std::int64_t>(most[0], piece.dimension);
       if (piece.moves) most[1] = 1;
+      if (piece.velocity->GetDataType() != VTK_FLOAT) most[2] = 1;
     }
   });
   most = allreduce(transport, ReduceOp::Max, most);
   flow->dimension = static_cast<int>(most[0]);
   flow->moves = most[1] != 0;
+  flow->isDouble = most[2] != 0;
   if (flow->dimension < 2)
     throw Error(
         "the input has no cells of 2 or 3 dimensions; streamlines need an area or a volume; choose "

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "Common/CellLists.h"
 #include "Common/Leaves.h"
 #include "Lines/VTKCells.h"
+#include "Velocity/VelocityForm.h"
 
 #include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/MeshField.h"
@@ -27,35 +27,36 @@ namespace tributary {
 
 /// A leaf of this rank that has the vectors.
 struct FlowPiece : Leaf {
-  vtkDataArray* velocity = nullptr;
+  vtkSmartPointer<vtkDataArray> velocity;
   int dimension = 0;
   /// In an unsteady field: the leaf of the step at the end of the interval, with the same cells,
   /// and its vectors.
   vtkDataSet* laterDataSet = nullptr;
-  vtkDataArray* laterVelocity = nullptr;
+  vtkSmartPointer<vtkDataArray> laterVelocity;
   bool moves = false;  ///< Whether the points of that leaf lie elsewhere.
 };
-
-/// Returns the vectors of a data set, or null, and their association (of vtkDataObject).
-using FindVectors = std::function<vtkDataArray*(vtkDataSet*, int& association)>;
 
 /// The leaves of this rank that have cells and the vectors.
 struct FlowPieces {
   std::vector<FlowPiece> pieces;
   bool cellCentered = false;      ///< Whether the vectors are cell data.
+  bool isDerived = false;         ///< VelocityForm::isDerived(), the same on all ranks.
+  std::string choice;             ///< VelocityForm::choice() of the input.
   std::int64_t skippedTrees = 0;  ///< Hyper tree grids, which are left out.
 };
 
 /// Local. Finds the leaves. Throws Error if the vectors are point data in some and cell data in
-/// others.
-[[nodiscard]] FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf);
+/// others, or as VelocityForm::of().
+[[nodiscard]] FlowPieces findFlowPieces(vtkDataObject* input, const VelocityForm& form);
 
 /// The input of all ranks as one domain of the tracer. Refers to the data sets, which must outlive
 /// it; copies only data that cannot be viewed in place.
 struct FlowDomain {
   std::vector<FlowPiece> pieces;  ///< Of this rank, indexed by FieldBlock::piece().
   std::string vectorName;         ///< The same on all ranks.
+  bool isDerived = false;         ///< Whether the vectors are not an array of the input, the same.
   bool cellCentered = false;      ///< The same on all ranks.
+  bool isDouble = false;          ///< Whether any vectors are not float, the same on all ranks.
   bool moves = false;             ///< Whether points move on any rank.
   int dimension = 3;              ///< Of the cells of the domain: 2 or 3.
   Box bounds;                     ///< Of the points of the pieces of all ranks.
@@ -76,13 +77,11 @@ struct FlowDomain {
 /// Collective. Makes the domain from the leaves of all ranks, without FlowDomain::domain. Leaves of
 /// lower dimension than the highest dimension of all ranks are omitted, and so are cells of an AMR
 /// hierarchy that a finer level covers.
-/// @param pieces  this rank's leaves with the vectors
-/// @param cellCentered  whether the vectors are cell data; ignored on a rank without pieces
+/// @param found  this rank's leaves with the vectors; whether these are cell data is ignored on a
+///               rank without such leaves
 /// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
 ///         cell data in another; if their names differ; or if they do not have three components
-[[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport,
-                                                         std::vector<FlowPiece> pieces,
-                                                         bool cellCentered);
+[[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found);
 
 /// Collective. The box of the points of the pieces of all ranks at the end of an interval.
 [[nodiscard]] Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces);

@@ -131,8 +131,9 @@ vtkSmartPointer<vtkPolyData> assembleLines(Transport& transport, const FlowDomai
   if (!errors.anyKnown())
     errors.attempt([&] {
       removeRepeatedPoints(transport, table, fields, *output);
-      lines = makePolyData(transport, fields, *output, arrays,
-                           output->arrays[evaluator.velocityField()], seeds, table, withFrames);
+      vtkDataArray* velocity =
+          withFrames ? output->arrays[evaluator.velocityField()].Get() : nullptr;
+      lines = makePolyData(transport, fields, *output, arrays, velocity, seeds, table, withFrames);
     });
   errors.agree(transport);
   return lines;

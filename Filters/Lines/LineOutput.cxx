@@ -203,7 +203,7 @@ vtkSmartPointer<vtkPolyData> makePolyData(const Transport& transport,
   vtkPointData* data = lines->GetPointData();
   const auto add = [&](bool interpolated) {
     for (std::size_t f = 1; f < fields.size(); ++f)
-      if ((fields[f].kind == PointField::Kind::Interpolated) == interpolated)
+      if (isOutput(fields[f]) && (fields[f].kind == PointField::Kind::Interpolated) == interpolated)
         data->AddArray(output.arrays[f]);
   };
   add(true);

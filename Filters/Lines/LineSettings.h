@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "Lines/DomainFromVTK.h"
+#include "Velocity/VelocityForm.h"
 
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -14,7 +14,7 @@ namespace tributary {
 
 /// The properties of vtkAsyncParticleAlgorithm that one execution needs; see there.
 struct TraceSettings {
-  FindVectors vectorsOf;
+  VelocityForm velocity;
   StepRules rules;  ///< Without what the run derives from the input.
   int blocksPerRank = 1;
   bool keepDomain = false;        ///< Whether the next execution may reuse the domain of this one.

@@ -120,7 +120,7 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
   std::string except;
   Bytes mine;
   collectively(transport, [&] {
-    if (flow.cellCentered) except = flow.vectorName;
+    if (flow.cellCentered && !flow.isDerived) except = flow.vectorName;
     Writer writer;
     for (const FlowPiece& piece : flow.pieces) {
       writeAccounts(writer, piece.dataSet, piece.laterDataSet, except);
@@ -173,7 +173,8 @@ PointArrayList agreeOnPointArrays(Transport& transport, const FlowDomain& flow) 
     }
   });
   const auto isVelocity = [&](const PointArray& array) { return array.name == flow.vectorName; };
-  if (!flow.cellCentered && std::none_of(list.arrays.begin(), list.arrays.end(), isVelocity))
+  if (!flow.cellCentered && !flow.isDerived &&
+      std::none_of(list.arrays.begin(), list.arrays.end(), isVelocity))
     throw Error("the vectors \"" + flow.vectorName +
                 "\" are ids, bits or flags, which are not interpolated; choose another array with "
                 "Vectors");
@@ -213,10 +214,11 @@ PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
   if (names.empty()) return all;
   PointArrayList list;
   std::set<std::string> missing = names;
-  missing.erase(flow.vectorName);  // cell-centered vectors are carried, too
+  if (!flow.isDerived) missing.erase(flow.vectorName);  // cell-centered vectors are carried, too
   for (const PointArray& array : all.arrays) {
     missing.erase(array.name);
-    if (names.count(array.name) > 0 || (!flow.cellCentered && array.name == flow.vectorName))
+    if (names.count(array.name) > 0 ||
+        (!flow.cellCentered && !flow.isDerived && array.name == flow.vectorName))
       list.arrays.push_back(array);
   }
   for (const std::string& name : all.dropped)

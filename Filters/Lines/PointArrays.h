@@ -44,7 +44,8 @@ struct PointArrayList {
 void matchSteps(PointArrayList& earlier, PointArrayList& later);
 
 /// Local. Returns those arrays of a list whose names are selected: all if there are no names.
-/// Point-centered vectors always are. The name of cell-centered vectors is not missing.
+/// Point-centered vectors that are an array of the input always are. The name of cell-centered
+/// vectors is not missing.
 [[nodiscard]] PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
                                           const std::set<std::string>& names);
 

@@ -189,7 +189,8 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
   add(Kind::Time, isUnsteady() ? "SimulationTime" : "IntegrationTime", VTK_DOUBLE, 1);
   for (std::size_t a = 0; a < arrays.arrays.size(); ++a) {
     const PointArray& array = arrays.arrays[a];
-    if (!flow_.cellCentered && array.name == flow_.vectorName) velocityField_ = fields_.size();
+    if (!flow_.cellCentered && !flow_.isDerived && array.name == flow_.vectorName)
+      velocityField_ = fields_.size();
     add(Kind::Interpolated, array.name, array.type, array.components, a);
     std::vector<Source>& sources = sources_.emplace_back();
     for (std::size_t piece = 0; piece < array.perPiece.size(); ++piece)
@@ -197,7 +198,13 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
           {valuesOf(array.perPiece[piece], array.type),
            isUnsteady() ? valuesOf(array.laterPerPiece[piece], array.type) : nullptr});
   }
-  if (flow_.cellCentered) {
+  if (flow_.isDerived) {
+    velocityField_ = fields_.size();
+    // Of the type that an array of the input would have: frames are computed from its values.
+    const bool isFloat = !flow_.isDouble && !flow_.cellCentered && !isUnsteady();
+    if (computeVorticity_)
+      add(Kind::DerivedVelocity, flow_.vectorName, isFloat ? VTK_FLOAT : VTK_DOUBLE, 3);
+  } else if (flow_.cellCentered) {
     velocityField_ = fields_.size();
     add(Kind::CellVelocity, flow_.vectorName, VTK_DOUBLE, 3);
   }
@@ -278,7 +285,7 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
   const std::size_t count = points.size();
   const std::size_t piece = index(block.piece());
   const std::size_t room = scratch.weights.groups() * Weights::Lanes;
-  const bool hasVelocity = computeVorticity_ || flow_.cellCentered;
+  const bool hasVelocity = computeVorticity_ || (flow_.cellCentered && !flow_.isDerived);
   if (isUnsteady()) {
     const TimeInterval& interval = *rules_.interval;
     scratch.shares.resize(count);
@@ -331,7 +338,12 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         break;
       }
       case Kind::CellVelocity:
-        std::copy_n(scratch.velocity.data(), 3 * count, bufferOf<double>(buffer));
+      case Kind::DerivedVelocity:
+        if (field.type == VTK_FLOAT)
+          std::transform(scratch.velocity.data(), scratch.velocity.data() + 3 * count,
+                         bufferOf<float>(buffer), toValue<float>);
+        else
+          std::copy_n(scratch.velocity.data(), 3 * count, bufferOf<double>(buffer));
         break;
       case Kind::Vorticity:
         std::copy_n(scratch.vorticity.data(), 3 * count, bufferOf<double>(buffer));

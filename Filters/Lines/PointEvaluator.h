@@ -18,7 +18,16 @@ namespace tributary {
 
 /// An array of the output that is evaluated on the rank of the block that recorded the point.
 struct PointField {
-  enum class Kind { Position, Time, Interpolated, CellVelocity, Vorticity, AngularVelocity };
+  enum class Kind {
+    Position,
+    Time,
+    Interpolated,
+    CellVelocity,
+    Vorticity,
+    AngularVelocity,
+    /// Vectors that are not an array of the input: see isOutput().
+    DerivedVelocity
+  };
   Kind kind;
   std::string name;
   int type;  ///< VTK type.
@@ -26,6 +35,11 @@ struct PointField {
   std::size_t bytes;  ///< Size of a tuple.
   std::size_t array;  ///< With Kind::Interpolated: index in the PointArrayList.
 };
+
+/// Whether a field is an array of the output. Derived vectors are not: frames need them.
+[[nodiscard]] inline bool isOutput(const PointField& field) {
+  return field.kind != PointField::Kind::DerivedVelocity;
+}
 
 /// Index of the first field of a kind; their number if there is none.
 [[nodiscard]] std::size_t fieldOf(const std::vector<PointField>& fields, PointField::Kind kind);
@@ -51,7 +65,7 @@ class PointEvaluator : public BlockCargo {
   [[nodiscard]] std::size_t memory() const;
 
   const std::vector<PointField>& fields() const { return fields_; }
-  /// Index of the field with the velocity.
+  /// Index of the field with the velocity. Derived vectors have one only with vorticity.
   std::size_t velocityField() const { return velocityField_; }
 
   /// The angular velocity about the direction of a velocity.

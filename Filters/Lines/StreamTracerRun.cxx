@@ -119,9 +119,9 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   });
   errors.agree(transport);
   FlowPieces found;
-  collectively(transport, [&] { found = findFlowPieces(input, settings_.vectorsOf); });
+  collectively(transport, [&] { found = findFlowPieces(input, settings_.velocity); });
   setup->skippedTrees = found.skippedTrees;
-  setup->flow = makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
+  setup->flow = makeFlowDomain(transport, std::move(found));
   cutAnew(*setup, blocksPerRank);
   setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;

@@ -29,7 +29,7 @@ struct SeedList;
 
 /// The properties of vtkAsyncStreamTracer that one execution needs; see there.
 struct StreamTracerSettings : LineSettings {
-  PropertyList vectors{};  ///< The selection of the vectors.
+  PropertyList vectors{};  ///< The selection of the vectors, and of their form.
   std::array<bool, 3> periodic{};
   bool forward = true;
   bool backward = true;

@@ -5,7 +5,17 @@
 #include <cstdint>
 #include <string>
 
+#include "Tributary/Base/Index.h"
+
 namespace tributary {
+namespace {
+
+/// In bytes; 0 for null.
+std::size_t memoryOf(vtkDataArray* array) {
+  return array ? index(array->GetNumberOfValues()) * index(array->GetDataTypeSize()) : 0;
+}
+
+}  // namespace
 
 void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lending,
                           RunStatistics& statistics) {
@@ -25,6 +35,11 @@ void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lendi
 std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending) {
   std::size_t bytes = 0;
   for (const auto& block : flow.domain->blocks) bytes += block->memory();
+  if (flow.isDerived)
+    for (const FlowPiece& piece : flow.pieces) {
+      bytes += memoryOf(piece.velocity);
+      if (piece.laterVelocity != piece.velocity) bytes += memoryOf(piece.laterVelocity);
+    }
   for (const auto& [id, copy] : lending.copies) bytes += copy->memory() + copy->copySize().message;
   return bytes;
 }

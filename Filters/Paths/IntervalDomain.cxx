@@ -93,7 +93,7 @@ std::unique_ptr<FlowDomain> domainOf(Transport& transport, FlowPieces found) {
     piece.laterVelocity = piece.velocity;
     piece.moves = false;
   }
-  return makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
+  return makeFlowDomain(transport, std::move(found));
 }
 
 /// Local. The highest dimension of pieces; 0 without any.
@@ -105,13 +105,11 @@ int dimensionOfPieces(const FlowPieces& found) {
 }
 
 /// Local. The number of data sets that have cells of a dimension but no vectors.
-std::int64_t countWithout(vtkDataObject* data, const FindVectors& vectorsOf,
-                          std::int64_t dimension) {
+std::int64_t countWithout(vtkDataObject* data, const VelocityForm& form, std::int64_t dimension) {
   const std::vector<Leaf> leaves = leavesOf(data);
   return std::count_if(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
-    int association = 0;
-    return leaf.dataSet && leaf.dataSet->GetNumberOfCells() > 0 &&
-           !vectorsOf(leaf.dataSet, association) && dimensionOf(leaf.dataSet) >= dimension;
+    return leaf.dataSet && leaf.dataSet->GetNumberOfCells() > 0 && !form.isIn(leaf.dataSet) &&
+           dimensionOf(leaf.dataSet) >= dimension;
   });
 }
 
@@ -124,7 +122,7 @@ std::string betweenTimes(const StepData& earlier, const StepData& later) {
 /// data sets, or in some while all have them at the other step.
 void requireVectors(Transport& transport, const StepData& earlier, const StepData& later,
                     const FlowPieces& earlierPieces, const FlowPieces& laterPieces,
-                    const FindVectors& vectorsOf) {
+                    const VelocityForm& form) {
   std::int64_t dimension = 0;
   collectively(transport, [&] {
     dimension = std::max(dimensionOfPieces(earlierPieces), dimensionOfPieces(laterPieces));
@@ -134,8 +132,8 @@ void requireVectors(Transport& transport, const StepData& earlier, const StepDat
   collectively(transport, [&] {
     counts = {static_cast<std::int64_t>(earlierPieces.pieces.size()),
               static_cast<std::int64_t>(laterPieces.pieces.size()),
-              countWithout(earlier.data, vectorsOf, dimension),
-              countWithout(later.data, vectorsOf, dimension)};
+              countWithout(earlier.data, form, dimension),
+              countWithout(later.data, form, dimension)};
   });
   const std::vector<std::int64_t> sums = allreduce(transport, ReduceOp::Sum, counts);
   for (const int step : {0, 1}) {
@@ -145,12 +143,12 @@ void requireVectors(Transport& transport, const StepData& earlier, const StepDat
     if (sums[at] == 0 && sums[other] > 0)
       throw Error(
           "no block of the input on any rank has cells and the vectors to trace at the time " +
-          here + ", and some do at the time " + there +
-          "; choose an array that the input has at all time steps with Vectors");
+          here + ", and some do at the time " + there + "; " +
+          form.choice("that the input has at all time steps"));
     if (sums[2 + at] > 0 && sums[2 + other] == 0)
       throw Error("blocks of the input lack the vectors at the time " + here +
-                  ", and none does at the time " + there +
-                  "; choose an array that they have at all time steps with Vectors");
+                  ", and none does at the time " + there + "; " +
+                  form.choice("that they have at all time steps"));
   }
 }
 
@@ -170,22 +168,22 @@ vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) 
 }
 
 IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
-                                    const StepData& later, const FindVectors& vectorsOf,
+                                    const StepData& later, const VelocityForm& form,
                                     std::int64_t& skippedTrees) {
   FlowPieces found, next;
   bool isSame = false;
   collectively(transport, [&] {
-    found = findFlowPieces(earlier.data, vectorsOf);
-    next = earlier.data == later.data ? found : findFlowPieces(later.data, vectorsOf);
+    found = findFlowPieces(earlier.data, form);
+    next = earlier.data == later.data ? found : findFlowPieces(later.data, form);
     isSame = join(found, next);
   });
   skippedTrees = std::max(found.skippedTrees, next.skippedTrees);
   IntervalDomains domains;
   if (allreduce(transport, ReduceOp::Min, static_cast<std::int64_t>(isSame)) != 0) {
-    domains.flow = makeFlowDomain(transport, std::move(found.pieces), found.cellCentered);
+    domains.flow = makeFlowDomain(transport, std::move(found));
     return domains;
   }
-  requireVectors(transport, earlier, later, found, next, vectorsOf);
+  requireVectors(transport, earlier, later, found, next, form);
   domains.flow = domainOf(transport, std::move(found));
   domains.later = domainOf(transport, std::move(next));
   // The same on all ranks.

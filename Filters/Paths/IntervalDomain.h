@@ -36,14 +36,13 @@ struct IntervalDomains {
 /// sets of a rank differ by more than the places of points.
 /// @param earlier  the step at the beginning; may be the later one, for one step alone
 /// @param later  the step at the end
-/// @param vectorsOf  finds the vectors of a data set
+/// @param form  of the velocity of each step
 /// @param skippedTrees  Out: the number of hyper tree grids of this rank
 /// @throws Error on all ranks if the mesh changes and the vectors are missing at one step, have
 ///         another name there, or belong to points at one step and to cells at the other; or as
 ///         makeFlowDomain()
 [[nodiscard]] IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
-                                                  const StepData& later,
-                                                  const FindVectors& vectorsOf,
+                                                  const StepData& later, const VelocityForm& form,
                                                   std::int64_t& skippedTrees);
 
 }  // namespace tributary

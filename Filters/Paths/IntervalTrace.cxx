@@ -39,7 +39,7 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
       field.lent.rates = memory.rates;
     });
     IntervalDomains domains =
-        makeIntervalDomains(through, earlier, later, settings.vectorsOf, field.skippedTrees);
+        makeIntervalDomains(through, earlier, later, settings.velocity, field.skippedTrees);
     field.flow = std::move(domains.flow);
     field.later = std::move(domains.later);
     const auto cut = [&](FlowDomain& flow, MeshCache& meshes) {

@@ -224,8 +224,12 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
 /// @param begin  the time at which particles are continued
 void PathTracerRun::addPoints(const PointEvaluator& evaluator, LineArrays& points, double begin,
                               PathSegment& segment) const {
-  segment.fields = evaluator.fields();
-  segment.arrays = std::move(points.arrays);
+  const std::vector<PointField>& fields = evaluator.fields();
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    if (!isOutput(fields[f])) continue;
+    segment.fields.push_back(fields[f]);
+    segment.arrays.push_back(points.arrays[f]);
+  }
   for (std::size_t f = 0; f < segment.fields.size(); ++f) {  // of other types: see asDoubles()
     PointField& field = segment.fields[f];
     field.type = segment.arrays[f]->GetDataType();

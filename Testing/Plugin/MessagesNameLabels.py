@@ -19,7 +19,10 @@ FILTER_NAMES = {
     "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid", "Transform",
     "Resample To Image", "Resample With Dataset", "Async Stream Tracer",
 }
-VALUES = {"Data", "From Current Time", "Not A Number", "Harmonic", "Kind Change", "Merge", "Pathlines", "Resampled Grid"}
+VALUES = {
+    "Cartesian", "Data", "From Current Time", "Not A Number", "Harmonic", "Kind Change", "Longitude Latitude", "Merge",
+    "Pathlines", "Resampled Grid", "Vector Array",
+}
 NOT_PROPERTIES = {"D", "FTLE", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}
