@@ -47,6 +47,24 @@ custom.ReportRejectedSeeds = 1
 lines = fetch(custom)
 expect(set(cell_values(lines, "SeedIds")) == {0, 1}, "the seed outside has no line")
 
+# A velocity in components, in data without vectors.
+parts = Wavelet(WholeExtent=[-20, 20, -20, 20, -20, 20])
+for name, function in (("u", "-coordsY"), ("v", "coordsX"), ("w", "5")):
+    parts = Calculator(Input=parts, ResultArrayName=name, Function=function)
+parts.UpdatePipeline()
+split = names["AsyncStreamTracer"](Input=parts, SeedType="Line", VelocityForm="Components")
+split.SeedType.Point1 = [2, 0, 0]
+split.SeedType.Point2 = [15, 0, 0]
+split.SeedType.Resolution = 12
+expect(split.ZComponent[1] == "None", "the third component is none by default: %s" % split.ZComponent)
+split.XComponent = ["POINTS", "u"]
+split.YComponent = ["POINTS", "v"]
+flat = fetch(split)
+expect(flat.GetNumberOfCells() == 26 and flat.GetBounds()[4:] == (0.0, 0.0), "without the third one, lines are flat")
+split.ZComponent = ["POINTS", "w"]
+check_swirl(fetch(split), 13)
+RenameSource("split", split)
+
 # Only the table is requested: each rank still has only its piece of the input.
 data = Wavelet()
 table = ProgrammableFilter(
@@ -85,6 +103,9 @@ expect(again is not None and again.StallTimeout == 77, "the state keeps properti
 after = fetch(again)
 check_swirl(after, 13)
 check_blob(FindSource("blob"))
+split = FindSource("split")
+expect([split.XComponent[1], split.YComponent[1], split.ZComponent[1]] == ["u", "v", "w"], "the state keeps components")
+check_swirl(fetch(split), 13)
 for i in range(before.GetNumberOfPoints()):
     expect(before.GetPoint(i) == after.GetPoint(i), "point %d is the same after loading" % i)
 print("passed")
