@@ -6,6 +6,8 @@
 #include "Lines/LineSettings.h"
 #include "Velocity/VelocityForm.h"
 
+#include "Tributary/Base/NumberText.h"
+
 #include <vtkDataObject.h>
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
@@ -142,7 +144,7 @@ void vtkAsyncParticleAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "VelocityForm: " << this->VelocityForm << "\n"
      << indent << "Coordinates: " << this->Coordinates << "\n"
-     << indent << "SphereRadius: " << this->SphereRadius << "\n"
+     << indent << "SphereRadius: " << tributary::numberText(this->SphereRadius) << "\n"
      << indent << "IntegratorType: " << this->IntegratorType << "\n"
      << indent << "IntegrationStepUnit: " << this->IntegrationStepUnit << "\n"
      << indent << "InitialIntegrationStep: " << this->InitialIntegrationStep << "\n"

@@ -80,7 +80,7 @@ def candidates(element):
 def random_values(element, rng):
     """Values for all elements of a property."""
     if element.get("command") == "SetInputArrayToProcess":
-        index = (element.get("default_values") or "0").split()[0]
+        index = re.split("[ ;]", element.get("default_values") or "0")[0]
         return [index, "", "", str(rng.choice((0, 1, 0, 1, 2, 3, -1, 7))), rng.choice(NAMES)]
     count = int(element.get("number_of_elements") or 1)
     if element.get("repeat_command") == "1":

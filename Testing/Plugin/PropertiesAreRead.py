@@ -111,7 +111,7 @@ def is_read(element, filter_class, text):
     if command == "SetSourceConnection":
         return bool(re.search(r"inputVector\[(1|[A-Za-z]\w+)\]", text))
     if command == "SetInputArrayToProcess":
-        index = element.get("default_values") or "0"
+        index = (element.get("default_values") or "0").split(";")[0]
         return bool(re.search(rf"(GetInputArrayToProcess|Finder)\(({index}|[A-Za-z_]+)\b", text))
     members = filter_class.members(command)
     if not members:
