@@ -9,10 +9,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 #include "Common/Leaves.h"
+#include "Common/SmpFor.h"
 
 #include "Tributary/Base/Error.h"
+#include "Tributary/Base/Index.h"
 #include "Tributary/Base/NumberText.h"
 
 namespace tributary {
@@ -35,9 +39,29 @@ std::vector<double> rowsOf(vtkDataSet* dataSet, const int extent[6]) {
   return rows;
 }
 
+/// The latitudes of the cells of any data set.
+std::vector<double> cellsOf(vtkDataSet* dataSet) {
+  constexpr double Infinity = std::numeric_limits<double>::infinity();
+  const CellLists lists = cellListsOf(dataSet);
+  const PointCoordinates points(dataSet);
+  std::vector<double> latitudes(lists.types.size());
+  smpFor(static_cast<std::int64_t>(latitudes.size()), [&](std::int64_t begin, std::int64_t end) {
+    for (std::size_t cell = index(begin); cell < index(end); ++cell) {
+      double low = Infinity, high = -Infinity;
+      for (std::int64_t i = lists.offsets[cell]; i < lists.offsets[cell + 1]; ++i) {
+        const double y = points[lists.connectivity[index(i)]][1];
+        low = std::min(low, y);
+        high = std::max(high, y);
+      }
+      latitudes[cell] = (low + high) / 2;
+    }
+  });
+  return latitudes;
+}
+
 }  // namespace
 
-Latitudes::Latitudes(vtkDataSet* dataSet, bool ofCells) : dataSet_(dataSet), ofCells_(ofCells) {
+Latitudes::Latitudes(vtkDataSet* dataSet, bool ofCells) {
   if (dataSet->GetNumberOfPoints() == 0) return;
   double bounds[6];
   dataSet->GetBounds(bounds);
@@ -54,10 +78,10 @@ Latitudes::Latitudes(vtkDataSet* dataSet, bool ofCells) : dataSet_(dataSet), ofC
     alongX_ = std::max<vtkIdType>(alongX_ - 1, 1);
     for (std::size_t j = 0; j + 1 < rows_.size(); ++j) rows_[j] = (rows_[j] + rows_[j + 1]) / 2;
     if (rows_.size() > 1) rows_.pop_back();
-  } else if (dataSet->GetNumberOfCells() > 0) {
-    // The first calls, which may build caches, must not be concurrent.
-    dataSet->GetPoint(0, bounds);
-    dataSet->GetCellBounds(0, bounds);
+  } else if (ofCells) {
+    rows_ = cellsOf(dataSet);
+  } else {
+    points_ = PointCoordinates(dataSet);
   }
 }
 
@@ -67,13 +91,7 @@ Latitudes::Run Latitudes::from(vtkIdType at) const {
     const auto rows = static_cast<vtkIdType>(rows_.size());
     return {rows_[static_cast<std::size_t>(row % rows)], (row + 1) * alongX_};
   }
-  double bounds[6];
-  if (ofCells_) {
-    dataSet_->GetCellBounds(at, bounds);
-    return {(bounds[2] + bounds[3]) / 2, at + 1};
-  }
-  dataSet_->GetPoint(at, bounds);
-  return {bounds[1], at + 1};
+  return {points_[at][1], at + 1};
 }
 
 double Latitudes::eastwardFactor(double latitude) {

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "Common/CellLists.h"
+
 class vtkDataSet;
 
 namespace tributary {
@@ -30,11 +32,10 @@ class Latitudes {
   [[nodiscard]] static double eastwardFactor(double latitude);
 
  private:
-  vtkDataSet* dataSet_;
-  bool ofCells_;
-  // Of a grid along the axes: by row. Otherwise empty.
+  // Of a grid along the axes: by row. Of the cells of other data sets: by cell. Otherwise empty.
   std::vector<double> rows_;
   vtkIdType alongX_ = 1;  // the number of points or cells in a row
+  PointCoordinates points_;
 };
 
 }  // namespace tributary

@@ -400,7 +400,7 @@ for i in range(data.GetNumberOfPoints()):
     for mesh in ("image", "hexahedra"):
         unnamed = spoiled(flows.source(mesh=mesh, size=9), NAMELESS)
         cases.works(f"{mesh}, arrays without a name", unnamed, lambda out: out.count == 40)
-        unnamed = spoiled(flows.source(mesh=mesh, size=9), EMPTY_NAME.format(components=1))
+        unnamed = spoiled(flows.source(mesh=mesh, size=9), EMPTY_NAME.format(components=2))
         if check.ranks() == 1:  # ParaView crashes when it gathers information about such data from several ranks
             cases.works(f"{mesh}, an array with an empty name", unnamed, lambda out: out.count == 40)
 
