@@ -53,6 +53,15 @@ FILTERS = {
             finite=("IntegrationTime",),
         ),
         Filter(
+            "Components",
+            "AsyncStreamTracerWithCustomSource",
+            {"VelocityForm": [1], "SelectXComponent": array(1, 0, "scalar"), "SelectYComponent": array(2, 0, "holes"),
+             "SelectZComponent": array(3, 0, "label"), "Coordinates": [1], "SphereRadius": [57.3],
+             "MaximumPropagation": [6.0], "MaximumNumberOfSteps": [200]},
+            seeds=True,
+            finite=("IntegrationTime",),
+        ),
+        Filter(
             "PathTracer",
             "AsyncPathTracer",
             {"SelectInputVectors": array(0, 0, "velocity"), "MaximumNumberOfSteps": [200],
