@@ -224,6 +224,13 @@ FlowPieces findFlowPieces(vtkDataObject* input, const FindVectors& vectorsOf) {
   return found;
 }
 
+void setPeriods(const PeriodicAxes& axes, StepRules& rules) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    rules.period[a] = axes[a].period;
+    rules.periodicOrigin[a] = axes[a].origin;
+  }
+}
+
 Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces) {
   Extremes extremes;
   collectively(transport, [&] {

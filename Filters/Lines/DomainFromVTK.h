@@ -15,9 +15,11 @@
 #include "Common/CellLists.h"
 #include "Common/Leaves.h"
 #include "Lines/VTKCells.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/StructuredField.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -59,6 +61,7 @@ struct FlowDomain {
   bool moves = false;             ///< Whether points move on any rank.
   int dimension = 3;              ///< Of the cells of the domain: 2 or 3.
   Box bounds;                     ///< Of the points of the pieces of all ranks.
+  PeriodicAxes periodic;          ///< The same on all ranks; set by the caller.
 
   std::vector<StructuredPiece> structured;
   std::vector<MeshPiece> meshes;
@@ -83,6 +86,9 @@ struct FlowDomain {
 [[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport,
                                                          std::vector<FlowPiece> pieces,
                                                          bool cellCentered);
+
+/// Local. Sets the periods of rules.
+void setPeriods(const PeriodicAxes& axes, StepRules& rules);
 
 /// Collective. The box of the points of the pieces of all ranks at the end of an interval.
 [[nodiscard]] Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces);

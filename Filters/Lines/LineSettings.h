@@ -6,6 +6,7 @@
 #include <string>
 
 #include "Lines/DomainFromVTK.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Exchange/Exchange.h"
@@ -16,6 +17,7 @@ namespace tributary {
 struct TraceSettings {
   FindVectors vectorsOf;
   StepRules rules;  ///< Without what the run derives from the input.
+  PeriodicSettings periodic = {};
   int blocksPerRank = 1;
   bool keepDomain = false;        ///< Whether the next execution may reuse the domain of this one.
   std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.
