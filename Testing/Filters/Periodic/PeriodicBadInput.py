@@ -121,7 +121,7 @@ def main():
 
     def make(time):
         columns = [np.arange(COUNT) * (1 + 0.25 * time), np.arange(COUNT), np.arange(4)]
-        return grid((1, 0, 0), None if time == 0 else columns).pieces(container=vtkMultiBlockDataSet)
+        return grid((1, 0, 0), None if time == 0 else columns).pieces()
 
     data = in_time(make, [0.0, 1.0])
     tracer = check.paths(data, starts, Periodic=[1, 0, 0])

@@ -75,7 +75,7 @@ def run_longitudes():
             near(points[:, 1], np.full(len(x), start[1]), 1e-5, "latitude")
             right = along(np.cos(np.radians(longitudes)), longitudes, 360, x) + start[1] / 30
             near(arrays["tracer"], right, 1e-9, "tracer")
-            near(arrays["velocity"], np.tile([10.0, 0, 0], (len(x), 1)), 0, "velocity")
+            near(arrays["velocity"], np.tile([10.0, 0, 0], (len(x), 1)), 1e-12, "velocity")
             # The gap is a cell of the same size: steps do not change there.
             near(np.diff(x)[1:-1], np.full(len(x) - 3, np.diff(x)[1]), 1e-6, "steps")
         check.delete(data)
@@ -89,13 +89,15 @@ def run_longitudes():
     expect(found[0] == found[1], f"{found[0]} without a column at 360, {found[1]} with it")
     # Irregular longitudes, of which the last is less than the widest cell before 360.
     irregular = np.sort(np.append(np.arange(0, 358.0, 4.0), [1.0, 358.5]))
-    data = Torus([irregular, latitudes, [0.0]], (360, 0, 0), flow).source(uniform=False)
+    # Columns that are all the same would tell nothing.
+    turned = lambda x, y, z: {**flow(x, y, z), "velocity": (10.0, 0.01 * np.sin(np.radians(x)), 0.0)}
+    data = Torus([irregular, latitudes, [0.0]], (360, 0, 0), turned).source(uniform=False)
     lines = traced(data, where, Periodic=[1, 0, 0], MaximumStreamlineLength=400.0, **FORWARD)
     expect(lines.statistic("PeriodX") == 360, f"irregular: a period of {lines.statistic('PeriodX')}")
-    for start, arrays in zip(starts, lines.arrays):
+    for start, points, arrays in zip(starts, lines.points, lines.arrays):
         x = start[0] + 10 * arrays["IntegrationTime"]
-        right = along(np.cos(np.radians(irregular)), irregular, 360, x) + start[1] / 30
-        near(arrays["tracer"], right, 1e-9, "tracer at irregular longitudes")
+        right = along(np.cos(np.radians(irregular)), irregular, 360, x) + points[:, 1] / 30
+        near(arrays["tracer"], right, 1e-6, "tracer at irregular longitudes")
     check.delete(data, where)
 
 
@@ -128,9 +130,10 @@ def run_torus():
 
 def run_doubled():
     """Grids without the last column have the bits of those with it, in gaps along any axes."""
-    where = some_seeds(12, -2.0, 9.0)
     answers = {}
     for axes in ((1, 0, 0), (0, 1, 1), (1, 1, 1)):
+        inside = np.random.default_rng(5).uniform(0.8, 4.5, (12, 3))
+        where = seeds(inside + np.array(axes) * np.arange(-9, 15, 2)[:, None])
         for kind, columns, period, given in (
                 ("even", [even(9), even(8), even(7)], (TAU,) * 3, 0.0),
                 ("uneven", [UNEVEN, UNEVEN[::2], UNEVEN[1:]], (5.9,) * 3, 5.9)):
@@ -142,12 +145,12 @@ def run_doubled():
             for doubled in ((0, 0, 0), axes):
                 data = Torus(columns, period, field, doubled).source(uniform=kind == "even", cuts=(2, 1, 2))
                 lines = traced(data, where, **properties)
-                expect(len(lines.ids) >= 8, f"{axes}, {kind}: {len(lines.ids)} lines")
+                expect(len(lines.ids) == 24, f"{axes}, {kind}: {len(lines.ids)} lines")
                 digests.append(lines.digest())
                 check.delete(data)
             expect(digests[0] == digests[1], f"{axes}, {kind}: {digests[0]} and, with the last column, {digests[1]}")
             answers[f"{axes} {kind}"] = digests[0]
-    check.delete(where)
+        check.delete(where)
     return "-".join(answers.values())
 
 
@@ -164,6 +167,8 @@ def run_cuts():
             some = Torus(columns, [p or TAU for p in period], lambda x, y, z: waves(scale[0] * x, y, scale[2] * z))
             for way, more in check.some(list(zip(torus.WAYS, settings)), len(first)):
                 name = f"{dtype}, {'uniform' if uniform else 'rectilinear'}"
+                if not uniform:  # pieces of one grid only in a partitioned data set
+                    way = {**way, "container": torus.vtkPartitionedDataSet}
                 data = some.source(uniform=uniform, dtype=dtype, **way)
                 where = together if way.get("dealt") == "first" else spread
                 lines = traced(data, where, Periodic=[1, 1, 1], Period=period, MaximumStreamlineLength=12.0, **more)
@@ -300,12 +305,12 @@ def run_holes():
     expect(reasons(lambda piece: None)[0] == [4] * 4, "a gap without holes")
     # The point at x = 0, y = 1, z = 0: a corner of the cells of the first two rows, before and after the side.
     found, ends = reasons(lambda piece: hide(piece.GetPointData(), 80, [8], 2))
-    expect(found == [1, 1, 4, 4] and max(ends[:2]) < 7.6 and min(ends[:2]) > 6.9, f"a hidden point: {found}, {ends}")
+    expect(found == [1, 1, 4, 4] and max(ends[:2]) <= 7 and min(ends[:2]) > 6, f"a hidden point: {found}, {ends}")
     # The last cell of the third row, then also the first one.
     found, ends = reasons(lambda piece: hide(piece.GetCellData(), 28, [20], 32))
-    expect(found == [4, 4, 1, 4] and abs(ends[2] - 6) < 0.6, f"a hidden cell before the gap: {found}, {ends}")
+    expect(found == [4, 4, 1, 4] and 5 < ends[2] <= 6, f"a hidden cell before the gap: {found}, {ends}")
     found, ends = reasons(lambda piece: hide(piece.GetCellData(), 28, [14], 32))
-    expect(found == [4, 4, 1, 4] and abs(ends[2] - 8) < 0.6, f"a hidden cell after the gap: {found}, {ends}")
+    expect(found == [4, 4, 1, 4] and 7 < ends[2] <= 8, f"a hidden cell after the gap: {found}, {ends}")
     check.delete(starts)
 
 

@@ -13,12 +13,10 @@ from FlowMap import Map
 from torus import Torus, in_time, near
 from tracking import FEW, expect
 from unsteady import Paths, accelerate, accelerated, seeds
-from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 
 TAU = 2 * np.pi
 TIMES = [0.0, 0.5, 1.0, 2.0]
 UNEVEN = np.array([0.0, 0.3, 0.9, 1.4, 2.2, 2.8, 3.5, 4.1, 4.9, 5.3])
-PIECES = {"container": vtkMultiBlockDataSet}
 
 
 def even(count, period=TAU, origin=0.0):
@@ -58,7 +56,7 @@ def run_known_paths():
     for change in (False, True):
         def make(time):
             columns = [even(9 + (4 if change and time > 0.75 else 0)), UNEVEN, np.linspace(-9, 9, 4)]
-            return Torus(columns, (TAU, TAU, 0), flow_at(fast, time)).pieces(uniform=False, cuts=(2, 2, 1), **PIECES)
+            return Torus(columns, (TAU, TAU, 0), flow_at(fast, time)).pieces(uniform=False, cuts=(2, 2, 1))
         data = in_time(make, TIMES)
         found = paths_of(data, where, Periodic=[1, 1, 0], MaximumError=1e-9, Period=[0, TAU, 0])
         expect(found.ids == list(range(4)), f"particles {found.ids}")
@@ -93,7 +91,7 @@ def run_paths():
                     ({"cuts": (2, 1, 2), "dealt": "last"}, {"KeepDomain": 0}))[: 2 if doubled[0] else 4], len(first)):
                 def make(time):
                     some = Torus(columns, [size] * 3, waves_at(time, TAU / size), doubled)
-                    return some.pieces(uniform=uniform, **{**PIECES, **way})
+                    return some.pieces(uniform=uniform, **way)
                 data = in_time(make, TIMES)
                 start = last if way.get("dealt") == "last" else where
                 found = paths_of(data, start, Periodic=[1, 1, 1], Period=period, **more)
@@ -108,7 +106,7 @@ def run_paths():
 
 def run_other_period():
     """A filter that has traced with one period does as a new one with another."""
-    data = in_time(lambda time: Torus([UNEVEN] * 3, (5.7,) * 3, waves_at(time, TAU / 5.7)).pieces(uniform=False, **PIECES), TIMES)
+    data = in_time(lambda time: Torus([UNEVEN] * 3, (5.7,) * 3, waves_at(time, TAU / 5.7)).pieces(uniform=False), TIMES)
     where = seeds(np.random.default_rng(4).uniform(0, 5, (6, 3)))
     for make in (lambda **p: check.paths(data, where, **p),
                  lambda **p: check.flow_map(data, IntegrationTime=1.5, SamplingDimensions=[5, 5, 4], KeptTimeSteps=9, **p),
@@ -209,7 +207,7 @@ def run_maps():
                                  ({"cuts": (2, 2, 2), "ghosts": 1}, {"LendingMemory": 0, "KeptTimeSteps": 0})), 1):
         def make(time):
             some = Torus([even(8), UNEVEN, even(6)], (TAU,) * 3, waves_at(time))
-            return some.pieces(uniform=False, **{**PIECES, **way})
+            return some.pieces(uniform=False, **way)
         data = in_time(make, TIMES)
         for window, when in (("From Current Time", 0.25), ("From First Time Step", 1.25)):
             proxy = check.flow_map(data, Periodic=[1, 1, 1], Period=[0, TAU, 0], IntegrationTime=1.5, Window=window,

@@ -188,7 +188,7 @@ def in_time(make, times):
 
     make  a function of a time that returns a multiblock data set of this rank
     """
-    proxy = check.flows.source(container="multiblock", mesh="image", size=4)
+    proxy = check.flows.source(container="partitioned", mesh="image", size=4)
     _makers.append(make)
     proxy.Script = _SCRIPT.format(number=len(_makers) - 1)
     proxy.ScriptRequestInformation = proxy.ScriptRequestInformation + films._INFORMATION.format(times=list(times))
