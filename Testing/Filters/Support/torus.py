@@ -12,7 +12,8 @@ from tracking import expect
 from unsteady import COMM
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import (
-    vtkImageData, vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkRectilinearGrid)
+    vtkImageData, vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection,
+    vtkRectilinearGrid)
 
 # Cuts along the axes, cells of ghosts, and how pieces are dealt to the ranks; nothing of them changes a line.
 WAYS = (
@@ -189,7 +190,13 @@ def in_time(make, times):
     make  a function of a time that returns a multiblock data set of this rank
     """
     proxy = check.flows.source(container="partitioned", mesh="image", size=4)
-    _makers.append(make)
+
+    def collection(time):
+        data = vtkPartitionedDataSetCollection()
+        data.SetPartitionedDataSet(0, make(time))
+        return data
+
+    _makers.append(collection)
     proxy.Script = _SCRIPT.format(number=len(_makers) - 1)
     proxy.ScriptRequestInformation = proxy.ScriptRequestInformation + films._INFORMATION.format(times=list(times))
     return proxy
