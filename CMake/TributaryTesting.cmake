@@ -188,6 +188,6 @@ function (tributary_add_pvbatch_test name)
         "TRIBUTARY_PLUGIN=$<TARGET_FILE:Tributary>"
         "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"
         "TRIBUTARY_OUTPUT=${output}"
-        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${tests}/Support:${tests}/Lines:${tests}/Features:${PROJECT_SOURCE_DIR}/Testing/Faults")
+        "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${tests}/Support:${tests}/Lines:${tests}/Features:${tests}/FlowMap:${PROJECT_SOURCE_DIR}/Testing/Faults")
   endforeach ()
 endfunction ()

@@ -4,6 +4,7 @@
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
 #include "Lines/LineSettings.h"
+#include "Periodic/PeriodicAxes.h"
 #include "Velocity/VelocityForm.h"
 
 #include "Tributary/Base/NumberText.h"
@@ -65,6 +66,7 @@ void vtkAsyncParticleAlgorithm::CheckProperties() {
           "Maximum Steps", this->MaximumNumberOfSteps, "set it to a number in [0, 2147483645]");
   require(this->TerminalSpeed >= 0, "Terminal Speed", this->TerminalSpeed,
           "set it to 0 or a positive speed");
+  tributary::checkPeriodic(this->MakePeriodicSettings());
   require(this->BlocksPerRank >= 1 && this->BlocksPerRank <= 1000000, "Blocks Per Rank",
           this->BlocksPerRank, "set it to a number in [1, 1000000]");
   require(this->LendingMemory >= 0 && this->LendingMemory <= 1000000, "Lending Memory",
@@ -82,6 +84,18 @@ void vtkAsyncParticleAlgorithm::DescribeProperties(tributary::PropertyList& list
   list.add("Maximum Error", this->MaximumError);
   list.add("Maximum Steps", this->MaximumNumberOfSteps);
   list.add("Terminal Speed", this->TerminalSpeed);
+  list.addAll("Periodic", this->Periodic);
+  list.addAll("Period", this->Period);
+}
+
+//------------------------------------------------------------------------------
+tributary::PeriodicSettings vtkAsyncParticleAlgorithm::MakePeriodicSettings() const {
+  tributary::PeriodicSettings settings;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    settings.periodic[axis] = this->Periodic[axis] != 0;
+    settings.period[axis] = this->Period[axis];
+  }
+  return settings;
 }
 
 //------------------------------------------------------------------------------
@@ -131,6 +145,7 @@ tributary::TraceSettings vtkAsyncParticleAlgorithm::MakeTraceSettings() {
   rules.maximumError = this->MaximumError;
   rules.maximumSteps = this->MaximumNumberOfSteps;
   rules.terminalSpeed = this->TerminalSpeed;
+  settings.periodic = this->MakePeriodicSettings();
   settings.blocksPerRank = this->BlocksPerRank;
   settings.keepDomain = this->KeepDomain && !this->GetReleaseDataFlag();
   settings.lendingMemory = static_cast<std::size_t>(this->LendingMemory) << 20;
@@ -153,6 +168,10 @@ void vtkAsyncParticleAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "MaximumError: " << this->MaximumError << "\n"
      << indent << "MaximumNumberOfSteps: " << this->MaximumNumberOfSteps << "\n"
      << indent << "TerminalSpeed: " << this->TerminalSpeed << "\n"
+     << indent << "Periodic: " << this->Periodic[0] << ", " << this->Periodic[1] << ", "
+     << this->Periodic[2] << "\n"
+     << indent << "Period: " << this->Period[0] << ", " << this->Period[1] << ", "
+     << this->Period[2] << "\n"
      << indent << "BlocksPerRank: " << this->BlocksPerRank << "\n"
      << indent << "KeepDomain: " << this->KeepDomain << "\n"
      << indent << "LendingMemory: " << this->LendingMemory << "\n";

@@ -17,6 +17,7 @@
 #include "vtkAsyncExchangeAlgorithm.h"
 
 namespace tributary {
+struct PeriodicSettings;
 struct TraceSettings;
 struct VelocityForm;
 }  // namespace tributary
@@ -150,6 +151,32 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
 
   ///@{
   /**
+   * For each axis, 1 if the domain is periodic along it: a line or particle that leaves the domain
+   * there enters it again on the opposite side, and a seed outside is traced from its image inside.
+   * Positions are not wrapped, so lines are not split. Default: 0, 0, 0.
+   */
+  vtkSetVector3Macro(Periodic, int);
+  vtkGetVector3Macro(Periodic, int);
+  ///@}
+
+  ///@{
+  /**
+   * The period along each axis, which counts where Periodic is 1, in the length unit of the input.
+   * In a single uniform or rectilinear grid with point data it may be longer than the grid, by up
+   * to twice the width of the widest cell: the first column of points then follows the last one at
+   * this distance, and the cells between them are like any others. Other inputs must be as long as
+   * their period. 0: the first of these that applies. For such a grid, 360 or 2 pi, if this is its
+   * length, or its length and one cell. The length of the input, unless it is such a grid whose
+   * last column of points has other vectors than the first one. 360, if the grid is shorter by less
+   * than the width of a cell. Otherwise an error. The statistics have the result as PeriodX,
+   * PeriodY and PeriodZ. Default: 0, 0, 0.
+   */
+  vtkSetVector3Macro(Period, double);
+  vtkGetVector3Macro(Period, double);
+  ///@}
+
+  ///@{
+  /**
    * Number of blocks into which the data of a rank is divided, in [1, 1000000]. A rank with more
    * data sets than this number has one block per data set. The value may differ between ranks.
    * Default: 1.
@@ -189,8 +216,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
   int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
                           vtkInformationVector* outputVector) override;
   void CheckProperties() override;
-  /// Adds the properties of this class that determine the paths of particles. The other ones
-  /// are
+  /// Adds the properties of this class that determine the paths of particles. The other ones are
   /// BlocksPerRank, KeepDomain and LendingMemory.
   void DescribeProperties(tributary::PropertyList& list) override;
 
@@ -200,6 +226,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
   [[nodiscard]] tributary::VelocityForm MakeVelocityForm();
   /// Local. The settings of a run with the values of the properties.
   [[nodiscard]] tributary::TraceSettings MakeTraceSettings();
+  /// Local. Periodic and Period.
+  [[nodiscard]] tributary::PeriodicSettings MakePeriodicSettings() const;
 
   int VelocityForm = VECTOR_ARRAY;
   int Coordinates = CARTESIAN;
@@ -212,6 +240,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
   double MaximumError = 1e-6;
   vtkIdType MaximumNumberOfSteps = 2000;
   double TerminalSpeed;
+  int Periodic[3] = {0, 0, 0};
+  double Period[3] = {0.0, 0.0, 0.0};
   int BlocksPerRank = 1;
   bool KeepDomain = true;
   int LendingMemory = 512;

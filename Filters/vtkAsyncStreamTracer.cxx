@@ -12,7 +12,6 @@
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
 
-#include <cstddef>
 #include <limits>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
@@ -42,7 +41,6 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Maximum Streamline Length", this->MaximumPropagation);
   list.add("Maximum Integration Time", this->MaximumIntegrationTime);
   list.add("Surface Streamlines", this->SurfaceStreamlines);
-  list.addAll("Periodic", this->Periodic);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
   list.add("Lending Memory", this->LendingMemory);
 }
@@ -55,14 +53,13 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   rules.maximumTime = this->MaximumIntegrationTime > 0 ? this->MaximumIntegrationTime
                                                        : std::numeric_limits<double>::infinity();
   rules.onSurface = this->SurfaceStreamlines;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    settings.periodic[axis] = this->Periodic[axis] != 0;
-  }
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
-  this->DescribeVelocity(settings.vectors);
+  this->DescribeVelocity(settings.field);
+  settings.field.addAll("Periodic", this->Periodic);
+  settings.field.addAll("Period", this->Period);
   this->DescribeProperties(settings.properties);
   settings.properties.add("Schedule", this->Schedule);
   settings.properties.add("Detector", this->Detector);
@@ -96,7 +93,5 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "MaximumPropagation: " << this->MaximumPropagation << "\n"
      << indent << "MaximumIntegrationTime: " << this->MaximumIntegrationTime << "\n"
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
-     << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
-     << this->Periodic[2] << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n";
 }

@@ -170,16 +170,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
 
   ///@{
   /**
-   * For each axis, 1 if the domain is periodic along it. The period is the length of the bounding
-   * box. A line that leaves the domain along a periodic axis enters it again on the opposite side.
-   * Points of lines are not wrapped, so lines are not split. Default: 0, 0, 0.
-   */
-  vtkSetVector3Macro(Periodic, int);
-  vtkGetVector3Macro(Periodic, int);
-  ///@}
-
-  ///@{
-  /**
    * Whether to add the field data array RejectedSeedIds: the ids of the seeds that lie in no cell,
    * in ascending order, complete on every rank. Their number is always part of the statistics.
    * Default: false.
@@ -205,7 +195,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   double MaximumPropagation = 1.0;
   double MaximumIntegrationTime = 0.0;
   bool SurfaceStreamlines = false;
-  int Periodic[3] = {0, 0, 0};
   bool ReportRejectedSeeds = false;
 
  private:

@@ -233,7 +233,7 @@ void FlowMapRun::makeSeeds(const FlowDomain& flow, const StepData& earlier, cons
           bounds.hi[a] = settings_.bounds[2 * a + 1];
         }
       state_.grid = makeMapGrid(bounds, settings_.dimensions.data());
-      state_.seeds = std::make_unique<GridSeeds>(state_.grid, extent);
+      state_.seeds = std::make_unique<GridSeeds>(state_.grid, extent, settings_.periodic.periodic);
     } else {
       std::array<bool, 3> along{};
       double squares = 0;
@@ -352,6 +352,7 @@ bool FlowMapRun::trace(const StepData& earlier, const StepData& later, const Tim
     if (!traceBatch(field, batch, most)) return false;
   }
   state_.memory.rates = field.lent.rates;
+  counts.axes = field.flow->periodic;
   counts.domainBytes = std::max(counts.domainBytes, fieldMemory(field));
   ++counts.intervals;
   counts.changes += field.later != nullptr;

@@ -53,7 +53,8 @@ Task FlowMapRun::resume(const StepData& step, Task task, const int extent[6]) {
                             settings_.dimensions.begin()))
               refuseMessage("a grid of seeds of other dimensions");
             state_.grid = saved.grid;
-            state_.seeds = std::make_unique<GridSeeds>(state_.grid, extent);
+            state_.seeds =
+                std::make_unique<GridSeeds>(state_.grid, extent, settings_.periodic.periodic);
           } else {
             makePointSeeds(step, saved.along, saved.distance, {}, 0);
           }

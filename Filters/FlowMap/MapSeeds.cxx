@@ -15,6 +15,7 @@
 namespace tributary {
 
 double MapGrid::coordinate(std::size_t axis, std::int64_t number) const {
+  if (number >= dimensions[axis]) return origin[axis] + spacing[axis] * static_cast<double>(number);
   // The sum may be beyond the end by its rounding error, where a particle is outside of the data.
   return std::min(origin[axis] + spacing[axis] * static_cast<double>(number), end[axis]);
 }
@@ -54,7 +55,8 @@ std::int64_t GridSeeds::Points::numberOf(const Indices& at) const {
   return ((at[2] - low[2]) * along(1) + at[1] - low[1]) * along(0) + at[0] - low[0];
 }
 
-GridSeeds::GridSeeds(const MapGrid& grid, const int extent[6]) : grid_(grid) {
+GridSeeds::GridSeeds(const MapGrid& grid, const int extent[6], const std::array<bool, 3>& periodic)
+    : grid_(grid) {
   for (std::size_t a = 0; a < 3; ++a) {
     along_[a] = grid.dimensions[a] > 1;
     own_.low[a] = extent[2 * a];
@@ -65,8 +67,9 @@ GridSeeds::GridSeeds(const MapGrid& grid, const int extent[6]) : grid_(grid) {
     return;
   }
   for (std::size_t a = 0; a < 3; ++a) {
-    all_.low[a] = std::max<std::int64_t>(own_.low[a] - 1, 0);
-    all_.high[a] = std::min(own_.high[a] + 1, grid.dimensions[a] - 1);
+    const std::int64_t beyond = periodic[a] && along_[a] ? 1 : 0;
+    all_.low[a] = std::max<std::int64_t>(own_.low[a] - 1, -beyond);
+    all_.high[a] = std::min(own_.high[a] + 1, grid.dimensions[a] - 1 + beyond);
   }
 }
 

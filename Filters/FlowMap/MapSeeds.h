@@ -64,7 +64,8 @@ struct MapGrid {
   std::array<double, 3> origin{}, spacing{1, 1, 1};
   std::array<double, 3> end{};  ///< The last coordinates.
 
-  /// The coordinate of the points with a number along an axis.
+  /// The coordinate of the points with a number along an axis. Numbers beyond the grid are those of
+  /// a longer one.
   [[nodiscard]] double coordinate(std::size_t axis, std::int64_t number) const;
 };
 
@@ -76,7 +77,8 @@ struct MapGrid {
 class GridSeeds : public MapSeeds {
  public:
   /// @param extent  of the output of this rank; may be empty
-  GridSeeds(const MapGrid& grid, const int extent[6]);
+  /// @param periodic  by axis, whether there are seeds beyond the sides of the grid, too
+  GridSeeds(const MapGrid& grid, const int extent[6], const std::array<bool, 3>& periodic);
 
   [[nodiscard]] std::int64_t count() const override;
   void position(std::int64_t seed, double x[3]) const override;

@@ -43,11 +43,26 @@ struct PositionHash {
   }
 };
 
-Position positionOf(vtkDataSet* dataSet, vtkIdType point) {
-  Position p;
+/// A point where cells meet.
+struct Place {
+  Position position;
+  bool isOnSide = false;  ///< Of a periodic axis: others may be anywhere on the opposite side.
+};
+
+Place placeOf(const FlowDomain& flow, vtkDataSet* dataSet, vtkIdType point) {
+  Place place;
+  Position& p = place.position;
   dataSet->GetPoint(point, p.data());
   for (double& x : p) x += 0.0;  // -0 becomes 0: they are one place
-  return p;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const PeriodicAxis& axis = flow.periodic[a];
+    if (!axis.isPeriodic) continue;
+    const double inside = p[a] - axis.origin;
+    if (inside > axis.tolerance && inside < axis.period - axis.tolerance) continue;
+    p[a] = axis.origin + 0.0;  // both sides are one place
+    place.isOnSide = true;
+  }
+  return place;
 }
 
 std::array<double, 3> velocityAt(const ArrayView& view, std::int64_t tuple) {
@@ -149,7 +164,7 @@ std::vector<Box> boxesOfOthers(Transport& transport, const FlowDomain& flow) {
 }
 
 struct SharedPoint {
-  Position position;
+  Place place;
   Sum sum;
 };
 
@@ -167,7 +182,7 @@ void sumAcrossRanks(Transport& transport, const std::vector<SharedPoint*>& share
   std::vector<Contribution> mine;
   collectively(transport, [&] {
     for (std::size_t i = 0; i < shared.size(); ++i)
-      mine.push_back({shared[i]->position, shared[i]->sum, static_cast<std::int64_t>(i)});
+      mine.push_back({shared[i]->place.position, shared[i]->sum, static_cast<std::int64_t>(i)});
   });
   const std::vector<Total> totals = rendezvous<Total>(
       transport, std::move(mine),
@@ -217,16 +232,18 @@ std::vector<std::vector<double>> averageToPoints(Transport& transport, const Flo
     for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
       slotOf[n].assign(sums[n].size(), -1);
       for (std::size_t i = 0; i < sums[n].size(); ++i) {
-        const Position p = positionOf(flow.pieces[n].dataSet, static_cast<vtkIdType>(i));
-        if (onePieceOfGrid && others.next(p.data(), -1) < 0) continue;
+        const Place place = placeOf(flow, flow.pieces[n].dataSet, static_cast<vtkIdType>(i));
+        const Position& p = place.position;
+        if (onePieceOfGrid && !place.isOnSide && others.next(p.data(), -1) < 0) continue;
         const auto [at, isNew] = slots.emplace(p, merged.size());
-        if (isNew) merged.push_back({p, {}});
+        if (isNew) merged.push_back({place, {}});
         merged[at->second].sum += sums[n][i];
         slotOf[n][i] = static_cast<std::int64_t>(at->second);
       }
     }
     for (SharedPoint& point : merged)
-      if (others.next(point.position.data(), -1) >= 0) shared.push_back(&point);
+      if (point.place.isOnSide || others.next(point.place.position.data(), -1) >= 0)
+        shared.push_back(&point);
   });
   sumAcrossRanks(transport, shared);
 

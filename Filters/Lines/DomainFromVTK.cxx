@@ -224,6 +224,22 @@ FlowPieces findFlowPieces(vtkDataObject* input, const VelocityForm& form) {
   return found;
 }
 
+ClosedData closeFlow(Transport& transport, vtkDataObject* input, const PeriodicSettings& settings,
+                     const VelocityForm& form) {
+  return closePeriodicAxes(transport, input, settings, [&](vtkDataSet* dataSet) {
+    VelocityArrays velocity;
+    velocity.arrays = form.stored(dataSet, velocity.isAtCells);
+    return velocity;
+  });
+}
+
+void setPeriods(const PeriodicAxes& axes, StepRules& rules) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    rules.period[a] = axes[a].period;
+    rules.periodicOrigin[a] = axes[a].origin;
+  }
+}
+
 Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces) {
   Extremes extremes;
   collectively(transport, [&] {

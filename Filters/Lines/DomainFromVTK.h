@@ -14,10 +14,13 @@
 #include "Common/CellLists.h"
 #include "Common/Leaves.h"
 #include "Lines/VTKCells.h"
+#include "Periodic/PeriodicAxes.h"
+#include "Periodic/Seam.h"
 #include "Velocity/VelocityForm.h"
 
 #include "Tributary/Advection/Domain.h"
 #include "Tributary/Advection/MeshField.h"
+#include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/StructuredField.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -60,6 +63,7 @@ struct FlowDomain {
   bool moves = false;             ///< Whether points move on any rank.
   int dimension = 3;              ///< Of the cells of the domain: 2 or 3.
   Box bounds;                     ///< Of the points of the pieces of all ranks.
+  PeriodicAxes periodic;          ///< The same on all ranks; set by the caller.
 
   std::vector<StructuredPiece> structured;
   std::vector<MeshPiece> meshes;
@@ -82,6 +86,14 @@ struct FlowDomain {
 /// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
 ///         cell data in another; if their names differ; or if they do not have three components
 [[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found);
+
+/// Collective. The input with the cells that close the gaps of periodic axes: see
+/// closePeriodicAxes().
+[[nodiscard]] ClosedData closeFlow(Transport& transport, vtkDataObject* input,
+                                   const PeriodicSettings& settings, const VelocityForm& form);
+
+/// Local. Sets the periods of rules.
+void setPeriods(const PeriodicAxes& axes, StepRules& rules);
 
 /// Collective. The box of the points of the pieces of all ranks at the end of an interval.
 [[nodiscard]] Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces);

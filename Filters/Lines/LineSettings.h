@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "Periodic/PeriodicAxes.h"
 #include "Velocity/VelocityForm.h"
 
 #include "Tributary/Advection/StepRules.h"
@@ -16,6 +17,7 @@ namespace tributary {
 struct TraceSettings {
   VelocityForm velocity;
   StepRules rules;  ///< Without what the run derives from the input.
+  PeriodicSettings periodic = {};
   int blocksPerRank = 1;
   bool keepDomain = false;        ///< Whether the next execution may reuse the domain of this one.
   std::size_t lendingMemory = 0;  ///< In bytes; 0 for no lending.

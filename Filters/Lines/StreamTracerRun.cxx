@@ -28,6 +28,7 @@
 #include "Lines/SeedsFromVTK.h"
 #include "Lines/SurfaceVectors.h"
 #include "Lines/TraceReport.h"
+#include "Periodic/Seam.h"
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Error.h"
@@ -73,7 +74,8 @@ bool isCut(const FlowDomain& flow, int blocksPerRank) {
 struct FlowSetup {
   int rank = 0, ranks = 1;
   DataVersion input;
-  PropertyList vectors;
+  PropertyList field;
+  ClosedData closed;
   std::unique_ptr<FlowDomain> flow;
   PointArrayList arrays;
   std::int64_t skippedTrees = 0;  ///< Of this rank.
@@ -95,7 +97,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   ErrorCollector errors;  // agreed on below; there is none if the set-up is reused
   errors.attempt([&] {
     same = setup && setup->rank == transport.rank() && setup->ranks == transport.size() &&
-           setup->vectors == settings_.vectors && setup->input.isCurrent(input);
+           setup->field == settings_.field && setup->input.isCurrent(input);
   });
   // Ranks may differ in their numbers of blocks.
   const std::vector<std::int64_t> onAll = allreduce(
@@ -114,14 +116,17 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
     setup->rank = transport.rank();
     setup->ranks = transport.size();
     setup->input = DataVersion(input);
-    setup->vectors = settings_.vectors;
+    setup->field = settings_.field;
     if (settings_.keepDomain && !state_.meshes) state_.meshes = std::make_unique<MeshCache>();
   });
   errors.agree(transport);
+  setup->closed = closeFlow(transport, input, settings_.periodic, settings_.velocity);
   FlowPieces found;
-  collectively(transport, [&] { found = findFlowPieces(input, settings_.velocity); });
+  collectively(transport,
+               [&] { found = findFlowPieces(setup->closed.data(), settings_.velocity); });
   setup->skippedTrees = found.skippedTrees;
   setup->flow = makeFlowDomain(transport, std::move(found));
+  setup->flow->periodic = setup->closed.axes;
   cutAnew(*setup, blocksPerRank);
   setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;
@@ -140,13 +145,7 @@ TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList
     require(!rules.onSurface || flow.dimension == 2, "Surface Streamlines",
             "on with an input of volumes",
             "turn it off, or trace on the result of Extract Surface");
-    for (std::size_t a = 0; a < 3; ++a) {
-      if (!settings_.periodic[a]) continue;
-      rules.period[a] = flow.bounds.hi[a] - flow.bounds.lo[a];
-      rules.periodicOrigin[a] = flow.bounds.lo[a];
-      require(rules.period[a] > 0, "Periodic", "1 along an axis in which the input is flat",
-              "set it to 0 there");
-    }
+    setPeriods(flow.periodic, rules);
     options.forward = settings_.forward;
     options.backward = settings_.backward;
     options.exchange = settings_.exchange;
@@ -310,7 +309,8 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
                                     const LineTable& table, const TraceResult& traced) {
   RunStatistics& statistics = context_.statistics;
   const FlowDomain& flow = *setup.flow;
-  const std::size_t bytes = domainMemory(flow, setup.lending) + setup.evaluator->memory();
+  const std::size_t bytes =
+      domainMemory(flow, setup.lending) + setup.evaluator->memory() + setup.closed.memory;
   statistics.count("ReusedMesh", reusedMesh_);
   statistics.count("DomainBytes", static_cast<std::int64_t>(bytes));
   statistics.count("Seeds", static_cast<std::int64_t>(seeds.seeds.size()));
@@ -318,6 +318,7 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
   statistics.count("Lines", static_cast<std::int64_t>(table.lines.size()));
   statistics.count("LinePoints", table.points);
   statistics.count("PointsRecorded", traced.points);
+  addPeriods(flow.periodic, statistics);
   statistics.count("Blocks", static_cast<std::int64_t>(flow.domain->blocks.size()));
   statistics.count("Handovers", traced.handovers);
   statistics.add(traced.statistics);

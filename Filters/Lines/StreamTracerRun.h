@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,8 +28,8 @@ struct SeedList;
 
 /// The properties of vtkAsyncStreamTracer that one execution needs; see there.
 struct StreamTracerSettings : LineSettings {
-  PropertyList vectors{};  ///< The selection of the vectors, and of their form.
-  std::array<bool, 3> periodic{};
+  /// The selection of the vectors and of their form, and the periodic axes.
+  PropertyList field{};
   bool forward = true;
   bool backward = true;
   bool joinDirections = false;

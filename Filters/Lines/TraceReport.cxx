@@ -32,6 +32,12 @@ void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lendi
   statistics.amount("LendingGainSeconds", lending.expectedGain);
 }
 
+void addPeriods(const PeriodicAxes& axes, RunStatistics& statistics) {
+  constexpr const char* Names[] = {"PeriodX", "PeriodY", "PeriodZ"};
+  for (std::size_t a = 0; a < 3; ++a)
+    if (axes[a].isPeriodic) statistics.amount(Names[a], axes[a].period);
+}
+
 std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending) {
   std::size_t bytes = 0;
   for (const auto& block : flow.domain->blocks) bytes += block->memory();

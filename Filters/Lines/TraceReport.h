@@ -7,6 +7,7 @@
 #include "Common/RunStatistics.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/PointArrays.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include "Tributary/Advection/Tracer.h"
 
@@ -17,6 +18,9 @@ namespace tributary {
 /// Adds the statistics of lending.
 void addLendingStatistics(const FlowDomain& flow, const LendingStatistics& lending,
                           RunStatistics& statistics);
+
+/// Adds the periods of the axes that are periodic.
+void addPeriods(const PeriodicAxes& axes, RunStatistics& statistics);
 
 /// The memory of the domain and its copies in bytes, beyond the input and evaluators.
 [[nodiscard]] std::size_t domainMemory(const FlowDomain& flow, const LendingMemory& lending);

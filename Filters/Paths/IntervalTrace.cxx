@@ -13,13 +13,50 @@
 #include "Tributary/Advection/TraceTuning.h"
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
+#include "Tributary/Collective/Collectives.h"
 
 namespace tributary {
+namespace {
+
+/// Collective. Finds the periods of the data of both steps, and closes their gaps.
+void closeSteps(Transport& transport, const TraceSettings& settings, const StepData& earlier,
+                const StepData& later, IntervalField& field) {
+  const auto close = [&](vtkDataObject* data) {
+    return closeFlow(transport, data, settings.periodic, settings.velocity);
+  };
+  field.closed = close(earlier.data);
+  field.laterClosed = field.closed;
+  if (!settings.periodic.any() ||
+      allreduce(transport, ReduceOp::Or, std::int64_t(earlier.data != later.data)) == 0) {
+    field.laterClosed.input = later.data;
+    return;
+  }
+  field.laterClosed = close(later.data);
+  for (std::size_t a = 0; a < 3; ++a) {  // the same on all ranks
+    const PeriodicAxis &one = field.closed.axes[a], &other = field.laterClosed.axes[a];
+    const double tolerance = std::min(one.tolerance, other.tolerance);
+    if (std::fabs(one.origin - other.origin) > tolerance ||
+        std::fabs(one.period - other.period) > tolerance)
+      throw Error(std::string("Periodic is on along ") + "XYZ"[a] + ", where the data begin at " +
+                  numberText(one.origin) + " and have the period " + numberText(one.period) +
+                  " at the time " + numberText(earlier.time) + ", and " + numberText(other.origin) +
+                  " and " + numberText(other.period) + " at the time " + numberText(later.time) +
+                  "; switch it off there, or set Period if the data only "
+                  "look different");
+  }
+}
+
+}  // namespace
 
 void makeIntervalField(Transport& transport, const TraceSettings& settings, const StepData& earlier,
                        const StepData& later, const TimeInterval& interval, IntervalMemory& memory,
                        IntervalField& field, const std::function<void(Transport&)>& further) {
+  field.flow.reset();
+  field.later.reset();
+  closeSteps(transport, settings, earlier, later, field);
+  const StepData from{field.closed.data(), earlier.time}, to{field.laterClosed.data(), later.time};
   bool isSecondCall = false;
   memory.setup.run(transport, [&](Transport& through) {
     // Of a first call, before its meshes are used again.
@@ -34,14 +71,17 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
       isSecondCall = true;
       field.options.rules = settings.rules;
       field.options.rules.interval = interval;
+      setPeriods(field.closed.axes, field.options.rules);
       field.options.exchange = settings.exchange;
       field.options.parallelFor = smpFor;
       field.lent.rates = memory.rates;
     });
     IntervalDomains domains =
-        makeIntervalDomains(through, earlier, later, settings.velocity, field.skippedTrees);
+        makeIntervalDomains(through, from, to, settings.velocity, field.skippedTrees);
     field.flow = std::move(domains.flow);
     field.later = std::move(domains.later);
+    field.flow->periodic = field.closed.axes;
+    if (field.later) field.later->periodic = field.closed.axes;
     const auto cut = [&](FlowDomain& flow, MeshCache& meshes) {
       flow.domain = cutIntoBlocks(through, flow, settings.blocksPerRank, &meshes);
     };
@@ -83,7 +123,10 @@ MeshChangeTrace traceInterval(Transport& transport, const IntervalField& field,
 }
 
 std::size_t fieldMemory(const IntervalField& field) {
-  return domainMemory(*field.flow, field.lent) + (field.later ? domainMemory(*field.later, {}) : 0);
+  const bool isInterval = field.closed.closed != field.laterClosed.closed;
+  return domainMemory(*field.flow, field.lent) +
+         (field.later ? domainMemory(*field.later, {}) : 0) + field.closed.memory +
+         (isInterval ? field.laterClosed.memory : 0);
 }
 
 TraceLending lendingIn(IntervalField& field, const TraceSettings& settings, const Shares& ids) {
@@ -105,6 +148,7 @@ void IntervalCounts::addTo(RunStatistics& statistics, bool autoTune,
   statistics.count("Intervals", intervals);
   statistics.count("MeshChanges", changes);
   statistics.count("DomainBytes", static_cast<std::int64_t>(domainBytes));
+  addPeriods(axes, statistics);
   statistics.count("Handovers", handovers);
   statistics.count("Loans", loans);
   statistics.add(exchange);

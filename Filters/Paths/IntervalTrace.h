@@ -13,6 +13,8 @@
 #include "Lines/DomainFromVTK.h"
 #include "Lines/LineSettings.h"
 #include "Paths/IntervalDomain.h"
+#include "Periodic/PeriodicAxes.h"
+#include "Periodic/Seam.h"
 
 #include "Tributary/Advection/MeshChange.h"
 #include "Tributary/Advection/MeshField.h"
@@ -50,6 +52,7 @@ struct IntervalMemory {
 
 /// The field of an interval, and what traces through it need.
 struct IntervalField {
+  ClosedData closed, laterClosed;  ///< The data of the two steps.
   std::unique_ptr<FlowDomain> flow;
   std::unique_ptr<FlowDomain> later;  ///< Where the mesh changes: see IntervalDomains.
   TraceOptions options;               ///< Without a monitor, lending, and the choice of AutoTune.
@@ -96,6 +99,7 @@ struct IntervalCounts {
   std::int64_t handovers = 0;  ///< Of particles between blocks.
   std::int64_t loans = 0;
   std::size_t domainBytes = 0;  ///< The most memory of a domain, beyond the input.
+  PeriodicAxes axes;            ///< Of the last domain.
   ExchangeStatistics exchange;
 
   void add(const TraceResult& traced);

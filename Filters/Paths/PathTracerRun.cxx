@@ -252,6 +252,7 @@ void PathTracerRun::count(const Field& field, const TraceResult& traced) {
   counts.points += traced.points;
   const std::size_t evaluators =
       field.evaluator->memory() + (field.later ? field.laterEvaluator->memory() : 0);
+  counts.axes = field.flow->periodic;
   counts.domainBytes = std::max(counts.domainBytes, fieldMemory(field) + evaluators);
 }
 

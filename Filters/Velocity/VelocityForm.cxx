@@ -177,6 +177,17 @@ bool VelocityForm::isIn(vtkDataSet* dataSet) const {
   });
 }
 
+std::vector<vtkDataArray*> VelocityForm::stored(vtkDataSet* dataSet, bool& isAtCells) const {
+  std::vector<vtkDataArray*> arrays;
+  if (!inComponents) {
+    if (vtkDataArray* array = find(vectors, dataSet, isAtCells)) arrays.push_back(array);
+    return arrays;
+  }
+  for (const Source& source : componentsOf(*this, dataSet, isAtCells))
+    if (source.array) arrays.push_back(source.array);
+  return arrays;
+}
+
 Velocity VelocityForm::of(vtkDataSet* dataSet) const {
   Velocity velocity;
   std::array<Source, 3> sources;

@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "Common/PropertyList.h"
 
@@ -53,6 +54,10 @@ struct VelocityForm {
   [[nodiscard]] std::string choice(const std::string& which) const;
   /// Whether a data set has the velocity, without checks of its arrays.
   [[nodiscard]] bool isIn(vtkDataSet* dataSet) const;
+  /// The arrays of a data set in which its velocity is stored; none if it has no velocity.
+  /// @param isAtCells  Out: whether they are cell data rather than point data
+  /// @throws Error as of()
+  [[nodiscard]] std::vector<vtkDataArray*> stored(vtkDataSet* dataSet, bool& isAtCells) const;
   /// The velocity of a data set. Vectors that are made have the type float if their arrays do,
   /// otherwise double. Vectors of a wrong size are returned as they are, for the checks of the
   /// caller.
