@@ -62,6 +62,10 @@
  * axis, have not reached the end. Axes along which the grid has one point, or the data are flat,
  * are left out: FTLE then measures the stretching of directions in the plane of the grid.
  *
+ * Along an axis that Periodic selects, seeds beyond the sides of the grid are traced, too, so that
+ * no difference is one-sided there. End positions are not wrapped. The bounds of the input include
+ * the cells that Period adds beyond its last column.
+ *
  * M. Farazmand, G. Haller, "Computing Lagrangian coherent structures from their variational
  * theory", Chaos 22 (2012), doi:10.1063/1.3690153.
  *
@@ -76,7 +80,7 @@
  * ranks, and so may the extents that ranks request.
  *
  * **Not supported:** as for vtkAsyncPathTracer: cells of dimension 0 or 1; hyper tree grids;
- * periodic domains; seeds at the points of curved surfaces.
+ * seeds at the points of curved surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncPathTracer

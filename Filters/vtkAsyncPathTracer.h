@@ -80,7 +80,7 @@
  *
  * **Not supported:** polyhedra and nonlinear cells whose points move; surfaces that move out of
  * their plane; cells of dimension 0 or 1; hyper tree grids (those in composite data sets are
- * ignored with a warning); backward integration; periodic domains and surfaces.
+ * ignored with a warning); backward integration; lines along surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncStreamTracer vtkPParticleTracer vtkPParticlePathFilter
