@@ -190,9 +190,8 @@ vtkSmartPointer<vtkDataArray> makeSeedIds(const SeedList& seeds, std::int64_t fi
   const auto fill = [&](auto ids) {
     for (vtkIdType i = 0; i < count; ++i) {
       const std::int64_t seed = seedOf[static_cast<std::size_t>(i)];
-      const std::int64_t shown = seeds.shown.empty()
-                                     ? seed
-                                     : seeds.shown[static_cast<std::size_t>(seed - firstSeed)];
+      const std::int64_t shown =
+          seeds.shown.empty() ? seed : seeds.shown[static_cast<std::size_t>(seed - firstSeed)];
       using Id = std::remove_pointer_t<decltype(ids->GetPointer(0))>;
       ids->SetValue(i, static_cast<Id>(shown));
     }

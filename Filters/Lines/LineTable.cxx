@@ -80,8 +80,7 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
         std::vector<LineEnd> mine;
         mine.reserve(arrived.size());
         for (const EndRecord& end : arrived) {
-          if (end.line < first || end.line - first >= lines || end.points < 0 ||
-              end.crossings < 0)
+          if (end.line < first || end.line - first >= lines || end.points < 0 || end.crossings < 0)
             refuseMessage("the end of a line of another rank");
           mine.push_back({end.line,
                           end.points,

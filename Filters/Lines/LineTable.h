@@ -41,7 +41,7 @@ struct LineTable {
   std::vector<HalfLine> halves;  ///< [2 * (seed - firstSeed) + backward]
   std::vector<OutputLine> lines;
   std::int64_t points = 0;
-  bool hasEvents = false;  ///< Whether events were given.
+  bool hasEvents = false;              ///< Whether events were given.
   std::vector<std::int64_t> rejected;  ///< Positions of the seeds that lie in no cell.
   std::int64_t unexpected = 0;  ///< Number of half lines ended by a velocity that is not finite.
 

@@ -23,9 +23,9 @@
 // step that leads to where it begins ends the line by stagnation (VTK: with reason 3 in Runge-Kutta
 // 4-5, after any number of such steps in the others).
 //
-// A step that crosses an event (Events.h) waits at stage S. Parts of it are taken again, through the
-// same stages, until one ends at the crossing, where stage S records it. Then the particle returns
-// to the end of its step, and goes on as if there were no events.
+// A step that crosses an event (Events.h) waits at stage S. Parts of it are taken again, through
+// the same stages, until one ends at the crossing, where stage S records it. Then the particle
+// returns to the end of its step, and goes on as if there were no events.
 //
 // In an unsteady field (StepRules::interval) the same schemes integrate in time: slopes are
 // velocities, `h` is a time, and each stage is evaluated at its own time.
@@ -430,8 +430,9 @@ inline void endPart(const StepRules& rules, Particle& p) {
   const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
   if (e.phase == EventPhase::Search) {
     const Event& event = rules.events.event[e.candidate % MostEvents];
-    const double next = detail::narrow(e, p.h, detail::candidateValue(rules, p, e.candidate, end, p.h),
-                                       detail::eventRounding(event, end));
+    const double next =
+        detail::narrow(e, p.h, detail::candidateValue(rules, p, e.candidate, end, p.h),
+                       detail::eventRounding(event, end));
     if (next != p.h) return takePart<I>(p, next);
     detail::keepEarliest(e, p.h);
     const int earlier = detail::nextCandidate(rules, p, end, p.h, e.handled | e.tried);
@@ -454,7 +455,7 @@ template <Integrator I>
   EventProgress& e = p.events;
   const int number = e.candidate % MostEvents;
   CrossingPoint crossing;
-  std::memcpy(crossing.point.x, p.target, sizeof crossing.point.x);
+  detail::imageOfCrossing(rules, p, crossing.point.x);
   crossing.point.time = p.time + p.h / p.speed;
   crossing.point.line = p.line;
   crossing.point.index = 0;

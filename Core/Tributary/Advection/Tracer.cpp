@@ -560,7 +560,8 @@ void check(const StepRules& rules) {
   if (rules.interval) check(*rules.interval);
   requireValid(rules.events);
   if (rules.interval && rules.events.count > 0)
-    throw Error("events in an unsteady field; leave StepRules::events or StepRules::interval empty");
+    throw Error(
+        "events in an unsteady field; leave StepRules::events or StepRules::interval empty");
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
     throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");

@@ -23,10 +23,11 @@ struct TrajectoryPoint {
 
 /// A crossing of an event, recorded by the block that evaluated the velocity there.
 struct CrossingPoint {
-  TrajectoryPoint point;  ///< Its index counts the crossings of the line, from 0.
-  double length;          ///< Of the line up to there.
-  std::int32_t event;     ///< Its place in StepRules::events.
-  std::int32_t number;    ///< Counts the crossings of this event along the line, from 1.
+  /// The position is that in the periodic box; the index counts the crossings of the line, from 0.
+  TrajectoryPoint point;
+  double length;        ///< Of the line up to there.
+  std::int32_t event;   ///< Its place in StepRules::events.
+  std::int32_t number;  ///< Counts the crossings of this event along the line, from 1.
 };
 
 /// The end of a line.
@@ -44,8 +45,8 @@ struct LineEnd {
   std::int32_t event = -1;     ///< That which ended the line; -1 with any other reason.
 };
 
-/// Append-only store of the points and crossings that one thread records in one block. It grows by chunks: memory
-/// is proportional to the number of points, and points are not copied.
+/// Append-only store of the points and crossings that one thread records in one block. It grows by
+/// chunks: memory is proportional to the number of points, and points are not copied.
 class TrajectoryLog {
  public:
   TrajectoryLog() = default;

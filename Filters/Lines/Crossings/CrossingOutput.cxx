@@ -100,9 +100,12 @@ void sendCrossings(Transport& transport, const Shares& shares, const TraceResult
         forEachLog(traced, [&](const std::vector<CrossingPoint>& log) {
           for (const CrossingPoint& crossing : log) {
             const TrajectoryPoint& p = crossing.point;
-            outbox.add(shares.ownerOf(p.line >> 1),
-                       {p.line, p.index, crossing.event, crossing.number, crossing.length,
-                        {p.x[0], p.x[1], p.x[2]}});
+            outbox.add(shares.ownerOf(p.line >> 1), {p.line,
+                                                     p.index,
+                                                     crossing.event,
+                                                     crossing.number,
+                                                     crossing.length,
+                                                     {p.x[0], p.x[1], p.x[2]}});
           }
         });
       },
@@ -183,9 +186,8 @@ vtkSmartPointer<vtkPolyData> assembleCrossings(Transport& transport, const FlowD
       collectPoints(transport, flow, evaluator, seeds.shares, crossings.places, points);
   sendCrossings(transport, seeds.shares, traced, crossings);
   vtkSmartPointer<vtkPolyData> output;
-  collectively(transport, [&] {
-    output = makeCrossings(evaluator, *evaluated, arrays, seeds, crossings);
-  });
+  collectively(transport,
+               [&] { output = makeCrossings(evaluator, *evaluated, arrays, seeds, crossings); });
   return output;
 }
 

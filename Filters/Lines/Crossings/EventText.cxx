@@ -168,8 +168,7 @@ EventList parseEvents(const std::vector<std::string>& texts) {
   require(texts.size() <= std::size_t(MostEvents), "Events",
           "a list of " + std::to_string(texts.size()), "give at most ", MostEvents);
   EventList events;
-  for (const std::string& text : texts)
-    events.event[events.count++] = EventReader(text).read();
+  for (const std::string& text : texts) events.event[events.count++] = EventReader(text).read();
   return events;
 }
 

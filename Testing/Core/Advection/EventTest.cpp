@@ -60,11 +60,13 @@ bool isSame(const CrossingPoint& a, const CrossingPoint& b) {
 std::size_t differences(const Traced& a, const Traced& b) {
   std::size_t count = a.ends != b.ends || a.crossings.size() != b.crossings.size() ||
                       a.lines.size() != b.lines.size();
-  for (const auto& [line, points] : a.lines) count += !b.lines.count(line) || b.lines.at(line) != points;
+  for (const auto& [line, points] : a.lines)
+    count += !b.lines.count(line) || b.lines.at(line) != points;
   for (const auto& [line, list] : a.crossings) {
     const auto other = b.crossings.find(line);
-    count += other == b.crossings.end() ||
-             !std::equal(list.begin(), list.end(), other->second.begin(), other->second.end(), isSame);
+    count +=
+        other == b.crossings.end() ||
+        !std::equal(list.begin(), list.end(), other->second.begin(), other->second.end(), isSame);
   }
   return count;
 }
@@ -172,7 +174,8 @@ std::vector<double> zerosOf(const std::function<double(double)>& value, double e
 
 TEST(Events, OnCirclesAreWhereFormulasHaveThem) {
   const Vector center{0.5, 0, 0.1}, lower{-0.3, -0.6, -0.5}, upper{0.6, 0.55, 0.5};
-  const Vector tilted{1, 2, 0.5}, axis{0, 0, 2}, side{-1, 1, 0}, zero{0, 0, 0}, offset{0.05, 0.1, 0};
+  const Vector tilted{1, 2, 0.5}, axis{0, 0, 2}, side{-1, 1, 0}, zero{0, 0, 0},
+      offset{0.05, 0.1, 0};
   const double norm = std::sqrt(1 + 4 + 0.25);
   struct Case {
     Event event;
@@ -203,7 +206,8 @@ TEST(Events, OnCirclesAreWhereFormulasHaveThem) {
   std::vector<Vector> starts;
   for (std::uint64_t i = 0; i < 12; ++i) {
     const double radius = 0.2 + along(0.7, i), angle = along(2 * Pi, 100 + i);
-    starts.push_back({radius * std::cos(angle), radius * std::sin(angle), along(0.8, 200 + i) - 0.4});
+    starts.push_back(
+        {radius * std::cos(angle), radius * std::sin(angle), along(0.8, 200 + i) - 0.4});
   }
   for (const EventDirection direction :
        {EventDirection::Any, EventDirection::Positive, EventDirection::Negative}) {
@@ -217,7 +221,8 @@ TEST(Events, OnCirclesAreWhereFormulasHaveThem) {
       const double radius = std::hypot(starts[i][0], starts[i][1]);
       const double angle = std::atan2(starts[i][1], starts[i][0]);
       const auto at = [&](double time) {
-        return Vector{radius * std::cos(angle + time), radius * std::sin(angle + time), starts[i][2]};
+        return Vector{radius * std::cos(angle + time), radius * std::sin(angle + time),
+                      starts[i][2]};
       };
       for (std::size_t e = 0; e < cases.size(); ++e) {
         auto zeros = zerosOf([&](double t) { return cases[e].value(at(t), t, radius); },
@@ -375,8 +380,8 @@ TEST(Events, GiveTheWindingNumberOfATorus) {
   options.rules.record = false;
   add(options.rules, plane({0, 0, 0.3}, {0, 0, 1}), Turns + 1);
   const auto alone = makeLoopbackTransport();
-  const Traced traced =
-      traceGrid(*alone, gridOf(twisted), {{0.5, 0, 0}, {0.1, -0.7, 0.3}, {0.3, 0.3, -0.9}}, options);
+  const Traced traced = traceGrid(*alone, gridOf(twisted),
+                                  {{0.5, 0, 0}, {0.1, -0.7, 0.3}, {0.3, 0.3, -0.9}}, options);
   ASSERT_EQ(traced.crossings.size(), 3u);
   for (const auto& [line, punctures] : traced.crossings) {
     ASSERT_EQ(punctures.size(), std::size_t(Turns + 1)) << "line " << line;
@@ -401,8 +406,8 @@ TEST(Events, InPeriodicDomainsAreThoseOfTheImages) {
     options.rules.period[a] = 2;
     options.rules.periodicOrigin[a] = -1;
   }
-  add(options.rules, plane({-1, 0, 0}, {1, 0, 0}));   // the side of the box
-  add(options.rules, plane({0, 1, 0}, {0, 1, 0}));    // another one
+  add(options.rules, plane({-1, 0, 0}, {1, 0, 0}));  // the side of the box
+  add(options.rules, plane({0, 1, 0}, {0, 1, 0}));   // another one
   add(options.rules, plane({0, 0, 0.95}, {0, 0, 1}));
   const std::vector<Vector> starts{{0.3, -0.2, 0.1}, {-0.99, 0.99, -0.6}};
   const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
@@ -423,6 +428,14 @@ TEST(Events, InPeriodicDomainsAreThoseOfTheImages) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       EXPECT_NEAR(found[i].first, expected[i].first, 1e-10) << "line " << line;
       EXPECT_EQ(found[i].second, expected[i].second) << "line " << line;
+      const CrossingPoint& crossing = traced.crossings.at(line)[i];
+      for (int a = 0; a < 3; ++a) {
+        const double x = start[std::size_t(a)] + speed[a] * crossing.point.time;
+        EXPECT_NEAR(std::remainder(crossing.point.x[a] - x, 2), 0, 1e-10) << "line " << line;
+        EXPECT_NEAR(crossing.point.x[a], a == crossing.event ? place[a] : 0,
+                    a == crossing.event ? 1e-10 : 1.2)
+            << "line " << line;
+      }
     }
   }
 }
@@ -518,48 +531,48 @@ void expectPromise(const std::string& what, Trace&& traceWith) {
 
 TEST(EventPromise, HoldsForAnyCutOfGrids) {
   for (const bool uniform : {true, false})
-    expectPromise(uniform ? "uniform" : "rectilinear", [&](Transport& transport, int pieces, int blocks,
-                                                           const TraceOptions& options) {
-      GridSetup setup;
-      setup.uniform = uniform;
-      setup.isDouble = uniform;
-      setup.pieces = pieces;
-      setup.blocksPerPiece = blocks;
-      setup.ghostLayers = blocks > 4 ? 1 : 0;
-      const auto grid = makeGridDomain(transport, setup);
-      std::vector<Seed> seeds;
-      for (int i = transport.rank(); i < 30; i += transport.size()) {
-        Seed& seed = seeds.emplace_back();
-        seed.id = i;
-        for (std::uint64_t a = 0; a < 3; ++a)
-          seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
-      }
-      return traceAll(transport, grid->domain, seeds, options);
-    });
+    expectPromise(uniform ? "uniform" : "rectilinear",
+                  [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+                    GridSetup setup;
+                    setup.uniform = uniform;
+                    setup.isDouble = uniform;
+                    setup.pieces = pieces;
+                    setup.blocksPerPiece = blocks;
+                    setup.ghostLayers = blocks > 4 ? 1 : 0;
+                    const auto grid = makeGridDomain(transport, setup);
+                    std::vector<Seed> seeds;
+                    for (int i = transport.rank(); i < 30; i += transport.size()) {
+                      Seed& seed = seeds.emplace_back();
+                      seed.id = i;
+                      for (std::uint64_t a = 0; a < 3; ++a)
+                        seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
+                    }
+                    return traceAll(transport, grid->domain, seeds, options);
+                  });
 }
 
 TEST(EventPromise, HoldsForAnyCutOfMeshes) {
   for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Mixed})
-    expectPromise("mesh", [&](Transport& transport, int pieces, int blocks,
-                              const TraceOptions& options) {
-      MeshSetup setup;
-      setup.mesh = makeMesh(kind, 6);
-      for (Vector& x : setup.mesh.points)
-        for (double& c : x) c = static_cast<float>((c + 1) * Pi);
-      setup.flow = abc;
-      setup.cellCentered = kind == MeshKind::Mixed;
-      setup.pieces = pieces;
-      setup.blocksPerPiece = blocks;
-      const auto mesh = makeMeshDomain(transport, setup);
-      std::vector<Seed> seeds;
-      for (int i = transport.rank(); i < 30; i += transport.size()) {
-        Seed& seed = seeds.emplace_back();
-        seed.id = i;
-        for (std::uint64_t a = 0; a < 3; ++a)
-          seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
-      }
-      return traceAll(transport, mesh->domain, seeds, options);
-    });
+    expectPromise("mesh",
+                  [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+                    MeshSetup setup;
+                    setup.mesh = makeMesh(kind, 6);
+                    for (Vector& x : setup.mesh.points)
+                      for (double& c : x) c = static_cast<float>((c + 1) * Pi);
+                    setup.flow = abc;
+                    setup.cellCentered = kind == MeshKind::Mixed;
+                    setup.pieces = pieces;
+                    setup.blocksPerPiece = blocks;
+                    const auto mesh = makeMeshDomain(transport, setup);
+                    std::vector<Seed> seeds;
+                    for (int i = transport.rank(); i < 30; i += transport.size()) {
+                      Seed& seed = seeds.emplace_back();
+                      seed.id = i;
+                      for (std::uint64_t a = 0; a < 3; ++a)
+                        seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
+                    }
+                    return traceAll(transport, mesh->domain, seeds, options);
+                  });
 }
 
 TEST(BadEvents, AreRefused) {

@@ -13,8 +13,8 @@
 namespace tributary::detail {
 namespace {
 
-/// The part of fixed size. Followed by three doubles for each known slope, then, if the particle has
-/// crossed events or is at one, by what it knows of these, then, if it is seeking, by the best
+/// The part of fixed size. Followed by three doubles for each known slope, then, if the particle
+/// has crossed events or is at one, by what it knows of these, then, if it is seeking, by the best
 /// match.
 struct Fixed {
   double x[3], target[3];
@@ -104,7 +104,8 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
                                           (hasCrossed(p.events) ? HasCrossed : 0) |
                                           (p.isAtEvent() ? IsAtEvent : 0));
   append(message, &fixed, sizeof fixed);
-  for (int s = 0; s < slopesNeeded(p.stage, stages, p.isAtEvent()); ++s) append(message, p.k[s], 3 * sizeof(double));
+  for (int s = 0; s < slopesNeeded(p.stage, stages, p.isAtEvent()); ++s)
+    append(message, p.k[s], 3 * sizeof(double));
   if (p.isAtEvent())
     append(message, &p.events, EventBytes);
   else if (hasCrossed(p.events))

@@ -8,8 +8,8 @@
 
 namespace tributary::detail {
 
-Places::Places(const Domain& domain, const StepRules& rules, int rank, int stages,
-               int linesPerSeed, const TraceLending* lending, ParallelFor parallelFor)
+Places::Places(const Domain& domain, const StepRules& rules, int rank, int stages, int linesPerSeed,
+               const TraceLending* lending, ParallelFor parallelFor)
     : domain_(domain),
       rules_(rules),
       first_(domain.assignment.first(rank)),

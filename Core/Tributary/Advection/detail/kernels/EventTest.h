@@ -166,6 +166,14 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
   return event.kind != EventKind::HalfPlane || along > 0;
 }
 
+/// The image of the crossing at p.target in the periodic box.
+inline void imageOfCrossing(const StepRules& rules, const Particle& p, double image[3]) {
+  const bool isIn = isPlace(rules.events.event[p.events.candidate % MostEvents]);
+  const double* const step = p.events.candidate < MostEvents ? p.x : p.events.end;
+  const double* const base = isIn ? step : p.target;
+  for (int a = 0; a < 3; ++a) image[a] = p.target[a] - shiftOf(rules, base[a], a);
+}
+
 /// Where the secant through the ends of the bracket is zero.
 inline double secantZero(const EventProgress& e) {
   const double at = e.high - e.highValue * ((e.high - e.low) / (e.highValue - e.lowValue));
