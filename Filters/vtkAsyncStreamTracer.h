@@ -36,16 +36,33 @@
  * - Cell data: ReasonForTermination (int, see the enumeration) and SeedIds (int, as in
  *   vtkStreamTracer, or vtkIdType if the largest id of all ranks requires it). The ids are the
  *   global point ids of the seeds if the source has them. Otherwise, they are point numbers in the
- *   whole extent for a structured source; for other sources, points are numbered rank by rank.
+ *   whole extent for a structured source; for other sources, points are numbered rank by rank. With
+ *   events, also EventId (int), the event that ended the line, or -1.
  * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
  *   ReusedMesh (1 if the search structures of cells were reused), DomainBytes (the memory
  *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
- *   Blocks and Handovers, those of AutoTune, and, unless LendingMemory is 0, those of lending:
- *   BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and LentBytes
- *   (copies that this rank sent), LentMemory (the most that copies were allowed to use here), and
- *   LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
+ *   Blocks and Handovers, with events Crossings, those of AutoTune, and, unless LendingMemory is 0,
+ * those of lending: BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and
+ * LentBytes (copies that this rank sent), LentMemory (the most that copies were allowed to use
+ * here), and LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
  *   RejectedSeedIds.
+ *
+ * Port 1, Crossings: one vertex for each crossing of an event (see AddEvent()) by a line, ordered
+ * by seed, forward before backward, then along the line. With JoinDirections, both halves still
+ * count from the seed. Points are of type double. Point data: those of lines without Rotation and
+ * Normals, ArcLength (double, from the seed), EventId (int), CrossingNumber (int, from 1 for each
+ * event and each direction from a seed), and SeedIds. Without events, there are no points.
+ *
+ * **Crossings.** A step that crosses an event is taken again in parts, by the same integrator,
+ * until one ends at the crossing: its position is as accurate as the step. Lines have the same bits
+ * with and without events, up to the crossing that ends them. A step crosses an event if its ends
+ * are on different sides, so two crossings of one event within a step, and a line that only touches
+ * it, are not found; smaller steps find them. A seed on the surface is no crossing. Several events
+ * within a step are recorded in order, and one that ends the line hides those after it. If a part
+ * of a step leaves the domain although the step does not, the crossing is recorded at the end of
+ * the step. With Periodic, crossings of the images of lines in the bounding box count, and points
+ * are in that box.
  *
  * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
  * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule,
@@ -93,6 +110,8 @@
 #include "vtkAsyncLineAlgorithm.h"
 
 #include <memory>  // For State
+#include <string>  // For Events
+#include <vector>  // For Events
 
 namespace tributary {
 struct StreamTracerSettings;
@@ -117,7 +136,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
     OUT_OF_LENGTH = 4,
     OUT_OF_STEPS = 5,
     STAGNATION = 6,  ///< The flow is too slow, or a step has length zero.
-    OUT_OF_TIME = 7
+    OUT_OF_TIME = 7,
+    EVENT = 8  ///< See AddEvent().
   };
 
   ///@{
@@ -179,6 +199,39 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   vtkBooleanMacro(ReportRejectedSeeds, bool);
   ///@}
 
+  ///@{
+  /**
+   * The events of lines, numbered from 0 in the order in which they are added, at most 8. Each text
+   * begins with a type. Words with numbers follow, in any order; blanks, commas, parentheses and
+   * equality signs separate them:
+   * - plane origin x y z normal x y z: positive on the side of the normal. Default origin: (0, 0,
+   * 0)
+   * - box lower x y z upper x y z: negative inside
+   * - sphere center x y z radius r: negative inside. Default center: (0, 0, 0)
+   * - angle origin x y z axis x y z from x y z degrees d: the half plane that ends at the axis and
+   *   contains the direction `from`, rotated by d about the axis. Defaults: (0, 0, 0), (0, 0, 1),
+   *   (1, 0, 0) and 0
+   * - length l: where the line is so long
+   * - time t: where the absolute integration time is t
+   *
+   * Further words: positive or negative (only crossings to the positive or the negative side count,
+   * along the line from its seed), and end n (the n-th crossing of this event ends a line; without
+   * n, the first). Example: "plane origin 0 0 1 normal 0 0 1 positive end 100". Default: none.
+   */
+  void AddEvent(const char* text);
+  void ClearEvents();
+  ///@}
+
+  ///@{
+  /**
+   * Whether to output the crossings only, as for Poincare maps: lines are not stored, and the
+   * memory is proportional to the number of crossings. Needs events. Default: false.
+   */
+  vtkSetMacro(CrossingsOnly, bool);
+  vtkGetMacro(CrossingsOnly, bool);
+  vtkBooleanMacro(CrossingsOnly, bool);
+  ///@}
+
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -196,6 +249,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   double MaximumIntegrationTime = 0.0;
   bool SurfaceStreamlines = false;
   bool ReportRejectedSeeds = false;
+  std::vector<std::string> Events;
+  bool CrossingsOnly = false;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "Common/FreshArray.h"
@@ -86,25 +87,18 @@ vtkSmartPointer<vtkCellArray> polylines(const Transport& transport, const LineTa
 void addCellData(vtkPolyData* lines, const LineTable& table, const SeedList& seeds) {
   const auto count = static_cast<vtkIdType>(table.lines.size());
   auto reasons = freshArray<vtkIntArray>("ReasonForTermination", 1, count);
-  const bool small = seeds.largestShown <= std::numeric_limits<int>::max();
-  vtkSmartPointer<vtkDataArray> ids;
-  if (small)
-    ids = freshArray<vtkIntArray>("SeedIds", 1, count);
-  else
-    ids = freshArray<vtkIdTypeArray>("SeedIds", 1, count);
+  auto events = freshArray<vtkIntArray>("EventId", 1, count);
+  std::vector<std::int64_t> seedOf;
+  seedOf.reserve(table.lines.size());
   for (vtkIdType l = 0; l < count; ++l) {
     const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
     reasons->SetValue(l, static_cast<int>(line.reason));
-    const std::int64_t shown =
-        seeds.shown.empty() ? line.seed
-                            : seeds.shown[static_cast<std::size_t>(line.seed - table.firstSeed)];
-    if (small)
-      static_cast<vtkIntArray*>(ids.Get())->SetValue(l, static_cast<int>(shown));
-    else
-      static_cast<vtkIdTypeArray*>(ids.Get())->SetValue(l, shown);
+    events->SetValue(l, line.event);
+    seedOf.push_back(line.seed);
   }
   lines->GetCellData()->AddArray(reasons);
-  lines->GetCellData()->AddArray(ids);
+  lines->GetCellData()->AddArray(makeSeedIds(seeds, table.firstSeed, seedOf));
+  if (table.hasEvents) lines->GetCellData()->AddArray(events);
 }
 
 /// Adds Rotation and Normals, which need whole lines.
@@ -190,17 +184,26 @@ void removeRepeatedPoints(const Transport& transport, LineTable& table,
   table.points = static_cast<std::int64_t>(kept.size());
 }
 
-vtkSmartPointer<vtkPolyData> makePolyData(const Transport& transport,
-                                          const std::vector<PointField>& fields,
-                                          const LineArrays& output, const PointArrayList& arrays,
-                                          vtkDataArray* velocity, const SeedList& seeds,
-                                          const LineTable& table, bool withFrames) {
-  auto lines = vtkSmartPointer<vtkPolyData>::New();
-  vtkNew<vtkPoints> points;
-  points->SetData(output.arrays[0]);
-  lines->SetPoints(points);
-  lines->SetLines(polylines(transport, table));
-  vtkPointData* data = lines->GetPointData();
+vtkSmartPointer<vtkDataArray> makeSeedIds(const SeedList& seeds, std::int64_t firstSeed,
+                                          const std::vector<std::int64_t>& seedOf) {
+  const auto count = static_cast<vtkIdType>(seedOf.size());
+  const auto fill = [&](auto ids) {
+    for (vtkIdType i = 0; i < count; ++i) {
+      const std::int64_t seed = seedOf[static_cast<std::size_t>(i)];
+      const std::int64_t shown =
+          seeds.shown.empty() ? seed : seeds.shown[static_cast<std::size_t>(seed - firstSeed)];
+      using Id = std::remove_pointer_t<decltype(ids->GetPointer(0))>;
+      ids->SetValue(i, static_cast<Id>(shown));
+    }
+    return vtkSmartPointer<vtkDataArray>(ids);
+  };
+  if (seeds.largestShown <= std::numeric_limits<int>::max())
+    return fill(freshArray<vtkIntArray>("SeedIds", 1, count));
+  return fill(freshArray<vtkIdTypeArray>("SeedIds", 1, count));
+}
+
+void addPointArrays(vtkPointData* data, const std::vector<PointField>& fields,
+                    const LineArrays& output, const PointArrayList& arrays) {
   const auto add = [&](bool interpolated) {
     for (std::size_t f = 1; f < fields.size(); ++f)
       if (isOutput(fields[f]) && (fields[f].kind == PointField::Kind::Interpolated) == interpolated)
@@ -219,6 +222,20 @@ vtkSmartPointer<vtkPolyData> makePolyData(const Transport& transport,
     if (array.isScalars) data->SetActiveScalars(array.name.c_str());
     if (array.isVectors) data->SetActiveVectors(array.name.c_str());
   }
+}
+
+vtkSmartPointer<vtkPolyData> makePolyData(const Transport& transport,
+                                          const std::vector<PointField>& fields,
+                                          const LineArrays& output, const PointArrayList& arrays,
+                                          vtkDataArray* velocity, const SeedList& seeds,
+                                          const LineTable& table, bool withFrames) {
+  auto lines = vtkSmartPointer<vtkPolyData>::New();
+  vtkNew<vtkPoints> points;
+  points->SetData(output.arrays[0]);
+  lines->SetPoints(points);
+  lines->SetLines(polylines(transport, table));
+  vtkPointData* data = lines->GetPointData();
+  addPointArrays(data, fields, output, arrays);
   if (withFrames) {
     addFrames(transport, data, reinterpret_cast<const float*>(output.data[0]), velocity, table);
     data->SetActiveVectors("Normals");

@@ -14,6 +14,8 @@
 #include "Lines/PointEvaluator.h"
 #include "Lines/SeedsFromVTK.h"
 
+class vtkPointData;
+
 namespace tributary {
 
 // All functions are local. Those with a transport throw an Error of kind Aborted if it is
@@ -32,6 +34,16 @@ struct LineArrays {
 /// lines that then consist of a single point, from all arrays.
 void removeRepeatedPoints(const Transport& transport, LineTable& table,
                           const std::vector<PointField>& fields, LineArrays& output);
+
+/// Adds the arrays of points that were evaluated, without their positions.
+void addPointArrays(vtkPointData* data, const std::vector<PointField>& fields,
+                    const LineArrays& output, const PointArrayList& arrays);
+
+/// Makes the array SeedIds.
+/// @param firstSeed  position of the first seed of this rank's share
+/// @param seedOf  positions of seeds of that share
+vtkSmartPointer<vtkDataArray> makeSeedIds(const SeedList& seeds, std::int64_t firstSeed,
+                                          const std::vector<std::int64_t>& seedOf);
 
 /// Returns the lines with their points, point data and cell data.
 /// @param velocity  the velocity at the points

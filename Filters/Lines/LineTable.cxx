@@ -19,6 +19,8 @@ struct EndRecord {
   double time;
   std::int64_t block;
   std::int64_t cell;
+  std::int32_t crossings;
+  std::int32_t event;
 };
 
 /// Assigns places in the output to the lines.
@@ -40,7 +42,7 @@ void layOut(LineTable& table, bool forward, bool backward, bool join) {
       ahead.base = behind.base = table.points + origin;
       behind.sign = -1;
       behind.skipped = 1;
-      table.lines.push_back({table.points, points, origin, seed, ahead.reason});
+      table.lines.push_back({table.points, points, origin, seed, ahead.reason, ahead.event});
       table.points += points;
       continue;
     }
@@ -48,7 +50,7 @@ void layOut(LineTable& table, bool forward, bool backward, bool join) {
       if (half->points < 2) continue;
       half->isOutput = true;
       half->base = table.points;
-      table.lines.push_back({table.points, half->points, 0, seed, half->reason});
+      table.lines.push_back({table.points, half->points, 0, seed, half->reason, half->event});
       table.points += half->points;
     }
   }
@@ -68,7 +70,9 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                                                      {end.x[0], end.x[1], end.x[2]},
                                                      end.time,
                                                      end.block,
-                                                     end.cell});
+                                                     end.cell,
+                                                     end.crossings,
+                                                     end.event});
       },
       [&](Records<EndRecord>& arrived) {
         const std::int64_t first = 2 * shares.first(transport.rank());
@@ -76,7 +80,7 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
         std::vector<LineEnd> mine;
         mine.reserve(arrived.size());
         for (const EndRecord& end : arrived) {
-          if (end.line < first || end.line - first >= lines || end.points < 0)
+          if (end.line < first || end.line - first >= lines || end.points < 0 || end.crossings < 0)
             refuseMessage("the end of a line of another rank");
           mine.push_back({end.line,
                           end.points,
@@ -84,7 +88,9 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                           {end.x[0], end.x[1], end.x[2]},
                           end.time,
                           end.block,
-                          end.cell});
+                          end.cell,
+                          end.crossings,
+                          end.event});
         }
         use(mine);
       });
@@ -101,6 +107,8 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
       HalfLine& half = table.halves[index(end.line - 2 * table.firstSeed)];
       half.points = end.points;
       half.reason = end.reason;
+      half.crossings = end.crossings;
+      half.event = end.event;
     }
     const auto known = static_cast<std::int64_t>(arrived.size());
     const std::int64_t wanted = seeds * (int(forward) + int(backward));

@@ -23,12 +23,15 @@ struct HalfLine {
   /// it, or points that were not recorded.
   std::int32_t skipped = 0;
   Reason reason = Reason::None;
+  std::int32_t crossings = 0;  ///< Of events, on all ranks.
+  std::int32_t event = -1;     ///< That which ended the line; -1 if none did.
 };
 
 /// A polyline of the output. Its origin is the seed.
 struct OutputLine : Polyline {
   std::int64_t seed = 0;  ///< Position of the seed in the order of all seeds.
   Reason reason = Reason::None;
+  std::int32_t event = -1;  ///< See HalfLine.
 };
 
 /// The lines that this rank outputs: those of its share of the seeds, ordered by seed, forward
@@ -38,6 +41,7 @@ struct LineTable {
   std::vector<HalfLine> halves;  ///< [2 * (seed - firstSeed) + backward]
   std::vector<OutputLine> lines;
   std::int64_t points = 0;
+  bool hasEvents = false;              ///< Whether events were given.
   std::vector<std::int64_t> rejected;  ///< Positions of the seeds that lie in no cell.
   std::int64_t unexpected = 0;  ///< Number of half lines ended by a velocity that is not finite.
 

@@ -7,6 +7,7 @@
 #include <vtkIdTypeArray.h>
 #include <vtkNew.h>
 #include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
 
 #include <algorithm>
 #include <limits>
@@ -20,6 +21,7 @@
 #include "Common/Require.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Lines/Crossings/CrossingOutput.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
@@ -326,7 +328,24 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
   statistics.phase("AssemblySeconds");
 }
 
-bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output) {
+/// Collective.
+void StreamTracerRun::assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
+                                        const SeedList& seeds, const LineTable& table,
+                                        const TraceResult& traced, vtkPolyData* output) {
+  Transport& transport = context_.transport;
+  vtkSmartPointer<vtkPolyData> crossings;
+  if (table.hasEvents)
+    crossings = tributary::assembleCrossings(transport, *setup.flow, *setup.evaluator, arrays,
+                                             seeds, table, traced);
+  else
+    crossings = noCrossings(transport, *setup.evaluator, arrays, seeds);
+  output->ShallowCopy(crossings);
+  if (table.hasEvents)
+    context_.statistics.count("Crossings", std::int64_t(crossings->GetNumberOfPoints()));
+}
+
+bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output,
+                              vtkPolyData* crossings) {
   Transport& transport = context_.transport;
   const std::shared_ptr<FlowSetup> setup = setUp(input);
   FlowDomain& flow = *setup->flow;
@@ -350,16 +369,22 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   }
   context_.statistics.phase("PreparationSeconds");
 
-  const TraceResult traced = trace(transport, *flow.domain, seeds.seeds, options);
+  TraceResult traced = trace(transport, *flow.domain, seeds.seeds, options);
   const double tracing = context_.statistics.phase("TracingSeconds");
   if (!traced.aborted) context_.monitor(TracingDone);
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
+  if (settings_.crossingsOnly)  // no point was recorded
+    for (LineEnd& end : traced.ends) end.points = 0;
   LineTable table = makeLineTable(transport, seeds.shares, traced.ends, options.forward,
                                   options.backward, settings_.joinDirections);
+  table.hasEvents = options.rules.events.count > 0;
   output->ShallowCopy(assembleLines(transport, flow, *setup->evaluator, arrays, seeds, table,
                                     traced, settings_.computeVorticity));
-  if (input) output->GetFieldData()->PassData(input->GetFieldData());
+  assembleCrossings(*setup, arrays, seeds, table, traced, crossings);
+  if (input)
+    for (vtkPolyData* made : {output, crossings})
+      made->GetFieldData()->PassData(input->GetFieldData());
   addStatistics(*setup, seeds, table, traced);
   if (settings_.autoTune && state_.choice->expected)
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));

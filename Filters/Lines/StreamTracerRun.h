@@ -34,6 +34,7 @@ struct StreamTracerSettings : LineSettings {
   bool backward = true;
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
+  bool crossingsOnly = false;
   PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
@@ -62,9 +63,11 @@ class StreamTracerRun {
       : context_(context), settings_(settings), state_(state) {}
 
   /// Collective. Traces lines through `input` from the points of `seeds`.
+  /// @param crossings  receives those of events
   /// @return false after an abort
   /// @throws Error on all ranks
-  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output,
+                             vtkPolyData* crossings);
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
@@ -76,6 +79,9 @@ class StreamTracerRun {
                                    const TraceOptions& options, PropertyList properties,
                                    std::size_t& trials);
   void prepareEvaluation(FlowSetup& setup, const PointArrayList& arrays, const StepRules& rules);
+  void assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
+                         const SeedList& seeds, const LineTable& table, const TraceResult& traced,
+                         vtkPolyData* output);
   void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "Tributary/Advection/Events.h"
+
 namespace tributary {
 
 /// Why a line ended. The values up to Stagnation are those of vtkStreamTracer.
@@ -14,7 +16,8 @@ enum class Reason : std::uint8_t {
   OutOfLength = 4,
   OutOfSteps = 5,
   Stagnation = 6,
-  OutOfTime = 7
+  OutOfTime = 7,
+  Event = 8  ///< See Event::endsLine.
 };
 
 /// The next operation of a particle.
@@ -22,6 +25,44 @@ enum class Status : std::uint8_t {
   Active,   ///< An evaluation at `target` in a known block and cell (`block`, `cell`).
   Seeking,  ///< A search for the cell of `target`: of a seed, or after a face without a link.
   Finished  ///< None; see `reason`.
+};
+
+/// What a particle does about the events that its step crosses.
+enum class EventPhase : std::uint8_t {
+  None,     ///< It takes steps.
+  Search,   ///< It takes a part of the step again, to find the zero of an event's function.
+  Arrive,   ///< It takes the part of the step that ends at the crossing.
+  Return,   ///< It goes on from the end of the step.
+  Fallback  ///< The same, after the search for a crossing has failed.
+};
+
+/// The crossings of a line, and the state of the search for one. A step that crosses an event waits
+/// at its end, where the velocity is known. From its beginning, the particle takes parts of the
+/// step, as any other step, until one ends at the crossing.
+struct EventProgress {
+  // The step, and what is known at its end.
+  double fullStep;  ///< Its Particle::h.
+  double end[3];
+  double slope[3];    ///< Unit direction of the velocity.
+  double speed;       ///< Its magnitude.
+  double cellLength;  ///< See Particle.
+
+  // The search. Lengths are those of parts of the step, with the sign of fullStep.
+  double low, lowValue;    ///< One end of the bracket, and the value of the function.
+  double high, highValue;  ///< The other one, where the function has the other sign.
+  double bestStep;         ///< Of the earliest crossing found so far.
+
+  std::int64_t endBlock;           ///< The block of `endCell`, if the particle is in another one.
+  std::int32_t endCell;            ///< The cell of `end`; for FieldBlock::enter() in another block.
+  std::int32_t count[MostEvents];  ///< Crossings of each event so far.
+  std::uint16_t handled;           ///< Set of the candidates that are dealt with in this step.
+  std::uint16_t tried;             ///< Those searched for since.
+  std::uint16_t failed;            ///< Those that are recorded at the end of the step.
+  std::int8_t candidate;           ///< What is searched for: see EventTest.h.
+  std::int8_t best;                ///< That of `bestStep`; -1 for none.
+  std::int8_t lastSide;            ///< The end of the bracket that was moved last: -1, 1 or 0.
+  std::uint8_t trials;
+  EventPhase phase;
 };
 
 /// A particle with the complete state of its integrator, also in the middle of a step.
@@ -58,6 +99,8 @@ struct alignas(32) Particle {
   Reason reason;
   bool lastTry;  ///< The step size was clipped: accept the result for any error (RK4-5).
 
+  EventProgress events;  ///< Without events, all is 0.
+
   static constexpr std::int8_t AnyFace = -1;
   /// Evaluate in `cell` although `target` may be outside by a rounding error: a global search found
   /// no better cell.
@@ -65,6 +108,8 @@ struct alignas(32) Particle {
 
   /// Whether the line is integrated against the flow.
   bool backward() const { return line & 1; }
+  /// Whether the particle is about an event, and takes no step.
+  bool isAtEvent() const { return events.phase != EventPhase::None; }
 };
 
 }  // namespace tributary

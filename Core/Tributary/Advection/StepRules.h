@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "Tributary/Advection/Events.h"
+
 namespace tributary {
 
 /// Runge-Kutta schemes of order 2 and 4, and 4-5 with error control (Cash and Karp).
@@ -54,6 +56,8 @@ struct StepRules {
   /// accepted position is projected onto its cell, so that a line remains on a surface. No effect
   /// on cells of dimension 3, and on cells that ForeignCells evaluates.
   bool onSurface = false;
+
+  EventList events;  ///< Not with an interval.
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.
 };

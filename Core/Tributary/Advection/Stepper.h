@@ -23,6 +23,10 @@
 // step that leads to where it begins ends the line by stagnation (VTK: with reason 3 in Runge-Kutta
 // 4-5, after any number of such steps in the others).
 //
+// A step that crosses an event (Events.h) waits at stage S. Parts of it are taken again, through
+// the same stages, until one ends at the crossing, where stage S records it. Then the particle
+// returns to the end of its step, and goes on as if there were no events.
+//
 // In an unsteady field (StepRules::interval) the same schemes integrate in time: slopes are
 // velocities, `h` is a time, and each stage is evaluated at its own time.
 
@@ -33,6 +37,7 @@
 #include "Tributary/Advection/StepRules.h"
 #include "Tributary/Advection/Trajectory.h"
 #include "Tributary/Advection/Vector.h"
+#include "Tributary/Advection/detail/kernels/EventTest.h"
 
 namespace tributary {
 inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
@@ -324,8 +329,207 @@ template <Integrator I>
   return true;
 }
 
+/// Moves a particle to the end of its step, or of a part of it, at p.target.
+template <Flow F>
+inline void moveOn(const StepRules& rules, Particle& p) {
+  if constexpr (F == Flow::Steady) {
+    p.time += p.h / p.speed;
+    p.length += magnitude(p.h);
+  } else {
+    p.time = endTime(rules, p);
+  }
+  ++p.steps;
+  std::memcpy(p.x, p.target, sizeof p.x);
+}
+
+/// Records where a particle is.
+inline void recordPoint(const StepRules& rules, const Particle& p, std::int32_t cell,
+                        TrajectoryLog& log) {
+  if (!rules.record) return;
+  TrajectoryPoint& point = log.append();
+  std::memcpy(point.x, p.x, sizeof point.x);
+  point.time = p.time;
+  point.line = p.line;
+  point.index = p.steps;
+  point.cell = cell;
+}
+
+/// Begins a step at p.x, or ends the line.
+/// @param slope,speed  direction and magnitude of the velocity there
+/// @return whether the line continues
+template <Integrator I, Flow F, int Stage>
+[[nodiscard]] inline bool beginStep(const StepRules& rules, Particle& p, const double slope[3],
+                                    double speed, double cellLength, std::int32_t cell,
+                                    TrajectoryLog& log) {
+  p.speed = speed;
+  p.cellLength = cellLength;
+  for (int a = 0; a < 3; ++a) p.k[0][a] = slope[a];
+  recordPoint(rules, p, cell, log);
+  chooseStep<I, F>(rules, p, cellLength, speed);
+  if constexpr (Stage == 0)  // also if it is out of bounds
+    p.h = directionOf(p) * (rules.initialStep * unitOfStep<F>(rules, cellLength, speed));
+  if constexpr (F == Flow::Unsteady)
+    return startUnsteadyStep<I>(rules, p);
+  else
+    return startStep<I>(rules, p);
+}
+
+/// Takes a part of a step again.
+template <Integrator I>
+inline void takePart(Particle& p, double h) {
+  p.h = h;
+  beginStages<I>(p);
+}
+
+/// Searches for the zero of a candidate in the part of the step that ends at `end`.
+template <Integrator I>
+inline void searchZero(const StepRules& rules, Particle& p, int candidate, const double end[3],
+                       double h) {
+  detail::bracket(rules, p, candidate, end, h);
+  takePart<I>(p, detail::secantZero(p.events));
+}
+
+/// Goes on with the next event of the step, or returns to its end.
+template <Integrator I>
+inline void leaveCandidate(const StepRules& rules, Particle& p) {
+  EventProgress& e = p.events;
+  e.handled = static_cast<std::uint16_t>(e.handled | 1u << e.candidate);
+  e.tried = 0;
+  e.best = -1;
+  const int next = detail::nextCandidate(rules, p, e.end, e.fullStep, e.handled);
+  if (next >= 0) return searchZero<I>(rules, p, next, e.end, e.fullStep);
+  p.stage = Stages<I>;
+  e.phase = EventPhase::Return;
+}
+
+/// Begins to search for the events of a step, at whose end p.target the velocity is known.
+/// @return whether there are any
+template <Integrator I>
+[[nodiscard]] inline bool beginEvents(const StepRules& rules, Particle& p, const double slope[3],
+                                      double speed, double cellLength, std::int32_t cell) {
+  EventProgress& e = p.events;
+  std::memcpy(e.end, p.target, sizeof e.end);
+  e.fullStep = p.h;
+  const int candidate = detail::nextCandidate(rules, p, e.end, p.h, 0);
+  if (candidate < 0) return false;
+  std::memcpy(e.slope, slope, sizeof e.slope);
+  e.speed = speed;
+  e.cellLength = cellLength;
+  e.endBlock = -1;
+  e.endCell = cell;
+  e.handled = e.tried = e.failed = 0;
+  e.best = -1;
+  searchZero<I>(rules, p, candidate, e.end, p.h);
+  return true;
+}
+
+/// All slopes of a part of a step are known.
+template <Integrator I>
+inline void endPart(const StepRules& rules, Particle& p) {
+  EventProgress& e = p.events;
+  const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
+  if (e.phase == EventPhase::Search) {
+    const Event& event = rules.events.event[e.candidate % MostEvents];
+    const double next =
+        detail::narrow(e, p.h, detail::candidateValue(rules, p, e.candidate, end, p.h),
+                       detail::eventRounding(event, end));
+    if (next != p.h) return takePart<I>(p, next);
+    detail::keepEarliest(e, p.h);
+    const int earlier = detail::nextCandidate(rules, p, end, p.h, e.handled | e.tried);
+    if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h);
+    const bool isBest = e.candidate == e.best;
+    e.candidate = e.best;
+    e.phase = EventPhase::Arrive;
+    if (!isBest) return takePart<I>(p, e.bestStep);
+  }
+  if (!detail::isCrossingAt(rules, p, e.candidate, end)) return leaveCandidate<I>(rules, p);
+  p.stage = Stages<I>;
+  std::memcpy(p.target, end, sizeof end);
+}
+
+/// Records the crossing at p.target, and ends the line there if the event does.
+/// @return whether the line continues
+template <Integrator I>
+[[nodiscard]] inline bool recordCrossing(const StepRules& rules, Particle& p, std::int32_t cell,
+                                         TrajectoryLog& log) {
+  EventProgress& e = p.events;
+  const int number = e.candidate % MostEvents;
+  CrossingPoint crossing;
+  detail::imageOfCrossing(rules, p, crossing.point.x);
+  crossing.point.time = p.time + p.h / p.speed;
+  crossing.point.line = p.line;
+  crossing.point.index = 0;
+  for (const std::int32_t count : e.count) crossing.point.index += count;
+  crossing.point.cell = cell;
+  crossing.length = p.length + magnitude(p.h);
+  crossing.event = number;
+  crossing.number = ++e.count[number];
+  log.appendCrossing(crossing);
+  if (crossing.number != rules.events.event[number].endsLine) {
+    leaveCandidate<I>(rules, p);
+    return true;
+  }
+  moveOn<Flow::Steady>(rules, p);
+  recordPoint(rules, p, cell, log);
+  e.phase = EventPhase::None;
+  return finish(p, Reason::Event), false;
+}
+
+/// Whether a particle goes on from the end of its step, for which it needs no evaluation.
+inline bool isReturning(const Particle& p) {
+  return p.events.phase == EventPhase::Return || p.events.phase == EventPhase::Fallback;
+}
+
+/// Goes on from the end of the step. @pre isReturning(p)
+/// @return whether the particle needs an evaluation here; otherwise the line has ended, or goes on
+///         in another block
+template <Integrator I>
+[[nodiscard]] inline bool returnToStep(const StepRules& rules, Particle& p, TrajectoryLog& log) {
+  EventProgress& e = p.events;
+  p.cell = e.endCell;
+  p.face = Particle::AnyFace;
+  p.crossings = 0;
+  if (e.endBlock >= 0) {
+    p.block = e.endBlock;
+    return false;
+  }
+  if (e.phase == EventPhase::Fallback) {
+    e.failed = static_cast<std::uint16_t>(e.failed | 1u << e.candidate);
+    leaveCandidate<I>(rules, p);
+    if (e.phase != EventPhase::Return) return true;
+  }
+  p.h = e.fullStep;
+  std::memcpy(p.target, e.end, sizeof e.end);
+  for (int candidate = 0; e.failed != 0; ++candidate) {
+    if ((e.failed >> candidate & 1) == 0) continue;
+    e.failed = static_cast<std::uint16_t>(e.failed ^ 1u << candidate);
+    e.candidate = static_cast<std::int8_t>(candidate);
+    const bool counts = detail::isCrossingAt(rules, p, candidate, e.end);
+    if (counts && !recordCrossing<I>(rules, p, e.endCell, log)) return false;
+  }
+  e.phase = EventPhase::None;
+  moveOn<Flow::Steady>(rules, p);
+  return beginStep<I, Flow::Steady, Stages<I>>(rules, p, e.slope, e.speed, e.cellLength, e.endCell,
+                                               log);
+}
+
+/// A part of a step leads out of the domain, although the whole step does not. The crossing is
+/// recorded at the end of the step.
+inline void fallBack(Particle& p) {
+  EventProgress& e = p.events;
+  if (e.best >= 0) e.candidate = e.best;
+  e.phase = EventPhase::Fallback;
+  p.status = Status::Active;
+  p.reason = Reason::None;
+  p.cell = e.endCell;
+  p.face = Particle::AnyFace;
+  p.crossings = 0;
+  if (e.endBlock >= 0) p.block = e.endBlock;
+}
+
 /// Processes the velocity at p.target. @pre Stage == p.stage
-/// @return true if p needs another evaluation, at its new target; false if the line ended
+/// @return true if p needs another evaluation, at its new target, or isReturning(p); false if the
+///         line ended
 template <Integrator I, Flow F, int Stage>
 [[nodiscard]] bool feedStage(const StepRules& rules, Particle& p, const double velocity[3],
                              double cellLength, std::int32_t cell, TrajectoryLog& log) {
@@ -338,6 +542,8 @@ template <Integrator I, Flow F, int Stage>
       p.stage = Stage + 1;
       for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, Stage + 1>(p, a);
     } else {
+      if constexpr (F == Flow::Steady)
+        if (p.isAtEvent()) return endPart<I>(rules, p), true;
       if constexpr (I == Integrator::RungeKutta45) {
         const auto verdict = judgeStep<F, bool>(rules, p, stepError<double>(p),
                                                 p.lastTry || rules.maximumError <= 0);
@@ -361,36 +567,18 @@ template <Integrator I, Flow F, int Stage>
   } else {
     if (!(speed <= std::numeric_limits<double>::max()))
       return finish(p, Reason::UnexpectedValue), false;
+    const double slope[3] = {velocity[0] * scale, velocity[1] * scale, velocity[2] * scale};
     if constexpr (Stage == S) {
       if constexpr (F == Flow::Steady) {
+        if (p.isAtEvent()) return recordCrossing<I>(rules, p, cell, log);
         if ((p.speed + speed) / 2 <= rules.terminalSpeed)
           return finish(p, Reason::Stagnation), false;
-        p.time += p.h / p.speed;
-        p.length += magnitude(p.h);
-      } else {
-        p.time = endTime(rules, p);
+        if (rules.events.count > 0 && beginEvents<I>(rules, p, slope, speed, cellLength, cell))
+          return true;
       }
-      ++p.steps;
-      std::memcpy(p.x, p.target, sizeof p.x);
+      moveOn<F>(rules, p);
     }
-    p.speed = speed;
-    p.cellLength = cellLength;
-    for (int a = 0; a < 3; ++a) p.k[0][a] = velocity[a] * scale;
-    if (rules.record) {
-      TrajectoryPoint& point = log.append();
-      std::memcpy(point.x, p.x, sizeof point.x);
-      point.time = p.time;
-      point.line = p.line;
-      point.index = p.steps;
-      point.cell = cell;
-    }
-    chooseStep<I, F>(rules, p, cellLength, speed);
-    if constexpr (Stage == 0)  // also if it is out of bounds
-      p.h = directionOf(p) * (rules.initialStep * unitOfStep<F>(rules, cellLength, speed));
-    if constexpr (F == Flow::Unsteady)
-      return startUnsteadyStep<I>(rules, p);
-    else
-      return startStep<I>(rules, p);
+    return beginStep<I, F, Stage>(rules, p, slope, speed, cellLength, cell, log);
   }
 }
 
@@ -420,11 +608,12 @@ template <Integrator I>
 }
 
 /// Processes the velocity at p.target: sets the target of the next evaluation, or ends the line.
-/// Implementations of FieldBlock::advance() call it. Local.
+/// Implementations of FieldBlock::advance() call it, and returnToStep() if events are given. Local.
 /// @param cellLength  diagonal of the bounding box of the cell that holds p.target
 /// @param cell  local number of that cell, for the log
 /// @param log  receives accepted positions, if StepRules::record is set
-/// @return true if p needs another evaluation, at its new target; false if the line ended
+/// @return true if p needs another evaluation, at its new target, or isReturning(p); false if the
+///         line ended
 template <Integrator I, Flow F = Flow::Steady>
 [[nodiscard]] inline bool feed(const StepRules& rules, Particle& p, const double velocity[3],
                                double cellLength, std::int32_t cell, TrajectoryLog& log) {

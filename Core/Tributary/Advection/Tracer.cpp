@@ -109,7 +109,7 @@ class Tracer {
         domain_(domain),
         options_(options),
         stages_(stagesOf(options.rules.integrator)),
-        places_(domain, transport.rank(), stages_, directions(),
+        places_(domain, options.rules, transport.rank(), stages_, directions(),
                 lends() ? &*options.lending : nullptr, options.parallelFor) {
     if (lends()) {
       LendingOptions lending = options.lending->options;
@@ -168,12 +168,17 @@ class Tracer {
   void beginSearch(Place& here, const Particle& p);
   void handOver(Place& here, const Particle& p);
   void send(const MigratingParticle& migrating) {
+    if (!domain_.assignment.exists(migrating.particle.block))
+      refuseMessage("a particle for block " + std::to_string(migrating.particle.block));
     writeMigratingParticle(outgoing_[migrating.particle.block], migrating, stages_);
     ++result_.handovers;
   }
   /// @param points  of the line, recorded on all ranks
   void end(const Particle& p, std::int32_t points, Reason reason) {
-    result_.ends.push_back({p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time});
+    LineEnd& end = result_.ends.emplace_back();
+    end = {p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time};
+    for (const std::int32_t count : p.events.count) end.crossings += count;
+    if (reason == Reason::Event) end.event = p.events.candidate % MostEvents;
   }
   /// The particle has ended in a cell of a block.
   void endIn(const FieldBlock& block, const Particle& p, std::optional<TrajectoryLog>& log);
@@ -244,7 +249,8 @@ void Tracer::receive(Place& here, Mailbox& mailbox) {
   while (auto message = mailbox.dequeueView()) {
     Reader reader(message->payload);
     while (!reader.atEnd()) {
-      MigratingParticle migrating = readMigratingParticle(reader, stages_);
+      MigratingParticle migrating =
+          readMigratingParticle(reader, stages_, options_.rules.events.count);
       Particle& p = migrating.particle;
       p.block = here.block().id();
       if (p.status == Status::Seeking)
@@ -355,10 +361,14 @@ void Tracer::conclude(Place& here, MigratingParticle& migrating) {
     handOver(here, p);
   };
   if (p.stage != 0) {
-    if (best.found())
+    if (best.found()) {
       deliver();
-    else
+    } else if (p.isAtEvent() && !isReturning(p)) {
+      fallBack(p);
+      handOver(here, p);
+    } else {
       end(p, p.steps + 1, Reason::OutOfDomain);
+    }
     return;
   }
   // A seed: one search serves both directions.
@@ -398,12 +408,14 @@ void Tracer::advance(Place& here, const Portion& portion) {
   if (options_.recordEnds && options_.rules.interval && !options_.rules.record)
     log = here.logs.take();
   for (std::size_t i = 0; i < count; ++i) {
-    const Particle& p = batch[i];
+    Particle& p = batch[i];
+    if (p.status == Status::Finished && p.isAtEvent() && !isReturning(p)) fallBack(p);
     if (p.status == Status::Active && p.block == block.id()) {
       here.later.push_back(p);
       continue;
     }
     ++ended;
+    departFrom(block, p);
     switch (p.status) {
       case Status::Finished:
         endIn(block, p, log);
@@ -546,6 +558,10 @@ void check(const TimeInterval& interval) {
 /// Throws Error if a rule is out of its range.
 void check(const StepRules& rules) {
   if (rules.interval) check(*rules.interval);
+  requireValid(rules.events);
+  if (rules.interval && rules.events.count > 0)
+    throw Error(
+        "events in an unsteady field; leave StepRules::events or StepRules::interval empty");
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
     throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");

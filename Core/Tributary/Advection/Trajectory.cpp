@@ -25,6 +25,10 @@ void TrajectoryLog::Release::operator()(TrajectoryPoint* p) const {
     std::free(p);
 }
 
+void TrajectoryLog::appendCrossing(const CrossingPoint& crossing) {
+  crossings_.push_back(crossing);
+}
+
 std::size_t TrajectoryLog::size() const {
   std::size_t points = 0;
   for (std::size_t i = 0; i < chunkCount(); ++i) points += chunk(i).size();

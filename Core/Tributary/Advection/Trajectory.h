@@ -21,6 +21,15 @@ struct TrajectoryPoint {
   std::int32_t cell;   ///< Cell of the block (local number); -1 in structured blocks.
 };
 
+/// A crossing of an event, recorded by the block that evaluated the velocity there.
+struct CrossingPoint {
+  /// The position is that in the periodic box; the index counts the crossings of the line, from 0.
+  TrajectoryPoint point;
+  double length;        ///< Of the line up to there.
+  std::int32_t event;   ///< Its place in StepRules::events.
+  std::int32_t number;  ///< Counts the crossings of this event along the line, from 1.
+};
+
 /// The end of a line.
 struct LineEnd {
   std::int64_t line;
@@ -32,10 +41,12 @@ struct LineEnd {
   // Seed. Otherwise -1.
   std::int64_t block = -1;
   std::int64_t cell = -1;
+  std::int32_t crossings = 0;  ///< Of events, recorded on all ranks.
+  std::int32_t event = -1;     ///< That which ended the line; -1 with any other reason.
 };
 
-/// Append-only store of the points that one thread records in one block. It grows by chunks: memory
-/// is proportional to the number of points, and points are not copied.
+/// Append-only store of the points and crossings that one thread records in one block. It grows by
+/// chunks: memory is proportional to the number of points, and points are not copied.
 class TrajectoryLog {
  public:
   TrajectoryLog() = default;
@@ -52,6 +63,11 @@ class TrajectoryLog {
     return *next_++;
   }
 
+  /// Appends a crossing of an event.
+  void appendCrossing(const CrossingPoint& crossing);
+  /// All crossings.
+  const std::vector<CrossingPoint>& crossings() const { return crossings_; }
+
   /// The number of points.
   std::size_t size() const;
   /// The number of chunks.
@@ -67,6 +83,7 @@ class TrajectoryLog {
   void grow();
   void swap(TrajectoryLog& other) noexcept {
     chunks_.swap(other.chunks_);
+    crossings_.swap(other.crossings_);
     std::swap(next_, other.next_);
     std::swap(end_, other.end_);
   }
@@ -80,6 +97,7 @@ class TrajectoryLog {
     std::size_t capacity;
   };
   std::vector<Chunk> chunks_;
+  std::vector<CrossingPoint> crossings_;
   TrajectoryPoint* next_ = nullptr;
   TrajectoryPoint* end_ = nullptr;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "Support/World.h"
@@ -69,6 +70,91 @@ TEST(ParticleMessage, CarriesWhatTheNextEvaluationsRead) {
         EXPECT_EQ(got.best.block, 9);
       }
     }
+}
+
+/// The sample at an event of its step.
+MigratingParticle sampleAtEvent(int stage, Status status) {
+  MigratingParticle t = sample(stage, status);
+  EventProgress& e = t.particle.events;
+  e.fullStep = -0.5;
+  for (int a = 0; a < 3; ++a) {
+    e.end[a] = 3.3 * a;
+    e.slope[a] = 0.2 * a - 0.1;
+  }
+  e.speed = 7;
+  e.cellLength = 1.5;
+  e.low = -0.1;
+  e.lowValue = -2;
+  e.high = -0.4;
+  e.highValue = 5;
+  e.bestStep = -0.3;
+  e.endBlock = 6;
+  e.endCell = 55;
+  for (int n = 0; n < MostEvents; ++n) e.count[n] = 10 * n;
+  e.handled = 0x8001;
+  e.tried = 0x4002;
+  e.failed = 0x2004;
+  e.candidate = 9;
+  e.best = -1;
+  e.lastSide = -1;
+  e.trials = 3;
+  e.phase = EventPhase::Search;
+  return t;
+}
+
+MigratingParticle sendAndRead(const MigratingParticle& sent, int stages, int events) {
+  Bytes bytes;
+  writeMigratingParticle(bytes, sent, stages);
+  Reader reader(bytes);
+  const MigratingParticle got = readMigratingParticle(reader, stages, events);
+  EXPECT_TRUE(reader.atEnd());
+  return got;
+}
+
+TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
+  constexpr int Stages = 4;
+  for (int stage = 1; stage <= Stages; ++stage)
+    for (const Status status : {Status::Active, Status::Seeking}) {
+      const MigratingParticle sent = sampleAtEvent(stage, status);
+      const MigratingParticle got = sendAndRead(sent, Stages, 2);
+      const EventProgress &a = sent.particle.events, &b = got.particle.events;
+      EXPECT_EQ(std::memcmp(&a, &b, offsetof(EventProgress, phase) + 1), 0);
+      // Parts of the step begin with the first slope.
+      EXPECT_EQ(std::memcmp(sent.particle.k[0], got.particle.k[0], 24), 0);
+      if (status == Status::Seeking) {
+        EXPECT_EQ(got.best.block, 9);
+      }
+    }
+  // Between steps, only the numbers of crossings travel.
+  MigratingParticle sent = sampleAtEvent(1, Status::Active);
+  sent.particle.events.phase = EventPhase::None;
+  const MigratingParticle got = sendAndRead(sent, Stages, 2);
+  EXPECT_FALSE(got.particle.isAtEvent());
+  EXPECT_EQ(got.particle.events.endBlock, 0);
+  for (int n = 0; n < MostEvents; ++n) EXPECT_EQ(got.particle.events.count[n], 10 * n);
+}
+
+TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
+  const auto read = [](const MigratingParticle& t, int events) {
+    return errorOf([&] { static_cast<void>(sendAndRead(t, 4, events)); });
+  };
+  EXPECT_EQ(read(sampleAtEvent(2, Status::Active), 2), "");
+  EXPECT_NE(read(sampleAtEvent(2, Status::Active), 1), "");  // candidate 9 is event 1
+  EXPECT_NE(read(sampleAtEvent(2, Status::Active), 0), "");
+  EXPECT_NE(read(sampleAtEvent(0, Status::Active), 2), "");
+  const auto spoiled = [&](auto&& spoil) {
+    MigratingParticle t = sampleAtEvent(2, Status::Active);
+    spoil(t.particle.events);
+    return read(t, 2);
+  };
+  EXPECT_NE(spoiled([](EventProgress& e) { e.candidate = 16; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.candidate = -1; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.best = 16; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.best = -2; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.endBlock = -1; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.count[3] = -1; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.count[3] = 0x7fffffff; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.phase = EventPhase(5); }), "");
 }
 
 TEST(ParticleMessage, RefusesWhatNoParticleCanBe) {

@@ -302,6 +302,18 @@ def main():
         ("Detector", "nonsense", "default"),
     ):
         cases.refused_property(name, bad, fine)
+    good_event = ["plane origin 1 1 1 normal 0 0 1"]
+    for bad in (
+        "", "plane", "plain normal 0 0 1", "1 plane", "plane normal 0 0", "plane 0 0 1", "plane normal 0 0 0",
+        "plane normal 0 0 nan", "plane origin 0 0 0 normal 0 0 1 origin 1 1 1", "plane normal 0 0 1 radius 2",
+        "plane normal 0 0 1 end 0", "plane normal 0 0 1 end 1.5", "plane normal 0 0 1 end 1 2",
+        "plane normal 0 0 1 positive negative", "plane normal 0 0 1 positive 3", "sphere radius 0", "sphere center 1 1 1",
+        "box lower 0 0 0", "box lower 0 0 0 upper 1 1 0", "angle axis 0 0 1 from 0 0 2", "angle degrees inf",
+        "length -1", "time 0", "time",
+    ):
+        cases.refused_property("Events", [bad], good_event)
+    cases.refused_property("Events", 9 * good_event, good_event)
+    cases.refused_property("CrossingsOnly", 1, 0)
 
     def take_good(lines):
         lines.Input = good

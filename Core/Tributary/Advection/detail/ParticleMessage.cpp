@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Advection/detail/ParticleMessage.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
+#include "Tributary/Advection/detail/kernels/EventTest.h"
 #include "Tributary/Base/Error.h"
 
 namespace tributary::detail {
 namespace {
 
-/// The part of fixed size. Followed by three doubles for each known slope, then, if the particle is
-/// seeking, by the best match.
+/// The part of fixed size. Followed by three doubles for each known slope, then, if the particle
+/// has crossed events or is at one, by what it knows of these, then, if it is seeking, by the best
+/// match.
 struct Fixed {
   double x[3], target[3];
   double h, next, minimum, maximum, cellLength, speed, time, length;
@@ -19,9 +24,16 @@ struct Fixed {
   std::int8_t face;
   std::uint8_t stage;
   std::uint8_t status;
-  std::uint8_t lastTry;
+  std::uint8_t flags;
 };
 static_assert(sizeof(Fixed) == 136, "no padding travels");
+
+/// Flags of a particle.
+enum : std::uint8_t { LastTry = 1, HasCrossed = 2, IsAtEvent = 4 };
+
+/// What travels of EventProgress, if a particle is at an event; otherwise only its counts do.
+constexpr std::size_t EventBytes = offsetof(EventProgress, phase) + sizeof(EventPhase);
+static_assert(EventBytes == 15 * 8 + (1 + MostEvents) * 4 + 3 * 2 + 5, "no padding travels");
 
 /// Copies what a particle and its message hold alike, either way.
 template <class From, class To>
@@ -49,6 +61,38 @@ int slopesNeeded(int stage, int stages) {
   return stage < stages ? stage : 0;
 }
 
+/// At an event, parts of the step begin with the first slope.
+int slopesNeeded(int stage, int stages, bool isAtEvent) {
+  return std::max(slopesNeeded(stage, stages), int(isAtEvent));
+}
+
+bool hasCrossed(const EventProgress& events) {
+  return std::any_of(std::begin(events.count), std::end(events.count),
+                     [](std::int32_t count) { return count != 0; });
+}
+
+void readEvents(Reader& reader, std::uint8_t flags, EventProgress& events) {
+  if (flags & IsAtEvent) {
+    const auto bytes = reader.raw(EventBytes);
+    std::memcpy(&events, bytes.data(), bytes.size());
+    if (events.phase == EventPhase::None || events.phase > EventPhase::Fallback ||
+        events.candidate < 0 || events.candidate >= EventCandidates || events.best < -1 ||
+        events.best >= EventCandidates || events.endBlock < 0)
+      refuseMessage("a particle at event " + std::to_string(events.candidate) + " in phase " +
+                    std::to_string(int(events.phase)));
+  } else if (flags & HasCrossed) {
+    const auto bytes = reader.raw(sizeof events.count);
+    std::memcpy(events.count, bytes.data(), bytes.size());
+  }
+  std::int64_t all = 0;
+  for (const std::int32_t count : events.count) {
+    if (count < 0) refuseMessage("a particle with " + std::to_string(count) + " crossings");
+    all += count;
+  }
+  if (all >= std::numeric_limits<std::int32_t>::max() / 2)
+    refuseMessage("a particle with " + std::to_string(all) + " crossings");
+}
+
 }  // namespace
 
 void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages) {
@@ -56,14 +100,20 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
   Fixed fixed{};
   copyState(p, fixed);
   fixed.status = static_cast<std::uint8_t>(p.status);
-  fixed.lastTry = p.lastTry;
+  fixed.flags = static_cast<std::uint8_t>((p.lastTry ? LastTry : 0) |
+                                          (hasCrossed(p.events) ? HasCrossed : 0) |
+                                          (p.isAtEvent() ? IsAtEvent : 0));
   append(message, &fixed, sizeof fixed);
-  for (int s = 0; s < slopesNeeded(p.stage, stages); ++s)
+  for (int s = 0; s < slopesNeeded(p.stage, stages, p.isAtEvent()); ++s)
     append(message, p.k[s], 3 * sizeof(double));
+  if (p.isAtEvent())
+    append(message, &p.events, EventBytes);
+  else if (hasCrossed(p.events))
+    append(message, p.events.count, sizeof p.events.count);
   if (p.status == Status::Seeking) append(message, &migrating.best, sizeof migrating.best);
 }
 
-MigratingParticle readMigratingParticle(Reader& reader, int stages) {
+MigratingParticle readMigratingParticle(Reader& reader, int stages, int events) {
   const auto fixed = reader.value<Fixed>();
   if (fixed.stage > stages || fixed.steps < 0 ||
       fixed.steps == std::numeric_limits<std::int32_t>::max() || fixed.crossings < 0 ||
@@ -76,11 +126,16 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages) {
   Particle& p = migrating.particle;
   copyState(fixed, p);
   p.status = static_cast<Status>(fixed.status);
-  p.lastTry = fixed.lastTry != 0;
-  for (int s = 0; s < slopesNeeded(p.stage, stages); ++s) {
+  p.lastTry = (fixed.flags & LastTry) != 0;
+  const int slopes = slopesNeeded(p.stage, stages, fixed.flags & IsAtEvent);
+  for (int s = 0; s < slopes; ++s) {
     const auto slope = reader.raw(3 * sizeof(double));
     std::memcpy(p.k[s], slope.data(), slope.size());
   }
+  readEvents(reader, fixed.flags, p.events);
+  if (p.isAtEvent() && (p.stage == 0 || p.events.candidate % MostEvents >= events))
+    refuseMessage("a particle in stage " + std::to_string(p.stage) + " cannot be at event " +
+                  std::to_string(p.events.candidate));
   if (p.status == Status::Seeking) migrating.best = reader.value<CellMatch>();
   return migrating;
 }

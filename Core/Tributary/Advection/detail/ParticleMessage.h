@@ -20,6 +20,7 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
 
 /// Reads what writeMigratingParticle wrote. Throws Error when the message is malformed: too short,
 /// or with a stage, status or number that no particle can have.
-[[nodiscard]] MigratingParticle readMigratingParticle(Reader& reader, int stages);
+/// @param events  the number of events of the trace
+[[nodiscard]] MigratingParticle readMigratingParticle(Reader& reader, int stages, int events = 0);
 
 }  // namespace tributary::detail

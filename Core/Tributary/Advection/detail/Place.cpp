@@ -26,12 +26,23 @@ bool isSeedId(std::int64_t id) {
   return id >= 0 && id <= std::numeric_limits<std::int64_t>::max() / 2;
 }
 
+void departFrom(const FieldBlock& block, Particle& p) {
+  if (!p.isAtEvent() || p.events.endBlock >= 0) return;
+  p.events.endBlock = block.id();
+  p.events.endCell = block.leave(p.events.endCell);
+}
+
 bool Place::add(const Particle& p) {
-  std::int32_t cell = p.cell;
-  if (!block_.enter(cell)) return false;
+  std::int32_t cell = p.cell, endCell = p.events.endCell;
+  const bool isBack = p.isAtEvent() && p.events.endBlock == block_.id();
+  if (!block_.enter(cell) || (isBack && !block_.enter(endCell))) return false;
   later.push_back(p);
   later.back().cell = cell;
   later.back().block = block_.id();
+  if (isBack) {
+    later.back().events.endBlock = -1;
+    later.back().events.endCell = endCell;
+  }
   meter.begin(1);
   return true;
 }
@@ -68,20 +79,21 @@ void Place::lend(std::size_t lines, int stages, const std::function<bool(std::in
     left -= removeFirst(*list, left, [&](const Particle& p) {
       MigratingParticle migrating{p, {}};
       migrating.particle.cell = block_.leave(p.cell);
+      departFrom(block_, migrating.particle);
       writeMigratingParticle(particles, migrating, stages);
     });
   }
   message = Writer(std::move(particles));
 }
 
-void Place::borrow(int stages, Reader& message) {
+void Place::borrow(int stages, int events, Reader& message) {
   for (auto left = message.value<std::uint64_t>(); left > 0; --left) {
     const auto seed = message.value<Seed>();
     if (!isSeedId(seed.id)) refuseMessage("a seed with id " + std::to_string(seed.id));
     seeds.push_back(seed);
   }
   while (!message.atEnd()) {
-    const MigratingParticle migrating = readMigratingParticle(message, stages);
+    const MigratingParticle migrating = readMigratingParticle(message, stages, events);
     if (migrating.particle.status != Status::Active || !add(migrating.particle))
       refuseMessage("a lent particle that its block cannot advance");
   }
@@ -89,22 +101,41 @@ void Place::borrow(int stages, Reader& message) {
 
 Bytes Place::recordedPoints() const {
   Writer writer;
-  for (const TrajectoryLog& log : logs.all())
+  for (const TrajectoryLog& log : logs.all()) {
     for (std::size_t c = 0; c < log.chunkCount(); ++c)
       for (TrajectoryPoint point : log.chunk(c)) {
         point.cell = block_.leave(point.cell);
         writer.value(point);
       }
+    for (CrossingPoint crossing : log.crossings()) {
+      crossing.point.cell = block_.leave(crossing.point.cell);
+      crossing.point.index = ~crossing.point.index;  // so it is known as that of a crossing
+      writer.value(crossing);
+    }
+  }
   return writer.take();
 }
 
 void Place::receivePoints(Reader& message) {
   TrajectoryLog log = logs.take();
   while (!message.atEnd()) {
-    auto point = message.value<TrajectoryPoint>();
-    if (point.line < 0 || point.index < 0 || !block_.enter(point.cell))
+    CrossingPoint crossing{};
+    TrajectoryPoint& point = crossing.point;
+    point = message.value<TrajectoryPoint>();
+    const bool isCrossing = point.index < 0;
+    if (isCrossing) {
+      point.index = ~point.index;
+      crossing.length = message.value<double>();
+      crossing.event = message.value<std::int32_t>();
+      crossing.number = message.value<std::int32_t>();
+    }
+    if (point.line < 0 || crossing.event < 0 || crossing.event >= MostEvents ||
+        crossing.number < 0 || !block_.enter(point.cell))
       refuseMessage("a recorded point in a cell that its block does not have");
-    log.append() = point;
+    if (isCrossing)
+      log.appendCrossing(crossing);
+    else
+      log.append() = point;
   }
   logs.give(std::move(log));
 }

@@ -22,6 +22,10 @@ namespace tributary::detail {
 /// Lines are numbered by twice the id of their seed.
 [[nodiscard]] bool isSeedId(std::int64_t id);
 
+/// A particle leaves a block. If it is at an event, the end of its step gets a number that other
+/// blocks understand.
+void departFrom(const FieldBlock& block, Particle& p);
+
 /// The logs of one block. A thread takes one while it advances particles there.
 class LogPool {
  public:
@@ -97,7 +101,8 @@ class Place {
             Writer& message);
   /// Adds what lend() of a place with a copy of the block has written. Throws Error if it is
   /// malformed.
-  void borrow(int stages, Reader& message);
+  /// @param stages,events  of the integrator, and of the trace
+  void borrow(int stages, int events, Reader& message);
   /// All points recorded here, for receivePoints() of a place with a copy of the block.
   [[nodiscard]] Bytes recordedPoints() const;
   /// Throws Error if the message is malformed.

@@ -8,9 +8,10 @@
 
 namespace tributary::detail {
 
-Places::Places(const Domain& domain, int rank, int stages, int linesPerSeed,
+Places::Places(const Domain& domain, const StepRules& rules, int rank, int stages, int linesPerSeed,
                const TraceLending* lending, ParallelFor parallelFor)
     : domain_(domain),
+      rules_(rules),
       first_(domain.assignment.first(rank)),
       stages_(stages),
       linesPerSeed_(linesPerSeed),
@@ -136,7 +137,7 @@ void Places::borrow(BlockId block, Reader& message) {
   if (!(seconds >= 0) || !std::isfinite(seconds))
     refuseMessage("a loan whose lines take a time that is no time");
   place->meter.expect(seconds);
-  place->borrow(stages_, message);
+  place->borrow(stages_, rules_.events.count, message);
   update(*place);
   if (!place->isCopy()) refilled_.push_back(block);
 }

@@ -22,11 +22,12 @@ namespace tributary::detail {
 class Places : public LendableWork {
  public:
   /// @param domain  must outlive the object
+  /// @param rules  must outlive the object
   /// @param stages  of the integrator
   /// @param linesPerSeed  1 or 2
   /// @param lending  null, or must outlive the object
-  Places(const Domain& domain, int rank, int stages, int linesPerSeed, const TraceLending* lending,
-         ParallelFor parallelFor);
+  Places(const Domain& domain, const StepRules& rules, int rank, int stages, int linesPerSeed,
+         const TraceLending* lending, ParallelFor parallelFor);
 
   /// The rank's own blocks, in order.
   std::vector<std::unique_ptr<Place>>& own() { return own_; }
@@ -76,6 +77,7 @@ class Places : public LendableWork {
   static WaitingWork waitingIn(const Place& place);
 
   const Domain& domain_;
+  const StepRules& rules_;
   const BlockId first_;
   const int stages_, linesPerSeed_;
   const TraceLending* const lending_;

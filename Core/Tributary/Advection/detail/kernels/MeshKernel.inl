@@ -354,6 +354,11 @@ class Walk {
   /// Takes waiting particles into empty lanes; all lanes are at the first stage.
   TRIBUTARY_INLINE void beginSteps(Group& group) {
     group.lanes.refused = 0;
+    forEach(group.lanes.atEvent, [&](int l) {
+      Particle& p = *group.lanes.particle[l];
+      if (toStepStart(p)) group.lanes.enter(p, l);
+    });
+    group.lanes.atEvent = 0;
     LaneSet empty = ~group.lanes.alive & AllLanes;
     const bool isOver = --group.steps < 0;
     if (__builtin_expect(empty != 0 && !isOver, 0))
@@ -371,7 +376,11 @@ class Walk {
   /// Walks and evaluates until the particle begins a step. @return whether it is still here
   __attribute__((noinline)) bool toStepStart(Particle& p) {
     if (p.status != Status::Active) return false;
-    while (p.stage != 1) {
+    while (p.stage != 1 || p.isAtEvent()) {
+      if (isReturning(p)) {
+        if (!returnToStep<I>(rules_, p, log_)) return false;
+        continue;
+      }
       V4 target = load(p.target), velocity;
       const std::int32_t cell = p.cell;
       double time = 0;

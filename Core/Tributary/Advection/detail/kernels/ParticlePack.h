@@ -27,6 +27,7 @@ struct ParticlePack {
   LaneSet alive = 0;    ///< Lanes that hold a particle.
   LaneSet refused = 0;  ///< Sent back to stage 1 by error control; they wait there for the others.
   LaneSet lastTry = 0;
+  LaneSet atEvent = 0;  ///< Lanes that have lost their particle to the search for an event.
 
   /// Takes a particle that begins a step into a lane.
   void enter(Particle& p, int l) {
@@ -159,14 +160,19 @@ struct ParticlePack {
     chooseStep<I, F>(rules, then, lengthOfCell, newSpeed);
     WideInt plain = (newSpeed <= std::numeric_limits<double>::max()) &
                     startsPlainly<F, WideInt>(rules, then, newSpeed);
-    if constexpr (F == Flow::Steady) plain &= (speed + newSpeed) / 2 > rules.terminalSpeed;
+    if constexpr (F == Flow::Steady) {
+      plain &= (speed + newSpeed) / 2 > rules.terminalSpeed;
+      if (__builtin_expect(rules.events.count > 0, 0))
+        plain &= mayCross(rules, *this, target, then.time, then.length) == 0;
+    }
     const LaneSet here = alive & ~refused, odd = here & ~toLanes(plain);
     LaneSet back = 0;
     if (__builtin_expect(odd != 0, 0))
       forEach(odd, [&](int l) {
         const double v[3] = {velocity[0][l], velocity[1][l], velocity[2][l]};
-        if (feedStage<I, F, S>(rules, leave(l, S), v, lengthOfCell[l], cell ? cell[l] : -1, log))
-          back |= 1u << l;
+        Particle& p = leave(l, S);
+        if (!feedStage<I, F, S>(rules, p, v, lengthOfCell[l], cell ? cell[l] : -1, log)) return;
+        (p.isAtEvent() ? atEvent : back) |= 1u << l;
       });
 
     const auto commit = [&](auto& member, auto value) __attribute__((always_inline)) {

@@ -264,8 +264,13 @@ class Sweep {
     return any != 0;
   }
 
-  /// Takes waiting particles into empty lanes.
+  /// Takes waiting particles into empty lanes, those first that were at an event.
   void fill(Group& group) {
+    forEach(group.lanes.atEvent, [&](int l) {
+      Particle& p = *group.lanes.particle[l];
+      if (toStepStart(p)) group.lanes.enter(p, l);
+    });
+    group.lanes.atEvent = 0;
     for (LaneSet empty = ~group.lanes.alive & AllLanes; empty && next_ != end_;) {
       Particle& p = *next_++;
       if (!toStepStart(p)) continue;
@@ -277,7 +282,11 @@ class Sweep {
   /// One evaluation at a time until the particle begins a step. @return whether it is still here
   bool toStepStart(Particle& p) {
     if (p.status != Status::Active) return false;
-    while (p.stage != 1) {
+    while (p.stage != 1 || p.isAtEvent()) {
+      if (isReturning(p)) {
+        if (!returnToStep<I>(rules_, p, log_)) return false;
+        continue;
+      }
       Located at;
       if (!resolve<Uniform>(view_, rules_, p, at)) return false;
       double velocity[3], time = 0;
@@ -323,7 +332,8 @@ class Sweep {
                                          Uniform ? all<Wide>(view_.cellLength) : group.cellLength,
                                          nullptr, log_);
       }
-      if (Last && group.lanes.alive != AllLanes && next_ != end_) fill(group);
+      const bool isEmpty = group.lanes.alive != AllLanes && next_ != end_;
+      if (Last && (isEmpty || group.lanes.atEvent != 0)) fill(group);
       if (group.lanes.alive) prepare<Last ? 1 : Stage + 1>(group);
     }
   }

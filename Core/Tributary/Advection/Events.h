@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace tributary {
+
+/// The most events of a trace.
+constexpr int MostEvents = 8;
+
+/// The function of the position, the time and the length of a line whose zeros are an event.
+enum class EventKind : std::uint8_t {
+  Plane,      ///< The signed distance from a plane, positive on the side of the normal.
+  HalfPlane,  ///< The same; only crossings on one side of an axis in the plane count.
+  Sphere,     ///< The signed distance from a sphere, negative inside.
+  Box,        ///< Negative inside of a box, positive outside.
+  Length,     ///< The length of the line, minus a length.
+  Time        ///< |integration time|, minus a time.
+};
+
+/// The crossings that count, by the sign of the function along the line, from the seed on.
+enum class EventDirection : std::uint8_t {
+  Any,
+  Positive,  ///< From negative to positive.
+  Negative   ///< From positive to negative.
+};
+
+/// A surface, a length or a time that lines cross. Each crossing is recorded.
+///
+/// A step crosses it if the function is negative at one end of the step, and zero or positive at
+/// the other one. So each zero is counted once, whichever step begins or ends there. A step that
+/// crosses a surface twice, or touches it, is not seen. A seed on the surface, within the rounding
+/// error of its position, is no crossing.
+struct Event {
+  EventKind kind = EventKind::Plane;
+  EventDirection direction = EventDirection::Any;
+  /// The crossing that ends a line, counted from 1 in each direction from the seed; 0 for none.
+  std::int32_t endsLine = 0;
+  double origin[3] = {0, 0, 0};  ///< A point of the plane, the center, or the lower corner.
+  double normal[3] = {0, 0, 1};  ///< Of length 1; or the upper corner.
+  double side[3] = {0, 0, 0};    ///< HalfPlane: from the axis into the half plane, of length 1.
+  double size = 0;               ///< The radius, the length or the time.
+};
+
+/// The events of a trace, numbered in this order.
+struct EventList {
+  Event event[MostEvents];
+  int count = 0;
+};
+
+// All functions are local. They throw Error if a number is not finite or does not define the event.
+
+/// A plane through a point.
+/// @param normal  of any length but 0
+[[nodiscard]] Event planeEvent(const double origin[3], const double normal[3]);
+/// The half plane from an axis in a direction: a poloidal section of a torus. The function grows
+/// with the angle about the axis.
+/// @param direction  not parallel to the axis
+[[nodiscard]] Event halfPlaneEvent(const double origin[3], const double axis[3],
+                                   const double direction[3]);
+/// A sphere.
+[[nodiscard]] Event sphereEvent(const double center[3], double radius);
+/// A box with sides along the axes.
+[[nodiscard]] Event boxEvent(const double lower[3], const double upper[3]);
+/// A length of the line from its seed.
+[[nodiscard]] Event lengthEvent(double length);
+/// A time from the seed, in each direction of integration.
+[[nodiscard]] Event timeEvent(double time);
+
+/// Throws Error if events are not what the functions above make.
+void requireValid(const EventList& events);
+
+}  // namespace tributary

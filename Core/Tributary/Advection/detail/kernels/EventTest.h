@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Which events a step crosses, and where: see "Events" in README.md.
+
+#include <cstdint>
+#include <limits>
+
+#include "Tributary/Advection/Particle.h"
+#include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/Vector.h"
+
+namespace tributary::detail {
+inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
+
+/// The images of a step in a periodic domain in which events are tested: that of the period of its
+/// beginning, and that of its end.
+constexpr int EventImages = 2;
+/// An event in an image: event + MostEvents * image.
+constexpr int EventCandidates = EventImages * MostEvents;
+
+/// What leads from a point to its image in the periodic box, along an axis.
+template <class Number>
+TRIBUTARY_INLINE Number shiftOf(const StepRules& rules, Number x, int a) {
+  const double period = rules.period[a];
+  return period > 0 ? period * floored((x - rules.periodicOrigin[a]) / period) : all<Number>(0);
+}
+
+/// Whether an event depends on the position.
+TRIBUTARY_INLINE bool isPlace(const Event& event) {
+  return event.kind != EventKind::Length && event.kind != EventKind::Time;
+}
+
+/// The function whose zeros are the event.
+template <class Number>
+TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number time,
+                                   Number length) {
+  Number d[3];
+  for (int a = 0; a < 3; ++a) d[a] = x[a] - event.origin[a];
+  switch (event.kind) {
+    case EventKind::Plane:
+    case EventKind::HalfPlane:
+      return d[0] * event.normal[0] + d[1] * event.normal[1] + d[2] * event.normal[2];
+    case EventKind::Sphere:
+      return root(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) - event.size;
+    case EventKind::Box: {
+      Number most = -d[0];
+      for (int a = 0; a < 3; ++a) {
+        const Number above = x[a] - event.normal[a], below = -d[a];
+        most = select(above > most, above, most);
+        most = select(below > most, below, most);
+      }
+      return most;
+    }
+    case EventKind::Length:
+      return length - event.size;
+    case EventKind::Time:
+      break;
+  }
+  return magnitude(time) - event.size;
+}
+
+/// Whether a crossing from one value to another one counts. Zero is positive.
+template <class Condition, class Number>
+TRIBUTARY_INLINE Condition isCrossing(const Event& event, Number before, Number after) {
+  const Condition isUp = after >= 0, wasUp = before >= 0, changes = wasUp ^ isUp;
+  if (event.direction == EventDirection::Positive) return changes & isUp;
+  if (event.direction == EventDirection::Negative) return changes & (isUp == 0);
+  return changes;
+}
+
+/// The lanes of a pack whose steps may cross an event.
+/// @param end,time,length  those at the ends of the steps
+template <class P>
+TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide end[3], Wide time,
+                                  Wide length) {
+  WideInt any{};
+  for (int image = 0; image < EventImages; ++image) {
+    bool periodic = false;
+    Wide first[3], last[3];
+    for (int a = 0; a < 3; ++a) {
+      const Wide shift = shiftOf(rules, image == 0 ? p.x[a] : end[a], a);
+      first[a] = p.x[a] - shift;
+      last[a] = end[a] - shift;
+      periodic |= rules.period[a] > 0;
+    }
+    if (image > 0 && !periodic) break;
+    for (int e = 0; e < rules.events.count; ++e) {
+      const Event& event = rules.events.event[e];
+      any |= isCrossing<WideInt>(event, eventValue(event, first, p.time, p.length),
+                                 eventValue(event, last, time, length));
+    }
+  }
+  return any;
+}
+
+/// The value of a candidate's function at a point of the step of a particle.
+/// @pre EventProgress::end is the end of the step
+/// @param h  length of the part of the step that leads to x
+inline double candidateValue(const StepRules& rules, const Particle& p, int candidate,
+                             const double x[3], double h) {
+  const double* const base = candidate < MostEvents ? p.x : p.events.end;
+  double image[3];
+  for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOf(rules, base[a], a);
+  return eventValue(rules.events.event[candidate % MostEvents], image, p.time + h / p.speed,
+                    p.length + magnitude(h));
+}
+
+/// The rounding error of an event's function at a point.
+inline double eventRounding(const Event& event, const double x[3]) {
+  double sum = magnitude(event.size);
+  if (isPlace(event))
+    for (int a = 0; a < 3; ++a)
+      sum += magnitude(x[a]) + magnitude(event.origin[a]) +
+             (event.kind == EventKind::Box ? magnitude(event.normal[a]) : 0);
+  return 4 * std::numeric_limits<double>::epsilon() * sum;
+}
+
+/// Whether the images of a step differ.
+inline bool crossesPeriod(const StepRules& rules, const Particle& p) {
+  bool differ = false;
+  for (int a = 0; a < 3; ++a)
+    differ |= shiftOf(rules, p.x[a], a) != shiftOf(rules, p.events.end[a], a);
+  return differ;
+}
+
+/// The first candidate that the step of a particle crosses before a point of it; -1 if there is
+/// none.
+/// @pre EventProgress::end and fullStep are those of the step
+/// @param h  length of the part of the step that leads to x
+/// @param without  a set of candidates that are left out
+inline int nextCandidate(const StepRules& rules, const Particle& p, const double x[3], double h,
+                         unsigned without) {
+  const int images = crossesPeriod(rules, p) ? EventImages : 1;
+  for (int candidate = 0; candidate < images * MostEvents; ++candidate) {
+    const int e = candidate % MostEvents;
+    const Event& event = rules.events.event[e];
+    if (e >= rules.events.count || without >> candidate & 1) continue;
+    if (candidate >= MostEvents && !isPlace(event)) continue;
+    const double before = candidateValue(rules, p, candidate, p.x, 0);
+    const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
+    if (!isCrossing<bool>(event, before, after)) continue;
+    if ((candidateValue(rules, p, candidate, x, h) >= 0) != (after >= 0)) continue;
+    // A seed on the surface. One on a length or at a time does not exist.
+    if (p.steps == 0 && isPlace(event) && magnitude(before) <= eventRounding(event, p.x)) continue;
+    return candidate;
+  }
+  return -1;
+}
+
+/// Whether the zero at a point counts: it lies in the periodic box, and in the half plane.
+inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidate,
+                         const double x[3]) {
+  constexpr double Slack = 1e-9;  // a plane on the side of the box is found in one image
+  const Event& event = rules.events.event[candidate % MostEvents];
+  const double* const base = candidate < MostEvents ? p.x : p.events.end;
+  const double* const other = candidate < MostEvents ? p.events.end : p.x;
+  double along = 0;
+  for (int a = 0; a < 3; ++a) {
+    const double shift = shiftOf(rules, base[a], a), image = x[a] - shift;
+    along += (image - event.origin[a]) * event.side[a];
+    if (!isPlace(event) || shift == shiftOf(rules, other[a], a)) continue;
+    const double from = (image - rules.periodicOrigin[a]) / rules.period[a];
+    if (!(from >= -Slack && from <= 1 + Slack)) return false;
+  }
+  return event.kind != EventKind::HalfPlane || along > 0;
+}
+
+/// The image of the crossing at p.target in the periodic box.
+inline void imageOfCrossing(const StepRules& rules, const Particle& p, double image[3]) {
+  const bool isIn = isPlace(rules.events.event[p.events.candidate % MostEvents]);
+  const double* const step = p.events.candidate < MostEvents ? p.x : p.events.end;
+  const double* const base = isIn ? step : p.target;
+  for (int a = 0; a < 3; ++a) image[a] = p.target[a] - shiftOf(rules, base[a], a);
+}
+
+/// Where the secant through the ends of the bracket is zero.
+inline double secantZero(const EventProgress& e) {
+  const double at = e.high - e.highValue * ((e.high - e.low) / (e.highValue - e.lowValue));
+  const double low = e.low < e.high ? e.low : e.high, high = e.low < e.high ? e.high : e.low;
+  return at >= low && at <= high ? at : e.low + 0.5 * (e.high - e.low);
+}
+
+/// After this many trials by secants, brackets are halved.
+constexpr std::uint8_t SecantTrials = 20;
+/// After this many, the zero is taken for found: a function with a jump.
+constexpr std::uint8_t MostTrials = 80;
+
+/// Narrows the bracket by a trial (method of Anderson and Bjorck).
+/// @param h,value  of the trial
+/// @param rounding  a value that is zero
+/// @return the next trial; h if it has found the zero
+inline double narrow(EventProgress& e, double h, double value, double rounding) {
+  if (magnitude(value) <= rounding || ++e.trials >= MostTrials) return h;
+  if ((value >= 0) == (e.highValue >= 0)) {
+    const double factor = 1 - value / e.highValue;
+    if (e.lastSide > 0) e.lowValue *= factor > 0 ? factor : 0.5;
+    e.high = h;
+    e.highValue = value;
+    e.lastSide = 1;
+  } else {
+    const double factor = 1 - value / e.lowValue;
+    if (e.lastSide < 0) e.highValue *= factor > 0 ? factor : 0.5;
+    e.low = h;
+    e.lowValue = value;
+    e.lastSide = -1;
+  }
+  const double next = e.trials < SecantTrials ? secantZero(e) : e.low + 0.5 * (e.high - e.low);
+  const double least = std::numeric_limits<double>::epsilon() * magnitude(e.fullStep);
+  return magnitude(next - h) <= least ? h : next;
+}
+
+/// Begins the search for the zero of a candidate in a part of the step.
+/// @param end,h  the end of the part, and its length
+inline void bracket(const StepRules& rules, Particle& p, int candidate, const double end[3],
+                    double h) {
+  EventProgress& e = p.events;
+  e.phase = EventPhase::Search;
+  e.candidate = static_cast<std::int8_t>(candidate);
+  e.tried = static_cast<std::uint16_t>(e.tried | 1u << candidate);
+  e.trials = 0;
+  e.lastSide = 0;
+  e.low = 0;
+  e.lowValue = candidateValue(rules, p, candidate, p.x, 0);
+  e.high = h;
+  e.highValue = candidateValue(rules, p, candidate, end, h);
+}
+
+/// Keeps the earlier of the crossing that was found and those before; of crossings at one place,
+/// that of the event that comes first.
+inline void keepEarliest(EventProgress& e, double h) {
+  const double least = 8 * std::numeric_limits<double>::epsilon() * magnitude(e.fullStep);
+  const double lead = magnitude(e.bestStep) - magnitude(h);
+  const bool isFirst = e.candidate % MostEvents < e.best % MostEvents;
+  if (e.best >= 0 && !(isFirst ? lead >= -least : lead > least)) return;
+  e.best = e.candidate;
+  e.bestStep = h;
+}
+
+}  // namespace TRIBUTARY_KERNEL_NAMESPACE
+}  // namespace tributary::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
+
+#include "Lines/DomainFromVTK.h"
+#include "Lines/LineTable.h"
+#include "Lines/PointArrays.h"
+#include "Lines/PointEvaluator.h"
+#include "Lines/SeedsFromVTK.h"
+
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// Local. Crossings without a point, with the arrays of those that assembleCrossings() returns.
+[[nodiscard]] vtkSmartPointer<vtkPolyData> noCrossings(const Transport& transport,
+                                                       const PointEvaluator& evaluator,
+                                                       const PointArrayList& arrays,
+                                                       const SeedList& seeds);
+
+/// Collective. The crossings of events by the lines of this rank's seeds, ordered by seed, forward
+/// before backward, and along each line. Like the points of lines, each is evaluated on the rank
+/// that recorded it.
+/// @param table  of the lines of this rank
+/// @throws Error on all ranks if a crossing is missing or a message is malformed
+[[nodiscard]] vtkSmartPointer<vtkPolyData> assembleCrossings(
+    Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
+    const PointArrayList& arrays, const SeedList& seeds, const LineTable& table,
+    const TraceResult& traced);
+
+}  // namespace tributary

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Lines/Crossings/EventText.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <system_error>
+
+#include "Common/Require.h"
+
+#include "Tributary/Base/Error.h"
+
+namespace tributary {
+namespace {
+
+constexpr double Pi = 3.14159265358979323846;
+
+/// The words and numbers of a text, in small letters. Other marks separate them like blanks.
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const bool isUpper = c >= 'A' && c <= 'Z';
+    const char small = isUpper ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool isPart = (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+                        c == '-' || c == '+' || c == '_';
+    if (isPart)
+      words.back() += small;
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+std::optional<double> numberOf(const std::string& word) {
+  const char* const begin = word.data() + (word[0] == '+' ? 1 : 0);
+  const char* const end = word.data() + word.size();
+  double number = 0;
+  const auto result = std::from_chars(begin, end, number);
+  if (result.ec != std::errc() || result.ptr != end) return {};
+  return number;
+}
+
+/// One text, taken apart.
+class EventReader {
+ public:
+  explicit EventReader(const std::string& text) : text_(text), words_(wordsOf(text)) {}
+
+  Event read() {
+    static const std::map<std::string, Event (EventReader::*)()> types{
+        {"plane", &EventReader::plane},   {"box", &EventReader::box},
+        {"sphere", &EventReader::sphere}, {"length", &EventReader::length},
+        {"time", &EventReader::time},     {"angle", &EventReader::angle}};
+    const auto type = words_.empty() ? types.end() : types.find(words_[0]);
+    demand(type != types.end(), "begin it with plane, box, sphere, angle, length or time");
+    collect();
+    Event event;
+    try {
+      event = (this->*type->second)();
+    } catch (const Error& error) {
+      throw Error("Events is \"" + text_ + "\": " + error.what());
+    }
+    for (const auto& [word, numbers] : parts_)
+      demand(used_[word], "remove \"", word, "\", which is no part of such an event");
+    event.direction = direction_;
+    event.endsLine = endsLine_;
+    return event;
+  }
+
+ private:
+  template <class... Cure>
+  void demand(bool isGood, const Cure&... cure) const {
+    require(isGood, "Events", '"' + text_ + '"', cure...);
+  }
+
+  /// Each word with the numbers that follow it.
+  void collect() {
+    for (std::size_t i = 0; i < words_.size();) {
+      const std::string& word = words_[i++];
+      demand(!numberOf(word) || word == "nan" || word == "inf", "put a word before ", word);
+      std::vector<double> numbers;
+      for (; i < words_.size(); ++i) {
+        const std::optional<double> number = numberOf(words_[i]);
+        if (!number) break;
+        numbers.push_back(*number);
+      }
+      if (word == "record" || word == "direction" || word == "any") {
+        demand(numbers.empty(), "remove the numbers after \"", word, '"');
+      } else if (word == "positive" || word == "negative") {
+        demand(numbers.empty(), "remove the numbers after \"", word, '"');
+        demand(direction_ == EventDirection::Any, "give one direction");
+        direction_ = word == "positive" ? EventDirection::Positive : EventDirection::Negative;
+      } else if (word == "end") {
+        const double which = numbers.empty() ? 1 : numbers[0];
+        demand(numbers.size() <= 1 && which >= 1 && which <= 1e9 && which == std::floor(which),
+               "give one whole number after \"end\", the crossing that ends a line, in [1, "
+               "1000000000]");
+        endsLine_ = static_cast<std::int32_t>(which);
+      } else {
+        demand(parts_.emplace(word, numbers).second, "give \"", word, "\" once");
+      }
+    }
+    used_[words_[0]] = true;
+  }
+
+  /// The numbers after a word. @param otherwise  those without the word; empty if it must be there
+  std::vector<double> numbers(const char* word, std::size_t count,
+                              const std::vector<double>& otherwise = {}) {
+    const auto found = parts_.find(word);
+    if (found == parts_.end() && !otherwise.empty()) return otherwise;
+    demand(found != parts_.end() && found->second.size() == count, "give ", count,
+           count == 1 ? " number" : " numbers", " after \"", word, '"');
+    used_[word] = true;
+    return found->second;
+  }
+  /// For types whose name no number follows.
+  void requireNoNumber() {
+    demand(parts_[words_[0]].empty(), "put a word between \"", words_[0], "\" and its numbers");
+  }
+
+  Event plane() {
+    requireNoNumber();
+    const auto origin = numbers("origin", 3, {0, 0, 0}), normal = numbers("normal", 3);
+    return planeEvent(origin.data(), normal.data());
+  }
+  Event box() {
+    requireNoNumber();
+    const auto lower = numbers("lower", 3), upper = numbers("upper", 3);
+    return boxEvent(lower.data(), upper.data());
+  }
+  Event sphere() {
+    requireNoNumber();
+    const auto center = numbers("center", 3, {0, 0, 0}), radius = numbers("radius", 1);
+    return sphereEvent(center.data(), radius[0]);
+  }
+  Event length() { return lengthEvent(numbers("length", 1)[0]); }
+  Event time() { return timeEvent(numbers("time", 1)[0]); }
+  Event angle() {
+    requireNoNumber();
+    const auto origin = numbers("origin", 3, {0, 0, 0}), axis = numbers("axis", 3, {0, 0, 1}),
+               from = numbers("from", 3, {1, 0, 0});
+    const double degrees = numbers("degrees", 1, {0})[0];
+    demand(std::isfinite(degrees), "give a finite number after \"degrees\"");
+    // The direction at that angle: beside `from`, in the plane normal to the axis.
+    const Event zero = halfPlaneEvent(origin.data(), axis.data(), from.data());
+    if (degrees == 0) return zero;
+    double direction[3];
+    for (int a = 0; a < 3; ++a)
+      direction[a] = std::cos(degrees * Pi / 180) * zero.side[a] +
+                     std::sin(degrees * Pi / 180) * zero.normal[a];
+    return halfPlaneEvent(origin.data(), axis.data(), direction);
+  }
+
+  const std::string& text_;
+  std::vector<std::string> words_;
+  std::map<std::string, std::vector<double>> parts_;
+  std::map<std::string, bool> used_;
+  EventDirection direction_ = EventDirection::Any;
+  std::int32_t endsLine_ = 0;
+};
+
+}  // namespace
+
+EventList parseEvents(const std::vector<std::string>& texts) {
+  require(texts.size() <= std::size_t(MostEvents), "Events",
+          "a list of " + std::to_string(texts.size()), "give at most ", MostEvents);
+  EventList events;
+  for (const std::string& text : texts) events.event[events.count++] = EventReader(text).read();
+  return events;
+}
+
+}  // namespace tributary

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "Tributary/Advection/Events.h"
+
+namespace tributary {
+
+/// Local. The events that texts describe: see vtkAsyncStreamTracer::AddEvent().
+/// @throws Error if a text does not describe an event, or if there are too many
+[[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts);
+
+}  // namespace tributary

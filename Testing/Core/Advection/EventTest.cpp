@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Crossings of events: where formulas have them, each once, and with the same bits on any number of
+// ranks, pieces and blocks, with any schedule and with loans.
+
+#include "Tributary/Advection/Events.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "Advection/GridPieces.h"
+#include "Advection/MeshPieces.h"
+#include "Advection/TracedLines.h"
+#include "Support/World.h"
+#include "Tributary/Transport/Loopback.h"
+
+namespace tributary::testing {
+namespace {
+
+constexpr double Pi = 3.14159265358979323846;
+
+Event plane(const Vector& origin, const Vector& normal) {
+  return planeEvent(origin.data(), normal.data());
+}
+
+void add(StepRules& rules, Event event, int endsLine = 0,
+         EventDirection direction = EventDirection::Any) {
+  event.endsLine = endsLine;
+  event.direction = direction;
+  rules.events.event[rules.events.count++] = event;
+}
+
+/// Lines, their ends and crossings, put together from all ranks and comparable bit by bit.
+struct Traced {
+  std::map<std::int64_t, Line> lines;
+  std::map<std::int64_t, std::pair<std::int32_t, std::int32_t>> ends;  // crossings, event
+  std::map<std::int64_t, std::vector<CrossingPoint>> crossings;        // by line, in order
+
+  std::size_t count() const {
+    std::size_t all = 0;
+    for (const auto& [line, list] : crossings) all += list.size();
+    return all;
+  }
+};
+
+bool isSame(const CrossingPoint& a, const CrossingPoint& b) {
+  return std::memcmp(a.point.x, b.point.x, sizeof a.point.x) == 0 && a.point.time == b.point.time &&
+         a.length == b.length && a.event == b.event && a.number == b.number;
+}
+
+/// The number of lines that differ, in any respect.
+std::size_t differences(const Traced& a, const Traced& b) {
+  std::size_t count = a.ends != b.ends || a.crossings.size() != b.crossings.size() ||
+                      a.lines.size() != b.lines.size();
+  for (const auto& [line, points] : a.lines)
+    count += !b.lines.count(line) || b.lines.at(line) != points;
+  for (const auto& [line, list] : a.crossings) {
+    const auto other = b.crossings.find(line);
+    count +=
+        other == b.crossings.end() ||
+        !std::equal(list.begin(), list.end(), other->second.begin(), other->second.end(), isSame);
+  }
+  return count;
+}
+
+Traced traceOnce(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                 const TraceOptions& options) {
+  const TraceResult result = trace(transport, domain, seeds, options);
+  Traced all;
+  if (options.rules.record) all.lines = gatherLines(transport, result);
+  std::vector<CrossingPoint> mine;
+  const auto take = [&](const std::vector<TrajectoryLog>& logs) {
+    for (const TrajectoryLog& log : logs)
+      mine.insert(mine.end(), log.crossings().begin(), log.crossings().end());
+  };
+  for (const auto& logs : result.logs) take(logs);
+  for (const auto& borrowed : result.borrowed) take(borrowed.logs);
+  for (const LineEnd& end : allgatherv(transport, result.ends)) {
+    all.ends[end.line] = {end.crossings, end.event};
+    EXPECT_EQ(end.reason == Reason::Event, end.event >= 0) << "line " << end.line;
+  }
+  for (const CrossingPoint& crossing : allgatherv(transport, mine))
+    all.crossings[crossing.point.line].push_back(crossing);
+  for (auto& [line, list] : all.crossings) {
+    std::sort(list.begin(), list.end(), [](const CrossingPoint& a, const CrossingPoint& b) {
+      return a.point.index < b.point.index;
+    });
+    std::map<std::int32_t, std::int32_t> numbers;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      EXPECT_EQ(list[i].point.index, std::int32_t(i)) << "line " << line;
+      EXPECT_EQ(list[i].number, ++numbers[list[i].event]) << "line " << line;
+      if (i > 0) {
+        EXPECT_GE(list[i].length, list[i - 1].length) << "line " << line;
+      }
+    }
+    EXPECT_EQ(all.ends[line].first, std::int32_t(list.size())) << "line " << line;
+  }
+  return all;
+}
+
+/// Also with loans at random, under the asynchronous schedule.
+Traced traceAll(Transport& transport, const Domain& domain, Span<const Seed> seeds,
+                const TraceOptions& options) {
+  Traced all = traceOnce(transport, domain, seeds, options);
+  if (calledOncePerRound(options.exchange.schedule) || transport.size() == 1) return all;
+  const auto policy = makeRandomPolicy(std::uint64_t(transport.rank()));
+  TraceOptions lending = options;
+  lending.lending.emplace();
+  lending.lending->options.policy = policy.get();
+  EXPECT_EQ(differences(all, traceOnce(transport, domain, seeds, lending)), 0u) << "with loans";
+  return all;
+}
+
+GridSetup gridOf(const Flow& flow, double half = 1) {
+  GridSetup setup;
+  setup.flow = flow;
+  setup.lo = {-half, -half, -half};
+  setup.hi = {half, half, half};
+  setup.isDouble = true;
+  return setup;
+}
+
+Traced traceGrid(Transport& transport, GridSetup setup, const std::vector<Vector>& starts,
+                 const TraceOptions& options) {
+  setup.pieces = std::max(setup.pieces, transport.size());
+  const auto grid = makeGridDomain(transport, setup);
+  std::vector<Seed> seeds;
+  for (std::size_t i = std::size_t(transport.rank()); i < starts.size();
+       i += std::size_t(transport.size()))
+    seeds.push_back({{starts[i][0], starts[i][1], starts[i][2]}, std::int64_t(i)});
+  return traceAll(transport, grid->domain, seeds, options);
+}
+
+TraceOptions smallSteps(double step) {
+  TraceOptions options;
+  options.rules.integrator = Integrator::RungeKutta4;
+  options.rules.unit = StepUnit::Length;
+  options.rules.initialStep = step;
+  options.rules.maximumSteps = 1 << 24;
+  return options;
+}
+
+double along(double number, std::uint64_t index) {
+  return number * (double(mix(index) >> 11) / double(1ull << 53));
+}
+
+/// Where a path crosses zeros of a function, by halving between dense samples: times.
+std::vector<double> zerosOf(const std::function<double(double)>& value, double end,
+                            EventDirection direction) {
+  std::vector<double> zeros;
+  constexpr int Samples = 20000;
+  for (int i = 0; i < Samples; ++i) {
+    double low = end * i / Samples, high = end * (i + 1) / Samples;
+    const double before = value(low), after = value(high);
+    if ((before >= 0) == (after >= 0)) continue;
+    if (direction == EventDirection::Positive && before >= 0) continue;
+    if (direction == EventDirection::Negative && before < 0) continue;
+    for (int n = 0; n < 60; ++n) {
+      const double middle = (low + high) / 2;
+      ((value(middle) >= 0) == (before >= 0) ? low : high) = middle;
+    }
+    zeros.push_back(high);
+  }
+  return zeros;
+}
+
+TEST(Events, OnCirclesAreWhereFormulasHaveThem) {
+  const Vector center{0.5, 0, 0.1}, lower{-0.3, -0.6, -0.5}, upper{0.6, 0.55, 0.5};
+  const Vector tilted{1, 2, 0.5}, axis{0, 0, 2}, side{-1, 1, 0}, zero{0, 0, 0},
+      offset{0.05, 0.1, 0};
+  const double norm = std::sqrt(1 + 4 + 0.25);
+  struct Case {
+    Event event;
+    std::function<double(const Vector&, double time, double radius)> value;
+    bool half = false;
+  };
+  const std::vector<Case> cases{
+      {plane(offset, tilted),
+       [&](const Vector& x, double, double) {
+         return ((x[0] - 0.05) + 2 * (x[1] - 0.1) + 0.5 * x[2]) / norm;
+       }},
+      {sphereEvent(center.data(), 0.3),
+       [&](const Vector& x, double, double) {
+         return std::hypot(x[0] - 0.5, x[1], x[2] - 0.1) - 0.3;
+       }},
+      {boxEvent(lower.data(), upper.data()),
+       [&](const Vector& x, double, double) {
+         double most = -1e9;
+         for (std::size_t a = 0; a < 3; ++a)
+           most = std::max({most, lower[a] - x[a], x[a] - upper[a]});
+         return most;
+       }},
+      {halfPlaneEvent(zero.data(), axis.data(), side.data()),
+       [](const Vector& x, double, double) { return -(x[0] + x[1]) / std::sqrt(2.0); }, true},
+      {lengthEvent(1.5),
+       [](const Vector&, double time, double radius) { return time * radius - 1.5; }},
+      {timeEvent(2.25), [](const Vector&, double time, double) { return time - 2.25; }}};
+  std::vector<Vector> starts;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const double radius = 0.2 + along(0.7, i), angle = along(2 * Pi, 100 + i);
+    starts.push_back(
+        {radius * std::cos(angle), radius * std::sin(angle), along(0.8, 200 + i) - 0.4});
+  }
+  for (const EventDirection direction :
+       {EventDirection::Any, EventDirection::Positive, EventDirection::Negative}) {
+    TraceOptions options = smallSteps(0.01);
+    options.rules.maximumTime = 4 * Pi;
+    options.rules.maximumLength = std::numeric_limits<double>::infinity();
+    for (const Case& c : cases) add(options.rules, c.event, 0, direction);
+    const Traced traced = traceGrid(world(), gridOf(rotation), starts, options);
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const double radius = std::hypot(starts[i][0], starts[i][1]);
+      const double angle = std::atan2(starts[i][1], starts[i][0]);
+      const auto at = [&](double time) {
+        return Vector{radius * std::cos(angle + time), radius * std::sin(angle + time),
+                      starts[i][2]};
+      };
+      for (std::size_t e = 0; e < cases.size(); ++e) {
+        auto zeros = zerosOf([&](double t) { return cases[e].value(at(t), t, radius); },
+                             options.rules.maximumTime, direction);
+        if (cases[e].half)
+          zeros.erase(std::remove_if(zeros.begin(), zeros.end(),
+                                     [&](double t) { return at(t)[1] < at(t)[0]; }),
+                      zeros.end());
+        std::vector<CrossingPoint> found;
+        if (traced.crossings.count(std::int64_t(2 * i)))
+          for (const CrossingPoint& crossing : traced.crossings.at(std::int64_t(2 * i)))
+            if (crossing.event == int(e)) found.push_back(crossing);
+        ASSERT_EQ(found.size(), zeros.size()) << "event " << e << " on line " << i;
+        expected += zeros.size();
+        for (std::size_t n = 0; n < zeros.size(); ++n) {
+          EXPECT_NEAR(found[n].point.time, zeros[n], 2e-8) << "event " << e;
+          EXPECT_NEAR(found[n].length, zeros[n] * radius, 2e-8) << "event " << e;
+          for (std::size_t a = 0; a < 3; ++a)
+            EXPECT_NEAR(found[n].point.x[a], at(zeros[n])[a], 2e-8) << "event " << e;
+        }
+      }
+    }
+    EXPECT_EQ(traced.count(), expected);
+    EXPECT_GT(expected, direction == EventDirection::Any ? 150u : 60u);
+  }
+}
+
+// The planes cross lines whose points are known exactly: hyperbolas and parabolas.
+TEST(Events, AreAsAccurateAsTheIntegrator) {
+  const Flow parabolas = [](const Vector& x) { return Vector{1, 2 * x[0], 0}; };
+  for (const Integrator integrator :
+       {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+    const bool isLow = integrator == Integrator::RungeKutta2;
+    TraceOptions options = smallSteps(isLow ? 0.0005 : 0.01);
+    options.rules.integrator = integrator;
+    options.rules.minimumStep = 1e-5;
+    options.rules.maximumStep = 0.02;
+    options.rules.maximumError = 1e-14;
+    const double bound = isLow ? 2e-7 : 2e-10;  // of a domain of length 2
+    std::vector<Vector> starts;
+    for (std::uint64_t i = 0; i < 8; ++i)
+      starts.push_back({0.1 + along(0.4, i), 0.3 + along(0.6, 10 + i), along(1, 20 + i) - 0.5});
+    TraceOptions once = options;
+    add(once.rules, plane({0.8, 0, 0}, {1, 0, 0}), 1);
+    Traced traced = traceGrid(world(), gridOf(saddle), starts, once);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const auto& found = traced.crossings.at(std::int64_t(2 * i));
+      ASSERT_EQ(found.size(), 1u);
+      EXPECT_NEAR(found[0].point.x[0], 0.8, 1e-14);
+      EXPECT_NEAR(found[0].point.x[1], starts[i][0] * starts[i][1] / 0.8, bound);
+      const Line& line = traced.lines.at(std::int64_t(2 * i));
+      EXPECT_EQ(line.reason, Reason::Event);
+      EXPECT_EQ(std::memcmp(line.points.back().data(), found[0].point.x, 3 * sizeof(double)), 0);
+      EXPECT_EQ(line.points.back()[3], found[0].point.time);
+    }
+    once.rules.events = {};
+    add(once.rules, plane({0, 0.6, 0}, {0, 1, 0}), 1);
+    for (Vector& start : starts) start[1] -= 0.9;
+    traced = traceGrid(world(), gridOf(parabolas), starts, once);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const double c = starts[i][1] - starts[i][0] * starts[i][0];
+      if (c + 0.95 * 0.95 < 0.6) continue;  // it leaves the domain before
+      const auto& found = traced.crossings.at(std::int64_t(2 * i));
+      EXPECT_NEAR(found[0].point.x[0], std::sqrt(0.6 - c), bound);
+    }
+  }
+}
+
+TEST(Events, AtTheEndOfAStepAreCountedOnce) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
+  TraceOptions options = smallSteps(0.125);
+  options.backward = true;
+  add(options.rules, plane({0, 0, 0}, {1, 0, 0}));
+  add(options.rules, plane({0, 0, 0}, {-1, 0, 0}));
+  add(options.rules, plane({0.25, 0, 0}, {1, 0, 0}), 0, EventDirection::Positive);
+  add(options.rules, plane({0.25, 0, 0}, {1, 0, 0}), 0, EventDirection::Negative);
+  // The third seed begins on the first two planes, and the last one within a rounding error.
+  const std::vector<Vector> starts{
+      {-0.5, 0.1, 0.1}, {0.5, 0.1, 0.1}, {0, 0.1, 0.1}, {-0.5 + 1e-3, 0, 0}, {-1e-20, 0.1, 0.1}};
+  const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+  const auto eventsOf = [&](std::int64_t line) {
+    std::vector<std::pair<std::int32_t, double>> events;
+    if (traced.crossings.count(line))
+      for (const CrossingPoint& crossing : traced.crossings.at(line))
+        events.emplace_back(crossing.event, crossing.point.x[0]);
+    return events;
+  };
+  using List = std::vector<std::pair<std::int32_t, double>>;
+  const List up{{0, 0}, {1, 0}, {2, 0.25}};
+  EXPECT_EQ(eventsOf(0), up);
+  EXPECT_EQ(eventsOf(1), List{});
+  EXPECT_EQ(eventsOf(2), List{});
+  EXPECT_EQ(eventsOf(3), (List{{3, 0.25}, {1, 0}, {0, 0}}));
+  EXPECT_EQ(eventsOf(4), (List{{2, 0.25}}));
+  EXPECT_EQ(eventsOf(5), List{});
+  EXPECT_EQ(eventsOf(6).size(), 3u);
+  EXPECT_EQ(eventsOf(8), (List{{2, 0.25}}));
+  EXPECT_EQ(eventsOf(9), List{});
+}
+
+TEST(Events, InOneStepAreOrderedAndEndTheLine) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
+  TraceOptions options = smallSteps(0.4);
+  add(options.rules, plane({0.3, 0, 0}, {1, 0, 0}));
+  add(options.rules, plane({0.1, 0, 0}, {1, 0, 0}));
+  add(options.rules, plane({0.2, 0, 0}, {1, 0, 0}));
+  const std::vector<Vector> starts{{0.05, 0.1, 0.1}};
+  const auto eventsOf = [&](const TraceOptions& with) {
+    const Traced traced = traceGrid(world(), gridOf(uniform), starts, with);
+    std::vector<int> events;
+    for (const CrossingPoint& crossing : traced.crossings.at(0)) events.push_back(crossing.event);
+    return std::make_pair(events, traced.lines.at(0).points.back()[0]);
+  };
+  EXPECT_EQ(eventsOf(options).first, (std::vector<int>{1, 2, 0}));
+  options.rules.events.event[2].endsLine = 1;
+  EXPECT_EQ(eventsOf(options).first, (std::vector<int>{1, 2}));
+  EXPECT_NEAR(eventsOf(options).second, 0.2, 1e-15);
+  // The same plane again: the first event is recorded before the second one ends the line.
+  add(options.rules, plane({0.2, 0, 0}, {1, 0, 0}));
+  std::swap(options.rules.events.event[2], options.rules.events.event[3]);
+  EXPECT_EQ(eventsOf(options).first, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(Events, EndALineAtTheCrossingGiven) {
+  TraceOptions options = smallSteps(0.02);
+  options.backward = true;
+  const Vector zero{0, 0, 0}, axis{0, 0, 1}, side{-1, 0, 0};
+  add(options.rules, halfPlaneEvent(zero.data(), axis.data(), side.data()), 3);
+  add(options.rules, plane({0, 0, 0}, {0, 1, 0}), 0, EventDirection::Positive);
+  const Traced traced = traceGrid(world(), gridOf(rotation), {{0.5, 0.1, 0}}, options);
+  const double angle = std::atan2(0.1, 0.5);
+  for (const int backward : {0, 1}) {
+    const Line& line = traced.lines.at(backward);
+    EXPECT_EQ(line.reason, Reason::Event);
+    EXPECT_EQ(traced.ends.at(backward).second, 0);
+    // The plane is crossed upward at the other side forward, and with the half plane backward: the
+    // first event hides the last of these.
+    EXPECT_EQ(traced.ends.at(backward).first, 5);
+    const double time = backward ? -(5 * Pi + angle) : 5 * Pi - angle;
+    EXPECT_NEAR(line.points.back()[3], time, 1e-6);
+  }
+}
+
+// Angle per turn along the axis: a twisted flow in a periodic cylinder.
+TEST(Events, GiveTheWindingNumberOfATorus) {
+  const double length = 2, q = std::sqrt(2.0) * 1.5;  // turns along the axis per turn about it
+  const Flow twisted = [&](const Vector& x) {
+    const double w = 2 * Pi / (q * length);
+    return Vector{-w * x[1], w * x[0], 1};
+  };
+  constexpr int Turns = 1000;
+  TraceOptions options = smallSteps(0.04);
+  options.rules.period[2] = length;
+  options.rules.periodicOrigin[2] = -1;
+  options.rules.record = false;
+  add(options.rules, plane({0, 0, 0.3}, {0, 0, 1}), Turns + 1);
+  const auto alone = makeLoopbackTransport();
+  const Traced traced = traceGrid(*alone, gridOf(twisted),
+                                  {{0.5, 0, 0}, {0.1, -0.7, 0.3}, {0.3, 0.3, -0.9}}, options);
+  ASSERT_EQ(traced.crossings.size(), 3u);
+  for (const auto& [line, punctures] : traced.crossings) {
+    ASSERT_EQ(punctures.size(), std::size_t(Turns + 1)) << "line " << line;
+    double angle = 0;
+    for (std::size_t n = 1; n < punctures.size(); ++n) {
+      const double* const a = punctures[n - 1].point.x;
+      const double* const b = punctures[n].point.x;
+      double turn = std::atan2(b[1], b[0]) - std::atan2(a[1], a[0]);
+      if (turn < 0) turn += 2 * Pi;  // less than a turn each, as q > 1
+      angle += turn;
+    }
+    EXPECT_NEAR(Turns * 2 * Pi / angle, q, 1e-6) << "line " << line;
+  }
+}
+
+TEST(Events, InPeriodicDomainsAreThoseOfTheImages) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0.5, -0.25}; };
+  TraceOptions options = smallSteps(0.11);
+  options.backward = true;
+  options.rules.maximumTime = 40;
+  for (int a = 0; a < 3; ++a) {
+    options.rules.period[a] = 2;
+    options.rules.periodicOrigin[a] = -1;
+  }
+  add(options.rules, plane({-1, 0, 0}, {1, 0, 0}));  // the side of the box
+  add(options.rules, plane({0, 1, 0}, {0, 1, 0}));   // another one
+  add(options.rules, plane({0, 0, 0.95}, {0, 0, 1}));
+  const std::vector<Vector> starts{{0.3, -0.2, 0.1}, {-0.99, 0.99, -0.6}};
+  const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+  const double speed[3] = {1, 0.5, -0.25}, place[3] = {-1, 1, 0.95};
+  for (std::int64_t line = 0; line < 4; ++line) {
+    const Vector& start = starts[std::size_t(line / 2)];
+    std::vector<std::pair<double, int>> expected, found;  // |time|, event
+    for (int a = 0; a < 3; ++a)
+      for (int n = -40; n <= 40; ++n) {
+        const double time = (place[a] + 2 * n - start[std::size_t(a)]) / speed[a];
+        if (line % 2 ? time < 0 && time > -40 : time > 0 && time < 40)
+          expected.emplace_back(std::fabs(time), a);
+      }
+    std::sort(expected.begin(), expected.end());
+    for (const CrossingPoint& crossing : traced.crossings.at(line))
+      found.emplace_back(std::fabs(crossing.point.time), crossing.event);
+    ASSERT_EQ(found.size(), expected.size()) << "line " << line;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i].first, expected[i].first, 1e-10) << "line " << line;
+      EXPECT_EQ(found[i].second, expected[i].second) << "line " << line;
+      const CrossingPoint& crossing = traced.crossings.at(line)[i];
+      for (int a = 0; a < 3; ++a) {
+        const double x = start[std::size_t(a)] + speed[a] * crossing.point.time;
+        EXPECT_NEAR(std::remainder(crossing.point.x[a] - x, 2), 0, 1e-10) << "line " << line;
+        EXPECT_NEAR(crossing.point.x[a], a == crossing.event ? place[a] : 0,
+                    a == crossing.event ? 1e-10 : 1.2)
+            << "line " << line;
+      }
+    }
+  }
+}
+
+// A step may lead across a hole in which no part of it can end.
+TEST(Events, InAHoleAreRecordedAtTheEndOfTheStep) {
+  MeshSetup setup;
+  setup.mesh = makeMesh(MeshKind::Voxels, 20);
+  WholeMesh& mesh = setup.mesh;
+  for (std::size_t c = mesh.cells.size(); c-- > 0;) {
+    double low = 2;
+    for (const std::int64_t p : mesh.cells[c]) low = std::min(low, mesh.points[std::size_t(p)][0]);
+    if (std::fabs(low + 0.7) > 0.05) continue;
+    mesh.cells.erase(mesh.cells.begin() + std::ptrdiff_t(c));
+    mesh.types.erase(mesh.types.begin() + std::ptrdiff_t(c));
+  }
+  setup.flow = [](const Vector&) { return Vector{1, 0, 0}; };
+  setup.isDouble = true;
+  setup.pieces = 3 * world().size();
+  TraceOptions options = smallSteps(0.9);
+  options.rules.integrator = Integrator::RungeKutta2;
+  add(options.rules, plane({-0.65, 0, 0}, {1, 0, 0}), 1);
+  add(options.rules, plane({-0.3, 0, 0}, {1, 0, 0}));
+  const auto domain = makeMeshDomain(world(), setup);
+  std::vector<Seed> seeds;
+  if (world().rank() == 0) seeds.push_back({{-0.95, 0.01, 0.01}, 0});
+  for (const bool ends : {true, false}) {
+    options.rules.events.event[0].endsLine = ends;
+    const Traced traced = traceAll(world(), domain->domain, seeds, options);
+    const auto& found = traced.crossings.at(0);
+    ASSERT_EQ(found.size(), ends ? 1u : 2u);
+    for (const CrossingPoint& crossing : found)
+      EXPECT_NEAR(crossing.point.x[0], crossing.event == 0 ? -0.05 : -0.3, 1e-12);
+    EXPECT_EQ(traced.lines.at(0).reason, ends ? Reason::Event : Reason::OutOfDomain);
+  }
+}
+
+/// Events of all kinds in the box [0, 2 pi]^3.
+StepRules busyRules(Integrator integrator, int endsLine) {
+  StepRules rules;
+  rules.integrator = integrator;
+  rules.maximumLength = 12;
+  rules.maximumSteps = 300;
+  const Vector center{3, 3.2, 2.9}, lower{1, 1, 1}, upper{5, 4.5, 5.5}, axis{0, 0.1, 1},
+      side{1, 0.3, 0};
+  add(rules, plane({3, 3, 3}, {1, 1, 0.2}));
+  add(rules, sphereEvent(center.data(), 1.2), endsLine);
+  add(rules, boxEvent(lower.data(), upper.data()), 2 * endsLine, EventDirection::Negative);
+  add(rules, halfPlaneEvent(center.data(), axis.data(), side.data()));
+  add(rules, lengthEvent(3.5));
+  add(rules, plane({3.01, 3, 3}, {1, 1, 0.2}), 0, EventDirection::Positive);
+  add(rules, timeEvent(1.25));
+  return rules;
+}
+
+template <class Trace>
+void expectPromise(const std::string& what, Trace&& traceWith) {
+  for (const Integrator integrator :
+       {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45})
+    for (const int endsLine : {0, 3}) {
+      TraceOptions options;
+      options.backward = true;
+      options.rules = busyRules(integrator, endsLine);
+      const auto alone = makeLoopbackTransport();
+      const Traced expected = traceWith(*alone, 1, 1, options);
+      EXPECT_GT(expected.count(), 150u) << what;
+      const int ranks = world().size();
+      struct Cut {
+        int pieces, blocks;
+        Schedule schedule;
+      };
+      for (const Cut& cut :
+           {Cut{ranks, 1, Schedule::Asynchronous}, Cut{2 * ranks + 1, 5, Schedule::Asynchronous},
+            Cut{3, 4, Schedule::Synchronous}}) {
+        TraceOptions here = options;
+        here.exchange.schedule = cut.schedule;
+        EXPECT_EQ(differences(expected, traceWith(world(), cut.pieces, cut.blocks, here)), 0u)
+            << what << ", " << cut.pieces << " pieces of " << cut.blocks;
+      }
+      if (endsLine > 0) continue;
+      // Lines are those without events.
+      TraceOptions plain = options;
+      plain.rules.events = {};
+      EXPECT_TRUE(expected.lines == traceWith(*alone, 1, 1, plain).lines) << what;
+      // Crossings without lines.
+      plain = options;
+      plain.rules.record = false;
+      const Traced punctures = traceWith(world(), ranks, 2, plain);
+      EXPECT_EQ(punctures.count(), expected.count()) << what;
+      EXPECT_EQ(punctures.ends, expected.ends) << what;
+    }
+}
+
+TEST(EventPromise, HoldsForAnyCutOfGrids) {
+  for (const bool uniform : {true, false})
+    expectPromise(uniform ? "uniform" : "rectilinear",
+                  [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+                    GridSetup setup;
+                    setup.uniform = uniform;
+                    setup.isDouble = uniform;
+                    setup.pieces = pieces;
+                    setup.blocksPerPiece = blocks;
+                    setup.ghostLayers = blocks > 4 ? 1 : 0;
+                    const auto grid = makeGridDomain(transport, setup);
+                    std::vector<Seed> seeds;
+                    for (int i = transport.rank(); i < 30; i += transport.size()) {
+                      Seed& seed = seeds.emplace_back();
+                      seed.id = i;
+                      for (std::uint64_t a = 0; a < 3; ++a)
+                        seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
+                    }
+                    return traceAll(transport, grid->domain, seeds, options);
+                  });
+}
+
+TEST(EventPromise, HoldsForAnyCutOfMeshes) {
+  for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Mixed})
+    expectPromise("mesh",
+                  [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+                    MeshSetup setup;
+                    setup.mesh = makeMesh(kind, 6);
+                    for (Vector& x : setup.mesh.points)
+                      for (double& c : x) c = static_cast<float>((c + 1) * Pi);
+                    setup.flow = abc;
+                    setup.cellCentered = kind == MeshKind::Mixed;
+                    setup.pieces = pieces;
+                    setup.blocksPerPiece = blocks;
+                    const auto mesh = makeMeshDomain(transport, setup);
+                    std::vector<Seed> seeds;
+                    for (int i = transport.rank(); i < 30; i += transport.size()) {
+                      Seed& seed = seeds.emplace_back();
+                      seed.id = i;
+                      for (std::uint64_t a = 0; a < 3; ++a)
+                        seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
+                    }
+                    return traceAll(transport, mesh->domain, seeds, options);
+                  });
+}
+
+TEST(BadEvents, AreRefused) {
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  const Vector zero{0, 0, 0}, one{1, 1, 1}, spoiled{0, nan, 0}, axis{0, 0, 1};
+  const auto message = [](auto&& make) { return errorOf([&] { static_cast<void>(make()); }); };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(message([&] { return plane(zero, zero); }), "normal"));
+  EXPECT_TRUE(has(message([&] { return plane(spoiled, one); }), "origin"));
+  EXPECT_TRUE(has(message([&] { return plane(zero, spoiled); }), "normal"));
+  EXPECT_TRUE(has(message([&] { return sphereEvent(zero.data(), 0); }), "radius"));
+  EXPECT_TRUE(has(message([&] { return sphereEvent(zero.data(), nan); }), "radius"));
+  EXPECT_TRUE(has(message([&] { return boxEvent(one.data(), zero.data()); }), "upper corner"));
+  EXPECT_TRUE(has(message([&] { return lengthEvent(-1); }), "length"));
+  EXPECT_TRUE(has(message([&] { return timeEvent(infinite); }), "time"));
+  EXPECT_TRUE(has(message([&] { return halfPlaneEvent(zero.data(), axis.data(), axis.data()); }),
+                  "parallel"));
+  TraceOptions options;
+  options.rules.events.count = MostEvents + 1;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "at most 8"));
+  options.rules.events = {};
+  add(options.rules, plane(zero, axis), -1);
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "endsLine"));
+  options.rules.events.event[0].endsLine = 0;
+  options.rules.events.event[0].origin[1] = nan;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "origin"));
+  options.rules.events.event[0].origin[1] = 0;
+  options.rules.interval = TimeInterval{0, 1, 1};
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "interval"));
+}
+
+}  // namespace
+}  // namespace tributary::testing

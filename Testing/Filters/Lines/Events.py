@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Crossings of events: formulas, one answer for all cuts, and Poincare maps without lines.
+
+Writes the hashes of lines and crossings to hashes.json; CompareHashes.py compares them between numbers of ranks.
+"""
+
+import hashlib
+
+import numpy as np
+
+import check
+from check import flows
+from paraview import servermanager
+
+ANGLE = "angle origin (0, 0, 0), axis (0, 0, 1), from (1, 0, 0), degrees {}"
+
+
+def arrays_of(tracer, port):
+    """The names of the point arrays of an output, also of an empty one."""
+    tracer.UpdatePipeline()
+    return set(tracer[port].PointData.keys())
+
+
+class Crossings:
+    """The second output as numpy, the ranks' parts in the order of ranks."""
+
+    def __init__(self, tracer):
+        tracer.UpdatePipeline()
+        data = servermanager.Fetch(tracer, idx=1)
+        self.count = data.GetNumberOfPoints()
+        assert data.GetNumberOfVerts() == self.count and data.GetNumberOfLines() == 0, "not one vertex each"
+        self.data = check.arrays(data.GetPointData())
+        self.points = check.vtk_to_numpy(data.GetPoints().GetData()) if self.count else np.zeros((0, 3))
+
+    def of(self, **values):
+        """A mask of the crossings with these values of arrays."""
+        mask = np.ones(self.count, bool)
+        for name, value in values.items():
+            mask &= self.data[name] == value
+        return mask
+
+    def digest(self):
+        total = hashlib.sha256(self.points.tobytes())
+        for name in sorted(self.data):
+            total.update(f"{name} {self.data[name].dtype} {self.data[name].shape}".encode())
+            total.update(np.ascontiguousarray(self.data[name]).tobytes())
+        return total.hexdigest()[:24]
+
+
+def circles():
+    """Rigid rotation: angle and time are one, and positions follow from the seeds."""
+    data = flows.source(flow="rotation", mesh="image", size=21, dtype="float64")
+    seeds = flows.seeds(40, (-0.6, 0.6, -0.6, 0.6, -0.9, 0.9))
+    turns = 5
+    lines = check.tracer(
+        data, seeds, MaximumStreamlineLength=100.0, MaximumIntegrationTime=2 * np.pi * turns,
+        MaximumSteps=100000, MaximumError=1e-11, IntegrationDirection="FORWARD",
+    )
+    lines.Events = [
+        ANGLE.format(120), "plane origin 0 0 0 normal 0 1 0 positive", "sphere center 0.5 0 0 radius 0.3",
+        "box lower -0.2 -0.3 -0.5 upper 0.4 0.3 0.5 negative", "length 1.5", "time 2.5",
+    ]
+    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    names = {"velocity", "IntegrationTime", "Vorticity", "AngularVelocity", "ArcLength", "EventId", "CrossingNumber",
+             "SeedIds"}
+    assert names <= set(found.data), f"arrays {sorted(found.data)}"
+    assert not {"Rotation", "Normals"} & set(found.data), f"arrays {sorted(found.data)}"
+    assert set(out.cell_data["EventId"].tolist()) == {-1}
+    x, time = found.points, found.data["IntegrationTime"]
+    velocity = np.stack([-x[:, 1], x[:, 0], 0 * x[:, 2]], axis=1)
+    assert abs(found.data["velocity"] - velocity).max() < 1e-12, "velocity at the crossings"
+    assert abs(found.data["Vorticity"] - [0.0, 0.0, 2.0]).max() < 1e-9, "vorticity at the crossings"
+    order = np.lexsort((time, found.data["SeedIds"]))
+    assert (order == np.arange(found.count)).all(), "not ordered by seed and time"
+    for index in range(out.count):
+        line, seed = out.line(index), out.cell_data["SeedIds"][index]
+        start = out.points[line[0]].astype(float)
+        radius, phase = np.hypot(*start[:2]), np.arctan2(start[1], start[0])
+        at = phase + time
+        place = np.stack([radius * np.cos(at), radius * np.sin(at)], axis=1)
+        here = found.of(SeedIds=seed)
+        assert abs(x[here][:, :2] - place[here]).max() < 1e-6, f"line {index} leaves its circle"
+        assert abs(found.data["ArcLength"][here] - radius * time[here]).max() < 1e-6, f"length of line {index}"
+        for event, angle in ((0, 2 * np.pi / 3), (1, 0.0)):
+            mine = found.of(SeedIds=seed, EventId=event)
+            expected = (angle - phase) % (2 * np.pi) + 2 * np.pi * np.arange(turns)
+            assert mine.sum() == turns, f"line {index}: {mine.sum()} crossings of event {event}"
+            assert abs(time[mine] - expected).max() < 1e-6, f"line {index}, event {event}: {time[mine]}"
+            assert found.data["CrossingNumber"][mine].tolist() == [1, 2, 3, 4, 5]
+        for event, value in ((4, found.data["ArcLength"] - 1.5), (5, time - 2.5)):
+            mine = found.of(SeedIds=seed, EventId=event)
+            assert mine.sum() == (radius * 2 * np.pi * turns > 1.5 if event == 4 else 1), f"event {event}"
+            assert not mine.any() or abs(value[mine]).max() < 1e-12, f"event {event} of line {index}"
+        # A circle that meets the sphere in two points enters and leaves it once a turn.
+        cosine = (radius**2 + start[2] ** 2 + 0.25 - 0.09) / radius
+        mine = found.of(SeedIds=seed, EventId=2)
+        if abs(abs(cosine) - 1) > 1e-2:
+            assert mine.sum() == (2 * turns if abs(cosine) < 1 else 0), f"line {index}: {mine.sum()} at the sphere"
+    sphere, box = found.of(EventId=2), found.of(EventId=3)
+    assert sphere.sum() > 40 and box.sum() > 40
+    assert abs(np.linalg.norm(x[sphere] - [0.5, 0, 0], axis=1) - 0.3).max() < 1e-13
+    sides = np.maximum([-0.2, -0.3, -0.5] - x[box], x[box] - [0.4, 0.3, 0.5]).max(axis=1)
+    assert abs(sides).max() < 1e-13, "crossings that are not on the box"
+    # The fourth crossing of the half plane ends each line.
+    lines.Events = [ANGLE.format(120) + " end 4"]
+    out = check.Lines(check.fetch(lines))
+    assert set(out.cell_data["ReasonForTermination"].tolist()) == {8}
+    assert set(out.cell_data["EventId"].tolist()) == {0}
+    last = np.array([out.points[out.line(i)[-1]] for i in range(out.count)])
+    assert abs((np.arctan2(last[:, 1], last[:, 0]) - 2 * np.pi / 3)).max() < 1e-6
+    # Without events: no crossings, and the same arrays.
+    lines.Events = []
+    nothing, out = Crossings(lines), check.Lines(check.fetch(lines))
+    assert nothing.count == 0 and arrays_of(lines, 1) == set(found.data), f"arrays {arrays_of(lines, 1)}"
+    assert "EventId" not in out.cell_data
+    check.delete(lines, seeds, data)
+
+
+def poincare():
+    """The crossings alone are those with lines; winding number of a twisted flow in a periodic cylinder."""
+    data = flows.source(flow="abc", mesh="image", size=17)
+    seeds = flows.seeds(30, flows.bounds("abc"))
+    lines = check.tracer(data, seeds, MaximumStreamlineLength=60.0, Periodic=[1, 1, 1], MaximumSteps=100000)
+    lines.Events = ["plane origin 0 0 3 normal 0 0 1 positive", "plane origin 1 1 1 normal 0 1 0 negative end 4"]
+    usual, traced = Crossings(lines), check.Lines(check.fetch(lines))
+    assert usual.count > 200 and traced.count == 60
+    lines.CrossingsOnly = 1
+    alone, nothing = Crossings(lines), check.Lines(check.fetch(lines))
+    assert alone.digest() == usual.digest(), "other crossings without lines"
+    assert nothing.count == 0 and len(nothing.points) == 0, "lines with Crossings Only"
+    assert arrays_of(lines, 0) == set(traced.point_data), f"arrays {arrays_of(lines, 0)} of no lines"
+    recorded = check.fetch(lines).GetFieldData().GetArray("AsyncStreamTracer PointsRecorded")
+    assert recorded.GetRange()[1] == 0, "points were recorded"
+    counted = check.fetch(lines).GetFieldData().GetArray("AsyncStreamTracer Crossings")
+    assert sum(check.vtk_to_numpy(counted)) == usual.count, "Crossings in the statistics"
+    check.delete(lines, seeds, data)
+
+
+CASES = {
+    "image": dict(mesh="image", size=21),
+    "rectilinear": dict(mesh="rectilinear", size=15),
+    "tetrahedra": dict(mesh="tetrahedra", size=11),
+    "mixed": dict(mesh="mixed", size=9),
+}
+
+
+def invariance(hashes):
+    """Lines and crossings have the same bits with all cuts and schedules, with and without loans."""
+    events = [
+        "plane origin 3 3 3 normal 1 1 0.2", "sphere center 3 3.2 2.9 radius 1.5", "angle origin 3 3 3 from 1 0.5 0",
+        "box lower 1 1 1 upper 5 4.5 5.5 negative end 2", "length 4 end",
+    ]
+    for name, arguments in CASES.items():
+        seeds = flows.seeds(40, flows.bounds("abc"))
+        for variant in ({}, {"ghosts": 1}):
+            data = flows.source(**arguments, **variant)
+            lines = check.tracer(data, seeds)
+            lines.Events = events
+            for schedule, blocks, lending in ((2, 1, 512), (2, 5, 0), (0, 3, 0)):
+                lines.Schedule, lines.BlocksPerRank, lines.LendingMemory = schedule, blocks, lending
+                found, out = Crossings(lines), check.Lines(check.fetch(lines))
+                assert found.count > 100, f"{name}: {found.count} crossings"
+                assert len(set(out.cell_data["EventId"].tolist())) >= 3, f"{name}: events that end lines"
+                bits = found.digest() + out.digest()
+                assert hashes.setdefault(name, bits) == bits, f"{name} {variant}: {schedule}, {blocks} blocks"
+            check.delete(lines, data)
+        check.delete(seeds)
+
+
+def main():
+    hashes = {}
+    circles()
+    poincare()
+    invariance(hashes)
+    check.write_hashes(hashes)
+
+
+if __name__ == "__main__":
+    check.run(__file__)
