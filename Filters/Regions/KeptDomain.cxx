@@ -61,18 +61,16 @@ PeriodicAxes periodicAxesOf(Transport& transport, const RegionSettings& settings
     }
   });
   // A gap has values if the scalars are those of points.
-  return findPeriodicAxes(
-      transport, withCells, settings.periodic, [&](vtkDataSet* dataSet) {
-        std::vector<vtkDataArray*> values;
-        if (!settings.scalarConnectivity || settings.labelConnectivity) return values;
-        Leaf leaf;
-        leaf.dataSet = dataSet;
-        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-        vtkDataArray* const array = settings.scalars(leaf, association);
-        if (array && association == vtkDataObject::FIELD_ASSOCIATION_POINTS)
-          values.push_back(array);
-        return values;
-      });
+  return findPeriodicAxes(transport, withCells, settings.periodic, [&](vtkDataSet* dataSet) {
+    std::vector<vtkDataArray*> values;
+    if (!settings.scalarConnectivity || settings.labelConnectivity) return values;
+    Leaf leaf;
+    leaf.dataSet = dataSet;
+    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+    vtkDataArray* const array = settings.scalars(leaf, association);
+    if (array && association == vtkDataObject::FIELD_ASSOCIATION_POINTS) values.push_back(array);
+    return values;
+  });
 }
 
 }  // namespace
