@@ -119,7 +119,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   });
   errors.agree(transport);
   FlowPieces found;
-  collectively(transport, [&] { found = findFlowPieces(input, settings_.velocity); });
+  collectively(transport, [&] { found = findFlowPieces(transport, input, settings_.velocity); });
   setup->skippedTrees = found.skippedTrees;
   setup->flow = makeFlowDomain(transport, std::move(found));
   cutAnew(*setup, blocksPerRank);
