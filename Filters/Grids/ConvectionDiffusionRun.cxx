@@ -70,7 +70,7 @@ void ConvectionDiffusionRun::readFlow() {
   double rate = 0;
   collectively(transport_, [&] {
     const auto vectorsOf = [this](vtkDataSet* dataSet) {
-      const Velocity velocity = settings_.velocity.of(dataSet);
+      const Velocity velocity = settings_.velocity.of(transport_, dataSet);
       if (settings_.velocity.inComponents && !velocity.vectors)
         throw Error("the input lacks the components of the velocity; " +
                     settings_.velocity.choice("that all its data sets have"));

@@ -198,7 +198,8 @@ struct Extremes {
 
 }  // namespace
 
-FlowPieces findFlowPieces(vtkDataObject* input, const VelocityForm& form) {
+FlowPieces findFlowPieces(const Transport& transport, vtkDataObject* input,
+                          const VelocityForm& form) {
   FlowPieces found;
   found.isDerived = form.isDerived();
   found.choice = form.choice("that the input has");
@@ -209,7 +210,7 @@ FlowPieces findFlowPieces(vtkDataObject* input, const VelocityForm& form) {
     }
     const int dimension = dimensionOf(leaf.dataSet);
     if (dimension < 0) continue;
-    const Velocity velocity = form.of(leaf.dataSet);
+    const Velocity velocity = form.of(transport, leaf.dataSet);
     if (!velocity.vectors) continue;
     if (!found.pieces.empty() && velocity.isAtCells != found.cellCentered)
       throw Error(

@@ -50,7 +50,8 @@ struct FlowPieces {
 
 /// Local. Finds the leaves. Throws Error if the vectors are point data in some and cell data in
 /// others, or as VelocityForm::of().
-[[nodiscard]] FlowPieces findFlowPieces(vtkDataObject* input, const VelocityForm& form);
+[[nodiscard]] FlowPieces findFlowPieces(const Transport& transport, vtkDataObject* input,
+                                        const VelocityForm& form);
 
 /// The input of all ranks as one domain of the tracer. Refers to the data sets, which must outlive
 /// it; copies only data that cannot be viewed in place.

@@ -217,8 +217,7 @@ PointArrayList selectArrays(const PointArrayList& all, const FlowDomain& flow,
   if (!flow.isDerived) missing.erase(flow.vectorName);  // cell-centered vectors are carried, too
   for (const PointArray& array : all.arrays) {
     missing.erase(array.name);
-    if (names.count(array.name) > 0 ||
-        (!flow.cellCentered && !flow.isDerived && array.name == flow.vectorName))
+    if (names.count(array.name) > 0 || (!flow.cellCentered && array.name == flow.vectorName))
       list.arrays.push_back(array);
   }
   for (const std::string& name : all.dropped)

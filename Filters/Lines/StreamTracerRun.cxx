@@ -124,8 +124,9 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
   errors.agree(transport);
   setup->closed = closeFlow(transport, input, settings_.periodic, settings_.velocity);
   FlowPieces found;
-  collectively(transport,
-               [&] { found = findFlowPieces(setup->closed.data(), settings_.velocity); });
+  collectively(transport, [&] {
+    found = findFlowPieces(transport, setup->closed.data(), settings_.velocity);
+  });
   setup->skippedTrees = found.skippedTrees;
   setup->flow = makeFlowDomain(transport, std::move(found));
   setup->flow->periodic = setup->closed.axes;

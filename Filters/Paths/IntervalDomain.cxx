@@ -173,8 +173,8 @@ IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlie
   FlowPieces found, next;
   bool isSame = false;
   collectively(transport, [&] {
-    found = findFlowPieces(earlier.data, form);
-    next = earlier.data == later.data ? found : findFlowPieces(later.data, form);
+    found = findFlowPieces(transport, earlier.data, form);
+    next = earlier.data == later.data ? found : findFlowPieces(transport, later.data, form);
     isSame = join(found, next);
   });
   skippedTrees = std::max(found.skippedTrees, next.skippedTrees);

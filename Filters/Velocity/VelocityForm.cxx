@@ -27,6 +27,8 @@ constexpr double DegreesPerRadian = 180 / 3.14159265358979323846;
 constexpr const char* Labels[] = {"X Component", "Y Component", "Z Component"};
 /// Tuples that are written at a time: they stay in the first cache.
 constexpr std::int64_t TuplesPerPart = 1024;
+/// Tuples between two looks for an abort.
+constexpr std::int64_t TuplesPerPiece = std::int64_t{1} << 24;
 
 /// A component as an array of the data set; null if it lacks it.
 struct Source {
@@ -77,12 +79,17 @@ void toDegrees(const Latitudes& latitudes, double perRadius, To* to, std::int64_
 }
 
 template <class To>
-void fill(std::array<Source, 3> sources, const std::optional<Latitudes>& latitudes, double radius,
-          vtkDataArray* vectors) {
-  for (Source& source : sources)
-    if (source.array) source.array = contiguous(source.array);
+void fill(const Transport& transport, const std::array<Source, 3>& given,
+          const std::optional<Latitudes>& latitudes, double radius, vtkDataArray* vectors) {
+  std::array<Source, 3> sources = given;
+  for (std::size_t c = 0; c < 3; ++c)
+    if (c > 0 && given[c].array == given[0].array)
+      sources[c].array = sources[0].array;
+    else if (given[c].array)
+      sources[c].array = contiguous(given[c].array);
   To* const to = static_cast<To*>(vectors->GetVoidPointer(0));
-  smpFor(vectors->GetNumberOfTuples(), [&](std::int64_t first, std::int64_t last) {
+  const std::int64_t tuples = vectors->GetNumberOfTuples();
+  smpForPieces(transport, tuples, TuplesPerPiece, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t begin = first; begin < last; begin += TuplesPerPart) {
       const std::int64_t end = std::min(begin + TuplesPerPart, last);
       for (std::size_t c = 0; c < 3; ++c) {
@@ -188,7 +195,7 @@ std::vector<vtkDataArray*> VelocityForm::stored(vtkDataSet* dataSet, bool& isAtC
   return arrays;
 }
 
-Velocity VelocityForm::of(vtkDataSet* dataSet) const {
+Velocity VelocityForm::of(const Transport& transport, vtkDataSet* dataSet) const {
   Velocity velocity;
   std::array<Source, 3> sources;
   if (inComponents) {
@@ -213,10 +220,10 @@ Velocity VelocityForm::of(vtkDataSet* dataSet) const {
       if (sources[c].array) name += ", " + components[c].name;
   if (isFloat) {
     velocity.vectors = freshArray<vtkFloatArray>(name.c_str(), 3, tuples);
-    fill<float>(sources, latitudes, radius, velocity.vectors);
+    fill<float>(transport, sources, latitudes, radius, velocity.vectors);
   } else {
     velocity.vectors = freshArray<vtkDoubleArray>(name.c_str(), 3, tuples);
-    fill<double>(sources, latitudes, radius, velocity.vectors);
+    fill<double>(transport, sources, latitudes, radius, velocity.vectors);
   }
   return velocity;
 }

@@ -12,6 +12,8 @@
 
 #include "Common/PropertyList.h"
 
+#include "Tributary/Transport/Transport.h"
+
 namespace tributary {
 
 /// Returns an array of a data set, or null, and its association (of vtkDataObject).
@@ -60,10 +62,10 @@ struct VelocityForm {
   [[nodiscard]] std::vector<vtkDataArray*> stored(vtkDataSet* dataSet, bool& isAtCells) const;
   /// The velocity of a data set. Vectors that are made have the type float if their arrays do,
   /// otherwise double. Vectors of a wrong size are returned as they are, for the checks of the
-  /// caller.
+  /// caller. For work within collectively().
   /// @throws Error if the data set has some components only, of points and of cells, of a wrong
   ///         size, or latitudes beyond the poles
-  [[nodiscard]] Velocity of(vtkDataSet* dataSet) const;
+  [[nodiscard]] Velocity of(const Transport& transport, vtkDataSet* dataSet) const;
 };
 
 }  // namespace tributary

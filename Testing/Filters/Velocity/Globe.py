@@ -99,6 +99,10 @@ def polar(mesh, association):
     other = check.tracer(data, start, Vectors=[association, "velocity"], **LINES, **SPHERE)
     again, others = lines_of(other)
     expect(digest_of(again) == digest_of(rows) and others == names, "vectors in one array give other lines")
+    # As on other coordinates, vectors of points are always carried.
+    other.PointArrays = ["height"]
+    _, few = lines_of(other)
+    expect(few == ours | {"height"} | ({"velocity"} if association == "POINTS" else set()), f"arrays {few}")
     check.delete(proxy, other, data, start)
     return [digest_of(rows)]
 
