@@ -98,6 +98,7 @@ void write(Writer& writer, const Source& source, const ColumnPlaces& target) {
   source.places.forEachCommonPoint(target, [&](std::int64_t here, std::int64_t) {
     points.push_back(source.places.pointOf(here, source.at));
   });
+  if (points.empty()) return;
   writer.value(static_cast<std::uint64_t>(source.arrays.size()));
   for (std::size_t i = 0; i < source.arrays.size(); ++i) {
     vtkDataArray* array = source.arrays[i];
@@ -149,7 +150,7 @@ void readArray(Reader& reader, const std::vector<std::int64_t>& places, FirstCol
   if (!to) return;
   const bool isSame = to->GetDataType() == type;
   const auto from = freshArrayOf(type, "", components, static_cast<vtkIdType>(places.size()));
-  if (!places.empty()) std::memcpy(from->GetVoidPointer(0), raw.data(), raw.size());
+  std::memcpy(from->GetVoidPointer(0), raw.data(), raw.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (isSame) {
       to->SetTuple(places[i], static_cast<vtkIdType>(i), from);
@@ -165,6 +166,7 @@ void read(Reader& reader, const ColumnPlaces& source, const ColumnPlaces& target
   std::vector<std::int64_t> places;
   source.forEachCommonPoint(target,
                             [&](std::int64_t, std::int64_t there) { places.push_back(there); });
+  if (places.empty()) return;
   for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
     readArray(reader, places, column);
   for (const std::int64_t place : places) {
