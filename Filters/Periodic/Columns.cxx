@@ -208,6 +208,18 @@ std::int64_t ColumnPlaces::cellOf(std::int64_t place, int at) const {
   return (offset[2] * cells[1] + offset[1]) * cells[0] + offset[0];
 }
 
+void ColumnPlaces::forEachCellAt(std::int64_t point,
+                                 const std::function<void(std::int64_t)>& visit) const {
+  const std::array<std::int64_t, 2> at{point % size_[0], point / size_[0]};
+  std::array<std::int64_t, 2> low, high;
+  for (std::size_t d = 0; d < 2; ++d) {
+    low[d] = std::max<std::int64_t>(at[d] - 1, 0);
+    high[d] = std::min(at[d], cellSize_[d] - 1);
+  }
+  for (std::int64_t v = low[1]; v <= high[1]; ++v)
+    for (std::int64_t u = low[0]; u <= high[0]; ++u) visit(v * cellSize_[0] + u);
+}
+
 void ColumnPlaces::forEachCommonPoint(
     const ColumnPlaces& other, const std::function<void(std::int64_t, std::int64_t)>& visit) const {
   forEachCommon({extent_[2 * across_[0]], extent_[2 * across_[1]]}, size_,

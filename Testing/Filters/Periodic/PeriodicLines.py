@@ -311,7 +311,16 @@ def run_holes():
     expect(found == [4, 4, 1, 4] and 5 < ends[2] <= 6, f"a hidden cell before the gap: {found}, {ends}")
     found, ends = reasons(lambda piece: hide(piece.GetCellData(), 28, [14], 32))
     expect(found == [4, 4, 1, 4] and 7 < ends[2] <= 8, f"a hidden cell after the gap: {found}, {ends}")
-    check.delete(starts)
+    # The grid begins at x = 2 in the upper rows.
+    some, pieces = Torus(columns, period, flow), torus.vtkPartitionedDataSet()
+    if COMM.rank == 0:
+        pieces.SetPartition(0, some.piece((0, 0, 0), (7, 2, 1), True))
+        pieces.SetPartition(1, some.piece((2, 2, 0), (7, 4, 1), True))
+    data = check.held(pieces)
+    lines = traced(data, starts, Periodic=[1, 0, 0], Period=[8, 0, 0], MaximumStreamlineLength=20.0, **FORWARD)
+    ends = [points[-1][0] for points in lines.points]
+    expect(lines.reasons == [4, 4, 1, 1] and 6 < min(ends[2:]) and max(ends[2:]) <= 7, f"no first column: {ends}")
+    check.delete(data, starts)
 
 
 def run_arrays():
