@@ -52,8 +52,9 @@
  * (points in no cell), UndefinedPoints (points whose particle arrived, without an FTLE), SeedBytes
  * (the memory of particles), StepsRead, StepsReused, StepsKept (beyond the data of the input),
  * DomainBytes (the most memory of a domain, beyond the input), Intervals, MeshChanges (of these,
- * those in which the mesh changes), SeedBatches, Steps (of the integrator), Handovers, Loans, and
- * those of the exchange and of AutoTune.
+ * those in which the mesh changes), SeedBatches, Steps (of the integrator), PeriodX, PeriodY and
+ * PeriodZ (of the axes that Periodic selects), Handovers, Loans, and those of the exchange and of
+ * AutoTune.
  *
  * **Differences.** The gradient of the flow map consists of differences of end positions: of the
  * neighbors on the grid, or of the seeds on both sides of each point of the input. If a neighbor

@@ -58,7 +58,8 @@
  *   that are kept). At the time of the output: Particles (inside) and OutputPoints. Of this
  * request: Intervals (that were traced), MeshChanges (of these, those in which the mesh changes),
  * DomainBytes (the most memory of a domain, beyond the
- * input), PointsRecorded, Handovers, Loans, and those of the exchange and of AutoTune.
+ * input), PointsRecorded, PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects),
+ * Handovers, Loans, and those of the exchange and of AutoTune.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not
  * depend on the times requested before, except where cells overlap or a particle lies exactly on a

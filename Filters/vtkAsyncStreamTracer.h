@@ -42,10 +42,11 @@
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
  *   ReusedMesh (1 if the search structures of cells were reused), DomainBytes (the memory
  *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
- *   Blocks and Handovers, with events Crossings, those of AutoTune, and, unless LendingMemory is 0,
- * those of lending: BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and
- * LentBytes (copies that this rank sent), LentMemory (the most that copies were allowed to use
- * here), and LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
+ *   PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects), Blocks and Handovers, with
+ *   events Crossings, those of AutoTune, and, unless LendingMemory is 0, those of lending:
+ *   BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and LentBytes
+ *   (copies that this rank sent), LentMemory (the most that copies were allowed to use here), and
+ *   LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
  *   RejectedSeedIds.
  *
  * Port 1, Crossings: one vertex for each crossing of an event (see AddEvent()) by a line, ordered

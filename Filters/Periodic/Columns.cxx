@@ -98,6 +98,7 @@ void write(Writer& writer, const Source& source, const ColumnPlaces& target) {
   source.places.forEachCommonPoint(target, [&](std::int64_t here, std::int64_t) {
     points.push_back(source.places.pointOf(here, source.at));
   });
+  if (points.empty()) return;
   writer.value(static_cast<std::uint64_t>(source.arrays.size()));
   for (std::size_t i = 0; i < source.arrays.size(); ++i) {
     vtkDataArray* array = source.arrays[i];
@@ -149,7 +150,7 @@ void readArray(Reader& reader, const std::vector<std::int64_t>& places, FirstCol
   if (!to) return;
   const bool isSame = to->GetDataType() == type;
   const auto from = freshArrayOf(type, "", components, static_cast<vtkIdType>(places.size()));
-  if (!places.empty()) std::memcpy(from->GetVoidPointer(0), raw.data(), raw.size());
+  std::memcpy(from->GetVoidPointer(0), raw.data(), raw.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (isSame) {
       to->SetTuple(places[i], static_cast<vtkIdType>(i), from);
@@ -165,6 +166,7 @@ void read(Reader& reader, const ColumnPlaces& source, const ColumnPlaces& target
   std::vector<std::int64_t> places;
   source.forEachCommonPoint(target,
                             [&](std::int64_t, std::int64_t there) { places.push_back(there); });
+  if (places.empty()) return;
   for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
     readArray(reader, places, column);
   for (const std::int64_t place : places) {
@@ -204,6 +206,18 @@ std::int64_t ColumnPlaces::cellOf(std::int64_t place, int at) const {
   offset[across_[0]] = place % cellSize_[0];
   offset[across_[1]] = place / cellSize_[0];
   return (offset[2] * cells[1] + offset[1]) * cells[0] + offset[0];
+}
+
+void ColumnPlaces::forEachCellAt(std::int64_t point,
+                                 const std::function<void(std::int64_t)>& visit) const {
+  const std::array<std::int64_t, 2> at{point % size_[0], point / size_[0]};
+  std::array<std::int64_t, 2> low, high;
+  for (std::size_t d = 0; d < 2; ++d) {
+    low[d] = std::max<std::int64_t>(at[d] - 1, 0);
+    high[d] = std::min(at[d], cellSize_[d] - 1);
+  }
+  for (std::int64_t v = low[1]; v <= high[1]; ++v)
+    for (std::int64_t u = low[0]; u <= high[0]; ++u) visit(v * cellSize_[0] + u);
 }
 
 void ColumnPlaces::forEachCommonPoint(

@@ -34,6 +34,8 @@ class ColumnPlaces {
   [[nodiscard]] std::int64_t pointOf(std::int64_t place, int at) const;
   /// The number in the grid of a cell beyond the column with an index along the axis.
   [[nodiscard]] std::int64_t cellOf(std::int64_t place, int at) const;
+  /// Calls visit(place) for the cells between two columns of which a point is a corner.
+  void forEachCellAt(std::int64_t point, const std::function<void(std::int64_t)>& visit) const;
   /// Calls visit(place here, place there) for the points, or for the cells, that this column and
   /// that of another extent of the same grid have in common.
   void forEachCommonPoint(const ColumnPlaces& other,

@@ -219,32 +219,19 @@ class Gap {
       if (isHole) flag |= vtkDataSetAttributes::HIDDENCELL;
       ghosts->SetValue(c, static_cast<unsigned char>(flag));
     }
-    hideUnknown(ghosts);
+    // Also where a corner in the first column is missing.
+    for (std::int64_t p = 0; p < to.points(); ++p) {
+      if (first_.isKnown[index(p)] != 0) continue;
+      to.forEachCellAt(p, [&](std::int64_t c) {
+        ghosts->SetValue(
+            c, static_cast<unsigned char>(ghosts->GetValue(c) | vtkDataSetAttributes::HIDDENCELL));
+      });
+    }
     for (vtkIdType c = 0; c < ghosts->GetNumberOfValues(); ++c)
       if (ghosts->GetValue(c) != 0) {
         data->AddArray(ghosts);
         return;
       }
-  }
-
-  /// Hides the cells with a corner in the first column that no leaf has.
-  void hideUnknown(vtkUnsignedCharArray* ghosts) const {
-    const std::array<std::size_t, 2> across{axis_ == 0 ? 1u : 0u, axis_ == 2 ? 1u : 2u};
-    const auto points = pointsAlong(extent_.data());
-    const std::int64_t along = points[across[0]], up = points[across[1]];
-    const std::int64_t cellsAlong = std::max<std::int64_t>(along - 1, 1);
-    for (std::int64_t p = 0; p < along * up; ++p) {
-      if (first_.isKnown[index(p)] != 0) continue;
-      const std::int64_t u = p % along, v = p / along;
-      for (std::int64_t j = std::max<std::int64_t>(v - 1, 0);
-           j <= std::min(v, std::max<std::int64_t>(up - 2, 0)); ++j)
-        for (std::int64_t i = std::max<std::int64_t>(u - 1, 0); i <= std::min(u, cellsAlong - 1);
-             ++i) {
-          const vtkIdType c = j * cellsAlong + i;
-          ghosts->SetValue(c, static_cast<unsigned char>(ghosts->GetValue(c) |
-                                                         vtkDataSetAttributes::HIDDENCELL));
-        }
-    }
   }
 
   vtkDataSet* before_;

@@ -439,6 +439,7 @@ TEST(Tracer, IsInterruptedAmongLines) {
     cloud->GetPoints()->InsertNextPoint(0.5 + i % 23, 0.5 + i / 23 % 23, 0.5 + i / 529 % 23);
   Tracing tracing(everybody(), slab(world().rank(), world().size()), cloud);
   tracing.filter->SetPeriodic(1, 1, 1);
+  tracing.filter->SetPeriod(Cells, Cells, Cells);  // opposite sides differ
   tracing.filter->SetMaximumPropagation(300);
   tracing.filter->SetComputeVorticity(false);
   double progress = 0;

@@ -30,11 +30,12 @@ MapGrid grid() {
   return grid;
 }
 
-/// A slab of the grid for each rank, as VTK cuts extents: neighbors share points.
+/// A slab of the grid for each rank, as VTK cuts extents: neighbors share points. There are seeds
+/// beyond the sides along x.
 GridSeeds seedsOf(int rank, int ranks) {
   const int first = std::min(rank * 6 / ranks, 6), last = std::min((rank + 1) * 6 / ranks, 6);
   const int none[6] = {0, -1, 0, -1, 0, -1}, extent[6] = {first, last, 0, 2, 0, 1};
-  return {grid(), first == last ? none : extent};
+  return {grid(), first == last ? none : extent, {true, false, false}};
 }
 
 /// The particles of seeds: functions of their positions.
@@ -47,7 +48,7 @@ MapParticles particlesOf(const GridSeeds& seeds) {
     const double key = x[0] + 10 * x[1] + 100 * x[2];
     particles.x[index(seed)] = {key, key / 3, -key};
     particles.time[index(seed)] = key / 7;
-    particles.reasons[index(seed)] = static_cast<Reason>(static_cast<int>(2 * key) % 8);
+    particles.reasons[index(seed)] = static_cast<Reason>(static_cast<int>(2 * key + 8) % 8);
   }
   return particles;
 }

@@ -311,7 +311,62 @@ def run_holes():
     expect(found == [4, 4, 1, 4] and 5 < ends[2] <= 6, f"a hidden cell before the gap: {found}, {ends}")
     found, ends = reasons(lambda piece: hide(piece.GetCellData(), 28, [14], 32))
     expect(found == [4, 4, 1, 4] and 7 < ends[2] <= 8, f"a hidden cell after the gap: {found}, {ends}")
-    check.delete(starts)
+    # The grid begins at x = 2 in the upper rows.
+    some, pieces = Torus(columns, period, flow), torus.vtkPartitionedDataSet()
+    if COMM.rank == 0:
+        pieces.SetPartition(0, some.piece((0, 0, 0), (7, 2, 1), True))
+        pieces.SetPartition(1, some.piece((2, 2, 0), (7, 4, 1), True))
+    data = check.held(pieces)
+    lines = traced(data, starts, Periodic=[1, 0, 0], Period=[8, 0, 0], MaximumStreamlineLength=20.0, **FORWARD)
+    ends = [points[-1][0] for points in lines.points]
+    expect(lines.reasons == [4, 4, 1, 1] and 6 < min(ends[2:]) and max(ends[2:]) <= 7, f"no first column: {ends}")
+    check.delete(data, starts)
+
+
+def run_arrays():
+    """Arrays of other types, ids, and arrays that pieces lack or have with other types."""
+    flow = lambda x, y, z: {"velocity": (1.0, 0.0, 0.0), "tracer": x + 0 * y + 0 * z}
+    some = Torus([np.arange(8.0), np.arange(3.0), np.arange(2.0)], (8, 0, 0), flow)
+    where = seeds([[7.0, 1.0, 0.5], [7.5, 0.25, 0.5]])
+    pieces = some.pieces(cuts=(2, 1, 1))
+    for n in range(pieces.GetNumberOfPartitions()):
+        piece = pieces.GetPartition(n)
+        points, count = piece.GetPointData(), piece.GetNumberOfPoints()
+        x = torus.vtk_to_numpy(points.GetArray("tracer"))
+        begins = piece.GetExtent()[0] == 0
+
+        def add(name, values):
+            array = torus.numpy_to_vtk(np.ascontiguousarray(values), deep=1)
+            array.SetName(name)
+            points.AddArray(array)
+            return array
+
+        add("level", np.rint(3 * x).astype(np.int32))
+        add("large", x.astype(np.int64) + 2**40)
+        add("either", x.astype(np.float32 if begins else np.float64) + 0.125)
+        if begins:
+            add("at the beginning", x)
+        else:
+            add("at the end", x)
+        points.SetGlobalIds(add("ids", np.arange(count)))
+    data = check.held(pieces)
+    lines = traced(data, where, Periodic=[1, 0, 0], Period=[8, 0, 0], IntegratorType="Runge-Kutta 4",
+                   IntegrationStepUnit="Length", InitialStepLength=0.125, MaximumStreamlineLength=1.25, **FORWARD)
+    expect(lines.ids == [0, 1], f"{lines.ids}")
+    for start, points, arrays in zip((7.0, 7.5), lines.points, lines.arrays):
+        x = start + arrays["IntegrationTime"]
+        value = np.interp(x, [7, 8, 9], [7, 0, 1])  # from the last column to the first one, and on
+        near(arrays["tracer"], value, 1e-12, "tracer")
+        near(arrays["either"], value + 0.125, 1e-12, "an array of two types")
+        level = np.interp(x, [7, 8, 9], [21, 0, 3])
+        near(arrays["level"], level, 0.5 + 1e-9, "an integer")
+        expect(arrays["level"].dtype == np.int32 and arrays["large"].dtype == np.int64, "types")
+        expect((np.abs(arrays["large"] - 2**40 - value) <= 0.51).all(), "a large integer")
+        inside = (x > 7.01) & (x < 7.99)
+        expect(inside.any() and np.isnan(arrays["at the beginning"][inside]).all(), "an array that the last piece lacks")
+        expect(np.isnan(arrays["at the end"][inside]).all(), "an array that the first piece lacks")
+        expect("ids" not in arrays, "ids are interpolated")
+    check.delete(data, where)
 
 
 def run_meshes():

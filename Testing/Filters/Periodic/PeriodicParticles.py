@@ -71,6 +71,7 @@ def run_known_paths():
                                       np.append(f(along), f(along[0])))
                             for c, along, f in ((x, even(9), np.cos), (y, UNEVEN, np.sin)))
                 near(arrays["tracer"], value, 1e-8, "the tracer on a path")
+        expect((found.statistic("MeshChanges") > 0) == change, f"mesh changes: {found.statistic('MeshChanges')}")
         expect(found.data.GetFieldData().GetArray("AsyncPathTracer PeriodY").GetValue(0) == TAU, "the period")
         check.delete(data)
     check.delete(where)
@@ -97,6 +98,7 @@ def run_paths():
                 found = paths_of(data, start, Periodic=[1, 1, 1], Period=period, **more)
                 expect(len(found.ids) == 14 and all(arrays["SimulationTime"][-1] == 2.0 for arrays in found.arrays),
                        f"{name}: {found.ids}")
+                expect(found.statistic("MeshChanges") == 0, f"{name}: the gaps of steps differ")
                 digest = found.digest()
                 expect(first.setdefault(name, digest) == digest, f"{name}, {doubled}, {way}: {digest}, not {first[name]}")
                 check.delete(data)
