@@ -4,6 +4,7 @@
 #include "Common/Leaves.h"
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Periodic/PeriodicAxes.h"
 #include "Regions/KeptDomain.h"
 #include "Regions/RegionSettings.h"
 
@@ -46,12 +47,25 @@ void vtkAsyncRegionAlgorithm::CheckProperties() {
   }
   require(this->Tolerance >= 0 && this->Tolerance <= 0.5, "Tolerance", this->Tolerance,
           "set it to a fraction of a cell's diagonal in [0, 0.5]");
+  tributary::checkPeriodic(this->MakePeriodicSettings());
+}
+
+//------------------------------------------------------------------------------
+tributary::PeriodicSettings vtkAsyncRegionAlgorithm::MakePeriodicSettings() const {
+  tributary::PeriodicSettings settings;
+  for (std::size_t a = 0; a < 3; ++a) {
+    settings.periodic[a] = this->Periodic[a] != 0;
+    settings.period[a] = this->Period[a];
+  }
+  return settings;
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncRegionAlgorithm::DescribeProperties(tributary::PropertyList& list) {
   list.add("Connect Through", this->ConnectThrough);
   list.add("Tolerance", this->Tolerance);
+  list.addAll("Periodic", this->Periodic);
+  list.addAll("Period", this->Period);
   list.add("Method", this->Method);
   list.add("Scalar Connectivity", this->ScalarConnectivity);
   if (this->ScalarConnectivity) {
@@ -99,6 +113,7 @@ tributary::RegionSettings vtkAsyncRegionAlgorithm::MakeRegionSettings() {
   settings.through = Throughs[this->ConnectThrough];
   settings.labelConnectivity = this->LabelConnectivity;
   settings.tolerance = this->Tolerance;
+  settings.periodic = this->MakePeriodicSettings();
   settings.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
                                                : tributary::UnionMethod::LabelPropagation;
   settings.exchange = this->MakeExchangeOptions();
@@ -169,6 +184,10 @@ void vtkAsyncRegionAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   os << indent << "ConnectThrough: " << this->ConnectThrough << "\n"
      << indent << "LabelConnectivity: " << this->LabelConnectivity << "\n";
   os << indent << "Tolerance: " << this->Tolerance << "\n"
+     << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
+     << this->Periodic[2] << "\n"
+     << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " "
+     << this->Period[2] << "\n"
      << indent << "Method: " << this->Method << "\n"
      << indent << "KeepDomain: " << this->KeepDomain << "\n";
 }

@@ -30,6 +30,7 @@
 namespace tributary {
 class KeptDomain;
 struct Leaf;
+struct PeriodicSettings;
 struct RegionSettings;
 class UnionTuner;
 }  // namespace tributary
@@ -115,6 +116,30 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
+   * For each axis, 1 if the domain is periodic along it: regions continue at the opposite side.
+   * Points of opposite sides are the same points. They are found by their position in the extent
+   * if all data sets are pieces of one uniform or rectilinear grid or of one AMR hierarchy,
+   * otherwise by coordinates that are equal after a shift by the period. Tolerance must be 0, and
+   * there must be no hyper tree grids. Default: (0, 0, 0).
+   */
+  vtkSetVector3Macro(Periodic, int);
+  vtkGetVector3Macro(Periodic, int);
+  ///@}
+
+  ///@{
+  /**
+   * The period along each periodic axis. It may be longer than a single uniform or rectilinear grid
+   * if the scalars of ScalarConnectivity are those of points and there are no labels. Then the
+   * points of the last and the first column have an element between them, which connects cells as a
+   * cell with these points would, but is no cell of the output. 0: found from the data. Default:
+   * (0, 0, 0).
+   */
+  vtkSetVector3Macro(Period, double);
+  vtkGetVector3Macro(Period, double);
+  ///@}
+
+  ///@{
+  /**
    * How sets of cells of different blocks are united. With LABEL_PROPAGATION, labels travel from
    * block to block until none changes; the number of steps is that of the blocks along a region.
    * With TREE_UNION, unions travel along a forest; the number of steps is the logarithm of that.
@@ -158,10 +183,14 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   int ConnectThrough = POINTS;
   bool LabelConnectivity = false;
   double Tolerance = 0;
+  int Periodic[3] = {0, 0, 0};
+  double Period[3] = {0, 0, 0};
   int Method = TREE_UNION;
   bool KeepDomain = true;
 
  private:
+  tributary::PeriodicSettings MakePeriodicSettings() const;
+
   std::unique_ptr<tributary::UnionTuner> Tuner;  // of AutoTune
   std::unique_ptr<tributary::KeptDomain> Kept;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -94,6 +95,17 @@ class TracksOfRegions {
   std::vector<std::int64_t> regions_, tracks_;
   std::vector<std::int64_t> table_;  // from the first region on, unless regions are far apart
 };
+
+/// Moves a place by whole periods into the domain.
+void putInside(const PeriodicAxes& periodic, std::array<double, 3>& place) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const PeriodicAxis& axis = periodic[a];
+    if (!axis.isPeriodic) continue;
+    const double from = place[a] - axis.origin;
+    if (from >= 0 && from <= axis.period) continue;
+    place[a] = axis.origin + (from - axis.period * std::floor(from / axis.period));
+  }
+}
 
 class RegionTracking final : public FeatureTracking {
  public:
@@ -340,7 +352,10 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
       for (std::size_t a = 0; a < 3; ++a)
         samples[i].place[a] += before.cells.velocities[i][a] * (time - before.time);
   });
-  if (moves) samples = step_.graph->moved(samples, time);
+  if (moves) {
+    samples = step_.graph->moved(samples, time);
+    for (FeatureSample& sample : samples) putInside(step_.domain->rules.periodic, sample.place);
+  }
   std::vector<FeatureOverlap> overlaps =
       findOverlaps(transport, isCopy ? samples : before.cells.samples, reaches,
                    [&](const std::array<double, 3>& place) { return featureAt(place, !moves); });
@@ -351,7 +366,10 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
 /// Collective. Adds the step after now_.
 void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& settings,
                            double time) {
-  step_.graph = std::make_unique<FeatureGraph>(transport, settings.tracking);
+  TrackingOptions options = settings.tracking;
+  for (std::size_t a = 0; a < 3; ++a)
+    options.period[a] = step_.domain->rules.periodic[a].period;
+  step_.graph = std::make_unique<FeatureGraph>(transport, options);
   std::vector<FeatureOverlap> overlaps;
   if (now_.steps > 0) {
     step_.graph->load(now_.graph);
@@ -363,8 +381,17 @@ void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& s
   collectively(transport, [&] {
     step.time = time;
     step.total = regions.numbered.table.total;
-    for (const RegionFacts& facts : regions.numbered.table.regions)
-      step.features.push_back({weightOf(facts, regions.scales), centroidOf(facts, regions.scales)});
+    const RegionTable& table = regions.numbered.table;
+    for (std::size_t i = 0; i < table.regions.size(); ++i) {
+      const RegionFacts& facts = table.regions[i];
+      const RegionPlace place = regions.wrapped.placeOf(table.first + static_cast<std::int64_t>(i),
+                                                        facts, regions.scales);
+      FeatureFacts& feature = step.features.emplace_back();
+      feature.size = weightOf(facts, regions.scales);
+      feature.centroid = place.centroid;
+      for (std::size_t a = 0; a < 3; ++a)
+        if (place.wraps[a]) feature.wraps |= std::int64_t(1) << a;
+    }
     for (std::size_t n = 0; n < step_.leaves.size(); ++n) addCellsOf(n, settings, cells);
   });
   step_.tracked = step_.graph->advance(step, std::move(overlaps), now_.scale);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "Periodic/PeriodicAxes.h"
+#include "Regions/GapPoints.h"
 #include "Regions/Pieces/PieceFactory.h"
 
 #include "Tributary/Collective/Assignment.h"
@@ -31,6 +33,7 @@ struct ComponentDomain {
   /// Other entities that connect cells of different data sets; empty if throughPoints.
   std::vector<std::vector<Match>> connections;
   bool throughPoints = true;  ///< Whether shared points alone connect cells.
+  GapPoints gapPoints;        ///< If rules.hasGap().
 
   /// The memory on this rank, in bytes.
   [[nodiscard]] std::size_t memory() const;
@@ -42,11 +45,13 @@ struct ComponentDomain {
 /// @param withLabels whether only cells of equal labels are connected
 /// @param tolerance  maximum distance of coinciding points of two cells, as a fraction of the
 ///                   smaller cell's diagonal; 0: only points with equal coordinates coincide
+/// @param periodic   how the data continue along the axes
 /// @param options    of the union that joins coinciding points
 /// @return null after an abort
 /// @throws Error on all ranks if a data set is invalid
 [[nodiscard]] std::unique_ptr<ComponentDomain> makeComponentDomain(
     Transport& transport, const std::vector<Leaf>& leaves, const std::vector<vtkDataArray*>& labels,
-    bool withLabels, Through through, double tolerance, const UnionOptions& options);
+    bool withLabels, Through through, double tolerance, const PeriodicAxes& periodic,
+    const UnionOptions& options);
 
 }  // namespace tributary

@@ -2,6 +2,8 @@
 #include "Regions/KeptDomain.h"
 
 #include <vtkCellData.h>
+#include <vtkDataObject.h>
+#include <vtkDataSet.h>
 #include <vtkPointData.h>
 
 #include <cstddef>
@@ -12,6 +14,7 @@
 #include "Common/RunStatistics.h"
 #include "Regions/RegionArrays.h"
 
+#include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
@@ -41,6 +44,39 @@ std::vector<KeptDomain::Part> KeptDomain::partsOf(const std::vector<Leaf>& leave
   return parts;
 }
 
+namespace {
+
+/// Collective. How the data of all ranks continue along the axes.
+PeriodicAxes periodicAxesOf(Transport& transport, const RegionSettings& settings,
+                            const std::vector<Leaf>& leaves) {
+  if (!settings.periodic.any()) return {};
+  std::vector<Leaf> withCells;
+  collectively(transport, [&] {
+    for (const Leaf& leaf : leaves) {
+      if (leaf.trees)
+        throw Error(
+            "Periodic is on, but the input has hyper tree grids, which do not continue at their "
+            "sides; switch it off, or apply Hyper Tree Grid To Unstructured Grid first");
+      if (leaf.cells() > 0) withCells.push_back(leaf);
+    }
+  });
+  // A gap has values if the scalars are those of points.
+  return findPeriodicAxes(transport, withCells, settings.periodic,
+                          [&](vtkDataSet* dataSet) -> vtkDataArray* {
+                            if (!settings.scalarConnectivity || settings.labelConnectivity)
+                              return nullptr;
+                            Leaf leaf;
+                            leaf.dataSet = dataSet;
+                            int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+                            vtkDataArray* const array = settings.scalars(leaf, association);
+                            const bool atPoints =
+                                association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+                            return atPoints ? array : nullptr;
+                          });
+}
+
+}  // namespace
+
 const ComponentDomain* KeptDomain::update(const RegionSettings& settings, const RunContext& context,
                                           vtkDataObject* input, const std::vector<Leaf>& leaves,
                                           double progress) {
@@ -48,7 +84,8 @@ const ComponentDomain* KeptDomain::update(const RegionSettings& settings, const 
   std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
   if (settings.labelConnectivity) labels = findLabels(transport, leaves, settings.labels);
   const Basis basis{transport.rank(), transport.size(), settings.through,
-                    settings.labelConnectivity, settings.tolerance};
+                    settings.labelConnectivity, settings.tolerance,
+                    periodicAxesOf(transport, settings, leaves)};
   std::vector<Part> parts;
   bool isUnchanged = false;  // the input is the very same
   bool isSame = false;
@@ -76,7 +113,7 @@ const ComponentDomain* KeptDomain::update(const RegionSettings& settings, const 
   errors.agree(transport);
   if (!reuse)
     domain_ = makeComponentDomain(transport, leaves, labels_, settings.labelConnectivity,
-                                  settings.through, settings.tolerance,
+                                  settings.through, settings.tolerance, basis.periodic,
                                   makeUnionOptions(settings, context, progress));
   context.statistics.count("ReusedDomain", reuse);
   context.statistics.count("DomainBytes",

@@ -7,6 +7,7 @@
 #include "Common/DataVersion.h"
 #include "Common/Leaves.h"
 #include "Common/RunContext.h"
+#include "Periodic/PeriodicAxes.h"
 #include "Regions/ComponentDomain.h"
 #include "Regions/RegionSettings.h"
 
@@ -56,10 +57,12 @@ class KeptDomain {
     Through through = Through::Points;
     bool withLabels = false;
     double tolerance = 0;
+    PeriodicAxes periodic;
 
     bool operator==(const Basis& other) const {
       return rank == other.rank && ranks == other.ranks && through == other.through &&
-             withLabels == other.withLabels && tolerance == other.tolerance;
+             withLabels == other.withLabels && tolerance == other.tolerance &&
+             periodic == other.periodic;
     }
   };
 

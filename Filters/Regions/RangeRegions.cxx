@@ -41,23 +41,6 @@ FactScales agreeOnScales(Transport& transport,
 
 }  // namespace
 
-double measureOf(const RegionFacts& facts, const FactScales& scales) {
-  return scales.hasMeasure ? scales.measure.value(facts.measure) : 0;
-}
-
-double weightOf(const RegionFacts& facts, const FactScales& scales) {
-  return scales.hasMeasure ? measureOf(facts, scales) : static_cast<double>(facts.cells);
-}
-
-std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales) {
-  const double weight = weightOf(facts, scales);
-  std::array<double, 3> center;
-  for (std::size_t a = 0; a < 3; ++a)
-    center[a] = weight > 0 ? scales.moment.value(facts.moment[a]) / weight
-                           : 0.5 * (facts.lo[a] + facts.hi[a]);
-  return center;
-}
-
 RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
                          const std::vector<RangeTest>& tests,
                          const std::vector<std::vector<MeasuredValues>>& arrays, std::size_t values,
@@ -67,12 +50,15 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
   std::vector<std::int64_t> sets;
   std::vector<std::vector<std::uint32_t>> setOfEntity;
   std::vector<Span<const std::uint32_t>> views;
+  std::vector<std::vector<std::uint64_t>> gaps(count);
+  if (domain.rules.hasGap())
+    gaps = domain.gapPoints.masksOf(transport, domain.assignment, tests);
   collectively(transport, [&] {
     sets.resize(count);
     setOfEntity.resize(count);
     for (std::size_t n = 0; n < count; ++n) {
       const LabeledPiece& labeled =
-          *regions.labeled.emplace_back(domain.shared[n]->label(tests[n]));
+          *regions.labeled.emplace_back(domain.shared[n]->label(tests[n], gaps[n]));
       sets[n] = labeled.sets();
       setOfEntity[n] = domain.throughPoints ? labeled.setsOfShared() : labeled.setsOfConnections();
     }
@@ -92,8 +78,11 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
     for (std::size_t n = 0; n < count; ++n)
       facts[n] = regions.labeled[n]->facts(regions.scales, arrays[n]);
   });
-  regions.numbered =
-      numberRegions(transport, domain.assignment, united.root, std::move(facts), values, order);
+  regions.numbered = numberRegions(transport, domain.assignment, united.root, std::move(facts),
+                                   values, order, sidesOf(domain.rules.periodic));
+  if (domain.rules.isPeriodic())
+    regions.wrapped = WrappedRegions(transport, domain.rules.periodic, regions.labeled,
+                                     regions.numbered, regions.scales);
   return regions;
 }
 

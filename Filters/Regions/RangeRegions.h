@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Regions/ComponentDomain.h"
+#include "Regions/WrappedRegions.h"
 
 #include "Tributary/Components/DistributedUnion.h"
 #include "Tributary/Components/Regions.h"
@@ -22,17 +23,10 @@ struct RangeRegions {
   std::vector<std::unique_ptr<LabeledPiece>> labeled;
   NumberedRegions numbered;
   FactScales scales;  ///< The same on all ranks.
+  WrappedRegions wrapped;
   ExchangeStatistics statistics;
   bool aborted = false;
 };
-
-/// Returns the length, area or volume of a region; 0 if no cell of the domain has a measure.
-double measureOf(const RegionFacts& facts, const FactScales& scales);
-/// Returns the divisor of means: the measure, or the number of cells if no cell of the domain has a
-/// measure.
-double weightOf(const RegionFacts& facts, const FactScales& scales);
-/// Returns the centroid of a region, or the center of its bounds if its weight is 0.
-std::array<double, 3> centroidOf(const RegionFacts& facts, const FactScales& scales);
 
 /// Collective. Labels the cells in range and numbers their regions.
 /// @param tests   for each piece

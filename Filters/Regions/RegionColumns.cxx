@@ -2,6 +2,7 @@
 #include "Regions/RegionColumns.h"
 
 #include <vtkDoubleArray.h>
+#include <vtkUnsignedCharArray.h>
 
 #include <array>
 #include <cstddef>
@@ -23,9 +24,10 @@ void visitSelected(const RegionTable& table, const RegionSelection& selection, V
 
 }  // namespace
 
-RegionColumns::RegionColumns(const RegionTable& table, const FactScales& scales,
-                             const RegionSelection& selection,
+RegionColumns::RegionColumns(const RangeRegions& regions, const RegionSelection& selection,
                              const std::vector<std::string>& measured) {
+  const RegionTable& table = regions.numbered.table;
+  const FactScales& scales = regions.scales;
   vtkIdType rows = 0;
   visitSelected(table, selection, [&](std::size_t) { ++rows; });
   const auto integers = [&](const char* name) {
@@ -44,6 +46,12 @@ RegionColumns::RegionColumns(const RegionTable& table, const FactScales& scales,
   double* const measures = doubles("Measure", 1);
   double* const centroids = doubles("Centroid", 3);
   double* const bounds = doubles("Bounds", 6);
+  unsigned char* wraps = nullptr;
+  if (regions.wrapped.isPeriodic()) {
+    auto array = freshArray<vtkUnsignedCharArray>("Wraps", 3, rows);
+    arrays_.push_back(array);
+    wraps = array->GetPointer(0);
+  }
   struct ValueColumns {
     double *least, *most, *mean, *integral;
   };
@@ -59,11 +67,13 @@ RegionColumns::RegionColumns(const RegionTable& table, const FactScales& scales,
     cells[row] = facts.cells;
     const double weight = weightOf(facts, scales);
     measures[row] = measureOf(facts, scales);
-    const std::array<double, 3> centroid = centroidOf(facts, scales);
+    const RegionPlace place =
+        regions.wrapped.placeOf(table.first + static_cast<std::int64_t>(i), facts, scales);
     for (std::size_t a = 0; a < 3; ++a) {
-      centroids[3 * row + a] = centroid[a];
-      bounds[6 * row + 2 * a] = facts.lo[a] + 0.0;  // -0 is 0
-      bounds[6 * row + 2 * a + 1] = facts.hi[a] + 0.0;
+      centroids[3 * row + a] = place.centroid[a];
+      bounds[6 * row + 2 * a] = place.lo[a] + 0.0;  // -0 is 0
+      bounds[6 * row + 2 * a + 1] = place.hi[a] + 0.0;
+      if (wraps) wraps[3 * row + a] = place.wraps[a] ? 1 : 0;
     }
     constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t v = 0; v < ofValues.size(); ++v) {

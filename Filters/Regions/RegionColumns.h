@@ -24,8 +24,8 @@ class RegionColumns {
   RegionColumns() = default;
   /// Numbers of points are missing until setPoints(). Throws std::bad_alloc.
   /// @param measured  names of the values that regions were measured by
-  RegionColumns(const RegionTable& table, const FactScales& scales,
-                const RegionSelection& selection, const std::vector<std::string>& measured);
+  RegionColumns(const RangeRegions& regions, const RegionSelection& selection,
+                const std::vector<std::string>& measured);
 
   /// @param first   number of the first region of the table
   /// @param points  of each region of the table

@@ -16,6 +16,7 @@
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
+#include "Tributary/Components/SharedPoints.h"
 
 namespace tributary {
 namespace {
@@ -134,6 +135,30 @@ std::vector<std::vector<std::int64_t>> locate(Transport& transport, const Compon
   return places;
 }
 
+/// Collective. Adds the images of points beyond the sides of a periodic domain, and the same points
+/// of other data sets.
+void addImages(Transport& transport, const ComponentDomain& domain,
+               std::vector<std::vector<std::int64_t>>& places) {
+  if (!domain.rules.isPeriodic()) return;
+  std::vector<std::vector<RegionAtPoint>> seeds;
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      std::vector<RegionAtPoint>& ofPiece = seeds.emplace_back();
+      for (const std::int64_t point : places[n]) {
+        const std::int64_t at = domain.shared[n]->points().find(domain.pieces[n]->firstAt(point));
+        if (at >= 0) ofPiece.push_back({at, 0, 1});
+      }
+    }
+  });
+  // As if all seeds were of one region: each block learns which of its points have it.
+  const SettledPoints settled = settlePoints(transport, domain.assignment, domain.points, seeds);
+  collectively(transport, [&] {
+    for (std::size_t n = 0; n < places.size(); ++n)
+      for (const PointLabel& label : settled.labels[n])
+        places[n].push_back(domain.shared[n]->points().points()[index(label.point)]);
+  });
+}
+
 /// The number of the region of a set, appended if it has one.
 void addRegion(const RangeRegions& regions, std::size_t piece, std::uint32_t set,
                std::vector<std::int64_t>& numbers) {
@@ -225,7 +250,8 @@ RegionSelection selectAtPoints(Transport& transport, const ComponentDomain& doma
       "point", domain.rules.hasPointIds, 0,
       [](const ComponentPiece& piece) { return piece.points(); },
       [](const ComponentPiece& piece) { return piece.dataSet()->GetPointData()->GetGlobalIds(); }};
-  const auto places = locate(transport, domain, ids, points);
+  auto places = locate(transport, domain, ids, points);
+  addImages(transport, domain, places);
   std::vector<std::int64_t> mine;
   collectively(transport, [&] {
     for (std::size_t n = 0; n < places.size(); ++n)

@@ -7,6 +7,7 @@
 
 #include "Common/Leaves.h"
 #include "Common/RunContext.h"
+#include "Periodic/PeriodicAxes.h"
 #include "Regions/Pieces/CellValues.h"
 #include "Regions/RegionArrays.h"
 
@@ -26,6 +27,7 @@ struct RegionSettings {
   Through through = Through::Points;
   bool labelConnectivity = false;
   double tolerance = 0;  ///< A fraction of a cell's diagonal.
+  PeriodicSettings periodic;
   UnionMethod method = UnionMethod::TreeUnion;
   ExchangeOptions exchange;
   UnionTuner* tuner = nullptr;  ///< With AutoTune: chooses the batch size and hold time.

@@ -84,7 +84,7 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
   std::vector<vtkIdType*> cells, points;
   RegionTable& table = range.regions.numbered.table;
   collectively(transport, [&] {
-    range.columns = RegionColumns(table, range.regions.scales, range.selection, measured);
+    range.columns = RegionColumns(range.regions, range.selection, measured);
     // What follows does not need them.
     table.regions = RegionFactsList();
     table.values = ValueFactsList();

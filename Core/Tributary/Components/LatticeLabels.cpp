@@ -63,6 +63,19 @@ std::uint32_t LatticeLabels::setAt(std::int64_t row, std::int64_t i) const {
   return setOfRun_[firstRunAt(row, i)];
 }
 
+void LatticeLabels::rename(Span<const std::uint32_t> names, std::uint32_t sets,
+                           const ParallelFor& parallelFor) {
+  if (names.size() != sets_)
+    throw Error(std::to_string(names.size()) + " names for " + std::to_string(sets_) +
+                " sets; give one for each set");
+  const std::int64_t runs = rowBegin_.empty() ? 0 : rowBegin_.back();
+  parallelFor(runs, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t run = begin; run < end; ++run)
+      setOfRun_[std::size_t(run)] = names[setOfRun_[std::size_t(run)]];
+  });
+  sets_ = sets;
+}
+
 LatticeLabels labelLattice(const LatticeSize& size, std::vector<std::uint64_t> mask,
                            Through through, const std::int64_t* values,
                            const ParallelFor& parallelFor) {

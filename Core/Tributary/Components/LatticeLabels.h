@@ -53,6 +53,11 @@ class LatticeLabels {
   /// The set of element `i` of a row; NoSet outside the mask. Counts bits of the row up to it.
   [[nodiscard]] std::uint32_t setAt(std::int64_t row, std::int64_t i) const;
 
+  /// Renames the sets, as after unions of sets that other elements connect. Local.
+  /// @param names  of each set, below `sets`
+  /// @param sets   the number of sets from now on, which may include those of other lattices
+  void rename(Span<const std::uint32_t> names, std::uint32_t sets, const ParallelFor& parallelFor);
+
  private:
   friend LatticeLabels labelLattice(const LatticeSize& size, std::vector<std::uint64_t> mask,
                                     Through through, const std::int64_t* values,

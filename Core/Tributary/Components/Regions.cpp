@@ -74,12 +74,13 @@ class Gathering {
  public:
   Gathering(Transport& transport, const Assignment& assignment,
             const std::vector<std::vector<SetName>>& roots, std::vector<BlockFacts>& blocks,
-            std::size_t values)
+            std::size_t values, const RegionSides& sides)
       : transport_(transport),
         assignment_(assignment),
         roots_(roots),
         blocks_(blocks),
         values_(values),
+        sides_(sides),
         first_(assignment.first(transport.rank())) {}
 
   /// @return the regions that were added up here
@@ -108,7 +109,10 @@ class Gathering {
         [&](RecordOutbox<RegionOfSet>& outbox) {
           ofSet.resize(blocks_.size());
           for (std::size_t b = 0; b < blocks_.size(); ++b) ofSet[b].resize(blocks_[b].sets.size());
-          for (const auto& [root, number] : numbers) at(root) = {number, factsOf(root).cells};
+          for (const auto& [root, number] : numbers) {
+            const RegionFacts& facts = factsOf(root);
+            at(root) = {number, facts.cells, reachesOf(facts)};
+          }
           for (int rank = 0; rank < outbox.ranks(); ++rank)
             for (const SetName& root : from_[index(rank)]) outbox.add(rank, at(root));
         },
@@ -194,6 +198,13 @@ class Gathering {
   SetName nameOf(std::size_t block, std::size_t set) const {
     return {first_ + static_cast<BlockId>(block), static_cast<std::int64_t>(set)};
   }
+  std::int64_t reachesOf(const RegionFacts& facts) const {
+    std::int64_t reaches = 0;
+    for (std::size_t a = 0; a < 3; ++a)
+      if (facts.lo[a] <= sides_.lower[a] && facts.hi[a] >= sides_.upper[a])
+        reaches |= std::int64_t(1) << a;
+    return reaches;
+  }
   bool isHere(const SetName& name) const {
     return name.block >= first_ && name.block < first_ + static_cast<BlockId>(blocks_.size());
   }
@@ -209,6 +220,7 @@ class Gathering {
   const std::vector<std::vector<SetName>>& roots_;
   std::vector<BlockFacts>& blocks_;
   std::size_t values_;
+  RegionSides sides_;
   BlockId first_;
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> away_;  // sets whose root is there
   std::vector<std::vector<SetName>> from_;  // roots here of sets that are there
@@ -339,9 +351,9 @@ void ValueFacts::add(const ValueFacts& part) {
 
 NumberedRegions numberRegions(Transport& transport, const Assignment& assignment,
                               const std::vector<std::vector<SetName>>& roots,
-                              std::vector<BlockFacts> blocks, std::size_t values,
-                              RegionOrder order) {
-  Gathering gathering(transport, assignment, roots, blocks, values);
+                              std::vector<BlockFacts> blocks, std::size_t values, RegionOrder order,
+                              const RegionSides& sides) {
+  Gathering gathering(transport, assignment, roots, blocks, values, sides);
   auto candidates = gathering.gather(order);
   NumberedRegions regions;
   RegionTable& table = regions.table;

@@ -76,6 +76,16 @@ struct RegionTable {
 struct RegionOfSet {
   std::int64_t number = -1;  ///< -1 for a region without cells.
   std::int64_t cells = 0;    ///< Of the whole region.
+  /// A bit for each axis along which the region reaches both of the sides; see numberRegions().
+  std::int64_t reaches = 0;
+};
+
+/// Two sides along each axis. Default: sides that no region reaches.
+struct RegionSides {
+  std::array<double, 3> lower = {-RegionFacts::Infinity, -RegionFacts::Infinity,
+                                 -RegionFacts::Infinity};
+  std::array<double, 3> upper = {RegionFacts::Infinity, RegionFacts::Infinity,
+                                 RegionFacts::Infinity};
 };
 
 /// The result of numberRegions().
@@ -91,10 +101,11 @@ struct NumberedRegions {
 /// @param roots   for each local block, for each set, the name of its region: see uniteSets()
 /// @param blocks  for each local block, the facts of its sets
 /// @param values  number of values of a set; the same on all ranks
+/// @param sides   a region reaches both along an axis if its bounds meet or contain them
 [[nodiscard]] NumberedRegions numberRegions(Transport& transport, const Assignment& assignment,
                                             const std::vector<std::vector<SetName>>& roots,
                                             std::vector<BlockFacts> blocks, std::size_t values,
-                                            RegionOrder order);
+                                            RegionOrder order, const RegionSides& sides = {});
 
 /// A count for a region.
 struct RegionCount {

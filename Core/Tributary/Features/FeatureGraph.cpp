@@ -25,7 +25,7 @@ constexpr double SteadySize = 0.75;
 /// Number of steps for which motions of merged features are kept.
 constexpr std::int64_t OldestMotion = 8;
 
-constexpr std::uint64_t SavedGraph = 0x3168706172476174ull;  // the first word of save()
+constexpr std::uint64_t SavedGraph = 0x3268706172476174ull;  // the first word of save()
 constexpr const char* DamagedGraph = "the saved feature graph is damaged";
 
 /// The distribution of the features of a step over ranks.
@@ -133,6 +133,10 @@ FeatureGraph::FeatureGraph(Transport& transport, const TrackingOptions& options)
       if (!(fraction >= 0 && fraction <= 1))
         throw Error("a minimum overlap of " + numberText(fraction) +
                     " is out of the range [0, 1]; set it to a fraction in this range");
+    for (const double period : options.period)
+      if (!(period >= 0) || !std::isfinite(period))
+        throw Error("a period of " + numberText(period) +
+                    " is not a length; set it to a positive number, or to 0");
   });
 }
 
@@ -463,8 +467,13 @@ FeatureGraph::Row FeatureGraph::Advance::rowOf(const FeatureFacts& facts,
     const double small = std::min(facts.size, before.facts.size);
     const double large = std::max(facts.size, before.facts.size);
     if ((edges.size() == 1 && edges[main].successors == 1) || small >= SteadySize * large)
-      for (std::size_t a = 0; a < 3; ++a)
-        own.velocity[a] = (facts.centroid[a] - before.facts.centroid[a]) / seconds;
+      for (std::size_t a = 0; a < 3; ++a) {
+        if (((facts.wraps | before.facts.wraps) >> a & 1) != 0) continue;
+        const double period = graph_.options_.period[a];
+        double way = facts.centroid[a] - before.facts.centroid[a];
+        if (period > 0) way -= period * std::round(way / period);
+        own.velocity[a] = way / seconds;
+      }
   }
   row.feature.velocity = own.velocity;
   keepMotions(edges, row);

@@ -38,12 +38,18 @@ struct TrackingOptions {
   /// a feature that passes another one may overlap the other's earlier location. Default: 0.5.
   double minimumSecondaryOverlap = 0.5;
   FeatureMotion motion = FeatureMotion::None;
+  /// By axis, the distance of places that are the same; 0: none are. A feature moves the shorter way
+  /// from one centroid to the next.
+  std::array<double, 3> period{};
 };
 
 /// The size and location of a feature.
 struct FeatureFacts {
   double size = 0;  ///< Volume, in the unit of overlaps.
   std::array<double, 3> centroid{};
+  /// A bit for each axis along which the feature leaves no part of the period free. Its centroid
+  /// there says nothing about its motion.
+  std::int64_t wraps = 0;
 };
 
 /// The features of a step. They are numbered from 0 independently of ranks, as Regions does, and

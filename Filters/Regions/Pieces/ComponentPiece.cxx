@@ -4,6 +4,7 @@
 #include <vtkCellData.h>
 
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "Common/CellLists.h"
@@ -53,10 +54,31 @@ void ComponentPiece::refer(const Leaf& leaf) {
 std::unique_ptr<SharedPiece> ComponentPiece::share(Span<const NeighborPiece> others,
                                                    bool connect) const {
   std::vector<std::int64_t> found = pointsIn(others);
+  if (!sides_.points.empty()) {
+    found.insert(found.end(), sides_.points.begin(), sides_.points.end());
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+  }
   std::vector<EntityKey> keys;
   keys.reserve(found.size());
-  for (const std::int64_t point : found) keys.push_back(keyOf(point));
+  for (const std::int64_t point : found) {
+    const std::int64_t side = sides_.find(point);
+    keys.push_back(side >= 0 ? sides_.keys[index(side)] : keyOf(point));
+  }
   return shareMore(SharedPoints(std::move(found), std::move(keys), points()), others, connect);
+}
+
+EntityKey ComponentPiece::keyOfPoints(Span<const std::int64_t> points,
+                                      Span<EntityKey> keys) const {
+  unsigned any = 0, all = 7;
+  for (const std::int64_t point : points) {
+    const std::int64_t side = sides_.points.empty() ? -1 : sides_.find(point);
+    const unsigned upper = side >= 0 ? sides_.upper[index(side)] : 0u;
+    any |= upper;
+    all &= upper;
+  }
+  const EntityKey key = keys.size() == 1 ? keys[0] : keyOfEntity(keys);
+  return (any & ~all) == 0 ? key : withValue(key, any & ~all);
 }
 
 CellSizes ComponentPiece::measureCells(const std::function<bool(std::int64_t)>& isWanted) const {
@@ -78,9 +100,17 @@ CellSizes ComponentPiece::measureCells(const std::function<bool(std::int64_t)>& 
 }
 
 void NearestPoints::add(const std::array<double, 3>& where, const std::array<double, 3>& point,
-                        std::uint32_t set) {
+                        std::uint32_t set, const PeriodicAxes& periodic) {
   double squares = 0;
-  for (std::size_t a = 0; a < 3; ++a) squares += (point[a] - where[a]) * (point[a] - where[a]);
+  for (std::size_t a = 0; a < 3; ++a) {
+    double distance = std::abs(point[a] - where[a]);
+    if (periodic[a].isPeriodic) {
+      // Both copies of a point on the sides have this distance, apart from rounding.
+      distance = std::fmod(distance, periodic[a].period);
+      distance = std::min(distance, periodic[a].period - distance);
+    }
+    squares += distance * distance;
+  }
   if (!(squares <= distance2)) return;
   if (squares < distance2) sets.clear();
   distance2 = squares;

@@ -5,6 +5,7 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkType.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,21 @@ template <class T>
 std::size_t memoryOf(const std::vector<T>& list) {
   return list.capacity() * sizeof(T);
 }
+
+/// The points of a piece on periodic sides of the domain, if points have no indices.
+struct SidePoints {
+  std::vector<std::int64_t> points;  ///< Ascending, each once.
+  std::vector<EntityKey> keys;       ///< The same for points that are the same place.
+  std::vector<std::uint8_t> upper;   ///< A bit for each axis on whose upper side the point is.
+
+  /// Position of a point in `points`, -1 if it is on no side.
+  std::int64_t find(std::int64_t point) const {
+    const auto at = std::lower_bound(points.begin(), points.end(), point);
+    return at != points.end() && *at == point ? at - points.begin() : -1;
+  }
+  /// In bytes.
+  std::size_t memory() const { return memoryOf(points) + memoryOf(keys) + memoryOf(upper); }
+};
 
 /// The points of a piece that other pieces may have too.
 class SharedPoints {
@@ -108,8 +124,9 @@ struct NearestPoints {
   double distance2 = RegionFacts::Infinity;  ///< Square of their distance.
   std::vector<std::uint32_t> sets;           ///< Sets of the cells that have them.
 
+  /// @param periodic  distances are the shortest ones through the sides
   void add(const std::array<double, 3>& where, const std::array<double, 3>& point,
-           std::uint32_t set);
+           std::uint32_t set, const PeriodicAxes& periodic);
 };
 
 /// A data set whose arrays have been checked.
@@ -156,9 +173,16 @@ class ComponentPiece {
   /// The lattice of its cells, if they are along the axes; otherwise null.
   virtual const StraightLattice* straight() const { return nullptr; }
 
+  /// The bounds of the points of a cell. Not for hyper trees.
+  virtual Box boundsOf(std::int64_t) const { return {}; }
+  /// The first of the points of the piece that coincide with a point.
+  virtual std::int64_t firstAt(std::int64_t point) const { return point; }
+  /// @pre share() has not been called
+  void setSides(SidePoints&& sides) { sides_ = std::move(sides); }
+
   /// The memory of the piece itself, in bytes.
   virtual std::size_t memory() const {
-    return memoryOf(flags_) + memoryOf(values_) + memoryOf(cellIds_);
+    return memoryOf(flags_) + memoryOf(values_) + memoryOf(cellIds_) + sides_.memory();
   }
   virtual NeighborPiece outline() const = 0;
   /// Finds what other pieces may have too.
@@ -179,8 +203,14 @@ class ComponentPiece {
                                                                Span<const NeighborPiece> others,
                                                                bool connect) const = 0;
 
+  /// The key of an entity by the keys of its points. Two entities between the same points, of
+  /// which one is beyond a periodic side, are different.
+  /// @param keys  In and out: sorted by the function
+  EntityKey keyOfPoints(Span<const std::int64_t> points, Span<EntityKey> keys) const;
+
   Leaf leaf_;
   DomainRules rules_;
+  SidePoints sides_;
   std::vector<std::uint8_t> flags_;    // per cell, or none
   std::vector<std::int64_t> values_;   // of labels, per cell, or none
   std::vector<std::int64_t> cellIds_;  // or none
@@ -213,7 +243,9 @@ class SharedPiece {
     return std::exchange(connectionKeys_, {});
   }
   /// Labels the cells in range.
-  [[nodiscard]] virtual std::unique_ptr<LabeledPiece> label(const RangeTest& test) const = 0;
+  /// @param gapPoints  mask of the points of the piece's gaps, or none; see GapSlab
+  [[nodiscard]] virtual std::unique_ptr<LabeledPiece> label(
+      const RangeTest& test, Span<const std::uint64_t> gapPoints) const = 0;
 
  protected:
   SharedPoints points_;

@@ -27,6 +27,7 @@ namespace {
 struct Traits {
   bool hasCells;
   bool isUniform;
+  bool isAlongAxes;
   bool isComposite;
   bool hasPointIds;
   bool hasCellIds;
@@ -53,6 +54,7 @@ Traits traitsOf(const Leaf& leaf) {
     traits.level = -1;
     return traits;
   }
+  traits.isAlongAxes = isAlongAxes(dataSet);
   traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
   traits.level = leaf.level;
   traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
@@ -134,9 +136,32 @@ bool areTrees(const std::vector<Traits>& all, DomainRules& rules) {
   return first != nullptr;
 }
 
+/// Notes in the rules after how many indices the data repeat. Throws Error if they cannot.
+void continueIndices(DomainRules& rules) {
+  if (!rules.isPeriodic()) return;
+  if (rules.hasGap() && rules.points != DomainRules::Points::Structured)
+    throw Error(
+        "Period is longer than the input, but the gap can only be closed in a single uniform or "
+        "rectilinear grid, not in a hierarchy, in blocks that do not form one grid, or in a mesh; "
+        "set it to 0 if the opposite sides of the input are in the same place");
+  for (std::size_t a = 0; a < 3; ++a) {
+    const PeriodicAxis& axis = rules.periodic[a];
+    if (!axis.isPeriodic) continue;
+    if (rules.points == DomainRules::Points::Structured) {
+      rules.lowest[a] = rules.whole[2 * a];
+      rules.around[a] = std::int64_t(rules.whole[2 * a + 1]) - rules.whole[2 * a];
+      if (axis.hasGap()) ++rules.around[a];
+    } else if (rules.points == DomainRules::Points::Hierarchy) {
+      rules.lowest[a] = std::llround((axis.origin - rules.origin[a]) / rules.finest[a]);
+      rules.around[a] = std::llround(axis.period / rules.finest[a]);
+    }
+  }
+}
+
 }  // namespace
 
-DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) {
+DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
+                         const PeriodicAxes& periodic) {
   const std::vector<int> grids = numberGrids(transport, leaves);
   std::vector<Traits> mine;
   collectively(transport, [&] {
@@ -147,6 +172,7 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
   });
   const std::vector<Traits> all = allgatherv(transport, mine);
   DomainRules rules;
+  rules.periodic = periodic;
   bool oneGrid = true, pointIds = true, cellIds = true;
   const Traits* first = nullptr;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -160,6 +186,8 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
     // lie.
     oneGrid =
         oneGrid && one.grid >= 0 && one.grid == first->grid && (one.isUniform || !one.isComposite);
+    // Indices of a curved grid do not say along which axis it continues.
+    oneGrid = oneGrid && (one.isAlongAxes || !rules.isPeriodic());
     pointIds = pointIds && one.hasPointIds && !one.isComposite;
     cellIds = cellIds && one.hasCellIds && !one.isComposite;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -185,6 +213,7 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves) 
   rules.cells = cellIds                                           ? DomainRules::Cells::Ids
                 : rules.points == DomainRules::Points::Structured ? DomainRules::Cells::Structured
                                                                   : DomainRules::Cells::Places;
+  continueIndices(rules);
   return rules;
 }
 

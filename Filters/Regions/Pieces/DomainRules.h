@@ -2,9 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "Common/Leaves.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include "Tributary/Components/Connection.h"
 #include "Tributary/Components/TreeLeaves.h"
@@ -38,11 +41,35 @@ struct DomainRules {
   std::array<double, 3> origin{};  ///< Origin of the finest lattice of the hierarchy.
   std::array<double, 3> finest{};  ///< Spacing of this lattice.
   TreeLattice trees;               ///< Lattice of hyper trees.
+  PeriodicAxes periodic;           ///< How the data continue along the axes.
+  /// By axis, if points are identified by indices: the first index, and after how many indices the
+  /// data repeat; 0 if they do not.
+  std::array<std::int64_t, 3> lowest{}, around{};
+
+  bool isPeriodic() const {
+    return periodic[0].isPeriodic || periodic[1].isPeriodic || periodic[2].isPeriodic;
+  }
+  bool hasGap() const {
+    return periodic[0].hasGap() || periodic[1].hasGap() || periodic[2].hasGap();
+  }
+  /// Whether indices identify points.
+  bool hasIndices() const { return points == Points::Structured || points == Points::Hierarchy; }
+  /// An index as the first one that denotes the same place.
+  std::array<std::int64_t, 3> wrapped(std::array<std::int64_t, 3> at) const {
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (around[a] == 0) continue;
+      const std::int64_t rest = (at[a] - lowest[a]) % around[a];
+      at[a] = lowest[a] + (rest < 0 ? rest + around[a] : rest);
+    }
+    return at;
+  }
 };
 
 /// Collective. Returns the rules for the data sets of all ranks, the same on all ranks. The rules
 /// that the user selects (through, withLabels, clusters) are left to the caller. Each rank examines
 /// a short description of each data set.
-[[nodiscard]] DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves);
+/// @throws Error on all ranks if the data do not fit together, or cannot continue along the axes
+[[nodiscard]] DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
+                                       const PeriodicAxes& periodic = {});
 
 }  // namespace tributary

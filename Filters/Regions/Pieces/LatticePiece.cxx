@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "Common/SmpFor.h"
+#include "Regions/Pieces/LatticeSeams.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Components/LatticeMask.h"
@@ -36,6 +37,16 @@ LatticePiece::LatticePiece(PieceSource&& source, const DomainRules& rules)
                              rules_.finest[a]);
   }
   setCells();
+  if (rules_.points == DomainRules::Points::Structured && rules_.hasGap() && cells() > 0) {
+    Index3 last = start_;
+    for (std::size_t a = 0; a < 3; ++a) last[a] += points_[a] - 1;
+    slabs_ = gapSlabsOf(rules_, start_, last);
+  }
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t elements = points_[a] - 1 + (rules_.periodic[a].hasGap() ? 1 : 0);
+    if (rules_.around[a] > 0 && !isFlat(a) && elements * stride_[a] == rules_.around[a])
+      around_[a] = elements;
+  }
   hasGhosts_ = std::any_of(flags_.begin(), flags_.end(), [](std::uint8_t flag) {
     return (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
   });
@@ -104,6 +115,14 @@ CellSize LatticePiece::measure(std::int64_t cell) const {
   return sizeOfCell(Types[dimension], count, ids, coordinates_.view(), nullptr, cell);
 }
 
+Box LatticePiece::boundsOf(std::int64_t cell) const {
+  std::int64_t ids[8];
+  const int count = cornersOf(cell, ids);
+  Box box;
+  for (int c = 0; c < count; ++c) include(box, {place(ids[c]), place(ids[c])});
+  return box;
+}
+
 LatticePiece::Index3 LatticePiece::finestIndexOf(std::int64_t point) const {
   Index3 at = localIndexOf(point);
   for (std::size_t a = 0; a < 3; ++a) at[a] *= stride_[a];
@@ -118,7 +137,7 @@ LatticePiece::Index3 LatticePiece::indexOf(std::int64_t point) const {
 
 EntityKey LatticePiece::keyOf(std::int64_t point) const {
   if (!hasIndices()) return keyOfPoint(place(point).data());
-  const Index3 at = indexOf(point);
+  const Index3 at = rules_.wrapped(indexOf(point));
   return keyOfStructured(0, at[0], at[1], at[2], 0);
 }
 
@@ -136,7 +155,40 @@ NeighborPiece LatticePiece::outline() const {
   return outline;
 }
 
-std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test) const {
+/// Labels the elements of the gaps, and unites the sets of cells and elements across the sides.
+/// @param labels  of the cells
+std::unique_ptr<LabeledPiece> LatticePiece::labelWithSides(
+    const SharedLattice& shared, LatticeLabels labels, Through through, const RangeTest& test,
+    Span<const std::uint64_t> gapPoints) const {
+  std::vector<LatticeLabels> gaps;
+  const bool hasGaps = !gapPoints.empty();
+  for (const GapSlab& slab : slabs_) {
+    if (!hasGaps) break;
+    const Span<const std::uint64_t> mask = gapPoints.subspan(slab.firstWord, index(slab.words()));
+    gaps.push_back(labelLattice(slab.elements(),
+                                cellMask(mask, slab.points(), test.allPoints, smpFor), through,
+                                nullptr, smpFor));
+  }
+  if (!gaps.empty() || around_ != Index3{}) {
+    std::vector<LatticePart> parts;
+    parts.push_back({{0, 0, 0}, cells_, &labels});
+    for (std::size_t n = 0; n < gaps.size(); ++n) {
+      LatticePart& part = parts.emplace_back();
+      for (std::size_t a = 0; a < 3; ++a) {
+        part.begin[a] = slabs_[n].isGap[a] ? cells_[a] : 0;
+        part.end[a] = part.begin[a] + (slabs_[n].isGap[a] ? 1 : cells_[a]);
+      }
+      part.labels = &gaps[n];
+      part.order = slabs_[n].order;
+    }
+    (void)unitePartsOf(parts, around_, {isFlat(0), isFlat(1), isFlat(2)}, through,
+                       values_.empty() ? nullptr : values_.data());
+  }
+  return std::make_unique<LabeledLattice>(*this, shared, std::move(labels), std::move(gaps));
+}
+
+std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test,
+                                                   Span<const std::uint64_t> gapPoints) const {
   const LatticePiece& p = piece_;
   std::vector<std::uint64_t> mask;
   if (!test.scalars) {
@@ -160,8 +212,8 @@ std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test) const 
   const Through through =
       isPlane && p.rules_.through == Through::Edges ? Through::Faces : p.rules_.through;
   const std::int64_t* values = p.values_.empty() ? nullptr : p.values_.data();
-  return std::make_unique<LabeledLattice>(
-      p, *this, labelLattice(p.cells_, std::move(mask), through, values, smpFor));
+  return p.labelWithSides(*this, labelLattice(p.cells_, std::move(mask), through, values, smpFor),
+                          through, test, gapPoints);
 }
 
 void LabeledLattice::visitCells(std::int64_t begin, std::int64_t end,
@@ -180,7 +232,7 @@ NearestPoints LabeledLattice::nearest(const std::array<double, 3>& where) const 
   visitRuns([&](const Run& run, std::int64_t row) {
     for (std::int64_t i = run.begin; i < run.end; ++i) {
       const int corners = lattice_.cornersOf(row * lattice_.cells_[0] + i, ids);
-      for (int c = 0; c < corners; ++c) nearest.add(where, lattice_.place(ids[c]), run.set);
+      for (int c = 0; c < corners; ++c) nearest.add(where, lattice_.place(ids[c]), run.set, lattice_.rules_.periodic);
     }
   });
   return nearest;

@@ -12,6 +12,7 @@
 #include "Common/CellLists.h"
 #include "Common/CellSize.h"
 #include "Regions/Pieces/ComponentPiece.h"
+#include "Regions/Pieces/GapSlabs.h"
 #include "Regions/Pieces/StraightLattice.h"
 
 #include "Tributary/Components/LatticeLabels.h"
@@ -24,7 +25,10 @@ struct LatticeEntity {
   std::array<std::int64_t, 3> at;
   unsigned span;       ///< A bit per axis.
   std::int64_t value;  ///< Of the cells that it connects, if only cells of equal labels connect.
+  int slab = -1;       ///< If it is of elements of a gap: the number of the slab.
 };
+
+class SharedLattice;
 
 /// The cells of an image, a rectilinear or a curvilinear grid.
 class LatticePiece : public ComponentPiece {
@@ -36,6 +40,7 @@ class LatticePiece : public ComponentPiece {
   std::array<double, 3> place(std::int64_t point) const override;
   CellSize measure(std::int64_t cell) const override;
   const StraightLattice* straight() const override { return straight_ ? &*straight_ : nullptr; }
+  Box boundsOf(std::int64_t cell) const override;
   std::size_t memory() const override;
   NeighborPiece outline() const override;
 
@@ -68,10 +73,18 @@ class LatticePiece : public ComponentPiece {
     return coordinates_[pointAt(i, j, k)];
   }
 
-  /// Whether points are identified by indices.
-  bool hasIndices() const {
-    return rules_.points == DomainRules::Points::Structured ||
-           rules_.points == DomainRules::Points::Hierarchy;
+  bool hasIndices() const { return rules_.hasIndices(); }
+  /// Whether its last points along an axis are images of its first ones.
+  bool isClosed(std::size_t axis) const {
+    return around_[axis] > 0 && !rules_.periodic[axis].hasGap();
+  }
+  std::unique_ptr<LabeledPiece> labelWithSides(const SharedLattice& shared, LatticeLabels labels,
+                                               Through through, const RangeTest& test,
+                                               Span<const std::uint64_t> gapPoints) const;
+  /// The key of an entity by its index in the extent or in the hierarchy's finest lattice.
+  EntityKey keyOfIndices(const Index3& index, unsigned span, int level) const {
+    const Index3 at = rules_.wrapped(index);
+    return keyOfStructured(1, at[0], at[1], at[2], std::int64_t(span) + 8 * level);
   }
   Index3 finestIndexOf(std::int64_t point) const;
   /// Index of a point in the extent or in the hierarchy's finest lattice.
@@ -102,6 +115,10 @@ class LatticePiece : public ComponentPiece {
   /// The same for the entities that cells of a finer level connect to.
   template <class Visit>
   void visitFinerEntities(const NeighborPiece& finer, unsigned span, Visit&& visit) const;
+  /// Calls `visit(slab, at, key)` for the entities that connect elements of its gaps with elements
+  /// of other data sets.
+  template <class Visit>
+  void visitGapEntities(unsigned span, Visit&& visit) const;
   /// Finds what connects its cells with those of other data sets.
   std::vector<EntityKey> connect(Span<const NeighborPiece> others, const SharedPoints& shared,
                                  std::vector<LatticeEntity>& connections) const;
@@ -111,6 +128,8 @@ class LatticePiece : public ComponentPiece {
   Index3 stride_{1, 1, 1};  // of its points there
   LatticeSize points_{};
   LatticeSize cells_{};
+  Index3 around_{};              // number of elements after which the piece repeats; 0 if it does not
+  std::vector<GapSlab> slabs_;   // beyond its last cells
   std::optional<StraightLattice> straight_;  // if it is along the axes, with increasing coordinates
   PointCoordinates coordinates_;             // otherwise
   bool hasGhosts_ = false;
@@ -127,7 +146,8 @@ class SharedLattice : public SharedPiece {
 
   const std::vector<LatticeEntity>& connections() const { return connections_; }
   std::size_t memory() const override { return SharedPiece::memory() + memoryOf(connections_); }
-  [[nodiscard]] std::unique_ptr<LabeledPiece> label(const RangeTest& test) const override;
+  [[nodiscard]] std::unique_ptr<LabeledPiece> label(
+      const RangeTest& test, Span<const std::uint64_t> gapPoints) const override;
 
  private:
   const LatticePiece& piece_;
@@ -137,11 +157,14 @@ class SharedLattice : public SharedPiece {
 /// The sets of a lattice. Their facts are in LatticeFacts.cxx, the output in LatticeWriting.cxx.
 class LabeledLattice : public LabeledPiece {
  public:
-  LabeledLattice(const LatticePiece& lattice, const SharedLattice& shared, LatticeLabels labels)
+  /// @param gaps  the sets of the elements of each gap, numbered with those of the cells
+  LabeledLattice(const LatticePiece& lattice, const SharedLattice& shared, LatticeLabels labels,
+                 std::vector<LatticeLabels> gaps)
       : LabeledPiece(lattice, shared.points()),
         lattice_(lattice),
         connections_(shared.connections()),
-        labels_(std::move(labels)) {
+        labels_(std::move(labels)),
+        gaps_(std::move(gaps)) {
     if (!lattice_.straight_) measureCells();
   }
 
@@ -189,6 +212,7 @@ class LabeledLattice : public LabeledPiece {
                 const std::vector<MeasuredValues>& arrays, RegionFacts& set,
                 ValueFacts* values) const;
 
+  std::uint32_t setInGap(const LatticeEntity& entity) const;
   /// Calls `visit(row)` for the rows of cells beside a row of points.
   template <class Visit>
   void cellRowsAt(std::int64_t j, std::int64_t k, Visit&& visit) const;
@@ -201,6 +225,7 @@ class LabeledLattice : public LabeledPiece {
   const LatticePiece& lattice_;
   const std::vector<LatticeEntity>& connections_;
   LatticeLabels labels_;
+  std::vector<LatticeLabels> gaps_;
   CellSizes sizes_;  // of cells in range that are not straight
 };
 

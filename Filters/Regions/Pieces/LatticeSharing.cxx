@@ -59,6 +59,7 @@ void LatticePiece::visitOwnEntities(const SharedPoints& shared, unsigned span,
   for (const std::int64_t point : shared.points()) {
     const Index3 p = localIndexOf(point);
     std::array<EntityKey, 8> corners;
+    std::array<std::int64_t, 8> cornerPoints;
     std::size_t count = 0;
     bool isShared = true;
     for (unsigned part = 0; part < 8 && isShared; ++part) {
@@ -71,16 +72,16 @@ void LatticePiece::visitOwnEntities(const SharedPoints& shared, unsigned span,
       }
       const std::int64_t at = isShared ? shared.find(corner) : -1;
       isShared = at >= 0;
-      if (isShared) corners[count++] = shared.keys()[index(at)];
+      if (!isShared) break;
+      cornerPoints[count] = corner;
+      corners[count++] = shared.keys()[index(at)];
     }
     if (!isShared) continue;
-    if (rules_.points == DomainRules::Points::Hierarchy) {
-      const Index3 at = indexOf(point);
+    if (hasIndices())
+      visit(finestIndexOf(point), keyOfIndices(indexOf(point), span, leaf_.level));
+    else
       visit(finestIndexOf(point),
-            keyOfStructured(1, at[0], at[1], at[2], std::int64_t(span) + 8 * leaf_.level));
-    } else {
-      visit(finestIndexOf(point), count == 1 ? corners[0] : keyOfEntity({corners.data(), count}));
-    }
+            keyOfPoints({cornerPoints.data(), count}, {corners.data(), count}));
   }
 }
 
@@ -103,8 +104,29 @@ void LatticePiece::visitFinerEntities(const NeighborPiece& finer, unsigned span,
       for (at[0] = lo[0]; at[0] <= hi[0]; at[0] += step[0]) {
         if (!isOnSurface(at, span, finer.box)) continue;
         visit(Index3{at[0] - start_[0], at[1] - start_[1], at[2] - start_[2]},
-              keyOfStructured(1, at[0], at[1], at[2], std::int64_t(span) + 8 * finer.level));
+              keyOfIndices(at, span, finer.level));
       }
+}
+
+template <class Visit>
+void LatticePiece::visitGapEntities(unsigned span, Visit&& visit) const {
+  for (std::size_t n = 0; n < slabs_.size(); ++n) {
+    const GapSlab& slab = slabs_[n];
+    Index3 last = slab.last;
+    for (std::size_t a = 0; a < 3; ++a)
+      if ((span >> a & 1) != 0) --last[a];
+    // Whether elements of other data sets may have entities with an index along an axis.
+    const auto isOuter = [&](std::size_t a, std::int64_t at) {
+      if ((span >> a & 1) != 0 || isFlat(a) || around_[a] > 0) return false;
+      return at == slab.last[a] || (at == slab.first[a] && !slab.isGap[a]);
+    };
+    Index3 at;
+    for (at[2] = slab.first[2]; at[2] <= last[2]; ++at[2])
+      for (at[1] = slab.first[1]; at[1] <= last[1]; ++at[1])
+        for (at[0] = slab.first[0]; at[0] <= last[0]; ++at[0])
+          if (isOuter(0, at[0]) || isOuter(1, at[1]) || isOuter(2, at[2]))
+            visit(static_cast<int>(n), at, keyOfIndices(at, span, leaf_.level));
+  }
 }
 
 std::vector<EntityKey> LatticePiece::connect(Span<const NeighborPiece> others,
@@ -141,6 +163,10 @@ std::vector<EntityKey> LatticePiece::connect(Span<const NeighborPiece> others,
       }
     };
     visitOwnEntities(shared, span, add);
+    visitGapEntities(span, [&](int slab, const Index3& at, const EntityKey& key) {
+      keys.push_back(key);
+      connections.push_back({at, span, 0, slab});
+    });
     for (const NeighborPiece& other : others)
       if (other.level > leaf_.level) visitFinerEntities(other, span, add);
   }
@@ -157,10 +183,35 @@ std::unique_ptr<SharedPiece> LatticePiece::shareMore(SharedPoints&& shared,
                                          std::move(connections));
 }
 
+/// The set of an element of a gap that has the entity.
+std::uint32_t LabeledLattice::setInGap(const LatticeEntity& entity) const {
+  if (gaps_.empty()) return NoSet;
+  const GapSlab& slab = lattice_.slabs_[index(entity.slab)];
+  const LatticeLabels& labels = gaps_[index(entity.slab)];
+  Index3 first{}, end{};  // in the order of the labels
+  for (std::size_t n = 0; n < 3; ++n) {
+    const std::size_t a = slab.order[n];
+    const std::int64_t at = entity.at[a] - slab.first[a];
+    first[n] = (entity.span >> a & 1) != 0 ? at : std::max<std::int64_t>(at - 1, 0);
+    end[n] = std::min(at + 1, labels.size()[n]);
+  }
+  for (std::int64_t k = first[2]; k < end[2]; ++k)
+    for (std::int64_t j = first[1]; j < end[1]; ++j)
+      for (std::int64_t i = first[0]; i < end[0]; ++i) {
+        const std::uint32_t set = labels.setAt(k * labels.size()[1] + j, i);
+        if (set != NoSet) return set;
+      }
+  return NoSet;
+}
+
 std::vector<std::uint32_t> LabeledLattice::setsOfConnections() const {
   std::vector<std::uint32_t> sets;
   sets.reserve(connections_.size());
   for (const LatticeEntity& entity : connections_) {
+    if (entity.slab >= 0) {
+      sets.push_back(setInGap(entity));
+      continue;
+    }
     std::uint32_t set = NoSet;
     lattice_.cellsAt(entity.at, entity.span, [&](std::int64_t cell) {
       if (set == NoSet &&
@@ -191,10 +242,23 @@ std::vector<SetAtPoint> LabeledLattice::setsAtShared() const {
 std::vector<std::uint32_t> LabeledLattice::setsAt(const std::vector<std::int64_t>& points) const {
   std::vector<std::uint32_t> sets;
   for (const std::int64_t point : points) {
-    lattice_.cellsAt(lattice_.finestIndexOf(point), 0, [&](std::int64_t cell) {
-      const std::uint32_t set = setOfCell(cell);
-      if (set != NoSet) sets.push_back(set);
-    });
+    const Index3 at = lattice_.localIndexOf(point);
+    for (unsigned images = 0; images < 8; ++images) {  // axes along which it is an image of the point
+      Index3 place = at;
+      bool exists = true;
+      for (std::size_t a = 0; a < 3; ++a) {
+        if ((images >> a & 1) == 0) continue;
+        const std::int64_t last = lattice_.points_[a] - 1;
+        exists = exists && lattice_.isClosed(a) && (at[a] == 0 || at[a] == last);
+        place[a] = last - at[a];
+      }
+      if (!exists) continue;
+      for (std::size_t a = 0; a < 3; ++a) place[a] *= lattice_.stride_[a];
+      lattice_.cellsAt(place, 0, [&](std::int64_t cell) {
+        const std::uint32_t set = setOfCell(cell);
+        if (set != NoSet) sets.push_back(set);
+      });
+    }
   }
   return sets;
 }

@@ -90,7 +90,8 @@ class SharedTrees : public SharedPiece {
   SharedTrees(const TreePiece& piece, SharedPoints points, std::vector<EntityKey> keys)
       : SharedPiece(std::move(points), std::move(keys)), piece_(piece) {}
 
-  [[nodiscard]] std::unique_ptr<LabeledPiece> label(const RangeTest& test) const override;
+  [[nodiscard]] std::unique_ptr<LabeledPiece> label(
+      const RangeTest& test, Span<const std::uint64_t> gapPoints) const override;
 
  private:
   const TreePiece& piece_;
@@ -258,7 +259,8 @@ std::unique_ptr<SharedPiece> TreePiece::shareMore(SharedPoints&& shared, Span<co
   return std::make_unique<SharedTrees>(*this, std::move(shared), std::move(connectionKeys));
 }
 
-std::unique_ptr<LabeledPiece> SharedTrees::label(const RangeTest& test) const {
+std::unique_ptr<LabeledPiece> SharedTrees::label(const RangeTest& test,
+                                                 Span<const std::uint64_t>) const {
   const TreePiece& p = piece_;
   const std::vector<std::uint64_t> mask = rangeBits(test);
   std::vector<std::uint8_t> inRange(p.cells_.size(), 1);
@@ -363,7 +365,7 @@ NearestPoints LabeledTrees::nearest(const std::array<double, 3>& where) const {
   for (std::int64_t n = 0; n < trees_.count(); ++n) {
     if (ownSet(n) == NoSet) continue;
     for (std::int64_t c = 0; c < trees_.corners_; ++c)
-      nearest.add(where, trees_.place(trees_.corners_ * n + c), ownSet(n));
+      nearest.add(where, trees_.place(trees_.corners_ * n + c), ownSet(n), {});
   }
   return nearest;
 }

@@ -76,6 +76,12 @@ CellSize UnstructuredPiece::measure(std::int64_t cell) const {
                     ids.data(), mesh_.coordinates.view(), leaf_.dataSet, cell);
 }
 
+Box UnstructuredPiece::boundsOf(std::int64_t cell) const {
+  Box box;
+  for (const std::int64_t p : mesh_.pointsOf(cell)) include(box, {place(p), place(p)});
+  return box;
+}
+
 std::vector<std::int64_t> UnstructuredPiece::findCoincident() const {
   if (mesh_.count == 0) return {};
   const bool areClusters = rules_.points == DomainRules::Points::Clusters;
@@ -153,7 +159,8 @@ std::vector<std::uint8_t> SharedMesh::cellsInRange(const RangeTest& test) const 
   return inRange;
 }
 
-std::unique_ptr<LabeledPiece> SharedMesh::label(const RangeTest& test) const {
+std::unique_ptr<LabeledPiece> SharedMesh::label(const RangeTest& test,
+                                                Span<const std::uint64_t>) const {
   const CellEntities entities =
       piece_.throughPoints() ? piece_.cellPoints_ : piece_.numbered_.cells();
   const std::int64_t* values = piece_.values_.empty() ? nullptr : piece_.values_.data();
@@ -216,7 +223,7 @@ NearestPoints LabeledMesh::nearest(const std::array<double, 3>& where) const {
   for (std::int64_t c = 0; c < mesh_.mesh_.count; ++c) {
     if (setOfCell(c) == NoSet) continue;
     for (const std::int64_t p : mesh_.mesh_.pointsOf(c))
-      nearest.add(where, mesh_.place(p), setOfCell(c));
+      nearest.add(where, mesh_.place(p), setOfCell(c), mesh_.rules_.periodic);
   }
   return nearest;
 }

@@ -55,6 +55,8 @@ class UnstructuredPiece : public ComponentPiece {
   bool isMeasuredConcurrently(std::int64_t cell) const override {
     return isMeasuredByPoints(mesh_.lists.types[index(cell)]);
   }
+  Box boundsOf(std::int64_t cell) const override;
+  std::int64_t firstAt(std::int64_t point) const override { return firstOf(point); }
   std::size_t memory() const override;
   NeighborPiece outline() const override;
 
@@ -125,7 +127,8 @@ class SharedMesh : public SharedPiece {
   std::size_t memory() const override {
     return SharedPiece::memory() + memoryOf(connections_) + memoryOf(borderCells_);
   }
-  [[nodiscard]] std::unique_ptr<LabeledPiece> label(const RangeTest& test) const override;
+  [[nodiscard]] std::unique_ptr<LabeledPiece> label(
+      const RangeTest& test, Span<const std::uint64_t> gapPoints) const override;
 
  private:
   std::vector<std::uint8_t> cellsInRange(const RangeTest& test) const;

@@ -81,7 +81,7 @@ std::vector<EntityKey> UnstructuredPiece::connect(const SharedPoints& shared,
       if (at < 0) return false;
       corners.push_back(shared.keys()[index(at)]);
     }
-    key = corners.size() == 1 ? corners[0] : keyOfEntity(corners);
+    key = keyOfPoints(points, corners);
     return true;
   };
   std::vector<Connection> all;

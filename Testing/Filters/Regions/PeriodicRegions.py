@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Async Connectivity in periodic domains on this number of ranks: the regions of brute force on all combinations of
+axes that are periodic, with both sides in the data or with a gap beyond the last column; cells and points, all ways to
+connect, tiny and narrow grids, grids cut in any way, ghost cells, meshes, hierarchies. Writes hashes to hashes.json;
+CompareHashes.py compares them between numbers of ranks.
+
+Every rank runs this script (pvbatch --sym). Arguments, if any, are words: only cases with one of them in the name run,
+and no hashes are written.
+"""
+
+import hashlib
+import itertools
+import sys
+
+import numpy as np
+
+import check
+import grids
+from grids import Grid
+from mpi4py import MPI
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkIdList, vtkPoints
+from vtkmodules.vtkCommonDataModel import (
+    VTK_HEXAHEDRON,
+    vtkMultiBlockDataSet,
+    vtkUnstructuredGrid,
+)
+
+COMM = MPI.COMM_WORLD
+RANK = COMM.rank
+FACES, EDGES, POINTS = 0, 1, 2
+SIDES, DOUBLE, GAP = 0, 1, 2  # an axis: not periodic; with both sides in the data; with a gap
+OFFSETS = {
+    most + 1: [d for d in itertools.product((-1, 0, 1), repeat=3) if 0 < sum(map(abs, d)) <= most + 1]
+    for most in (FACES, EDGES, POINTS)
+}
+
+
+def widths(grid, axis, kind):
+    """Of the elements along an axis: of the cells, and of the gap."""
+    share = 1.0 if grid.kind == "image" else 0.75
+    return np.append(grid.widths(axis), share * grid.widths(axis)[-1:] if kind == GAP else [])
+
+
+def elements(cells, points, full, kinds):
+    """Which elements are in range, z by y by x: the cells and the elements of gaps.
+
+    cells, points  the values that select them; one of them is None
+    """
+    if points is None:
+        return cells
+    wrapped = points
+    for axis, kind in enumerate(kinds):
+        if kind == GAP:
+            wrapped = np.concatenate([wrapped, np.take(wrapped, [0], 2 - axis)], 2 - axis)
+    corners = []
+    for corner in itertools.product((0, 1), repeat=3):
+        part = wrapped
+        for axis in range(3):
+            n = part.shape[axis]
+            if n > 1:
+                part = np.take(part, np.arange(corner[axis], n - 1 + corner[axis]), axis)
+        corners.append(part)
+    return np.all(corners, 0) if full else np.any(corners, 0)
+
+
+def label(inside, kinds, through):
+    """The number of the region of each element, -1 for none, by a search from element to element."""
+    labels = np.full(inside.shape, -1)
+    shape = inside.shape
+    count = 0
+    for start in np.argwhere(inside):
+        if labels[tuple(start)] >= 0:
+            continue
+        labels[tuple(start)] = count
+        front = [tuple(start)]
+        while front:
+            here = front.pop()
+            for offset in OFFSETS[through + 1]:
+                there = []
+                for n, (x, d) in enumerate(zip(here, offset)):
+                    x += d
+                    if kinds[2 - n] != SIDES:
+                        x %= shape[n]
+                    there.append(x)
+                if all(0 <= x < m for x, m in zip(there, shape)):
+                    there = tuple(there)
+                    if inside[there] and labels[there] < 0:
+                        labels[there] = count
+                        front.append(there)
+        count += 1
+    return labels
+
+
+def free_part(occupied, ends, period, reaches_both):
+    """(bounds, whether nothing is free) along an axis: of the cells `occupied`, on the side of the widest free part."""
+    taken = np.flatnonzero(occupied)
+    if not reaches_both:
+        return (ends[taken[0]], ends[taken[-1] + 1]), False
+    best, bounds = 0.0, None
+    for one, next_ in zip(taken[:-1], taken[1:]):
+        free = ends[next_] - ends[one + 1]
+        if next_ > one + 1 and free > best + 1e-12:
+            best, bounds = free, (ends[next_], ends[one + 1] + period)
+    return ((ends[0], ends[0] + period), True) if bounds is None else (bounds, False)
+
+
+class Reference:
+    """The regions of cells, their ids at points, and their table."""
+
+    def __init__(self, grid, inside, kinds, through):
+        if through == EDGES and 1 in (len(e) for e in grid.ends):
+            through = FACES  # cells of a plane share edges and points only
+        labels = label(inside, kinds, through)
+        labels = labels[tuple(slice(0, n) for n in reversed(grid.cells))]  # without gaps
+        found, first = np.unique(labels, return_index=True)
+        order = [n for n in found[np.argsort(first)] if n >= 0]
+        number = {n: i for i, n in enumerate(order)}
+        number[-1] = -1
+        self.cells = np.vectorize(number.get, otypes=[int])(labels)
+        self.count = len(order)
+        # The least id of the cells that have a point or an image of it.
+        shape = tuple(len(e) for e in reversed(grid.ends))
+        none = np.iinfo(int).max
+        points = np.full(shape, none)
+        users = [set() for _ in range(points.size)]
+        images = np.arange(points.size).reshape(shape)
+        for axis, kind in enumerate(kinds):
+            if kind == DOUBLE:
+                last = [slice(None)] * 3
+                first = [slice(None)] * 3
+                last[2 - axis], first[2 - axis] = -1, 0
+                images[tuple(last)] = images[tuple(first)]
+        flat = points.ravel()
+        for place in np.argwhere(self.cells >= 0):
+            region = self.cells[tuple(place)]
+            for corner in itertools.product(*(((0,) if n == 1 else (0, 1)) for n in shape)):
+                point = images[tuple(place + corner)]
+                flat[point] = min(flat[point], region)
+                users[point].add(region)
+        self.points = np.where(points == none, -1, points)
+        for at in range(points.size):
+            self.points.ravel()[at] = self.points.ravel()[images.ravel()[at]]
+        self.table(grid, kinds, users)
+
+    def table(self, grid, kinds, users):
+        centers = grid.centers()
+        volumes = np.ones(tuple(reversed(grid.cells)))
+        for axis in range(3):
+            shape = [1, 1, 1]
+            shape[2 - axis] = -1
+            volumes = volumes * grid.widths(axis).reshape(shape)
+        rows = []
+        for region in range(self.count):
+            mine = self.cells == region
+            row = {
+                "Cells": mine.sum(),
+                "Points": sum(region in ofs for ofs in users),
+                "Measure": volumes[mine].sum(),
+                "Centroid": np.zeros(3),
+                "Bounds": np.zeros(6),
+                "Wraps": np.zeros(3, int),
+            }
+            for axis in range(3):
+                ends, n = grid.ends[axis], grid.cells[axis]
+                x, weight = centers[axis][mine], volumes[mine]
+                occupied = mine.any(tuple(2 - a for a in range(3) if a != axis))
+                if kinds[axis] == SIDES:
+                    taken = np.flatnonzero(occupied)
+                    last = taken[-1] if grid.flat(axis) else taken[-1] + 1
+                    row["Bounds"][2 * axis : 2 * axis + 2] = ends[taken[0]], ends[last]
+                    row["Centroid"][axis] = (x * weight).sum() / weight.sum()
+                    continue
+                period = widths(grid, axis, kinds[axis]).sum()
+                both = occupied[0] and occupied[n - 1]
+                bounds, wraps = free_part(occupied, ends, period, both)
+                row["Bounds"][2 * axis : 2 * axis + 2] = bounds
+                row["Wraps"][axis] = wraps
+                if wraps:
+                    row["Centroid"][axis] = sum(bounds) / 2
+                    continue
+                x = np.where(x < bounds[0], x + period, x)
+                mean = (x * weight).sum() / weight.sum()
+                row["Centroid"][axis] = mean - period if mean >= ends[0] + period else mean
+            rows.append(row)
+        self.rows = rows
+
+
+def gathered(comm, grid, data, attributes, more):
+    """The array RegionId of the whole grid, on all ranks. Copies must be equal."""
+    shape = tuple(len(e) if more else n for e, n in zip(reversed(grid.ends), reversed(grid.cells)))
+    whole = np.full(shape, -7)
+    parts = []
+    for leaf in grids.leaves(data):
+        extent = leaf.GetExtent()
+        lo = [extent[2 * a] - grid.first[a] for a in range(3)]
+        hi = [extent[2 * a + 1] - grid.first[a] + (1 if more or grid.flat(a) else 0) for a in range(3)]
+        values = vtk_to_numpy(getattr(leaf, attributes)().GetArray("RegionId"))
+        parts.append((lo, hi, values.copy()))
+    for lo, hi, values in (part for ofs in comm.allgather(parts) for part in ofs):
+        box = tuple(slice(lo[a], hi[a]) for a in (2, 1, 0))
+        known = whole[box]
+        values = values.reshape(known.shape)
+        assert ((known == -7) | (known == values)).all(), "copies have different regions"
+        whole[box] = values
+    assert not (whole == -7).any(), "something is on no rank"
+    return whole
+
+
+def table_of(comm, proxy):
+    """The rows of all ranks."""
+    table = proxy.GetClientSideObject().GetOutputDataObject(1)
+    mine = {
+        table.GetColumnName(c): vtk_to_numpy(table.GetColumn(c)).copy()
+        for c in range(table.GetNumberOfColumns())
+    }
+    return {
+        name: np.concatenate([part[name] for part in parts])
+        for parts in [comm.allgather(mine)]
+        for name in mine
+    }
+
+
+CASES = {}
+HASHES = {}
+
+
+def case(name):
+    def add(function):
+        CASES[name] = function
+        return function
+
+    return add
+
+
+def grid_of(kind, sizes, seed, first=(0, 0, 0), start=(0.0, 0.0, 0.0)):
+    """A grid with cells of a width, or of widths by chance. Sizes are numbers of points."""
+    rng = np.random.default_rng(seed)
+    ends = []
+    for n, x in zip(sizes, start):
+        steps = np.full(n - 1, 0.5) if kind == "image" else 0.25 * rng.integers(1, 5, n - 1)
+        ends.append(x + np.concatenate([[0.0], np.cumsum(steps)]))
+    return Grid(kind, ends, first)
+
+
+def values_of(grid, seed, share, kinds, at_points):
+    """Values in [0, 1], of which a share is at least 0.5; periodic where both sides are in the data."""
+    rng = np.random.default_rng(seed)
+    shape = tuple(len(e) if at_points else n for e, n in zip(reversed(grid.ends), reversed(grid.cells)))
+    values = np.where(rng.random(shape) < share, 0.75, 0.25)
+    for axis, kind in enumerate(kinds):
+        if at_points and kind == DOUBLE:
+            last = [slice(None)] * 3
+            last[2 - axis] = slice(-1, None)
+            values[tuple(last)] = np.take(values, [0], 2 - axis)
+    return values
+
+
+def pieces_of(grid, how):
+    """(data set of this rank, extent)"""
+    if how == "blocks":  # more than ranks
+        boxes = grids.cut((0, 0, 0), grid.cells, min(5, int(np.prod(grid.cells))), axis=1)
+        return boxes[RANK :: COMM.size]
+    if how == "slabs" or min(grid.cells) * 4 <= COMM.size or np.prod(grid.cells) < 64:
+        axis = int(np.argmax(grid.cells))
+        ends = [grid.cells[axis] * r // COMM.size for r in range(COMM.size + 1)]
+        lo, hi = [0, 0, 0], list(grid.cells)
+        lo[axis], hi[axis] = ends[RANK : RANK + 2]
+        return [] if lo[axis] == hi[axis] else [(tuple(lo), tuple(hi))]
+    box = grids.boxes_of(grid, "cut", COMM.size)[RANK]
+    return [] if box is None else [box]
+
+
+def held(grid, how, ghosts, **arrays):
+    boxes = pieces_of(grid, how)
+    if how == "blocks":
+        data = vtkMultiBlockDataSet()
+        for n, box in enumerate(boxes):
+            data.SetBlock(n * COMM.size + RANK, grid.piece(box, ghosts, **arrays))
+        return check.held(data)
+    data = grid.piece(boxes[0], ghosts, **arrays) if boxes else grid.empty()
+    return check.held(data, grid.extent())
+
+
+def period_of(grid, kinds):
+    return [
+        widths(grid, axis, kind).sum() if kind != SIDES else 0.0 for axis, kind in enumerate(kinds)
+    ]
+
+
+def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0):
+    values = values_of(grid, seed, share, kinds, at_points)
+    arrays = {("point_arrays" if at_points else "cell_arrays"): [("value", values)]}
+    data = held(grid, how, ghosts, **arrays)
+    proxy = check.connectivity(
+        data,
+        ScalarConnectivity=1,
+        Scalars=["POINTS" if at_points else "CELLS", "value"],
+        ScalarRange=[0.5, 1.0],
+        FullScalarConnectivity=int(full),
+        ConnectThrough=through,
+        Periodic=[int(kind != SIDES) for kind in kinds],
+        Period=period_of(grid, kinds),
+    )
+    proxy.UpdatePipeline()
+    output = proxy.GetClientSideObject().GetOutputDataObject(0)
+    cells = gathered(COMM, grid, output, "GetCellData", 0)
+    points = gathered(COMM, grid, output, "GetPointData", 1)
+    table = table_of(COMM, proxy)
+    inside = values >= 0.5
+    key = hashlib.sha256(cells.tobytes() + points.tobytes())
+    for column in sorted(table):
+        key.update(column.encode() + table[column].tobytes())
+    HASHES.setdefault(name, key.hexdigest())
+    assert HASHES[name] == key.hexdigest(), f"{name}: other bits, cut as {how}"
+    check.delete(proxy, data)
+    if RANK:
+        return
+    reference = Reference(
+        grid,
+        elements(None if at_points else inside, inside if at_points else None, full, kinds),
+        kinds,
+        through,
+    )
+    what = f"{name}, {how}, ghosts {ghosts}"
+    assert np.array_equal(cells, reference.cells), f"{what}: other regions"
+    assert np.array_equal(points, reference.points), f"{what}: other ids at points"
+    assert len(table["RegionId"]) == reference.count, f"{what}: {len(table['RegionId'])} rows"
+    assert ("Wraps" in table) == any(kinds), what
+    for column in ("Cells", "Points", "Measure", "Centroid", "Bounds", "Wraps"):
+        if column not in table:
+            continue
+        for row, (mine, wanted) in enumerate(zip(table[column], (r[column] for r in reference.rows))):
+            assert np.allclose(mine, wanted, rtol=1e-12, atol=1e-12), (
+                f"{what}: {column}[{row}] is {mine}, not {wanted}")
+
+
+@case("cells")
+def cells():
+    seed = 100
+    for kinds in itertools.product((SIDES, DOUBLE), repeat=3):
+        for through, share in ((FACES, 0.32), (EDGES, 0.15), (POINTS, 0.1)):
+            kind = ("image", "rectilinear")[seed % 2]
+            grid = grid_of(kind, (9, 8, 7), seed, first=(3, -2, 5))
+            how = ("cut", "slabs", "blocks")[seed % 3]
+            if kind == "rectilinear" and how == "blocks":
+                how = "cut"
+            look(f"cells {kinds} {through}", grid, kinds, False, False, through, share, seed, how, seed % 2)
+            look(f"cells {kinds} {through}", grid, kinds, False, False, through, share, seed, "slabs")
+            seed += 1
+
+
+@case("points")
+def points():
+    seed = 200
+    for kinds in itertools.product((SIDES, DOUBLE, GAP), repeat=3):
+        through = seed % 3
+        full = seed % 2
+        share = (0.03, 0.75)[full] if through != FACES else (0.04, 0.8)[full]
+        kind = ("image", "rectilinear")[seed // 2 % 2]
+        grid = grid_of(kind, (8, 7, 6), seed, first=(0, 1, -4))
+        how = ("cut", "slabs")[seed % 2]
+        look(f"points {kinds} {through} {full}", grid, kinds, True, full, through, share, seed, how, seed // 2 % 2)
+        seed += 1
+
+
+@case("narrow")
+def narrow():
+    """One and two cells along an axis, planes and rows."""
+    seed = 300
+    for sizes in ((2, 5, 4), (3, 5, 2), (5, 3, 3), (2, 2, 2), (6, 5, 1), (2, 7, 1), (9, 1, 1), (1, 6, 3), (2, 1, 1)):
+        for through in (FACES, EDGES, POINTS):
+            for at_points in (False, True):
+                choices = (SIDES, DOUBLE, GAP) if at_points else (SIDES, DOUBLE)
+                rng = np.random.default_rng(seed)
+                kinds = tuple(int(rng.choice(choices)) if n > 1 else SIDES for n in sizes)
+                full = seed % 2
+                share = (0.15, 0.8)[full] if at_points else 0.4
+                how = ("cut", "slabs")[seed % 2]
+                look(f"narrow {sizes} {kinds} {through} {at_points}", grid_of("image", sizes, seed), kinds,
+                     at_points, full, through, share, seed, how)
+                seed += 1
+
+
+@case("far")
+def far():
+    """Coordinates that are large beside the cells do not join what is apart."""
+    grid = grid_of("image", (12, 9, 1), 1, start=(1e6, 4e6, 0.0))
+    for kinds in ((DOUBLE, SIDES, SIDES), (GAP, DOUBLE, SIDES)):
+        look(f"far {kinds}", grid, kinds, True, True, FACES, 0.8, 5)
+
+
+def hexahedra(grid, cells, shift=0.0):
+    """Cells of a grid as hexahedra; the points of upper sides are moved by a rounding error."""
+    data = vtkUnstructuredGrid()
+    number = {}
+    points = vtkPoints()
+    points.SetDataTypeToDouble()
+    ids = vtkIdList()
+    data.Allocate(len(cells))
+    numbers = []
+    for i, j, k in cells:
+        ids.Reset()
+        for x, y, z in ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)):
+            at = (i + x, j + y, k + z)
+            if at not in number:
+                place = [e[n] + (shift if n == len(e) - 1 else 0) for e, n in zip(grid.ends, at)]
+                number[at] = points.InsertNextPoint(place)
+            ids.InsertNextId(number[at])
+        data.InsertNextCell(VTK_HEXAHEDRON, ids)
+        numbers.append((k * grid.cells[1] + j) * grid.cells[0] + i)
+    data.SetPoints(points)
+    return data, np.array(numbers, int)
+
+
+def compare_mesh(name, grid, kinds, through, proxy, inside):
+    """A mesh has the regions of the grid that its cells are of."""
+    proxy.UpdatePipeline()
+    parts = []
+    for leaf in grids.leaves(proxy.GetClientSideObject().GetOutputDataObject(0)):
+        parts.append((vtk_to_numpy(leaf.GetCellData().GetArray("number")).copy(),
+                      vtk_to_numpy(leaf.GetCellData().GetArray("RegionId")).copy()))
+    table = table_of(COMM, proxy)
+    found = np.full(inside.size, -7)
+    for numbers, ids in (part for ofs in COMM.allgather(parts) for part in ofs):
+        found[numbers] = ids
+    key = hashlib.sha256(found.tobytes())
+    for column in sorted(table):
+        key.update(column.encode() + table[column].tobytes())
+    HASHES.setdefault(name, key.hexdigest())
+    assert HASHES[name] == key.hexdigest(), f"{name}: other bits"
+    if RANK:
+        return
+    reference = Reference(grid, inside, kinds, through)
+    wanted = reference.cells.ravel()
+    pairs = {(a, b) for a, b in zip(found, wanted)}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}), f"{name}: other regions"
+    same = dict(pairs)
+    for row, region in enumerate(table["RegionId"]):
+        for column in ("Cells", "Points", "Measure", "Centroid", "Bounds", "Wraps"):
+            mine, right = table[column][row], reference.rows[same[region]][column]
+            assert np.allclose(mine, right, rtol=1e-6, atol=1e-6), (
+                f"{name}: {column} of {region} is {mine}, not {right}")
+
+
+@case("meshes")
+def meshes():
+    seed = 400
+    for sizes in ((6, 5, 4), (3, 4, 2), (2, 5, 3)):
+        for kinds in ((DOUBLE, SIDES, SIDES), (SIDES, DOUBLE, DOUBLE), (DOUBLE, DOUBLE, DOUBLE)):
+            for through in (FACES, EDGES, POINTS):
+                grid = grid_of("rectilinear", sizes, seed)
+                values = values_of(grid, seed, 0.35 if through == FACES else 0.2, kinds, False)
+                rng = np.random.default_rng(seed)
+                cells = [tuple(reversed(at)) for at in np.ndindex(values.shape)]
+                owner = rng.integers(0, 3, len(cells))
+                blocks = vtkMultiBlockDataSet() if seed % 2 else None
+                for block in range(3):
+                    if (block if blocks else 0) % COMM.size != RANK:
+                        continue
+                    mine = [c for c, o in zip(cells, owner) if o == block or not blocks]
+                    data, numbers = hexahedra(grid, mine, 1e-9)
+                    for name, array in (("value", values.ravel()[numbers]), ("number", numbers)):
+                        array = numpy_to_vtk(np.ascontiguousarray(array), deep=1)
+                        array.SetName(name)
+                        data.GetCellData().AddArray(array)
+                    if blocks:
+                        blocks.SetBlock(block, data)
+                if blocks is None and RANK:
+                    data = vtkUnstructuredGrid()
+                source = check.held(blocks if blocks else data)
+                proxy = check.connectivity(
+                    source, ScalarConnectivity=1, Scalars=["CELLS", "value"], ScalarRange=[0.5, 1.0],
+                    ConnectThrough=through, Periodic=[int(kind == DOUBLE) for kind in kinds])
+                compare_mesh(f"mesh {sizes} {kinds} {through}", grid, kinds, through, proxy, values >= 0.5)
+                check.delete(proxy, source)
+                seed += 1
+
+
+def main():
+    check.load_plugin()
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    for name, function in CASES.items():
+        if not words or any(word in name for word in words):
+            function()
+    if RANK == 0:
+        check.write_hashes(HASHES)
+
+
+if __name__ == "__main__":
+    check.run(__file__)
