@@ -138,6 +138,22 @@ TEST(LatticeLabels, DoNotDependOnThreads) {
         }
 }
 
+TEST(LatticeLabels, AreRenamed) {
+  const Lattice lattice = randomLattice({70, 9, 8}, 0.3, 0, 5);
+  LatticeLabels labels = label(lattice, Through::Faces, serialFor);
+  const auto before = written<std::int64_t>(labels, lattice.size, -1, serialFor);
+  ASSERT_GT(labels.sets(), 10u);
+  std::vector<std::uint32_t> names;
+  for (std::uint32_t set = 0; set < labels.sets(); ++set) names.push_back(3 + set % 7);
+  EXPECT_NE(errorOf([&] { labels.rename(Span<const std::uint32_t>(names).subspan(1, 2), 10, serialFor); }),
+            "");
+  labels.rename(names, 10, onThreads(3, 7));
+  EXPECT_EQ(labels.sets(), 10u);
+  const auto after = written<std::int64_t>(labels, lattice.size, -1, serialFor);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(after[i], before[i] < 0 ? -1 : 3 + before[i] % 7);
+}
+
 TEST(LatticeLabels, RunsAreTheMask) {
   for (const int values : {0, 3}) {
     const Lattice lattice = randomLattice({130, 6, 5}, values ? 0.9 : 0.5, values, 3);

@@ -123,8 +123,13 @@ void numberAndCompare(Transport& transport, std::int64_t blocks, std::uint64_t r
     for (const std::int64_t region : problem.regionOf[index(b)])
       roots.back().push_back(problem.root.at(region));
   }
+  RegionSides sides;
+  sides.lower[0] = 20;
+  sides.upper[0] = 60;
+  sides.lower[2] = 5;
+  sides.upper[2] = 80;
   NumberedRegions numbered =
-      numberRegions(transport, assignment, roots, std::move(facts), Values, order);
+      numberRegions(transport, assignment, roots, std::move(facts), Values, order, sides);
 
   const std::vector<Expected> expected = serially(problem, order);
   const Shares shares{static_cast<std::int64_t>(expected.size()), transport.size()};
@@ -149,7 +154,11 @@ void numberAndCompare(Transport& transport, std::int64_t blocks, std::uint64_t r
       const std::int64_t number = known == numberOf.end() ? -1 : known->second;
       EXPECT_EQ(numbered.ofSet[b][s].number, number);
       if (number >= 0) {
-        EXPECT_EQ(numbered.ofSet[b][s].cells, expected[index(number)].facts.cells);
+        const RegionFacts& region = expected[index(number)].facts;
+        EXPECT_EQ(numbered.ofSet[b][s].cells, region.cells);
+        const bool reachesX = region.lo[0] <= 20 && region.hi[0] >= 60;
+        const bool reachesZ = region.lo[2] <= 5 && region.hi[2] >= 80;
+        EXPECT_EQ(numbered.ofSet[b][s].reaches, (reachesX ? 1 : 0) + (reachesZ ? 4 : 0));
       }
     }
   }

@@ -530,6 +530,33 @@ TEST(FeatureGraph, IsMovedAsItOverlapsMost) {
   });
 }
 
+TEST(FeatureGraph, MovesTheShorterWayThroughASide) {
+  onRanks(3, [](Transport& transport) {
+    TrackingOptions options;
+    options.period = {10, 0, 0};
+    FeatureGraph graph(transport, options);
+    const auto velocityAfter = [&](double time, const FeatureFacts& facts) {
+      const bool hasOverlap = time > 0 && transport.rank() == 0;
+      const TrackedStep step =
+          graph.advance(shareOf(transport, time, {facts}),
+                        hasOverlap ? std::vector<FeatureOverlap>{{0, 0, 0, UnitScale.fixed(1)}}
+                                   : std::vector<FeatureOverlap>(),
+                        UnitScale);
+      const auto all = collectively(transport, step.features);
+      EXPECT_EQ(all.size(), 1u);
+      return all.front().velocity;
+    };
+    using Velocity = std::array<double, 3>;
+    EXPECT_EQ(velocityAfter(0, {1, {9, 9, 0}}), (Velocity{0, 0, 0}));
+    EXPECT_EQ(velocityAfter(1, {1, {1, 1, 0}}), (Velocity{2, -8, 0}));
+    EXPECT_EQ(velocityAfter(3, {1, {7, 1, 0}}), (Velocity{-2, 0, 0}));
+    // The centroid of what leaves nothing of the period free does not move.
+    EXPECT_EQ(velocityAfter(4, {1, {5, 2, 0}, 1}), (Velocity{-2, 1, 0}));
+    EXPECT_EQ(velocityAfter(5, {1, {9, 3, 0}}), (Velocity{-2, 1, 0}));
+    EXPECT_EQ(velocityAfter(6, {1, {9, 3, 0}}), (Velocity{0, 0, 0}));
+  });
+}
+
 TEST(FeatureGraph, EndsAndBeginsWhereThereIsNothing) {
   const auto steps = followOnAll(
       {}, 6, [](double x, double y, int time) { return time % 3 != 1 && isIn(x, y, 24, 24, 5); });
@@ -663,6 +690,12 @@ TEST(FeatureGraph, WrongArgumentsAreRefusedOnAllRanks) {
     TrackingOptions wrong;
     wrong.minimumOverlap = isLast ? 1.5 : 0.5;
     EXPECT_NE(errorOf([&] { FeatureGraph(transport, wrong); }).find("1.5"), std::string::npos);
+    wrong.minimumOverlap = 0.5;
+    for (const double period : {-3.5, std::nan("")}) {
+      wrong.period[1] = isLast ? period : 1;
+      EXPECT_NE(errorOf([&] { FeatureGraph(transport, wrong); }).find("period"),
+                std::string::npos);
+    }
     FeatureGraph graph(transport, {});
     const std::vector<FeatureFacts> facts(7, {1.0, {0, 0, 0}});
     const FeatureStep first = shareOf(transport, 1, facts);

@@ -110,6 +110,7 @@ def hyper_trees(cases, data):
         p.LabelConnectivity = 0
         p.StatisticsArrays = []
         p.ExtractionMode = 5
+        p.Periodic = [0, 0, 0]
 
     good = trees.source(whole)
     good.UpdatePipeline()
@@ -119,6 +120,7 @@ def hyper_trees(cases, data):
          ("Labels", "arrays of cells")),
         ("no array of hyper trees", {"Scalars": ["CELLS", "no such array"]}, ("Scalars",)),
         ("no array of hyper trees to measure", {"StatisticsArrays": ["no such array"]}, ("no such array",)),
+        ("periodic hyper trees", {"Periodic": [1, 0, 0]}, ("Periodic", "hyper tree")),
         ("seeds at points of hyper trees", {"ExtractionMode": 1, "SeedIds": [0]}, ("Seed Ids", "no points")),
     ):
         proxy.Input = good
@@ -166,6 +168,24 @@ def main():
             check.delete(proxy)
         else:
             cases.refused_property(name, bad, fine, **others)
+
+    for name, bad, fine, others in (
+        ("Period", [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0], {"Periodic": [1, 0, 0]}),
+        ("Period", [0.0, NAN, 0.0], [0.0, 0.0, 0.0], {}),
+        ("Period", [0.0, 0.0, INFINITE], [0.0, 0.0, 0.0], {"Periodic": [0, 0, 1]}),
+        # Shorter than the data, and longer, with values of cells.
+        ("Period", [0.5, 0.0, 0.0], [0.0, 0.0, 0.0], {"Periodic": [1, 0, 0]}),
+        ("Period", [1e3, 0.0, 0.0], [0.0, 0.0, 0.0], {"Periodic": [1, 0, 0]}),
+        ("Tolerance", 0.1, 0.0, {"Periodic": [1, 0, 0]}),
+    ):
+        proxy = check.connectivity(data, **{**GOOD, **others, name: bad})
+
+        def cure(p, name=name, fine=fine):
+            setattr(p, name, fine)
+            p.Periodic = [0, 0, 0]
+
+        cases.refused(f"{name} = {bad}", (check.label(name),), proxy, cure)
+        check.delete(proxy)
 
     for mode, name in ((1, "SeedIds"), (2, "SeedIds"), (3, "SpecifiedRegionIds")):
         for bad in ([10**9], [-1], []):

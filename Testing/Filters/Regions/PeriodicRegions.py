@@ -16,13 +16,18 @@ import numpy as np
 
 import check
 import grids
+import regions
 from grids import Grid
 from mpi4py import MPI
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkIdList, vtkPoints
 from vtkmodules.vtkCommonDataModel import (
     VTK_HEXAHEDRON,
+    VTK_XYZ_GRID,
+    vtkAMRBox,
     vtkMultiBlockDataSet,
+    vtkOverlappingAMR,
+    vtkUniformGrid,
     vtkUnstructuredGrid,
 )
 
@@ -64,8 +69,11 @@ def elements(cells, points, full, kinds):
     return np.all(corners, 0) if full else np.any(corners, 0)
 
 
-def label(inside, kinds, through):
-    """The number of the region of each element, -1 for none, by a search from element to element."""
+def label(inside, kinds, through, values=None):
+    """The number of the region of each element, -1 for none, by a search from element to element.
+
+    values  of the elements: only equal ones are connected
+    """
     labels = np.full(inside.shape, -1)
     shape = inside.shape
     count = 0
@@ -85,7 +93,8 @@ def label(inside, kinds, through):
                     there.append(x)
                 if all(0 <= x < m for x, m in zip(there, shape)):
                     there = tuple(there)
-                    if inside[there] and labels[there] < 0:
+                    same = values is None or values[here] == values[there]
+                    if inside[there] and labels[there] < 0 and same:
                         labels[there] = count
                         front.append(there)
         count += 1
@@ -108,10 +117,10 @@ def free_part(occupied, ends, period, reaches_both):
 class Reference:
     """The regions of cells, their ids at points, and their table."""
 
-    def __init__(self, grid, inside, kinds, through):
+    def __init__(self, grid, inside, kinds, through, values=None):
         if through == EDGES and 1 in (len(e) for e in grid.ends):
             through = FACES  # cells of a plane share edges and points only
-        labels = label(inside, kinds, through)
+        labels = label(inside, kinds, through, values)
         labels = labels[tuple(slice(0, n) for n in reversed(grid.cells))]  # without gaps
         found, first = np.unique(labels, return_index=True)
         order = [n for n in found[np.argsort(first)] if n >= 0]
@@ -221,6 +230,11 @@ def table_of(comm, proxy):
     }
 
 
+# Of a hierarchy: boxes of cells of each level. Finer cells lie on a side in x and in z.
+LEVELS = (
+    ((0, 3, 0, 5, 0, 3), (4, 7, 0, 2, 0, 3), (4, 7, 3, 5, 0, 3)),
+    ((10, 15, 4, 7, 0, 3), (4, 9, 4, 7, 2, 7)),
+)
 CASES = {}
 HASHES = {}
 
@@ -288,9 +302,11 @@ def period_of(grid, kinds):
     ]
 
 
-def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0):
+def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0, labels=None):
     values = values_of(grid, seed, share, kinds, at_points)
     arrays = {("point_arrays" if at_points else "cell_arrays"): [("value", values)]}
+    if labels is not None:
+        arrays["cell_arrays"].append(("label", labels))
     data = held(grid, how, ghosts, **arrays)
     proxy = check.connectivity(
         data,
@@ -301,6 +317,7 @@ def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", gh
         ConnectThrough=through,
         Periodic=[int(kind != SIDES) for kind in kinds],
         Period=period_of(grid, kinds),
+        **({} if labels is None else {"LabelConnectivity": 1, "Labels": ["CELLS", "label"]}),
     )
     proxy.UpdatePipeline()
     output = proxy.GetClientSideObject().GetOutputDataObject(0)
@@ -321,6 +338,7 @@ def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", gh
         elements(None if at_points else inside, inside if at_points else None, full, kinds),
         kinds,
         through,
+        labels,
     )
     what = f"{name}, {how}, ghosts {ghosts}"
     assert np.array_equal(cells, reference.cells), f"{what}: other regions"
@@ -475,6 +493,143 @@ def meshes():
                 compare_mesh(f"mesh {sizes} {kinds} {through}", grid, kinds, through, proxy, values >= 0.5)
                 check.delete(proxy, source)
                 seed += 1
+
+
+@case("labels")
+def labels():
+    for seed, kinds in enumerate(((DOUBLE, SIDES, SIDES), (DOUBLE, DOUBLE, DOUBLE)), 500):
+        for through in (FACES, POINTS):
+            grid = grid_of("image", (7, 6, 5), seed)
+            values = np.random.default_rng(seed).integers(0, 3, tuple(reversed(grid.cells)))
+            look(f"labels {kinds} {through}", grid, kinds, False, False, through, 0.6, seed, labels=values)
+
+
+def regions_of(proxy):
+    """The ids of the regions in the output, of all ranks."""
+    proxy.UpdatePipeline()
+    ids = set()
+    for leaf in grids.leaves(proxy.GetClientSideObject().GetOutputDataObject(0)):
+        ids.update(vtk_to_numpy(leaf.GetCellData().GetArray("RegionId")).tolist())
+    return sorted(set().union(*COMM.allgather(ids)) - {-1})
+
+
+@case("seeds")
+def seeds():
+    """A point of a side is the same point on the other side; distances go through the sides."""
+    grid = grid_of("image", (9, 5, 4), 0)
+    values = np.zeros((3, 4, 8))
+    values[1, 1, 0] = values[1, 2, 7] = values[1, 1, 4] = 1.0  # regions 0, 2 and 1, through faces
+    for how in ("cut", "slabs"):
+        data = held(grid, how, 0, cell_arrays=[("value", values)])
+        proxy = check.connectivity(
+            data, ScalarConnectivity=1, Scalars=["CELLS", "value"], ScalarRange=[0.5, 2.0], ConnectThrough=FACES,
+            Periodic=[1, 0, 0], ExtractionMode=1, SeedIds=[1 * 45 + 2 * 9 + 8])
+        assert regions_of(proxy) == [0, 2], f"seeds, {how}: a point of the last column has {regions_of(proxy)}"
+        proxy.SeedIds = [1 * 45 + 2 * 9 + 0]
+        check.touch(proxy)
+        assert regions_of(proxy) == [0, 2], f"seeds, {how}: a point of the first column has {regions_of(proxy)}"
+        proxy.SeedIds = [1 * 45 + 1 * 9 + 8]
+        check.touch(proxy)
+        assert regions_of(proxy) == [0], f"seeds, {how}: a point beside the first cell has {regions_of(proxy)}"
+        proxy.ExtractionMode = 6
+        proxy.ClosestPoint = [3.9, 0.4, 0.75]
+        check.touch(proxy)
+        assert regions_of(proxy) == [0], f"seeds, {how}: {regions_of(proxy)} is nearest through the side"
+        check.delete(proxy, data)
+
+
+@case("kept")
+def kept():
+    """What is kept of a domain is used again only if the axes continue in the same way."""
+    grid = grid_of("image", (9, 8, 7), 600)
+    data = held(grid, "cut", 0, point_arrays=[("value", values_of(grid, 600, 0.8, (DOUBLE,) * 3, True))])
+    proxy = check.connectivity(
+        data, ScalarConnectivity=1, Scalars=["POINTS", "value"], ScalarRange=[0.5, 1.0], FullScalarConnectivity=1)
+    for periodic, period, wanted in (
+        ((0, 0, 0), (0, 0, 0), 0), ((1, 0, 0), (4.0, 0, 0), 0), ((1, 0, 0), (4.0, 0, 0), 1),
+        ((1, 0, 0), (4.5, 0, 0), 0), ((1, 0, 0), (4.5, 0, 0), 1), ((1, 1, 0), (4.5, 3.5, 0), 0),
+        ((0, 1, 0), (4.5, 3.5, 0), 0), ((0, 0, 0), (0, 0, 0), 0),
+    ):
+        proxy.Periodic, proxy.Period = periodic, period
+        check.touch(proxy)
+        regions_of(proxy)
+        field = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
+        reused = field.GetArray("AsyncConnectivity ReusedDomain").GetValue(0)
+        assert reused == wanted, f"kept: {periodic}, {period}: ReusedDomain is {reused}"
+    check.delete(proxy, data)
+
+
+@case("hierarchy")
+def hierarchy():
+    """Cells of an AMR hierarchy touch through the sides, whatever their levels."""
+    first, total = {}, 0
+    for level, boxes in enumerate(LEVELS):
+        for index, box in enumerate(boxes):
+            first[level, index] = total
+            total += int(np.prod([box[2 * a + 1] - box[2 * a] + 1 for a in range(3)]))
+    low, level_of = np.zeros((total, 3), int), np.zeros(total, int)  # in units of the finest cells
+    for (level, index), number in first.items():
+        box = LEVELS[level][index]
+        shape = [box[2 * a + 1] - box[2 * a] + 1 for a in range(3)]
+        where = np.unravel_index(np.arange(int(np.prod(shape))), shape[::-1])[::-1]
+        for a in range(3):
+            low[number : number + len(where[a]), a] = (where[a] + box[2 * a]) * 2 // 2**level
+        level_of[number : number + len(where[0])] = level
+    high = low + (2 // 2**level_of)[:, None]
+    covered = np.zeros(total, bool)
+    for box in LEVELS[1]:
+        lo, hi = np.array(box[::2]), np.array(box[1::2]) + 1
+        covered |= (level_of < 1) & (low >= lo).all(axis=1) & (high <= hi).all(axis=1)
+    inside = (np.random.default_rng(700).random(total) < 0.12) & ~covered
+    members = np.flatnonzero(inside)
+    around = np.array([16, 12, 8])
+    for through, periodic in itertools.product((FACES, EDGES, POINTS), ((0, 0, 0), (1, 0, 0), (1, 1, 1))):
+        touch = np.zeros((len(members),) * 2, bool)
+        for step in itertools.product(*((-1, 0, 1) if p else (0,) for p in periodic)):
+            shift = np.array(step) * around
+            overlap = np.minimum(high[members, None], high[None, members] + shift) - np.maximum(
+                low[members, None], low[None, members] + shift)
+            touch |= (overlap >= 0).all(axis=2) & ((overlap > 0).sum(axis=2) >= 2 - through)
+        wanted = np.full(total, -1)
+        wanted[members] = regions.components(len(members), *np.nonzero(touch))
+        data = vtkOverlappingAMR()
+        data.Initialize(2, [len(boxes) for boxes in LEVELS])
+        data.SetOrigin([0.0, 0.0, 0.0])
+        data.SetGridDescription(VTK_XYZ_GRID)
+        for level, boxes in enumerate(LEVELS):
+            data.SetSpacing(level, [0.5**level] * 3)
+            data.SetRefinementRatio(level, 2)
+            for index, box in enumerate(boxes):
+                data.SetAMRBox(level, index, vtkAMRBox(box[::2], box[1::2]))
+        for at, ((level, index), number) in enumerate(first.items()):
+            if at % COMM.size != RANK:
+                continue
+            box = LEVELS[level][index]
+            leaf = vtkUniformGrid()
+            leaf.SetDimensions(*(box[2 * a + 1] - box[2 * a] + 2 for a in range(3)))
+            leaf.SetOrigin(*(box[2 * a] * 0.5**level for a in range(3)))
+            leaf.SetSpacing(*[0.5**level] * 3)
+            count = leaf.GetNumberOfCells()
+            for name, values in (("number", np.arange(count) + number),
+                                 ("value", inside[number : number + count].astype(float))):
+                array = numpy_to_vtk(values, deep=1)
+                array.SetName(name)
+                leaf.GetCellData().AddArray(array)
+            data.SetDataSet(level, index, leaf)
+        source = check.held(data)
+        proxy = check.connectivity(
+            source, ScalarConnectivity=1, Scalars=["CELLS", "value"], ScalarRange=[0.5, 2.0],
+            ConnectThrough=through, Periodic=periodic)
+        proxy.UpdatePipeline()
+        parts = []
+        for leaf in regions.leaves(proxy.GetClientSideObject().GetOutputDataObject(0)):
+            if leaf.GetNumberOfCells():
+                parts.append([vtk_to_numpy(leaf.GetCellData().GetArray(n)).copy() for n in ("number", "RegionId")])
+        found = np.full(total, -7)
+        for numbers, ids in (part for ofs in COMM.allgather(parts) for part in ofs):
+            found[numbers] = ids
+        assert regions.same_partition(found, wanted), f"hierarchy {through} {periodic}: other regions"
+        check.delete(proxy, source)
 
 
 def main():
