@@ -50,6 +50,11 @@ void vtkAsyncFeatureTracker::CheckProperties() {
   this->Superclass::CheckProperties();
   require(!this->ScalarConnectivity || this->GetNumberOfScalarRanges() == 1, "Scalar Range",
           "a list of several ranges", "set it to one range");
+  require(this->Features != CRITICAL_POINTS ||
+              (this->Periodic[0] == 0 && this->Periodic[1] == 0 && this->Periodic[2] == 0),
+          "Periodic", "on",
+          "critical points do not continue at the sides: switch it off, or set "
+          "Features to Regions");
   require(this->MinimumOverlap >= 0 && this->MinimumOverlap <= 1, "Minimum Overlap",
           this->MinimumOverlap, "set it to a fraction in [0, 1]");
   require(this->MinimumSecondaryOverlap >= 0 && this->MinimumSecondaryOverlap <= 1,

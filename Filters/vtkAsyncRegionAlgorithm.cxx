@@ -186,8 +186,8 @@ void vtkAsyncRegionAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   os << indent << "Tolerance: " << this->Tolerance << "\n"
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
-     << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " "
-     << this->Period[2] << "\n"
+     << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " " << this->Period[2]
+     << "\n"
      << indent << "Method: " << this->Method << "\n"
      << indent << "KeepDomain: " << this->KeepDomain << "\n";
 }

@@ -152,11 +152,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   ///@{
   /**
    * Whether to keep what was found out about cells and points, such as those that ranks share, for
-   * the next execution. The next execution uses it if ConnectThrough, labels and Tolerance are the
-   * same and no rank has other cells, points, global ids or ghosts: with another range or array, or
-   * at the next time step of a mesh that stays. Hyper tree grids must be the same objects. Nothing
-   * is kept with ReleaseDataFlag, or of critical points. The result does not change. The value may
-   * differ between ranks. Default: true.
+   * the next execution. The next execution uses it if ConnectThrough, labels, Tolerance and the
+   * period are the same and no rank has other cells, points, global ids or ghosts: with another
+   * range or array, or at the next time step of a mesh that stays. Hyper tree grids must be the
+   * same objects. Nothing is kept with ReleaseDataFlag, or of critical points. The result does not
+   * change. The value may differ between ranks. Default: true.
    */
   vtkSetMacro(KeepDomain, bool);
   vtkGetMacro(KeepDomain, bool);

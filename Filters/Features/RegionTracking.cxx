@@ -367,8 +367,7 @@ std::vector<FeatureOverlap> RegionTracking::overlapsWith(const Moment& before, T
 void RegionTracking::track(Transport& transport, const FeatureTrackerSettings& settings,
                            double time) {
   TrackingOptions options = settings.tracking;
-  for (std::size_t a = 0; a < 3; ++a)
-    options.period[a] = step_.domain->rules.periodic[a].period;
+  for (std::size_t a = 0; a < 3; ++a) options.period[a] = step_.domain->rules.periodic[a].period;
   step_.graph = std::make_unique<FeatureGraph>(transport, options);
   std::vector<FeatureOverlap> overlaps;
   if (now_.steps > 0) {

@@ -146,10 +146,12 @@ std::size_t ComponentDomain::memory() const {
   return bytes + gapPoints.memory();
 }
 
-std::unique_ptr<ComponentDomain> makeComponentDomain(
-    Transport& transport, const std::vector<Leaf>& leaves, const std::vector<vtkDataArray*>& labels,
-    bool withLabels, Through through, double tolerance, const PeriodicAxes& periodic,
-    const UnionOptions& options) {
+std::unique_ptr<ComponentDomain> makeComponentDomain(Transport& transport,
+                                                     const std::vector<Leaf>& leaves,
+                                                     const std::vector<vtkDataArray*>& labels,
+                                                     bool withLabels, Through through,
+                                                     double tolerance, const PeriodicAxes& periodic,
+                                                     const UnionOptions& options) {
   auto domain = std::make_unique<ComponentDomain>(
       Assignment::gather(transport, static_cast<std::int64_t>(leaves.size())));
   DomainRules& rules = domain->rules;

@@ -27,7 +27,8 @@ class GapPoints {
   /// Collective. Returns for each piece of this rank the mask of the points of its gaps; see
   /// GapSlab.
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> masksOf(
-      Transport& transport, const Assignment& assignment, const std::vector<RangeTest>& tests) const;
+      Transport& transport, const Assignment& assignment,
+      const std::vector<RangeTest>& tests) const;
 
   /// The memory on this rank, in bytes.
   [[nodiscard]] std::size_t memory() const;

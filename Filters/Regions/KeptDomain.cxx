@@ -61,18 +61,16 @@ PeriodicAxes periodicAxesOf(Transport& transport, const RegionSettings& settings
     }
   });
   // A gap has values if the scalars are those of points.
-  return findPeriodicAxes(transport, withCells, settings.periodic,
-                          [&](vtkDataSet* dataSet) -> vtkDataArray* {
-                            if (!settings.scalarConnectivity || settings.labelConnectivity)
-                              return nullptr;
-                            Leaf leaf;
-                            leaf.dataSet = dataSet;
-                            int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-                            vtkDataArray* const array = settings.scalars(leaf, association);
-                            const bool atPoints =
-                                association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
-                            return atPoints ? array : nullptr;
-                          });
+  return findPeriodicAxes(
+      transport, withCells, settings.periodic, [&](vtkDataSet* dataSet) -> vtkDataArray* {
+        if (!settings.scalarConnectivity || settings.labelConnectivity) return nullptr;
+        Leaf leaf;
+        leaf.dataSet = dataSet;
+        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+        vtkDataArray* const array = settings.scalars(leaf, association);
+        const bool atPoints = association == vtkDataObject::FIELD_ASSOCIATION_POINTS;
+        return atPoints ? array : nullptr;
+      });
 }
 
 }  // namespace
@@ -83,9 +81,9 @@ const ComponentDomain* KeptDomain::update(const RegionSettings& settings, const 
   Transport& transport = context.transport;
   std::vector<vtkDataArray*> labels(leaves.size(), nullptr);
   if (settings.labelConnectivity) labels = findLabels(transport, leaves, settings.labels);
-  const Basis basis{transport.rank(), transport.size(), settings.through,
-                    settings.labelConnectivity, settings.tolerance,
-                    periodicAxesOf(transport, settings, leaves)};
+  const Basis basis{transport.rank(),   transport.size(),
+                    settings.through,   settings.labelConnectivity,
+                    settings.tolerance, periodicAxesOf(transport, settings, leaves)};
   std::vector<Part> parts;
   bool isUnchanged = false;  // the input is the very same
   bool isSame = false;

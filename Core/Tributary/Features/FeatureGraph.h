@@ -38,8 +38,8 @@ struct TrackingOptions {
   /// a feature that passes another one may overlap the other's earlier location. Default: 0.5.
   double minimumSecondaryOverlap = 0.5;
   FeatureMotion motion = FeatureMotion::None;
-  /// By axis, the distance of places that are the same; 0: none are. A feature moves the shorter way
-  /// from one centroid to the next.
+  /// By axis, the distance of places that are the same; 0: none are. A feature moves the shorter
+  /// way from one centroid to the next.
   std::array<double, 3> period{};
 };
 

@@ -68,8 +68,7 @@ std::unique_ptr<SharedPiece> ComponentPiece::share(Span<const NeighborPiece> oth
   return shareMore(SharedPoints(std::move(found), std::move(keys), points()), others, connect);
 }
 
-EntityKey ComponentPiece::keyOfPoints(Span<const std::int64_t> points,
-                                      Span<EntityKey> keys) const {
+EntityKey ComponentPiece::keyOfPoints(Span<const std::int64_t> points, Span<EntityKey> keys) const {
   unsigned any = 0, all = 7;
   for (const std::int64_t point : points) {
     const std::int64_t side = sides_.points.empty() ? -1 : sides_.find(point);

@@ -232,7 +232,8 @@ NearestPoints LabeledLattice::nearest(const std::array<double, 3>& where) const 
   visitRuns([&](const Run& run, std::int64_t row) {
     for (std::int64_t i = run.begin; i < run.end; ++i) {
       const int corners = lattice_.cornersOf(row * lattice_.cells_[0] + i, ids);
-      for (int c = 0; c < corners; ++c) nearest.add(where, lattice_.place(ids[c]), run.set, lattice_.rules_.periodic);
+      for (int c = 0; c < corners; ++c)
+        nearest.add(where, lattice_.place(ids[c]), run.set, lattice_.rules_.periodic);
     }
   });
   return nearest;

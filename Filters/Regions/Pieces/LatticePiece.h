@@ -128,8 +128,8 @@ class LatticePiece : public ComponentPiece {
   Index3 stride_{1, 1, 1};  // of its points there
   LatticeSize points_{};
   LatticeSize cells_{};
-  Index3 around_{};              // number of elements after which the piece repeats; 0 if it does not
-  std::vector<GapSlab> slabs_;   // beyond its last cells
+  Index3 around_{};  // number of elements after which the piece repeats; 0 if it does not
+  std::vector<GapSlab> slabs_;               // beyond its last cells
   std::optional<StraightLattice> straight_;  // if it is along the axes, with increasing coordinates
   PointCoordinates coordinates_;             // otherwise
   bool hasGhosts_ = false;

@@ -22,9 +22,7 @@ using Index3 = std::array<std::int64_t, 3>;
 struct Elements {
   Index3 begin, end;
 
-  bool empty() const {
-    return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2];
-  }
+  bool empty() const { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
   std::int64_t along(std::size_t a) const { return end[a] - begin[a]; }
   std::size_t placeOf(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return index(((k - begin[2]) * along(1) + j - begin[1]) * along(0) + i - begin[0]);
@@ -114,12 +112,11 @@ class Seams {
         for (std::int64_t j = box.begin[1]; j < box.end[1]; ++j)
           for (std::int64_t i = box.begin[0]; i < box.end[0]; ++i) {
             const std::uint32_t one = ofNear[near.placeOf(i, j, k)];
-            const std::uint32_t other =
-                ofFar[far.placeOf(i + step[0], j + step[1], k + step[2])];
+            const std::uint32_t other = ofFar[far.placeOf(i + step[0], j + step[1], k + step[2])];
             if (one == NoSet || other == NoSet || (one == lastNear && other == lastFar)) continue;
-            if (values_ && valueAt({i, j, k}) != valueAt({i + step[0] - shift[0],
-                                                          j + step[1] - shift[1],
-                                                          k + step[2] - shift[2]}))
+            if (values_ &&
+                valueAt({i, j, k}) != valueAt({i + step[0] - shift[0], j + step[1] - shift[1],
+                                               k + step[2] - shift[2]}))
               continue;
             lastNear = one;
             lastFar = other;

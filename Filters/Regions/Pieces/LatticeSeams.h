@@ -16,7 +16,8 @@ namespace tributary {
 struct LatticePart {
   std::array<std::int64_t, 3> begin{}, end{};  ///< In the lattice of the data set's cells.
   LatticeLabels* labels = nullptr;
-  std::array<std::size_t, 3> order{0, 1, 2};  ///< The axes of the lattice along those of the labels.
+  std::array<std::size_t, 3> order{0, 1,
+                                   2};  ///< The axes of the lattice along those of the labels.
 };
 
 /// Unites the sets of parts that touch, directly or across the sides of a lattice that continues

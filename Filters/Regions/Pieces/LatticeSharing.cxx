@@ -243,7 +243,8 @@ std::vector<std::uint32_t> LabeledLattice::setsAt(const std::vector<std::int64_t
   std::vector<std::uint32_t> sets;
   for (const std::int64_t point : points) {
     const Index3 at = lattice_.localIndexOf(point);
-    for (unsigned images = 0; images < 8; ++images) {  // axes along which it is an image of the point
+    for (unsigned images = 0; images < 8;
+         ++images) {  // axes along which it is an image of the point
       Index3 place = at;
       bool exists = true;
       for (std::size_t a = 0; a < 3; ++a) {

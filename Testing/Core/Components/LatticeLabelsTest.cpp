@@ -145,7 +145,9 @@ TEST(LatticeLabels, AreRenamed) {
   ASSERT_GT(labels.sets(), 10u);
   std::vector<std::uint32_t> names;
   for (std::uint32_t set = 0; set < labels.sets(); ++set) names.push_back(3 + set % 7);
-  EXPECT_NE(errorOf([&] { labels.rename(Span<const std::uint32_t>(names).subspan(1, 2), 10, serialFor); }),
+  EXPECT_NE(errorOf([&] {
+              labels.rename(Span<const std::uint32_t>(names).subspan(1, 2), 10, serialFor);
+            }),
             "");
   labels.rename(names, 10, onThreads(3, 7));
   EXPECT_EQ(labels.sets(), 10u);

@@ -693,8 +693,7 @@ TEST(FeatureGraph, WrongArgumentsAreRefusedOnAllRanks) {
     wrong.minimumOverlap = 0.5;
     for (const double period : {-3.5, std::nan("")}) {
       wrong.period[1] = isLast ? period : 1;
-      EXPECT_NE(errorOf([&] { FeatureGraph(transport, wrong); }).find("period"),
-                std::string::npos);
+      EXPECT_NE(errorOf([&] { FeatureGraph(transport, wrong); }).find("period"), std::string::npos);
     }
     FeatureGraph graph(transport, {});
     const std::vector<FeatureFacts> facts(7, {1.0, {0, 0, 0}});
