@@ -26,7 +26,7 @@ struct SiteRun {
 
 /// The finite-volume Laplace operator of a lattice. The flux between neighboring sites is the
 /// difference of their values times their conductance: the area of the face between their control
-/// volumes divided by their distance. No flux crosses the border. Lengths are in units of the
+/// volumes divided by their distance. No flux crosses the border, except for a seam. Lengths are in units of the
 /// smallest mean distance of sites along an axis.
 class LatticeStencil {
  public:
