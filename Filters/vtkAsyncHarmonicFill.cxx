@@ -150,6 +150,6 @@ void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "CycleLimit: " << this->CycleLimit << "\n"
      << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
      << this->Periodic[2] << "\n"
-     << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " "
-     << this->Period[2] << "\n";
+     << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " " << this->Period[2]
+     << "\n";
 }

@@ -177,9 +177,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * For each axis, 1 if the grid is periodic along it: the last points or cells are neighbors of the
-   * first ones. Points on both sides are one; the one on the lower side decides whether it is known.
-   * Not for BIHARMONIC. Default: (0, 0, 0).
+   * For each axis, 1 if the grid is periodic along it: the last points or cells are neighbors of
+   * the first ones. Points on both sides are one; the one on the lower side decides whether it is
+   * known. Not for BIHARMONIC. Default: (0, 0, 0).
    */
   vtkSetVector3Macro(Periodic, int);
   vtkGetVector3Macro(Periodic, int);

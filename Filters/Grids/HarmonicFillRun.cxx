@@ -146,8 +146,8 @@ PeriodicAxes HarmonicFillRun::findAxes(vtkDataObject* input, const std::vector<T
       if (leaf.cells() > 0) leaves.push_back(leaf);
   });
   // A gap is between points.
-  const bool areAtPoints = std::none_of(tasks.begin(), tasks.end(),
-                                        [](const Task& task) { return task.isAtCells; });
+  const bool areAtPoints =
+      std::none_of(tasks.begin(), tasks.end(), [](const Task& task) { return task.isAtCells; });
   return findPeriodicAxes(
       transport_, leaves, settings_.periodic, [&](vtkDataSet* dataSet) -> vtkDataArray* {
         return areAtPoints && !tasks.empty()

@@ -139,14 +139,15 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
     check(options);
     if (options.smoothness == FillSmoothness::Biharmonic &&
         sites.periodic() != std::array<bool, 3>{})
-      throw Error("a biharmonic fill cannot continue at the sides; fill harmonically, or without a "
-                  "seam");
+      throw Error(
+          "a biharmonic fill cannot continue at the sides; fill harmonically, or without a "
+          "seam");
     for (CellRange& one : boxes)
       if (one.empty()) one = {{-10, -10, -10}, {-10, -10, -10}};  // see MultigridPreconditioner
     stencil_ = LatticeStencil(sites);
-    halo_ = SiteHalo(boxes, transport.rank(),
-                     {{0, 0, 0}, {sites.along(0), sites.along(1), sites.along(2)}},
-                     sites.periodic());
+    halo_ =
+        SiteHalo(boxes, transport.rank(),
+                 {{0, 0, 0}, {sites.along(0), sites.along(1), sites.along(2)}}, sites.periodic());
     flags.assign(halo_.room().size, 0);
     std::size_t at = 0;
     halo_.visit(halo_.room().box, [&](Index first, std::size_t count) {

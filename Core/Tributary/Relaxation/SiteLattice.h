@@ -45,8 +45,7 @@ struct SiteLattice {
 /// The centers of the cells of a grid. Local.
 /// @param periodic  by axis, whether the last cells of the grid are neighbors of the first ones;
 ///                  they are at least two
-[[nodiscard]] SiteLattice cellSites(const CellGrid& grid,
-                                    const std::array<bool, 3>& periodic = {});
+[[nodiscard]] SiteLattice cellSites(const CellGrid& grid, const std::array<bool, 3>& periodic = {});
 
 /// The layout of an array for a box of sites and one layer of sites around it (a halo), x fastest.
 /// The box may be empty along an axis; the layers are stored nevertheless.

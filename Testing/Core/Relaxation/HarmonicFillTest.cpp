@@ -136,10 +136,10 @@ struct Reference {
               if (smoothness == FillSmoothness::Biharmonic && number[here] < 0 &&
                   (s[a] == 0 || s[a] == n[a] - 1))
                 continue;
-              const double distance =
-                  isBeyond ? problem.sites.seam[a]
-                           : std::fabs(problem.sites.places[a][std::size_t(s[a])] -
-                                       problem.sites.places[a][std::size_t(t[a])]);
+              const double distance = isBeyond
+                                          ? problem.sites.seam[a]
+                                          : std::fabs(problem.sites.places[a][std::size_t(s[a])] -
+                                                      problem.sites.places[a][std::size_t(t[a])]);
               double weight = 1 / distance;
               for (std::size_t b = 0; b < 3; ++b)
                 if (b != a) weight *= problem.sites.widths[b][std::size_t(s[b])];

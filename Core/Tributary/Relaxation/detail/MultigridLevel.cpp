@@ -109,8 +109,8 @@ MultigridLevel makeCoarseLevel(const MultigridLevel& fine, const LatticeStencil&
     coarse.periodic[a] = fine.periodic[a] && coarse.sites[a] > 1;
   }
   for (const CellRange& box : fine.boxes) coarse.boxes.push_back(coarseBox(box, factor));
-  coarse.halo = SiteHalo(coarse.boxes, fine.isReplicated ? 0 : rank, wholeOf(coarse.sites),
-                         coarse.periodic);
+  coarse.halo =
+      SiteHalo(coarse.boxes, fine.isReplicated ? 0 : rank, wholeOf(coarse.sites), coarse.periodic);
   const SiteRoom& room = coarse.halo.room();
   coarse.unknown.assign(room.size, 0);
   for (auto& axis : coarse.before) axis.assign(room.size, 0.0f);
